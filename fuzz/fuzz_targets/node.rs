@@ -87,7 +87,7 @@ impl World {
         let options = NodeOptions {
             management: Some(management),
             mobility: "mldr".parse().expect("this is right"),
-            cs: CsOptions { capacity: CsCapacity::Both { packets: 20, octets: 20_000 } },
+            cs: CsOptions { capacity: CsCapacity::Both { packets: 20, bytes: 20_000 } },
             pit_limit: PENDING,
             rng: Rng::from_seed(1),
             ..NodeOptions::default()

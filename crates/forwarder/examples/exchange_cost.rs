@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p recoup-forwarder --example exchange_cost [EXCHANGES]`
 //!
-//! Frames come in batches of 256, as from a driver that finds many in a buffer; Data have 100 octets of content and are
+//! Frames come in batches of 256, as from a driver that finds many in a buffer; Data have 100 bytes of content and are
 //! kept in a store of 65,536 packets, which is full when counting begins. For instruction counts, which no other work
 //! on the machine disturbs: `valgrind --tool=callgrind --toggle-collect='*measured*' …`.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]

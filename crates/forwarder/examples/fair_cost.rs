@@ -72,8 +72,8 @@ impl Template {
     }
 
     fn read(&self, frame: &[u8]) -> ([u8; 8], [u8; 4]) {
-        let flow = frame[self.flow_at..][..8].try_into().expect("eight octets");
-        (flow, frame[self.segment_at..][..4].try_into().expect("four octets"))
+        let flow = frame[self.flow_at..][..8].try_into().expect("eight bytes");
+        (flow, frame[self.segment_at..][..4].try_into().expect("four bytes"))
     }
 }
 

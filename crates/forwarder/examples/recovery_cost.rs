@@ -1,4 +1,4 @@
-//! What recovery costs two nodes on a link that loses nothing: frames of 1,200 octets of content, Interest one way, Data
+//! What recovery costs two nodes on a link that loses nothing: frames of 1,200 bytes of content, Interest one way, Data
 //! the other, in batches of 32.
 //!
 //! `cargo run --release -p recoup-forwarder --example recovery_cost [off|wldr|acked]…`
@@ -40,7 +40,7 @@ fn node(seed: u64, recovery: &str, toward: FaceId) -> Node {
 /// Frames one after the other in one buffer, as a socket takes and hands them out.
 #[derive(Default)]
 struct Batch {
-    octets: BytesMut,
+    bytes: BytesMut,
     lengths: Vec<usize>,
 }
 
@@ -52,18 +52,18 @@ impl Batch {
     }
 
     fn push(&mut self, head: &[u8], body: &[u8]) {
-        if self.octets.capacity() == 0 {
-            self.octets.reserve(65_536);
+        if self.bytes.capacity() == 0 {
+            self.bytes.reserve(65_536);
         }
-        self.octets.extend_from_slice(head);
-        self.octets.extend_from_slice(body);
+        self.bytes.extend_from_slice(head);
+        self.bytes.extend_from_slice(body);
         self.lengths.push(head.len() + body.len());
     }
 
     /// The frames; they share the buffer.
     fn frames(self) -> impl Iterator<Item = Bytes> {
-        let mut octets = self.octets.freeze();
-        self.lengths.into_iter().map(move |length| octets.split_to(length))
+        let mut bytes = self.bytes.freeze();
+        self.lengths.into_iter().map(move |length| bytes.split_to(length))
     }
 }
 

@@ -1,52 +1,52 @@
-//! Why packets go no further: whoever discards one says so.
+//! Reasons for which packets are dropped. Every drop is reported with one.
 use std::fmt;
 
-/// Why a packet went no further.
+/// The reason why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
-    /// It is not an NDN packet, or not a valid one.
+    /// Not a valid NDN packet.
     Malformed,
-    /// It is a fragment that does not fit the others, or there are too many of them.
+    /// A fragment that does not fit the others, or more fragments than a face may hold.
     Fragment,
-    /// An Interest that no route leads on, or Interests of an application while there is no way out.
+    /// An Interest without an eligible next hop.
     NoRoute,
-    /// An Interest whose way is down, or was lost a short while ago; who asked is told.
+    /// An Interest whose next hops are down, or were lost a short while ago; a Nack is sent.
     WayLost,
-    /// Its face is gone, or there never was one.
+    /// The face does not exist.
     NoFace,
-    /// Its hop limit is used up.
+    /// The hop limit is exceeded.
     HopLimit,
-    /// It is below /localhost and its face leads to another machine.
+    /// A packet below /localhost at a face that leads to another machine.
     Scope,
-    /// It says by which face it is to leave, and its face has no local fields.
+    /// A NextHopFaceId from a face without local fields.
     LocalField,
-    /// An Interest whose nonce was seen before: it goes round, or came by two ways.
+    /// An Interest whose nonce was seen before: it looped, or arrived by two paths.
     Loop,
-    /// A repeated Interest that is not sent again so soon; Data will answer it, too.
+    /// A retransmission that is suppressed; the Data of the pending Interest answers it, too.
     Suppressed,
-    /// Data, or an application's answer, that nobody waits for (any more).
+    /// Data without a pending Interest.
     Unsolicited,
-    /// The queue of its face is full.
+    /// The queue of the face is full.
     QueueFull,
-    /// The queue of its flow is full, at a face that shares its link among flows.
+    /// The queue of the flow is full, at a face with a scheduler.
     FlowFull,
-    /// As many flows wait at its face as may.
+    /// The scheduler of the face has the maximum number of flows.
     TooManyFlows,
-    /// It does not fit the frames of its face.
+    /// The packet needs more fragments than the face can send.
     TooLong,
-    /// There are as many pending Interests as there may be.
+    /// The table of pending Interests is full.
     PitFull,
-    /// An Interest whose face has as many pending as it may have.
+    /// The face has its maximum of pending Interests.
     TooManyPending,
-    /// An Interest that came faster than its face may ask.
+    /// An Interest beyond the rate limit of its face.
     TooFast,
     /// A Nack for an Interest that was not sent there, or not with this nonce.
     NackUnmatched,
-    /// Its frame came before: the link sent it again, or doubled it.
+    /// A duplicate: the link resent the frame, or duplicated it.
     Repeated,
-    /// Its frame was lost, and the link does not send it again.
+    /// The frame was lost, and the link does not resend it.
     LinkLoss,
-    /// The worker of the forwarder that was to have it next has too much to do.
+    /// The channel to the worker that the packet belongs to is full.
     WorkerBusy,
 }
 
@@ -77,7 +77,7 @@ impl DropReason {
         Self::WorkerBusy,
     ];
 
-    /// The reason in a word, as records and statistics spell it.
+    /// The reason as records and statistics spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

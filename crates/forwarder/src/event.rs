@@ -1,9 +1,8 @@
-//! What happens inside a node and is worth recording, as one type. Small and without names: a name is known by its
-//! hash.
+//! Events inside a node, for observers. They are small: a name is represented by its hash.
 use crate::face::{AppId, FaceId};
 use recoup_packet::nack::NackReason;
 
-/// One thing worth recording; said only if the node was told to observe itself.
+/// An event inside a node, recorded by a [`Recorder`](crate::observer::Recorder).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeEvent {
     /// The content store answered an Interest.
@@ -11,54 +10,54 @@ pub enum NodeEvent {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// The content store had no answer; not said by a node without content store.
+    /// The content store had no Data for an Interest. A node without content store reports no misses.
     CsMiss {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// The content store gave up its oldest packets.
+    /// The content store evicted its oldest packets.
     CsEvicted {
         /// How many.
         packets: u32,
     },
-    /// An Interest is pending that was not before.
+    /// An Interest became pending.
     PitInserted {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// An Interest joined a pending one.
+    /// An Interest was aggregated with a pending one.
     PitAggregated {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// An Interest for which another was pending was sent on nevertheless.
+    /// An Interest was forwarded although another one was pending.
     PitForwardedAgain {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// A repeated Interest was not sent on.
+    /// A retransmission was suppressed.
     PitSuppressed {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// Data came for a pending Interest.
+    /// Data satisfied a pending Interest.
     PitSatisfied {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// Nothing came for a pending Interest.
+    /// A pending Interest expired.
     PitExpired {
         /// Hash of the Interest's name.
         hash: u64,
     },
-    /// An Interest is pending no more: all who waited were refused or are gone.
+    /// A pending Interest was removed: all downstream faces got a Nack or are gone.
     PitAbandoned {
         /// Hash of the Interest's name.
         hash: u64,
     },
     /// The queue of a value face grew.
     Queued {
-        /// Which.
+        /// The face.
         face: FaceId,
         /// Packets in it.
         packets: u32,
@@ -70,28 +69,28 @@ pub enum NodeEvent {
         /// At which face.
         face: FaceId,
     },
-    /// The node itself refused an Interest.
+    /// The node sent a Nack of its own.
     Refused {
         /// Where the Nack went.
         face: FaceId,
-        /// Why.
+        /// The reason.
         reason: NackReason,
     },
-    /// The face of an Interest is gone, and it was sent on by another one.
+    /// The next hop of an Interest is gone, and the Interest was forwarded to another one.
     Reforwarded {
         /// Hash of the Interest's name.
         hash: u64,
         /// By which face it leaves.
         face: FaceId,
     },
-    /// An Interest was sent back, because its face is gone or because a link lost it or its Data.
+    /// An Interest was returned downstream, because its next hop is gone or a link lost it or its Data.
     Flagged {
         /// Hash of the Interest's name.
         hash: u64,
         /// Where it goes.
         face: FaceId,
     },
-    /// An application asked, and its Interest got this trace id.
+    /// An application sent an Interest, which got this trace id.
     TraceBorn {
         /// The id.
         id: u64,

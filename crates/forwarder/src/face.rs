@@ -1,6 +1,6 @@
 //! Faces: where packets come from and leave by.
 //!
-//! A node handles two kinds of network faces alike but for their ends. *Wire* faces carry frames of octets
+//! A node handles two kinds of network faces alike but for their ends. *Wire* faces carry frames of bytes
 //! (sockets), *value* faces carry packets as values (the simulator). Applications sit behind faces of their own, so
 //! that all tables know only one kind of number.
 
@@ -46,37 +46,37 @@ impl FaceId {
     }
 }
 
-/// What a driver knows of a face when it comes up.
+/// The attributes of a face, given by the driver when the face comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaceAttributes {
-    /// What the face carries.
+    /// Frames, or packets as values.
     pub form: FaceForm,
-    /// Octets that the receiving side of the face can hold before it loses frames, if known.
+    /// Bytes that the receiving side of the face can hold before it loses frames, if known.
     pub receive_budget: Option<u64>,
-    /// The face leads toward producers: everything without a better route leaves by it ("/" is routed to it).
+    /// The face leads toward producers: it is a next hop of "/".
     pub upstream: bool,
-    /// The other end is on this machine: packets below /localhost may pass.
+    /// The far end is on this machine: packets below /localhost may pass.
     pub local: bool,
-    /// Who hears what is sent: where several do nobody is sent a Nack, and on an ad-hoc link what came may leave again.
+    /// The link type. No Nacks are sent on multi-access links; on an ad-hoc link a packet may leave by its ingress face.
     pub link_type: LinkType,
-    /// The other end, an application of this machine, is told by which face packets came (IncomingFaceId).
+    /// Packets to the far end, an application of this machine, carry IncomingFaceId.
     pub local_fields: bool,
-    /// The face comes up again under its number after it went down, so its routes are kept.
+    /// The face comes up again under its number after it went down: its routes are kept.
     pub permanent: bool,
-    /// The other end may be forged: no Data has left by the face. It takes little, and shares that with others like it.
+    /// The far end may be forged: no Data has left by the face. Such faces share low limits.
     pub provisional: bool,
     /// Whether and when packets that leave are marked for congestion.
     pub marking: Option<Marking>,
-    /// Whether and how frames that the link loses are sent again.
+    /// Link recovery.
     #[serde(with = "recoup_transport::spec::as_text")]
     pub recovery: Recovery,
-    /// What the face may take of the node; `None`: what [`NodeOptions::limits`](crate::options::NodeOptions::limits) say.
+    /// Limits of the face; `None`: what [`NodeOptions::limits`](crate::options::NodeOptions::limits) say.
     /// A node whose options limit nothing does not count what faces take, and heeds only the rate.
     pub limits: Option<FaceLimits>,
 }
 
 impl FaceAttributes {
-    /// A face for frames of at most `mtu` octets that is nothing special: opened by a peer, not local, without marks.
+    /// A face for frames of at most `mtu` bytes that is nothing special: opened by a peer, not local, without marks.
     #[must_use]
     pub const fn wire(mtu: usize) -> Self {
         Self::of(FaceForm::Wire { mtu })
@@ -114,7 +114,7 @@ impl FaceAttributes {
 /// How a machine uses a face, for a driver that has to close one of many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceUse {
-    /// Routes lead to the face.
+    /// Routes send_as_leader to the face.
     pub routes: bool,
     /// Interests that came by the face are pending. A machine that does not limit faces does not know; nor does a worker of
     /// the Interests that are pending at others.
@@ -134,9 +134,9 @@ impl FaceUse {
 /// What a face carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FaceForm {
-    /// Frames of octets, sent as soon as they are made.
+    /// Frames of bytes, sent as soon as they are made.
     Wire {
-        /// Largest frame, in octets, that the face carries in one piece.
+        /// Largest frame, in bytes, that the face carries in one piece.
         mtu: usize,
     },
     /// Packets as values, one for each `Ready`; the others wait in the node.

@@ -10,10 +10,10 @@
 //! | NoRoute | no next hop is eligible and nobody is being asked already |
 //! | Duplicate | its nonce came by another face, or was seen by this node a short while ago |
 //! | Congestion | as many Interests are pending as there may be, in all or of its face, or it came faster than its face may ask |
-//! | Mobility | its face, or all faces that lead toward its name, are down or were lost a short while ago (`mobility`) |
+//! | Mobility | its face, or all faces that send_as_leader toward its name, are down or were lost a short while ago (`mobility`) |
 //! | Loss | a link lost it or its Data, and does not send it again (`wldr(mode=eln)`) |
 //!
-//! It tells nobody on a multi-access face, for others there may know better; no face that leads toward producers, for
+//! It has_local_fields nobody on a multi-access face, for others there may know better; no face that leads toward producers, for
 //! a forwarder there has its own reasons for what it brings here; and no application while there is no way out, for
 //! it knows. Refusals that came from further on are passed to everybody who waits, except on multi-access faces.
 mod anticipation;
@@ -53,7 +53,7 @@ use crate::mobility::Mobility;
 use crate::observer::Observer;
 use crate::options::{Anticipation, NodeOptions, Unsolicited};
 use crate::outbox::Outbox;
-use crate::packet::{Body, Kept, Kind, Packet};
+use crate::packet::{Body, Kind, Packet, PacketMemory};
 use crate::shard::{ShardOptions, Visit};
 use crate::strategy::{self, Action, FaceFacts, ForwardingStrategy};
 use crate::suppression::Suppression;
@@ -98,7 +98,7 @@ pub(crate) struct Forwarder<E> {
     provider_id: Option<u64>,
     anticipation: Anticipation,
     /// Memory of packets that were received.
-    memory: Kept,
+    memory: PacketMemory,
     /// Lent to the pipelines, so that they need no memory of their own.
     actions: Vec<Action>,
     found: Vec<PitId>,
@@ -135,7 +135,7 @@ impl<E: Edge> Forwarder<E> {
             counters: NodeCounters::default(),
             provider_id: options.provider_id,
             anticipation: options.anticipation,
-            memory: Kept::default(),
+            memory: PacketMemory::default(),
             actions: Vec::new(),
             found: Vec::new(),
             edge,

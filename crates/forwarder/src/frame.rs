@@ -1,6 +1,6 @@
-//! A frame that leaves: few octets that were written for it, and the octets of a packet that it shares with others.
+//! A frame that leaves: few bytes that were written for it, and the bytes of a packet that it shares with others.
 //!
-//! Who sends a frame collects octets anyway (into a batch of datagrams, or a vectored write), so nothing is gained by copying
+//! Who sends a frame collects bytes anyway (into a batch of datagrams, or a vectored write), so nothing is gained by copying
 //! a packet behind its link header first.
 use bytes::{Bytes, BytesMut};
 use recoup_transport::link::recovery::lean::Head;
@@ -14,33 +14,33 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Octets that stand before `body`.
+    /// Bytes that stand before `body`.
     #[must_use]
     pub fn new(head: Head, body: Bytes) -> Self {
         Self { head, body }
     }
 
-    /// The octets before the shared ones.
+    /// The bytes before the shared ones.
     #[must_use]
     #[inline]
     pub fn head(&self) -> &[u8] {
         self.head.octets()
     }
 
-    /// The shared octets.
+    /// The shared bytes.
     #[must_use]
     #[inline]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Octets of the whole frame.
+    /// Bytes of the whole frame.
     #[must_use]
     pub fn len(&self) -> usize {
         self.head().len() + self.body.len()
     }
 
-    /// Whether there are no octets.
+    /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -8,7 +8,7 @@ use foldhash::fast::FoldHasher;
 pub(crate) use recoup_transport::random::mix;
 use std::hash::Hasher;
 
-/// Hashes the octets of names; the same seed gives the same hashes.
+/// Hashes the bytes of names; the same seed gives the same hashes.
 #[derive(Clone, Debug)]
 pub struct NameHasher {
     start: u64,

@@ -24,7 +24,7 @@ use crate::hash::NameHasher;
 use crate::message::Output;
 use crate::observer::Observer;
 use crate::outbox::Outbox;
-use crate::packet::{Kind, Packet, Wires};
+use crate::packet::{Kind, Packet, WireBuffers};
 use crate::shard::{Worker, WorkerMessage};
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -112,7 +112,7 @@ impl Timers {
 #[derive(Debug, Default)]
 struct Shared {
     timers: Timers,
-    wires: Wires,
+    wires: WireBuffers,
     /// Packets that were marked for congestion.
     marked: u64,
 }
@@ -127,7 +127,7 @@ pub(crate) struct Links {
     recoveries: Recoveries,
     /// Schedulers of faces, up or not.
     plans: BTreeMap<FaceId, Scheduling>,
-    /// The scheduler of all other faces that lead to other machines.
+    /// The scheduler of all other faces that send_as_leader to other machines.
     default_plan: Option<Scheduling>,
     /// Faces with a scheduler.
     schedulers: usize,
@@ -231,7 +231,7 @@ impl Links {
 
     /// Where the bytes of Interests that leave come from.
     #[inline]
-    pub(crate) fn wires_mut(&mut self) -> &mut Wires {
+    pub(crate) fn wire_buffers(&mut self) -> &mut WireBuffers {
         &mut self.shared.wires
     }
 

@@ -13,8 +13,8 @@
 mod census;
 mod dataset;
 mod face;
+mod registry;
 mod rib;
-mod roster;
 mod route;
 mod strategy;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use crate::shard::{RingTask, Task};
 use crate::strategy::ForwardingStrategy;
 use crate::table::RouteChange;
 use crate::tally::Tally;
-use dataset::Shelf;
+use dataset::DatasetCache;
 pub(crate) use dataset::node_status;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -40,8 +40,8 @@ use recoup_transport::management::{
     Refusal, Request, Scope, StrategyChoice, Verb, respond, respond_conflict,
 };
 use recoup_transport::time::{Instant, TimeOfDay};
+use registry::{EventStream, FaceRegistry};
 use rib::{Registrant, Rib, RibFull, Route, STATIC};
-use roster::{EventStream, Roster};
 use std::collections::{BTreeMap, VecDeque};
 pub(crate) use strategy::strategy_choice;
 use strategy::{configure_cs, erase_cs};
@@ -124,13 +124,13 @@ pub(crate) enum Effect {
 pub(crate) struct Management {
     rib: Rib,
     limit: usize,
-    /// Prefixes that lead to the management and nowhere else.
+    /// Prefixes that send_as_leader to the management and nowhere else.
     own: Vec<Name>,
     authority: Authority,
     version: String,
-    roster: Roster,
+    registry: FaceRegistry,
     events: EventStream,
-    shelf: Shelf,
+    shelf: DatasetCache,
     channels: Vec<String>,
     requests: VecDeque<Waiting>,
     /// Commands that the owner carries out, by the tickets of their orders.
@@ -204,7 +204,7 @@ enum Outcome {
     /// What it makes is there already.
     Conflict(ControlParameters),
     /// It is done when the owner has carried this out, after it was answered.
-    LastWord(ControlParameters, FaceOrder),
+    DoneThenOrder(ControlParameters, FaceOrder),
     /// The owner carries it out, and it is answered then.
     Ordered(FaceOrder),
     /// All workers carry it out.
@@ -220,9 +220,9 @@ impl Management {
             own: Self::prefixes(options).collect(),
             authority: Authority::new(options.authority.clone()),
             version: options.version.clone(),
-            roster: Roster::default(),
+            registry: FaceRegistry::default(),
             events: EventStream::default(),
-            shelf: Shelf::default(),
+            shelf: DatasetCache::default(),
             channels: Vec::new(),
             requests: VecDeque::new(),
             orders: BTreeMap::new(),
@@ -321,7 +321,7 @@ impl Management {
         match self.command(now, ingress, interest, command, view) {
             Ok(Outcome::Done(done)) => self.respond(name, path, &Ok(done)),
             Ok(Outcome::Conflict(there)) => self.answer(path, respond_conflict(name, &there)),
-            Ok(Outcome::LastWord(done, order)) => {
+            Ok(Outcome::DoneThenOrder(done, order)) => {
                 self.respond(name, path, &Ok(done));
                 self.effects.push_back(Effect::Order(order));
             }
@@ -348,7 +348,7 @@ impl Management {
         command: Command,
         view: &impl View,
     ) -> Result<Outcome, Refusal> {
-        self.shelf.spoil();
+        self.shelf.invalidate();
         let of_rib = [Verb::RibRegister, Verb::RibUnregister, Verb::RibAnnounce];
         let is_rib = of_rib.contains(&command.verb);
         if command.scope == Scope::Localhop && !is_rib {
@@ -356,7 +356,7 @@ impl Management {
         }
         let (now_millis, start_millis) = (self.clock.millis(now), self.clock.start_millis());
         self.authority.check(interest, &command, now_millis, start_millis)?;
-        // A route for the prefix of commands would lead them elsewhere.
+        // A route for the prefix of commands would send_as_leader them elsewhere.
         let is_route =
             is_rib || matches!(command.verb, Verb::FibAddNextHop | Verb::FibRemoveNextHop);
         let prefix = command.parameters.name.as_ref();
@@ -391,7 +391,7 @@ impl Management {
             return Ok(ingress);
         };
         let face = u32::try_from(number).map(FaceId).map_err(|_| Refusal::NO_FACE)?;
-        let is_known = || self.roster.get(face).is_some() || view.is_up(face);
+        let is_known = || self.registry.get(face).is_some() || view.is_up(face);
         match scope {
             _ if face == ingress => Ok(face),
             Scope::Localhop => Err(Refusal::NOT_ALLOWED),
@@ -402,7 +402,7 @@ impl Management {
 
     /// What the owner of the node reports, as far as it concerns the management.
     pub(crate) fn notice(&mut self, now: Instant, notice: Notice, view: &impl View) {
-        self.shelf.spoil();
+        self.shelf.invalidate();
         match notice {
             Notice::FaceKnown { face, description } => self.know_face(now, face, description),
             Notice::FaceGone { face } => self.lose_face(now, face),

@@ -1,4 +1,4 @@
-//! Inputs and outputs of a node: what its driver tells it, and what it wants done.
+//! Inputs and outputs of a node: what its driver has_local_fields it, and what it wants done.
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceAttributes, FaceId};
@@ -81,7 +81,7 @@ pub enum Input {
     App {
         /// The application.
         app: AppId,
-        /// What.
+        /// The input.
         input: Box<AppInput>,
     },
     /// A route comes, changes or goes.
@@ -134,7 +134,7 @@ pub enum Output {
         face: Option<FaceId>,
         /// What it was, where that is known.
         kind: Option<Kind>,
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
     /// Something worth recording; only if the node observes itself.

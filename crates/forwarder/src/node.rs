@@ -44,7 +44,7 @@ use view::NodeView;
 ///
 /// Applications are behind faces of their own: their Interests enter the same pipelines as those of neighbours. A face that
 /// leads [upstream](FaceAttributes::upstream) becomes a next hop of "/" while it is up, the one with the lowest number
-/// first; an application's prefixes lead to it. The observer `O` is `()` for nodes on real sockets.
+/// first; an application's prefixes send_as_leader to it. The observer `O` is `()` for nodes on real sockets.
 pub struct Node<O: Observer = ()> {
     forwarder: Forwarder<Surroundings<O>>,
     management: Option<Management>,
@@ -171,10 +171,10 @@ impl<O: Observer> Node<O> {
         self.forwarder.pit.len()
     }
 
-    /// How many places of that table a face takes, where faces are limited.
+    /// How many slots of that table a face takes, where faces are limited.
     #[must_use]
-    pub fn places(&self, face: FaceId) -> usize {
-        self.forwarder.faces.get(face).map_or(0, |face| face.share.places)
+    pub fn slots(&self, face: FaceId) -> usize {
+        self.forwarder.faces.get(face).map_or(0, |face| face.share.slots)
     }
 
     /// How a network face is used.
@@ -244,7 +244,10 @@ impl<O: Observer> Node<O> {
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Route(change) => self.on_static_route(now, &change),
             Input::Schedule { face, scheduling } => {
-                self.lead(|| WorkerMessage::Schedule { face, scheduling: scheduling.clone() });
+                self.send_as_leader(|| WorkerMessage::Schedule {
+                    face,
+                    scheduling: scheduling.clone(),
+                });
                 let (links, out) = self.links_and_out();
                 links.plan(now, face, *scheduling, out);
             }
@@ -359,11 +362,11 @@ impl<O: Observer> Node<O> {
             Ok(read) => {
                 let may_leave = read.kind() == Kind::Interest;
                 if may_leave {
-                    self.forwarder.edge.links.wires_mut().came = read.leaves_as(packet);
+                    self.forwarder.edge.links.wire_buffers().came = read.leaves_as(packet);
                 }
                 self.forwarder.receive(now, id, read);
                 if may_leave {
-                    self.forwarder.edge.links.wires_mut().came = None;
+                    self.forwarder.edge.links.wire_buffers().came = None;
                 }
             }
             Err(reason) => self.out().dropped(id, None, reason),
@@ -419,7 +422,7 @@ impl<O: Observer> Node<O> {
         };
         self.out().dropped(id, kind, DropReason::LinkLoss);
         match body {
-            Some(Body::Interest(interest)) if self.hand_over_lost(id, &interest) => {}
+            Some(Body::Interest(interest)) if self.forward_lost(id, &interest) => {}
             Some(body) => self.forwarder.packet_lost(now, id, &body),
             None => {}
         }
@@ -521,7 +524,7 @@ impl<O: Observer> Node<O> {
 
     /// A next hop is added, changed or removed, at all workers.
     fn change_route(&mut self, now: Instant, change: &RouteChange) {
-        self.lead(|| WorkerMessage::Route(Box::new(change.clone())));
+        self.send_as_leader(|| WorkerMessage::Route(Box::new(change.clone())));
         self.forwarder.change_route(now, change);
     }
 
@@ -540,7 +543,7 @@ impl<O: Observer> Node<O> {
             .partition(|it| it.face == face && it.cost.is_none());
         let prefixes: Vec<Name> = gone.into_iter().map(|change| change.prefix).collect();
         if !prefixes.is_empty() || self.forwarder.faces.has_routes_to(face) {
-            self.lead(|| WorkerMessage::RoutesGone { face, prefixes: prefixes.clone() });
+            self.send_as_leader(|| WorkerMessage::RoutesGone { face, prefixes: prefixes.clone() });
         }
         self.forwarder.remove_routes(face, &prefixes);
         others.iter().for_each(|change| self.change_route(now, change));
@@ -573,11 +576,14 @@ impl<O: Observer> Node<O> {
                 }
                 Effect::Route(change) => self.change_route(now, &change),
                 Effect::SetStrategy { prefix, text, strategy } => {
-                    self.spread(&Notice::Strategy { prefix: prefix.clone(), text: Some(text) });
+                    self.forward_notice(&Notice::Strategy {
+                        prefix: prefix.clone(),
+                        text: Some(text),
+                    });
                     self.forwarder.strategies.insert(&prefix, strategy);
                 }
                 Effect::UnsetStrategy { prefix } => {
-                    self.spread(&Notice::Strategy { prefix: prefix.clone(), text: None });
+                    self.forward_notice(&Notice::Strategy { prefix: prefix.clone(), text: None });
                     self.forwarder.strategies.remove(&prefix);
                 }
                 Effect::Order(order) => self.out().push(Output::Order(Box::new(order))),
@@ -589,15 +595,15 @@ impl<O: Observer> Node<O> {
     /// Something that the owner knows.
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         if self.shard.is_some() {
-            self.spread(&notice);
+            self.forward_notice(&notice);
         } else if self.management.is_none() && !matches!(notice, Notice::TimeOfDay { .. }) {
             return;
         }
-        self.heed(now, notice);
+        self.apply_notice(now, notice);
     }
 
     /// Something that the owner of this node, or of another worker, knows.
-    fn heed(&mut self, now: Instant, notice: Notice) {
+    fn apply_notice(&mut self, now: Instant, notice: Notice) {
         match &notice {
             Notice::FaceGone { face } => self.lose_face(now, *face),
             Notice::Strategy { prefix, text: Some(text) } => {

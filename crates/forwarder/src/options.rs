@@ -1,4 +1,4 @@
-//! How a node is set up.
+//! Options of a node.
 use crate::limits::FaceLimits;
 use crate::management::ManagementOptions;
 use crate::mobility::Mobility;
@@ -8,45 +8,44 @@ use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 
-/// Settings of a node.
+/// Options of a node.
 #[derive(Clone, Debug)]
 pub struct NodeOptions {
     /// The content store; by default there is none.
     pub cs: CsOptions,
-    /// What becomes of Data that nobody waits for.
+    /// The policy for unsolicited Data.
     pub unsolicited: Unsolicited,
     /// When an Interest for which another is pending is forwarded again.
     pub suppression: Suppression,
-    /// The strategy of "/", as it is written, for example `best-route`.
+    /// The strategy of "/", for example `best-route`.
     pub strategy: String,
-    /// Most Interests that may be pending.
+    /// Limit of pending Interests.
     pub pit_limit: usize,
-    /// What each network face may take of it that has no limits of its own.
+    /// Limits of network faces that have none of their own.
     pub limits: FaceLimits,
-    /// How long the nonces of Interests are remembered that are pending no more.
+    /// The dead nonce list.
     pub dead_nonces: DeadNonceOptions,
-    /// What strategies may remember.
+    /// Limits of what strategies measure.
     pub measurements: MeasurementOptions,
-    /// Of the hashes of names: secret on real networks, one for all nodes of a simulated world.
+    /// Seed of the hashes of names: secret on real networks, the same for all nodes of a simulation.
     pub hash_seed: u64,
-    /// Draws the nonces of Interests that have none.
+    /// Source of nonces for Interests that have none, and of recovery sessions.
     pub rng: Rng,
-    /// How what leaves is scheduled at faces toward other machines of which nothing else is said; `None`: in the order in
-    /// which it came.
+    /// The scheduler of faces toward other machines that have none of their own; `None`: first in, first out.
     pub scheduling: Option<Scheduling>,
-    /// Whether applications can ask for routes, and how; by default nobody answers them.
+    /// Management; `None`: commands are not answered.
     pub management: Option<ManagementOptions>,
-    /// Who this node says it is in its answers (`ProviderId`), and in records; `None`: it does not say.
+    /// The `ProviderId` that the node writes on Data and in records; `None`: it writes none.
     pub provider_id: Option<u64>,
-    /// Whether it tells consumers which of the names that they announce it has in its store; needs a
+    /// Whether it has_local_fields consumers which of the names that they announce it has in its store; needs a
     /// `provider_id`.
     pub anticipation: Anticipation,
-    /// What becomes of Interests whose face is gone.
+    /// Recovery of Interests whose next hop is gone.
     pub mobility: Mobility,
-    /// Whether applications may ask although no face leads away, since others of the same node answer. Without it they are told
-    /// that there is no way out, and wait for one.
+    /// Whether applications may send Interests although there is no uplink, since others of the same node answer. Without it
+    /// they are told that there is none, and wait for one.
     pub answers_itself: bool,
-    /// Which part of a forwarder the node is; `None`: all of it. What is said here of tables is said of all parts together.
+    /// The worker that the node is; `None`: the node is alone. Limits of tables are those of all workers together.
     pub shard: Option<ShardOptions>,
 }
 
@@ -95,17 +94,17 @@ impl Default for NodeOptions {
     }
 }
 
-/// What becomes of Data that nobody waits for. It is never forwarded.
+/// The policy for unsolicited Data, which is never forwarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unsolicited {
     /// It is dropped.
     #[default]
     DropAll,
-    /// If it came from the network, the content store keeps it.
+    /// Data from the network is stored.
     AdmitNetwork,
 }
 
-/// On which announced Interests a node leaves a record.
+/// The announced Interests on which a node leaves a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anticipation {
     /// On none.

@@ -1,4 +1,4 @@
-//! What management and the owner of a node say to each other: the owner knows where faces lead, and opens and closes them.
+//! What management and the owner of a node say to each other: the owner knows where faces send_as_leader, and opens and closes them.
 use crate::face::{FaceId, Marking};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
@@ -30,7 +30,7 @@ pub struct FaceDescription {
     pub local: bool,
     /// Who hears what is sent.
     pub link_type: LinkType,
-    /// Longest frame, in octets.
+    /// Longest frame, in bytes.
     pub mtu: u64,
     /// Whether and when packets that leave are marked for congestion.
     pub marking: Option<Marking>,
@@ -45,13 +45,13 @@ pub struct FaceDescription {
 pub struct FaceSettings {
     /// How long it is to stay.
     pub persistency: Option<Persistency>,
-    /// Longest frame, in octets.
+    /// Longest frame, in bytes.
     pub mtu: Option<u64>,
     /// Whether packets are marked for congestion.
     pub marks: Option<bool>,
     /// How long a queue may be too long before that.
     pub marking_interval: Option<Duration>,
-    /// From which length on, in octets, a queue is too long.
+    /// From which length on, in bytes, a queue is too long.
     pub marking_threshold: Option<u64>,
     /// Whether what is lost is sent again, by the reliability of NDNLPv2.
     pub reliable: Option<bool>,
@@ -66,7 +66,7 @@ pub enum FaceOrder {
     Create {
         /// To be given back.
         ticket: u64,
-        /// Where it is to lead.
+        /// Where it is to send_as_leader.
         uri: String,
         /// From where, if that is said: `dev://eth0` for faces that are on an interface.
         local_uri: Option<String>,
@@ -77,14 +77,14 @@ pub enum FaceOrder {
     Update {
         /// To be given back.
         ticket: u64,
-        /// Which.
+        /// The face.
         face: FaceId,
         /// How it is to be.
         settings: FaceSettings,
     },
     /// Close a face for good.
     Destroy {
-        /// Which.
+        /// The face.
         face: FaceId,
     },
 }
@@ -92,7 +92,7 @@ pub enum FaceOrder {
 /// Why an order was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FaceRefusal {
-    /// It does not say where the face is to lead, or not by an address.
+    /// It does not say where the face is to send_as_leader, or not by an address.
     Malformed,
     /// Faces of this kind cannot be opened, or not changed like this.
     Unsupported,
@@ -117,7 +117,7 @@ impl FaceRefusal {
             },
             Self::Unsupported => Refusal {
                 code: 406,
-                text: "no face can be like this here: udp, tcp and ws lead to an address, ether and groups need a \
+                text: "no face can be like this here: udp, tcp and ws send_as_leader to an address, ether and groups need a \
                        LocalUri such as dev://eth0, and an MTU is 256 or more",
             },
             Self::TooMany => Refusal { code: 503, text: "too many faces" },
@@ -128,19 +128,19 @@ impl FaceRefusal {
     }
 }
 
-/// What the owner of a node tells its management.
+/// What the owner of a node has_local_fields its management.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// A face is there, usable or not; or what is known of it has changed.
     FaceKnown {
-        /// Which.
+        /// The face.
         face: FaceId,
         /// What is known of it.
         description: FaceDescription,
     },
     /// A face is gone for good.
     FaceGone {
-        /// Which.
+        /// The face.
         face: FaceId,
     },
     /// What became of an order.

@@ -1,7 +1,7 @@
 //! Packets between the faces of nodes: a shared body, and beside it what changes at each hop.
 mod wire;
 
-pub(crate) use wire::{Kept, Wires};
+pub(crate) use wire::{PacketMemory, WireBuffers};
 
 use crate::face::FaceId;
 use crate::hash::NameHasher;
@@ -59,8 +59,8 @@ pub enum Kind {
 pub struct Hop {
     /// Hash of the name by the [`NameHasher`] that all nodes of one world share.
     pub name_hash: u64,
-    /// Octets of the network packet, without link header.
-    pub octets: u32,
+    /// Bytes of the network packet, without link header.
+    pub bytes: u32,
     /// How many more times an Interest may be forwarded; overrides what the Interest itself says.
     pub hop_limit: Option<u8>,
     /// Congestion mark; 0 means none.
@@ -100,22 +100,22 @@ impl Packet {
     /// An Interest with its own hop limit and no link fields.
     #[must_use]
     pub fn interest(interest: Arc<Interest>, hasher: &NameHasher) -> Self {
-        let octets = interest.encoded_len() as u32;
-        Self::sized(Body::Interest(interest), octets, hasher)
+        let bytes = interest.encoded_len() as u32;
+        Self::sized(Body::Interest(interest), bytes, hasher)
     }
 
     /// A Data packet without link fields.
     #[must_use]
     pub fn data(data: Data, hasher: &NameHasher) -> Self {
-        let octets = data.encoded_len() as u32;
-        Self::sized(Body::Data(data), octets, hasher)
+        let bytes = data.encoded_len() as u32;
+        Self::sized(Body::Data(data), bytes, hasher)
     }
 
     /// A Nack without further link fields.
     #[must_use]
     pub fn nack(interest: Arc<Interest>, reason: NackReason, hasher: &NameHasher) -> Self {
-        let octets = interest.encoded_len() as u32;
-        Self::sized(Body::Nack(interest, reason), octets, hasher)
+        let bytes = interest.encoded_len() as u32;
+        Self::sized(Body::Nack(interest, reason), bytes, hasher)
     }
 
     /// A frame without packet.
@@ -126,15 +126,15 @@ impl Packet {
         frame
     }
 
-    /// A packet whose octets are known.
+    /// A packet whose bytes are known.
     #[inline]
-    pub(crate) fn sized(body: Body, octets: u32, hasher: &NameHasher) -> Self {
+    pub(crate) fn sized(body: Body, bytes: u32, hasher: &NameHasher) -> Self {
         let name_hash = hasher.hash(body.name_value());
         let hop_limit = match &body {
             Body::Interest(interest) => interest.hop_limit,
             Body::Data(_) | Body::Nack(..) | Body::Idle => None,
         };
-        Self { body, hop: Hop { hop_limit, ..Hop::bare(name_hash, octets) } }
+        Self { body, hop: Hop { hop_limit, ..Hop::bare(name_hash, bytes) } }
     }
 
     /// The name that it is about.
@@ -177,18 +177,18 @@ impl Packet {
         self.hop.extra.as_ref().is_some_and(|extra| extra.retransmits)
     }
 
-    /// Octets that it takes on a link that needs no fragments, link header included.
+    /// Bytes that it takes on a link that needs no fragments, link header included.
     #[must_use]
     #[inline]
-    pub fn octets(&self) -> usize {
-        if self.has_link_fields() { self.octets_with_fields() } else { self.hop.octets as usize }
+    pub fn bytes(&self) -> usize {
+        if self.has_link_fields() { self.bytes_with_fields() } else { self.hop.bytes as usize }
     }
 
-    fn octets_with_fields(&self) -> usize {
+    fn bytes_with_fields(&self) -> usize {
         match self.body {
             Body::Idle => tlv::tlv_len(typ::LP_PACKET, self.link_header().encoded_len()),
-            Body::Nack(..) => in_frame(self.link_header().encoded_len(), self.hop.octets),
-            _ => in_frame(self.hop.fields_octets(), self.hop.octets),
+            Body::Nack(..) => in_frame(self.link_header().encoded_len(), self.hop.bytes),
+            _ => in_frame(self.hop.fields_bytes(), self.hop.bytes),
         }
     }
 
@@ -250,17 +250,17 @@ impl Extra {
     }
 }
 
-/// Octets of a network packet behind a link header with so many octets of fields.
-fn in_frame(fields_octets: usize, packet_octets: u32) -> usize {
-    let packet = packet_octets as usize;
-    match fields_octets {
+/// Bytes of a network packet behind a link header with so many bytes of fields.
+fn in_frame(fields_bytes: usize, packet_bytes: u32) -> usize {
+    let packet = packet_bytes as usize;
+    match fields_bytes {
         0 => packet,
         fields => tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet)),
     }
 }
 
-/// Octets of the number of a provider.
-const PROVIDER_OCTETS: usize = size_of::<u64>();
+/// Bytes of the number of a provider.
+const PROVIDER_BYTES: usize = size_of::<u64>();
 
 /// CachePolicyType: not to be cached (NDNLPv2).
 pub(crate) const NO_CACHE: u64 = 1;
@@ -270,7 +270,7 @@ static NO_NAME: Name = Name::root();
 
 impl Load for Packet {
     fn octets(&self) -> u32 {
-        Self::octets(self) as u32
+        Self::bytes(self) as u32
     }
 }
 
@@ -299,15 +299,15 @@ impl Body {
 impl Hop {
     /// A hop without fields.
     #[inline]
-    pub(crate) fn bare(name_hash: u64, octets: u32) -> Self {
-        Self { name_hash, octets, hop_limit: None, congestion_mark: 0, extra: None }
+    pub(crate) fn bare(name_hash: u64, bytes: u32) -> Self {
+        Self { name_hash, bytes, hop_limit: None, congestion_mark: 0, extra: None }
     }
 
     /// The same hop without what few packets have, of which the caller takes along what is not for one hop alone.
     #[inline]
     pub(crate) fn onward(&self) -> Self {
-        let Self { name_hash, octets, hop_limit, congestion_mark, .. } = *self;
-        Self { hop_limit, congestion_mark, ..Self::bare(name_hash, octets) }
+        let Self { name_hash, bytes, hop_limit, congestion_mark, .. } = *self;
+        Self { hop_limit, congestion_mark, ..Self::bare(name_hash, bytes) }
     }
 
     /// The first transmissions that the packet descends from.
@@ -316,20 +316,20 @@ impl Hop {
         self.extra.as_ref().map_or(Trace::EMPTY, |extra| &extra.trace)
     }
 
-    /// Octets that Data or an Interest with these fields takes on a link that needs no fragments.
-    pub(crate) fn link_octets(&self) -> u32 {
+    /// Bytes that Data or an Interest with these fields takes on a link that needs no fragments.
+    pub(crate) fn link_bytes(&self) -> u32 {
         if self.congestion_mark == 0 && !self.extra.as_ref().is_some_and(|it| it.has_fields()) {
-            return self.octets;
+            return self.bytes;
         }
-        in_frame(self.fields_octets(), self.octets) as u32
+        in_frame(self.fields_bytes(), self.bytes) as u32
     }
 
-    /// Octets of the fields that it has on a link.
-    fn fields_octets(&self) -> usize {
+    /// Bytes of the fields that it has on a link.
+    fn fields_bytes(&self) -> usize {
         // All Data of a world may say who answered: a header need not be made each time to know its length.
         match &self.extra {
             Some(extra) if self.congestion_mark == 0 && extra.has_provider_alone() => {
-                tlv::tlv_len(field::PROVIDER_ID, PROVIDER_OCTETS)
+                tlv::tlv_len(field::PROVIDER_ID, PROVIDER_BYTES)
             }
             _ => self.link_header().encoded_len(),
         }
@@ -394,7 +394,7 @@ mod tests {
         interest.hop_limit = Some(7);
         let interest = Arc::new(interest);
         let bare = Packet::interest(Arc::clone(&interest), &hasher);
-        assert_eq!((bare.octets(), bare.hop.hop_limit), (interest.encoded_len(), Some(7)));
+        assert_eq!((bare.bytes(), bare.hop.hop_limit), (interest.encoded_len(), Some(7)));
         let mut nack = Packet::nack(Arc::clone(&interest), NackReason::NoRoute, &hasher);
         nack.hop.congestion_mark = 1;
         let extra = nack.hop.extra_mut();
@@ -404,7 +404,7 @@ mod tests {
         let frame = LpPacket { header: nack.link_header(), fragment: Some(interest.to_bytes()) };
         let mut encoded = BytesMut::new();
         frame.encode(&mut encoded);
-        assert_eq!(nack.octets(), encoded.len());
+        assert_eq!(nack.bytes(), encoded.len());
     }
 
     #[test]
@@ -412,8 +412,8 @@ mod tests {
         let interest = Arc::new(Interest::new("/a/b".parse().unwrap()));
         let mut packet = Packet::interest(interest, &NameHasher::new(1));
         packet.hop.extra_mut().provider = Some(u64::MAX);
-        assert_eq!(packet.hop.fields_octets(), packet.link_header().encoded_len());
+        assert_eq!(packet.hop.fields_bytes(), packet.link_header().encoded_len());
         packet.hop.congestion_mark = 1;
-        assert_eq!(packet.hop.fields_octets(), packet.link_header().encoded_len());
+        assert_eq!(packet.hop.fields_bytes(), packet.link_header().encoded_len());
     }
 }

@@ -261,8 +261,8 @@ mod tests {
     #[test]
     fn what_is_no_packet_is_nobodys() {
         let shard = &shards(2, 2)[0];
-        for octets in [&b""[..], &[5], &[5, 0], &[5, 2, 8, 0], &[5, 3, 7, 2, 8]] {
-            assert_eq!(shard.place(octets, 0), None, "{octets:?}");
+        for bytes in [&b""[..], &[5], &[5, 0], &[5, 2, 8, 0], &[5, 3, 7, 2, 8]] {
+            assert_eq!(shard.place(bytes, 0), None, "{bytes:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Strategies: which of the faces that lead toward a name are asked, and when they are asked again.
+//! Strategies: which of the faces that send_as_leader toward a name are asked, and when they are asked again.
 //!
 //! As in NFD (`daemon/fw/strategy.hpp`) the interface has three parts. *Triggers* are the methods of
 //! [`ForwardingStrategy`], called by the pipelines with the preconditions given there. *Actions*
@@ -36,19 +36,19 @@ pub enum Action {
     /// Send the Interest in hand (in `after_nack` the one that came back) to a face and note it in the
     /// entry with [`PitEntry::send`].
     SendInterest {
-        /// Which.
+        /// The face.
         face: FaceId,
     },
     /// Send a Nack to all who asked, and forget that they did.
     Nack {
-        /// Why.
+        /// The reason.
         reason: NackReason,
     },
     /// Send a Nack to one of those who asked, and forget that it did.
     NackTo {
-        /// Whom.
+        /// The face.
         face: FaceId,
-        /// Why.
+        /// The reason.
         reason: NackReason,
     },
     /// Remove the entry: nobody waits for it any more. It comes last.
@@ -94,7 +94,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The next hops that an Interest for `name` that came by `ingress` may take, cheapest first: those
-    /// that are up, do not lead back and do not leave the name's scope.
+    /// that are up, do not send_as_leader back and do not leave the name's scope.
     pub fn eligible(
         &self,
         name: &Name,

@@ -1,7 +1,7 @@
 //! Tables of a node.
 //!
 //! All are slabs of entries with an index of explicit hashes beside them: an entry holds its hash and
-//! its name once, and equality is tested by hash, then by octets. What a table may hold is bounded, and
+//! its name once, and equality is tested by hash, then by bytes. What a table may hold is bounded, and
 //! so is the work per packet, for names are chosen by whoever sends packets: at most one probe for each
 //! of a name's prefixes (no decoded name has more than 256 components).
 mod cs;

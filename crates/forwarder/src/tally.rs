@@ -34,7 +34,7 @@ pub struct FaceTally {
     /// What it carried.
     pub carried: FaceCounters,
     /// Places of the table of pending Interests that it takes.
-    pub places: u64,
+    pub slots: u64,
     /// Packets queued for it.
     pub queue: QueueState,
     /// What its recovery did.
@@ -63,7 +63,7 @@ impl Tally {
 impl FaceTally {
     pub(crate) fn add(&mut self, other: &Self) {
         self.carried.add(&other.carried);
-        self.places += other.places;
+        self.slots += other.slots;
         self.queue += other.queue;
         add(&mut self.recovered, other.recovered);
         // Of all workers, one has the link.

@@ -1,4 +1,4 @@
-//! A node whose neighbours send anything: what it says itself with octets changed, odd link headers, commands that are none.
+//! A node whose neighbours send anything: what it says itself with bytes changed, odd link headers, commands that are none.
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId, Recovery};
 use recoup_forwarder::management::{ManagementOptions, Notice};
@@ -137,15 +137,15 @@ impl Crowd {
                 out.freeze()
             }
         };
-        let mut octets = frame.to_vec();
+        let mut bytes = frame.to_vec();
         for _ in 0..self.below(3).saturating_sub(1) {
-            let at = self.below(octets.len());
-            octets[at] ^= 1 << self.below(8);
+            let at = self.below(bytes.len());
+            bytes[at] ^= 1 << self.below(8);
         }
         if self.below(20) == 0 {
-            octets.truncate(self.below(octets.len()));
+            bytes.truncate(self.below(bytes.len()));
         }
-        octets.into()
+        bytes.into()
     }
 
     fn step(&mut self) {
@@ -169,7 +169,7 @@ impl Crowd {
 
     /// What the node says is a frame that fits, whatever it heard.
     fn hear(&mut self, frame: Bytes) {
-        assert!(frame.len() <= MTU, "{} octets", frame.len());
+        assert!(frame.len() <= MTU, "{} bytes", frame.len());
         LpPacket::decode(frame.clone()).unwrap();
         if self.heard.len() < KEPT {
             self.heard.push(frame);

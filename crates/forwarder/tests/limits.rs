@@ -119,7 +119,7 @@ fn a_flood_of_random_names_leaves_others_their_exchanges_and_the_table_its_bound
             [(PRODUCER, _)] => forwarded += 1,
             other => panic!("{other:?}"),
         }
-        assert!(world.node.places(FLOOD) <= PIT / 2 && world.node.pit_len() <= PIT / 2 + 1);
+        assert!(world.node.slots(FLOOD) <= PIT / 2 && world.node.pit_len() <= PIT / 2 + 1);
         if number % 100 == 0 {
             served += u64::from(world.exchange(HONEST, number));
             world.wait(Duration::from_millis(1));
@@ -130,7 +130,7 @@ fn a_flood_of_random_names_leaves_others_their_exchanges_and_the_table_its_bound
     assert_eq!(refused + forwarded, NAMES);
     assert!(forwarded >= PIT as u64 / 4);
     world.wait(Duration::from_secs(10));
-    assert_eq!((world.node.pit_len(), world.node.places(FLOOD)), (0, 0));
+    assert_eq!((world.node.pit_len(), world.node.slots(FLOOD)), (0, 0));
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn long_interests_count_for_what_they_hold() {
     let mut world = World::new(FAIR);
     let long = |number: u64| name(&"x".repeat(8_000), number);
     (0..1_000).for_each(|it| drop(world.ask(FLOOD, long(it), it)));
-    assert!(world.node.places(FLOOD) <= PIT / 2);
-    assert_eq!(world.node.pit_len(), world.node.places(FLOOD) / 16);
+    assert!(world.node.slots(FLOOD) <= PIT / 2);
+    assert_eq!(world.node.pit_len(), world.node.slots(FLOOD) / 16);
     assert_eq!(
         world.dropped(FLOOD, DropReason::TooManyPending) as usize,
         1_000 - world.node.pit_len()
@@ -175,10 +175,7 @@ fn an_interest_that_is_repeated_takes_no_place_more() {
         world.ask(FLOOD, name("a", 1), nonce);
         world.wait(Duration::from_millis(500));
     }
-    assert_eq!(
-        (world.node.places(FLOOD), world.dropped(FLOOD, DropReason::TooManyPending)),
-        (1, 0)
-    );
+    assert_eq!((world.node.slots(FLOOD), world.dropped(FLOOD, DropReason::TooManyPending)), (1, 0));
     world.ask(FLOOD, name("a", 2), 7);
     assert_eq!(world.dropped(FLOOD, DropReason::TooManyPending), 1);
     assert!(world.exchange(HONEST, 1), "each face has its own limit");
@@ -206,9 +203,9 @@ fn a_face_with_limits_of_its_own_keeps_to_them_and_others_to_the_nodes() {
     };
     limit(&mut world, of(Some(7), None));
     (0..100).for_each(|it| drop(world.ask(FLOOD, name("flood", it), it)));
-    assert_eq!(world.node.places(FLOOD), 7);
+    assert_eq!(world.node.slots(FLOOD), 7);
     (0..100).for_each(|it| drop(world.ask(HONEST, name("other", it), it)));
-    assert_eq!(world.node.places(HONEST), 100);
+    assert_eq!(world.node.slots(HONEST), 100);
     limit(&mut world, of(None, Some(1_000)));
     (100..400).for_each(|it| drop(world.ask(FLOOD, name("flood", it), it)));
     assert_eq!(world.dropped(FLOOD, DropReason::TooFast), 300 - 101);
@@ -230,18 +227,18 @@ fn places_are_given_back_however_an_interest_ends() {
     let mut frame = bytes::BytesMut::new();
     nack.encode(&mut frame);
     world.send(PRODUCER, frame.freeze());
-    assert_eq!((world.node.places(HONEST), world.node.pit_len()), (0, 0));
+    assert_eq!((world.node.slots(HONEST), world.node.pit_len()), (0, 0));
     world.ask(HONEST, name("b", 1), 2);
     world.ask(FLOOD, name("b", 1), 3);
-    assert_eq!((world.node.places(HONEST), world.node.places(FLOOD)), (1, 1));
+    assert_eq!((world.node.slots(HONEST), world.node.slots(FLOOD)), (1, 1));
     world.node.handle(world.now, Input::FaceDown { face: FLOOD });
     world.settle();
     assert_eq!(world.dropped(FLOOD, DropReason::NoFace), 1);
-    assert_eq!((world.node.places(HONEST), world.node.pit_len()), (1, 1));
+    assert_eq!((world.node.slots(HONEST), world.node.pit_len()), (1, 1));
     world.wait(Duration::from_secs(5));
-    assert_eq!((world.node.places(HONEST), world.node.pit_len()), (0, 0));
+    assert_eq!((world.node.slots(HONEST), world.node.pit_len()), (0, 0));
     assert!(world.exchange(HONEST, 9));
-    assert_eq!(world.node.places(HONEST), 0);
+    assert_eq!(world.node.slots(HONEST), 0);
 }
 
 /// Faces of which none was answered, each with as many pending Interests as it may have.
@@ -259,31 +256,31 @@ fn newcomers(world: &mut World, faces: std::ops::Range<u32>) {
 fn provisional_faces_share_an_eighth_of_the_table() {
     let mut world = World::new(FAIR);
     newcomers(&mut world, 10..1_010);
-    let taken: usize = (10..1_010).map(|face| world.node.places(FaceId(face))).sum();
+    let taken: usize = (10..1_010).map(|face| world.node.slots(FaceId(face))).sum();
     assert!(taken > PIT / 16 && taken <= PIT / 4, "{taken} of {PIT}");
     (0..1_000).for_each(|it| drop(world.ask(HONEST, name("other", it), it)));
-    assert_eq!(world.node.places(HONEST), 1_000);
+    assert_eq!(world.node.slots(HONEST), 1_000);
 }
 
 #[test]
 fn promoted_face_no_longer_counts_as_provisional() {
     let mut world = World::new(FAIR);
     newcomers(&mut world, 10..12);
-    let before = world.node.places(FaceId(10));
+    let before = world.node.slots(FaceId(10));
     let attributes = FaceAttributes::wire(8_800);
     world.node.handle(world.now, Input::FaceUp { face: FaceId(10), attributes });
     (0..500).for_each(|it| drop(world.ask(FaceId(10), name("more", it), it)));
-    assert_eq!(world.node.places(FaceId(10)), before + 500);
-    // Its places are free for others, and what it gives back is not counted twice.
+    assert_eq!(world.node.slots(FaceId(10)), before + 500);
+    // Its slots are free for others, and what it gives back is not counted twice.
     newcomers(&mut world, 12..13);
-    assert!(world.node.places(FaceId(12)) > 100, "{}", world.node.places(FaceId(12)));
+    assert!(world.node.slots(FaceId(12)) > 100, "{}", world.node.slots(FaceId(12)));
     for face in 10..13 {
         world.node.handle(world.now, Input::FaceDown { face: FaceId(face) });
         world.settle();
     }
     assert_eq!(world.node.pit_len(), 0);
     newcomers(&mut world, 13..14);
-    assert!(world.node.places(FaceId(13)) > 150, "{}", world.node.places(FaceId(13)));
+    assert!(world.node.slots(FaceId(13)) > 150, "{}", world.node.slots(FaceId(13)));
 }
 
 #[test]

@@ -167,14 +167,14 @@ fn faces_are_listed_with_what_they_carried() {
     let name: Name = "/a/x".parse().unwrap();
     assert!(bench.ask(Interest::new(name.clone())).is_none(), "it is asked for elsewhere");
     let data = DataBuilder::new(&name).build(b"content", &DigestSigner).wire();
-    let octets = data.len() as u64;
+    let bytes = data.len() as u64;
     bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame: data });
     bench.poll();
     let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
     let uris: Vec<_> = faces.iter().map(|it| it.profile.uri.as_str()).collect();
     assert_eq!(uris, ["fd://9", "udp4://192.0.2.7:6363", "internal://"]);
     let remote = &faces[1].counters;
-    assert_eq!((remote.out_interests, remote.in_data, remote.in_octets), (1, 1, octets));
+    assert_eq!((remote.out_interests, remote.in_data, remote.in_octets), (1, 1, bytes));
     assert!(remote.out_octets > 10 && faces[0].counters.out_data == 2);
     let status = &bench.told::<GeneralStatus>("/localhost/nfd/status/general")[0];
     assert_eq!((status.start_millis, status.satisfied), (NOON / 1_000, 3));
@@ -286,7 +286,7 @@ fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
     let (_, frame) = bench.poll().pop().unwrap();
     let made = parse_response(&Data::decode(frame).unwrap()).unwrap();
     assert_eq!((made.face_id, made.mtu, made.face_persistency), (Some(3), Some(1_400), Some(0)));
-    // It is there, though not up: routes may lead to it, and there is no second one.
+    // It is there, though not up: routes may send_as_leader to it, and there is no second one.
     bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(3), ..about("/a") });
     assert_eq!(bench.refused(Verb::FaceCreate, &wish), 409);
     assert_eq!(bench.refused(Verb::FaceCreate, &to("tcp://192.0.2.9")), 409);

@@ -90,7 +90,7 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
             while let Some(output) = node.poll(now) {
                 match output {
                     Output::Send { frame, .. } => {
-                        assert!(frame.len() <= mtu, "{} octets in one frame", frame.len());
+                        assert!(frame.len() <= mtu, "{} bytes in one frame", frame.len());
                         frames += 1;
                         sequence += 1;
                         if !lose() {

@@ -41,7 +41,7 @@ struct World {
     now: Instant,
     loss: f64,
     rng: Rng,
-    octets: usize,
+    bytes: usize,
     answered: Vec<u64>,
     repeated: u64,
     /// Frames on the link that bore a field of recovery.
@@ -81,7 +81,7 @@ impl World {
             now: Instant::ZERO,
             loss,
             rng: Rng::from_seed(7),
-            octets: 1_000,
+            bytes: 1_000,
             answered: Vec::new(),
             repeated: 0,
             tagged: 0,
@@ -200,7 +200,7 @@ impl World {
             Body::Interest(interest) => {
                 let shape = SignatureShape::Digest;
                 let template = Template::new(ContentType::Blob, Duration::ZERO, None, shape);
-                let data = template.describe(interest.name.clone(), self.octets).unwrap();
+                let data = template.describe(interest.name.clone(), self.bytes).unwrap();
                 let packet = Packet::data(data, self.nodes[node].hasher());
                 self.nodes[node].handle(self.now, Input::Packet { face: EDGE, packet });
             }
@@ -280,7 +280,7 @@ fn with_eln_the_consumer_is_told_of_nearly_every_packet_that_a_link_lost() {
 fn packets_longer_than_frames_are_recovered_piece_by_piece() {
     for recovery in ["wldr", "acked"] {
         let mut world = World::new([wire(recovery), wire(recovery)], 0.05);
-        world.octets = 8_000;
+        world.bytes = 8_000;
         world.ask(0, 300);
         world.run();
         assert!(world.answered.len() >= 297, "{recovery}: {}", world.answered.len());

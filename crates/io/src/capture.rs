@@ -81,9 +81,9 @@ impl Capturer {
         &self.node
     }
 
-    /// Counters of all other workers ([`Node::note_others`]).
+    /// Counters of all other workers ([`Node::set_others`]).
     pub fn note_others(&mut self, tally: Tally) {
-        self.node.note_others(tally);
+        self.node.set_others(tally);
     }
 
     /// Captures this from here on. Files that are wanted as before stay open; those that were given up begin anew.

@@ -125,7 +125,7 @@ impl<W: Write> Capture<W> {
         self.frame.extend(ethernet(station(to), station(from)));
         let fragment = Some(packet.to_wire(&mut self.pool));
         LpPacket { header: packet.link_header(), fragment }.encode(&mut self.frame);
-        debug_assert_eq!(self.frame.len(), ETHERNET_BYTES + packet.octets(), "{}", packet.name());
+        debug_assert_eq!(self.frame.len(), ETHERNET_BYTES + packet.bytes(), "{}", packet.name());
     }
 
     fn write_packet(

@@ -94,7 +94,7 @@ impl Picture {
                 frames,
                 recovered: known.recovered,
                 link_recovery: known.link_recovery,
-                places: known.places,
+                places: known.slots,
                 waiting: known.queue.packets,
                 status,
             }

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 
 /// A cache of as many Data packets as in NFD's default configuration, but of long ones fewer: a forwarder that nobody has
 /// configured takes less than 100 MB, and memory that it uses again costs less than memory that it asks for.
-const CACHE: CsCapacity = CsCapacity::Both { packets: 65_536, octets: 48 << 20 };
+const CACHE: CsCapacity = CsCapacity::Both { packets: 65_536, bytes: 48 << 20 };
 
 /// Said of a rate that nobody asks for.
 const USELESS_RATE: &str = "means nothing without a scheduler; write scheduler = \"max-min\"";
@@ -197,7 +197,7 @@ impl ForwardConfig {
         if let Some(cache) = node.value("cache", form::capacity) {
             self.cache = match cache {
                 Capacity::Packets(packets) => CsCapacity::Packets(packets),
-                Capacity::Bytes(octets) => CsCapacity::Octets(octets),
+                Capacity::Bytes(bytes) => CsCapacity::Bytes(bytes),
                 Capacity::Unlimited => CsCapacity::Unlimited,
             };
         }

@@ -1,4 +1,4 @@
-//! What a node tells consumers: that it answered, and which of the names that they announce it has.
+//! What a node has_local_fields consumers: that it answered, and which of the names that they announce it has.
 //!
 //! Source: Nikzad et al. 2022, section 5, after CCTCP: a node that sends an announced Interest on leaves a record
 //! with the time; on the way back it replaces the time by how long the answer took from there. Only durations
@@ -18,7 +18,7 @@ use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
     /// Notes in an answer who gave it.
-    pub(crate) fn sign_answer(&self, hop: &mut Hop) {
+    pub(crate) fn add_provider_id(&self, hop: &mut Hop) {
         if self.provider_id.is_some() {
             hop.extra_mut().provider = self.provider_id;
         }
@@ -68,7 +68,7 @@ impl<E: Edge> Forwarder<E> {
         if fields.is_empty() {
             return;
         }
-        let mut back = that_go_back(fields);
+        let mut back = returned(fields);
         if let (Some(node), Some(names)) = (self.recorder(), back.get(field::ANTICIPATED)) {
             let record = Record { node, holds: self.holds(names), is_origin, time_nanos: 0 };
             append(&mut back, record);
@@ -79,23 +79,23 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// An application is asked: keeps what of the Interest's fields goes back with its answer.
-    pub(crate) fn note_going_back(&mut self, id: PitId, interest: &Interest, came: &Hop) {
+    pub(crate) fn keep_returned_fields(&mut self, id: PitId, interest: &Interest, came: &Hop) {
         let Some(extra) = came.extra.as_ref().filter(|extra| !extra.carried.is_empty()) else {
             return;
         };
-        let fields = that_go_back(&extra.carried);
+        let fields = returned(&extra.carried);
         let mut asked = self.pit.entry_mut(id).ins_mut().iter_mut();
         if let Some(record) = asked.find(|record| record.nonce == interest.nonce) {
-            record.rare_mut().going_back = fields;
+            record.rare_mut().returned_fields = fields;
         }
     }
 
     /// Takes out what goes back with the answer to a pending Interest.
-    pub(crate) fn take_going_back(&mut self, id: PitId) -> Ignorable {
+    pub(crate) fn take_returned_fields(&mut self, id: PitId) -> Ignorable {
         let records = self.pit.entry_mut(id).ins_mut().iter_mut();
         let mut kept = records.filter_map(|record| record.rare.as_mut());
-        let kept = kept.find(|rare| !rare.going_back.is_empty());
-        kept.map(|rare| std::mem::take(&mut rare.going_back)).unwrap_or_default()
+        let kept = kept.find(|rare| !rare.returned_fields.is_empty());
+        kept.map(|rare| std::mem::take(&mut rare.returned_fields)).unwrap_or_default()
     }
 
     /// The name under which this node leaves records, if it does.
@@ -116,7 +116,7 @@ impl<E: Edge> Forwarder<E> {
     }
 }
 
-fn that_go_back(fields: &Ignorable) -> Ignorable {
+fn returned(fields: &Ignorable) -> Ignorable {
     let mut back = Ignorable::default();
     for (typ, value) in fields.iter().filter(|(typ, _)| field::goes_back(*typ)) {
         back.set(typ, value.clone());

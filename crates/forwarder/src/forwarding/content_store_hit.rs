@@ -40,11 +40,11 @@ impl<E: Edge> Forwarder<E> {
                 hop.extra_mut().pit_token = asked.pit_token;
             }
         }
-        self.sign_answer(&mut hop);
+        self.add_provider_id(&mut hop);
         if self.edge.recovers(downstream) {
             hop.note_lifetime(interest);
         }
-        if self.faces.tells(downstream) {
+        if self.faces.has_local_fields(downstream) {
             hop.extra_mut().incoming = Some(FaceId::CONTENT_STORE);
         }
         self.outgoing_data(now, downstream, data, hop, None);

@@ -35,7 +35,7 @@ impl<E: Edge> Forwarder<E> {
             self.counters.cs_misses += 1;
             self.edge.out().event(NodeEvent::CsMiss { hash });
         }
-        if self.faces.is_counting() && !self.finds_place(ingress, hop, known) {
+        if self.faces.is_counting() && !self.has_free_slot(ingress, hop, known) {
             self.refuse(now, ingress, &interest, hop, NackReason::Congestion);
             return self.drop_interest(ingress, hop, DropReason::TooManyPending);
         }
@@ -46,17 +46,17 @@ impl<E: Edge> Forwarder<E> {
                 return self.drop_interest(ingress, hop, DropReason::PitFull);
             }
         };
-        let arrival = self.note_asker(now, id, ingress, &interest, hop);
+        let arrival = self.record_downstream(now, id, ingress, &interest, hop);
         self.record_reroute(id, hop);
         let next_hop = hop.extra.as_mut().and_then(|extra| extra.next_hop.take());
         let mut actions = std::mem::take(&mut self.actions);
         match next_hop {
             Some(face) => self.direct(ingress, face, &interest, &mut actions),
-            None => self.ask_strategy(now, id, |strategy, context, entry| {
+            None => self.consult_strategy(now, id, |strategy, context, entry| {
                 strategy.after_interest(context, entry, ingress, arrival, &mut actions);
             }),
         }
-        self.excuse(now, id, ingress, &mut actions);
+        self.report_lost_route(now, id, ingress, &mut actions);
         self.after_interest(now, id, ingress, interest, hop, arrival, &actions);
         actions.clear();
         self.actions = actions;
@@ -69,14 +69,14 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Whether a face may have one more pending Interest, if it is one more.
-    fn finds_place(&self, ingress: FaceId, hop: &Hop, known: Option<PitId>) -> bool {
+    fn has_free_slot(&self, ingress: FaceId, hop: &Hop, known: Option<PitId>) -> bool {
         let waits = |id| self.pit.entry(id).in_record(ingress).is_some();
         known.is_some_and(waits)
-            || self.faces.let_wait(ingress, limits::places(hop.octets), self.pit.limit())
+            || self.faces.admits_pending(ingress, limits::slots(hop.bytes), self.pit.limit())
     }
 
     /// Records who waits for Data, and until when.
-    fn note_asker(
+    fn record_downstream(
         &mut self,
         now: Instant,
         id: PitId,
@@ -86,18 +86,18 @@ impl<E: Edge> Forwarder<E> {
     ) -> Arrival {
         let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
         let rare = hop.extra.as_deref_mut().and_then(rare_of);
-        let places = limits::places(hop.octets);
+        let slots = limits::slots(hop.bytes);
         let entry = self.pit.entry_mut(id);
         let record = InRecord::new(ingress, interest.nonce, now + lifetime);
-        let arrival = entry.receive(InRecord { places, rare, ..record });
+        let arrival = entry.receive(InRecord { slots, rare, ..record });
         let expiry = entry.latest_expiry().unwrap_or(now);
         self.pit.arm(id, expiry);
         match arrival {
             Arrival::First | Arrival::AnotherFace => {
                 if self.faces.is_counting() {
-                    self.faces.take_places(ingress, places, id, &self.pit);
+                    self.faces.take_slots(ingress, slots, id, &self.pit);
                 }
-                self.note_at_face(ingress, id);
+                self.list_at_face(ingress, id);
             }
             Arrival::Retransmission => self.reroutes.restart_clock(id, &self.pit),
             Arrival::Repetition => {}
@@ -117,7 +117,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Lets the strategy of an entry decide.
-    pub(super) fn ask_strategy(
+    pub(super) fn consult_strategy(
         &mut self,
         now: Instant,
         id: PitId,
@@ -134,7 +134,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Lets the strategy of an entry know how it ends, if it wants to.
-    pub(super) fn tell_strategy(
+    pub(super) fn notify_strategy(
         &mut self,
         now: Instant,
         id: PitId,
@@ -142,7 +142,7 @@ impl<E: Edge> Forwarder<E> {
     ) {
         let strategy = self.strategies.longest(&self.pit.entry(id).interest().name);
         if strategy.is_some_and(|(_, strategy)| strategy.learns()) {
-            self.ask_strategy(now, id, tell);
+            self.consult_strategy(now, id, tell);
         }
     }
 
@@ -173,8 +173,8 @@ impl<E: Edge> Forwarder<E> {
                         self.outgoing_interest(now, id, face, interest, hop, trace.clone());
                     }
                 }
-                Action::Nack { reason } => self.refuse_all(now, id, reason),
-                Action::NackTo { face, reason } => self.refuse_one(now, id, face, reason),
+                Action::Nack { reason } => self.nack_all(now, id, reason),
+                Action::NackTo { face, reason } => self.nack_one(now, id, face, reason),
                 Action::Reject => self.interest_finalize(now, id),
                 Action::Suppress => {}
             }

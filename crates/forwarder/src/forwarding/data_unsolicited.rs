@@ -22,7 +22,7 @@ impl<E: Edge> Forwarder<E> {
         data: Data,
         mut hop: Hop,
     ) {
-        if ingress.app().is_none() && self.hand_over(now, &data, &hop) {
+        if ingress.app().is_none() && self.deliver_unsolicited(now, &data, &hop) {
             return;
         }
         let Outbox { observer, outputs } = self.edge.out();
@@ -35,7 +35,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Gives Data to each application that still waits for it. Returns false if none does.
-    fn hand_over(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
+    fn deliver_unsolicited(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
         let mut next = self.edge.awaiting(AppId(0), data);
         let is_awaited = next.is_some();
         while let Some(app) = next {

@@ -24,21 +24,21 @@ pub(crate) struct Face {
 pub(crate) struct FaceTable {
     /// By number. Where faces come and go, the others are searched and moved: entries are small.
     faces: Vec<(FaceId, Box<Face>)>,
-    /// How many routes lead to each network face, up or not.
+    /// How many routes send_as_leader to each network face, up or not.
     routes: BTreeMap<FaceId, u32>,
     /// What faces may take that have no limits of their own.
     limits: FaceLimits,
     /// Faces are limited, so it is counted what they take.
     is_counting: bool,
     /// A face is, or was, told by which faces packets came.
-    is_telling: bool,
+    any_local_fields: bool,
     /// A face has, or had, a limit of how fast it may ask.
     is_metering: bool,
     /// Places of the table of pending Interests that network faces have taken, those that are gone included.
     taken: usize,
     /// Places that provisional faces have taken.
     taken_provisionally: usize,
-    /// Faces that lead toward producers.
+    /// Faces that send_as_leader toward producers.
     upstream: BTreeSet<FaceId>,
 }
 
@@ -94,12 +94,12 @@ impl FaceTable {
 
     /// A face is up. If its link `stays`, so does what the face has taken.
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes, stays: bool) {
-        self.is_telling |= attributes.local_fields;
+        self.any_local_fields |= attributes.local_fields;
         self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
-        let before = self.provisional_places(id);
+        let before = self.provisional_slots(id);
         if stays && let Some(face) = self.get_mut(id) {
             face.attributes = attributes;
-            self.taken_provisionally += self.provisional_places(id);
+            self.taken_provisionally += self.provisional_slots(id);
             self.taken_provisionally -= before;
             return self.note_upstream(id, attributes.upstream);
         }
@@ -112,7 +112,7 @@ impl FaceTable {
 
     /// A face is gone.
     pub(crate) fn down(&mut self, id: FaceId) -> Option<Face> {
-        self.taken_provisionally -= self.provisional_places(id);
+        self.taken_provisionally -= self.provisional_slots(id);
         self.note_upstream(id, false);
         let (_, face) = self.faces.remove(self.place(id).ok()?);
         Some(*face)
@@ -127,8 +127,8 @@ impl FaceTable {
 
     /// Whether a face is told by which faces packets came.
     #[inline]
-    pub(crate) fn tells(&self, id: FaceId) -> bool {
-        self.is_telling && self.get(id).is_some_and(|face| face.attributes.local_fields)
+    pub(crate) fn has_local_fields(&self, id: FaceId) -> bool {
+        self.any_local_fields && self.get(id).is_some_and(|face| face.attributes.local_fields)
     }
 
     /// Whether it is counted what faces take.
@@ -151,35 +151,35 @@ impl FaceTable {
     }
 
     /// Whether an Interest that came by a face may become pending, of `limit` that may.
-    pub(crate) fn let_wait(&self, id: FaceId, places: u8, limit: usize) -> bool {
+    pub(crate) fn admits_pending(&self, id: FaceId, slots: u8, limit: usize) -> bool {
         let Some(face) = self.get(id) else {
             return true;
         };
-        let (limits, taken, places) =
-            (face.limits(&self.limits), face.share.places, usize::from(places));
-        limits.let_wait(taken, places, self.taken, limit)
+        let (limits, taken, slots) =
+            (face.limits(&self.limits), face.share.slots, usize::from(slots));
+        limits.admits_pending(taken, slots, self.taken, limit)
             && (!face.attributes.provisional
-                || limits::let_wait_provisionally(taken, places, self.taken_provisionally, limit))
+                || limits::admits_provisional(taken, slots, self.taken_provisionally, limit))
     }
 
     /// Places that a face has taken, if it is provisional.
-    fn provisional_places(&self, id: FaceId) -> usize {
+    fn provisional_slots(&self, id: FaceId) -> usize {
         let provisional = self.get(id).filter(|face| face.attributes.provisional);
-        provisional.map_or(0, |face| face.share.places)
+        provisional.map_or(0, |face| face.share.slots)
     }
 
     /// Whether Interests of a network face are pending, as far as that is counted.
     pub(crate) fn has_pending(&self, id: FaceId) -> bool {
-        self.get(id).is_some_and(|face| face.share.places > 0)
+        self.get(id).is_some_and(|face| face.share.slots > 0)
     }
 
     /// An Interest of a network face is pending.
-    pub(crate) fn take_places(&mut self, id: FaceId, places: u8, entry: PitId, pit: &Pit) {
+    pub(crate) fn take_slots(&mut self, id: FaceId, slots: u8, entry: PitId, pit: &Pit) {
         let Some(face) = self.get_mut(id) else {
             return;
         };
         let provisional = face.attributes.provisional;
-        face.share.places += usize::from(places);
+        face.share.slots += usize::from(slots);
         if !face.attributes.permanent {
             let is_there = |ticket| {
                 let id_of = pit.by_ticket(ticket);
@@ -187,22 +187,22 @@ impl FaceTable {
             };
             face.share.tickets.push(pit.ticket(entry), is_there);
         }
-        self.taken += usize::from(places);
-        self.taken_provisionally += if provisional { usize::from(places) } else { 0 };
+        self.taken += usize::from(slots);
+        self.taken_provisionally += if provisional { usize::from(slots) } else { 0 };
     }
 
     /// It is pending no more.
-    pub(crate) fn give_back(&mut self, id: FaceId, places: u8) {
+    pub(crate) fn release_slots(&mut self, id: FaceId, slots: u8) {
         if id.app().is_some() {
             return;
         }
-        debug_assert!(self.taken >= usize::from(places), "nothing is given back twice");
-        self.taken = self.taken.saturating_sub(places.into());
+        debug_assert!(self.taken >= usize::from(slots), "nothing is given back twice");
+        self.taken = self.taken.saturating_sub(slots.into());
         if let Some(face) = self.get_mut(id) {
-            let before = face.share.places;
-            face.share.places = before.saturating_sub(places.into());
+            let before = face.share.slots;
+            face.share.slots = before.saturating_sub(slots.into());
             if face.attributes.provisional {
-                self.taken_provisionally -= before.min(places.into());
+                self.taken_provisionally -= before.min(slots.into());
             }
         }
     }

@@ -61,27 +61,27 @@ impl<E: Edge> Forwarder<E> {
 
     /// An application answers, or the management, whose answers nobody asks for again.
     pub(crate) fn answer(&mut self, now: Instant, from: FaceId, data: Data, path: ReturnPath) {
-        let octets = data.encoded_len() as u32;
+        let bytes = data.encoded_len() as u32;
         let waiting = self.pit.by_ticket(path.0).filter(|id| {
             let entry = self.pit.entry(*id);
             entry.out_record(from).is_some() && entry.interest().is_satisfied_by(&data)
         });
         let Some(id) = waiting else {
-            let hop = Hop::bare(self.hasher.hash(data.name_value()), octets);
+            let hop = Hop::bare(self.hasher.hash(data.name_value()), bytes);
             return self.data_unsolicited(now, from, data, hop);
         };
         let entry = self.pit.entry(id);
         let same = entry.interest().name.len() == data.name().len();
         let hash = if same { entry.hash() } else { self.hasher.hash(data.name_value()) };
-        let mut hop = Hop::bare(hash, octets);
+        let mut hop = Hop::bare(hash, bytes);
         let observer = &mut self.edge.out().observer;
         let trace = observer.answered(id, from);
         observer.attach(&mut hop, trace);
-        let going_back = self.take_going_back(id);
-        self.send_back(&going_back, true, &mut hop);
+        let returned_fields = self.take_returned_fields(id);
+        self.send_back(&returned_fields, true, &mut hop);
         let mut is_kept = false;
         if from != FaceId::MANAGEMENT {
-            self.sign_answer(&mut hop);
+            self.add_provider_id(&mut hop);
             is_kept = self.store(now, &data, &hop);
         }
         self.satisfy(now, id, from, data, &hop, is_kept);
@@ -111,9 +111,9 @@ impl<E: Edge> Forwarder<E> {
         is_kept: bool,
     ) {
         let hash = self.pit.entry(id).hash();
-        self.note_round_trip(now, id, ingress);
+        self.record_round_trip(now, id, ingress);
         self.edge.out().event(NodeEvent::PitSatisfied { hash });
-        self.tell_strategy(now, id, |strategy, context, entry| {
+        self.notify_strategy(now, id, |strategy, context, entry| {
             strategy.before_satisfy(context, entry, ingress);
         });
         self.learn_soft_timeout(now, id, ingress);
@@ -126,10 +126,10 @@ impl<E: Edge> Forwarder<E> {
         let (mut place, mut left) = (0, Some(data));
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
             place += 1;
-            let (face, waits, places) = (record.face, record.expiry > now, record.places);
+            let (face, waits, slots) = (record.face, record.expiry > now, record.slots);
             let rare = record.rare.take();
             if self.faces.is_counting() {
-                self.faces.give_back(face, places);
+                self.faces.release_slots(face, slots);
             }
             let nonce = rare.as_ref().and_then(|rare| rare.flow_nonce);
             let token = rare.and_then(|rare| rare.pit_token);
@@ -156,7 +156,7 @@ impl<E: Edge> Forwarder<E> {
             if self.edge.recovers(face) {
                 hop.note_lifetime(self.pit.entry(id).interest());
             }
-            if self.faces.tells(face) {
+            if self.faces.has_local_fields(face) {
                 hop.extra_mut().incoming = Some(ingress);
             }
             self.outgoing_data(now, face, data, hop, content);
@@ -167,7 +167,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Data answers an Interest that left by `upstream` a while ago.
-    fn note_round_trip(&mut self, now: Instant, id: PitId, upstream: FaceId) {
+    fn record_round_trip(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         self.counters.satisfied += 1;
         if let Some(record) = self.pit.entry(id).out_record(upstream) {
             self.counters.round_trips.add(now.since(record.sent));

@@ -31,7 +31,7 @@ impl<E: Edge> Forwarder<E> {
             None => {}
         }
         let is_directed = hop.extra.as_ref().is_some_and(|extra| extra.next_hop.is_some());
-        if is_directed && !self.faces.tells(ingress) {
+        if is_directed && !self.faces.has_local_fields(ingress) {
             return self.drop_interest(ingress, &hop, DropReason::LocalField);
         }
         let interest = self.with_nonce(interest, &mut hop);
@@ -67,7 +67,7 @@ impl<E: Edge> Forwarder<E> {
     fn with_nonce(&mut self, mut interest: Arc<Interest>, hop: &mut Hop) -> Arc<Interest> {
         if interest.nonce.is_none() {
             Arc::make_mut(&mut interest).nonce = Some(self.rng.next_u32());
-            hop.octets = interest.encoded_len() as u32;
+            hop.bytes = interest.encoded_len() as u32;
         }
         interest
     }

@@ -37,8 +37,8 @@ impl<E: Edge> Forwarder<E> {
         let lost = || self.find_lost(interest, hop.name_hash, ingress).filter(|_| !is_shared);
         let refused = refused.or_else(|| (reason == NackReason::Loss).then(lost)?);
         match refused {
-            Some(id) if returned => self.came_back(now, id, ingress, reason),
-            Some(id) => self.upstream_refused(now, id, ingress, interest, reason, hop),
+            Some(id) if returned => self.interest_returned(now, id, ingress, reason),
+            Some(id) => self.upstream_nacked(now, id, ingress, interest, reason, hop),
             None => self.edge.out().dropped(ingress, Kind::Nack, DropReason::NackUnmatched),
         }
     }
@@ -60,10 +60,10 @@ impl<E: Edge> Forwarder<E> {
         observer.trace_dropped(trace, outputs);
         let interest = Arc::clone(self.pit.entry(id).interest());
         let hop = Hop::bare(self.pit.entry(id).hash(), interest.encoded_len() as u32);
-        self.upstream_refused(now, id, from, &interest, reason, hop);
+        self.upstream_nacked(now, id, from, &interest, reason, hop);
     }
 
-    fn upstream_refused(
+    fn upstream_nacked(
         &mut self,
         now: Instant,
         id: PitId,
@@ -79,7 +79,7 @@ impl<E: Edge> Forwarder<E> {
             record.set_nacked(reason);
         }
         let mut actions = std::mem::take(&mut self.actions);
-        self.ask_strategy(now, id, |strategy, context, entry| {
+        self.consult_strategy(now, id, |strategy, context, entry| {
             strategy.after_nack(context, entry, upstream, reason, &mut actions);
         });
         for action in actions.drain(..) {

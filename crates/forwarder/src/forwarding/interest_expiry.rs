@@ -22,7 +22,7 @@ pub(super) enum Ending {
     /// With Data, and the content store does not answer copies.
     Answered,
     /// With Data with which the content store answers copies from here on.
-    Kept,
+    PacketMemory,
 }
 
 impl<E: Edge> Forwarder<E> {
@@ -31,7 +31,9 @@ impl<E: Edge> Forwarder<E> {
         let hash = self.pit.entry(id).hash();
         self.counters.unsatisfied += 1;
         self.edge.out().event(NodeEvent::PitExpired { hash });
-        self.tell_strategy(now, id, |strategy, context, entry| strategy.on_expiry(context, entry));
+        self.notify_strategy(now, id, |strategy, context, entry| {
+            strategy.on_expiry(context, entry)
+        });
         self.remember_nonces(now, id, Ending::Unanswered);
         self.interest_forget(id);
     }
@@ -54,7 +56,7 @@ impl<E: Edge> Forwarder<E> {
         observer.interest_ended(id, self.pit.entry(id), outputs);
         if self.faces.is_counting() {
             let records = self.pit.entry(id).ins();
-            records.iter().for_each(|it| self.faces.give_back(it.face, it.places));
+            records.iter().for_each(|it| self.faces.release_slots(it.face, it.slots));
         }
         self.end_entry(id);
     }
@@ -72,12 +74,12 @@ impl<E: Edge> Forwarder<E> {
             !self.pit.entry(id).interest().must_be_fresh
                 || data.freshness() >= self.dead_nonce_lifetime
         };
-        if is_kept && stays_fresh() { Ending::Kept } else { Ending::Answered }
+        if is_kept && stays_fresh() { Ending::PacketMemory } else { Ending::Answered }
     }
 
     /// Remembers the nonces of an Interest, where a copy could still go round.
     pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, ending: Ending) {
-        if ending == Ending::Kept {
+        if ending == Ending::PacketMemory {
             return;
         }
         let Self { pit, dead_nonces, reroutes, .. } = self;

@@ -3,11 +3,11 @@
 //! Source: Carofiglio et al. 2016, section 3.2, MLDR: a node whose face goes down looks at the entries that sent an Interest
 //! there. If nobody else is being asked, it sends the Interest on by another face, with what is left of its lifetime. Where
 //! there is none it sends the Interest back with the M flag to all who asked, who do the same; the consumer's node keeps the
-//! entry, tells the application, and sends the Interest on when a face is up.
+//! entry, has_local_fields the application, and sends the Interest on when a face is up.
 //!
 //! Differences:
 //! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);
-//! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not lead to who asked;
+//! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not send_as_leader to who asked;
 //! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. Its first nonce
 //!   goes with it (`Reroute`): a node where it was sent back before sends it back at once;
 //! - entries are found through a list for each face that is looked through when it is long, not kept exact.
@@ -37,14 +37,14 @@ impl<E: Edge> Forwarder<E> {
 
     /// An entry has a record of a face.
     #[inline]
-    pub(crate) fn note_at_face(&mut self, face: FaceId, id: PitId) {
+    pub(crate) fn list_at_face(&mut self, face: FaceId, id: PitId) {
         if !self.mobility.is_off() {
-            self.note_on_list(face, id);
+            self.add_to_list(face, id);
         }
     }
 
     #[inline(never)]
-    fn note_on_list(&mut self, face: FaceId, id: PitId) {
+    fn add_to_list(&mut self, face: FaceId, id: PitId) {
         if face.app().is_none() {
             self.reroutes.note(face, id, &self.pit);
         }
@@ -71,12 +71,12 @@ impl<E: Edge> Forwarder<E> {
         };
         self.reroutes.reroute_mut(id, &self.pit).first.get_or_insert(record.sent);
         if !self.pit.entry(id).has_pending_out(now) && !self.forward_elsewhere(now, id) {
-            self.strand(now, id);
+            self.hold(now, id);
         }
     }
 
     /// Nobody can be asked: whoever asked from afar is told, and applications wait until somebody can.
-    fn strand(&mut self, now: Instant, id: PitId) {
+    fn hold(&mut self, now: Instant, id: PitId) {
         let from_afar = |node: &Self| {
             let mut ins = node.pit.entry(id).ins().iter();
             ins.find(|record| record.face.app().is_none()).map(|record| record.face)
@@ -88,7 +88,7 @@ impl<E: Edge> Forwarder<E> {
         if self.pit.entry(id).ins().is_empty() {
             return self.interest_finalize(now, id);
         }
-        self.reroutes.strand(id, &self.pit);
+        self.reroutes.hold(id, &self.pit);
         let entry = self.pit.entry(id);
         let apps: Vec<_> = entry.ins().iter().filter_map(|record| record.face.app()).collect();
         let interest = Arc::clone(entry.interest());
@@ -109,7 +109,7 @@ impl<E: Edge> Forwarder<E> {
         if self.mobility.is_off() || self.faces.facts(face).is_none() {
             return;
         }
-        for id in self.reroutes.take_stranded(&self.pit) {
+        for id in self.reroutes.take_held(&self.pit) {
             let reroute = self.reroutes.reroute_mut(id, &self.pit);
             reroute.tried.retain(|tried| *tried != face);
             if self.pit.entry(id).has_pending_out(now) {
@@ -118,7 +118,7 @@ impl<E: Edge> Forwarder<E> {
             if self.alternatives(id).any(|hop| hop == face) {
                 self.forward_again(now, id, face);
             } else {
-                self.reroutes.strand(id, &self.pit);
+                self.reroutes.hold(id, &self.pit);
             }
         }
     }
@@ -132,7 +132,7 @@ impl<E: Edge> Forwarder<E> {
 
     // --- sending on -----------------------------------------------------------------------------
 
-    /// The faces that are up, lead toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
+    /// The faces that are up, send_as_leader toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
     fn alternatives(&self, id: PitId) -> impl Iterator<Item = FaceId> {
         let entry = self.pit.entry(id);
         let interest = entry.interest();
@@ -191,7 +191,13 @@ impl<E: Edge> Forwarder<E> {
     // --- Interests that come back ---------------------------------------------------------------
 
     /// An Interest came back from where it was sent, with the M flag or because a link lost it or its Data.
-    pub(super) fn came_back(&mut self, now: Instant, id: PitId, from: FaceId, reason: NackReason) {
+    pub(super) fn interest_returned(
+        &mut self,
+        now: Instant,
+        id: PitId,
+        from: FaceId,
+        reason: NackReason,
+    ) {
         if let Some(record) = self.pit.entry_mut(id).remove_out(from) {
             let reroute = self.reroutes.reroute_mut(id, &self.pit);
             reroute.first.get_or_insert(record.sent);
@@ -260,7 +266,7 @@ impl<E: Edge> Forwarder<E> {
 
     /// An Interest came that cannot be sent anywhere, and the strategy would refuse it. If its way was lost only a short while
     /// ago, or is down, that is said instead.
-    pub(super) fn excuse(
+    pub(super) fn report_lost_route(
         &mut self,
         now: Instant,
         id: PitId,
@@ -276,7 +282,7 @@ impl<E: Edge> Forwarder<E> {
         }
         actions.clear();
         if ingress.app().is_some() {
-            self.strand(now, id);
+            self.hold(now, id);
         } else {
             actions.extend([Action::Nack { reason: NackReason::Mobility }, Action::Reject]);
         }
@@ -303,7 +309,7 @@ impl<E: Edge> Forwarder<E> {
                     record.is_some_and(|record| record.nonce == interest.nonce)
                 });
                 if let Some(id) = sent {
-                    self.came_back(now, id, face, NackReason::Loss);
+                    self.interest_returned(now, id, face, NackReason::Loss);
                 }
             }
             Body::Data(data) => {

@@ -39,7 +39,7 @@ impl<E: Edge> Forwarder<E> {
         let first = entry.out_record(egress).is_none();
         entry.send(now, egress, interest.nonce, expiry);
         if first {
-            self.note_at_face(egress, id);
+            self.list_at_face(egress, id);
         }
         self.set_soft_timeout(now, id, egress);
         if egress == FaceId::MANAGEMENT {
@@ -48,7 +48,7 @@ impl<E: Edge> Forwarder<E> {
             return self.ask_management(id, interest);
         }
         if let Some(app) = egress.app() {
-            self.note_going_back(id, &interest, came);
+            self.keep_returned_fields(id, &interest, came);
             let input = AppInput::Interest { interest, path: self.return_path(id) };
             if self.edge.deliver(now, app, input) {
                 let Outbox { observer, outputs } = self.edge.out();
@@ -69,13 +69,13 @@ impl<E: Edge> Forwarder<E> {
         if !first && self.edge.recovers(egress) {
             hop.extra_mut().retransmits = true;
         }
-        if self.faces.tells(egress) {
-            let asker = self.asker_of(id, &interest).map(|record| record.face);
+        if self.faces.has_local_fields(egress) {
+            let asker = self.downstream_of(id, &interest).map(|record| record.face);
             hop.extra_mut().incoming = asker;
         }
         self.edge.out().observer.attach(&mut hop, trace);
         let flow = self.edge.schedules().then(|| {
-            let neighbour = self.asker_of(id, &interest).map_or(egress, |record| record.face);
+            let neighbour = self.downstream_of(id, &interest).map_or(egress, |record| record.face);
             FlowPart { neighbour, content: self.content_of(id) }
         });
         let packet = Packet { body: Body::Interest(interest), hop };
@@ -88,14 +88,14 @@ impl<E: Edge> Forwarder<E> {
     /// An Interest is for the node itself, which has to know by which face it came.
     fn ask_management(&mut self, id: PitId, interest: Arc<Interest>) {
         let path = self.return_path(id);
-        let asker = self.asker_of(id, &interest).map(|record| record.face);
+        let asker = self.downstream_of(id, &interest).map(|record| record.face);
         if let Some(ingress) = asker {
             self.edge.manage(ManagementRequest { interest, ingress, path });
         }
     }
 
     /// Who asked with this very Interest.
-    fn asker_of(&self, id: PitId, interest: &Interest) -> Option<&InRecord> {
+    fn downstream_of(&self, id: PitId, interest: &Interest) -> Option<&InRecord> {
         self.pit.entry(id).ins().iter().find(|record| record.nonce == interest.nonce)
     }
 }

@@ -25,7 +25,7 @@ impl<E: Edge> Forwarder<E> {
         asked: &Hop,
         reason: NackReason,
     ) {
-        if self.is_refused(to) {
+        if self.gets_nacks(to) {
             let mut hop = Hop::bare(asked.name_hash, interest.encoded_len() as u32);
             if let Some(token) = asked.extra.as_ref().and_then(|extra| extra.pit_token.clone()) {
                 hop.extra_mut().pit_token = Some(token);
@@ -36,15 +36,15 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// This node refuses all who wait for an entry.
-    pub(super) fn refuse_all(&mut self, now: Instant, id: PitId, reason: NackReason) {
+    pub(super) fn nack_all(&mut self, now: Instant, id: PitId, reason: NackReason) {
         while let Some(face) = self.pit.entry(id).ins().first().map(|record| record.face) {
-            self.refuse_one(now, id, face, reason);
+            self.nack_one(now, id, face, reason);
         }
     }
 
     /// This node refuses one who waits for an entry.
-    pub(super) fn refuse_one(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
-        let refused = self.is_refused(to);
+    pub(super) fn nack_one(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
+        let refused = self.gets_nacks(to);
         if refused {
             self.edge.out().event(NodeEvent::Refused { face: to, reason });
         }
@@ -86,12 +86,11 @@ impl<E: Edge> Forwarder<E> {
         (reason, upstream): (NackReason, Option<FaceId>),
         tell: bool,
     ) {
-        let Some(InRecord { nonce, rare, places, .. }) = self.pit.entry_mut(id).remove_in(to)
-        else {
+        let Some(InRecord { nonce, rare, slots, .. }) = self.pit.entry_mut(id).remove_in(to) else {
             return;
         };
         if self.faces.is_counting() {
-            self.faces.give_back(to, places);
+            self.faces.release_slots(to, slots);
         }
         let pit_token = rare.and_then(|rare| rare.pit_token);
         let Outbox { observer, outputs } = self.edge.out();
@@ -106,7 +105,7 @@ impl<E: Edge> Forwarder<E> {
             if pit_token.is_some() {
                 hop.extra_mut().pit_token = pit_token;
             }
-            if upstream.is_some() && self.faces.tells(to) {
+            if upstream.is_some() && self.faces.has_local_fields(to) {
                 hop.extra_mut().incoming = upstream;
             }
             self.outgoing_nack(now, to, interest, reason, hop);
@@ -129,7 +128,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Whether a face is told when this node refuses.
-    fn is_refused(&self, face: FaceId) -> bool {
+    fn gets_nacks(&self, face: FaceId) -> bool {
         if face.app().is_some() {
             return self.uplink.is_some();
         }

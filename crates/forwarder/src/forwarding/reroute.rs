@@ -16,7 +16,7 @@ pub(crate) struct Reroutes {
     /// By face, the entries that have a record of it: no face that goes needs a look at all entries.
     lists: BTreeMap<FaceId, Tickets>,
     /// Entries of local applications that wait for a face.
-    stranded: Tickets,
+    held: Tickets,
     /// When a prefix lost a next hop.
     lost: PrefixTable<Instant>,
     /// When those said long ago were looked for last.
@@ -40,14 +40,14 @@ pub(crate) struct Reroute {
     pub(crate) tried: SmallVec<[FaceId; 2]>,
 }
 
-/// So many reroutes are kept before it is looked which of them still lead anywhere.
+/// So many reroutes are kept before it is looked which of them still send_as_leader anywhere.
 const FEW: usize = 64;
 
 impl Reroutes {
     pub(crate) fn new(hasher: NameHasher) -> Self {
         Self {
             lists: BTreeMap::new(),
-            stranded: Tickets::default(),
+            held: Tickets::default(),
             lost: PrefixTable::new(hasher),
             swept: Instant::ZERO,
             reroutes: BTreeMap::new(),
@@ -92,13 +92,13 @@ impl Reroutes {
     }
 
     /// An entry waits for a face.
-    pub(crate) fn strand(&mut self, id: PitId, pit: &Pit) {
-        self.stranded.push(pit.ticket(id), |ticket| pit.by_ticket(ticket).is_some());
+    pub(crate) fn hold(&mut self, id: PitId, pit: &Pit) {
+        self.held.push(pit.ticket(id), |ticket| pit.by_ticket(ticket).is_some());
     }
 
     /// The entries that wait for a face, which are forgotten.
-    pub(crate) fn take_stranded(&mut self, pit: &Pit) -> Vec<PitId> {
-        std::mem::take(&mut self.stranded).into_entries(pit)
+    pub(crate) fn take_held(&mut self, pit: &Pit) -> Vec<PitId> {
+        std::mem::take(&mut self.held).into_entries(pit)
     }
 
     /// A prefix loses a next hop, which counts for a time `within` from now.

@@ -9,7 +9,7 @@ const BURST: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Share {
     /// Places of the table of pending Interests.
-    pub(crate) places: usize,
+    pub(crate) slots: usize,
     /// The entries that the face waits for, if it is none that comes back.
     pub(crate) tickets: Tickets,
     pub(crate) meter: Meter,

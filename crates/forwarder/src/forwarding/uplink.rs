@@ -15,7 +15,7 @@ use recoup_transport::time::Instant;
 pub(crate) enum Uplink {
     /// By this face, which leads toward producers.
     Upstream(FaceId),
-    /// By faces that routes lead to.
+    /// By faces that routes send_as_leader to.
     Routed,
     /// Not at all: applications of the node answer.
     Own,
@@ -35,7 +35,7 @@ impl<E: Edge> Forwarder<E> {
         self.faces.up(id, attributes, stays);
     }
 
-    /// The link of a face that is up is ready: routes lead there, and Interests that wait for a face leave. `known` if the
+    /// The link of a face that is up is ready: routes send_as_leader there, and Interests that wait for a face leave. `known` if the
     /// face was up before.
     pub(crate) fn face_ready(&mut self, now: Instant, id: FaceId, is_upstream: bool, known: bool) {
         if is_upstream && !self.is_next_hop(&Name::root(), id) {
@@ -51,7 +51,7 @@ impl<E: Edge> Forwarder<E> {
             }
             return;
         }
-        self.tell_uplink(now, before);
+        self.announce_uplink(now, before);
     }
 
     /// Prefixes that lose a next hop with a face that does not come back: nothing if nobody wants to know.
@@ -82,7 +82,7 @@ impl<E: Edge> Forwarder<E> {
             self.face_lost(now, loss.face);
         }
         self.uplink = self.find_uplink();
-        self.tell_uplink(now, before);
+        self.announce_uplink(now, before);
     }
 
     /// A next hop is added, changed or removed.
@@ -105,7 +105,7 @@ impl<E: Edge> Forwarder<E> {
         }
         let before = self.uplink;
         self.uplink = self.find_uplink();
-        self.tell_uplink(now, before);
+        self.announce_uplink(now, before);
     }
 
     /// Removes the routes to a face: those of these prefixes, and next hops that no routing table has, if there are any.
@@ -177,7 +177,7 @@ impl<E: Edge> Forwarder<E> {
             return;
         };
         if self.faces.is_counting() {
-            self.faces.give_back(face, record.places);
+            self.faces.release_slots(face, record.slots);
         }
         let out = self.edge.out();
         out.dropped(face, Kind::Interest, DropReason::NoFace);
@@ -192,7 +192,7 @@ impl<E: Edge> Forwarder<E> {
         self.fib.get(prefix).iter().any(|hop| hop.face == face)
     }
 
-    /// Faces toward producers first, then faces that routes lead to.
+    /// Faces toward producers first, then faces that routes send_as_leader to.
     fn find_uplink(&self) -> Option<Uplink> {
         let upstream = self.faces.first_upstream().map(Uplink::Upstream);
         let routed = || self.faces.has_route().then_some(Uplink::Routed);
@@ -200,7 +200,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Tells the applications, if the uplink is another one than `before`.
-    fn tell_uplink(&mut self, now: Instant, before: Option<Uplink>) {
+    fn announce_uplink(&mut self, now: Instant, before: Option<Uplink>) {
         if before == self.uplink {
             return;
         }

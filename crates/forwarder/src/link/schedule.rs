@@ -180,10 +180,10 @@ impl Links {
         };
         let key = || FlowKey { group: neighbour.0, flow: flow(hasher, content, nonce) };
         match (&mut port.scheduler, &port.link) {
-            (Some(scheduler), _) => scheduler.queue.answered(key(), came.link_octets()),
+            (Some(scheduler), _) => scheduler.queue.answered(key(), came.link_bytes()),
             (None, Link::Elsewhere(worker)) if self.schedules_elsewhere => {
-                let octets = came.link_octets();
-                let message = WorkerMessage::Answered { face: ingress, key: key(), octets };
+                let bytes = came.link_bytes();
+                let message = WorkerMessage::Answered { face: ingress, key: key(), bytes };
                 out.send_to_worker(*worker, message);
             }
             (None, _) => {}
@@ -191,10 +191,10 @@ impl Links {
     }
 
     /// As [`charge`](Self::charge), by another worker.
-    pub(crate) fn charge_flow(&mut self, ingress: FaceId, key: FlowKey, octets: u32) {
+    pub(crate) fn charge_flow(&mut self, ingress: FaceId, key: FlowKey, bytes: u32) {
         let scheduler = port(&mut self.ports, ingress).and_then(|port| port.scheduler.as_mut());
         if let Some(scheduler) = scheduler {
-            scheduler.queue.answered(key, octets);
+            scheduler.queue.answered(key, bytes);
         }
     }
 }

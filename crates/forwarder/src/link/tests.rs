@@ -107,7 +107,7 @@ fn value_link_is_ready_when_no_longer_busy() {
 
 #[test]
 fn queue_limit_in_bytes_counts_whole_packets() {
-    let bytes = packet(1).octets() as u64;
+    let bytes = packet(1).bytes() as u64;
     let limit = QueueLimit { packets: None, octets: Some(2 * bytes) };
     let mut bench = Bench::new();
     bench.up(FACE, &FaceAttributes::value(limit));
@@ -165,7 +165,7 @@ fn scheduler_paces_interests_by_their_data() {
     bench.links.plan(bench.now, FACE, Scheduling { discipline, capacity }, &mut bench.out);
     bench.up(FACE, &FaceAttributes::wire(1_500));
     assert!(bench.links.schedules());
-    let bytes = packet(1).octets();
+    let bytes = packet(1).bytes();
     for number in [1, 2] {
         let flow = (OTHER, 7);
         bench.links.schedule(bench.now, FACE, flow, packet(number), &mut bench.out);

@@ -220,7 +220,7 @@ fn number(
     if packet.retransmits() {
         recovery.end.retransmits();
     }
-    let bytes = packet.octets();
+    let bytes = packet.bytes();
     // A value has no MTU; room for acknowledgements as in a common frame.
     let room_octets = VALUE_BYTES.saturating_sub(bytes);
     let (octets, packet_number) = (bytes as u32, recovery.packets);

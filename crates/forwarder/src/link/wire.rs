@@ -22,9 +22,9 @@ pub(super) const GREETING: &[u8] = &[
     5, 28, 7, 17, 8, 8, b'l', b'o', b'c', b'a', b'l', b'h', b'o', b'p', 8, 5, b'h', b'e', b'l',
     b'l', b'o', 10, 4, 0, 0, 0, 0, 34, 1, 0,
 ];
-/// Octets by which a packet grows that would travel bare but for its tag.
+/// Bytes by which a packet grows that would travel bare but for its tag.
 const WRAPPING_BYTES: usize = 8;
-/// Octets of the field that says by how much a recovery lengthened a round trip.
+/// Bytes of the field that says by how much a recovery lengthened a round trip.
 const REDUCTION_BYTES: usize = 12;
 
 /// Fragmentation of one face.

@@ -18,7 +18,7 @@ impl Management {
         let interest = &waiting.request.interest;
         let is_sum = matches!(dataset, CsInfo | FaceList | FaceQuery(_) | Status);
         let is_first = interest.name.len() == depth && interest.can_be_prefix;
-        let is_made = || self.shelf.young(now, &interest.name).is_some();
+        let is_made = || self.shelf.recent(now, &interest.name).is_some();
         self.counts_others && is_sum && is_first && !waiting.counted && !is_made()
     }
 

@@ -1,11 +1,11 @@
-//! What the node tells about itself: `rib/list`, `fib/list`, `faces/list`, `faces/query`, `faces/channels`,
+//! What the node has_local_fields about itself: `rib/list`, `fib/list`, `faces/list`, `faces/query`, `faces/channels`,
 //! `strategy-choice/list`, `cs/info`, `status/general`.
 //!
 //! A dataset is made when somebody asks for it without a version, and kept for a while so that its segments are of one
 //! piece.
 //!
 //! Source: NFD's wiki pages "StatusDataset" and those of the modules.
-use super::roster::Roster;
+use super::registry::FaceRegistry;
 use super::{Management, View};
 use crate::face::FaceId;
 use crate::tally::Tally;
@@ -22,13 +22,13 @@ use recoup_transport::management::{
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Octets of a segment; with its name it fits any face.
-const SEGMENT_OCTETS: usize = 8_000;
+/// Bytes of a segment; with its name it fits any face.
+const SEGMENT_BYTES: usize = 8_000;
 /// How long a dataset is kept.
 const KEPT: Duration = Duration::from_secs(10);
-/// Datasets that are kept, and octets of all of them but the newest.
+/// Datasets that are kept, and bytes of all of them but the newest.
 const MAX_KEPT: usize = 16;
-const MAX_KEPT_OCTETS: usize = 32 << 20;
+const MAX_KEPT_BYTES: usize = 32 << 20;
 /// A dataset that is younger is told again, so that asking often costs little.
 const YOUNG: Duration = Duration::from_millis(10);
 /// How long a segment counts as fresh.
@@ -36,61 +36,62 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// Datasets that were made.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(super) struct DatasetCache {
     /// Oldest first.
-    kept: VecDeque<Made>,
+    kept: VecDeque<CachedDataset>,
     last_version: u64,
     /// Something was changed by a command, or by a face, since the newest was made.
     stale: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct CachedDataset {
     /// With the version.
     name: Name,
     content: Vec<u8>,
     at: Instant,
 }
 
-impl Shelf {
+impl DatasetCache {
     /// What is told next is to be made anew.
-    pub(super) fn spoil(&mut self) {
+    pub(super) fn invalidate(&mut self) {
         self.stale = true;
     }
 
-    fn get(&self, versioned: &Name) -> Option<&Made> {
+    fn get(&self, versioned: &Name) -> Option<&CachedDataset> {
         self.kept.iter().find(|made| made.name == *versioned)
     }
 
     /// One that was made just now.
-    pub(super) fn young(&self, now: Instant, name: &Name) -> Option<&Made> {
+    pub(super) fn recent(&self, now: Instant, name: &Name) -> Option<&CachedDataset> {
         let newest = self.kept.iter().rev().find(|made| made.name.parent() == *name);
         newest.filter(|made| !self.stale && now.since(made.at) < YOUNG)
     }
 
-    fn put(&mut self, now: Instant, name: &Name, micros: u64, content: Vec<u8>) -> &Made {
+    fn put(&mut self, now: Instant, name: &Name, micros: u64, content: Vec<u8>) -> &CachedDataset {
         self.last_version = micros.max(self.last_version + 1);
         self.stale = false;
-        let octets = |kept: &VecDeque<Made>| kept.iter().map(|it| it.content.len()).sum::<usize>();
+        let bytes =
+            |kept: &VecDeque<CachedDataset>| kept.iter().map(|it| it.content.len()).sum::<usize>();
         while self.kept.front().is_some_and(|made| {
             let is_old = now.since(made.at) > KEPT;
-            is_old || self.kept.len() >= MAX_KEPT || octets(&self.kept) > MAX_KEPT_OCTETS
+            is_old || self.kept.len() >= MAX_KEPT || bytes(&self.kept) > MAX_KEPT_BYTES
         }) {
             self.kept.pop_front();
         }
         let name =
             name.components().collect::<Name>().append(Component::version(self.last_version));
-        self.kept.push_back(Made { name, content, at: now });
+        self.kept.push_back(CachedDataset { name, content, at: now });
         &self.kept[self.kept.len() - 1]
     }
 }
 
-impl Made {
+impl CachedDataset {
     fn segment(&self, number: u64) -> Option<Data> {
-        let count = self.content.len().div_ceil(SEGMENT_OCTETS).max(1);
+        let count = self.content.len().div_ceil(SEGMENT_BYTES).max(1);
         let place = usize::try_from(number).ok().filter(|place| *place < count)?;
-        let from = place * SEGMENT_OCTETS;
-        let to = self.content.len().min(from + SEGMENT_OCTETS);
+        let from = place * SEGMENT_BYTES;
+        let to = self.content.len().min(from + SEGMENT_BYTES);
         let name = self.name.append(Component::segment(number));
         let last = Component::segment(count as u64 - 1);
         let builder = DataBuilder::new(&name).freshness(FRESH).final_block(last);
@@ -136,7 +137,7 @@ impl Management {
         dataset: &Dataset,
         view: &impl View,
     ) -> Option<Data> {
-        if let Some(made) = self.shelf.young(now, name) {
+        if let Some(made) = self.shelf.recent(now, name) {
             return made.segment(0);
         }
         let content = self.content(now, dataset, view);
@@ -175,13 +176,13 @@ impl Management {
 
     /// Where a face leads, if the owner described it.
     pub(crate) fn face_uri(&self, face: FaceId) -> Option<&str> {
-        Some(&self.roster.get(face)?.uri)
+        Some(&self.registry.get(face)?.uri)
     }
 
     /// All faces that the owner described, by number, and that of the management.
     pub(crate) fn face_statuses(&self, view: &impl View) -> impl Iterator<Item = FaceStatus> {
-        let faces = self.roster.faces().filter_map(|face| self.face_status(face, view));
-        faces.chain([Roster::own()])
+        let faces = self.registry.faces().filter_map(|face| self.face_status(face, view));
+        faces.chain([FaceRegistry::own()])
     }
 
     fn filtered(&self, filter: &FaceFilter, view: &impl View) -> impl Iterator<Item = FaceStatus> {
@@ -190,7 +191,7 @@ impl Management {
 
     /// The status of the node as a whole.
     pub(crate) fn general_status(&self, now: Instant, view: &impl View) -> GeneralStatus {
-        let mut status = node_status(view, self.face_statuses(view), self.roster.past);
+        let mut status = node_status(view, self.face_statuses(view), self.registry.past);
         status.version.clone_from(&self.version);
         status.start_millis = self.clock.start_millis();
         status.now_millis = self.clock.millis(now);

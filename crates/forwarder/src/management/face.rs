@@ -6,7 +6,7 @@
 //! can be created, too, on the interface that LocalUri names.
 //! `LocalFieldsEnabled` of local faces has Interests, Data and Nacks say by which face they came, and lets Interests say by
 //! which face they are to leave.
-use super::roster::{EventAnswer, event_name};
+use super::registry::{EventAnswer, event_name};
 use super::{Command, MAX_ORDERS, Management, Ordered, Outcome, View};
 use crate::face::FaceId;
 use crate::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings};
@@ -25,7 +25,8 @@ use recoup_transport::time::{Duration, Instant};
 /// How long a notification counts as fresh.
 const FRESH: Duration = Duration::from_secs(1);
 
-const NO_URI: Refusal = Refusal { code: 400, text: "malformed command: where is it to lead?" };
+const NO_URI: Refusal =
+    Refusal { code: 400, text: "malformed command: where is it to send_as_leader?" };
 const NOT_OURS_TO_OPEN: Refusal =
     Refusal { code: 406, text: "on-demand faces are opened by peers" };
 const NO_LOCAL_FIELDS: Refusal =
@@ -47,7 +48,7 @@ impl Management {
         }
         let ControlParameters { uri, local_uri, .. } = command.parameters;
         let uri = canonical_uri(uri.as_deref().ok_or(NO_URI)?).into_owned();
-        if let Some(there) = self.roster.find(&uri, local_uri.as_deref()) {
+        if let Some(there) = self.registry.find(&uri, local_uri.as_deref()) {
             return Ok(Outcome::Conflict(self.described(there, true, view)));
         }
         let ticket = self.next_ticket;
@@ -63,7 +64,7 @@ impl Management {
         let settings = settings(&command.parameters)?;
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view);
         let face = face.map_err(|_| Refusal::UNKNOWN_FACE)?;
-        let known = self.roster.get(face).ok_or(Refusal::UNKNOWN_FACE)?;
+        let known = self.registry.get(face).ok_or(Refusal::UNKNOWN_FACE)?;
         if settings.local_fields == Some(true) && !known.local {
             return Err(NO_LOCAL_FIELDS);
         }
@@ -81,7 +82,9 @@ impl Management {
         let said = command.parameters.face_id;
         let done = |face: u64| ControlParameters { face_id: Some(face), ..Default::default() };
         match self.commanded_face(ingress, command.scope, said, view) {
-            Ok(face) => Outcome::LastWord(done(u64::from(face.0)), FaceOrder::Destroy { face }),
+            Ok(face) => {
+                Outcome::DoneThenOrder(done(u64::from(face.0)), FaceOrder::Destroy { face })
+            }
             Err(_) => Outcome::Done(done(said.unwrap_or_default())),
         }
     }
@@ -136,26 +139,26 @@ impl Management {
 
     /// Everything about a face that the owner described.
     pub(super) fn face_status(&self, face: FaceId, view: &impl View) -> Option<FaceStatus> {
-        self.roster.status(face, &view.carried(face))
+        self.registry.status(face, &view.carried(face))
     }
 
     // --- what happens to faces ------------------------------------------------------------------
 
     pub(super) fn know_face(&mut self, now: Instant, face: FaceId, description: FaceDescription) {
-        if self.roster.note(face, description) {
+        if self.registry.note(face, description) {
             self.notify_of(now, FaceEventKind::Created, face);
         }
     }
 
     pub(super) fn lose_face(&mut self, now: Instant, face: FaceId) {
-        if let Some(profile) = self.roster.remove(face) {
+        if let Some(profile) = self.registry.remove(face) {
             self.notify(now, FaceEventKind::Destroyed, profile);
         }
     }
 
     /// A face is usable.
     pub(crate) fn face_up(&mut self, now: Instant, face: FaceId) {
-        if self.roster.up(face) {
+        if self.registry.up(face) {
             self.notify_of(now, FaceEventKind::Up, face);
         }
     }
@@ -168,14 +171,14 @@ impl Management {
         carried: &FaceCounters,
         permanent: bool,
     ) {
-        self.roster.down(face, carried);
+        self.registry.down(face, carried);
         if permanent {
             self.notify_of(now, FaceEventKind::Down, face);
         }
     }
 
     fn notify_of(&mut self, now: Instant, kind: FaceEventKind, face: FaceId) {
-        if let Some(profile) = self.roster.profile(face) {
+        if let Some(profile) = self.registry.profile(face) {
             self.notify(now, kind, profile);
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! Source: NFD's wiki pages "StrategyChoice" and "CsMgmt".
 //!
-//! Differences: a content store that is bounded in octets says how many of the longest packets it holds.
+//! Differences: a content store that is bounded in bytes says how many of the longest packets it holds.
 use super::{Command, Effect, Management, Ordered, Outcome, View};
 use crate::shard::Task;
 use crate::strategy::{self, ForwardingStrategy};
@@ -16,8 +16,8 @@ use recoup_transport::management::{
 
 /// Data that one command erases.
 const ERASED_AT_ONCE: u64 = 256;
-/// Longest parameter of a strategy's name, in octets.
-const MAX_PARAMETER_OCTETS: usize = 64;
+/// Longest parameter of a strategy's name, in bytes.
+const MAX_PARAMETER_BYTES: usize = 64;
 /// Components of a strategy's name before its own.
 const PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
 
@@ -122,9 +122,9 @@ fn strategy_text(name: &Name) -> Option<String> {
         components.next().filter(|component| component.value() == word.as_bytes())?;
     }
     let word = |component: Component<'_>| {
-        let octets = component.value();
-        let plain = octets.len() <= MAX_PARAMETER_OCTETS && octets.iter().all(u8::is_ascii_graphic);
-        std::str::from_utf8(octets).ok().filter(|_| plain).map(str::to_owned)
+        let bytes = component.value();
+        let plain = bytes.len() <= MAX_PARAMETER_BYTES && bytes.iter().all(u8::is_ascii_graphic);
+        std::str::from_utf8(bytes).ok().filter(|_| plain).map(str::to_owned)
     };
     let strategy = word(components.next()?)?;
     let mut parameters = Vec::new();

@@ -107,7 +107,7 @@ impl<O: Observer> NodeView<'_, O> {
         for (id, face) in faces.iter() {
             tallies.entry(id).or_default().add(&FaceTally {
                 carried: self.carried_here(id),
-                places: face.share.places as u64,
+                slots: face.share.slots as u64,
                 queue: links.queue(id).unwrap_or_default(),
                 recovered: links.recovery(id),
                 link_recovery: links.agreement(id),
@@ -139,7 +139,7 @@ impl<O: Observer> Node<O> {
     }
 
     /// Notes what all other workers have together; what this node says of itself from here on is the sum.
-    pub fn note_others(&mut self, tally: Tally) {
+    pub fn set_others(&mut self, tally: Tally) {
         if let Some(shard) = &mut self.shard {
             shard.tallied = tally;
         }

@@ -27,8 +27,8 @@ impl<O: Observer> Node<O> {
             WorkerMessage::Leaves { face, group, packet } => {
                 self.leave(now, face, group, packet);
             }
-            WorkerMessage::Answered { face, key, octets } => {
-                self.forwarder.edge.links.charge_flow(face, key, octets);
+            WorkerMessage::Answered { face, key, bytes } => {
+                self.forwarder.edge.links.charge_flow(face, key, bytes);
             }
             WorkerMessage::Lost { face, interest } => {
                 self.forwarder.packet_lost(now, face, &Body::Interest(interest));
@@ -45,7 +45,7 @@ impl<O: Observer> Node<O> {
                 let (links, out) = self.links_and_out();
                 links.plan(now, face, *scheduling, out);
             }
-            WorkerMessage::Notice(notice) => self.heed(now, *notice),
+            WorkerMessage::Notice(notice) => self.apply_notice(now, *notice),
             WorkerMessage::Task(task) => self.on_task(now, *task),
         }
     }
@@ -71,19 +71,19 @@ impl<O: Observer> Node<O> {
     }
 
     /// Sends a message to all other workers that only the leader sends.
-    pub(super) fn lead(&mut self, message: impl Fn() -> WorkerMessage) {
+    pub(super) fn send_as_leader(&mut self, message: impl Fn() -> WorkerMessage) {
         if self.shard.as_ref().is_some_and(|shard| shard.leads()) {
             self.send_to_all(message);
         }
     }
 
     /// What the driver says of a face concerns the leader, or all.
-    pub(super) fn spread(&mut self, notice: &Notice) {
+    pub(super) fn forward_notice(&mut self, notice: &Notice) {
         let leads = self.shard.as_ref().is_some_and(|shard| shard.leads());
         let message = || WorkerMessage::Notice(Box::new(notice.clone()));
         match notice {
             Notice::FaceGone { .. } => self.send_to_all(message),
-            Notice::Strategy { .. } => self.lead(message),
+            Notice::Strategy { .. } => self.send_as_leader(message),
             Notice::FaceKnown { .. } | Notice::FaceMade { .. } if !leads => self.send(0, message()),
             _ => {}
         }
@@ -143,9 +143,9 @@ impl<O: Observer> Node<O> {
             let answered = here || search.answered;
             return self.sort(now, face, header, packet, DataSearch { answered, ..search });
         }
-        self.forwarder.edge.links.wires_mut().came = read.leaves_as(packet);
+        self.forwarder.edge.links.wire_buffers().came = read.leaves_as(packet);
         self.forwarder.enter(now, face, read, Visit::Last { answered: search.answered });
-        self.forwarder.edge.links.wires_mut().came = None;
+        self.forwarder.edge.links.wire_buffers().came = None;
     }
 
     /// Whether a packet that came by a face of this node is an Interest that came too fast; it is rejected then.
@@ -169,7 +169,7 @@ impl<O: Observer> Node<O> {
     }
 
     /// Hands an Interest that a link lost to the worker that it belongs to; `false` if it is this one.
-    pub(super) fn hand_over_lost(&mut self, face: FaceId, interest: &Arc<Interest>) -> bool {
+    pub(super) fn forward_lost(&mut self, face: FaceId, interest: &Arc<Interest>) -> bool {
         let Some(shard) = &self.shard else {
             return false;
         };
@@ -195,7 +195,7 @@ impl<O: Observer> Node<O> {
 
     /// Carries a task out here, and sends it on to the next worker; if there is no other it is done.
     pub(super) fn pass_task(&mut self, mut task: RingTask) {
-        self.take_part(&mut task.task);
+        self.carry_out_task(&mut task.task);
         match self.shard.as_ref().map(|shard| (shard.next(), shard.worker())) {
             Some((next, own)) if next != own => {
                 self.send(next, WorkerMessage::Task(Box::new(task)))
@@ -206,7 +206,7 @@ impl<O: Observer> Node<O> {
 
     fn task_done(&mut self, task: RingTask) {
         if let Task::Count(tally) = &task.task {
-            self.note_others(Tally::clone(tally));
+            self.set_others(Tally::clone(tally));
         }
         let Self { forwarder, management: Some(management), shard } = self else {
             return;
@@ -215,7 +215,7 @@ impl<O: Observer> Node<O> {
     }
 
     /// Carries a task out here.
-    fn take_part(&mut self, task: &mut Task) {
+    fn carry_out_task(&mut self, task: &mut Task) {
         match task {
             // The leader says by itself what it has.
             Task::Count(_) if self.management.is_some() => {}

@@ -1,4 +1,4 @@
-//! Packets from and to the octets of wire faces.
+//! Packets from and to the bytes of wire faces.
 use super::{Body, Hop, NO_CACHE, Packet};
 use crate::drop::DropReason;
 use crate::face::FaceId;
@@ -12,49 +12,49 @@ use recoup_packet::name::Name;
 use recoup_packet::tlv::{DecodeError, typ};
 use std::sync::Arc;
 
-/// First octet of an Interest.
+/// First byte of an Interest.
 const INTEREST: u8 = typ::INTEREST as u8;
-/// First octet of a Data packet.
+/// First byte of a Data packet.
 const DATA: u8 = typ::DATA as u8;
 
-/// Octets asked from the allocator at a time for Interests that leave.
-const LEAVING_OCTETS: usize = 4096;
+/// Bytes asked from the allocator at a time for Interests that leave.
+const LEAVING_BYTES: usize = 4096;
 
-/// Octets asked from the allocator at a time for packets that came: one that stays for long keeps no more alive.
-const KEPT_OCTETS: usize = 1024;
+/// Bytes asked from the allocator at a time for packets that came: one that stays for long keeps no more alive.
+const KEPT_BYTES: usize = 1024;
 
 /// Most Interests that are gone whose memory is used again.
 const SPARE_INTERESTS: usize = 256;
 
-/// Where the octets of Interests that leave come from.
+/// Where the bytes of Interests that leave come from.
 #[derive(Debug, Default)]
-pub(crate) struct Wires {
+pub(crate) struct WireBuffers {
     /// Free room, where they are written.
     pub(crate) room: BytesMut,
-    /// The Interest in hand and the octets that it came in, with which it leaves again: nodes change nothing of it but
+    /// The Interest in hand and the bytes that it came in, with which it leaves again: nodes change nothing of it but
     /// the hop limit. It is held, so nobody can have changed it meanwhile.
     pub(crate) came: Option<(Arc<Interest>, Bytes)>,
 }
 
-impl Wires {
-    /// The octets of a packet that leaves at once.
+impl WireBuffers {
+    /// The bytes of a packet that leaves at once.
     #[inline]
     pub(crate) fn of(&mut self, packet: &Packet) -> Bytes {
         match (&packet.body, &self.came) {
-            (Body::Interest(leaves), Some((came, octets))) if Arc::ptr_eq(leaves, came) => {
-                octets.clone()
+            (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
+                bytes.clone()
             }
             _ => packet.to_wire(&mut self.room),
         }
     }
 
-    /// The octets of a packet that leaves and is held in case that it is lost: an Interest must not keep the buffer alive
+    /// The bytes of a packet that leaves and is held in case that it is lost: an Interest must not keep the buffer alive
     /// in which it came with many others.
     pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
         match (&packet.body, &self.came) {
-            (Body::Interest(leaves), Some((came, octets))) if Arc::ptr_eq(leaves, came) => {
-                make_room(&mut self.room, octets.len(), LEAVING_OCTETS);
-                self.room.extend_from_slice(octets);
+            (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
+                make_room(&mut self.room, bytes.len(), LEAVING_BYTES);
+                self.room.extend_from_slice(bytes);
                 self.room.split().freeze()
             }
             _ => packet.to_wire(&mut self.room),
@@ -64,8 +64,8 @@ impl Wires {
 
 /// Memory of packets that came: they are copied out of the buffers that they came in, where they came with many others.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// Room for their octets: what is left of a piece of memory.
+pub(crate) struct PacketMemory {
+    /// Room for their bytes: what is left of a piece of memory.
     room: BytesMut,
     /// Interests that are gone.
     spare: Vec<Arc<Interest>>,
@@ -75,34 +75,34 @@ pub(crate) struct Kept {
     spare_data: Option<Data>,
 }
 
-impl Kept {
-    /// A copy of some octets. Short ones share a piece of memory with few others.
-    fn copy(&mut self, octets: &[u8]) -> Bytes {
-        copy(&mut self.room, octets)
+impl PacketMemory {
+    /// A copy of some bytes. Short ones share a piece of memory with few others.
+    fn copy(&mut self, bytes: &[u8]) -> Bytes {
+        copy(&mut self.room, bytes)
     }
 
     /// Reads an Interest, into the memory of one that is gone where there is one.
-    fn interest(&mut self, octets: &[u8]) -> Result<Arc<Interest>, DecodeError> {
+    fn interest(&mut self, bytes: &[u8]) -> Result<Arc<Interest>, DecodeError> {
         let room = &mut self.room;
-        let keep = |octets: &[u8]| copy(room, octets);
+        let keep = |bytes: &[u8]| copy(room, bytes);
         match self.spare.pop() {
             Some(mut spare) => {
                 if let Some(place) = Arc::get_mut(&mut spare) {
-                    place.decode_in_place(octets, keep)?;
+                    place.decode_in_place(bytes, keep)?;
                     return Ok(spare);
                 }
             }
             None => self.wanted = SPARE_INTERESTS.min(self.wanted + 1),
         }
         let mut interest = Interest::new(Name::root());
-        interest.decode_in_place(octets, keep)?;
+        interest.decode_in_place(bytes, keep)?;
         Ok(Arc::new(interest))
     }
 
     /// Reads a Data packet that will stay, into the memory of one that is gone.
-    fn data(&mut self, octets: &[u8]) -> Result<Data, DecodeError> {
-        let octets = self.copy(octets);
-        Data::decode_kept_in(self.spare_data.take(), octets)
+    fn data(&mut self, bytes: &[u8]) -> Result<Data, DecodeError> {
+        let bytes = self.copy(bytes);
+        Data::decode_kept_in(self.spare_data.take(), bytes)
     }
 
     /// A Data packet is gone, if nobody else shares it.
@@ -122,12 +122,12 @@ impl Kept {
 }
 
 impl Packet {
-    /// The Interest that it is, with the octets that it came in, if it can leave with them.
+    /// The Interest that it is, with the bytes that it came in, if it can leave with them.
     #[inline]
-    pub(crate) fn leaves_as(&self, octets: Bytes) -> Option<(Arc<Interest>, Bytes)> {
+    pub(crate) fn leaves_as(&self, bytes: Bytes) -> Option<(Arc<Interest>, Bytes)> {
         match &self.body {
             Body::Interest(it) if it.hop_limit.is_none() && it.nonce.is_some() => {
-                Some((Arc::clone(it), octets))
+                Some((Arc::clone(it), bytes))
             }
             _ => None,
         }
@@ -136,7 +136,7 @@ impl Packet {
     /// Reads a whole network packet that came behind `header`, or bare.
     ///
     /// Interests are copied to what is `kept`: one that waits in a table for long would keep the buffer alive in which
-    /// it came with many others. Data shares the octets unless it `will_stay`.
+    /// it came with many others. Data shares the bytes unless it `will_stay`.
     ///
     /// # Errors
     /// If it is not a valid packet.
@@ -145,7 +145,7 @@ impl Packet {
         header: Option<&LpHeader>,
         packet: &Bytes,
         hasher: &NameHasher,
-        kept: &mut Kept,
+        kept: &mut PacketMemory,
         will_stay: bool,
     ) -> Result<Self, DropReason> {
         let nack = header.and_then(|it| it.nack);
@@ -158,7 +158,7 @@ impl Packet {
         Ok(read)
     }
 
-    /// The octets of the network packet; Interests are written to the free room of `pool`.
+    /// The bytes of the network packet; Interests are written to the free room of `pool`.
     pub fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
         match &self.body {
             Body::Data(data) => data.wire(),
@@ -174,7 +174,7 @@ impl Body {
     fn from_wire(
         nack: Option<NackReason>,
         packet: &Bytes,
-        kept: &mut Kept,
+        kept: &mut PacketMemory,
         will_stay: bool,
     ) -> Result<Self, DecodeError> {
         Ok(match (packet.first(), nack) {
@@ -208,7 +208,7 @@ impl Hop {
             if !(carried.is_empty() && hop_local.is_empty() && provider.is_none()) {
                 let extra = self.extra_mut();
                 (extra.carried, extra.hop_local) = (carried, hop_local);
-                // One octet less or more is no identity: as if nobody had said who answered.
+                // One byte less or more is no identity: as if nobody had said who answered.
                 extra.provider =
                     provider.and_then(|id| Some(u64::from_be_bytes(id[..].try_into().ok()?)));
             }
@@ -217,30 +217,30 @@ impl Hop {
 }
 
 fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes {
-    make_room(pool, interest.encoded_len(), LEAVING_OCTETS);
+    make_room(pool, interest.encoded_len(), LEAVING_BYTES);
     interest.encode_with_hop_limit(pool, hop_limit);
     pool.split().freeze()
 }
 
-/// A copy of some octets in a piece of memory that is shared with few others, or in one of its own if it is long.
+/// A copy of some bytes in a piece of memory that is shared with few others, or in one of its own if it is long.
 #[inline]
-fn copy(room: &mut BytesMut, octets: &[u8]) -> Bytes {
-    if octets.len() > KEPT_OCTETS / 2 {
-        return Bytes::copy_from_slice(octets);
+fn copy(room: &mut BytesMut, bytes: &[u8]) -> Bytes {
+    if bytes.len() > KEPT_BYTES / 2 {
+        return Bytes::copy_from_slice(bytes);
     }
-    if room.len() < octets.len() {
-        *room = BytesMut::zeroed(KEPT_OCTETS);
+    if room.len() < bytes.len() {
+        *room = BytesMut::zeroed(KEPT_BYTES);
     }
-    let mut place = room.split_to(octets.len());
-    place.copy_from_slice(octets);
+    let mut place = room.split_to(bytes.len());
+    place.copy_from_slice(bytes);
     place.freeze()
 }
 
-/// Room for so many more octets, from a piece that is used up before the next is asked for.
-fn make_room(pool: &mut BytesMut, octets: usize, piece_octets: usize) {
+/// Room for so many more bytes, from a piece that is used up before the next is asked for.
+fn make_room(pool: &mut BytesMut, bytes: usize, piece_bytes: usize) {
     // A piece that grows would stay as large as the longest packet.
-    if pool.capacity() - pool.len() < octets && !pool.try_reclaim(octets) {
-        *pool = BytesMut::with_capacity(octets.max(piece_octets));
+    if pool.capacity() - pool.len() < bytes && !pool.try_reclaim(bytes) {
+        *pool = BytesMut::with_capacity(bytes.max(piece_bytes));
     }
 }
 
@@ -276,10 +276,10 @@ mod tests {
         extra.provider = Some(7);
         extra.hop_local.set(field::WLDR_SEQUENCE, Bytes::from_static(b"1"));
         let wire = packet.to_wire(&mut BytesMut::new());
-        let (header, kept) = (packet.link_header(), &mut Kept::default());
+        let (header, kept) = (packet.link_header(), &mut PacketMemory::default());
         let back = Packet::from_wire(Some(&header), &wire, &hasher, kept, false).unwrap();
         assert_eq!(back.hop.extra, packet.hop.extra);
-        assert_eq!((back.hop.congestion_mark, back.hop.octets), (1, packet.hop.octets));
+        assert_eq!((back.hop.congestion_mark, back.hop.bytes), (1, packet.hop.bytes));
         assert_eq!(back.hop.name_hash, packet.hop.name_hash);
     }
 
@@ -288,28 +288,29 @@ mod tests {
         let hasher = NameHasher::new(1);
         let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
         let data = Bytes::from_static(&[DATA, 0]);
-        let kept = &mut Kept::default();
+        let kept = &mut PacketMemory::default();
         let refused = Packet::from_wire(Some(&header), &data, &hasher, kept, false).unwrap_err();
         assert_eq!(refused, DropReason::Malformed);
     }
 
     #[test]
     fn an_interest_that_is_held_has_its_octets_and_keeps_no_buffer() {
-        let (octets, mut wires) = (interest(None).to_bytes(), Wires::default());
-        let chunk = Bytes::from([&octets[..], &[0; 99]].concat());
+        let (bytes, mut wires) = (interest(None).to_bytes(), WireBuffers::default());
+        let chunk = Bytes::from([&bytes[..], &[0; 99]].concat());
         let packet = Packet::interest(Arc::new(interest(None)), &NameHasher::new(1));
-        wires.came = packet.leaves_as(chunk.slice(..octets.len()));
+        wires.came = packet.leaves_as(chunk.slice(..bytes.len()));
         assert_eq!(wires.of(&packet).as_ptr(), chunk.as_ptr());
         let held = wires.held(&packet);
-        assert_eq!(held, octets);
+        assert_eq!(held, bytes);
         assert_ne!(held.as_ptr(), chunk.as_ptr());
     }
 
     #[test]
     fn an_interest_that_is_gone_lends_its_memory_unless_others_share_it() {
-        let mut kept = Kept::default();
-        let read =
-            |kept: &mut Kept, hop_limit| kept.interest(&interest(hop_limit).to_bytes()).unwrap();
+        let mut kept = PacketMemory::default();
+        let read = |kept: &mut PacketMemory, hop_limit| {
+            kept.interest(&interest(hop_limit).to_bytes()).unwrap()
+        };
         let first = read(&mut kept, None);
         let (address, shared) = (Arc::as_ptr(&first), Arc::clone(&first));
         kept.recycle(first);
@@ -323,22 +324,22 @@ mod tests {
 
     #[test]
     fn as_many_interests_are_spared_as_were_wanted_at_once() {
-        let mut kept = Kept::default();
+        let mut kept = PacketMemory::default();
         kept.recycle(Arc::new(interest(None)));
         assert!(kept.spare.is_empty(), "a node whose Interests come otherwise keeps none");
-        let octets = interest(None).to_bytes();
+        let bytes = interest(None).to_bytes();
         let waiting: Vec<_> =
-            (0..2 * SPARE_INTERESTS).map(|_| kept.interest(&octets).unwrap()).collect();
+            (0..2 * SPARE_INTERESTS).map(|_| kept.interest(&bytes).unwrap()).collect();
         waiting.into_iter().for_each(|it| kept.recycle(it));
         assert_eq!(kept.spare.len(), SPARE_INTERESTS);
     }
 
     #[test]
     fn a_long_packet_makes_the_pieces_of_short_ones_no_larger() {
-        let mut kept = Kept::default();
-        for octets in [10, 8_000, 400, 10, 500, 500] {
-            assert_eq!(kept.copy(&vec![1; octets]), vec![1; octets]);
-            assert!(kept.room.capacity() <= KEPT_OCTETS);
+        let mut kept = PacketMemory::default();
+        for bytes in [10, 8_000, 400, 10, 500, 500] {
+            assert_eq!(kept.copy(&vec![1; bytes]), vec![1; bytes]);
+            assert!(kept.room.capacity() <= KEPT_BYTES);
         }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub enum WorkerMessage {
     /// A packet came by a face, and is for the other's tables.
     Came {
-        /// By which face.
+        /// The face.
         face: FaceId,
         /// The link fields that it came with.
         header: Option<Box<LpHeader>>,
@@ -27,7 +27,7 @@ pub enum WorkerMessage {
     },
     /// A packet leaves by a face of the other.
     Leaves {
-        /// By which face.
+        /// The face.
         face: FaceId,
         /// On whose behalf, where the face may have a scheduler.
         group: Option<FaceId>,
@@ -36,12 +36,12 @@ pub enum WorkerMessage {
     },
     /// Data came by a face of the other: Interests of this flow are charged with them there.
     Answered {
-        /// By which face.
+        /// The face.
         face: FaceId,
         /// Whose Interest they answer.
         key: FlowKey,
-        /// Octets on the link.
-        octets: u32,
+        /// Bytes on the link.
+        bytes: u32,
     },
     /// A link lost an Interest that the other has sent, and does not send it again.
     Lost {
@@ -52,7 +52,7 @@ pub enum WorkerMessage {
     },
     /// A face of this worker is usable, or has changed.
     FaceUp {
-        /// Which.
+        /// The face.
         face: FaceId,
         /// Whose it is.
         worker: Worker,
@@ -61,23 +61,23 @@ pub enum WorkerMessage {
     },
     /// A face of this worker is gone for now.
     FaceDown {
-        /// Which.
+        /// The face.
         face: FaceId,
     },
     /// The leader changes a route.
     Route(Box<RouteChange>),
     /// The leader removes all routes to a face that is gone.
     RoutesGone {
-        /// Which.
+        /// The face.
         face: FaceId,
         /// The prefixes that the routing table of the leader had routes of to that face.
         prefixes: Vec<Name>,
     },
     /// What leaves by a face is scheduled like this from now on, whoever has it.
     Schedule {
-        /// Which.
+        /// The face.
         face: FaceId,
-        /// How.
+        /// The scheduler.
         scheduling: Box<Scheduling>,
     },
     /// What the leader must know of faces, or others of strategies.

@@ -25,14 +25,14 @@ const MAX_INSPECTED: usize = 64;
 pub enum CsCapacity {
     /// So many packets; with 0 nothing is kept.
     Packets(u64),
-    /// So many octets of Data packets, counted as on the wire; with 0 nothing is kept.
-    Octets(u64),
-    /// So many packets, as far as they have no more octets; with 0 of either nothing is kept.
+    /// So many bytes of Data packets, counted as on the wire; with 0 nothing is kept.
+    Bytes(u64),
+    /// So many packets, as far as they have no more bytes; with 0 of either nothing is kept.
     Both {
         /// Packets.
         packets: u64,
-        /// Octets of all, counted as on the wire.
-        octets: u64,
+        /// Bytes of all, counted as on the wire.
+        bytes: u64,
     },
     /// Everything.
     Unlimited,
@@ -43,9 +43,9 @@ impl CsCapacity {
     pub(crate) fn map(self, number: impl Fn(u64) -> u64) -> Self {
         match self {
             Self::Packets(packets) => Self::Packets(number(packets)),
-            Self::Octets(octets) => Self::Octets(number(octets)),
-            Self::Both { packets, octets } => {
-                Self::Both { packets: number(packets), octets: number(octets) }
+            Self::Bytes(bytes) => Self::Bytes(number(bytes)),
+            Self::Both { packets, bytes } => {
+                Self::Both { packets: number(packets), bytes: number(bytes) }
             }
             Self::Unlimited => Self::Unlimited,
         }
@@ -55,17 +55,17 @@ impl CsCapacity {
     pub(crate) const fn packets(self) -> u64 {
         match self {
             Self::Packets(packets) | Self::Both { packets, .. } => packets,
-            Self::Octets(octets) => octets / MAX_PACKET_SIZE as u64,
+            Self::Bytes(bytes) => bytes / MAX_PACKET_SIZE as u64,
             Self::Unlimited => u64::MAX,
         }
     }
 
-    /// Most packets, and most octets.
+    /// Most packets, and most bytes.
     const fn bounds(self) -> (u64, u64) {
         match self {
             Self::Packets(packets) => (packets, u64::MAX),
-            Self::Octets(octets) => (u64::MAX, octets),
-            Self::Both { packets, octets } => (packets, octets),
+            Self::Bytes(bytes) => (u64::MAX, bytes),
+            Self::Both { packets, bytes } => (packets, bytes),
             Self::Unlimited => (u64::MAX, u64::MAX),
         }
     }
@@ -91,13 +91,13 @@ pub struct Cs {
     capacity: CsCapacity,
     /// As `capacity` says.
     most_packets: u64,
-    most_octets: u64,
+    most_bytes: u64,
     slots: Slab<Stored>,
     index: HashTable<u32>,
     recency: Recency,
     /// By name, for prefixes; `None` until somebody asks.
     ordered: Option<BTreeMap<Name, u32>>,
-    octets: u64,
+    bytes: u64,
     /// What went last.
     gone: Option<Data>,
     admits: bool,
@@ -115,17 +115,17 @@ impl Cs {
     /// An empty content store.
     #[must_use]
     pub fn new(hasher: NameHasher, options: CsOptions) -> Self {
-        let (most_packets, most_octets) = options.capacity.bounds();
+        let (most_packets, most_bytes) = options.capacity.bounds();
         Self {
             hasher,
             capacity: options.capacity,
             most_packets,
-            most_octets,
+            most_bytes,
             slots: Slab::default(),
             index: HashTable::new(),
             recency: Recency::default(),
             ordered: None,
-            octets: 0,
+            bytes: 0,
             gone: None,
             admits: true,
             serves: true,
@@ -144,17 +144,17 @@ impl Cs {
         self.slots.len() == 0
     }
 
-    /// How many octets it keeps, counted as on the wire.
+    /// How many bytes it keeps, counted as on the wire.
     #[must_use]
-    pub const fn octets(&self) -> u64 {
-        self.octets
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Whether it never keeps anything.
     #[must_use]
     #[inline]
     pub const fn is_off(&self) -> bool {
-        self.most_packets == 0 || self.most_octets == 0
+        self.most_packets == 0 || self.most_bytes == 0
     }
 
     /// How much it keeps.
@@ -166,7 +166,7 @@ impl Cs {
     /// It keeps more or less from now on; what does not fit any more goes at once.
     pub fn set_capacity(&mut self, capacity: CsCapacity) {
         self.capacity = capacity;
-        (self.most_packets, self.most_octets) = capacity.bounds();
+        (self.most_packets, self.most_bytes) = capacity.bounds();
         while self.exceeds() {
             match self.recency.oldest() {
                 Some(slot) => drop(self.remove(slot)),
@@ -236,8 +236,8 @@ impl Cs {
     /// Keeps `data`, whose name has the hash `hash`, if it fits at all; returns how many others had to
     /// go. A packet that came in a buffer is copied: the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
-        let octets = data.encoded_len() as u64;
-        if !self.takes(octets) {
+        let bytes = data.encoded_len() as u64;
+        if !self.takes(bytes) {
             return 0;
         }
         if let Some(slot) = self.exact(data.name_value(), hash) {
@@ -245,8 +245,8 @@ impl Cs {
         }
         let stale_at = now + data.freshness();
         let data = data.detached();
-        let evicted = self.make_room(octets);
-        self.octets += octets;
+        let evicted = self.make_room(bytes);
+        self.bytes += bytes;
         let slot = self.slots.insert(Stored { data, hash, stale_at });
         let slots = &self.slots;
         self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
@@ -259,10 +259,10 @@ impl Cs {
         evicted
     }
 
-    /// Whether it keeps Data of so many octets.
+    /// Whether it keeps Data of so many bytes.
     #[must_use]
-    pub const fn takes(&self, octets: u64) -> bool {
-        self.admits && octets <= self.most_octets && !self.is_off()
+    pub const fn takes(&self, bytes: u64) -> bool {
+        self.admits && bytes <= self.most_bytes && !self.is_off()
     }
 
     /// What had to go last to make room: its memory may be used for what comes next.
@@ -279,9 +279,9 @@ impl Cs {
         self.ordered = None;
     }
 
-    fn make_room(&mut self, octets: u64) -> u64 {
+    fn make_room(&mut self, bytes: u64) -> u64 {
         let mut evicted = 0;
-        while self.lacks_room(octets) {
+        while self.lacks_room(bytes) {
             let Some(slot) = self.recency.oldest() else {
                 break;
             };
@@ -291,17 +291,17 @@ impl Cs {
         evicted
     }
 
-    fn lacks_room(&self, octets: u64) -> bool {
-        self.slots.len() as u64 >= self.most_packets || self.octets + octets > self.most_octets
+    fn lacks_room(&self, bytes: u64) -> bool {
+        self.slots.len() as u64 >= self.most_packets || self.bytes + bytes > self.most_bytes
     }
 
     fn exceeds(&self) -> bool {
-        self.slots.len() as u64 > self.most_packets || self.octets > self.most_octets
+        self.slots.len() as u64 > self.most_packets || self.bytes > self.most_bytes
     }
 
     fn remove(&mut self, slot: u32) -> Option<Data> {
         let stored = self.slots.remove(slot)?;
-        self.octets -= stored.data.encoded_len() as u64;
+        self.bytes -= stored.data.encoded_len() as u64;
         self.recency.remove(slot);
         if let Ok(place) = self.index.find_entry(stored.hash, |other| *other == slot) {
             place.remove();
@@ -313,8 +313,8 @@ impl Cs {
     }
 
     #[inline]
-    fn exact(&self, octets: &[u8], hash: u64) -> Option<u32> {
-        let is = |stored: &Stored| stored.hash == hash && stored.data.name_value() == octets;
+    fn exact(&self, bytes: &[u8], hash: u64) -> Option<u32> {
+        let is = |stored: &Stored| stored.hash == hash && stored.data.name_value() == bytes;
         self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
     }
 

@@ -1,4 +1,4 @@
-//! The forwarding table (FIB): which faces lead toward which names.
+//! The forwarding table (FIB): which faces send_as_leader toward which names.
 use super::prefix::PrefixTable;
 use crate::face::FaceId;
 use crate::hash::NameHasher;
@@ -11,7 +11,7 @@ static ROOT: Name = Name::root();
 /// A face that leads toward a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHop {
-    /// Which.
+    /// The face.
     pub face: FaceId,
     /// What it costs, in the unit of the routing; less is better.
     pub cost: u64,

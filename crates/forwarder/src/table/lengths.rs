@@ -2,7 +2,7 @@
 use recoup_packet::name::Name;
 use smallvec::SmallVec;
 
-/// Ends of prefixes in the octets of a name, shortest first.
+/// Ends of prefixes in the bytes of a name, shortest first.
 pub(super) type Ends = SmallVec<[u32; 16]>;
 
 /// How many entries have names of each length, in components.

@@ -43,7 +43,7 @@ impl Default for MeasurementOptions {
 /// What is known of one face toward one prefix.
 #[derive(Debug)]
 pub struct FaceMeasurement {
-    /// Which.
+    /// The face.
     pub face: FaceId,
     /// Smoothed round-trip time in seconds, once there was an answer.
     pub rtt: Option<f64>,
@@ -78,7 +78,7 @@ impl FaceMeasurement {
 /// The face that one prefix is asked at, and what it left unanswered.
 #[derive(Debug)]
 pub struct Pin {
-    /// Which.
+    /// The face.
     pub face: FaceId,
     /// Names by their hashes, and how often in a row each was not answered in time.
     failures: Vec<(u64, u32)>,

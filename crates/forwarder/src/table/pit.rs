@@ -28,7 +28,7 @@ use thiserror::Error;
 /// of a name have the same hash.
 const MAX_HINTED: usize = 32;
 
-/// Octets of an implicit digest component, and those before the digest.
+/// Bytes of an implicit digest component, and those before the digest.
 const DIGEST_COMPONENT: usize = 34;
 const DIGEST_HEADER: [u8; 2] = [typ::IMPLICIT_SHA256_DIGEST as u8, 32];
 
@@ -55,7 +55,7 @@ pub struct Pit {
     prefixes: Lengths,
     /// Hashes of names that are asked for with an implicit digest, and how often.
     digests: HashTable<(u64, u32)>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// Where other workers are told of short prefixes.
     short: Option<ShortCounter>,
 }
@@ -73,7 +73,7 @@ impl Pit {
             timers: Timers::new(),
             prefixes: Lengths::default(),
             digests: HashTable::new(),
-            octets: Vec::new(),
+            bytes: Vec::new(),
             short: None,
         }
     }
@@ -171,10 +171,10 @@ impl Pit {
         self.collect(name, hash, |_| true, found);
         if !self.prefixes.is_empty() {
             let ends = self.prefixes.ends(data.name());
-            for octets in ends.iter().filter_map(|end| name.get(..*end as usize)) {
-                if octets.len() < name.len() {
-                    let hash = self.hasher.hash(octets);
-                    self.collect(octets, hash, |interest| interest.can_be_prefix, found);
+            for bytes in ends.iter().filter_map(|end| name.get(..*end as usize)) {
+                if bytes.len() < name.len() {
+                    let hash = self.hasher.hash(bytes);
+                    self.collect(bytes, hash, |interest| interest.can_be_prefix, found);
                 }
             }
         }
@@ -237,7 +237,7 @@ impl Pit {
 
     fn collect(
         &self,
-        octets: &[u8],
+        bytes: &[u8],
         hash: u64,
         wanted: impl Fn(&Interest) -> bool,
         found: &mut Vec<PitId>,
@@ -245,20 +245,20 @@ impl Pit {
         for slot in self.index.iter_hash(hash) {
             let entry = &self.entries[*slot as usize];
             let interest = entry.interest();
-            if entry.hash() == hash && is_alike(interest.name.value(), octets) && wanted(interest) {
+            if entry.hash() == hash && is_equal(interest.name.value(), bytes) && wanted(interest) {
                 found.push(PitId(*slot));
             }
         }
     }
 
     fn collect_by_digest(&mut self, data: &Data, found: &mut Vec<PitId>) {
-        let mut octets = std::mem::take(&mut self.octets);
-        octets.clear();
-        octets.extend_from_slice(data.name_value());
-        octets.extend_from_slice(&DIGEST_HEADER);
-        octets.extend_from_slice(&data.implicit_digest());
-        self.collect(&octets, self.hasher.hash(&octets), |_| true, found);
-        self.octets = octets;
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        bytes.extend_from_slice(data.name_value());
+        bytes.extend_from_slice(&DIGEST_HEADER);
+        bytes.extend_from_slice(&data.implicit_digest());
+        self.collect(&bytes, self.hasher.hash(&bytes), |_| true, found);
+        self.bytes = bytes;
     }
 
     fn has_too_many_hints(&self, interest: &Interest, hash: u64) -> bool {
@@ -306,22 +306,22 @@ impl Pit {
     }
 }
 
-/// Whether two names are equal: the octets of an answer's are often those of the question's, and need no look then.
-pub(super) fn is_alike(one: &[u8], other: &[u8]) -> bool {
+/// Whether two names are equal: the bytes of an answer's are often those of the question's, and need no look then.
+pub(super) fn is_equal(one: &[u8], other: &[u8]) -> bool {
     std::ptr::eq(one, other) || one == other
 }
 
 fn is_same(one: &Interest, other: &Interest) -> bool {
     one.can_be_prefix == other.can_be_prefix
         && one.must_be_fresh == other.must_be_fresh
-        && is_alike(one.name.value(), other.name.value())
+        && is_equal(one.name.value(), other.name.value())
         && one.forwarding_hint == other.forwarding_hint
 }
 
-/// The octets before an implicit digest at the end of a name.
+/// The bytes before an implicit digest at the end of a name.
 pub(super) fn without_digest(name: &Name) -> Option<&[u8]> {
     let (parent, last) = name.value().split_last_chunk::<DIGEST_COMPONENT>()?;
-    // The same octets may be the end of a longer component.
+    // The same bytes may be the end of a longer component.
     let is_digest =
         last.starts_with(&DIGEST_HEADER) && name.last()?.typ() == u16::from(DIGEST_HEADER[0]);
     is_digest.then_some(parent)

@@ -77,7 +77,7 @@ impl<T> PrefixTable<T> {
         Some(&mut self.slots.get_mut(self.slot(name)?)?.value)
     }
 
-    /// Sets the value of a name and returns the one it had. The octets of `name` are copied: it may
+    /// Sets the value of a name and returns the one it had. The bytes of `name` are copied: it may
     /// come from a packet and stay for long.
     pub fn insert(&mut self, name: &Name, value: T) -> Option<T> {
         if let Some(before) = self.get_mut(name) {
@@ -139,9 +139,9 @@ impl<T> PrefixTable<T> {
     }
 
     #[inline]
-    fn probe(&self, octets: &[u8]) -> Option<u32> {
-        let hash = self.hasher.hash(octets);
-        let is = |slot: &Slot<T>| slot.hash == hash && slot.name.value() == octets;
+    fn probe(&self, bytes: &[u8]) -> Option<u32> {
+        let hash = self.hasher.hash(bytes);
+        let is = |slot: &Slot<T>| slot.hash == hash && slot.name.value() == bytes;
         self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
     }
 }

@@ -160,7 +160,7 @@ impl Bench {
 pub(crate) fn describe(output: &Output) -> Option<String> {
     Some(match output {
         Output::Transmit { face, packet } => format!("{} < {}", face.0, words(packet)),
-        Output::Send { face, frame } => format!("{} < {} octets", face.0, frame.len()),
+        Output::Send { face, frame } => format!("{} < {} bytes", face.0, frame.len()),
         Output::Wants { face } => format!("{} wants", face.0),
         Output::Dropped { face, reason, .. } => match face.map(|face| (face.app(), face.0)) {
             Some((Some(app), _)) => format!("drop at app {}: {reason}", app.0),

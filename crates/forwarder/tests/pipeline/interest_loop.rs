@@ -78,7 +78,7 @@ fn a_node_that_keeps_no_data_remembers_the_nonces_of_what_was_answered() {
     no_store.pass(6_000);
     assert_eq!(no_store.interest(3, "/a/b", 7), ["2 < interest /a/b #7"]);
     assert!(!is_loop(&mut Bench::new(3, cached(10))), "the store answers");
-    let cs = CsOptions { capacity: CsCapacity::Octets(20) };
+    let cs = CsOptions { capacity: CsCapacity::Bytes(20) };
     let too_small = NodeOptions { cs, ..NodeOptions::default() };
     assert!(is_loop(&mut Bench::new(3, too_small)), "the Data is longer than the store");
     let told_not_to = &mut Bench::new(3, cached(10));

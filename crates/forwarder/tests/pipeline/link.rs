@@ -77,10 +77,10 @@ fn a_refusal_crosses_wires_with_its_token() {
 #[test]
 fn what_is_no_packet_is_dropped() {
     let mut bench = wired(8_800, None);
-    for octets in [&b"\x05\x00"[..], b"", b"\x64\x02\x01\x00", b"\x64\x02\x50\x00"] {
-        let frame = Bytes::copy_from_slice(octets);
+    for bytes in [&b"\x05\x00"[..], b"", b"\x64\x02\x01\x00", b"\x64\x02\x50\x00"] {
+        let frame = Bytes::copy_from_slice(bytes);
         let lines = bench.tell(Input::Frame { face: FaceId(1), frame });
-        assert_eq!(lines, ["drop at 1: malformed"], "{octets:?}");
+        assert_eq!(lines, ["drop at 1: malformed"], "{bytes:?}");
     }
     let frame = question("/a", 1).to_bytes();
     assert_eq!(bench.tell(Input::Frame { face: FaceId(9), frame }), ["drop at 9: no-face"]);
@@ -169,10 +169,10 @@ fn outputs(bench: &mut Bench) -> Vec<String> {
 #[test]
 fn a_value_face_sends_one_packet_for_each_ready_and_drops_what_does_not_fit() {
     let mut bench = queued(None);
-    let octets = question("/a/2", 2).encoded_len();
+    let bytes = question("/a/2", 2).encoded_len();
     assert_eq!(ask(&mut bench, 1), ["2 < interest /a/1 #1"]);
     let queued = |packets: usize| {
-        format!("Queued {{ face: FaceId(2), packets: {packets}, bytes: {} }}", packets * octets)
+        format!("Queued {{ face: FaceId(2), packets: {packets}, bytes: {} }}", packets * bytes)
     };
     assert_eq!(ask(&mut bench, 2), ["2 wants".to_owned(), queued(1)]);
     assert_eq!(ask(&mut bench, 3), [queued(2)]);

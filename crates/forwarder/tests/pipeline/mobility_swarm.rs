@@ -83,7 +83,7 @@ impl Storm {
         match self.rng.below(8) {
             0..3 => {
                 self.nonce += 1;
-                // Routes may lead in circles, and nobody has a store: what is answered may still go round for so long.
+                // Routes may send_as_leader in circles, and nobody has a store: what is answered may still go round for so long.
                 let interest = special(&name, self.nonce, |it| it.hop_limit = Some(16));
                 self.consumer.put(AppOutput::Interest(Arc::new(interest)));
             }

@@ -7,7 +7,7 @@ use recoup_packet::lp::field;
 use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::Duration;
 
-/// Face 2, toward producers, brings 1 Mbit/s: an Interest that may bring 1,024 octets takes 8.192 ms of it.
+/// Face 2, toward producers, brings 1 Mbit/s: an Interest that may bring 1,024 bytes takes 8.192 ms of it.
 fn bench(scheduler: &str, options: NodeOptions) -> Bench {
     let mut bench = Bench::new(3, options);
     let discipline = scheduler.parse().unwrap();

@@ -195,8 +195,8 @@ fn places_of_the_table_are_shared_out_and_no_worker_gives_more() {
     for nonce in 0..100 {
         several.frame(1, interest(&format!("/a/{nonce}"), nonce).to_bytes());
     }
-    let places: Vec<_> = several.nodes.iter().map(|node| node.places(FaceId(1))).collect();
-    assert_eq!(places, [3, 3, 3]);
+    let slots: Vec<_> = several.nodes.iter().map(|node| node.slots(FaceId(1))).collect();
+    assert_eq!(slots, [3, 3, 3]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl Nodes {
                     if let Some(kind) = kind_index(packet) {
                         counts.arrived[kind] += 1;
                     }
-                    counts.octets += packet.octets() as u64;
+                    counts.octets += packet.bytes() as u64;
                 }
             }
             _ => {}

@@ -178,7 +178,7 @@ fn nodes_count_hits_drops_and_hops() {
 #[test]
 fn links_tell_how_busy_they_were_and_what_they_lost() {
     let packet = data(1000);
-    let octets = packet.octets() as f64;
+    let octets = packet.bytes() as f64;
     let summary = summary(2000, |teller| {
         teller.sent(&packet).arrived(&packet).sent(&packet);
         let (link, direction, reason) = (BOTTLENECK, Direction::Back, LossReason::Model);

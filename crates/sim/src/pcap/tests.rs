@@ -123,7 +123,7 @@ fn links_are_chosen_and_frames_are_cut() {
     });
     let packets = packets(capture);
     assert_eq!((packets.len(), packets[0].interface_id, packets[0].data.len()), (1, 1, 64));
-    assert_eq!(packets[0].original_len as usize, ETHERNET_BYTES + packet.octets());
+    assert_eq!(packets[0].original_len as usize, ETHERNET_BYTES + packet.bytes());
 }
 
 /// Takes so many octets, then fails.

@@ -100,7 +100,7 @@ impl ChannelCharge {
         }
         let octets = match self.interest_octets.filter(|_| packet.kind() == Kind::Interest) {
             Some(octets) => u64::from(octets),
-            None => packet.octets() as u64 + u64::from(self.overhead_octets),
+            None => packet.bytes() as u64 + u64::from(self.overhead_octets),
         };
         octets as f64 * 8.0 / self.rate_bits as f64
     }

@@ -94,7 +94,7 @@ fn a_queue_grows_as_its_node_says_and_shrinks_as_packets_leave() {
     let mut records = records(&network(), &["queue(every=0s)"]);
     let mut teller = Teller::new(&mut records);
     let packet = data(100);
-    let octets = packet.octets() as u32;
+    let octets = packet.bytes() as u32;
     let sent = Observation::Sent { link: BOTTLENECK, direction: Direction::Forth, packet: &packet };
     teller.see(&sent).node(R, queued(1, octets)).node(R, queued(2, 2 * octets));
     teller.at(1).see(&sent).see(&sent).see(&sent);
@@ -158,7 +158,7 @@ fn a_link_is_as_busy_as_what_was_handed_to_it_takes() {
     network.faults = vec![(at(1500), Fault::Change(BOTTLENECK, Direction::Back, Box::new(slow)))];
     let mut records = records(&network, &["links(bin=1s)"]);
     let packet = data(1000);
-    let octets = packet.octets();
+    let octets = packet.bytes();
     let mut teller = Teller::new(&mut records);
     teller.at(100).sent(&packet).arrived(&packet);
     teller.at(1500).see(&Observation::Fault { number: 0 }).sent(&packet);

@@ -93,7 +93,7 @@ impl Waiting {
         let waited = self.packets > 0;
         if waited {
             self.packets -= 1;
-            let octets = if self.packets == 0 { self.octets } else { packet.octets() as u64 };
+            let octets = if self.packets == 0 { self.octets } else { packet.bytes() as u64 };
             self.octets = self.octets.saturating_sub(octets);
         }
         waited
@@ -236,7 +236,7 @@ impl Carried {
 
     fn on_sent(&mut self, packet: &Packet) {
         self.packets += 1;
-        self.octets += packet.octets() as u64;
+        self.octets += packet.bytes() as u64;
         self.busy_s += self.seconds(packet);
     }
 

@@ -196,7 +196,7 @@ impl World {
             Suppression::parse(&plan.suppression).map_err(|error| wrong(place(), error))?;
         let capacity = match plan.cache {
             CachePlan::Packets(packets) => CsCapacity::Packets(packets),
-            CachePlan::Octets(octets) => CsCapacity::Octets(octets),
+            CachePlan::Octets(octets) => CsCapacity::Bytes(octets),
             CachePlan::Unlimited => CsCapacity::Unlimited,
         };
         let says_who = plan.provider_ids || plan.anticipation != Anticipation::Off;

@@ -64,7 +64,7 @@ impl Digest {
             Body::Idle => (3, None),
         };
         self.word(packet.hop.name_hash);
-        self.word(u64::from(packet.hop.octets) << 32 | u64::from(nonce.unwrap_or(0)));
+        self.word(u64::from(packet.hop.bytes) << 32 | u64::from(nonce.unwrap_or(0)));
         let limit = u64::from(packet.hop.hop_limit.unwrap_or(0));
         self.word(kind << 16 | limit << 8 | u64::from(packet.hop.congestion_mark));
     }

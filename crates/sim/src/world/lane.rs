@@ -69,7 +69,7 @@ impl Lane {
     pub(super) fn charge(&self, packet: &Packet) -> u32 {
         match self.interest_octets {
             Some(octets) if packet.kind() == Kind::Interest => octets,
-            _ => (packet.octets() as u32).saturating_add(self.overhead_octets),
+            _ => (packet.bytes() as u32).saturating_add(self.overhead_octets),
         }
     }
 

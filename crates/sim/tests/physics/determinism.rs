@@ -135,7 +135,7 @@ impl Observer for OnLinks {
             _ => return,
         };
         let name = self.names[link.0 as usize].clone();
-        let octets = packet.octets() as u32;
+        let octets = packet.bytes() as u32;
         self.seen.push((now, name, direction, what, packet.hop.name_hash, octets));
     }
 }

@@ -30,7 +30,7 @@ fn a_whole_configuration_is_read() {
         [[route]]\nprefix = \"/\"\nface = \"up\"\ncost = 7\n\
         [[strategy]]\nprefix = \"/a\"\nstrategy = \"best-face\"\n";
     let config = ForwardConfig::parse("n.toml", text).unwrap();
-    assert_eq!(config.cache, CsCapacity::Octets(10 << 20));
+    assert_eq!(config.cache, CsCapacity::Bytes(10 << 20));
     assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
     assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
     assert_eq!(recoveries(&config), ["wldr(hold=5ms)".parse().unwrap()]);

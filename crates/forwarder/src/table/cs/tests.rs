@@ -98,22 +98,22 @@ fn a_kept_packet_takes_40_octets_beside_its_own() {
 fn octets_are_counted_as_on_the_wire() {
     let packet = data("/a", 100, 0);
     let limit = 3 * packet.encoded_len() as u64;
-    let mut fixture = Fixture::new(CsCapacity::Octets(limit));
+    let mut fixture = Fixture::new(CsCapacity::Bytes(limit));
     for uri in ["/a", "/b", "/c"] {
         fixture.insert(at(0), &data(uri, 100, 0));
     }
-    assert_eq!((fixture.cs.len(), fixture.cs.octets()), (3, limit));
+    assert_eq!((fixture.cs.len(), fixture.cs.bytes()), (3, limit));
     assert_eq!(fixture.insert(at(0), &data("/d", 101, 0)), 2);
     assert_eq!(fixture.insert(at(0), &data("/e", limit as usize, 0)), 0);
     assert!(fixture.has("/c") && fixture.has("/d") && !fixture.has("/e"));
     fixture.cs.clear();
-    assert_eq!((fixture.cs.len(), fixture.cs.octets()), (0, 0));
+    assert_eq!((fixture.cs.len(), fixture.cs.bytes()), (0, 0));
 }
 
 #[test]
 fn a_capacity_of_zero_keeps_nothing() {
-    let neither = |packets, octets| CsCapacity::Both { packets, octets };
-    let none = [CsCapacity::Packets(0), CsCapacity::Octets(0), neither(0, 9), neither(9, 0)];
+    let neither = |packets, bytes| CsCapacity::Both { packets, bytes };
+    let none = [CsCapacity::Packets(0), CsCapacity::Bytes(0), neither(0, 9), neither(9, 0)];
     for capacity in none {
         let mut fixture = Fixture::new(capacity);
         assert!(fixture.cs.is_off());
@@ -161,25 +161,23 @@ struct Model {
 }
 
 impl Model {
-    fn octets(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.stored.iter().map(|(data, _)| data.encoded_len() as u64).sum()
     }
 
     fn insert(&mut self, now: Instant, data: &Data) {
-        let octets = data.encoded_len() as u64;
-        let (packets, octets) = match self.capacity {
+        let bytes = data.encoded_len() as u64;
+        let (packets, bytes) = match self.capacity {
             CsCapacity::Packets(packets) => (packets.saturating_sub(1), u64::MAX),
-            CsCapacity::Octets(limit) | CsCapacity::Both { octets: limit, .. }
-                if octets > limit =>
-            {
+            CsCapacity::Bytes(limit) | CsCapacity::Both { bytes: limit, .. } if bytes > limit => {
                 return;
             }
-            CsCapacity::Octets(limit) => (u64::MAX, limit - octets),
-            CsCapacity::Both { packets, octets: limit } => (packets - 1, limit - octets),
+            CsCapacity::Bytes(limit) => (u64::MAX, limit - bytes),
+            CsCapacity::Both { packets, bytes: limit } => (packets - 1, limit - bytes),
             CsCapacity::Unlimited => (u64::MAX, u64::MAX),
         };
         self.stored.retain(|(other, _)| other.name() != data.name());
-        while self.stored.len() as u64 > packets || self.octets() > octets {
+        while self.stored.len() as u64 > packets || self.bytes() > bytes {
             self.stored.remove(0);
         }
         self.stored.push((data.clone(), now + data.freshness()));
@@ -201,8 +199,8 @@ impl Model {
 fn any_capacity() -> impl Strategy<Value = CsCapacity> {
     prop_oneof![
         (1..5_u64).prop_map(CsCapacity::Packets),
-        (100..500_u64).prop_map(CsCapacity::Octets),
-        (1..5_u64, 100..500_u64).prop_map(|(packets, octets)| CsCapacity::Both { packets, octets }),
+        (100..500_u64).prop_map(CsCapacity::Bytes),
+        (1..5_u64, 100..500_u64).prop_map(|(packets, bytes)| CsCapacity::Both { packets, bytes }),
         Just(CsCapacity::Unlimited),
     ]
 }
@@ -218,9 +216,9 @@ proptest! {
         let mut fixture = Fixture::new(capacity);
         let mut model = Model { stored: Vec::new(), capacity };
         let mut now = 0;
-        for (place, octets, wait, kind, [can_be_prefix, must_be_fresh, digest]) in steps {
+        for (place, bytes, wait, kind, [can_be_prefix, must_be_fresh, digest]) in steps {
             now += wait;
-            let packet = data(NAMES[place], octets * 30, 15);
+            let packet = data(NAMES[place], bytes * 30, 15);
             if kind < 2 {
                 fixture.insert(at(now), &packet);
                 model.insert(at(now), &packet);
@@ -233,7 +231,7 @@ proptest! {
                 prop_assert_eq!(fixture.find(at(now), &interest), model.find(at(now), &interest));
             }
             prop_assert_eq!(fixture.cs.len(), model.stored.len());
-            prop_assert_eq!(fixture.cs.octets(), model.octets());
+            prop_assert_eq!(fixture.cs.bytes(), model.bytes());
         }
     }
 }

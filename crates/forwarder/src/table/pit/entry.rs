@@ -15,12 +15,12 @@ static VACANT: LazyLock<Arc<Interest>> = LazyLock::new(|| Arc::new(Interest::new
 /// A face that asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InRecord {
-    /// Which.
+    /// The face.
     pub face: FaceId,
     /// Nonce of its last Interest.
     pub nonce: Option<u32>,
     /// What its first Interest takes of what is limited.
-    pub(crate) places: u8,
+    pub(crate) slots: u8,
     /// When it stops waiting.
     pub expiry: Instant,
     /// What few records have.
@@ -35,14 +35,14 @@ pub struct Rare {
     /// Of the flow that the Interest belongs to; copied to the answer.
     pub flow_nonce: Option<u64>,
     /// Link fields that an application was asked with and that go back with its answer.
-    pub(crate) going_back: Ignorable,
+    pub(crate) returned_fields: Ignorable,
 }
 
 impl InRecord {
     /// The record of an Interest that came by `face`; the caller adds its PIT token.
     #[must_use]
     pub fn new(face: FaceId, nonce: Option<u32>, expiry: Instant) -> Self {
-        Self { face, nonce, places: 1, expiry, rare: None }
+        Self { face, nonce, slots: 1, expiry, rare: None }
     }
 
     /// What few records have, to be changed.
@@ -77,7 +77,7 @@ impl Backoff {
 /// A face that was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutRecord {
-    /// Which.
+    /// The face.
     pub face: FaceId,
     /// How often it was asked.
     pub transmissions: u16,
@@ -111,7 +111,7 @@ impl OutRecord {
     }
 }
 
-/// Why an upstream refused, if it did, in two octets: an entry shall not take more than two lines of a processor's cache.
+/// Why an upstream refused, if it did, in two bytes: an entry shall not take more than two lines of a processor's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Refusal(u16);
 

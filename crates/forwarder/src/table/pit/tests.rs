@@ -78,7 +78,7 @@ fn a_removed_entry_leaves_nothing_for_the_next() {
 
 #[test]
 fn a_pending_interest_takes_144_octets_beside_its_own() {
-    assert!(size_of::<PitEntry>() <= 144, "{} octets", size_of::<PitEntry>());
+    assert!(size_of::<PitEntry>() <= 144, "{} bytes", size_of::<PitEntry>());
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn forwarding_hints_cannot_fill_the_chain_of_one_name() {
 
 #[test]
 fn octets_that_look_like_a_digest_inside_a_component_are_none() {
-    let mut octets = vec![1, 32];
-    octets.extend([7; 32]);
+    let mut bytes = vec![1, 32];
+    bytes.extend([7; 32]);
     let parent = name("/a").append(Component::generic(b"x"));
-    assert_eq!(without_digest(&parent.append(Component::generic(&octets))), None);
+    assert_eq!(without_digest(&parent.append(Component::generic(&bytes))), None);
     let full = with_digest(&parent, &[7; 32]);
     assert_eq!(without_digest(&full), Some(&parent.value()[..]));
 }

@@ -21,7 +21,7 @@ const MAX_WAITING: usize = 64;
 
 /// Faces by number.
 #[derive(Debug, Default)]
-pub(super) struct Roster {
+pub(super) struct FaceRegistry {
     known: BTreeMap<FaceId, Known>,
     /// What faces carried that are gone.
     pub(super) past: FaceCounters,
@@ -35,7 +35,7 @@ struct Known {
     down: bool,
 }
 
-impl Roster {
+impl FaceRegistry {
     pub(super) fn get(&self, face: FaceId) -> Option<&FaceDescription> {
         self.known.get(&face).map(|known| &known.description)
     }
