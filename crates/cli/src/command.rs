@@ -50,7 +50,7 @@ pub(crate) enum Command {
     /// Replay a recording of a forwarder, and compare its outputs
     Replay(replay::ReplayArgs),
     /// Show the main job in one command: timers and the default transport over a lossy link
-    Demo(demo::DemoArgs),
+    Demo(Box<demo::DemoArgs>),
     /// Run a scenario: networks of the same nodes that run on sockets, in simulated time
     Sim(sim::SimArgs),
     /// Explain why a segment was late: its timeline over the hops, and a verdict

@@ -30,6 +30,7 @@ pub type Finished = Option<(Row, Outcome)>;
 pub type RunJob<'a> = dyn Fn(&Job<'_>, &AtomicBool) -> Result<Finished> + Sync + 'a;
 
 /// What an executor reports.
+#[expect(clippy::large_enum_variant, reason = "few exist at a time, and most of them are results")]
 #[derive(Debug)]
 pub enum Report {
     /// The job with this number has ended.

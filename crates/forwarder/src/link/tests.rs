@@ -112,7 +112,7 @@ fn queue_limit_in_bytes_counts_whole_packets() {
     let mut bench = Bench::new();
     bench.up(FACE, &FaceAttributes::value(limit));
     let mut sent = |_| bench.send(FACE, packet(1)).last().cloned().unwrap_or_default();
-    assert_eq!([0; 4].map(|it| sent(it)), ["/1", "wants", "", "queue-full"]);
+    assert_eq!([0; 4].map(&mut sent), ["/1", "wants", "", "queue-full"]);
     assert_eq!(bench.links.queue(FACE).unwrap().bytes, 2 * bytes);
 }
 

@@ -133,7 +133,7 @@ impl Draft<'_> {
             Job::Fetch(plan, object) => {
                 let mut plan = plan.clone();
                 plan.object = read("object", object)?;
-                ApplicationKind::Fetch(Box::new(plan))
+                ApplicationKind::Fetch(plan)
             }
             Job::Serve(plan, prefix) => {
                 let mut plan = plan.clone();

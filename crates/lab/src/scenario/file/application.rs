@@ -24,7 +24,7 @@ use recoup_transport::time::{Duration, Instant};
 /// What an application does, before its names are known.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::scenario) enum Job {
-    Fetch(FetchPlan, String),
+    Fetch(Box<FetchPlan>, String),
     Serve(ServePlan, String),
     Produce(ProducePlan, String),
     Request(RequestPlan, Vec<String>),
@@ -202,7 +202,7 @@ fn blank(kind: &str) -> Job {
             },
             None,
         ),
-        _ => Job::Fetch(FetchPlan::new(Name::default()), String::new()),
+        _ => Job::Fetch(Box::new(FetchPlan::new(Name::default())), String::new()),
     }
 }
 

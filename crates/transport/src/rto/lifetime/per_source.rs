@@ -176,7 +176,7 @@ impl fmt::Display for PerSource {
 impl fmt::Display for PerSourceSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SpecWriter::new(f, "per-source")
-            .inner(&self.timer.full())
+            .inner(self.timer.full())
             .value("recent", self.recent)
             .value("settled", self.settled)
             .finish()
