@@ -90,7 +90,7 @@ impl World {
             cs: CsOptions { capacity: CsCapacity::Both { packets: 20, bytes: 20_000 } },
             pit_limit: PENDING,
             rng: Rng::from_seed(1),
-            ..NodeOptions::default()
+            ..NodeOptions::deterministic(0)
         };
         let node = Node::with_options(options).expect("its strategy is right");
         let (orders, heard) = (Vec::new(), Vec::new());

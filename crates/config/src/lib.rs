@@ -9,7 +9,7 @@
 //! | one table while it is read, key by key | [`section`] |
 //! | the fields of a `serde` struct as keys | [`document`] |
 //! | how a value is written: units, words, lists | [`form`] |
-//! | printing a document | [`print`] |
+//! | printing a document | [`mod@print`] |
 //!
 //! ```
 //! use recoup_config::{form, section};

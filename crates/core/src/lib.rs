@@ -7,7 +7,7 @@
 //! | [`Rng`](random::Rng): one seed, independent named streams | [`random`] |
 //! | what happens when, in a simulation | [`agenda`] |
 //! | packets as a queue and a link see them | [`load`] |
-//! | quantities with their units, for files, options and parameters | [`unit`] |
+//! | quantities with their units, for files, options and parameters | [`mod@unit`] |
 //! | figures as people read them | [`figure`] |
 //! | `name(key=value,…)`, numbers, durations, the nearest spelling of a word | [`spec`] |
 //!

@@ -1,7 +1,7 @@
 //! How algorithms are written: `name(key=value,…)`.
 //!
 //! One grammar for every family, shared by the command line, scenario files and summaries. Values
-//! are numbers (`0.5`, `1/8`, `2%`, `inf`), durations (`4s`, `200ms`; see [`unit`](crate::unit)), booleans and
+//! are numbers (`0.5`, `1/8`, `2%`, `inf`), durations (`4s`, `200ms`; see [`mod@crate::unit`]), booleans and
 //! words. Keys that are not given keep their defaults; the brackets may be left out. What
 //! [`SpecWriter`] prints is read back as the same value.
 pub mod as_text;

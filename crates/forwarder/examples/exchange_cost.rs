@@ -27,7 +27,7 @@ const PRODUCER: FaceId = FaceId(2);
 fn node() -> Node {
     let cs = CsOptions { capacity: CsCapacity::Packets(STORE) };
     let limits = FaceLimits { fair: true, ..FaceLimits::default() };
-    let options = NodeOptions { pit_limit: 1 << 20, cs, limits, ..NodeOptions::default() };
+    let options = NodeOptions { pit_limit: 1 << 20, cs, limits, ..NodeOptions::deterministic(0) };
     let mut node = Node::with_options(options).expect("options are right");
     for face in [CONSUMER, PRODUCER] {
         let attributes = FaceAttributes {

@@ -84,7 +84,7 @@ fn cpu_nanos() -> u64 {
 }
 
 fn node(scheduler: &str, bits: u64) -> Node {
-    let options = NodeOptions { pit_limit: 1 << 20, ..NodeOptions::default() };
+    let options = NodeOptions { pit_limit: 1 << 20, ..NodeOptions::deterministic(0) };
     let mut node = Node::with_options(options).expect("options are right");
     for face in [CONSUMERS, PRODUCER] {
         if let Ok(discipline) = scheduler.parse() {

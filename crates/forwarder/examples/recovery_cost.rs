@@ -24,7 +24,7 @@ const BATCH: usize = 32;
 const ROUNDS: usize = 9;
 
 fn node(seed: u64, recovery: &str, toward: FaceId) -> Node {
-    let options = NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::default() };
+    let options = NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::deterministic(0) };
     let mut node = Node::with_options(options).expect("options that can be read");
     for (face, recovery) in [(EDGE, "off"), (LINK, recovery)] {
         let recovery = recovery.parse().expect("a recovery");

@@ -114,7 +114,7 @@ impl FaceAttributes {
 /// How a machine uses a face, for a driver that has to close one of many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceUse {
-    /// Routes send_as_leader to the face.
+    /// Routes lead to the face.
     pub routes: bool,
     /// Interests that came by the face are pending. A machine that does not limit faces does not know; nor does a worker of
     /// the Interests that are pending at others.

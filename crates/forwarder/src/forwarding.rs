@@ -1,7 +1,7 @@
 //! Forwarding: the tables of a node, and the pipelines of packets through them under NFD's names
 //! (`daemon/fw/forwarder.hpp`).
 //!
-//! [`Forwarder`] is a machine of its own. What leaves the tables goes over its [`Edge`]: packets to links, Interests and
+//! `Forwarder` is a machine of its own. What leaves the tables goes over its `Edge`: packets to links, Interests and
 //! Data to applications, Interests to the management. In a [`Node`](crate::node::Node) these machines are behind the edge, in a test a
 //! recording.
 //!
@@ -10,10 +10,10 @@
 //! | NoRoute | no next hop is eligible and nobody is being asked already |
 //! | Duplicate | its nonce came by another face, or was seen by this node a short while ago |
 //! | Congestion | as many Interests are pending as there may be, in all or of its face, or it came faster than its face may ask |
-//! | Mobility | its face, or all faces that send_as_leader toward its name, are down or were lost a short while ago (`mobility`) |
+//! | Mobility | its face, or all faces that lead toward its name, are down or were lost a short while ago (`mobility`) |
 //! | Loss | a link lost it or its Data, and does not send it again (`wldr(mode=eln)`) |
 //!
-//! It has_local_fields nobody on a multi-access face, for others there may know better; no face that leads toward producers, for
+//! It reports nothing on a multi-access face, for others there may know better; no face that leads toward producers, for
 //! a forwarder there has its own reasons for what it brings here; and no application while there is no way out, for
 //! it knows. Refusals that came from further on are passed to everybody who waits, except on multi-access faces.
 mod anticipation;

@@ -1,9 +1,9 @@
 //! Links of faces: framing, fragments, recovery, queues and schedulers.
 //!
-//! [`Links`] is a machine of its own. Packets that leave the tables enter it, frames and packets that arrive leave it
-//! whole; what it sends goes to the node's outputs. What a face carries is its [`Medium`]: frames of bytes, of which
+//! `Links` is a machine of its own. Packets that leave the tables enter it, frames and packets that arrive leave it
+//! whole; what it sends goes to the node's outputs. What a face carries is its `Medium`: frames of bytes, of which
 //! the queue is the driver's, or packets as values, which are queued here until the driver is ready for them. Both have
-//! the same [`Service`] around them: congestion marks, recovery and a scheduler.
+//! the same `Service` around them: congestion marks, recovery and a scheduler.
 //!
 //! Recovery is below everything else of a link: a packet is numbered at the moment at which its frame leaves, after
 //! queue and marks, and what arrives is checked before it is read. The recovery of a permanent face outlives its going
@@ -127,7 +127,7 @@ pub(crate) struct Links {
     recoveries: Recoveries,
     /// Schedulers of faces, up or not.
     plans: BTreeMap<FaceId, Scheduling>,
-    /// The scheduler of all other faces that send_as_leader to other machines.
+    /// The scheduler of all other faces that lead to other machines.
     default_plan: Option<Scheduling>,
     /// Faces with a scheduler.
     schedulers: usize,

@@ -5,7 +5,7 @@
 //! `/localhop/nfd` leads there if the node is told so; a peer on another machine can then ask for routes to itself.
 //!
 //! [`Management`] is a machine of its own. Interests enter it, and notices of the node's owner ([`Notice`]), who opens and
-//! closes faces. What it reads of the other machines is a [`View`]; what it wants done are its [`Effect`]s, among them orders
+//! closes faces. What it reads of the other machines is a `View`; what it wants done are its `Effect`s, among them orders
 //! to the owner ([`FaceOrder`]).
 //!
 //! Source: NFD's wiki pages "Management", "ControlCommand" and those of the modules. Differences: in
@@ -124,7 +124,7 @@ pub(crate) enum Effect {
 pub(crate) struct Management {
     rib: Rib,
     limit: usize,
-    /// Prefixes that send_as_leader to the management and nowhere else.
+    /// Prefixes that lead to the management and nowhere else.
     own: Vec<Name>,
     authority: Authority,
     version: String,
@@ -356,7 +356,7 @@ impl Management {
         }
         let (now_millis, start_millis) = (self.clock.millis(now), self.clock.start_millis());
         self.authority.check(interest, &command, now_millis, start_millis)?;
-        // A route for the prefix of commands would send_as_leader them elsewhere.
+        // A route for the prefix of commands would lead them elsewhere.
         let is_route =
             is_rib || matches!(command.verb, Verb::FibAddNextHop | Verb::FibRemoveNextHop);
         let prefix = command.parameters.name.as_ref();

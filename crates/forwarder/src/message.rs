@@ -1,4 +1,4 @@
-//! Inputs and outputs of a node: what its driver has_local_fields it, and what it wants done.
+//! Inputs and outputs of a node, exchanged with its driver.
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceAttributes, FaceId};

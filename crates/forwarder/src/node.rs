@@ -44,7 +44,7 @@ use view::NodeView;
 ///
 /// Applications are behind faces of their own: their Interests enter the same pipelines as those of neighbours. A face that
 /// leads [upstream](FaceAttributes::upstream) becomes a next hop of "/" while it is up, the one with the lowest number
-/// first; an application's prefixes send_as_leader to it. The observer `O` is `()` for nodes on real sockets.
+/// first; an application's prefixes lead to it. The observer `O` is `()` for nodes on real sockets.
 pub struct Node<O: Observer = ()> {
     forwarder: Forwarder<Surroundings<O>>,
     management: Option<Management>,
@@ -52,20 +52,14 @@ pub struct Node<O: Observer = ()> {
     shard: Option<Box<Shard>>,
 }
 
-impl Default for Node {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Node {
-    /// A node with the default settings: no content store, `best-route`, `same-face-retx`.
+    /// A node for simulations and tests, with the default options: a run with the same seed repeats.
     ///
     /// # Panics
     /// Never: the default strategy is one of those that there are.
     #[must_use]
-    pub fn new() -> Self {
-        Self::with_options(NodeOptions::default()).expect("the default options are right")
+    pub fn deterministic(seed: u64) -> Self {
+        Self::with_options(NodeOptions::deterministic(seed)).expect("the default options are right")
     }
 
     /// A node without faces and applications.

@@ -37,8 +37,7 @@ pub struct NodeOptions {
     pub management: Option<ManagementOptions>,
     /// The `ProviderId` that the node writes on Data and in records; `None`: it writes none.
     pub provider_id: Option<u64>,
-    /// Whether it has_local_fields consumers which of the names that they announce it has in its store; needs a
-    /// `provider_id`.
+    /// Whether the node reports to consumers which announced names its content store holds; needs a `provider_id`.
     pub anticipation: Anticipation,
     /// Recovery of Interests whose next hop is gone.
     pub mobility: Mobility,
@@ -50,6 +49,37 @@ pub struct NodeOptions {
 }
 
 impl NodeOptions {
+    /// Options whose hash keys and nonces are drawn from `rng`, which must be seeded with entropy on a network: a peer that
+    /// knows the hash key chooses names that collide. The other options have their defaults: no content store, `best-route`.
+    #[must_use]
+    pub fn new(rng: Rng) -> Self {
+        Self {
+            cs: CsOptions { capacity: CsCapacity::Packets(0) },
+            unsolicited: Unsolicited::DropAll,
+            suppression: Suppression::default(),
+            strategy: "best-route".to_owned(),
+            pit_limit: 1 << 17,
+            limits: FaceLimits::default(),
+            dead_nonces: DeadNonceOptions::default(),
+            measurements: MeasurementOptions::default(),
+            hash_seed: rng.substream("hash").next_u64(),
+            rng,
+            scheduling: None,
+            management: None,
+            provider_id: None,
+            anticipation: Anticipation::Off,
+            mobility: Mobility::Off,
+            answers_itself: false,
+            shard: None,
+        }
+    }
+
+    /// Options for simulations and tests: a run with the same seed repeats.
+    #[must_use]
+    pub fn deterministic(seed: u64) -> Self {
+        Self::new(Rng::from_seed(seed))
+    }
+
     /// The same with tables of the size that one worker has, if the node is one.
     pub(crate) fn of_worker(mut self) -> Self {
         let Some(shard) = &self.shard else {
@@ -68,30 +98,6 @@ impl NodeOptions {
 pub(crate) fn share_of_face(limits: FaceLimits, shard: &ShardOptions) -> FaceLimits {
     let pending = limits.pending.map(|pending| shard.share_of_places(pending));
     FaceLimits { pending, ..limits }
-}
-
-impl Default for NodeOptions {
-    fn default() -> Self {
-        Self {
-            cs: CsOptions { capacity: CsCapacity::Packets(0) },
-            unsolicited: Unsolicited::DropAll,
-            suppression: Suppression::default(),
-            strategy: "best-route".to_owned(),
-            pit_limit: 1 << 17,
-            limits: FaceLimits::default(),
-            dead_nonces: DeadNonceOptions::default(),
-            measurements: MeasurementOptions::default(),
-            hash_seed: 0,
-            rng: Rng::from_seed(0),
-            scheduling: None,
-            management: None,
-            provider_id: None,
-            anticipation: Anticipation::Off,
-            mobility: Mobility::Off,
-            answers_itself: false,
-            shard: None,
-        }
-    }
 }
 
 /// The policy for unsolicited Data, which is never forwarded.

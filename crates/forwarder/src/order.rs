@@ -1,4 +1,4 @@
-//! What management and the owner of a node say to each other: the owner knows where faces send_as_leader, and opens and closes them.
+//! What management and the owner of a node say to each other: the owner knows where faces lead, and opens and closes them.
 use crate::face::{FaceId, Marking};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
@@ -66,7 +66,7 @@ pub enum FaceOrder {
     Create {
         /// To be given back.
         ticket: u64,
-        /// Where it is to send_as_leader.
+        /// Where it is to lead.
         uri: String,
         /// From where, if that is said: `dev://eth0` for faces that are on an interface.
         local_uri: Option<String>,
@@ -92,7 +92,7 @@ pub enum FaceOrder {
 /// Why an order was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FaceRefusal {
-    /// It does not say where the face is to send_as_leader, or not by an address.
+    /// It does not say where the face is to lead, or not by an address.
     Malformed,
     /// Faces of this kind cannot be opened, or not changed like this.
     Unsupported,
@@ -117,7 +117,7 @@ impl FaceRefusal {
             },
             Self::Unsupported => Refusal {
                 code: 406,
-                text: "no face can be like this here: udp, tcp and ws send_as_leader to an address, ether and groups need a \
+                text: "no face can be like this here: udp, tcp and ws lead to an address, ether and groups need a \
                        LocalUri such as dev://eth0, and an MTU is 256 or more",
             },
             Self::TooMany => Refusal { code: 503, text: "too many faces" },
@@ -128,7 +128,7 @@ impl FaceRefusal {
     }
 }
 
-/// What the owner of a node has_local_fields its management.
+/// A report of the node's owner to its management.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// A face is there, usable or not; or what is known of it has changed.

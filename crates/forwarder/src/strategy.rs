@@ -1,4 +1,4 @@
-//! Strategies: which of the faces that send_as_leader toward a name are asked, and when they are asked again.
+//! Strategies: which of the faces that lead toward a name are asked, and when they are asked again.
 //!
 //! As in NFD (`daemon/fw/strategy.hpp`) the interface has three parts. *Triggers* are the methods of
 //! [`ForwardingStrategy`], called by the pipelines with the preconditions given there. *Actions*
@@ -94,7 +94,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The next hops that an Interest for `name` that came by `ingress` may take, cheapest first: those
-    /// that are up, do not send_as_leader back and do not leave the name's scope.
+    /// that are up, do not lead back and do not leave the name's scope.
     pub fn eligible(
         &self,
         name: &Name,

@@ -35,7 +35,7 @@ impl Crowd {
             management: Some(ManagementOptions::default()),
             mobility: "mldr".parse().unwrap(),
             rng: Rng::from_seed(seed),
-            ..NodeOptions::default()
+            ..NodeOptions::deterministic(0)
         };
         let mut node = Node::with_options(options).unwrap();
         node.handle(Instant::ZERO, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());

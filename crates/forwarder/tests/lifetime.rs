@@ -46,7 +46,7 @@ fn told(node: &mut Node, input: Input) -> Vec<bool> {
 
 #[test]
 fn the_places_of_applications_that_are_gone_are_used_again() {
-    let mut node = Node::new();
+    let mut node = Node::deterministic(0);
     let mut running = attach(&mut node);
     for _ in 0..100 {
         let next = attach(&mut node);
@@ -59,7 +59,7 @@ fn the_places_of_applications_that_are_gone_are_used_again() {
 
 #[test]
 fn applications_learn_that_another_way_out_has_taken_over() {
-    let mut node = Node::new();
+    let mut node = Node::deterministic(0);
     attach(&mut node);
     let attributes = FaceAttributes::wire(8_800).toward_producers();
     let (first, second) = (FaceId(1), FaceId(2));

@@ -41,7 +41,7 @@ fn interest(name: Name, nonce: u64) -> Interest {
 impl World {
     /// Two on-demand faces that ask, and one behind which a producer answers what is below "/served".
     fn new(limits: FaceLimits) -> Self {
-        let options = NodeOptions { pit_limit: PIT, limits, ..NodeOptions::default() };
+        let options = NodeOptions { pit_limit: PIT, limits, ..NodeOptions::deterministic(0) };
         let mut node = Node::with_options(options).unwrap();
         for face in [FLOOD, HONEST, PRODUCER] {
             let attributes =

@@ -55,7 +55,7 @@ fn switch(node: &mut Node, local_fields: bool) {
 #[test]
 fn interests_and_data_say_where_they_came_from_to_applications_that_want_it() {
     let cs = CsOptions { capacity: CsCapacity::Packets(10) };
-    let mut node = Node::with_options(NodeOptions { cs, ..NodeOptions::default() }).unwrap();
+    let mut node = Node::with_options(NodeOptions { cs, ..NodeOptions::deterministic(0) }).unwrap();
     let remote = FaceAttributes { permanent: true, ..FaceAttributes::wire(8_800) };
     tell(&mut node, Input::FaceUp { face: REMOTE, attributes: remote });
     switch(&mut node, true);

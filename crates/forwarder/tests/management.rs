@@ -28,7 +28,7 @@ struct Bench {
 
 impl Bench {
     fn new(management: ManagementOptions) -> Self {
-        let options = NodeOptions { management: Some(management), ..NodeOptions::default() };
+        let options = NodeOptions { management: Some(management), ..NodeOptions::deterministic(0) };
         let mut node = Node::with_options(options).unwrap();
         for (face, local) in [(APP, true), (OTHER, true), (REMOTE, false)] {
             let attributes = FaceAttributes { local, ..FaceAttributes::wire(8800) };
@@ -124,7 +124,7 @@ fn a_prefix_announcement_makes_a_route_that_ends_with_it() {
     assert_eq!(bench.routes(), ["/served 1 2048"]);
     bench.now = Instant::from_millis(60_000);
     assert!(bench.poll().is_empty() && bench.routes().is_empty());
-    // Where other routes may not send_as_leader an announcement leads to nothing either.
+    // Where other routes may not lead an announcement leads to nothing either.
     let own = PrefixAnnouncement { prefix: "/localhost/nfd".parse().unwrap(), ..announcement };
     let data = own.to_data(2, &DigestSigner);
     let unique = Uniqueness { nonce: Some(&[2; 8]), time: Some(2), seq_num: None };

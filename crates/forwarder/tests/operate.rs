@@ -34,7 +34,7 @@ impl Bench {
         let options = NodeOptions {
             management: Some(management),
             cs: CsOptions { capacity: CsCapacity::Packets(1_000) },
-            ..NodeOptions::default()
+            ..NodeOptions::deterministic(0)
         };
         let mut node = Node::with_options(options).unwrap();
         node.handle(Instant::ZERO, Notice::TimeOfDay { micros: NOON }.into());
@@ -286,7 +286,7 @@ fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
     let (_, frame) = bench.poll().pop().unwrap();
     let made = parse_response(&Data::decode(frame).unwrap()).unwrap();
     assert_eq!((made.face_id, made.mtu, made.face_persistency), (Some(3), Some(1_400), Some(0)));
-    // It is there, though not up: routes may send_as_leader to it, and there is no second one.
+    // It is there, though not up: routes may lead to it, and there is no second one.
     bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(3), ..about("/a") });
     assert_eq!(bench.refused(Verb::FaceCreate, &wish), 409);
     assert_eq!(bench.refused(Verb::FaceCreate, &to("tcp://192.0.2.9")), 409);

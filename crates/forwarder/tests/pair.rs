@@ -51,7 +51,7 @@ fn consumer() -> Node {
     let name = "/p".parse().expect("a name");
     let mut config = FetchConfig::new(name, rto, congestion, Rng::from_seed(1));
     config.verifier = Box::new(AutoVerifier);
-    let mut node = Node::new();
+    let mut node = Node::deterministic(0);
     node.attach(Instant::ZERO, Box::new(Fetch::new(config)), Vec::new());
     node
 }
@@ -69,7 +69,7 @@ fn producer(content: Bytes) -> Node {
         epoch_micros: 0,
     };
     let prefix = config.prefix.clone();
-    let mut node = Node::new();
+    let mut node = Node::deterministic(0);
     let serve = Serve::new(config, Box::new(Buffer(content)));
     node.attach(Instant::ZERO, Box::new(serve), vec![prefix]);
     node

@@ -63,7 +63,8 @@ fn number(name: &Name) -> u64 {
 impl World {
     fn new(link: [FaceAttributes; 2], loss: f64) -> Self {
         let node = |seed| {
-            let options = NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::default() };
+            let options =
+                NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::deterministic(0) };
             Node::with_options(options).unwrap()
         };
         let mut nodes = [node(1), node(2)];

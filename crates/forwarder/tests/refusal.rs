@@ -11,7 +11,7 @@ use recoup_transport::time::Instant;
 const FACE: FaceId = FaceId(1);
 
 fn outputs(upstream: bool, frame: Bytes) -> Vec<Output> {
-    let mut node = Node::new();
+    let mut node = Node::deterministic(0);
     let attributes = FaceAttributes { upstream, ..FaceAttributes::wire(8_800) };
     let up = Input::FaceUp { face: FACE, attributes };
     node.handle(Instant::ZERO, up);

@@ -36,7 +36,7 @@ fn cut(data: &Data) -> Vec<Bytes> {
 
 #[test]
 fn fragments_of_two_senders_with_the_same_numbers_become_two_packets() {
-    let mut node = Node::new();
+    let mut node = Node::deterministic(0);
     let shared = FaceAttributes { link_type: LinkType::MultiAccess, ..FaceAttributes::wire(MTU) };
     for (face, attributes) in [(CONSUMER, FaceAttributes::wire(8_800)), (SHARED, shared)] {
         let attributes = FaceAttributes { permanent: true, ..attributes };

@@ -276,7 +276,7 @@ impl Driver {
         self.clock.time_of_day()
     }
 
-    /// Interrupts a turn from remote_faces.
+    /// Interrupts a turn from other threads.
     pub fn waker(&self) -> Waker {
         self.alarm.waker()
     }

@@ -80,7 +80,7 @@ impl Forwarder {
     /// Outcome for each prefix, in order.
     fn register(&self, prefixes: &[&str]) -> Vec<(String, Result<(), ManagementError>)> {
         let mut driver = Driver::new().unwrap();
-        let mut node = Node::new();
+        let mut node = Node::deterministic(0);
         let socket = self.folder.path().join("socket");
         driver.connect(&format!("unix://{}", socket.display()).parse().unwrap()).unwrap();
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();

@@ -78,13 +78,12 @@ impl Session {
         let _ = descriptor::raise_limit();
         let driver = Driver::new().map_err(|error| Error::from(&error))?;
         let options = NodeOptions {
-            hash_seed: rng.substream("hash").next_u64(),
             rng: rng.substream("node"),
             // Interests whose face goes down leave again when it is up: consumers need not retransmit them.
             mobility: Mobility::On(MobilitySettings::default()),
             answers_itself,
             dead_nonces,
-            ..NodeOptions::default()
+            ..NodeOptions::new(rng)
         };
         let node = Node::with_options(options)
             .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;

@@ -30,7 +30,7 @@ impl Forwarder {
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let management = Some(ManagementOptions::default());
-            let options = NodeOptions { management, ..NodeOptions::default() };
+            let options = NodeOptions { management, ..NodeOptions::deterministic(0) };
             let mut node = Node::with_options(options).unwrap();
             while !stopped.load(Ordering::Relaxed) {
                 driver.turn(&mut node, &mut |_, _, _| {}).unwrap();

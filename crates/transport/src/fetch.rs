@@ -63,7 +63,7 @@ use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::{NoVerifier, Verdict, Verifier};
+use recoup_packet::signature::{AutoVerifier, Verdict, Verifier};
 use segment::Transfer;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -134,7 +134,8 @@ pub struct FetchConfig {
 }
 
 impl FetchConfig {
-    /// The defaults for `name`: discovery, everything, losses told by timers, verification by nobody.
+    /// The defaults for `name`: discovery, everything, losses declared by timers, verification by digest where a
+    /// packet has one ([`AutoVerifier`]).
     pub fn new(
         name: Name,
         rto: Box<dyn RtoEstimator>,
@@ -157,7 +158,7 @@ impl FetchConfig {
             congestion,
             loss: Box::new(loss::Timeout),
             react_to_marks: true,
-            verifier: Box::new(NoVerifier),
+            verifier: Box::new(AutoVerifier),
             lifetime: DEFAULT_LIFETIME,
             retries: Some(15),
             leaves_holes: false,

@@ -2,6 +2,7 @@
 use crate::error::{Exit, Failure};
 use crate::session::face_failure;
 use recoup_forwarder::node::Node;
+use recoup_forwarder::options::NodeOptions;
 use recoup_io::driver::Driver;
 use recoup_io::library::{SpoolLibrary, Version};
 use recoup_io::source::Spool;
@@ -40,11 +41,12 @@ impl Producer {
         let address = address.ok_or_else(|| failed("no port".to_owned()))?;
         let signer = Box::new(DigestSigner);
         let config = ServeConfig { segment_bytes, ..recoup::serve::config(name(), signer) };
+        let options = NodeOptions::new(recoup::session::seed()?);
         let (waker, stop) = (driver.waker(), Arc::new(AtomicBool::new(false)));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("producer".into()).spawn(move || {
             let library = SpoolLibrary::new(spool, Version::Fixed(1));
-            let mut node = Node::new();
+            let mut node = Node::with_options(options).expect("the default strategy exists");
             node.attach(
                 driver.now(),
                 Box::new(Serve::new(config, Box::new(library))),

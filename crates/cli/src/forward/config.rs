@@ -380,13 +380,12 @@ impl ForwardConfig {
                 version: concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned(),
                 ..ManagementOptions::default()
             }),
-            hash_seed: rng.substream("hash").next_u64(),
             rng: rng.substream(&of_node),
             scheduling: self.scheduling.scheduling(),
             provider_id: says_who.then(|| rng.substream("provider").next_u64()),
             anticipation: self.anticipation,
             shard,
-            ..NodeOptions::default()
+            ..NodeOptions::new(rng)
         };
         Blueprint { options, strategies: self.strategies.clone() }
     }

@@ -230,7 +230,7 @@ mod tests {
         let text = uris.map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).concat();
         let config = ForwardConfig::parse("node.toml", &text).unwrap();
         let mut driver = Driver::new().unwrap();
-        let mut forwarder = Recorder::off(Capturer::new(Node::new()));
+        let mut forwarder = Recorder::off(Capturer::new(Node::deterministic(0)));
         let mut opened = Opened::default();
         let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::Again);
         let [first, second] = failures.as_slice() else { panic!("{failures:?}") };

@@ -28,7 +28,7 @@ fn the_table_names_every_timer() {
 #[test]
 fn wrong_links_and_timers_are_refused() {
     let place = Place::new();
-    place.run("demo --rate 10").refuses(&["10Mbit/s"]);
+    place.run("demo --rate 10").refuses(&["10 Mbit/s"]);
     place.run("demo --loss 100%").refuses(&["below 100%"]);
     place.run("demo --rto sundial").fails(2, &["sundial", "constant"]);
     place.write("file", b"x");

@@ -182,7 +182,7 @@ fn content_larger_than_permitted_is_refused() {
     // Bytes on the disk count.
     fetch("/tree -r -o copy --resume --max-size 250kB").fails(8, &["--max-size"]);
     fetch("/tree -r -o copy --resume --max-size 301kB").succeeds();
-    fetch("/tree/a -o x --max-size much").refuses(&["--max-size", "64KiB"]);
+    fetch("/tree/a -o x --max-size much").refuses(&["--max-size", "64 KiB"]);
 }
 
 #[test]

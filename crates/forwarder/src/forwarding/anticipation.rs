@@ -1,4 +1,4 @@
-//! What a node has_local_fields consumers: that it answered, and which of the names that they announce it has.
+//! Reports of a node to consumers: that it answered, and which announced names it has.
 //!
 //! Source: Nikzad et al. 2022, section 5, after CCTCP: a node that sends an announced Interest on leaves a record
 //! with the time; on the way back it replaces the time by how long the answer took from there. Only durations

@@ -24,7 +24,7 @@ pub(crate) struct Face {
 pub(crate) struct FaceTable {
     /// By number. Where faces come and go, the others are searched and moved: entries are small.
     faces: Vec<(FaceId, Box<Face>)>,
-    /// How many routes send_as_leader to each network face, up or not.
+    /// How many routes lead to each network face, up or not.
     routes: BTreeMap<FaceId, u32>,
     /// What faces may take that have no limits of their own.
     limits: FaceLimits,
@@ -38,7 +38,7 @@ pub(crate) struct FaceTable {
     taken: usize,
     /// Places that provisional faces have taken.
     taken_provisionally: usize,
-    /// Faces that send_as_leader toward producers.
+    /// Faces that lead toward producers.
     upstream: BTreeSet<FaceId>,
 }
 

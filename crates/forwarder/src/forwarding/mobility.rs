@@ -3,11 +3,11 @@
 //! Source: Carofiglio et al. 2016, section 3.2, MLDR: a node whose face goes down looks at the entries that sent an Interest
 //! there. If nobody else is being asked, it sends the Interest on by another face, with what is left of its lifetime. Where
 //! there is none it sends the Interest back with the M flag to all who asked, who do the same; the consumer's node keeps the
-//! entry, has_local_fields the application, and sends the Interest on when a face is up.
+//! entry, notifies the application, and sends the Interest on when a face is up.
 //!
 //! Differences:
 //! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);
-//! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not send_as_leader to who asked;
+//! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not lead to who asked;
 //! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. Its first nonce
 //!   goes with it (`Reroute`): a node where it was sent back before sends it back at once;
 //! - entries are found through a list for each face that is looked through when it is long, not kept exact.
@@ -132,7 +132,7 @@ impl<E: Edge> Forwarder<E> {
 
     // --- sending on -----------------------------------------------------------------------------
 
-    /// The faces that are up, send_as_leader toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
+    /// The faces that are up, lead toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
     fn alternatives(&self, id: PitId) -> impl Iterator<Item = FaceId> {
         let entry = self.pit.entry(id);
         let interest = entry.interest();

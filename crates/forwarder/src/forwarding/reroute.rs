@@ -40,7 +40,7 @@ pub(crate) struct Reroute {
     pub(crate) tried: SmallVec<[FaceId; 2]>,
 }
 
-/// So many reroutes are kept before it is looked which of them still send_as_leader anywhere.
+/// So many reroutes are kept before it is looked which of them still lead anywhere.
 const FEW: usize = 64;
 
 impl Reroutes {

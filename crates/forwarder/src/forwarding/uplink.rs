@@ -15,7 +15,7 @@ use recoup_transport::time::Instant;
 pub(crate) enum Uplink {
     /// By this face, which leads toward producers.
     Upstream(FaceId),
-    /// By faces that routes send_as_leader to.
+    /// By faces that routes lead to.
     Routed,
     /// Not at all: applications of the node answer.
     Own,
@@ -35,7 +35,7 @@ impl<E: Edge> Forwarder<E> {
         self.faces.up(id, attributes, stays);
     }
 
-    /// The link of a face that is up is ready: routes send_as_leader there, and Interests that wait for a face leave. `known` if the
+    /// The link of a face that is up is ready: routes lead there, and Interests that wait for a face leave. `known` if the
     /// face was up before.
     pub(crate) fn face_ready(&mut self, now: Instant, id: FaceId, is_upstream: bool, known: bool) {
         if is_upstream && !self.is_next_hop(&Name::root(), id) {
@@ -192,7 +192,7 @@ impl<E: Edge> Forwarder<E> {
         self.fib.get(prefix).iter().any(|hop| hop.face == face)
     }
 
-    /// Faces toward producers first, then faces that routes send_as_leader to.
+    /// Faces toward producers first, then faces that routes lead to.
     fn find_uplink(&self) -> Option<Uplink> {
         let upstream = self.faces.first_upstream().map(Uplink::Upstream);
         let routed = || self.faces.has_route().then_some(Uplink::Routed);

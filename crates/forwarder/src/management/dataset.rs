@@ -1,4 +1,4 @@
-//! What the node has_local_fields about itself: `rib/list`, `fib/list`, `faces/list`, `faces/query`, `faces/channels`,
+//! Datasets about the node: `rib/list`, `fib/list`, `faces/list`, `faces/query`, `faces/channels`,
 //! `strategy-choice/list`, `cs/info`, `status/general`.
 //!
 //! A dataset is made when somebody asks for it without a version, and kept for a while so that its segments are of one

@@ -25,8 +25,7 @@ use recoup_transport::time::{Duration, Instant};
 /// How long a notification counts as fresh.
 const FRESH: Duration = Duration::from_secs(1);
 
-const NO_URI: Refusal =
-    Refusal { code: 400, text: "malformed command: where is it to send_as_leader?" };
+const NO_URI: Refusal = Refusal { code: 400, text: "malformed command: where is it to lead?" };
 const NOT_OURS_TO_OPEN: Refusal =
     Refusal { code: 406, text: "on-demand faces are opened by peers" };
 const NO_LOCAL_FIELDS: Refusal =

@@ -270,7 +270,7 @@ impl Rib {
         changes.extend(other.map(|(face, cost)| change(*face, Some(*cost))));
     }
 
-    /// Where the routes of a prefix send_as_leader, and where those send_as_leader that it inherits, too.
+    /// Where the routes of a prefix lead, and where those lead that it inherits, too.
     fn hops(&self, prefix: &Name) -> (Hops, Hops) {
         let Some(entry) = self.entries.get(prefix).filter(|entry| !entry.routes.is_empty()) else {
             return Default::default();

@@ -1,4 +1,4 @@
-//! All faces that send_as_leader toward a name, all at the same time.
+//! All faces that lead toward a name, all at the same time.
 //!
 //! Source: the standard forwarding of CCNx, as von Rotz et al. (2015) use it: all next hops except the
 //! ingress. Unlike `multicast` it decides for all faces together when to ask again, never sends an

@@ -4,7 +4,7 @@
 //! it, and searches again after Φ consecutive timeouts of one segment. A consumer whose timer has the same Φ (`ccntimer`,
 //! `wma`) has its lifetime back at 4 s by then, so the Interest that searches lives that long.
 //!
-//! Differences: a pin holds for a route's prefix. The node has_local_fields timeouts of a segment by its name: the Interest is asked
+//! Differences: a pin holds for a route's prefix. The node reports timeouts of a segment by its name: the Interest is asked
 //! again, or its entry expires; Data for that name ends the count, Data for others does not. At most 256 names are
 //! counted for a prefix; with one more, all counts begin anew. A refusal by the pinned face counts as Φ timeouts, and
 //! others are asked at once.

@@ -1,4 +1,4 @@
-//! All faces that send_as_leader toward a name; each is asked again in its own time.
+//! All faces that lead toward a name; each is asked again in its own time.
 //!
 //! Source: NFD, `daemon/fw/multicast-strategy.cpp` (version 4).
 //!

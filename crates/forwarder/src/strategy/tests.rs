@@ -508,10 +508,7 @@ fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
     for face in sent(actions) {
         let facts = stage.faces.facts(FaceId(face));
         let facts = facts.unwrap_or_else(|| panic!("sent to face {face}, which is down"));
-        assert!(
-            hops.iter().any(|hop| hop.face.0 == face),
-            "face {face} does not send_as_leader to {uri}"
-        );
+        assert!(hops.iter().any(|hop| hop.face.0 == face), "face {face} does not lead to {uri}");
         assert!(Some(face) != ingress || facts.link_type == LinkType::AdHoc, "sent back to {face}");
         assert!(ingress.is_none() || scope.lets_pass(from, facts), "{uri} left its scope");
     }

@@ -1,4 +1,4 @@
-//! The forwarding table (FIB): which faces send_as_leader toward which names.
+//! The forwarding table (FIB): which faces lead toward which names.
 use super::prefix::PrefixTable;
 use crate::face::FaceId;
 use crate::hash::NameHasher;

@@ -1,7 +1,7 @@
 //! Lists of pending Interests that are cheap to keep because nothing is ever taken out.
 use super::pit::{Pit, PitId};
 
-/// So many tickets are kept before it is looked which of them still send_as_leader anywhere.
+/// So many tickets are kept before it is looked which of them still lead anywhere.
 const FEW: usize = 64;
 
 /// Tickets of entries, some of which may be gone; never more than twice as many as are there, and a few.
@@ -12,7 +12,7 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    /// Adds one; `is_there` has_local_fields which are still needed.
+    /// Adds one; `is_there` returns whether a ticket is still needed.
     pub(crate) fn push(&mut self, ticket: u64, is_there: impl Fn(u64) -> bool) {
         if self.tickets.len() >= self.full_at.max(FEW) {
             self.tickets.retain(|ticket| is_there(*ticket));

@@ -13,7 +13,7 @@ fn row(anticipation: Anticipation, says_who: impl Fn(u32) -> bool) -> (Tester, P
     let mut tester = Tester::new(3, |node| NodeOptions {
         provider_id: says_who(node).then_some(u64::from(node) + 1),
         anticipation,
-        ..if node == 1 { cached(10) } else { NodeOptions::default() }
+        ..if node == 1 { cached(10) } else { NodeOptions::deterministic(0) }
     });
     for (near, far, delay_ms) in [(0, 1, 10), (1, 2, 30)] {
         tester.link(near, far, delay_ms);

@@ -12,12 +12,12 @@ fn attach(bench: &mut Bench, probe: &Probe, prefixes: &[&str]) -> AppId {
 }
 
 fn bench() -> Bench {
-    Bench::new(2, NodeOptions::default())
+    Bench::new(2, NodeOptions::deterministic(0))
 }
 
 #[test]
 fn consumer_and_producer_find_each_other_across_a_line() {
-    let mut tester = Tester::new(3, |_| NodeOptions::default());
+    let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
     tester.link(0, 1, 10);
     tester.link(1, 2, 5);
     tester.route(0, "/a", 1);
@@ -80,7 +80,7 @@ fn an_answer_goes_back_once_and_not_after_its_time() {
 
 #[test]
 fn an_application_without_a_way_out_is_told_so_and_not_refused() {
-    let mut bench = Bench::new(0, NodeOptions::default());
+    let mut bench = Bench::new(0, NodeOptions::deterministic(0));
     let consumer = Probe::default();
     attach(&mut bench, &consumer, &[]);
     consumer.ask("/b", 1);
@@ -98,7 +98,8 @@ fn an_application_without_a_way_out_is_told_so_and_not_refused() {
 
 #[test]
 fn where_a_node_answers_itself_applications_ask_each_other_without_any_face() {
-    let mut bench = Bench::new(0, NodeOptions { answers_itself: true, ..NodeOptions::default() });
+    let mut bench =
+        Bench::new(0, NodeOptions { answers_itself: true, ..NodeOptions::deterministic(0) });
     let (consumer, producer) = (Probe::default(), Probe::default());
     attach(&mut bench, &producer, &["/a"]);
     attach(&mut bench, &consumer, &[]);
@@ -143,7 +144,7 @@ fn nothing_is_left_of_an_application_that_is_taken_away() {
 
 #[test]
 fn what_a_face_asked_is_forgotten_when_it_goes_down() {
-    let mut bench = Bench::new(3, NodeOptions::default());
+    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.interest(1, "/a/x", 1);
     bench.interest(1, "/a/y", 2);
     bench.interest(3, "/a/y", 3);

@@ -50,7 +50,7 @@ pub(crate) fn answer_fresh_for(uri: &str, millis: u64) -> Data {
 
 pub(crate) fn cached(packets: u64) -> NodeOptions {
     let cs = CsOptions { capacity: CsCapacity::Packets(packets) };
-    NodeOptions { cs, ..NodeOptions::default() }
+    NodeOptions { cs, ..NodeOptions::deterministic(0) }
 }
 
 impl Bench {

@@ -34,7 +34,7 @@ struct Consumer {
 
 impl Consumer {
     fn new(retries: u32, verifier: Box<dyn Verifier>) -> Self {
-        let mut bench = Bench::new(2, NodeOptions::default());
+        let mut bench = Bench::new(2, NodeOptions::deterministic(0));
         let name = "/a/file/v=7".parse().expect("a name");
         let rto = rto::parse("jacobson").expect("an estimator");
         let congestion = congestion::parse("cubic").expect("an algorithm");

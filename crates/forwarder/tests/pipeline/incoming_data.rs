@@ -7,7 +7,7 @@ use recoup_forwarder::packet::{Body, Packet};
 use recoup_packet::name::Component;
 
 fn bench() -> Bench {
-    Bench::new(4, NodeOptions::default())
+    Bench::new(4, NodeOptions::deterministic(0))
 }
 
 #[test]

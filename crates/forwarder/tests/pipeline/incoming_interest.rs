@@ -9,7 +9,7 @@ use recoup_packet::interest::Interest;
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(3, NodeOptions::default())
+    Bench::new(3, NodeOptions::deterministic(0))
 }
 
 #[test]

@@ -8,7 +8,7 @@ use recoup_packet::nack::NackReason;
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(4, NodeOptions::default())
+    Bench::new(4, NodeOptions::deterministic(0))
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn who_is_asked_instead_of_who_refused_is_as_many_hops_away() {
 
 #[test]
 fn a_refusal_goes_back_the_whole_way() {
-    let mut tester = Tester::new(3, |_| NodeOptions::default());
+    let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
     tester.link(0, 1, 10);
     tester.link(1, 2, 5);
     tester.route(0, "/a", 1);

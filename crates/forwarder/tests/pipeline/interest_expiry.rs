@@ -11,7 +11,7 @@ fn lasting(millis: u64, nonce: u32) -> Interest {
 
 #[test]
 fn a_pending_interest_ends_with_its_lifetime() {
-    let mut bench = Bench::recording(3, NodeOptions::default());
+    let mut bench = Bench::recording(3, NodeOptions::deterministic(0));
     let hash = bench.hasher().hash(question("/a/b", 1).name.value());
     bench.ask(1, lasting(300, 1), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::from_millis(300)));
@@ -22,7 +22,7 @@ fn a_pending_interest_ends_with_its_lifetime() {
 
 #[test]
 fn a_pending_interest_lasts_as_long_as_anybody_waits() {
-    let mut bench = Bench::new(3, NodeOptions::default());
+    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, lasting(300, 1), |_| {});
     bench.pass(200);
     bench.ask(3, lasting(300, 2), |_| {});
@@ -34,7 +34,7 @@ fn a_pending_interest_lasts_as_long_as_anybody_waits() {
 
 #[test]
 fn an_interest_that_is_asked_again_lasts_longer() {
-    let mut bench = Bench::new(3, NodeOptions::default());
+    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, lasting(300, 1), |_| {});
     bench.pass(200);
     bench.ask(1, lasting(300, 2), |_| {});
@@ -44,14 +44,14 @@ fn an_interest_that_is_asked_again_lasts_longer() {
 
 #[test]
 fn nobody_can_make_a_node_remember_for_ever() {
-    let mut bench = Bench::new(3, NodeOptions::default());
+    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, lasting(u64::MAX / 1_000_000, 1), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::ZERO + MAX_LIFETIME));
 }
 
 #[test]
 fn an_interest_without_lifetime_lasts_four_seconds() {
-    let mut bench = Bench::new(3, NodeOptions::default());
+    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, special("/a/b", 1, |it| it.lifetime = None), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::from_millis(4_000)));
 }

@@ -8,7 +8,7 @@ use recoup_forwarder::table::{CsCapacity, CsOptions, DeadNonceOptions};
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(3, NodeOptions::default())
+    Bench::new(3, NodeOptions::deterministic(0))
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_node_that_keeps_no_data_remembers_the_nonces_of_what_was_answered() {
     assert_eq!(no_store.interest(3, "/a/b", 7), ["2 < interest /a/b #7"]);
     assert!(!is_loop(&mut Bench::new(3, cached(10))), "the store answers");
     let cs = CsOptions { capacity: CsCapacity::Bytes(20) };
-    let too_small = NodeOptions { cs, ..NodeOptions::default() };
+    let too_small = NodeOptions { cs, ..NodeOptions::deterministic(0) };
     assert!(is_loop(&mut Bench::new(3, too_small)), "the Data is longer than the store");
     let told_not_to = &mut Bench::new(3, cached(10));
     told_not_to.ask(1, question("/a/b", 7), |_| {});
@@ -92,7 +92,7 @@ fn a_node_that_keeps_no_data_remembers_the_nonces_of_what_was_answered() {
 
 #[test]
 fn what_an_application_answered_may_come_again_by_another_way() {
-    let mut tester = Tester::new(2, |_| NodeOptions::default());
+    let mut tester = Tester::new(2, |_| NodeOptions::deterministic(0));
     tester.link(0, 1, 1);
     let producer = Probe::default();
     tester.attach(0, &producer, &["/a"]);
@@ -106,7 +106,7 @@ fn what_an_application_answered_may_come_again_by_another_way() {
 
 #[test]
 fn an_interest_does_not_go_round_behind_its_data_where_no_node_has_a_store() {
-    let options = |_| NodeOptions { strategy: "multicast".into(), ..NodeOptions::default() };
+    let options = |_| NodeOptions { strategy: "multicast".into(), ..NodeOptions::deterministic(0) };
     let mut tester = Tester::new(4, options);
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         tester.link(from, to, 10);
@@ -131,7 +131,7 @@ fn an_interest_does_not_go_round_behind_its_data_where_no_node_has_a_store() {
 
 #[test]
 fn an_interest_does_not_go_round_in_a_ring() {
-    let mut tester = Tester::new(3, |_| NodeOptions::default());
+    let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         tester.link(from, to, 10);
     }
@@ -153,7 +153,7 @@ fn an_interest_does_not_go_round_in_a_ring() {
 #[test]
 fn interest_never_leaves_by_its_only_face() {
     let dead_nonces = DeadNonceOptions { limit: 0, ..DeadNonceOptions::default() };
-    let mut bench = Bench::new(0, NodeOptions { dead_nonces, ..NodeOptions::default() });
+    let mut bench = Bench::new(0, NodeOptions { dead_nonces, ..NodeOptions::deterministic(0) });
     bench.up(2, FaceAttributes::value(UNLIMITED).toward_producers());
     for uri in ["/a/b", "/other"] {
         let lines = bench.interest(2, uri, 7);

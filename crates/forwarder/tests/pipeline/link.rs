@@ -13,7 +13,7 @@ use recoup_transport::time::{Duration, Instant};
 
 /// A node whose faces 1 and 2 are for frames.
 fn wired(mtu: usize, marking: Option<Marking>) -> Bench {
-    let mut bench = Bench::new(0, NodeOptions::default());
+    let mut bench = Bench::new(0, NodeOptions::deterministic(0));
     for face in [1, 2] {
         bench.up(face, FaceAttributes { marking, ..FaceAttributes::wire(mtu) });
     }
@@ -143,7 +143,7 @@ fn a_mark_is_put_on_the_first_fragment_once_the_backlog_lasts() {
 
 /// A node whose face 2 holds two packets and takes one at each `Ready`.
 fn queued(marking: Option<Marking>) -> Bench {
-    let mut bench = Bench::recording(1, NodeOptions::default());
+    let mut bench = Bench::recording(1, NodeOptions::deterministic(0));
     let limit = QueueLimit { packets: Some(2), octets: None };
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(limit) });
     bench

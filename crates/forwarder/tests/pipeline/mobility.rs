@@ -10,7 +10,7 @@ use recoup_packet::nack::NackReason;
 use recoup_transport::time::Duration;
 
 fn options(mobility: &str) -> NodeOptions {
-    NodeOptions { mobility: mobility.parse().unwrap(), ..NodeOptions::default() }
+    NodeOptions { mobility: mobility.parse().unwrap(), ..NodeOptions::deterministic(0) }
 }
 
 /// A consumer (0), a router (1), two access points (2, 3), and a producer (4) that is at the first. Each hop takes 5 ms.

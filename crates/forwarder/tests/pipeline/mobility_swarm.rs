@@ -40,7 +40,7 @@ impl Storm {
             mobility: mobility.parse().unwrap(),
             strategy: strategy.into(),
             rng: Rng::from_seed(100 * seed + u64::from(node)),
-            ..NodeOptions::default()
+            ..NodeOptions::deterministic(0)
         });
         let mut rng = Rng::from_seed(seed).substream("storm");
         let mut links = Vec::new();
@@ -83,7 +83,7 @@ impl Storm {
         match self.rng.below(8) {
             0..3 => {
                 self.nonce += 1;
-                // Routes may send_as_leader in circles, and nobody has a store: what is answered may still go round for so long.
+                // Routes may lead in circles, and nobody has a store: what is answered may still go round for so long.
                 let interest = special(&name, self.nonce, |it| it.hop_limit = Some(16));
                 self.consumer.put(AppOutput::Interest(Arc::new(interest)));
             }

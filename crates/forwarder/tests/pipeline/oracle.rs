@@ -7,7 +7,7 @@ use recoup_packet::nack::NackReason;
 use std::collections::BTreeMap;
 
 fn plain(_: u32) -> NodeOptions {
-    NodeOptions::default()
+    NodeOptions::deterministic(0)
 }
 
 /// Consumers at nodes 0 and 1, the producer at node 3, node 2 between them.
@@ -156,7 +156,7 @@ fn a_producer_that_keeps_silent_lets_a_token_die_when_the_interest_expires() {
 
 #[test]
 fn nothing_is_said_of_tokens_that_nobody_wants() {
-    let mut bench = Bench::recording(3, NodeOptions::default());
+    let mut bench = Bench::recording(3, NodeOptions::deterministic(0));
     let consumer = Probe::default();
     bench.node.attach(bench.now, Box::new(consumer.clone()), Vec::new());
     consumer.ask("/a/b", 1);

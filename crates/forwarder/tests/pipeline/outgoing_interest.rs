@@ -9,7 +9,7 @@ use recoup_packet::lp::field;
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(4, NodeOptions::default())
+    Bench::new(4, NodeOptions::deterministic(0))
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn nobody_is_refused_who_leads_upstream_or_is_heard_by_many() {
 
 #[test]
 fn a_full_table_refuses_with_congestion() {
-    let mut bench = Bench::new(3, NodeOptions { pit_limit: 1, ..NodeOptions::default() });
+    let mut bench = Bench::new(3, NodeOptions { pit_limit: 1, ..NodeOptions::deterministic(0) });
     bench.interest(1, "/a/1", 1);
     let refused = ["1 < nack /a/2 #2: congestion", "drop at 1: pit-full"];
     assert_eq!(bench.interest(1, "/a/2", 2), refused);

@@ -18,7 +18,7 @@ fn bench(scheduler: &str, options: NodeOptions) -> Bench {
 
 #[test]
 fn interests_leave_one_by_one_at_the_rate_of_what_they_bring() {
-    let mut bench = bench("drr(load=1)", NodeOptions::default());
+    let mut bench = bench("drr(load=1)", NodeOptions::deterministic(0));
     assert_eq!(bench.interest(1, "/a/v=1/seg=0", 1), ["2 < interest /a/v=1/seg=0 #1"]);
     for (segment, nonce) in [(1, 2), (2, 3)] {
         assert_eq!(bench.interest(1, &format!("/a/v=1/seg={segment}"), nonce), [""; 0]);
@@ -32,7 +32,7 @@ fn interests_leave_one_by_one_at_the_rate_of_what_they_bring() {
 
 #[test]
 fn neighbours_take_turns_and_data_toward_them_is_not_delayed() {
-    let mut bench = bench("max-min", NodeOptions::default());
+    let mut bench = bench("max-min", NodeOptions::deterministic(0));
     for segment in 0..4 {
         bench.interest(1, &format!("/a/v=1/seg={segment}"), segment);
     }
@@ -47,7 +47,7 @@ fn neighbours_take_turns_and_data_toward_them_is_not_delayed() {
 
 #[test]
 fn marks_count_what_waits_at_the_gate() {
-    let mut bench = bench("drr(load=1)", NodeOptions::default());
+    let mut bench = bench("drr(load=1)", NodeOptions::deterministic(0));
     let marking = Some(Marking { threshold_octets: 100, interval: Duration::from_millis(20) });
     bench.tell(Input::FaceDown { face: FaceId(2) });
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(UNLIMITED) });
@@ -71,7 +71,7 @@ fn marks_count_what_waits_at_the_gate() {
 
 #[test]
 fn what_waits_is_dropped_with_its_face_and_what_finds_no_room_at_once() {
-    let mut bench = bench("drr(flow-queue=1)", NodeOptions::default());
+    let mut bench = bench("drr(flow-queue=1)", NodeOptions::deterministic(0));
     bench.interest(1, "/a/v=1/seg=0", 1);
     bench.interest(1, "/a/v=1/seg=1", 2);
     assert_eq!(bench.interest(1, "/a/v=1/seg=2", 3), ["drop at 2: flow-full"]);

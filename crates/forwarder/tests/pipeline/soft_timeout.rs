@@ -13,7 +13,8 @@ struct Stand {
 impl Stand {
     fn new(suppression: &str) -> Self {
         let suppression = Suppression::parse(suppression).unwrap();
-        let mut tester = Tester::new(4, |_| NodeOptions { suppression, ..NodeOptions::default() });
+        let mut tester =
+            Tester::new(4, |_| NodeOptions { suppression, ..NodeOptions::deterministic(0) });
         for (node, next, delay_ms) in [(0, 2, 1), (1, 2, 1), (2, 3, 30)] {
             tester.link(node, next, delay_ms);
             tester.route(node, "/", next);

@@ -59,7 +59,7 @@ struct Bench {
 impl Bench {
     fn new(workers: u16, seed: u64) -> Self {
         let management = Some(ManagementOptions::default());
-        let options = NodeOptions { management, ..NodeOptions::default() };
+        let options = NodeOptions { management, ..NodeOptions::deterministic(0) };
         let mut several = Several::new(workers, 2, seed, &options);
         several.tell(0, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());
         Self { several, open: BTreeSet::new(), opened: 0, nonce: 0 }

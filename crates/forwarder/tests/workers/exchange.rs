@@ -93,7 +93,7 @@ fn happen(to: &mut Several, event: &Event) -> Vec<(u32, Bytes)> {
 }
 
 fn forwarder(workers: u16, components: usize, seed: u64, strategy: &str) -> Several {
-    let options = NodeOptions { strategy: strategy.into(), ..NodeOptions::default() };
+    let options = NodeOptions { strategy: strategy.into(), ..NodeOptions::deterministic(0) };
     let mut made = Several::new(workers, components, seed, &options);
     for face in FACES {
         made.up(face, attributes(face));
@@ -137,7 +137,7 @@ proptest! {
 #[test]
 fn data_that_are_stored_at_one_worker_are_found_by_consumers_of_all() {
     let cs = CsOptions { capacity: CsCapacity::Packets(300) };
-    let mut several = Several::new(3, 2, 1, &NodeOptions { cs, ..NodeOptions::default() });
+    let mut several = Several::new(3, 2, 1, &NodeOptions { cs, ..NodeOptions::deterministic(0) });
     for face in FACES {
         several.up(face, attributes(face));
     }
@@ -171,7 +171,7 @@ fn data_that_are_stored_at_one_worker_are_found_by_consumers_of_all() {
 fn a_face_that_asks_too_fast_is_refused_by_the_worker_that_has_it() {
     let limits = FaceLimits { rate: Some(1), ..FaceLimits::default() };
     for workers in [1, 3] {
-        let mut several = Several::new(workers, 2, 1, &NodeOptions::default());
+        let mut several = Several::new(workers, 2, 1, &NodeOptions::deterministic(0));
         several.up(4, attributes(4));
         several.up(1, FaceAttributes { limits: Some(limits), ..attributes(1) });
         several.route("/", 4, 0);
@@ -188,7 +188,8 @@ fn a_face_that_asks_too_fast_is_refused_by_the_worker_that_has_it() {
 #[test]
 fn places_of_the_table_are_shared_out_and_no_worker_gives_more() {
     let limits = FaceLimits { pending: Some(9), ..FaceLimits::default() };
-    let mut several = Several::new(3, 2, 1, &NodeOptions { limits, ..NodeOptions::default() });
+    let mut several =
+        Several::new(3, 2, 1, &NodeOptions { limits, ..NodeOptions::deterministic(0) });
     several.up(1, attributes(1));
     several.up(4, attributes(4));
     several.route("/", 4, 0);
@@ -201,7 +202,8 @@ fn places_of_the_table_are_shared_out_and_no_worker_gives_more() {
 
 #[test]
 fn an_interest_whose_face_is_gone_leaves_by_another_wherever_it_waits() {
-    let options = NodeOptions { mobility: "mldr".parse().unwrap(), ..NodeOptions::default() };
+    let options =
+        NodeOptions { mobility: "mldr".parse().unwrap(), ..NodeOptions::deterministic(0) };
     let mut several = Several::new(3, 2, 1, &options);
     for face in FACES {
         several.up(face, attributes(face));
@@ -224,7 +226,7 @@ fn an_interest_whose_face_is_gone_leaves_by_another_wherever_it_waits() {
 #[test]
 fn a_link_with_recovery_sends_again_at_its_worker_what_others_handed_it() {
     let recovery: Recovery = "acked".parse().unwrap();
-    let mut several = Several::new(3, 2, 1, &NodeOptions::default());
+    let mut several = Several::new(3, 2, 1, &NodeOptions::deterministic(0));
     several.up(1, attributes(1));
     several.up(4, FaceAttributes { recovery, ..attributes(4) });
     several.route("/", 4, 0);
@@ -251,7 +253,7 @@ fn a_scheduler_stands_where_its_face_is_and_serves_all_workers() {
                 ..Default::default()
             },
         }),
-        ..NodeOptions::default()
+        ..NodeOptions::deterministic(0)
     };
     let mut several = Several::new(3, 2, 1, &options);
     several.up(1, attributes(1));

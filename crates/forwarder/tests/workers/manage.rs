@@ -29,7 +29,7 @@ impl Bench {
         let options = NodeOptions {
             management: Some(ManagementOptions::default()),
             cs: CsOptions { capacity: CsCapacity::Packets(1_000) },
-            ..NodeOptions::default()
+            ..NodeOptions::deterministic(0)
         };
         let several = Several::new(workers, 2, 3, &options);
         let mut bench = Self { several, nonce: 0 };

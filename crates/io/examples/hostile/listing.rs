@@ -103,7 +103,7 @@ pub(crate) fn serve(socket: &str, prefix: &str, shape: Shape) -> Outcome {
         signer: Box::new(DigestSigner),
         epoch_micros: 1_800_000_000_000_000,
     };
-    let (mut driver, mut node) = (Driver::new()?, Node::new());
+    let (mut driver, mut node) = (Driver::new()?, Node::deterministic(0));
     let serve = Serve::new(config, Box::new(Folders(shape)));
     node.attach(driver.now(), Box::new(serve), vec![prefix]);
     driver.listen(&FaceUri::Unix(socket.into()))?;

@@ -11,7 +11,7 @@ const PRODUCER: FaceId = FaceId(301);
 
 /// A node between two faces.
 fn capturer() -> Capturer {
-    let mut capturer = Capturer::new(Node::new());
+    let mut capturer = Capturer::new(Node::deterministic(0));
     for face in [CONSUMER, PRODUCER] {
         let attributes = FaceAttributes::wire(8_000);
         capturer.handle(Instant::ZERO, Input::FaceUp { face, attributes });

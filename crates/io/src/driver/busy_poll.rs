@@ -161,7 +161,7 @@ mod tests {
         let turn = |driver: &mut Driver| {
             driver.busy_poll.note(long, true);
             assert!(driver.busy_poll.look(false).is_some());
-            driver.turn(&mut Node::new(), &mut |_, _, _| {}).unwrap()
+            driver.turn(&mut Node::deterministic(0), &mut |_, _, _| {}).unwrap()
         };
         driver.waker().wake();
         assert!(turn(&mut driver).woken);

@@ -53,7 +53,7 @@ fn notices() -> [Notice; 8] {
 fn recorded() -> (Vec<u8>, usize) {
     let heading = Heading { seed: 7, text: "a node".into() };
     let mut file = Vec::new();
-    let mut recorder = Recorder::new(Node::new(), &heading, &mut file).unwrap();
+    let mut recorder = Recorder::new(Node::deterministic(0), &heading, &mut file).unwrap();
     let mut sent = 0;
     for (number, marking) in [(1, None), (2, Some(Marking::default()))] {
         let attributes = FaceAttributes {
@@ -95,7 +95,7 @@ fn recorded() -> (Vec<u8>, usize) {
 }
 
 fn again(file: &[u8]) -> Result<Replayed, RecordingError> {
-    replay(&mut Reader::new(file)?, &mut Node::new(), &mut |_, _| {})
+    replay(&mut Reader::new(file)?, &mut Node::deterministic(0), &mut |_, _| {})
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn replay_repeats_a_recording_exactly() {
     let mut reader = Reader::new(file.as_slice()).unwrap();
     assert_eq!(reader.heading(), &Heading { seed: 7, text: "a node".into() });
     let (mut frames, mut received) = (0, Vec::new());
-    let done = replay(&mut reader, &mut Node::new(), &mut |_, step| {
+    let done = replay(&mut reader, &mut Node::deterministic(0), &mut |_, step| {
         frames += usize::from(matches!(step, Step::Output(Output::Send { .. })));
         if let Step::Input(Input::Notice(notice)) = step {
             received.push((**notice).clone());
@@ -120,7 +120,8 @@ fn replay_repeats_a_recording_exactly() {
 #[test]
 fn inputs_of_one_poll_may_exceed_a_block() {
     let (mut file, frame) = (Vec::new(), Bytes::from_static(&[0; 8_000]));
-    let mut recorder = Recorder::new(Node::new(), &Heading::default(), &mut file).unwrap();
+    let mut recorder =
+        Recorder::new(Node::deterministic(0), &Heading::default(), &mut file).unwrap();
     let attributes = FaceAttributes::wire(8800);
     recorder.handle(at(1), Input::FaceUp { face: FaceId(1), attributes });
     for _ in 0..2 * MAX_BLOCK / frame.len() {
@@ -137,11 +138,15 @@ fn inputs_of_one_poll_may_exceed_a_block() {
 fn schedule_is_replayed_unchanged() {
     let (file, _) = recorded();
     let mut schedules = Vec::new();
-    replay(&mut Reader::new(file.as_slice()).unwrap(), &mut Node::new(), &mut |_, step| {
-        if let Step::Input(Input::Schedule { face, scheduling }) = step {
-            schedules.push((*face, **scheduling));
-        }
-    })
+    replay(
+        &mut Reader::new(file.as_slice()).unwrap(),
+        &mut Node::deterministic(0),
+        &mut |_, step| {
+            if let Step::Input(Input::Schedule { face, scheduling }) = step {
+                schedules.push((*face, **scheduling));
+            }
+        },
+    )
     .unwrap();
     let [(face, Scheduling { discipline, capacity })] = schedules.as_slice() else {
         panic!("{schedules:?}")
@@ -158,7 +163,7 @@ fn schedule_is_replayed_unchanged() {
 #[test]
 fn another_machine_is_found_out() {
     let (file, _) = recorded();
-    let mut other = Node::new();
+    let mut other = Node::deterministic(0);
     other.set_strategy(&"/a".parse().unwrap(), "multicast").unwrap();
     other.handle(
         Instant::ZERO,
@@ -238,7 +243,8 @@ impl std::io::Write for &mut Disk {
 #[test]
 fn a_recording_without_room_is_given_up() {
     let mut disk = Disk { file: Vec::new(), room: 100_000 };
-    let mut recorder = Recorder::new(Node::new(), &Heading::default(), &mut disk).unwrap();
+    let mut recorder =
+        Recorder::new(Node::deterministic(0), &Heading::default(), &mut disk).unwrap();
     let attributes = FaceAttributes { permanent: true, ..FaceAttributes::wire(8800) };
     for face in [1, 2].map(FaceId) {
         recorder.handle(at(1), Input::FaceUp { face, attributes });

@@ -246,7 +246,7 @@ impl Fork {
     fn new() -> Self {
         let mobility = "mldr".parse::<Mobility>().unwrap();
         let mut node =
-            Node::with_options(NodeOptions { mobility, ..NodeOptions::default() }).unwrap();
+            Node::with_options(NodeOptions { mobility, ..NodeOptions::deterministic(0) }).unwrap();
         let mut driver = driver();
         driver.follow_interfaces().unwrap();
         let hops = ["10.7.0.1:0", "10.8.0.1:0"].map(|at| UdpSocket::bind(at).unwrap());

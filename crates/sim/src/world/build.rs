@@ -217,7 +217,7 @@ impl World {
             rng: self.node_rng(number, life),
             provider_id: says_who.then_some(number as u64 + 1),
             anticipation: plan.anticipation,
-            ..NodeOptions::default()
+            ..NodeOptions::deterministic(HASH_SEED)
         };
         let first_id = self.network.follow_transmissions.then_some(ids);
         let recorder = Recorder::new(self.observe, first_id);
