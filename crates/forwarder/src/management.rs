@@ -4,7 +4,7 @@
 //! through the same pipelines and the same rules of scope as all Interests: they come from local faces only.
 //! `/localhop/nfd` leads there if the node is told so; a peer on another machine can then ask for routes to itself.
 //!
-//! [`Management`] is a machine of its own. Interests enter it, and notices of the node's owner ([`Notice`]), who opens and
+//! `Management` is a machine of its own. Interests enter it, and notices of the node's owner ([`Notice`]), who opens and
 //! closes faces. What it reads of the other machines is a `View`; what it wants done are its `Effect`s, among them orders
 //! to the owner ([`FaceOrder`]).
 //!
