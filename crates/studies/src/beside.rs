@@ -1,5 +1,6 @@
-//! The default transport beside the transports of a paper, on the paper's networks: one figure for each network, whose
-//! caption says where the default is best, tied, or neither, and why.
+//! The default transport on each paper's networks, beside the paper's own transports.
+//!
+//! Each network has one figure. Its caption names the situations in which situations the default is best, tied or slower, and why.
 //!
 //! An experiment named `default-…` sweeps the paper's variants and `default`. All of them meet the same seeds, so that
 //! completion times are compared as paired differences.
@@ -33,7 +34,7 @@ pub(crate) struct Beside {
     pub network: &'static str,
     /// The paper's transports.
     pub transports: Vec<String>,
-    /// What else is varied: its name, and its values.
+    /// The varied situation: name of the axis, and its values.
     pub situations: (&'static str, Vec<&'static str>),
     /// Why the default is not the best where it is not.
     pub why: &'static str,
@@ -56,16 +57,16 @@ impl Beside {
             let times = situations.iter().map(|situation| time(transport, situation));
             Series::means(transport, Style::Bars, times)
         };
-        let said: Vec<_> = situations.iter().filter_map(|it| self.compared(it, &time)).collect();
-        let slower = said.iter().any(|(standing, _)| *standing == Standing::Slower);
-        let said: Vec<_> = said.into_iter().map(|(_, said)| said).collect();
+        let texts: Vec<_> = situations.iter().filter_map(|it| self.compared(it, &time)).collect();
+        let slower = texts.iter().any(|(standing, _)| *standing == Standing::Slower);
+        let texts: Vec<_> = texts.into_iter().map(|(_, texts)| texts).collect();
         Figure {
             id: self.id.into(),
             title: format!("The default beside the paper's transports: {}", self.network),
             caption: format!(
                 "Completion times of the default transport of `recoup fetch` and of the paper's; means over seeds with \
                  95 % confidence intervals. {}.{}{}",
-                said.join("; "),
+                texts.join("; "),
                 if slower { " " } else { "" },
                 if slower { self.why } else { "" }
             ),
@@ -96,8 +97,8 @@ impl Beside {
         let sign = if difference.mean < 0.0 { "less" } else { "more" };
         let distance = Estimate { mean: difference.mean.abs(), ..difference };
         let (ours, distance) = (text(&estimate(&ours)?, "s"), text(&distance, "s"));
-        let said = format!("{situation}: **{word}**, {ours}; {best} takes {distance} {sign}");
-        Some((standing, said))
+        let texts = format!("{situation}: **{word}**, {ours}; {best} takes {distance} {sign}");
+        Some((standing, texts))
     }
 }
 

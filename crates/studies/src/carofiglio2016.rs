@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+    fn every_claim_is_listed_with_class_and_verdict() {
         let numbers = (2..=29).map(|number| format!("E-{number:02}"));
         let ids = ["E-01a", "E-01b"].map(str::to_owned).into_iter().chain(numbers);
         let expected: Vec<_> = ids.map(|id| (id.clone(), class(&id))).collect();

@@ -1,4 +1,4 @@
-//! What a paper claims, and what became of it.
+//! Claims of a paper, and the verdict on each.
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -12,24 +12,24 @@ pub struct Claim {
     pub place: String,
     /// The experiment that it is about.
     pub scenario: String,
-    /// What is measured.
+    /// The measured quantity.
     pub metric: String,
-    /// Which algorithms are compared.
+    /// The algorithms compared.
     pub algorithms: String,
-    /// What the paper reports.
+    /// The paper's result.
     pub reported: String,
-    /// What kind of statement it is.
+    /// Kind of statement.
     pub kind: Kind,
     /// How much it should depend on what the paper leaves open.
     pub class: Class,
     /// When a reproduction agrees.
     pub acceptance: String,
-    /// What else is to be known about it.
+    /// Remark for the reader.
     #[serde(default)]
     pub remark: String,
 }
 
-/// What kind of statement a claim is.
+/// Kind of statement that a claim makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -37,9 +37,9 @@ pub enum Kind {
     Absolute,
     /// One number over another.
     Ratio,
-    /// Which is more.
+    /// An order of several values.
     Ordering,
-    /// How something develops.
+    /// A development over time or over a parameter.
     Trend,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Class {
 }
 
 impl Claim {
-    /// The claim helped to fix a parameter that its paper does not state: it is shown, and does not
+    /// Whether the claim helped to fix a parameter that its paper does not state. Such a claim is shown, and does not
     /// count as held.
     pub fn used_for_inference(&self) -> bool {
         self.remark.contains("used for inference")
@@ -88,7 +88,7 @@ pub fn read(text: &str) -> Result<Vec<Claim>, toml::de::Error> {
     toml::from_str::<Claims>(text).map(|claims| claims.claim)
 }
 
-/// What became of a claim.
+/// Verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -98,8 +98,8 @@ pub enum Outcome {
     Fails,
     /// Ours is shown beside the paper's, without judgement.
     Reported,
-    /// The runs do not tell: results are missing, or the intervals overlap. Documents say `reported`, and
-    /// the reason says that it is undecided.
+    /// Undecided: results are missing, or the intervals overlap. Documents print `reported`; the
+    /// reason names the gap.
     #[serde(rename = "reported")]
     Open,
 }
@@ -111,12 +111,12 @@ pub struct Verdict {
     pub id: String,
     /// Its class.
     pub class: Class,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Outcome,
-    /// What the paper reports.
+    /// The paper's result.
     pub paper: String,
-    /// What our runs say, with confidence intervals.
+    /// Result of our runs, with confidence intervals.
     pub ours: String,
-    /// Why: by which rule, and what it depends on.
+    /// Reason: the rule applied, and the parameters it depends on.
     pub why: String,
 }

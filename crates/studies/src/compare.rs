@@ -1,7 +1,7 @@
-//! The same experiments in two worlds: simulated, and on real processes, side by side.
+//! The same experiments twice, side by side: in simulation, and on real processes.
 //!
-//! What is compared are means over runs. The worlds share no chance, so nothing is paired; how far apart means may be
-//! is the study's to say.
+//! The comparison is between means over runs. Simulated and real runs share no seeds, so nothing is paired. The study
+//! states how far apart means may be.
 use crate::contest::{self, Contest, Duel};
 use crate::result::Results;
 use crate::rule::estimate;
@@ -9,12 +9,12 @@ use crate::study::Experiment;
 use recoup_sim::statistic::Estimate;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Something that is compared.
+/// A compared quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
     /// Its metric, without the place, such as `time_s`.
     pub metric: &'static str,
-    /// What it is called.
+    /// Label in tables.
     pub label: &'static str,
     /// The unit in which it is shown.
     pub unit: &'static str,
@@ -22,47 +22,47 @@ pub struct Quantity {
     pub factor: f64,
 }
 
-/// What of a study is run in both worlds.
+/// The part of a study that runs both in simulation and on processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sockets {
     /// The experiments, with as many seeds as there are real runs of each point.
     pub experiments: Vec<Experiment>,
-    /// The same experiments as they are simulated.
+    /// These experiments in simulation.
     pub simulated: Vec<Experiment>,
-    /// What is compared.
+    /// Terms of the comparison.
     pub terms: Terms,
 }
 
-/// What is compared, and when both worlds agree.
+/// Terms of a comparison: its quantities, and the tolerated difference.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// The quantities; the first of them decides whether the worlds agree.
+    /// The quantities; the first of them decides whether simulation and processes agree.
     pub quantities: &'static [Quantity],
-    /// Axis and value of the points that have to agree: at others, what is left to chance weighs too much. All have
-    /// to if none is named.
+    /// Axis and value of the points that have to agree. At other points, random variation is too large. If the list is
+    /// empty, all points have to agree.
     pub decisive: &'static [(&'static str, &'static str)],
     /// Largest part by which the means may differ there.
     pub within: f64,
-    /// What the paper reports of the first quantity.
+    /// The paper's values of the first quantity.
     pub reported: Vec<Reported>,
-    /// What is held against what within a world.
+    /// Contests within each kind of run.
     pub contests: &'static [Contest],
 }
 
-/// What a paper reports of one place in one experiment.
+/// A value that the paper reports for one place in one experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported {
     /// The experiment.
     pub experiment: &'static str,
     /// Axis and value.
     pub point: (&'static str, &'static str),
-    /// Whose, such as `c1`.
+    /// Place, such as `c1`.
     pub place: &'static str,
     /// The text.
     pub text: String,
 }
 
-/// One quantity in both worlds.
+/// One quantity: simulated and real.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cell {
     /// Mean of the simulated runs.
@@ -72,7 +72,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// By which part the real mean is above the simulated one; `None` where there is nothing to compare with.
+    /// Relative difference of the real mean from the simulated one; `None` if either is missing.
     pub fn difference(&self) -> Option<f64> {
         let (simulated, real) = self.simulated.zip(self.real)?;
         (simulated.mean != 0.0).then(|| real.mean / simulated.mean - 1.0)
@@ -86,22 +86,23 @@ pub struct Line {
     pub experiment: String,
     /// Values of the sweep.
     pub point: BTreeMap<String, String>,
-    /// Whose figures these are, such as `c1`.
+    /// Place of the figures, such as `c1`.
     pub place: String,
-    /// What the paper reports; empty where that is nothing.
+    /// The paper's value; empty if the paper reports none.
     pub reported: String,
     /// One for each quantity.
     pub cells: Vec<Cell>,
-    /// Whether the worlds agree here; `None` where that does not decide, or cannot be told.
+    /// Whether simulation and processes agree here; `None` if this point does not decide, or data
+    /// are missing.
     pub agrees: Option<bool>,
-    /// It has to agree.
+    /// Whether the point has to agree.
     pub is_decisive: bool,
 }
 
-/// Both worlds beside each other.
+/// Simulated and real runs side by side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What is compared.
+    /// The compared quantities.
     pub quantities: &'static [Quantity],
     /// Largest part by which the first quantity may differ.
     pub within: f64,
@@ -112,12 +113,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether every contest ends as it has to; `None` if that cannot be told of all.
+    /// Whether every contest ends as expected; `None` if any of them is undecided.
     pub fn holds(&self) -> Option<bool> {
         contest::hold(&self.duels)
     }
 
-    /// Whether both worlds agree wherever they have to; `None` if that cannot be told of all those places, or nothing
+    /// Whether simulation and processes agree at all decisive points; `None` if any of them is undecided, or nothing
     /// was run.
     pub fn agrees(&self) -> Option<bool> {
         if !self.lines.is_empty() && !self.lines.iter().any(|line| line.is_decisive) {
@@ -130,7 +131,7 @@ impl Comparison {
     }
 }
 
-/// Puts what both worlds made of experiments beside each other, in the order in which they and their points stand.
+/// Compares simulated and real results, in the order of the experiments and their points.
 pub fn compare(
     experiments: &[&str],
     terms: &Terms,
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn means_stand_beside_each_other_and_decide_where_they_have_to() {
+    fn means_are_paired_and_decisive_points_decide() {
         let simulated = results(&[("#0", 1, 1.0), ("#0", 2, 1.1), ("#1", 1, 2.0)]);
         let real = results(&[("#0", 1, 1.1), ("#1", 1, 4.0)]);
         let comparison = compare(&["line"], &terms(), &simulated, &real);
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_point_has_to_agree_worlds_do_not_disagree() {
+    fn no_decisive_point_means_no_disagreement() {
         let terms = Terms { decisive: &[("design", "#7")], ..terms() };
         let apart =
             compare(&["line"], &terms, &results(&[("#0", 1, 1.0)]), &results(&[("#0", 1, 9.0)]));
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_in_a_world_does_not_agree() {
+    fn missing_runs_leave_agreement_open() {
         let real = results(&[("#0", 1, 1.1)]);
         assert_eq!(compare(&["line"], &terms(), &Results::default(), &real).agrees(), None);
         assert_eq!(compare(&["line"], &terms(), &real, &Results::default()).agrees(), None);

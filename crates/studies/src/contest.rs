@@ -1,4 +1,4 @@
-//! Two ways of doing the same thing against each other: quotients of runs with the same seed.
+//! Contests of two alternatives: quotients of runs with the same seed.
 use crate::compare::{Cell, Quantity};
 use crate::result::{Results, Row};
 use crate::rule::{estimate, quotient};
@@ -15,30 +15,31 @@ pub struct Contest {
     pub axis: &'static str,
     /// The value that is to need less.
     pub ours: &'static str,
-    /// What it is held against.
+    /// The value that it is compared with.
     pub theirs: &'static str,
-    /// Whose figures these are, such as `c1`.
+    /// Place of the figures, such as `c1`.
     pub place: &'static str,
-    /// What is compared.
+    /// The compared quantity.
     pub quantity: Quantity,
     /// Axis and value of the points at which `ours` has to need less, on processes.
     pub expected: &'static [(&'static str, &'static str)],
 }
 
-/// A contest at one point, in both worlds.
+/// A contest at one point, simulated and real.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Duel {
-    /// What is held against what.
+    /// The contest.
     pub contest: Contest,
     /// Values of the sweep, without the axis of the contest.
     pub point: BTreeMap<String, String>,
-    /// What `ours` needs.
+    /// Cost of `ours`.
     pub ours: Cell,
-    /// What `theirs` needs.
+    /// Cost of `theirs`.
     pub theirs: Cell,
-    /// Mean of the quotients, ours through theirs, seed by seed. A pair in which theirs is 0 says nothing.
+    /// Mean of the quotients of ours and theirs, seed by seed. A pair in which theirs is 0 is left
+    /// out.
     pub ratio: Cell,
-    /// Ours has to need less.
+    /// Whether ours has to need less.
     pub is_expected: bool,
 }
 
@@ -48,7 +49,8 @@ impl Duel {
         self.ratio.real.and_then(|ratio| ratio.compare(1.0))
     }
 
-    /// Whether ours needs less where it has to; `None` where it need not, or cannot be told.
+    /// Whether ours needs less as expected; `None` if nothing is expected, or the runs do not
+    /// decide.
     pub fn holds(&self) -> Option<bool> {
         let outcome = self.outcome().filter(|_| self.is_expected)?;
         Some(outcome == Ordering::Less)
@@ -102,7 +104,7 @@ impl Contest {
     }
 }
 
-/// Whether ours needs less wherever it has to; `None` if that cannot be told of all those duels.
+/// Whether ours needs less at all expected points; `None` if any of them is undecided.
 pub fn hold(duels: &[Duel]) -> Option<bool> {
     let expected = || duels.iter().filter(|duel| duel.is_expected);
     match expected().any(|duel| duel.holds() == Some(false)) {
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_more_where_less_is_expected_fails_and_a_single_run_decides_nothing() {
+    fn needing_more_fails_and_one_run_decides_nothing() {
         assert_eq!(hold(&CONTEST.duels(&results(0.5), &results(1.5))), Some(false));
         let mut few = results(0.5);
         few.experiments.get_mut("repair").unwrap().retain(|row| row.seed == 1);

@@ -1,9 +1,9 @@
-//! Figures as data: what is drawn, without how. One description makes the interactive page and the
+//! Figures as data, independent of the renderer. One description makes the interactive page and the
 //! picture beside it.
 use crate::rule::estimate;
 use recoup_sim::statistic::Seeded;
 
-/// How much of the room of a name bars take.
+/// Share of the width of a category that bars take.
 pub const BARS: f64 = 0.7;
 
 /// One figure.
@@ -11,26 +11,26 @@ pub const BARS: f64 = 0.7;
 pub struct Figure {
     /// Short name: part of file names, and what `--figure` takes.
     pub id: String,
-    /// What it shows, in one line.
+    /// Title of one line.
     pub title: String,
-    /// What one sees in it, and which figure of the paper it re-draws.
+    /// Caption: the observation, and the figure of the paper that it re-draws.
     pub caption: String,
     /// The horizontal axis.
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn.
+    /// The series drawn.
     pub series: Vec<Series>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it measures.
+    /// Name of the quantity.
     pub label: String,
     /// Its unit; empty where there is none.
     pub unit: String,
-    /// Logarithmic.
+    /// Whether the axis is logarithmic.
     pub logarithmic: bool,
     /// Names in place of numbers: a point at 0 stands at the first one.
     pub categories: Vec<String>,
@@ -39,11 +39,11 @@ pub struct Axis {
 /// One series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What it is.
+    /// Name in the legend.
     pub name: String,
     /// How it is drawn.
     pub style: Style,
-    /// Where its points are.
+    /// The points.
     pub points: Vec<(f64, f64)>,
     /// Half the width of the confidence interval of each point; empty where there is none.
     pub errors: Vec<f64>,
@@ -62,12 +62,12 @@ pub enum Style {
     Bars,
     /// The paper's own values.
     Paper,
-    /// A line to compare with; nothing that was measured.
+    /// A line to compare with, not measured.
     Reference,
 }
 
 impl Figure {
-    /// Whether it shows anything that was measured here.
+    /// Whether the series holds measurements of our own.
     pub(crate) fn shows_ours(&self) -> bool {
         let is_ours = |style| !matches!(style, Style::Paper | Style::Reference);
         self.series.iter().any(|it| is_ours(it.style) && !it.points.is_empty())
@@ -119,15 +119,14 @@ impl Series {
         series
     }
 
-    /// A line to compare with, at one height over so many places.
+    /// A reference line at one height over that many places.
     pub(crate) fn level(name: &str, height: f64, places: usize) -> Self {
         let points = vec![(-0.5, height), (places as f64 - 0.5, height)];
         Self { points, ..Self::new(name, Style::Reference) }
     }
 
-    /// The same with few enough points to be drawn: of each slice of the horizontal axis the first, the
-    /// lowest, the highest and the last remain. Points must be ordered by `x`; a series with errors
-    /// stays as it is.
+    /// This series with few enough points to be drawn. Of each slice of the horizontal axis the first, the lowest, the
+    /// highest and the last point remain. Points must be ordered by `x`; a series with errors stays as it is.
     #[must_use]
     pub fn thinned(&self, slices: usize) -> Self {
         let ends = self.points.first().zip(self.points.last());
@@ -144,7 +143,7 @@ impl Series {
     }
 }
 
-/// Where the middle of a bar is: of `count` at a place, the one that stands behind `before` others.
+/// Middle of a bar: of `count` bars at a place, the one after `before` others.
 pub(crate) fn bar(place: usize, before: usize, count: usize) -> f64 {
     place as f64 + (before as f64 - (count as f64 - 1.0) / 2.0) * BARS / count as f64
 }
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thinned_series_keeps_its_ends_and_its_extremes() {
+    fn thinned_series_keeps_ends_and_extremes() {
         let mut series = Series::new("x", Style::Steps);
         series.points = (0..10_000).map(|k| (f64::from(k), f64::from(k % 100))).collect();
         series.points[5_003].1 = -7.0;

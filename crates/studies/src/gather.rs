@@ -1,4 +1,4 @@
-//! Runs what a study wants that is not there yet, and gathers its results.
+//! Runs the missing experiments of a study, and gathers its results.
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
 use recoup_lab::campaign::{Campaign, Execution, Runner, Watch};
@@ -17,36 +17,37 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
 
-/// Runs on processes at a time: few enough for each to be in time.
+/// Concurrent runs on processes: few enough for each to be in time.
 const BESIDE: usize = 2;
-/// Repetitions of a run on processes that are looked for.
+/// Most repetitions of a run on processes.
 const MOST_REPETITIONS: u64 = 100;
-/// Folder of what was run on processes.
+/// Folder of the runs on processes.
 const SOCKETS: &str = "sockets";
 
-/// What came of it.
+/// Results of a study, with the effort that they took.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// The results.
     pub results: Results,
     /// Seeds that each point has at least.
     pub seeds: u64,
-    /// Runs that there are, and those that were made for it.
+    /// Runs in total, and runs made now.
     pub runs: (usize, usize),
-    /// Time that it took.
+    /// Time taken.
     pub elapsed: Duration,
 }
 
 impl Gathered {
-    /// The points of one more experiment have so many, none where only curves are drawn.
+    /// Lowers [`seeds`](Self::seeds) to those of one more experiment; 0 means that it only draws
+    /// curves.
     fn note_seeds(&mut self, seeds: u64) {
         self.seeds = [self.seeds, seeds].into_iter().filter(|seeds| *seeds > 0).min().unwrap_or(0);
     }
 }
 
-/// What the program around a gathering contributes.
+/// Callbacks of the program that gathers results.
 pub struct Host<'a> {
-    /// Whether to end now; asked several times a second.
+    /// Whether to end now; polled several times a second.
     pub is_cancelled: &'a dyn Fn() -> bool,
     /// Makes the watcher of a campaign.
     pub watch: &'a dyn Fn() -> Box<dyn Watch>,
@@ -62,29 +63,29 @@ impl fmt::Debug for Host<'_> {
     }
 }
 
-/// Runs what is missing.
+/// Settings of a gathering.
 #[derive(Debug)]
 pub struct Gathering<'a> {
     /// The study.
     pub study: &'static Study,
-    /// How much is run.
+    /// Scale of the runs.
     pub scale: Scale,
     /// Seeds of each experiment, from 1 to this, instead of its own.
     pub seeds: Option<NonZeroU64>,
-    /// Runs at a time, instead of one for each core, and two on processes.
+    /// Concurrent runs, instead of one for each core, or two on processes.
     pub threads: Option<Threads>,
-    /// Remove results of earlier runs.
+    /// Whether to remove results of earlier runs.
     pub fresh: bool,
     /// Folder of the study's results.
     pub folder: PathBuf,
-    /// Only what this figure needs.
+    /// Restricts the runs to those that this figure needs.
     pub figure: Option<&'a str>,
-    /// The program around it.
+    /// Callbacks of the program.
     pub host: Host<'a>,
 }
 
 impl Gathering<'_> {
-    /// Runs what is missing, and gathers everything.
+    /// Runs the missing experiments, and gathers all results.
     ///
     /// # Errors
     /// If no experiment serves the figure, one cannot be run, the folder cannot be used, or a signal came.
@@ -92,7 +93,7 @@ impl Gathering<'_> {
         self.simulated(self.study.experiments(self.scale), self.seeds)
     }
 
-    /// Runs what is missing of these experiments in simulation; `seeds` replace their own.
+    /// Runs the missing simulations of these experiments; `seeds` replace their own.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -115,7 +116,7 @@ impl Gathering<'_> {
         Ok(gathered)
     }
 
-    /// Runs what is missing of these experiments on processes, and gathers every run that there is.
+    /// Runs the missing repetitions of these experiments on processes, and gathers all results.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -135,7 +136,7 @@ impl Gathering<'_> {
         Ok(gathered)
     }
 
-    /// What was run on processes before; nothing of an experiment whose scenario is another by now.
+    /// Results of earlier runs on processes, without experiments whose scenario has changed since.
     ///
     /// # Errors
     /// If a folder cannot be used.
@@ -158,7 +159,7 @@ impl Gathering<'_> {
         Ok(results)
     }
 
-    /// Those that the figure needs, if only one is wanted.
+    /// The experiments that the chosen figure needs; all if no figure is chosen.
     fn chosen(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, Error> {
         let Some(figure) = self.figure else { return Ok(experiments) };
         let mut known: Vec<_> = experiments.iter().flat_map(|it| it.serves).copied().collect();
@@ -185,8 +186,8 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// The curves of some seeds. Runs with records are kept apart, so that the others stay small; where these are all,
-    /// they make the rows, too.
+    /// The curves of some seeds. Runs with records are kept apart, so that the others stay small. If these are all the
+    /// runs, they make the rows, too.
     fn curves(
         &self,
         experiment: &Experiment,
@@ -207,7 +208,7 @@ impl Gathering<'_> {
         let stages = &made.campaign.points;
         for (stage, seed) in stages.iter().flat_map(|it| seeds.iter().map(move |seed| (it, seed))) {
             for record in records {
-                // A record may have parameters; its table has only the name.
+                // The table of a record is named without its parameters.
                 let table = record.split('(').next().unwrap_or(record);
                 let file = format!("tables/{table}/{}-{seed}.csv", stage.key);
                 for (owner, curve) in curve::read(&made.folder.path().join(file))? {
@@ -270,7 +271,8 @@ impl Gathering<'_> {
         Ok(Made { campaign, folder })
     }
 
-    /// Runs of small scale stand beside the others, and so do those of a scale that has runs of its own.
+    /// Folder of an experiment. Runs of small scale have their own, and so have those of a study that [stands
+    /// apart](Study::stands_apart).
     fn place(&self, name: &str) -> PathBuf {
         let scale = self.scale;
         match scale == Scale::Smoke || self.study.stands_apart(scale) {
@@ -280,7 +282,8 @@ impl Gathering<'_> {
     }
 }
 
-/// Keeps results that no command goes on with: they may have taken hours. Those that were put aside before go.
+/// Renames results that no command can resume, since they may have taken hours. Earlier renamed
+/// results are removed.
 fn put_aside(path: &Path) -> Result<PathBuf, Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".before");
@@ -293,7 +296,7 @@ fn put_aside(path: &Path) -> Result<PathBuf, Error> {
     Ok(kept)
 }
 
-/// Seeds of an experiment, from 1 on, of which rows and curves are wanted.
+/// Seeds of an experiment, from 1 on, for rows and for curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Runs {
     rows: u64,
@@ -301,7 +304,8 @@ struct Runs {
 }
 
 impl Runs {
-    /// Its own, or so many, but not more curves than it keeps, and no rows where only curves are wanted.
+    /// The experiment's own seeds, or `wanted`; never more curves than it keeps, and no rows if it
+    /// only wants curves.
     fn of(experiment: &Experiment, wanted: Option<u64>) -> Self {
         let rows = if experiment.seeds > 0 { wanted.unwrap_or(experiment.seeds) } else { 0 };
         let kept = experiment.curves.map_or(0, |(kept, _)| kept);
@@ -309,7 +313,7 @@ impl Runs {
     }
 }
 
-/// How the runs of an experiment are made and called.
+/// Folder, settings and executor of an experiment's runs.
 struct Way<'a> {
     name: &'a str,
     settings: &'a [String],
@@ -317,7 +321,7 @@ struct Way<'a> {
     threads: Threads,
 }
 
-/// A watcher that counts the runs that were made.
+/// A watcher that counts the runs made.
 struct Counted {
     watch: Box<dyn Watch>,
     made: usize,
@@ -344,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_gone_on_with_is_kept_once() {
+    fn results_that_cannot_be_resumed_are_kept_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("timer");
         for content in ["first", "second"] {
@@ -358,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_with_curves_make_the_rows_where_there_are_no_others() {
+    fn runs_with_curves_may_make_the_rows() {
         let of = |seeds, curves: Option<u64>, wanted| {
             let curves = curves.map(|kept| (kept, &[] as &[&str]));
             let (scenario, files) = (String::new(), &[]);

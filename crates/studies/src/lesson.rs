@@ -1,20 +1,20 @@
-//! What a study's runs say to somebody who has to choose an algorithm: in which situation which of those that were run did
-//! best, by which measure.
+//! Lessons of a study for the choice of an algorithm: which of the algorithms that were run did best in a situation, by
+//! a measure.
 //!
-//! A lesson judges no claim. It ranks what met the same seeds by its mean, and says which of them the runs do not tell
-//! from the best one: those whose paired difference from it has an interval that covers zero. What has a figure of fewer
-//! seeds than others, as where runs did not end, comes after all of these, for its mean is one of the lucky runs only.
+//! A lesson judges no claim. It ranks algorithms that met the same seeds by their means. Algorithms whose paired
+//! difference from the best has an interval that covers zero are tied with it. An algorithm with values of fewer seeds
+//! than others, as when runs did not end, comes last: its mean is over the lucky runs only.
 use crate::rule::{LEVEL, estimate, text};
 use recoup_sim::statistic::{Seeded, paired};
 use serde::Serialize;
 
-/// What somebody finds on the way to content.
+/// Situation of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Situation {
-    /// Packets are lost at random, on a way that is not crowded.
+    /// Random packet loss on an uncongested path.
     RandomLoss,
-    /// Queues overflow because of what is asked for.
+    /// Queues overflow under the consumer's own load.
     Congestion,
     /// Several flows share a link.
     Sharing,
@@ -28,96 +28,96 @@ pub enum Situation {
     Mobility,
 }
 
-/// What is chosen.
+/// The part of the transport that is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// When to ask again.
+    /// Retransmission timer.
     Timer,
-    /// How much to ask for.
+    /// Congestion window.
     Window,
     /// Rule that declares a segment lost before its timer expires.
     LossDetector,
-    /// What a link loses is sent again by its ends.
+    /// Link-layer retransmission.
     LinkRecovery,
-    /// What becomes of Interests whose face is gone.
+    /// Handling of Interests whose face is gone.
     Moves,
     /// How flows share a link.
     Scheduler,
 }
 
-/// What is measured.
+/// A measured quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
-    /// What it is.
+    /// Name.
     pub name: &'static str,
     /// Its unit; empty where there is none.
     pub unit: &'static str,
-    /// More of it is better; less, unless this says so.
+    /// Whether more is better.
     pub more_is_better: bool,
 }
 
-/// Time until all content was there.
+/// Completion time.
 pub const TIME: Measure = Measure { name: "time", unit: "s", more_is_better: false };
 
-/// Something that can be chosen: its name in the study, and how it is written for a scenario or on the command line.
+/// An alternative: its name in the study, and its specification for a scenario or the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// As the study calls it.
+    /// Name in the study.
     pub name: &'static str,
-    /// As it is written.
+    /// Specification.
     pub spec: &'static str,
 }
 
-/// A choice in its place.
+/// An alternative with its rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranked {
-    /// As the study calls it.
+    /// Name in the study.
     pub name: &'static str,
-    /// As it is written.
+    /// Specification.
     pub spec: &'static str,
-    /// What was measured, with its interval.
+    /// Mean with its interval.
     pub measured: String,
-    /// It is the best, or the runs do not tell it from that.
+    /// Whether it is the best, or tied with the best.
     pub is_best: bool,
 }
 
-/// One thing to be learnt.
+/// One lesson.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lesson {
-    /// Where it holds.
+    /// The situation.
     pub situation: Situation,
-    /// What is chosen.
+    /// The part that is chosen.
     pub part: Part,
-    /// What was run, in a line.
+    /// The runs, in a line.
     pub runs: &'static str,
-    /// What was measured.
+    /// The measured quantity.
     pub measure: &'static str,
     /// The study's figure that shows it.
     pub figure: &'static str,
-    /// The claims that are about it.
+    /// The claims that it concerns.
     pub claims: &'static [&'static str],
-    /// What was compared, best first.
+    /// The alternatives, best first.
     pub ranking: Vec<Ranked>,
 }
 
-/// What a lesson is about.
+/// Subject of a lesson.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// Where it holds.
+    /// The situation.
     pub situation: Situation,
-    /// What is chosen.
+    /// The part that is chosen.
     pub part: Part,
-    /// What was run, in a line.
+    /// The runs, in a line.
     pub runs: &'static str,
     /// The study's figure that shows it.
     pub figure: &'static str,
-    /// The claims that are about it.
+    /// The claims that it concerns.
     pub claims: &'static [&'static str],
 }
 
 impl About {
-    /// The lesson of these runs; nothing where fewer than two choices have been run.
+    /// The lesson of these runs; `None` if fewer than two alternatives were run.
     pub fn lesson(
         self,
         measure: Measure,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_comes_first_and_what_cannot_be_told_from_it_counts_as_good() {
+    fn best_comes_first_and_ties_count_as_best() {
         let other = around(5.001, 0.1)
             .into_iter()
             .map(|(seed, it)| (seed, it + if seed % 2 == 0 { 0.2 } else { -0.2 }));

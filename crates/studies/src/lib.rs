@@ -1,8 +1,8 @@
-//! Five papers and an arena. Each paper stands in a room of its own: what it claims, the experiments that put the claims to the
-//! test, how the results are judged and what its figures look like when they are drawn from them.
+//! Five papers and an arena. Each paper has a module: its claims, the experiments that test them, the judgement of the
+//! results, and the figures drawn from them.
 //!
-//! A room holds data and decisions only: scenarios as text, claims as text, judgement as functions of
-//! results. Whoever runs the experiments and draws the pages (the command line) asks for these.
+//! A module holds data and decisions only: scenarios as text, claims as text, judgement as functions of results. The
+//! command line runs the experiments and draws the pages.
 pub mod arena;
 mod beside;
 pub mod carofiglio2016;

@@ -38,7 +38,7 @@ mod tests {
     use crate::claim::Class::{M, R, T};
 
     #[test]
-    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+    fn every_claim_is_listed_with_class_and_verdict() {
         let expected = [
             ("C-01", R),
             ("C-02", R),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helped_to_fix_a_parameter_does_not_gate() {
+    fn claims_used_for_inference_do_not_gate() {
         let gating = |id: &str| NIKZAD2022.gates_on(id);
         assert!(gating("C-01") && gating("C-12") && gating("C-30") && gating("C-35"));
         assert!(!gating("C-34") && !gating("C-32") && !gating("C-25"));

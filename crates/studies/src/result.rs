@@ -1,4 +1,4 @@
-//! Results of experiments, as a study asks for them.
+//! Results of experiments.
 use recoup_lab::campaign::Campaign;
 pub use recoup_lab::curve::Curve;
 use recoup_lab::folder::ResultFolder;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// One run of one experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// The point of the sweep that it belongs to: dotted path and value, as the scenario spells them.
+    /// The point of the sweep: dotted path and value, as the scenario spells them.
     pub point: BTreeMap<String, String>,
     /// Its seed.
     pub seed: u64,

@@ -1,8 +1,8 @@
 //! The rules by which claims are judged: means over seeds with 95 % confidence intervals, and paired
 //! differences or quotients where two algorithms met the same seeds.
 //!
-//! A rule never says more than the runs do: without results, with fewer than [`SEEDS`] seeds, or
-//! where an interval covers both answers, the claim stays open.
+//! A rule never claims more than the runs show. Without results, with fewer than [`SEEDS`] seeds, or with an interval
+//! that covers both answers, the claim stays open.
 use crate::claim::{Claim, Outcome, Verdict};
 use recoup_sim::statistic::{Estimate, Seeded, mean, paired, student};
 use std::collections::BTreeSet;
@@ -46,34 +46,34 @@ pub fn text(estimate: &Estimate, unit: &str) -> String {
     format!("{mean:.places$}{half}{unit}")
 }
 
-/// What a rule found out.
+/// Result of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The judgement.
     pub outcome: Outcome,
-    /// What the runs say.
+    /// Summary of the runs.
     pub ours: String,
 }
 
 impl Finding {
-    /// Nothing can be said: `why` not.
+    /// An open finding, with the reason.
     pub fn open(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::Open, ours: why.into() }
     }
 
-    /// All of them together: each must hold.
+    /// The conjunction: each finding must hold.
     pub fn all(findings: impl IntoIterator<Item = Self>) -> Self {
         let together = findings.into_iter().reduce(Self::and);
         together.unwrap_or_else(|| Self::open("nothing to judge"))
     }
 
-    /// This finding, saying first what it is about.
+    /// This finding, with a label in front of its summary.
     #[must_use]
     pub fn labelled(self, label: &str) -> Self {
         Self { ours: format!("{label}: {}", self.ours), ..self }
     }
 
-    /// This finding, with something beside it that does not change the judgement.
+    /// This finding, with a note that does not change the judgement.
     #[must_use]
     pub fn beside(self, more: &str) -> Self {
         Self { ours: format!("{}; {more}", self.ours), ..self }
@@ -94,13 +94,14 @@ impl Finding {
     }
 }
 
-/// Whether values are of as many seeds as a judgement needs, however many there are of each seed.
+/// Whether values come from as many seeds as a judgement needs; several values of one seed count
+/// once.
 pub fn are_enough(values: &[Seeded]) -> bool {
     values.iter().map(|(seed, _)| *seed).collect::<BTreeSet<_>>().len() >= SEEDS
 }
 
-/// The mean lies in `low..=high`: its whole interval does. Where a quantity cannot lie below or above a bound that bound is
-/// infinite, or the interval would reach beyond it.
+/// The mean lies in `low..=high`: its whole interval does. If a quantity has a natural bound on one side, pass an
+/// infinite bound there, since the interval would reach beyond the natural one.
 pub fn within(label: &str, values: &[Seeded], unit: &str, low: f64, high: f64) -> Finding {
     let Some(estimate) = estimate(values) else {
         return Finding::open(format!("{label}: no results"));
@@ -109,7 +110,7 @@ pub fn within(label: &str, values: &[Seeded], unit: &str, low: f64, high: f64) -
     Finding { outcome, ours: format!("{label} {}", text(&estimate, unit)) }
 }
 
-/// Whether an interval lies in `low..=high`; open where it covers an end of that.
+/// Whether an interval lies in `low..=high`; open if it covers an end of that range.
 fn inside(estimate: &Estimate, low: f64, high: f64) -> Outcome {
     match (estimate.low() >= low && estimate.high() <= high, estimate) {
         (true, _) => Outcome::Holds,
@@ -118,9 +119,9 @@ fn inside(estimate: &Estimate, low: f64, high: f64) -> Outcome {
     }
 }
 
-/// What one series is over another, seed by seed, lies in `low..=high`: the interval of the geometric mean does. On a
-/// logarithmic scale twice and half are equally far from one, and one run that takes a hundred times as long does not
-/// outweigh all others. Where a value is 0, which has no logarithm, it is the mean of the quotients.
+/// The ratio of two series, seed by seed, lies in `low..=high`: the interval of its geometric mean does. On a
+/// logarithmic scale twice and half are equally far from one, and a single run that takes a hundred times as long does
+/// not outweigh all others. If a value is 0, which has no logarithm, the mean of the quotients decides.
 pub fn ratio(label: &str, above: &[Seeded], below: &[Seeded], low: f64, high: f64) -> Finding {
     let quotients = quotient(above, below);
     if quotients.iter().any(|(_, it)| *it <= 0.0) {
@@ -138,7 +139,7 @@ pub fn ratio(label: &str, above: &[Seeded], below: &[Seeded], low: f64, high: f6
     Finding { outcome, ours: format!("{label} {}", text(&shown, "")) }
 }
 
-/// What one series is over another of other seeds lies in `low..=high`: the interval of the quotient of their geometric
+/// The ratio of two series of different seeds lies in `low..=high`: the interval of the quotient of their geometric
 /// means does (Welch 1947, on a logarithmic scale).
 pub fn ratio_apart(
     label: &str,
@@ -162,7 +163,7 @@ pub fn ratio_apart(
     Finding { outcome, ours: format!("{label} {}", text(&shown, "")) }
 }
 
-/// The difference of two means of which nothing is paired.
+/// The difference of two means of unpaired values.
 fn apart(ours: &Estimate, theirs: &Estimate) -> Estimate {
     let of_mean = |it: &Estimate| it.sd * it.sd / it.count as f64;
     let (one, other) = (of_mean(ours), of_mean(theirs));
@@ -211,7 +212,7 @@ pub fn increasing(series: &[(&str, Vec<Seeded>)], unit: &str) -> Finding {
     Finding { outcome: found.outcome, ours }
 }
 
-/// How the first of two series stands to the second, whose difference is that: `≈` where its interval covers zero.
+/// The relation of two series by the interval of their difference: `≈` if it covers zero.
 fn sign(difference: Option<Estimate>) -> &'static str {
     match difference {
         Some(it) if it.high() < 0.0 => ">",
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_near_the_edge_of_its_band_stays_open() {
+    fn mean_near_the_edge_stays_open() {
         // 10 ± 0.47.
         let near = |low, high| within("t", &runs(9.0, 2.0), "s", low, high).outcome;
         assert_eq!(near(9.0, 11.0), Outcome::Holds);
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_few_seeds_do_not_become_enough_by_being_many() {
+    fn repeated_values_of_few_seeds_are_not_enough() {
         let few: Vec<_> = (0..60).map(|it| (it % 7, 1.0)).collect();
         assert_eq!(within("t", &few, "", 0.0, 2.0).outcome, Outcome::Open);
         assert_eq!(always("t", &few, 0.0, 2.0).outcome, Outcome::Open);
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_of_other_seeds_are_judged_by_both_spreads() {
+    fn unpaired_quotients_are_judged_by_both_spreads() {
         // Logarithms 1 ± 0.1 and 0 ± 0.4: Welch's interval is 1 ± 0.197 with 21.4 degrees of freedom.
         let series = |middle: f64, spread: f64, first: u64| -> Vec<Seeded> {
             let at =
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_outside_of_its_band_fails_and_too_few_seeds_stay_open() {
+    fn mean_outside_fails_and_few_seeds_stay_open() {
         assert_eq!(within("t", &runs(10.0, 0.1), "s", 9.0, 11.0).outcome, Outcome::Holds);
         assert_eq!(within("t", &runs(12.0, 0.1), "s", 9.0, 11.0).outcome, Outcome::Fails);
         assert_eq!(within("t", &runs(10.0, 0.1)[1..], "s", 9.0, 11.0).outcome, Outcome::Open);
@@ -388,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_equal_fails_only_where_it_is_more() {
+    fn at_most_fails_only_if_more() {
         let (small, large) = (runs(10.0, 5.0), runs(10.5, 5.0));
         let at_most = |a: &[Seeded], b: &[Seeded]| at_most(("a", a), ("b", b), "s").outcome;
         assert_eq!(at_most(&small, &large), Outcome::Holds);
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_is_shown_with_the_digits_that_its_interval_justifies() {
+    fn mean_is_shown_with_justified_digits() {
         let shown = |mean, half_width| text(&Estimate { count: 3, mean, sd: 0.0, half_width }, "s");
         assert_eq!(shown(24.714_3, 0.326), "24.71 ± 0.33 s");
         assert_eq!(shown(23.790_4, 0.000_2), "23.790 ± 0.001 s");
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_of_three_needs_both_of_its_steps() {
+    fn order_of_three_needs_both_steps() {
         let order = |last| {
             let series = [("a", runs(1.0, 0.1)), ("b", runs(2.0, 0.1)), ("c", runs(last, 0.1))];
             increasing(&series, "s")

@@ -1,4 +1,4 @@
-//! What every study is.
+//! The common parts of all studies.
 use crate::claim::{self, Claim, Verdict};
 use crate::compare::Sockets;
 use crate::figure::Figure;
@@ -6,7 +6,7 @@ use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
 
-/// A paper in its room: what it is called, and the functions that a room consists of.
+/// A paper: its names, and the functions of its module.
 #[derive(Debug)]
 pub struct Study {
     pub(crate) key: &'static str,
@@ -39,28 +39,28 @@ impl Study {
         self.source
     }
 
-    /// The room's `README.md`: question, set-up, deviations.
+    /// The study's `README.md`: question, set-up, deviations.
     pub fn readme(&self) -> &'static str {
         self.readme
     }
 
-    /// The room's `claims.toml`.
+    /// The study's `claims.toml`.
     pub fn claims(&self) -> Vec<Claim> {
         claim::read(self.claims).unwrap_or_default()
     }
 
-    /// What is run, at that scale.
+    /// The experiments of a scale.
     pub fn experiments(&self, scale: Scale) -> Vec<Experiment> {
         (self.experiments)(scale)
     }
 
-    /// Whether its experiments are others at that scale under the same names, so that their results stand apart from
-    /// those of other scales. Those of [`Scale::Smoke`] always do.
+    /// Whether the scale has other experiments under the same names, so that its results have a folder of their own.
+    /// Those of [`Scale::Smoke`] always do.
     pub fn stands_apart(&self, scale: Scale) -> bool {
         (self.stands_apart)(scale)
     }
 
-    /// What of it is run on real processes, too; nothing unless the study says so.
+    /// The experiments that run on real processes, too; `None` unless the study has any.
     pub fn sockets(&self, scale: Scale) -> Option<Sockets> {
         self.sockets.map(|sockets| sockets(scale))
     }
@@ -74,17 +74,18 @@ impl Study {
         self.claims().iter().map(verdict).collect()
     }
 
-    /// How the verdicts depend on what the paper leaves open, one open parameter after the other.
+    /// How the verdicts depend on the parameters that the paper leaves open, one parameter after
+    /// the other.
     pub fn dependences(&self, results: &Results) -> Vec<Dependence> {
         (self.dependences)(results)
     }
 
-    /// Draws the paper's figures from `results`; what has no results is left out.
+    /// Draws the paper's figures from `results`; figures without results are left out.
     pub fn figures(&self, results: &Results) -> Vec<Figure> {
         (self.figures)(results)
     }
 
-    /// What the results say to somebody who has to choose; what has no results is left out.
+    /// Lessons for the choice of an algorithm; those without results are left out.
     pub fn lessons(&self, results: &Results) -> Vec<Lesson> {
         (self.lessons)(results)
     }
@@ -92,8 +93,8 @@ impl Study {
 
 #[cfg(test)]
 impl Study {
-    /// Asserts that its claims are these, with their classes, and what is said of each without any run: nothing yet, but
-    /// of `arithmetic` that it holds.
+    /// Asserts the claims with their classes, and their verdicts without any run: open, except that those of
+    /// `arithmetic` hold.
     pub(crate) fn assert_claims<Id>(&self, expected: &[(Id, claim::Class)], arithmetic: &[&str])
     where
         Id: AsRef<str>,
@@ -123,31 +124,31 @@ impl Study {
     }
 }
 
-/// What becomes of claims when something that the paper leaves open is different.
+/// Findings of claims with another value of an open parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dependence {
-    /// What is open.
+    /// The open parameter.
     pub parameter: &'static str,
-    /// The value that was tried.
+    /// The value tried.
     pub value: &'static str,
-    /// It is the value that the study assumes.
+    /// Whether the study assumes this value.
     pub is_assumed: bool,
-    /// What becomes of each claim that can be judged so, by its number.
+    /// The findings of the claims that can be judged, by number.
     pub findings: Vec<(&'static str, Finding)>,
 }
 
-/// How much is run.
+/// Scale of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Enough to see that everything works: seconds.
     Smoke,
-    /// What `check` needs: at least 20 seeds, at most 15 minutes on two cores.
+    /// Runs for `check`: at least 20 seeds, at most 15 minutes on two cores.
     #[default]
     Check,
-    /// The paper's experiments alone, at least 20 seeds, as long as is wanted for verdicts but takes too long for a
-    /// check: at most an hour on two cores. Where a check has them so, they are those of the check.
+    /// The paper's experiments alone, at least 20 seeds: long enough for verdicts, too long for a check. It takes at
+    /// most an hour on two cores. Experiments that suffice at the scale of a check are the same here.
     Verdict,
-    /// As the paper has it, or more.
+    /// The paper's scale, or more.
     Paper,
 }
 
@@ -172,15 +173,16 @@ pub struct Experiment {
     pub serves: &'static [&'static str],
     /// The scenario, as in a scenario file, sweep included.
     pub scenario: String,
-    /// Files that the scenario names, with what is in them.
+    /// Files that the scenario names, with their contents.
     pub files: &'static [(&'static str, &'static str)],
-    /// Each point of the sweep is run with the seeds from 1 to this; 0 where only curves are wanted.
+    /// Each point of the sweep is run with the seeds from 1 to this; 0 if the experiment only draws
+    /// curves.
     pub seeds: u64,
     /// Curves are kept of the seeds from 1 to this, with the records that make them; figures show the first.
     pub curves: Option<(u64, &'static [&'static str])>,
 }
 
-/// The paper's own experiments, and at the scales that ask for it those of what it leaves open.
+/// The paper's own experiments, and at the larger scales those of its open parameters.
 pub(crate) fn with_open(
     scale: Scale,
     paper: fn(Scale) -> Vec<Experiment>,

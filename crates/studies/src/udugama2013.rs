@@ -1,5 +1,5 @@
-//! A. Udugama et al. (2013): TCP's flavours carried over to named data, losses told by the order in which Data
-//! arrives, and links shared fairly hop by hop.
+//! A. Udugama et al. (2013): TCP's congestion control carried over to named data, reordering-based loss detection, and
+//! fair sharing of links hop by hop.
 mod axis;
 mod beside;
 mod burst;
@@ -21,7 +21,7 @@ use crate::study::Study;
 /// The study.
 pub static UDUGAMA2013: Study = Study {
     key: "udugama2013",
-    title: "What is gained by telling losses from the order of arrivals, and by sharing links fairly hop by hop?",
+    title: "What is gained by detecting losses from reordering, and by sharing links fairly hop by hop?",
     source: "A. Udugama et al., TCP flavours, early loss detection and hop-by-hop fairness for CCN, 2013, OPNET",
     readme: include_str!("udugama2013/README.md"),
     claims: include_str!("udugama2013/claims.toml"),
@@ -40,7 +40,7 @@ mod tests {
     use crate::claim::Class::{M, R, T, X};
 
     #[test]
-    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+    fn every_claim_is_listed_with_class_and_verdict() {
         let expected = [
             ("D-01", R),
             ("D-02", R),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helped_to_fix_a_parameter_does_not_gate() {
+    fn claims_used_for_inference_do_not_gate() {
         let gating = |id: &str| UDUGAMA2013.gates_on(id);
         assert!(gating("D-01") && gating("D-14") && gating("D-24") && gating("D-27"));
         let open = ["D-04", "D-05", "D-06", "D-07", "D-08", "D-09", "D-23", "D-26", "D-30"];

@@ -41,7 +41,7 @@ mod tests {
     const TESTBED: [u32; 6] = [4, 8, 39, 48, 49, 52];
 
     #[test]
-    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+    fn every_claim_is_listed_with_class_and_verdict() {
         let class = |number| match number {
             number if ROBUST.contains(&number) => R,
             number if TESTBED.contains(&number) => T,
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helped_to_fix_a_parameter_does_not_gate() {
+    fn claims_used_for_inference_do_not_gate() {
         let gating = |id: &str| VONROTZ2015.gates_on(id);
         assert!(gating("A-03") && gating("A-53"));
         assert!(!gating("A-04") && !gating("A-05") && !gating("A-01"));

@@ -35,7 +35,7 @@ mod tests {
     use crate::claim::Class::{M, R};
 
     #[test]
-    fn every_claim_of_the_paper_is_there_with_its_class_and_is_judged() {
+    fn every_claim_is_listed_with_class_and_verdict() {
         let expected = [
             ("B-01", R),
             ("B-02", M),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helped_to_fix_a_parameter_does_not_gate() {
+    fn claims_used_for_inference_do_not_gate() {
         let gating = |id: &str| YANG2016.gates_on(id);
         assert!(gating("B-01") && gating("B-07") && gating("B-22"));
         assert!(!gating("B-05") && !gating("B-06a") && !gating("B-21") && !gating("B-02"));

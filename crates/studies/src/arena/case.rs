@@ -18,7 +18,7 @@ pub struct Case {
     pub text: String,
     /// The scenario.
     pub file: ScenarioFile,
-    /// How the file says that it is judged.
+    /// Terms of the judgement, from the file.
     pub arena: Arena,
     /// The terms by which its runs are judged.
     pub terms: Terms,
@@ -35,8 +35,8 @@ pub struct Terms {
     pub stop_s: f64,
     /// Round-trip time with empty queues, in s; `None` if that of the run's fastest segment is the best guess.
     pub base_rtt_s: Option<f64>,
-    /// Every loss in the network is a loss of the consumer under test, so that further
-    /// retransmissions are needless.
+    /// Whether all losses of the network hit the consumer under test, so that further
+    /// retransmissions are spurious.
     pub losses_are_its_own: bool,
     /// The measured quantity.
     pub kind: Kind,
@@ -66,9 +66,9 @@ pub enum Kind {
 /// Why a text is no case.
 #[derive(Debug)]
 pub enum CaseError {
-    /// It is no scenario.
+    /// The file is no scenario.
     Scenario(String, Problems),
-    /// It is a scenario, but no case.
+    /// The file is a scenario, but no case.
     Case(String, String),
 }
 

@@ -34,7 +34,7 @@ impl Path {
     /// The path to the application called `consumer`.
     ///
     /// # Errors
-    /// Why it cannot be told, as the end of a sentence.
+    /// If the path cannot be determined; the text is the end of a sentence.
     pub fn of(network: &Network, consumer: &str) -> Result<Self, String> {
         let (node, fetch) = fetch(network, consumer)?;
         let hops = hops(network, node, fetch)?;
@@ -180,8 +180,8 @@ fn taken(network: &Network, hop: &Hop<'_>) -> f64 {
         _ => None,
     });
     let bits = |plan: &BackgroundPlan| {
-        let octets = plan.frame_octets + hop.data.overhead_octets;
-        mean_rate(&plan.arrival) * f64::from(octets) * 8.0
+        let bytes = plan.frame_octets + hop.data.overhead_octets;
+        mean_rate(&plan.arrival) * f64::from(bytes) * 8.0
     };
     frames.map(bits).sum()
 }

@@ -25,8 +25,8 @@ pub struct Score {
     pub queueing_ms: Option<f64>,
     /// Retransmissions, in % of segments.
     pub retransmitted_percent: Option<f64>,
-    /// Needless retransmissions, in % of segments.
-    pub needless_percent: Option<f64>,
+    /// Spurious retransmissions, in % of segments.
+    pub spurious_percent: Option<f64>,
     /// How the link was shared.
     pub sharing: Option<Sharing>,
 }
@@ -71,7 +71,7 @@ impl Score {
                 let time_s = time_s.filter(|_| score.completed).unwrap_or(terms.stop_s);
                 score.time_s = Some(time_s);
                 score.factor = time_s / ideal_s;
-                score.needless_percent = percent(Some(needless(terms, metric, &sum)));
+                score.spurious_percent = percent(Some(spurious(terms, metric, &sum)));
             }
             Kind::Sharing { goodput, fair_share, last_arrival_s, since_s } => {
                 let period = since_s as u64..terms.stop_s as u64;
@@ -102,8 +102,9 @@ fn queueing_ms(terms: &Terms, of: &dyn Fn(&str) -> Option<Vec<f64>>) -> Option<f
     mean(&delays.collect::<Vec<_>>()).map(|delay| delay * 1e3)
 }
 
-/// Retransmissions beyond the losses; where other traffic loses packets, too, needless timeouts and false alarms.
-fn needless(
+/// Retransmissions beyond the losses; if other traffic loses packets, too, spurious timeouts and
+/// false alarms.
+fn spurious(
     terms: &Terms,
     metric: &dyn Fn(&str) -> Option<f64>,
     sum: &dyn Fn(&str) -> Option<f64>,
@@ -208,10 +209,10 @@ mod tests {
         near(score.queueing_ms, 25.0);
         near(score.retransmitted_percent, 5.0);
         // 50 were sent again, 20 were lost and 10 dropped.
-        near(score.needless_percent, 2.0);
+        near(score.spurious_percent, 2.0);
         let shared = Terms { losses_are_its_own: false, base_rtt_s: None, ..terms };
         let score = Score::new(&shared, &metrics(RUN), &Goodputs::new());
-        near(score.needless_percent, 0.7);
+        near(score.spurious_percent, 0.7);
         near(score.queueing_ms, 24.0);
     }
 
@@ -241,7 +242,7 @@ mod tests {
         near(Some(sharing.share), 0.25);
         // A quarter instead of half, on a link of which four fifths are used.
         near(Some(score.factor), 2.0 / 0.8);
-        assert_eq!((sharing.convergence_s, score.needless_percent), (None, None));
+        assert_eq!((sharing.convergence_s, score.spurious_percent), (None, None));
     }
 
     #[test]

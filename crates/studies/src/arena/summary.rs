@@ -20,8 +20,8 @@ pub struct Summary {
     pub queueing_ms: Option<Estimate>,
     /// Retransmissions, in % of segments.
     pub retransmitted_percent: Option<Estimate>,
-    /// Needless retransmissions, in % of segments.
-    pub needless_percent: Option<Estimate>,
+    /// Spurious retransmissions, in % of segments.
+    pub spurious_percent: Option<Estimate>,
     /// Share of the link that was used.
     pub utilisation: Option<Estimate>,
     /// Share of the consumers under test.
@@ -53,7 +53,7 @@ impl Summary {
             time_s: of(&|score| score.time_s),
             queueing_ms: of(&|score| score.queueing_ms),
             retransmitted_percent: of(&|score| score.retransmitted_percent),
-            needless_percent: of(&|score| score.needless_percent),
+            spurious_percent: of(&|score| score.spurious_percent),
             utilisation: sharing(|it| Some(it.utilisation)),
             share: sharing(|it| Some(it.share)),
             jain: sharing(|it| Some(it.jain)),
@@ -70,7 +70,7 @@ impl Summary {
             ("time", "s", self.time_s),
             ("queueing-p95", "ms", self.queueing_ms),
             ("retransmitted", "%", self.retransmitted_percent),
-            ("needless", "%", self.needless_percent),
+            ("needless", "%", self.spurious_percent),
             ("utilisation", "", self.utilisation),
             ("share", "", self.share),
             ("jain", "", self.jain),

@@ -53,7 +53,8 @@ impl Transport {
         rto::parse(&self.rto).map_err(|error| error.to_string()).map(drop)
     }
 
-    /// The parts that differ from `default`, by which people tell transports apart: `newreno, loss=smart`.
+    /// The parts that differ from `default`, as a short name of the transport: `newreno,
+    /// loss=smart`.
     pub fn short(&self, default: &Self) -> String {
         let mut text = self.congestion.clone();
         for (key, own, other) in

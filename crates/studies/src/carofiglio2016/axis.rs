@@ -7,7 +7,7 @@ pub(super) use crate::sweep::axis;
 pub(super) const NOTHING: &str = "nothing";
 /// Both radio links do.
 pub(super) const WLDR: &str = "WLDR";
-/// They tell the consumer.
+/// Explicit loss notification: the link signals losses to the consumer.
 pub(super) const ELN: &str = "ELN";
 /// Every frame is acknowledged by the link above the radio, as NDNLPv2 has it.
 pub(super) const ACKED: &str = "NDNLPv2";
@@ -20,9 +20,9 @@ pub(super) const NEAR_INTERESTS: &str = "Interests at the consumer";
 /// Data, on the producer's radio link alone.
 pub(super) const FAR_DATA: &str = "Data at the producer";
 
-/// What is compared in Figure 5a, and one more.
+/// The recoveries of Figure 5a, and one more.
 pub(super) const WAYS: [&str; 4] = [NOTHING, ELN, WLDR, ACKED];
-/// What is compared in Figure 5b.
+/// The recoveries of Figure 5b.
 pub(super) const PARTS: [&str; 6] = [NOTHING, INTERESTS, NEAR_INTERESTS, DATA, FAR_DATA, WLDR];
 
 /// The axis of what recovers losses of the radio.
@@ -91,14 +91,14 @@ pub(super) fn speeds(nodes: &[&str], chosen: &[&'static str]) -> String {
 
 // --- the mobile network -------------------------------------------------------------------------
 
-/// The consumer's timer alone tells of losses by moves.
+/// The consumer's timer alone detects losses by moves.
 pub(super) const TIMER: &str = "timer";
 /// The network sends Interests on.
 pub(super) const MLDR: &str = "MLDR";
 
-/// What is compared in Figure 7a: the timer, ELN and MLDR.
+/// The recoveries of Figure 7a: the timer, ELN and MLDR.
 pub(super) const MOVES: [&str; 3] = [TIMER, ELN, MLDR];
-/// What is compared in Figure 7c: the timer, in milliseconds, and MLDR.
+/// The recoveries of Figure 7c: the timer, in milliseconds, and MLDR.
 pub(super) const CONSUMER_TIMERS: [&str; 4] = ["50", "100", "200", "500"];
 
 /// The axis of what becomes of Interests whose face is gone.
@@ -106,7 +106,7 @@ pub(super) fn moves(chosen: &[&'static str]) -> String {
     axis("mobility", chosen.iter().map(|way| (*way, mobility(way))))
 }
 
-/// Without notices, consumers do not hear of their own faces either.
+/// Without notices, consumers receive none of their own faces either.
 fn mobility(way: &str) -> String {
     match way {
         MLDR => "\"node.mobility\" = \"mldr\"\n".to_owned(),
@@ -127,7 +127,8 @@ pub(super) fn consumer_moves() -> String {
 /// How often a timer may repeat an Interest in Figure 7b.
 pub(super) const REPETITIONS: [&str; 2] = ["0", "5"];
 
-/// That axis; what stays away after that is a hole. The links above take 70 ms.
+/// The axis of repetitions; a segment still missing after them is a hole. The links above take 70
+/// ms.
 pub(super) fn repetitions(chosen: &[&'static str]) -> String {
     let fields = |times: &&'static str| {
         let upper = ["n1-n2", "n1-n3"].map(|link| format!("\"links.{link}.delay\" = \"70 ms\"\n"));
@@ -147,10 +148,10 @@ pub(super) fn repetitions(chosen: &[&'static str]) -> String {
 /// Both.
 pub(super) const BOTH: &str = "WLDR and MLDR";
 
-/// What is compared in Figures 9a to 9c.
+/// The recoveries of Figures 9a to 9c.
 pub(super) const JOINT: [&str; 4] = [NOTHING, WLDR, MLDR, BOTH];
 
-/// That axis.
+/// The axis of recoveries on the joint network.
 pub(super) fn joints() -> String {
     let fields = |way: &'static str| {
         let recovery = if [WLDR, BOTH].contains(&way) { "wldr" } else { "off" };

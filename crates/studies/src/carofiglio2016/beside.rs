@@ -1,6 +1,6 @@
 //! The default transport on the paper's networks, beside RAAQM with the paper's timers.
 use super::axis::{self, BOTH, ELN, FAST, MLDR, MOVES, NOTHING, SLOW, TIMER, WLDR};
-use super::runs::World;
+use super::runs::Runs;
 use super::scenario::{Net, experiment};
 use crate::beside::{self, Beside, DEFAULT};
 use crate::figure::Figure;
@@ -12,7 +12,7 @@ const TRANSPORT: &str = "transport";
 /// The timers, in milliseconds, of the wireless network and of the others.
 const WIRELESS: [&str; 3] = ["60", "100", "500"];
 const OTHERS: [&str; 2] = ["500", "1000"];
-/// What recovers losses, by the axis of each network.
+/// The recoveries, by the axis of each network.
 const RECOVERIES: [&str; 3] = [NOTHING, ELN, WLDR];
 const NETWORKS: [&str; 4] = [NOTHING, WLDR, MLDR, BOTH];
 
@@ -108,10 +108,10 @@ fn figure(results: &Results, beside: &Beside, speed: Option<&str>) -> Figure {
     let experiment = ["default-wireless", "default-mobile", "default-joint"]
         .into_iter()
         .find(|experiment| beside.id.starts_with(experiment));
-    let world = World::of(results, experiment.unwrap_or(beside.id));
+    let runs = Runs::of(results, experiment.unwrap_or(beside.id));
     beside.figure(|transport, situation| {
         let at = [(TRANSPORT, transport), (beside.situations.0, situation)];
         let speed = speed.map(|speed| ("speed", speed));
-        world.time(&at.into_iter().chain(speed).collect::<Vec<_>>())
+        runs.time(&at.into_iter().chain(speed).collect::<Vec<_>>())
     })
 }

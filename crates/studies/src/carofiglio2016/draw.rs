@@ -5,7 +5,7 @@ use super::axis::{
 };
 use super::beside;
 use super::open::{CONSUMER, DELAYED, GRID, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
-use super::runs::World;
+use super::runs::Runs;
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
 use crate::rule::{mean_of, quotient};
@@ -40,9 +40,9 @@ fn reduction() -> Axis {
 // --- the radio ------------------------------------------------------------------------------------
 
 fn timers(results: &Results) -> Figure {
-    let world = World::of(results, "timer");
+    let runs = Runs::of(results, "timer");
     let line = |way: &'static str, wires: &'static str| {
-        let at = |timer| world.time(&[("recovery", way), ("timer", timer), ("wires", wires)]);
+        let at = |timer| runs.time(&[("recovery", way), ("timer", timer), ("wires", wires)]);
         Series::means(&format!("{way}, {wires} Mbit/s"), Style::Line, TIMERS.map(at))
     };
     let series = WIRES.iter().flat_map(|wires| WAYS.map(|way| line(way, wires))).collect();
@@ -53,9 +53,9 @@ fn timers(results: &Results) -> Figure {
 }
 
 fn parts(results: &Results) -> Figure {
-    let world = World::of(results, "part");
+    let runs = Runs::of(results, "part");
     let bars = |timer: &'static str| {
-        let at = |way| world.time(&[("recovery", way), ("timer", timer)]);
+        let at = |way| runs.time(&[("recovery", way), ("timer", timer)]);
         Series::means(&format!("{timer} ms"), Style::Bars, PARTS.map(at))
     };
     let caption = "Figure 5b. What is recovered, and where. Both ends at 10 km/h.";
@@ -64,11 +64,11 @@ fn parts(results: &Results) -> Figure {
 }
 
 fn speeds(results: &Results) -> Figure {
-    let world = World::of(results, "speed");
+    let runs = Runs::of(results, "speed");
     let line = |timer: &'static str| {
         let at = |speed| {
             let place = |way| [("recovery", way), ("timer", timer), ("speed", speed)];
-            world.reduction(&place(WLDR), &place(NOTHING))
+            runs.reduction(&place(WLDR), &place(NOTHING))
         };
         Series::means(&format!("{timer} ms"), Style::Line, SPEEDS.map(at))
     };
@@ -84,9 +84,9 @@ fn by_speed() -> Axis {
 // --- moves ----------------------------------------------------------------------------------------
 
 fn producer(results: &Results) -> Figure {
-    let world = World::of(results, "producer");
+    let runs = Runs::of(results, "producer");
     let line = |way: &'static str| {
-        let at = |speed| world.time(&[("mobility", way), ("speed", speed)]);
+        let at = |speed| runs.time(&[("mobility", way), ("speed", speed)]);
         Series::means(way, Style::Line, SPEEDS.map(at))
     };
     let caption = "Figure 7a. The producer passes by six access points; timers of 500 ms.";
@@ -95,11 +95,11 @@ fn producer(results: &Results) -> Figure {
 }
 
 fn satisfaction(results: &Results) -> Figure {
-    let world = World::of(results, "satisfaction");
+    let runs = Runs::of(results, "satisfaction");
     let line = |way: &'static str, times: &'static str| {
         let at = |speed| {
             let place = [("mobility", way), ("repetitions", times), ("speed", speed)];
-            let seconds = world.values(&place, "ist_mean_s");
+            let seconds = runs.values(&place, "ist_mean_s");
             seconds.into_iter().map(|(seed, it)| (seed, 1e3 * it)).collect()
         };
         Series::means(&format!("{way}, {times} repetitions"), Style::Line, SPEEDS.map(at))
@@ -112,9 +112,9 @@ fn satisfaction(results: &Results) -> Figure {
 }
 
 fn consumer(results: &Results) -> Figure {
-    let world = World::of(results, "consumer");
+    let runs = Runs::of(results, "consumer");
     let line = |way: &'static str| {
-        let at = |speed| world.time(&[("mobility", way), ("speed", speed)]);
+        let at = |speed| runs.time(&[("mobility", way), ("speed", speed)]);
         let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
         Series::means(&name, Style::Line, SPEEDS.map(at))
     };
@@ -126,10 +126,10 @@ fn consumer(results: &Results) -> Figure {
 // --- both -----------------------------------------------------------------------------------------
 
 fn joint(results: &Results) -> Figure {
-    let world = World::of(results, "joint");
+    let runs = Runs::of(results, "joint");
     let line = |way: &'static str| {
         let at = |speed| {
-            world.reduction(
+            runs.reduction(
                 &[("network", way), ("speed", speed)],
                 &[("network", NOTHING), ("speed", speed)],
             )
@@ -143,9 +143,9 @@ fn joint(results: &Results) -> Figure {
 }
 
 fn timeouts(results: &Results) -> Figure {
-    let world = World::of(results, "joint");
+    let runs = Runs::of(results, "joint");
     let line = |way: &'static str| {
-        let at = |speed| world.values(&[("network", way), ("speed", speed)], "timeouts");
+        let at = |speed| runs.values(&[("network", way), ("speed", speed)], "timeouts");
         Series::means(way, Style::Line, SPEEDS.map(at))
     };
     let caption = "Figure 9b. Timeouts of all five consumers.";
@@ -154,10 +154,10 @@ fn timeouts(results: &Results) -> Figure {
 }
 
 fn joint_timers(results: &Results) -> Figure {
-    let world = World::of(results, "joint-timer");
+    let runs = Runs::of(results, "joint-timer");
     let line = |way: &'static str| {
         let at = |timer| {
-            world.reduction(
+            runs.reduction(
                 &[("network", way), ("timer", timer)],
                 &[("network", NOTHING), ("timer", timer)],
             )
@@ -172,16 +172,16 @@ fn joint_timers(results: &Results) -> Figure {
 
 // --- what is open ---------------------------------------------------------------------------------
 
-/// What WLDR and ELN gain at each point of the grid, over the residual loss there.
+/// Gain of WLDR and ELN at each point of the grid, over the residual loss there.
 fn residual(results: &Results) -> Figure {
     let grid = || WIRELESS.iter().filter(|it| it.parameter == GRID).map(Open::label);
     let dots = |way: &'static str, timer: &'static str| {
         let mut series = Series::new(&format!("{way}, {timer} ms"), Style::Dots);
         for label in grid() {
-            let world = World::open(results, "open-wireless", &label);
+            let runs = Runs::open(results, "open-wireless", &label);
             let at = |way| [("recovery", way), ("timer", timer)];
-            let lost = mean_of(&world.residual(&at(NOTHING)));
-            let gain = mean_of(&world.reduction(&at(way), &at(NOTHING)));
+            let lost = mean_of(&runs.residual(&at(NOTHING)));
+            let gain = mean_of(&runs.reduction(&at(way), &at(NOTHING)));
             series.points.extend(lost.zip(gain));
         }
         series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -209,8 +209,8 @@ fn open_wireless(results: &Results) -> Figure {
     let dots = |way: &'static str| {
         let at = |open: &Open| {
             let label = open.label();
-            let world = World::open(results, "open-wireless", &label);
-            world.time(&[("recovery", way), ("timer", "200")])
+            let runs = Runs::open(results, "open-wireless", &label);
+            runs.time(&[("recovery", way), ("timer", "200")])
         };
         Series::means(way, Style::Dots, single().map(at))
     };
@@ -222,11 +222,11 @@ fn open_wireless(results: &Results) -> Figure {
 fn open_timer(results: &Results) -> Figure {
     let line = |open: &Open| {
         let label = open.label();
-        let world = World::open(results, "open-timer", &label);
+        let runs = Runs::open(results, "open-timer", &label);
         Series::means(
             open.short(),
             Style::Line,
-            TIMERS.map(|timer| world.time(&[("timer", timer)])),
+            TIMERS.map(|timer| runs.time(&[("timer", timer)])),
         )
     };
     let caption = "The wireless network with wires of 300 Mbit/s, without recovery.";
@@ -238,9 +238,9 @@ fn open_timer(results: &Results) -> Figure {
 fn open_satisfaction(results: &Results) -> Figure {
     let line = |open: &Open| {
         let label = open.label();
-        let world = World::open(results, "open-satisfaction", &label);
+        let runs = Runs::open(results, "open-satisfaction", &label);
         let at = |speed| {
-            let time = |way| world.values(&[("mobility", way), ("speed", speed)], "ist_mean_s");
+            let time = |way| runs.values(&[("mobility", way), ("speed", speed)], "ist_mean_s");
             quotient(&time(MLDR), &time(ELN))
         };
         Series::means(open.short(), Style::Line, SPEEDS.map(at))
@@ -262,8 +262,8 @@ fn open_mobile(results: &Results) -> Figure {
     let dots = |way: &'static str| {
         let at = |open: &Open| {
             let label = open.label();
-            let world = World::open(results, "open-mobile", &label);
-            world.time(&[("mobility", way), ("speed", "50")])
+            let runs = Runs::open(results, "open-mobile", &label);
+            runs.time(&[("mobility", way), ("speed", "50")])
         };
         Series::means(way, Style::Dots, MOBILE.iter().map(at))
     };
@@ -283,8 +283,8 @@ fn open_consumer(results: &Results) -> Figure {
     let dots = |way: &'static str| {
         let at = |open: &Open| {
             let label = open.label();
-            let world = World::open(results, "open-consumer", &label);
-            world.time(&[("mobility", way), ("speed", "50")])
+            let runs = Runs::open(results, "open-consumer", &label);
+            runs.time(&[("mobility", way), ("speed", "50")])
         };
         let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
         Series::means(&name, Style::Dots, CONSUMER.iter().map(at))
@@ -306,8 +306,8 @@ fn open_joint(results: &Results) -> Figure {
     let dots = |way: &'static str| {
         let at = |open: &Open| {
             let label = open.label();
-            let world = World::open(results, "open-joint", &label);
-            let time = |way| world.time(&[("network", way), ("speed", "50")]);
+            let runs = Runs::open(results, "open-joint", &label);
+            let time = |way| runs.time(&[("network", way), ("speed", "50")]);
             quotient(&time(way), &time(NOTHING))
         };
         Series::means(way, Style::Dots, TOGETHER.iter().map(at))

@@ -10,7 +10,7 @@ use recoup_transport::time::{Duration, Instant};
 
 type End = Box<dyn LinkRecovery<u64>>;
 
-/// What the paper's figure shows.
+/// The counts that the paper's figure shows.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Played {
     /// Numbers of EWLNs: what was expected, and what came.
@@ -21,7 +21,7 @@ struct Played {
     further: usize,
 }
 
-/// What leaves an end by itself at this moment.
+/// Frames that an end sends by itself at this moment.
 fn drain(now: Instant, end: &mut End) -> Vec<(Tag, Option<u64>)> {
     let leaves = |end: &mut End| match end.poll(now)? {
         Outgoing::Again { frame, tag, .. } => Some((tag, Some(frame))),
@@ -30,9 +30,9 @@ fn drain(now: Instant, end: &mut End) -> Vec<(Tag, Option<u64>)> {
     std::iter::from_fn(|| leaves(end)).collect()
 }
 
-/// An end hears what another has said.
-fn hear(now: Instant, end: &mut End, said: &[(Tag, Option<u64>)]) {
-    for (tag, packet) in said {
+/// An end receives the frames of the other one.
+fn receive_all(now: Instant, end: &mut End, sent: &[(Tag, Option<u64>)]) {
+    for (tag, packet) in sent {
         end.receive(now, tag, packet.is_some());
     }
 }
@@ -43,24 +43,24 @@ fn send(now: Instant, end: &mut End, packet: u64) -> Tag {
     end.send(now, &packet, &sending)
 }
 
-/// Both ends say what they have to say, until they are acquainted.
+/// Exchanges frames until both ends know each other.
 fn introduce(now: Instant, a: &mut End, b: &mut End) {
     let first = send(now, a, 1_000);
     b.receive(now, &first, true);
     for _ in 0..8 {
-        hear(now, b, &drain(now, a));
-        hear(now, a, &drain(now, b));
+        receive_all(now, b, &drain(now, a));
+        receive_all(now, a, &drain(now, b));
     }
     let second = send(now, b, 1_001);
     a.receive(now, &second, true);
 }
 
-fn ewlns(said: &[(Tag, Option<u64>)]) -> Vec<(u32, u32)> {
+fn ewlns(sent: &[(Tag, Option<u64>)]) -> Vec<(u32, u32)> {
     let ewln = |(tag, _): &(Tag, Option<u64>)| match tag.notice {
         Some(Notice::Ewln(Ewln { expected, last_received, .. })) => Some((expected, last_received)),
         _ => None,
     };
-    said.iter().filter_map(ewln).collect()
+    sent.iter().filter_map(ewln).collect()
 }
 
 /// Seven frames leave, of which 4 and 5 are lost.
@@ -75,13 +75,13 @@ fn play() -> Played {
             b.receive(at(1), &tag, true);
         }
     }
-    let said = drain(at(2), &mut b);
-    hear(at(3), &mut a, &said);
+    let sent = drain(at(2), &mut b);
+    receive_all(at(3), &mut a, &sent);
     let again = drain(at(3), &mut a);
-    hear(at(4), &mut b, &again);
+    receive_all(at(4), &mut b, &again);
     let numbered = |(tag, packet): &(Tag, Option<u64>)| Some(((*packet)?, tag.label?.number));
     Played {
-        notices: ewlns(&said),
+        notices: ewlns(&sent),
         again: again.iter().filter_map(numbered).collect(),
         further: ewlns(&drain(at(4), &mut b)).len(),
     }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_comes_out_and_says_its_numbers() {
+    fn example_has_the_numbers_of_the_paper() {
         let finding = comes_out();
         assert_eq!(finding.outcome, Outcome::Holds, "{}", finding.ours);
         assert!(finding.ours.contains("[(4, 6)]") && finding.ours.contains("[(4, 7), (5, 8)]"));

@@ -1,7 +1,7 @@
 //! Judges the claims E-01 to E-29, and how they depend on what the paper leaves open.
 use super::axis::SPEEDS;
 use super::open::{CONSUMER, DELAYED, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
-use super::runs::World;
+use super::runs::Runs;
 use super::{example, joint, mobile, wireless};
 use crate::result::Results;
 use crate::rule::Finding;
@@ -15,7 +15,7 @@ const SHARE: &str = "Of mean flow times.";
 /// Claims of Section 5.2, and of the ring.
 fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
     let [timer, part, speed, ring] =
-        ["timer", "part", "speed", "ring"].map(|experiment| World::of(results, experiment));
+        ["timer", "part", "speed", "ring"].map(|experiment| Runs::of(results, experiment));
     Some(match id {
         "E-01a" => (
             wireless::timer_matters(&timer),
@@ -61,7 +61,7 @@ fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
 /// Claims of Section 5.3.
 fn of_moves(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
     let [producer, satisfaction, consumer] =
-        ["producer", "satisfaction", "consumer"].map(|experiment| World::of(results, experiment));
+        ["producer", "satisfaction", "consumer"].map(|experiment| Runs::of(results, experiment));
     Some(match id {
         "E-15" => (
             mobile::repair_gains_with_speed(&producer, &SPEEDS),
@@ -73,7 +73,7 @@ fn of_moves(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
         ),
         "E-17" => (
             mobile::half_of_the_way(&satisfaction),
-            "Over seeds in which somebody moved at that speed.",
+            "Over seeds with movement at that speed.",
         ),
         "E-18" => (mobile::the_gap_grows(&satisfaction), PAIRED),
         "E-19" => (mobile::mldr_is_always_lower(&satisfaction), PAIRED),
@@ -87,11 +87,11 @@ fn of_moves(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
 
 /// Claims of Section 5.4.
 fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
-    let [joint_, timer] = ["joint", "joint-timer"].map(|experiment| World::of(results, experiment));
+    let [joint_, timer] = ["joint", "joint-timer"].map(|experiment| Runs::of(results, experiment));
     Some(match id {
         "E-21" => (
             joint::handoffs(&joint_),
-            "Of both ends together, for each flow; at this scale flows are as much shorter as the room's text says.",
+            "Of both ends together, for each flow; at this scale flows are as much shorter as the study's text states.",
         ),
         "E-22" => (joint::mldr_gains_with_speed(&joint_), PAIRED),
         "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
@@ -104,14 +104,14 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
     })
 }
 
-/// What the runs say of a claim, and by which rule.
+/// The finding on a claim, and the rule that it follows.
 pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     let found = of_radio(id, results).or_else(|| of_moves(id, results));
     let found = found.or_else(|| of_both(id, results));
     found.unwrap_or_else(|| (Finding::open("no rule for this claim"), ""))
 }
 
-/// What becomes of claims at every point of the grid, and with single things different.
+/// Findings at every point of the grid, and with one parameter changed at a time.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = rows(results, &WIRELESS, "open-wireless", wireless::findings);
     all.extend(rows(results, &TIMED, "open-timer", wireless::findings_of_timers));
@@ -126,13 +126,13 @@ fn rows(
     results: &Results,
     all: &'static [Open],
     experiment: &'static str,
-    findings: impl Fn(&World<'_>) -> Vec<(&'static str, Finding)>,
+    findings: impl Fn(&Runs<'_>) -> Vec<(&'static str, Finding)>,
 ) -> Vec<Dependence> {
     let row = |open: &'static Open| Dependence {
         parameter: open.parameter,
         value: &open.value,
         is_assumed: open.is_assumed,
-        findings: findings(&World::open(results, experiment, &open.label())),
+        findings: findings(&Runs::open(results, experiment, &open.label())),
     };
     all.iter().map(row).collect()
 }
@@ -157,7 +157,7 @@ mod tests {
         values.get(axis).and_then(|value| value.parse().ok()).unwrap_or(f64::NAN)
     }
 
-    /// Runs that are as the paper says.
+    /// Metrics of runs that agree with the paper.
     fn as_reported(experiment: &str, values: &BTreeMap<String, String>) -> Metrics {
         let (timer, speed) = (number(values, "timer"), number(values, "speed"));
         let way = |axis: &str| values.get(axis).map_or("", String::as_str);
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Results of the paper's experiments, of which one runs as `what` says instead.
+    /// Results of the paper's experiments; `what` replaces the metrics of each run.
     fn results(what: impl Fn(&str, &BTreeMap<String, String>) -> Metrics) -> Results {
         let mut results = Results::default();
         for experiment in experiments(Scale::Paper) {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_as_the_paper_says_hold_every_claim() {
+    fn agreeing_runs_hold_all_claims() {
         let found = outcomes(&results(as_reported));
         for claim in CAROFIGLIO2016.claims() {
             let expected = if claim.class == Class::T { Outcome::Reported } else { Outcome::Holds };
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_the_other_way_round_hold_none_that_compares() {
+    fn reversed_runs_hold_no_comparison() {
         let swapped = |experiment: &str, values: &BTreeMap<String, String>| {
             let other = |value: &String| match value.as_str() {
                 NOTHING => WLDR.to_owned(),

@@ -1,6 +1,6 @@
-//! What the runs say about links that recover their losses, and about Interests whose face is gone.
+//! Lessons about link recovery, and about Interests whose face is gone.
 use super::axis::{ACKED, BOTH, ELN, FAST, MLDR, NOTHING, TIMER, WLDR};
-use super::runs::World;
+use super::runs::Runs;
 use crate::lesson::{About, Choice, Lesson, Part, Situation, TIME};
 use crate::result::Results;
 
@@ -62,7 +62,7 @@ pub(super) fn lessons(results: &Results) -> Vec<Lesson> {
         claims: &["E-22", "E-24"],
         ..producer
     };
-    let times = |experiment, at: &[(&str, &str)]| World::of(results, experiment).time(at);
+    let times = |experiment, at: &[(&str, &str)]| Runs::of(results, experiment).time(at);
     let fixed = [("timer", "200"), ("wires", "300")];
     let of = |experiment, axis, it: &Choice| times(experiment, &[(axis, it.name), ("speed", FAST)]);
     let found = [

@@ -1,4 +1,4 @@
-//! What the paper leaves open: the grid of radios, and single things that are different.
+//! Parameters that the paper leaves open: the grid of radios, and single changes.
 use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TIMERS, TWO_TIMERS, axis};
 use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 /// One thing that is different, or a point of the grid.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// What is open.
+    /// The parameter.
     pub parameter: &'static str,
-    /// How it is.
+    /// Its value.
     pub value: String,
     /// Everything is as assumed.
     pub is_assumed: bool,
@@ -34,7 +34,7 @@ impl Open {
     }
 }
 
-/// The tries of an MPDU that are assumed. A scenario cannot take them back, so each set-up says how many.
+/// The assumed tries of an MPDU. A scenario cannot unset a field, so each set-up sets it.
 const TRIES: &str = "\"wifi.mpdu-tries\" = 4\n";
 
 /// Tries of an MPDU in aggregates.
@@ -54,7 +54,7 @@ const RANGES: [(&str, &str); 2] = [
     ),
 ];
 
-/// What the grid is called among open parameters.
+/// Name of the grid among the open parameters.
 pub(super) const GRID: &str = "the grid";
 
 fn grid() -> Vec<Open> {
@@ -74,7 +74,7 @@ fn grid() -> Vec<Open> {
 
 const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"";
 
-/// What is different on the wireless network: the grid, and single things.
+/// Changes of the wireless network: the grid, and single parameters.
 pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let single =
         |parameter, value, fields: &str| Open::new(parameter, value, &format!("{TRIES}{fields}\n"));
@@ -95,7 +95,7 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
 
 const MOBILE_WLDR: &str = "\"links.'mobile-ap*'.recovery\" = \"wldr\"";
 
-/// What is different on the mobile network.
+/// Changes of the mobile network.
 pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let handoff = |field: &str| format!("\"wifi.handoff.{field}\n");
     let scan = |value, time: &str| {
@@ -117,7 +117,7 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
     ]
 });
 
-/// What is different where timers are swept.
+/// Changes of the sweep over timers.
 pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let radio = format!("{}{}", RETRIES[2].1, FADINGS[2].1);
     vec![
@@ -134,7 +134,7 @@ pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     ]
 });
 
-/// What is different where the satisfaction time is measured.
+/// Changes of the runs that measure the satisfaction time.
 pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     vec![
         Open::new("nothing", "everything as assumed", ""),
@@ -145,7 +145,7 @@ pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     ]
 });
 
-/// What is different where the consumer moves.
+/// Changes of the runs with a moving consumer.
 pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let parameter = "where the consumer moves";
     vec![
@@ -155,7 +155,7 @@ pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     ]
 });
 
-/// What is different on the joint network.
+/// Changes of the joint network.
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let [lossless, mild] = [0, 2].map(|it| format!("{}{}", RETRIES[2].1, FADINGS[it].1));
     vec![

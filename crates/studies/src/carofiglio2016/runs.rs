@@ -5,7 +5,7 @@ use recoup_sim::statistic::Seeded;
 
 /// Some runs of an experiment.
 #[derive(Clone, Debug)]
-pub(super) struct World<'a> {
+pub(super) struct Runs<'a> {
     results: &'a Results,
     experiment: &'static str,
     setup: Option<&'a str>,
@@ -14,7 +14,7 @@ pub(super) struct World<'a> {
 /// A place on the axes of an experiment.
 pub(super) type At<'a> = &'a [(&'a str, &'a str)];
 
-impl<'a> World<'a> {
+impl<'a> Runs<'a> {
     /// An experiment of the paper.
     pub(super) fn of(results: &'a Results, experiment: &'static str) -> Self {
         Self { results, experiment, setup: None }
@@ -37,7 +37,7 @@ impl<'a> World<'a> {
         self.values(at, "time_mean_s")
     }
 
-    /// What one place takes less than another, as a share of the other's time, in percent.
+    /// Time that one place saves against another, as a share of the other's time, in percent.
     pub(super) fn reduction(&self, at: At<'_>, other: At<'_>) -> Vec<Seeded> {
         joined(&self.time(at), &self.time(other), |ours, theirs| 100.0 * (1.0 - ours / theirs))
     }
@@ -48,7 +48,7 @@ impl<'a> World<'a> {
         joined(&sent_on, &all, |sent_on, all| 100.0 * sent_on / all)
     }
 
-    /// What the radio lost of what it took, in percent.
+    /// Residual loss of the radio, as a share of its frames, in percent.
     pub(super) fn residual(&self, at: At<'_>) -> Vec<Seeded> {
         scaled(self.values(at, "residual_loss"), 100.0)
     }

@@ -5,7 +5,7 @@ use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::changed;
 use recoup_config::tree::Table;
 
-/// What all networks share.
+/// Common part of all networks.
 const COMMON: &str = include_str!("common.toml");
 
 /// A network, with its consumers.
@@ -13,7 +13,7 @@ const COMMON: &str = include_str!("common.toml");
 pub(super) enum Net {
     /// Consumer and producer each on a radio link.
     Wireless,
-    /// The same with fewer packets: what is compared are ratios.
+    /// The wireless network with fewer packets: enough to compare ratios.
     WirelessShort,
     /// One that passes by six access points.
     Mobile,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_flows_cross_two_radio_links_of_which_parts_are_recovered() {
+    fn ten_flows_cross_two_partly_recovered_radio_links() {
         let network = at("part", "recovery=Interests at the consumer, timer=60");
         let flows = fetches(&network);
         assert_eq!((flows.len(), network.wifi[0].links.len()), (10, 2));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn who_only_has_a_timer_does_not_hear_of_its_own_face_either() {
+    fn timer_alone_gets_no_notice_of_faces() {
         let deaf =
             |network: &Network| fetches(network).iter().all(|plan| !plan.options.follows_faces);
         let mobility = |network: &Network| network.nodes[0].mobility.clone();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_joint_network_recovers_radio_links_and_no_others() {
+    fn joint_network_recovers_radio_links_only() {
         let network = at("joint", "network=WLDR and MLDR, speed=50");
         assert_eq!((fetches(&network).len(), network.wifi[0].links.len()), (5, 360));
         assert!(recovery(&network, "m1-ap36").1.starts_with("wldr"));

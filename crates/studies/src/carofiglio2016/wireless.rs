@@ -3,7 +3,7 @@ use super::axis::{
     ACKED, DATA, ELN, FAR_DATA, INTERESTS, LONG_TIMERS, NEAR_INTERESTS, NOTHING, PARTS, SPEEDS,
     TIMERS, TWO_TIMERS, WIRES, WLDR,
 };
-use super::runs::{World, less_by};
+use super::runs::{Runs, less_by};
 use super::scenario::RINGS;
 use crate::claim::Outcome;
 use crate::rule::{
@@ -13,35 +13,34 @@ use crate::rule::{
 use recoup_sim::statistic::{Seeded, paired};
 
 /// Times of Figure 5a.
-fn at(world: &World<'_>, way: &str, timer: &str, wires: &str) -> Vec<Seeded> {
-    world.time(&[("recovery", way), ("timer", timer), ("wires", wires)])
+fn at(runs: &Runs<'_>, way: &str, timer: &str, wires: &str) -> Vec<Seeded> {
+    runs.time(&[("recovery", way), ("timer", timer), ("wires", wires)])
 }
 
 /// The timer with which the mean time is shortest.
-fn quickest(world: &World<'_>) -> Option<&'static str> {
-    let mean = |timer: &&'static str| Some((mean_of(&at(world, NOTHING, timer, "300"))?, *timer));
+fn quickest(runs: &Runs<'_>) -> Option<&'static str> {
+    let mean = |timer: &&'static str| Some((mean_of(&at(runs, NOTHING, timer, "300"))?, *timer));
     let quickest = TIMERS.iter().filter_map(mean).min_by(|a, b| a.0.total_cmp(&b.0));
     quickest.map(|(_, timer)| timer)
 }
 
 /// A timer in round trips, as measured with it.
-fn in_round_trips(world: &World<'_>, timer: &str) -> Vec<Seeded> {
+fn in_round_trips(runs: &Runs<'_>, timer: &str) -> Vec<Seeded> {
     let place = [("recovery", NOTHING), ("timer", timer), ("wires", "300")];
     let millis = timer.parse::<f64>().unwrap_or(f64::NAN);
-    let round_trips = world.values(&place, "rtt_mean_s").into_iter();
+    let round_trips = runs.values(&place, "rtt_mean_s").into_iter();
     round_trips.map(|(seed, rtt)| (seed, millis / (rtt * 1e3))).collect()
 }
 
-/// The quickest timer, and every other that the runs do not tell from it, is one to two round trips long; open if only
-/// some of them are.
-fn is_just_above(world: &World<'_>, best: &str) -> Finding {
-    let time = |timer: &str| at(world, NOTHING, timer, "300");
+/// The quickest timer, and every other one tied with it, is one to two round trips long; open if only some of them are.
+fn is_just_above(runs: &Runs<'_>, best: &str) -> Finding {
+    let time = |timer: &str| at(runs, NOTHING, timer, "300");
     let is_alike = |timer: &&&str| {
         paired(&time(timer), &time(best), LEVEL)
             .is_some_and(|by| by.low() <= 0.0 && by.high() >= 0.0)
     };
     let one = |timer: &&str| {
-        within(&format!("{timer} ms"), &in_round_trips(world, timer), "round trips", 1.0, 2.0)
+        within(&format!("{timer} ms"), &in_round_trips(runs, timer), "round trips", 1.0, 2.0)
     };
     let findings: Vec<_> = TIMERS.iter().filter(is_alike).map(one).collect();
     let all = |outcome| findings.iter().all(|it| it.outcome == outcome);
@@ -51,29 +50,29 @@ fn is_just_above(world: &World<'_>, best: &str) -> Finding {
         _ => Outcome::Open,
     };
     let ours = findings.iter().map(|it| it.ours.as_str()).collect::<Vec<_>>().join(", ");
-    Finding { outcome, ours: format!("not told from the quickest: {ours}") }
+    Finding { outcome, ours: format!("tied with the quickest: {ours}") }
 }
 
 /// Without recovery times fall and rise again with the timer, and are shortest just above the round trip.
-pub(super) fn timer_matters(world: &World<'_>) -> Finding {
-    let Some(best) = quickest(world) else { return Finding::open("no results") };
-    let time = |timer| at(world, NOTHING, timer, "300");
+pub(super) fn timer_matters(runs: &Runs<'_>) -> Finding {
+    let Some(best) = quickest(runs) else { return Finding::open("no results") };
+    let time = |timer| at(runs, NOTHING, timer, "300");
     let name = |timer: &str| format!("{timer} ms");
     let slower =
         |timer: &'static str| less((&name(best), &time(best)), (&name(timer), &time(timer)), "s");
-    slower("40").and(slower("1000")).and(is_just_above(world, best))
+    slower("40").and(slower("1000")).and(is_just_above(runs, best))
 }
 
 /// Which timer is quickest, without judgement.
-pub(super) fn quickest_timer(world: &World<'_>) -> Finding {
-    let ours = quickest(world).map_or("no results".into(), |timer| format!("{timer} ms"));
+pub(super) fn quickest_timer(runs: &Runs<'_>) -> Finding {
+    let ours = quickest(runs).map_or("no results".into(), |timer| format!("{timer} ms"));
     Finding { outcome: Outcome::Reported, ours }
 }
 
 /// WLDR, then ELN, then nothing, at each timer above the round trip and with both kinds of wires.
-pub(super) fn near_repair_is_quickest(world: &World<'_>) -> Finding {
+pub(super) fn near_repair_is_quickest(runs: &Runs<'_>) -> Finding {
     let one = |wires: &'static str, timer: &'static str| {
-        let of = |way| (way, at(world, way, timer, wires));
+        let of = |way| (way, at(runs, way, timer, wires));
         let order = increasing(&[of(WLDR), of(ELN), of(NOTHING)], "s");
         order.labelled(&format!("{wires} Mbit/s, {timer} ms"))
     };
@@ -82,24 +81,24 @@ pub(super) fn near_repair_is_quickest(world: &World<'_>) -> Finding {
     )
 }
 
-/// What ELN takes more than WLDR, as a share, mean over timers above the round trip.
-fn gap(world: &World<'_>, wires: &str) -> Vec<Seeded> {
+/// Time that ELN takes more than WLDR, as a share, mean over timers above the round trip.
+fn gap(runs: &Runs<'_>, wires: &str) -> Vec<Seeded> {
     let one =
-        |timer: &&str| quotient(&at(world, ELN, timer, wires), &at(world, WLDR, timer, wires));
+        |timer: &&str| quotient(&at(runs, ELN, timer, wires), &at(runs, WLDR, timer, wires));
     let sum = LONG_TIMERS.iter().map(one).reduce(|sum, one| joined(&sum, &one, |a, b| a + b));
     let percent = |sum: f64| 100.0 * (sum / LONG_TIMERS.len() as f64 - 1.0);
     sum.unwrap_or_default().into_iter().map(|(seed, sum)| (seed, percent(sum))).collect()
 }
 
-pub(super) fn far_repair_suffers_from_wires(world: &World<'_>) -> Finding {
-    less(("gap at 300 Mbit/s", &gap(world, "300")), ("at 60 Mbit/s", &gap(world, "60")), "%")
+pub(super) fn far_repair_suffers_from_wires(runs: &Runs<'_>) -> Finding {
+    less(("gap at 300 Mbit/s", &gap(runs, "300")), ("at 60 Mbit/s", &gap(runs, "60")), "%")
 }
 
 /// Times with WLDR are the same at all timers above the round trip.
-pub(super) fn wldr_needs_no_timer(world: &World<'_>) -> Finding {
-    let first = at(world, WLDR, "60", "300");
+pub(super) fn wldr_needs_no_timer(runs: &Runs<'_>) -> Finding {
+    let first = at(runs, WLDR, "60", "300");
     let one = |timer: &&str| {
-        let later = at(world, WLDR, timer, "300");
+        let later = at(runs, WLDR, timer, "300");
         ratio(&format!("{timer} ms over 60 ms"), &later, &first, 0.97, 1.03)
     };
     Finding::all(LONG_TIMERS[1..].iter().map(one))
@@ -107,30 +106,30 @@ pub(super) fn wldr_needs_no_timer(world: &World<'_>) -> Finding {
 
 // --- parts --------------------------------------------------------------------------------------
 
-fn part(world: &World<'_>, way: &str, timer: &str) -> Vec<Seeded> {
-    world.time(&[("recovery", way), ("timer", timer)])
+fn part(runs: &Runs<'_>, way: &str, timer: &str) -> Vec<Seeded> {
+    runs.time(&[("recovery", way), ("timer", timer)])
 }
 
 /// Without recovery 200 ms take longer than 60 ms.
-pub(super) fn nothing_needs_a_timer(world: &World<'_>) -> Finding {
-    less(("60 ms", &part(world, NOTHING, "60")), ("200 ms", &part(world, NOTHING, "200")), "s")
+pub(super) fn nothing_needs_a_timer(runs: &Runs<'_>) -> Finding {
+    less(("60 ms", &part(runs, NOTHING, "60")), ("200 ms", &part(runs, NOTHING, "200")), "s")
 }
 
 /// At both timers, one part is quicker than the other.
-fn quicker(world: &World<'_>, one: &str, other: &str) -> Finding {
+fn quicker(runs: &Runs<'_>, one: &str, other: &str) -> Finding {
     Finding::all(TWO_TIMERS.map(|timer| {
-        let (ours, theirs) = (part(world, one, timer), part(world, other, timer));
+        let (ours, theirs) = (part(runs, one, timer), part(runs, other, timer));
         less((one, &ours), (other, &theirs), "s").labelled(&format!("{timer} ms"))
     }))
 }
 
-pub(super) fn interests_help_more(world: &World<'_>) -> Finding {
-    quicker(world, INTERESTS, DATA)
+pub(super) fn interests_help_more(runs: &Runs<'_>) -> Finding {
+    quicker(runs, INTERESTS, DATA)
 }
 
-/// What a part gains on nothing, as a share of what the whole of it gains; mean over mean.
-fn share(world: &World<'_>, part_: &str, whole: &str, timer: &str, least: f64) -> Finding {
-    let times = [NOTHING, part_, whole].map(|way| part(world, way, timer));
+/// Gain of one part, as a share of the gain of the whole; mean over mean.
+fn share(runs: &Runs<'_>, part_: &str, whole: &str, timer: &str, least: f64) -> Finding {
+    let times = [NOTHING, part_, whole].map(|way| part(runs, way, timer));
     let [Some(nothing), Some(some), Some(all)] = [0, 1, 2].map(|it| mean_of(&times[it])) else {
         return Finding::open("no results");
     };
@@ -145,48 +144,48 @@ fn share(world: &World<'_>, part_: &str, whole: &str, timer: &str, least: f64) -
     Finding { outcome, ours }
 }
 
-pub(super) fn interests_help_near(world: &World<'_>) -> Finding {
-    Finding::all(TWO_TIMERS.map(|timer| share(world, NEAR_INTERESTS, INTERESTS, timer, 0.6)))
+pub(super) fn interests_help_near(runs: &Runs<'_>) -> Finding {
+    Finding::all(TWO_TIMERS.map(|timer| share(runs, NEAR_INTERESTS, INTERESTS, timer, 0.6)))
 }
 
 /// Most of what recovering Data gains is gained at the producer; what is not, is more at 200 ms.
-pub(super) fn data_helps_far(world: &World<'_>) -> Finding {
-    let most = Finding::all(TWO_TIMERS.map(|timer| share(world, FAR_DATA, DATA, timer, 0.5)));
-    let rest = |timer| less_by(&part(world, DATA, timer), &part(world, FAR_DATA, timer));
+pub(super) fn data_helps_far(runs: &Runs<'_>) -> Finding {
+    let most = Finding::all(TWO_TIMERS.map(|timer| share(runs, FAR_DATA, DATA, timer, 0.5)));
+    let rest = |timer| less_by(&part(runs, DATA, timer), &part(runs, FAR_DATA, timer));
     most.and(less(("the rest at 60 ms", &rest("60")), ("at 200 ms", &rest("200")), "s"))
 }
 
 /// All of WLDR is best, nothing worst.
-pub(super) fn the_whole_is_best(world: &World<'_>) -> Finding {
+pub(super) fn the_whole_is_best(runs: &Runs<'_>) -> Finding {
     let between = PARTS.iter().filter(|way| ![NOTHING, WLDR].contains(way));
-    let one = |way: &&str| quicker(world, WLDR, way).and(quicker(world, way, NOTHING));
+    let one = |way: &&str| quicker(runs, WLDR, way).and(quicker(runs, way, NOTHING));
     Finding::all(between.map(one))
 }
 
 // --- speeds -------------------------------------------------------------------------------------
 
-fn gain(world: &World<'_>, timer: &str, speed: &str) -> Vec<Seeded> {
+fn gain(runs: &Runs<'_>, timer: &str, speed: &str) -> Vec<Seeded> {
     let place = |way| [("recovery", way), ("timer", timer), ("speed", speed)];
-    world.reduction(&place(WLDR), &place(NOTHING))
+    runs.reduction(&place(WLDR), &place(NOTHING))
 }
 
-pub(super) fn gains(world: &World<'_>, timer: &str, (low, high): (f64, f64)) -> Finding {
+pub(super) fn gains(runs: &Runs<'_>, timer: &str, (low, high): (f64, f64)) -> Finding {
     let one =
-        |speed: &str| within(&format!("{speed} km/h"), &gain(world, timer, speed), "%", low, high);
+        |speed: &str| within(&format!("{speed} km/h"), &gain(runs, timer, speed), "%", low, high);
     Finding::all(SPEEDS.map(one))
 }
 
 /// The gain is larger at 200 ms than at 60 ms, at each speed.
-pub(super) fn gains_more_with_a_long_timer(world: &World<'_>) -> Finding {
+pub(super) fn gains_more_with_a_long_timer(runs: &Runs<'_>) -> Finding {
     Finding::all(SPEEDS.map(|speed| {
-        let (short, long) = (gain(world, "60", speed), gain(world, "200", speed));
+        let (short, long) = (gain(runs, "60", speed), gain(runs, "200", speed));
         less(("at 60 ms", &short), ("at 200 ms", &long), "%").labelled(&format!("{speed} km/h"))
     }))
 }
 
-pub(super) fn wldr_always_gains(world: &World<'_>) -> Finding {
+pub(super) fn wldr_always_gains(runs: &Runs<'_>) -> Finding {
     let one = |timer: &'static str, speed: &'static str| {
-        let time = |way| world.time(&[("recovery", way), ("timer", timer), ("speed", speed)]);
+        let time = |way| runs.time(&[("recovery", way), ("timer", timer), ("speed", speed)]);
         let finding = less((WLDR, &time(WLDR)), (NOTHING, &time(NOTHING)), "s");
         finding.labelled(&format!("{speed} km/h, {timer} ms"))
     };
@@ -196,8 +195,8 @@ pub(super) fn wldr_always_gains(world: &World<'_>) -> Finding {
 // --- the rest -----------------------------------------------------------------------------------
 
 /// No run ends at another instant if the ring is eight times as large: nothing that was wanted was overwritten.
-pub(super) fn the_ring_is_large_enough(world: &World<'_>) -> Finding {
-    let [small, large] = RINGS.map(|slots| world.values(&[("ring", slots)], "time_s"));
+pub(super) fn the_ring_is_large_enough(runs: &Runs<'_>) -> Finding {
+    let [small, large] = RINGS.map(|slots| runs.values(&[("ring", slots)], "time_s"));
     let differ = joined(&small, &large, |small, large| small - large);
     let other = differ.iter().filter(|(_, by)| *by != 0.0).count();
     let outcome = match other {
@@ -206,7 +205,7 @@ pub(super) fn the_ring_is_large_enough(world: &World<'_>) -> Finding {
         _ => Outcome::Fails,
     };
     let ours = format!(
-        "{other} of {} runs end at another instant with 65,536 slots; 8192 references of 8 octets are {} octets",
+        "{other} of {} runs end at another instant with 65,536 slots; 8192 references of 8 bytes are {} bytes",
         differ.len(),
         8192 * 8
     );
@@ -214,10 +213,10 @@ pub(super) fn the_ring_is_large_enough(world: &World<'_>) -> Finding {
 }
 
 /// Mean round trips, without judgement.
-pub(super) fn round_trips(world: &World<'_>) -> Finding {
+pub(super) fn round_trips(runs: &Runs<'_>) -> Finding {
     let one = |way| {
         let place = [("recovery", way), ("timer", "200"), ("wires", "300")];
-        let values: Vec<_> = world
+        let values: Vec<_> = runs
             .values(&place, "rtt_mean_s")
             .iter()
             .map(|(seed, rtt)| (*seed, rtt * 1e3))
@@ -230,23 +229,23 @@ pub(super) fn round_trips(world: &World<'_>) -> Finding {
 }
 
 /// Claims by which a different set-up is judged: at 10 km/h, with timers of 60 and 200 ms and wires of 300 Mbit/s.
-pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
-    let time = |way, timer| part(world, way, timer);
+pub(super) fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
+    let time = |way, timer| part(runs, way, timer);
     let order = |timer: &'static str| {
         let series = [WLDR, ELN, NOTHING].map(|way| (way, time(way, timer)));
         increasing(&series, "s").labelled(&format!("{timer} ms"))
     };
     let gain = |timer: &'static str| {
         let place = |way| [("recovery", way), ("timer", timer)];
-        world.reduction(&place(WLDR), &place(NOTHING))
+        runs.reduction(&place(WLDR), &place(NOTHING))
     };
-    let lost = estimate(&world.residual(&[("recovery", NOTHING), ("timer", "200")]));
+    let lost = estimate(&runs.residual(&[("recovery", NOTHING), ("timer", "200")]));
     let lost = lost.map_or("no results".into(), |it| text(&it, "%"));
     let most = gain("200");
     vec![
         ("E-02", Finding::all(TWO_TIMERS.map(order)).beside(&format!("residual loss {lost}"))),
         ("E-04", ratio("200 ms over 60 ms", &time(WLDR, "200"), &time(WLDR, "60"), 0.97, 1.03)),
-        ("E-05", nothing_needs_a_timer(world)),
+        ("E-05", nothing_needs_a_timer(runs)),
         ("E-10", within("10 km/h", &gain("60"), "%", 4.0, 18.0)),
         (
             "E-11",
@@ -256,17 +255,17 @@ pub(super) fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
                 "%",
             )),
         ),
-        ("E-12", quicker(world, WLDR, NOTHING).beside(&competitor(world))),
+        ("E-12", quicker(runs, WLDR, NOTHING).beside(&competitor(runs))),
     ]
 }
 
-/// The same where timers are swept.
-pub(super) fn findings_of_timers(world: &World<'_>) -> Vec<(&'static str, Finding)> {
-    vec![("E-01a", timer_matters(world))]
+/// The claims judged in the sweep over timers.
+pub(super) fn findings_of_timers(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
+    vec![("E-01a", timer_matters(runs))]
 }
 
 /// NDNLPv2 beside WLDR.
-fn competitor(world: &World<'_>) -> String {
-    let mean = |timer| mean_of(&part(world, ACKED, timer)).unwrap_or(f64::NAN);
+fn competitor(runs: &Runs<'_>) -> String {
+    let mean = |timer| mean_of(&part(runs, ACKED, timer)).unwrap_or(f64::NAN);
     format!("{ACKED} {:.2} and {:.2} s", mean("60"), mean("200"))
 }

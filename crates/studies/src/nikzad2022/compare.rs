@@ -1,5 +1,5 @@
 //! Figure 11 and what the paper concludes: its proposal against the others (C-29 to C-35).
-use super::runs::{B, Timer, W, World, joined};
+use super::runs::{B, Timer, W, Runs, joined};
 use super::timer::{BASIC, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED};
 use super::trend::{Side, beyond, least};
 use crate::claim::Outcome;
@@ -12,39 +12,39 @@ pub(super) fn figure_11() -> [Timer; 4] {
 }
 
 /// C-29.
-pub(super) fn predictive_is_best(world: &World<'_>) -> Finding {
+pub(super) fn predictive_is_best(runs: &Runs<'_>) -> Finding {
     let others = [BASIC.into(), PER_PROVIDER.into(), RECONSIDERED.into()];
     let at = |s: &&'static str| {
         let one = |what, metric| {
-            let found = least(world, s, PREDICTIVE.into(), &others, |world, timer, s| {
-                world.of(timer, s, metric)
+            let found = least(runs, s, PREDICTIVE.into(), &others, |runs, timer, s| {
+                runs.of(timer, s, metric)
             });
             found.labelled(what)
         };
         one("B", B).and(one("W", W))
     };
-    Finding::all(world.exponents().iter().map(at))
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 /// C-30.
-pub(super) fn reconsidered_is_better(world: &World<'_>) -> Finding {
+pub(super) fn reconsidered_is_better(runs: &Runs<'_>) -> Finding {
     let at = |s: &&'static str| {
-        let w = |timer: Timer| world.of(timer, s, W);
+        let w = |timer: Timer| runs.of(timer, s, W);
         let (own, basic, each) = (w(RECONSIDERED.into()), w(BASIC.into()), w(PER_PROVIDER.into()));
         let lower = joined(&basic, &each, f64::min);
         let others = [BASIC.into(), PER_PROVIDER.into()];
         let b =
-            least(world, s, RECONSIDERED.into(), &others, |world, timer, s| world.of(timer, s, B));
+            least(runs, s, RECONSIDERED.into(), &others, |runs, timer, s| runs.of(timer, s, B));
         let w = beyond("W over the lower of both", &quotient(&own, &lower), "", Side::Below, 1.1);
         b.labelled("B").and(w)
     };
-    Finding::all(world.exponents().iter().map(at))
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 /// C-31.
-pub(super) fn per_provider_hardly_helps(world: &World<'_>) -> Finding {
+pub(super) fn per_provider_hardly_helps(runs: &Runs<'_>) -> Finding {
     let gain = |s: &str| {
-        let of = |timer: Timer| world.of(timer, s, B);
+        let of = |timer: Timer| runs.of(timer, s, B);
         joined(&of(PER_PROVIDER.into()), &of(BASIC.into()), |own, basic| {
             100.0 * (1.0 - own / basic)
         })
@@ -53,17 +53,17 @@ pub(super) fn per_provider_hardly_helps(world: &World<'_>) -> Finding {
         within(&format!("s = {s}: fewer bad ones by"), &gain(s), "%", f64::NEG_INFINITY, 15.0)
     };
     let some = beyond("at s = 2 by", &gain("2"), "%", Side::Above, 0.0);
-    Finding::all(world.exponents().iter().map(small)).and(some)
+    Finding::all(runs.exponents().iter().map(small)).and(some)
 }
 
 /// The mean over exponents of a quotient of two timers, seed by seed.
 fn mean_ratio(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     timers: (Timer, Timer),
-    of: impl Fn(&World<'_>, Timer, &str) -> Vec<Seeded>,
+    of: impl Fn(&Runs<'_>, Timer, &str) -> Vec<Seeded>,
 ) -> Vec<Seeded> {
-    let at = |s: &&'static str| quotient(&of(world, timers.0, s), &of(world, timers.1, s));
-    let all: Vec<_> = world.exponents().iter().map(at).collect();
+    let at = |s: &&'static str| quotient(&of(runs, timers.0, s), &of(runs, timers.1, s));
+    let all: Vec<_> = runs.exponents().iter().map(at).collect();
     let seeds = all.first().into_iter().flatten().map(|(seed, _)| *seed);
     let over = |seed| {
         let values = all.iter().filter_map(|it| it.iter().find(|(own, _)| *own == seed));
@@ -73,11 +73,11 @@ fn mean_ratio(
 }
 
 /// C-32, C-33: a timer against Basic, over all exponents.
-fn doubles(world: &World<'_>, timer: Timer) -> Finding {
+fn doubles(runs: &Runs<'_>, timer: Timer) -> Finding {
     let both = (timer, BASIC.into());
-    let b = mean_ratio(world, both, |world, timer, s| world.of(timer, s, B));
-    let w = mean_ratio(world, both, |world, timer, s| world.of(timer, s, W));
-    let cost = mean_ratio(world, both, |world, timer, s| world.cost(timer, s));
+    let b = mean_ratio(runs, both, |runs, timer, s| runs.of(timer, s, B));
+    let w = mean_ratio(runs, both, |runs, timer, s| runs.of(timer, s, W));
+    let cost = mean_ratio(runs, both, |runs, timer, s| runs.cost(timer, s));
     let short = within("W", &w, "", 0.0, 0.8);
     let cheap = within("product", &cost, "", 0.0, 0.6);
     let either = match (short.outcome, cheap.outcome) {
@@ -90,13 +90,13 @@ fn doubles(world: &World<'_>, timer: Timer) -> Finding {
 }
 
 /// C-32.
-pub(super) fn reconsidered_doubles(world: &World<'_>) -> Finding {
-    doubles(world, RECONSIDERED.into())
+pub(super) fn reconsidered_doubles(runs: &Runs<'_>) -> Finding {
+    doubles(runs, RECONSIDERED.into())
 }
 
 /// C-33: a floor near the mean round trip and small gains alone, k = 4.
-pub(super) fn floor_and_gains_double(world: &World<'_>) -> Finding {
-    doubles(world, Jacobson { gains: Gains::VerySlow, k: 4, floor: 100 }.into())
+pub(super) fn floor_and_gains_double(runs: &Runs<'_>) -> Finding {
+    doubles(runs, Jacobson { gains: Gains::VerySlow, k: 4, floor: 100 }.into())
 }
 
 /// C-34: the share of requests for the most popular fifth of 10 000 contents, in per cent.
@@ -116,25 +116,25 @@ pub(super) fn shares() -> Finding {
     Finding { outcome: if holds { Outcome::Holds } else { Outcome::Fails }, ours }
 }
 
-/// Octets of a packet on a link, Interests and Data together, by seed.
-fn octets(world: &World<'_>, timer: Timer, s: &str) -> Vec<Seeded> {
-    let of = |metric| world.of(timer, s, metric);
+/// Bytes of a packet on a link, Interests and Data together, by seed.
+fn packet_size(runs: &Runs<'_>, timer: Timer, s: &str) -> Vec<Seeded> {
+    let of = |metric| runs.of(timer, s, metric);
     quotient(&of("all.hop_octets"), &of("all.packet_hops"))
 }
 
 /// C-35: what timers add to packets. A timer that repeats less sends fewer of the short Interests, so the mean of all
 /// packets may differ a little although none is longer.
-pub(super) fn overhead(world: &World<'_>) -> Finding {
+pub(super) fn overhead(runs: &Runs<'_>) -> Finding {
     let at = |s: &&'static str| {
-        let of = |timer: Timer| octets(world, timer, s);
+        let of = |timer: Timer| packet_size(runs, timer, s);
         let (basic, own) = (of(BASIC.into()), of(RECONSIDERED.into()));
         let (each, most) = (of(PER_PROVIDER.into()), of(PREDICTIVE.into()));
         let label = format!("s = {s}: Reconsidered over Basic");
         ratio(&label, &own, &basic, 0.97, 1.03)
-            .and(less(("Basic", &basic), ("Predictive", &most), "octets a packet"))
-            .and(less(("PerProvider", &each), ("Predictive", &most), "octets a packet"))
+            .and(less(("Basic", &basic), ("Predictive", &most), "bytes a packet"))
+            .and(less(("PerProvider", &each), ("Predictive", &most), "bytes a packet"))
     };
-    Finding::all(world.exponents().iter().map(at))
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn q_of_16_gives_the_shares_that_the_paper_quotes() {
+    fn q_of_16_gives_the_quoted_shares() {
         assert!((share_of_a_fifth(16.0, 1.0) - 75.0).abs() < 0.1);
         assert!((share_of_a_fifth(0.7, 2.0) - 99.95).abs() < 0.01);
         assert_eq!(shares().outcome, Outcome::Holds);

@@ -5,7 +5,7 @@ mod open;
 use super::compare::figure_11;
 use super::floor;
 use super::gains::{self, TABLE_4};
-use super::runs::{B, Timer, W, World, number};
+use super::runs::{B, Timer, W, Runs, number};
 use super::timer::{
     BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED, S,
     floored,
@@ -16,29 +16,29 @@ use crate::rule::{estimate, scaled};
 use recoup_sim::statistic::Seeded;
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let world = World::paper(results);
+    let runs = Runs::paper(results);
     let mut figures = Vec::new();
-    figures.extend(both("floor", "RTO_min", "Fig. 2", |metric| floors(&world, metric)));
+    figures.extend(both("floor", "RTO_min", "Fig. 2", |metric| floors(&runs, metric)));
     figures.extend(distribution::of_floor(results));
-    figures.push(table_3(&world));
+    figures.push(table_3(&runs));
     for (floor, place) in [(0, "Fig. 4"), (100, "Fig. 6")] {
         let id = format!("gains-{floor}");
-        figures.extend(both(&id, "gains", place, |metric| classes(&world, floor, metric)));
+        figures.extend(both(&id, "gains", place, |metric| classes(&runs, floor, metric)));
     }
     figures.extend(distribution::of_classes(results));
-    figures.push(table_4(&world));
+    figures.push(table_4(&runs));
     for (number, base) in (7..).zip(BASES) {
         let (id, place) = (format!("factor-{number}"), format!("Fig. {number}"));
-        figures.extend(both(&id, "k", &place, |metric| factors(&world, base, metric)));
+        figures.extend(both(&id, "k", &place, |metric| factors(&runs, base, metric)));
     }
     figures.extend(both("estimators", "estimators", "Fig. 11", |metric| {
         let named = figure_11().map(|timer| (name(timer), timer));
-        over_exponents(&world, &named, metric)
+        over_exponents(&runs, &named, metric)
     }));
     figures.extend(both("beyond", "estimators beyond the paper", "section 6", |metric| {
-        over_exponents(&world, &beyond(), metric)
+        over_exponents(&runs, &beyond(), metric)
     }));
-    figures.push(frontier(&world));
+    figures.push(frontier(&runs));
     figures.push(single_way(results));
     figures.extend(open::figures(results));
     figures.retain(Figure::shows_ours);
@@ -78,7 +78,7 @@ fn both(
         }
     };
     [
-        one(B, "b", "B: share of timeouts that were needless", "Bad timeouts"),
+        one(B, "b", "B: share of timeouts that were spurious", "Bad timeouts"),
         one(W, "w", "W: RTO over RTT", "Cost of good timeouts"),
     ]
 }
@@ -92,35 +92,35 @@ fn lines(x: Axis, values: &[f64], at: impl Fn(&str, usize) -> Vec<Seeded>) -> (A
     (x, S.iter().map(line).collect())
 }
 
-fn floors(world: &World<'_>, metric: &str) -> (Axis, Vec<Series>) {
+fn floors(runs: &Runs<'_>, metric: &str) -> (Axis, Vec<Series>) {
     lines(Axis::quantity("RTO_min", "ms"), &FLOORS.map(f64::from), |s, place| {
-        world.of(floored(FLOORS[place]).into(), s, metric)
+        runs.of(floored(FLOORS[place]).into(), s, metric)
     })
 }
 
-fn classes(world: &World<'_>, floor: u32, metric: &str) -> (Axis, Vec<Series>) {
+fn classes(runs: &Runs<'_>, floor: u32, metric: &str) -> (Axis, Vec<Series>) {
     let names = Gains::ALL.map(Gains::name);
     lines(Axis::places("class", names), &[0.0, 1.0, 2.0, 3.0, 4.0], |s, place| {
-        world.of(gains::class(Gains::ALL[place], floor), s, metric)
+        runs.of(gains::class(Gains::ALL[place], floor), s, metric)
     })
 }
 
-fn factors(world: &World<'_>, base: (Gains, u32), metric: &str) -> (Axis, Vec<Series>) {
+fn factors(runs: &Runs<'_>, base: (Gains, u32), metric: &str) -> (Axis, Vec<Series>) {
     let (gains, floor) = base;
     let label = format!("k ({}, {floor} ms)", gains.name());
     lines(Axis::quantity(&label, ""), &FACTORS.map(f64::from), |s, place| {
-        world.of(Jacobson { gains, k: FACTORS[place], floor }.into(), s, metric)
+        runs.of(Jacobson { gains, k: FACTORS[place], floor }.into(), s, metric)
     })
 }
 
 /// A line for each timer over the exponents.
 fn over_exponents(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     timers: &[(String, Timer)],
     metric: &str,
 ) -> (Axis, Vec<Series>) {
     let line = |(name, timer): &(String, Timer)| {
-        let at = |s: &&str| (number(s), world.of(*timer, s, metric));
+        let at = |s: &&str| (number(s), runs.of(*timer, s, metric));
         Series::means_at(name, Style::Line, S.iter().map(at))
     };
     (Axis::quantity("s", ""), timers.iter().map(line).collect())
@@ -134,11 +134,11 @@ fn beyond() -> Vec<(String, Timer)> {
 }
 
 /// Both faults of all estimators, each a line through the exponents.
-fn frontier(world: &World<'_>) -> Figure {
+fn frontier(runs: &Runs<'_>) -> Figure {
     let more = [("PerProvider".to_owned(), PER_PROVIDER.into())];
     let more = more.into_iter().chain([("Predictive".to_owned(), PREDICTIVE.into())]);
     let line = |(name, timer): (String, Timer)| {
-        let mean = |s: &str, metric| estimate(&world.of(timer, s, metric)).map(|it| it.mean);
+        let mean = |s: &str, metric| estimate(&runs.of(timer, s, metric)).map(|it| it.mean);
         let mut line = Series::new(&name, Style::Line);
         line.points = S.iter().filter_map(|s| Some((mean(s, W)?, mean(s, B)?))).collect();
         line
@@ -148,7 +148,7 @@ fn frontier(world: &World<'_>) -> Figure {
         title: "Both faults of each estimator".into(),
         caption: "Means over seeds; each line goes from s = 1 to s = 2. Nearer to the lower left corner is better.".into(),
         x: Axis::quantity("W: RTO over RTT of good timeouts", ""),
-        y: Axis::quantity("B: share of timeouts that were needless", ""),
+        y: Axis::quantity("B: share of timeouts that were spurious", ""),
         series: beyond().into_iter().chain(more).map(line).collect(),
     }
 }
@@ -157,12 +157,12 @@ fn frontier(world: &World<'_>) -> Figure {
 const TABLE_3: [[f64; 2]; 5] =
     [[2.44, 16.83], [1.48, 5.44], [2.66, -73.63], [1.42, -87.42], [1.42, -85.55]];
 
-fn table_3(world: &World<'_>) -> Figure {
+fn table_3(runs: &Runs<'_>) -> Figure {
     let bars = |floor: u32| {
         Series::means(
             &format!("{floor} ms"),
             Style::Bars,
-            S.map(|s| floor::growth(world, floor, s)),
+            S.map(|s| floor::growth(runs, floor, s)),
         )
     };
     let mut paper = Series::new("the paper", Style::Paper);
@@ -194,9 +194,9 @@ const TABLE_4_VALUES: [[f64; 4]; 5] = [
     [-2.14, -1.53, -0.90, -0.41],
 ];
 
-fn table_4(world: &World<'_>) -> Figure {
+fn table_4(runs: &Runs<'_>) -> Figure {
     let bars = |gains: Gains| {
-        Series::means(gains.name(), Style::Bars, S.map(|s| gains::benefit(world, gains, s)))
+        Series::means(gains.name(), Style::Bars, S.map(|s| gains::benefit(runs, gains, s)))
     };
     let mut series: Vec<_> = TABLE_4.map(bars).into();
     let mut paper = Series::new("the paper", Style::Paper);
@@ -217,13 +217,13 @@ fn table_4(world: &World<'_>) -> Figure {
 
 /// Predictive beside Basic and Reconsidered under its own conditions.
 fn single_way(results: &Results) -> Figure {
-    let world = World::single_way(results);
+    let runs = Runs::single_way(results);
     let three: [Timer; 3] = [BASIC.into(), RECONSIDERED.into(), PREDICTIVE.into()];
     let mut series = Vec::new();
     for (metric, letter) in [(B, "B"), (W, "W/10")] {
         let scale = if metric == B { 1.0 } else { 0.1 };
         for timer in three {
-            let at = |s: &&str| (number(s), scaled(world.of(timer, s, metric), scale));
+            let at = |s: &&str| (number(s), scaled(runs.of(timer, s, metric), scale));
             let label = format!("{letter}, {}", name(timer));
             series.push(Series::means_at(&label, Style::Line, S.iter().map(at)));
         }

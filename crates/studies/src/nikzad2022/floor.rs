@@ -1,59 +1,59 @@
 //! Figures 2 and 3, Table 3: what the shortest timeout does (C-01 to C-11b, C-36).
-use super::runs::{B, W, World, joined, number};
+use super::runs::{B, W, Runs, joined, number};
 use super::timer::{BASIC, FLOORS, floored};
-use super::trend::{Side, Sweep, Way, beyond, monotone, near_least, over_exponents, told};
+use super::trend::{Side, Sweep, Way, beyond, monotone, near_least, over_exponents, with_interval};
 use crate::rule::{Finding, always, less, scaled, within};
 use recoup_sim::statistic::Seeded;
 
-/// The floors of a world, up to the longest that the first claim is about.
-fn to_200(world: &World<'_>) -> impl Iterator<Item = u32> {
-    let has = move |floor: &u32| !world.of(floored(*floor).into(), "1", B).is_empty();
+/// The floors of these runs, up to the longest that the first claim is about.
+fn to_200(runs: &Runs<'_>) -> impl Iterator<Item = u32> {
+    let has = move |floor: &u32| !runs.of(floored(*floor).into(), "1", B).is_empty();
     FLOORS.into_iter().filter(|floor| *floor <= 200).filter(has)
 }
 
-fn over_floors(world: &World<'_>, s: &str, metric: &str) -> Sweep {
-    let of = |floor| (f64::from(floor), world.of(floored(floor).into(), s, metric));
-    to_200(world).map(of).collect()
+fn over_floors(runs: &Runs<'_>, s: &str, metric: &str) -> Sweep {
+    let of = |floor| (f64::from(floor), runs.of(floored(floor).into(), s, metric));
+    to_200(runs).map(of).collect()
 }
 
 /// C-01.
-pub(super) fn fewer_bad_ones_cost_more(world: &World<'_>) -> Finding {
+pub(super) fn fewer_bad_ones_cost_more(runs: &Runs<'_>) -> Finding {
     let at = |s: &&str| {
-        let b = monotone(&format!("s = {s}: B"), &over_floors(world, s, B), Way::Down);
-        b.and(monotone("W", &over_floors(world, s, W), Way::Up))
+        let b = monotone(&format!("s = {s}: B"), &over_floors(runs, s, B), Way::Down);
+        b.and(monotone("W", &over_floors(runs, s, W), Way::Up))
     };
-    Finding::all(world.exponents().iter().map(at))
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 /// C-02.
-pub(super) fn none_is_bad_from_200_ms(world: &World<'_>) -> Finding {
+pub(super) fn none_is_bad_from_200_ms(runs: &Runs<'_>) -> Finding {
     let long = FLOORS.into_iter().filter(|floor| *floor >= 200);
     let bad = |s: &'static str| {
-        let of = move |floor: u32| (floor, world.of(floored(floor).into(), s, B));
+        let of = move |floor: u32| (floor, runs.of(floored(floor).into(), s, B));
         let there = long.clone().map(of).filter(|(_, values)| !values.is_empty());
         there.map(move |(floor, b)| {
             within(&format!("s = {s}, {floor} ms: B"), &b, "", f64::NEG_INFINITY, 0.01)
         })
     };
-    let w = |floor: u32, s: &str| world.of(floored(floor).into(), s, W);
+    let w = |floor: u32, s: &str| runs.of(floored(floor).into(), s, W);
     let rises = |s: &&'static str| less(("W at 100 ms", &w(100, s)), ("200 ms", &w(200, s)), "");
-    let all = world.exponents().iter().copied().flat_map(bad);
-    Finding::all(all.chain(world.exponents().iter().map(rises)))
+    let all = runs.exponents().iter().copied().flat_map(bad);
+    Finding::all(all.chain(runs.exponents().iter().map(rises)))
 }
 
 /// C-03: where both are brought to the scale of the sweep, the distance from having neither fault.
-pub(super) fn is_a_balance(world: &World<'_>) -> Finding {
+pub(super) fn is_a_balance(runs: &Runs<'_>) -> Finding {
     let at = |s: &&str| {
-        let (b, w) = (over_floors(world, s, B), over_floors(world, s, W));
+        let (b, w) = (over_floors(runs, s, B), over_floors(runs, s, W));
         let (b, w) = (scaled_to_one(&b), scaled_to_one(&w));
         let distance =
             |(b, w): (&Vec<Seeded>, &Vec<Seeded>)| joined(b, w, |b, w| (b * b + w * w).sqrt());
         let distances: Vec<_> = b.iter().zip(&w).map(distance).collect();
-        let own = to_200(world).position(|floor| floor == 100);
+        let own = to_200(runs).position(|floor| floor == 100);
         let own = own.and_then(|place| distances.get(place)).cloned().unwrap_or_default();
         near_least(&format!("s = {s}"), &own, &distances, 1.1)
     };
-    Finding::all(world.exponents().iter().map(at))
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 /// Each value between the least (0) and the greatest (1) mean of the sweep.
@@ -69,81 +69,81 @@ fn scaled_to_one(sweep: &Sweep) -> Vec<Vec<Seeded>> {
 }
 
 /// By how much the rate grows with a floor.
-pub(super) fn growth(world: &World<'_>, floor: u32, s: &str) -> Vec<Seeded> {
-    world.growth(floored(floor).into(), BASIC.into(), s)
+pub(super) fn growth(runs: &Runs<'_>, floor: u32, s: &str) -> Vec<Seeded> {
+    runs.growth(floored(floor).into(), BASIC.into(), s)
 }
 
 /// C-04, C-05: both floors help, the longer one more.
-pub(super) fn longer_is_better(world: &World<'_>, s: &str) -> Finding {
-    let (short, long) = (growth(world, 100, s), growth(world, 200, s));
+pub(super) fn longer_is_better(runs: &Runs<'_>, s: &str) -> Finding {
+    let (short, long) = (growth(runs, 100, s), growth(runs, 200, s));
     let first = beyond("100 ms", &short, "%", Side::Above, 0.0);
     let second = beyond("200 ms", &long, "%", Side::Above, 0.0);
     first.and(second).and(less(("100 ms", &short), ("200 ms", &long), "%"))
 }
 
 /// C-06a, C-07a, C-08a: the shorter one helps, the longer one does harm.
-pub(super) fn longer_does_harm(world: &World<'_>, s: &str) -> Finding {
-    let short = beyond("100 ms", &growth(world, 100, s), "%", Side::Above, 0.0);
-    short.and(beyond("200 ms", &growth(world, 200, s), "%", Side::Below, 0.0))
+pub(super) fn longer_does_harm(runs: &Runs<'_>, s: &str) -> Finding {
+    let short = beyond("100 ms", &growth(runs, 100, s), "%", Side::Above, 0.0);
+    short.and(beyond("200 ms", &growth(runs, 200, s), "%", Side::Below, 0.0))
 }
 
 /// C-06b, C-07b, C-08b: how much harm.
-pub(super) fn harm(world: &World<'_>, s: &str) -> Finding {
-    let long = growth(world, 200, s);
-    Finding::open(told("100 ms", &growth(world, 100, s), "%")).beside(&told("200 ms", &long, "%"))
+pub(super) fn harm(runs: &Runs<'_>, s: &str) -> Finding {
+    let long = growth(runs, 200, s);
+    Finding::open(with_interval("100 ms", &growth(runs, 100, s), "%")).beside(&with_interval("200 ms", &long, "%"))
 }
 
 /// C-09: which of the two floors is better at little and at much popularity.
-pub(super) fn best_changes(world: &World<'_>) -> Finding {
+pub(super) fn best_changes(runs: &Runs<'_>) -> Finding {
     let at = |s: &&'static str| {
-        let (short, long) = (growth(world, 100, s), growth(world, 200, s));
+        let (short, long) = (growth(runs, 100, s), growth(runs, 200, s));
         let by = joined(&long, &short, |long, short| long - short);
         let side = if number(s) <= 1.25 { Side::Above } else { Side::Below };
         beyond(&format!("s = {s}: 200 ms over 100 ms by"), &by, "points", side, 0.0)
     };
-    Finding::all(world.exponents().iter().map(at))
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 const RTT: [&str; 3] = ["all.rtt_p25_s", "all.rtt_p50_s", "all.rtt_p75_s"];
 
-fn spread(world: &World<'_>, s: &str) -> Vec<Seeded> {
-    let of = |metric| world.of(floored(100).into(), s, metric);
+fn spread(runs: &Runs<'_>, s: &str) -> Vec<Seeded> {
+    let of = |metric| runs.of(floored(100).into(), s, metric);
     joined(&of(RTT[2]), &of(RTT[0]), |high, low| 1e3 * (high - low))
 }
 
 /// C-10a.
-pub(super) fn round_trips_gather(world: &World<'_>) -> Finding {
-    let sweep = over_exponents(world, |s| spread(world, s));
+pub(super) fn round_trips_gather(runs: &Runs<'_>) -> Finding {
+    let sweep = over_exponents(runs, |s| spread(runs, s));
     monotone("inter-quartile range in ms over s", &sweep, Way::Down)
 }
 
 /// C-10b.
-pub(super) fn quartiles(world: &World<'_>) -> Finding {
-    let of = |s: &str, metric| millis(world.of(floored(100).into(), s, metric));
-    let at = |s| RTT.map(|metric| told("", &of(s, metric), "ms")).join(",");
+pub(super) fn quartiles(runs: &Runs<'_>) -> Finding {
+    let of = |s: &str, metric| millis(runs.of(floored(100).into(), s, metric));
+    let at = |s| RTT.map(|metric| with_interval("", &of(s, metric), "ms")).join(",");
     Finding::open(format!("quartiles at s = 1:{}; at s = 2:{}", at("1"), at("2")))
 }
 
 /// C-11a.
-pub(super) fn first_timeouts(world: &World<'_>) -> Finding {
-    let of = |s: &str, metric| millis(world.of(floored(100).into(), s, metric));
+pub(super) fn first_timeouts(runs: &Runs<'_>) -> Finding {
+    let of = |s: &str, metric| millis(runs.of(floored(100).into(), s, metric));
     let at = |s: &&str| {
         let (low, high) = (of(s, "all.rto_p05_s"), of(s, "all.rto_p95_s"));
-        told(&format!("s = {s}: 5 %"), &low, "ms") + &told(", 95 %", &high, "ms")
+        with_interval(&format!("s = {s}: 5 %"), &low, "ms") + &with_interval(", 95 %", &high, "ms")
     };
-    Finding::open(world.exponents().iter().map(at).collect::<Vec<_>>().join("; "))
+    Finding::open(runs.exponents().iter().map(at).collect::<Vec<_>>().join("; "))
 }
 
 /// C-11b.
-pub(super) fn none_is_below_the_floor(world: &World<'_>) -> Finding {
-    let of = |s: &&str| world.of(floored(100).into(), s, "all.rto_min_s");
-    let all = world.exponents().iter().map(|s| always(&format!("s = {s}"), &of(s), 0.1, 1e9));
+pub(super) fn none_is_below_the_floor(runs: &Runs<'_>) -> Finding {
+    let of = |s: &&str| runs.of(floored(100).into(), s, "all.rto_min_s");
+    let all = runs.exponents().iter().map(|s| always(&format!("s = {s}"), &of(s), 0.1, 1e9));
     Finding::all(all)
 }
 
 /// C-36.
-pub(super) fn popularity_helps(world: &World<'_>) -> Finding {
-    let of = |s: &str, metric| world.of(floored(100).into(), s, metric);
+pub(super) fn popularity_helps(runs: &Runs<'_>) -> Finding {
+    let of = |s: &str, metric| runs.of(floored(100).into(), s, metric);
     let less = |what, metric| {
         less((&format!("{what} at s = 2"), &of("2", metric)), ("s = 1", &of("1", metric)), "")
     };

@@ -1,46 +1,46 @@
-//! What the runs say about timers where caches answer some requests and producers others.
-use super::runs::{B, Timer, W, World};
+//! Lessons about timers if caches answer some requests and producers others.
+use super::runs::{B, Timer, W, Runs};
 use super::timer::{BASIC, BEYOND, COMPARED, Other, PREDICTIVE, RECONSIDERED};
 use crate::lesson::{About, Choice, Lesson, Measure, Part, Situation};
 use crate::result::Results;
 
-const NEEDLESS: Measure =
-    Measure { name: "share of needless timeouts", unit: "", more_is_better: false };
+const SPURIOUS: Measure =
+    Measure { name: "share of spurious timeouts", unit: "", more_is_better: false };
 const WAITING: Measure =
     Measure { name: "wait of needed timeouts, in round trips", unit: "", more_is_better: false };
 const RATE: Measure = Measure { name: "rate of a consumer", unit: "kbit/s", more_is_better: true };
 
 pub(super) fn lessons(results: &Results) -> Vec<Lesson> {
-    let world = World::paper(results);
-    let needless = About {
+    let runs = Runs::paper(results);
+    let spurious = About {
         situation: Situation::Sources,
         part: Part::Timer,
         runs: "twenty consumers of a catalogue in Sprint's network with caches, popularity by Zipf's law with s = 1",
         figure: "beyond-b",
         claims: &["C-29", "C-30", "C-32"],
     };
-    let waiting = About { figure: "beyond-w", runs: "the same", ..needless };
+    let waiting = About { figure: "beyond-w", runs: "the same", ..spurious };
     let rate = About {
         figure: "frontier",
         runs: "the same; without Predictive, which is run where each Interest takes one way",
         claims: &[],
-        ..needless
+        ..spurious
     };
     let of = |metric: &'static str, factor: f64| {
         timers().into_iter().map(move |(choice, timer)| {
-            let values = world.of(timer, "1", metric).into_iter();
+            let values = runs.of(timer, "1", metric).into_iter();
             (choice, values.map(|(seed, value)| (seed, value * factor)).collect())
         })
     };
     let found = [
-        needless.lesson(NEEDLESS, of(B, 1.0)),
+        spurious.lesson(SPURIOUS, of(B, 1.0)),
         waiting.lesson(WAITING, of(W, 1.0)),
         rate.lesson(RATE, of(super::runs::RATE, 1e-3).filter(|(it, _)| it.name != PREDICTIVE.name)),
     ];
     found.into_iter().flatten().collect()
 }
 
-/// What is compared: the paper's timers, and those beyond it.
+/// The alternatives: the paper's timers, and those beyond it.
 fn timers() -> Vec<(Choice, Timer)> {
     let own = [
         (Choice { name: "Basic", spec: "nikzad2022" }, BASIC.into()),
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_timer_says_how_it_is_written() {
+    fn each_timer_prints_its_specification() {
         let specs: Vec<_> = timers().into_iter().map(|(choice, _)| choice.spec).collect();
         for spec in &specs {
             assert!(recoup_transport::rto::parse(spec).is_ok(), "{spec}");

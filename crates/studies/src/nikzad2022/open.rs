@@ -1,4 +1,4 @@
-//! What the paper leaves open: each parameter with the values that are tried in its place.
+//! Parameters that the paper leaves open, with the values tried in their place.
 use super::scenario::{seeds, with_requests};
 use super::timer::{
     BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, RECONSIDERED, axis, exponents, floored,
@@ -12,7 +12,7 @@ pub(super) struct Open {
     pub experiment: &'static str,
     /// The parameter, in words.
     pub parameter: &'static str,
-    /// What is assumed elsewhere.
+    /// The value assumed elsewhere.
     pub assumed: &'static str,
     /// The other values, each with the fields that it sets.
     pub values: &'static [(&'static str, &'static str)],

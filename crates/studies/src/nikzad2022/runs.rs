@@ -15,12 +15,12 @@ pub(super) const RATE: &str = "all.goodput_mean_bps";
 
 /// Runs under one set of assumptions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct World<'a> {
+pub(super) struct Runs<'a> {
     results: &'a Results,
     place: Place,
 }
 
-/// Where they are.
+/// Origin of the runs.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// Among the paper's own experiments.
@@ -31,13 +31,13 @@ enum Place {
     Open(&'static str, Option<&'static str>),
 }
 
-impl<'a> World<'a> {
+impl<'a> Runs<'a> {
     /// The paper's own experiments.
     pub(super) fn paper(results: &'a Results) -> Self {
         Self { results, place: Place::Paper }
     }
 
-    /// The same with fewer timers and requests.
+    /// The assumed set-up with fewer timers and requests.
     pub(super) fn assumed(results: &'a Results) -> Self {
         Self { results, place: Place::Open(ASSUMED, None) }
     }

@@ -48,7 +48,7 @@ pub(super) struct Jacobson {
     pub floor: u32,
 }
 
-/// What the paper calls Basic.
+/// The paper's Basic.
 pub(super) const BASIC: Jacobson = Jacobson { gains: Gains::Steady, k: 4, floor: 0 };
 /// The paper's proposal.
 pub(super) const RECONSIDERED: Jacobson = Jacobson { gains: Gains::VerySlow, k: 6, floor: 100 };
@@ -107,7 +107,7 @@ pub(super) const PER_PROVIDER: Other = Other {
 };
 pub(super) const PREDICTIVE: Other = Other { name: "Predictive", fields: PREDICTIVE_FIELDS };
 
-/// What Figure 11 compares beside timers of Jacobson's kind.
+/// The timers of Figure 11 beside those of Jacobson's kind.
 pub(super) const COMPARED: [Other; 3] = [
     PER_PROVIDER,
     Other {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_says_what_it_is_made_of() {
+    fn timer_is_named_after_its_parts() {
         assert_eq!(RECONSIDERED.label(), "Very Slow, k = 6, 100 ms");
         assert!(RECONSIDERED.variant().ends_with("nikzad2022(gains=very-slow,k=6,min=100ms)\"\n"));
         let places = [BASIC, Jacobson { gains: Gains::Fast, ..BASIC }, RECONSIDERED];

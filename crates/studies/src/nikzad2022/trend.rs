@@ -1,5 +1,5 @@
 //! Rules about how something develops over a sweep, and on which side of a bound it stays.
-use super::runs::{Timer, World, joined, number};
+use super::runs::{Timer, Runs, joined, number};
 use crate::claim::Outcome;
 use crate::rule::{Finding, SEEDS, are_enough, estimate, quotient, text};
 use recoup_sim::statistic::order::spearman;
@@ -38,7 +38,7 @@ pub(super) fn monotone(label: &str, sweep: &Sweep, way: Way) -> Finding {
         Way::Down => sided(&correlations, Side::Below, 0.0),
     };
     let shown = |end: &Option<Estimate>| end.as_ref().map_or_else(|| "?".into(), |it| text(it, ""));
-    let rank = told("rank correlation", &correlations, "");
+    let rank = with_interval("rank correlation", &correlations, "");
     let ours = format!("{label} {} → {} ({rank})", shown(&ends[0]), shown(&ends[1]));
     Finding { outcome: found, ours }
 }
@@ -74,25 +74,25 @@ pub(super) fn beyond(
     side: Side,
     bound: f64,
 ) -> Finding {
-    Finding { outcome: sided(values, side, bound), ours: told(label, values, unit) }
+    Finding { outcome: sided(values, side, bound), ours: with_interval(label, values, unit) }
 }
 
 /// One timer has less of something than others at an exponent, run by run over the same seeds.
 pub(super) fn least(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     s: &str,
     own: Timer,
     others: &[Timer],
-    of: impl Fn(&World<'_>, Timer, &str) -> Vec<Seeded>,
+    of: impl Fn(&Runs<'_>, Timer, &str) -> Vec<Seeded>,
 ) -> Finding {
-    let ours = of(world, own, s);
+    let ours = of(runs, own, s);
     let mut outcome = if others.is_empty() { Outcome::Open } else { Outcome::Holds };
-    let mut shown = told(&format!("s = {s}: {}", own.label()), &ours, "");
+    let mut shown = with_interval(&format!("s = {s}: {}", own.label()), &ours, "");
     for other in others {
-        let theirs = of(world, *other, s);
+        let theirs = of(runs, *other, s);
         let found = sided(&joined(&theirs, &ours, |their, our| their - our), Side::Above, 0.0);
         outcome = worse(outcome, found);
-        shown += &format!(", {}", told(&other.label(), &theirs, ""));
+        shown += &format!(", {}", with_interval(&other.label(), &theirs, ""));
     }
     Finding { outcome, ours: shown }
 }
@@ -130,13 +130,13 @@ pub(super) fn nearly_all(findings: Vec<Finding>, spared: usize) -> Finding {
     Finding { outcome, ours }
 }
 
-/// Values at every exponent of a world, as a sweep over the exponents.
-pub(super) fn over_exponents(world: &World<'_>, of: impl Fn(&str) -> Vec<Seeded>) -> Sweep {
-    world.exponents().iter().map(|s| (number(s), of(s))).collect()
+/// Values of one network at every exponent, as a sweep over the exponents.
+pub(super) fn over_exponents(runs: &Runs<'_>, of: impl Fn(&str) -> Vec<Seeded>) -> Sweep {
+    runs.exponents().iter().map(|s| (number(s), of(s))).collect()
 }
 
 /// A mean with its interval, after what it is.
-pub(super) fn told(label: &str, values: &[Seeded], unit: &str) -> String {
+pub(super) fn with_interval(label: &str, values: &[Seeded], unit: &str) -> String {
     let shown = estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
     format!("{label} {shown}")
 }

@@ -19,12 +19,12 @@ impl Axis {
         axis(self.name, chosen.map(|(value, fields)| (*value, (*fields).to_owned())))
     }
 
-    /// The same with some of its values.
+    /// This axis with some of its values.
     pub(super) fn only(&self, chosen: &[&str]) -> String {
         self.text_of(|value| chosen.contains(&value))
     }
 
-    /// The same without one of its values.
+    /// This axis without one of its values.
     pub(super) fn without(&self, left_out: &str) -> String {
         self.text_of(|value| value != left_out)
     }
@@ -60,8 +60,8 @@ pub(super) const VERSION: Axis = Axis {
 /// The loss rates of section 4.1.
 pub(super) const LOSSES: [&str; 3] = ["0.1 %", "0.2 %", "0.5 %"];
 
-/// Single losses on the way from Router 2 to Router 1, with at least 168 Data packets between two of them: the
-/// greatest window that link and queue hold (60 ms · 10 Mbit/s / 1100 octets = 68, and 100 that wait).
+/// Single losses on the link from Router 2 to Router 1, with at least 168 Data packets between two of them. That is the
+/// greatest window of link and queue: 60 ms · 10 Mbit/s / 1100 bytes = 68, and 100 queued packets.
 pub(super) const LOSS: Axis = Axis {
     name: "loss",
     values: &[
@@ -95,7 +95,7 @@ const STANDARD_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=comp
 const STANDARD_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=rto)""#;
 const STANDARD_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=any)""#;
 
-/// What Router 1 has when the client starts.
+/// Content of Router 1's cache when the client starts.
 pub(super) const CACHED: Axis = Axis {
     name: "cached",
     values: &[("nothing", ""), ("latter half", WARM_LATTER_HALF), ("everything", WARM_EVERYTHING)],

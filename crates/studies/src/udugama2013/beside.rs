@@ -12,15 +12,15 @@ const TRANSPORT: &str = "transport";
 /// Detectors of the paper that do not wait for a timer alone.
 const VERSIONS: [&str; 2] = ["Simple3", "Smart"];
 
-/// One section: its experiment, its network in words, what else is varied, and why the default is not the best
-/// where it is not.
+/// One section: its experiment, its network in words, the varied situation, and the reason if the default is not the
+/// best.
 struct Case {
     id: &'static str,
     serves: &'static [&'static str],
     section: Section,
     network: &'static str,
     varied: Option<(&'static str, &'static [(&'static str, &'static str)])>,
-    /// The time is that of the later of two clients.
+    /// Whether the time is that of the later of two clients.
     two: bool,
     why: &'static str,
 }
@@ -28,7 +28,7 @@ struct Case {
 const DRAINS: &str = "The others keep the queue full; the default drains it, and each drain leaves the bottleneck idle for a \
                       moment.";
 
-const TOGETHER: &str = "Both clients fetch the same segments at the same time. What one has asked for is near for the other: the base \
+const TOGETHER: &str = "Both clients fetch the same segments at the same time. The segments of one are near for the other: the base \
                         round trip is that of Router 1's cache while most Data come from the server, so that the window is too \
                         small.";
 

@@ -1,6 +1,6 @@
 //! Section 4.2: bursts of losses. How long fast recovery takes, and how far it lets the window grow.
 use super::axis::FLAVOURS;
-use super::runs::{World, joined};
+use super::runs::{Runs, joined};
 use super::scenario::BURST_TIMES;
 use crate::result::Curve;
 use crate::rule::{Finding, estimate, increasing, ratio, text};
@@ -9,7 +9,7 @@ use recoup_sim::statistic::Seeded;
 /// One number of each run.
 pub(super) type Measure = fn(&Curve, f64) -> Option<f64>;
 
-/// Time in fast recovery after the burst that begins at `at`, entered again or not.
+/// Time in fast recovery after the burst that begins at `at`, all entries together.
 pub(super) fn duration(recoveries: &Curve, at: f64) -> Option<f64> {
     let all = recoveries.points("time_s", "duration_s").into_iter();
     all.filter(|(time, _)| (at..at + 5.0).contains(time)).map(|(_, time)| time).reduce(|a, b| a + b)
@@ -23,30 +23,30 @@ pub(super) fn peak(recoveries: &Curve, at: f64) -> Option<f64> {
 
 /// `measure` after the burst of so many losses, by seed.
 pub(super) fn after(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     flavour: &str,
     version: &str,
     losses: usize,
     measure: Measure,
 ) -> Vec<Seeded> {
     let choice = [("flavour", flavour), ("version", version)];
-    let tables = world.tables(&choice, "c1", "recoveries");
+    let tables = runs.tables(&choice, "c1", "recoveries");
     let at = BURST_TIMES[losses - 1];
     tables.into_iter().filter_map(|(seed, table)| Some((seed, measure(table, at)?))).collect()
 }
 
 /// After one loss, Simple2 and Smart take equally long.
-pub(super) fn equal_after_one(world: &World<'_>) -> Finding {
+pub(super) fn equal_after_one(runs: &Runs<'_>) -> Finding {
     Finding::all(FLAVOURS.into_iter().map(|flavour| {
-        let of = |version| after(world, flavour, version, 1, duration);
+        let of = |version| after(runs, flavour, version, 1, duration);
         ratio(&format!("{flavour} Simple2/Smart"), &of("Simple2"), &of("Smart"), 0.95, 1.05)
     }))
 }
 
 /// Simple2 needs about as many round trips as there are losses: at least three times as long for four.
-pub(super) fn grows_with_losses(world: &World<'_>) -> Finding {
+pub(super) fn grows_with_losses(runs: &Runs<'_>) -> Finding {
     Finding::all(FLAVOURS.into_iter().map(|flavour| {
-        let of = |losses| after(world, flavour, "Simple2", losses, duration);
+        let of = |losses| after(runs, flavour, "Simple2", losses, duration);
         let names = ["1", "2", "3", "4"];
         let series: Vec<_> = (1..).zip(names).map(|(losses, name)| (name, of(losses))).collect();
         let rising = increasing(&series, "s");
@@ -56,9 +56,9 @@ pub(super) fn grows_with_losses(world: &World<'_>) -> Finding {
 }
 
 /// Smart takes at most 1.3 times as long for more losses than for one.
-pub(super) fn stays_short(world: &World<'_>) -> Finding {
+pub(super) fn stays_short(runs: &Runs<'_>) -> Finding {
     Finding::all(FLAVOURS.into_iter().flat_map(|flavour| {
-        let of = move |losses| after(world, flavour, "Smart", losses, duration);
+        let of = move |losses| after(runs, flavour, "Smart", losses, duration);
         (2..=4).map(move |losses| {
             ratio(&format!("{flavour} {losses}/1"), &of(losses), &of(1), 0.0, 1.3)
         })
@@ -66,10 +66,10 @@ pub(super) fn stays_short(world: &World<'_>) -> Finding {
 }
 
 /// The three flavours take equally long, within 15 %.
-pub(super) fn flavours_agree(world: &World<'_>) -> Finding {
+pub(super) fn flavours_agree(runs: &Runs<'_>) -> Finding {
     Finding::all(["Simple2", "Smart"].into_iter().flat_map(|version| {
         (1..=4).map(move |losses| {
-            let of = |flavour| after(world, flavour, version, losses, duration);
+            let of = |flavour| after(runs, flavour, version, losses, duration);
             let [one, two, three] = FLAVOURS.map(of);
             let most = joined(&joined(&one, &two, f64::max), &three, f64::max);
             let least = joined(&joined(&one, &two, f64::min), &three, f64::min);
@@ -79,15 +79,15 @@ pub(super) fn flavours_agree(world: &World<'_>) -> Finding {
 }
 
 /// The peaks of Simple2 rise with the losses.
-pub(super) fn peaks_rise(world: &World<'_>) -> Finding {
-    let peak = |losses| after(world, "NewReno", "Simple2", losses, peak);
+pub(super) fn peaks_rise(runs: &Runs<'_>) -> Finding {
+    let peak = |losses| after(runs, "NewReno", "Simple2", losses, peak);
     increasing(&[("1", peak(1)), ("2", peak(2)), ("3", peak(3)), ("4", peak(4))], "segments")
 }
 
 /// The peaks of Smart lie within 15 % of each other.
-pub(super) fn peaks_stay(world: &World<'_>) -> Finding {
+pub(super) fn peaks_stay(runs: &Runs<'_>) -> Finding {
     let peaks: Vec<_> =
-        (1..=4).map(|losses| after(world, "NewReno", "Smart", losses, peak)).collect();
+        (1..=4).map(|losses| after(runs, "NewReno", "Smart", losses, peak)).collect();
     let over = |with: fn(f64, f64) -> f64| {
         peaks.iter().cloned().reduce(|a, b| joined(&a, &b, with)).unwrap_or_default()
     };

@@ -2,13 +2,13 @@
 mod open;
 
 use super::axis::{CACHED, COMPOUND, FLAVOURS, LOADS, LOSSES};
-use super::runs::World;
+use super::runs::Runs;
 use super::{beside, burst, compound, growth, share, single};
 use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
 use crate::rule::scaled;
 
-/// No screen shows more of a curve.
+/// Most points of a curve.
 const SLICES: usize = 600;
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
@@ -26,10 +26,10 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 
 /// Figure 4.
 fn times(results: &Results) -> Figure {
-    let world = World::of(results, "single");
+    let runs = Runs::of(results, "single");
     let points = || FLAVOURS.into_iter().flat_map(|it| LOSSES.map(|loss| (it, loss)));
     let series = |version| {
-        let all = points().map(|(flavour, loss)| single::time(&world, flavour, version, loss));
+        let all = points().map(|(flavour, loss)| single::time(&runs, flavour, version, loss));
         Series::means(version, Style::Bars, all)
     };
     let name = |(flavour, loss): (&str, &str)| format!("{flavour} {}", loss.trim_end_matches(" %"));
@@ -45,11 +45,11 @@ fn times(results: &Results) -> Figure {
     }
 }
 
-/// What Figure 4 says of the gain.
+/// The gains of Figure 4.
 fn gains(results: &Results) -> Figure {
-    let world = World::of(results, "single");
+    let runs = Runs::of(results, "single");
     let line = |flavour| {
-        Series::means(flavour, Style::Line, LOSSES.map(|loss| single::gain(&world, flavour, loss)))
+        Series::means(flavour, Style::Line, LOSSES.map(|loss| single::gain(&runs, flavour, loss)))
     };
     let mut series: Vec<_> = FLAVOURS.map(line).into();
     series.push(Series::level("no gain", 1.0, LOSSES.len()));
@@ -66,13 +66,13 @@ fn gains(results: &Results) -> Figure {
 
 /// The change of a column over time, from a run with records.
 fn steps(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     at: &[(&str, &str)],
     name: &str,
     (column, from): (&str, f64),
 ) -> Series {
     let mut steps = Series::new(name, Style::Steps);
-    if let Some(table) = world.table(at, "c1", "window") {
+    if let Some(table) = runs.table(at, "c1", "window") {
         let points = table.points("time_s", column).into_iter();
         steps.points = points.map(|(time, height)| (time - from, height)).collect();
     }
@@ -81,10 +81,10 @@ fn steps(
 
 /// Figure 3.
 fn windows(results: &Results, flavour: &str) -> Figure {
-    let world = World::of(results, "window");
+    let runs = Runs::of(results, "window");
     let series = |version| {
         let at = [("flavour", flavour), ("version", version), ("loss", "0.1 %")];
-        steps(&world, &at, version, ("window", 0.0))
+        steps(&runs, &at, version, ("window", 0.0))
     };
     let letter = match flavour {
         "NewReno" => "3a",
@@ -105,10 +105,10 @@ fn windows(results: &Results, flavour: &str) -> Figure {
 
 /// Section 4.1 on Compound's second window.
 fn delay_windows(results: &Results) -> Figure {
-    let world = World::of(results, "window");
+    let runs = Runs::of(results, "window");
     let series = |version| {
         let at = [("flavour", "Compound"), ("version", version), ("loss", "0.1 %")];
-        steps(&world, &at, version, ("delay_window", 0.0))
+        steps(&runs, &at, version, ("delay_window", 0.0))
     };
     Figure {
         id: "window-delay".into(),
@@ -125,13 +125,13 @@ fn delay_windows(results: &Results) -> Figure {
 /// Stretches of congestion avoidance, laid upon each other.
 fn growths(results: &Results) -> Figure {
     const ROUNDS: f64 = 30.0;
-    let world = World::of(results, "shape");
+    let runs = Runs::of(results, "shape");
     let dots = |flavour| {
         let at = [("flavour", flavour), ("version", "Smart"), ("loss", "0.2 %")];
         let mut dots = Series::new(flavour, Style::Dots);
-        let tables = (world.table(&at, "c1", "window"), world.table(&at, "c1", "rto"));
+        let tables = (runs.table(&at, "c1", "window"), runs.table(&at, "c1", "rto"));
         if let (Some(window), Some(rto)) = tables {
-            let all = growth::stretches(window, rto, world.table(&at, "c1", "recoveries"));
+            let all = growth::stretches(window, rto, runs.table(&at, "c1", "recoveries"));
             let since = |stretch: growth::Stretch| {
                 let first = stretch.first().map_or(0.0, |first| first.1);
                 stretch.into_iter().map(move |(round, window)| (round, window - first))
@@ -166,9 +166,9 @@ fn growths(results: &Results) -> Figure {
 
 /// The paper's surprise, with every reading of Compound.
 fn compounds(results: &Results) -> Figure {
-    let world = World::of(results, "compound");
+    let runs = Runs::of(results, "compound");
     let bars = |mode| {
-        let gains = LOSSES.map(|loss| compound::gain(&world, (COMPOUND.name, mode), loss));
+        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.name, mode), loss));
         Series::means(mode, Style::Bars, gains)
     };
     let mut series: Vec<_> = COMPOUND.names().into_iter().map(bars).collect();
@@ -187,10 +187,10 @@ fn compounds(results: &Results) -> Figure {
 
 /// Figure 5.
 fn recoveries(results: &Results) -> Figure {
-    let world = World::of(results, "burst");
+    let runs = Runs::of(results, "burst");
     let line = |(version, flavour): (&str, &str)| {
         let all = (1..=4).map(|losses| {
-            let times = burst::after(&world, flavour, version, losses, burst::duration);
+            let times = burst::after(&runs, flavour, version, losses, burst::duration);
             scaled(times, 1e3)
         });
         Series::means(&format!("{version}, {flavour}"), Style::Line, all)
@@ -210,10 +210,10 @@ fn recoveries(results: &Results) -> Figure {
 
 /// Figure 6.
 fn bursts(results: &Results, version: &str) -> Figure {
-    let world = World::of(results, "burst-window");
+    let runs = Runs::of(results, "burst-window");
     let at = [("flavour", "NewReno"), ("version", version)];
     let mut window = Series::new("NewReno", Style::Steps);
-    if let Some(table) = world.table(&at, "c1", "window") {
+    if let Some(table) = runs.table(&at, "c1", "window") {
         let all = table.points("time_s", "window").into_iter();
         window.points = all.filter(|(time, _)| (303.0..=323.0).contains(time)).collect();
     }
@@ -232,10 +232,10 @@ fn bursts(results: &Results, version: &str) -> Figure {
 
 /// Figure 7.
 fn caching(results: &Results, version: &str) -> Figure {
-    let world = World::of(results, "caching");
+    let runs = Runs::of(results, "caching");
     let series = |cached| {
         let at = [("flavour", "Cubic"), ("version", version), ("cached", cached)];
-        steps(&world, &at, &format!("near: {cached}"), ("window", 30.0))
+        steps(&runs, &at, &format!("near: {cached}"), ("window", 30.0))
     };
     let letter = if version == "Simple3" { "7a" } else { "7b" };
     Figure {
@@ -250,11 +250,11 @@ fn caching(results: &Results, version: &str) -> Figure {
     }
 }
 
-/// What two servers at different distances do to each version.
+/// Effect of two servers at different distances on each version.
 fn sources(results: &Results) -> Figure {
-    let world = World::of(results, "sources");
+    let runs = Runs::of(results, "sources");
     let bars = |version| {
-        let of = |flavour| world.values(&[("flavour", flavour), ("version", version)], "c1.time_s");
+        let of = |flavour| runs.values(&[("flavour", flavour), ("version", version)], "c1.time_s");
         Series::means(version, Style::Bars, FLAVOURS.map(of))
     };
     Figure {
@@ -271,9 +271,9 @@ fn sources(results: &Results) -> Figure {
 
 /// Bars of both clients at each load, with each scheduler.
 fn by_client(results: &Results, metric: &str) -> Vec<Series> {
-    let world = World::of(results, "fairness");
+    let runs = Runs::of(results, "fairness");
     let bars = |(name, fairness)| {
-        let of = |client| LOADS.map(|load| share::of(&world, client, (fairness, load), metric));
+        let of = |client| LOADS.map(|load| share::of(&runs, client, (fairness, load), metric));
         Series::means(name, Style::Bars, ["c1", "c2"].into_iter().flat_map(of))
     };
     [("without", "off"), ("max-min", "max-min"), ("deficit round robin", "drr")].map(bars).into()
@@ -322,7 +322,7 @@ fn losses(results: &Results) -> Figure {
                   paper's table, without and with fairness."
             .into(),
         x: clients(),
-        y: Axis::quantity("segments asked for again", ""),
+        y: Axis::quantity("retransmitted segments", ""),
         series,
     }
 }

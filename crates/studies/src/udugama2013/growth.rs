@@ -1,9 +1,9 @@
 //! How windows grow in congestion avoidance, from curves: segments per round trip.
 //!
-//! A stretch of congestion avoidance is what lies between two changes of the threshold, with the window at or
-//! above it and outside of fast recovery. Rounds are counted by the round trips that the estimator sampled.
+//! A stretch of congestion avoidance lies between two changes of the threshold, with the window at or above it and
+//! outside of fast recovery. Rounds are counted by the round trips that the estimator sampled.
 use super::axis::LOSSES;
-use super::runs::World;
+use super::runs::Runs;
 use crate::result::Curve;
 use crate::rule::{Finding, within};
 use recoup_sim::statistic::{Seeded, mean};
@@ -77,13 +77,13 @@ fn rounds(times: &[f64], rto: &Curve) -> Vec<f64> {
 
 /// A number of each run of Smart at a rate of loss: the mean over its stretches.
 fn over_stretches<'a>(
-    world: &World<'a>,
+    runs: &Runs<'a>,
     (flavour, loss): (&str, &str),
     of: impl Fn(&Stretch) -> Option<f64>,
 ) -> Vec<Seeded> {
     let choice = [("flavour", flavour), ("version", "Smart"), ("loss", loss)];
     let (rto, recoveries) =
-        (world.tables(&choice, "c1", "rto"), world.tables(&choice, "c1", "recoveries"));
+        (runs.tables(&choice, "c1", "rto"), runs.tables(&choice, "c1", "recoveries"));
     let find = |all: &[(u64, &'a Curve)], seed| {
         all.iter().find(|(it, _)| *it == seed).map(|(_, curve)| *curve)
     };
@@ -92,10 +92,10 @@ fn over_stretches<'a>(
         let all = stretches(window, rto, find(&recoveries, seed));
         Some((seed, mean(&all.iter().filter_map(&of).collect::<Vec<_>>())?))
     };
-    world.tables(&choice, "c1", "window").into_iter().filter_map(one).collect()
+    runs.tables(&choice, "c1", "window").into_iter().filter_map(one).collect()
 }
 
-/// Rounds that a stretch must last for its line to say something.
+/// Fewest rounds of a stretch whose line is used.
 const LEAST_ROUNDS: f64 = 5.0;
 /// Rounds that count as the beginning of a stretch.
 const FIRST_ROUNDS: f64 = 5.0;
@@ -112,10 +112,10 @@ fn beginning(stretch: &Stretch) -> Option<Fit> {
 }
 
 /// NewReno grows by one segment in each round trip, along a line.
-pub(super) fn one_per_round(world: &World<'_>) -> Finding {
+pub(super) fn one_per_round(runs: &Runs<'_>) -> Finding {
     Finding::all(LOSSES.map(|loss| {
         let of = |with: fn(&Fit) -> f64| {
-            over_stretches(world, ("NewReno", loss), |it| whole(it).as_ref().map(with))
+            over_stretches(runs, ("NewReno", loss), |it| whole(it).as_ref().map(with))
         };
         let slope = within(&format!("{loss}: slope"), &of(|it| it.slope), "per round", 0.9, 1.1);
         slope.and(within("R²", &of(|it| it.r2), "", 0.95, f64::INFINITY))
@@ -123,14 +123,14 @@ pub(super) fn one_per_round(world: &World<'_>) -> Finding {
 }
 
 /// Cubic's first growth after a loss, in segments per round trip.
-pub(super) fn first_growth(world: &World<'_>, loss: &str) -> Vec<Seeded> {
-    over_stretches(world, ("Cubic", loss), |it| beginning(it).map(|fit| fit.slope))
+pub(super) fn first_growth(runs: &Runs<'_>, loss: &str) -> Vec<Seeded> {
+    over_stretches(runs, ("Cubic", loss), |it| beginning(it).map(|fit| fit.slope))
 }
 
 /// Cubic begins with a third of a segment per round trip, within a quarter of that.
-pub(super) fn a_third_at_first(world: &World<'_>) -> Finding {
+pub(super) fn a_third_at_first(runs: &Runs<'_>) -> Finding {
     Finding::all(
-        LOSSES.map(|loss| within(loss, &first_growth(world, loss), "per round", 0.25, 5.0 / 12.0)),
+        LOSSES.map(|loss| within(loss, &first_growth(runs, loss), "per round", 0.25, 5.0 / 12.0)),
     )
 }
 
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_found_and_what_is_no_line_explains_less() {
+    fn line_is_fitted_and_curves_fit_worse() {
         let line: Vec<_> = (0..10).map(|x| (f64::from(x), 3.0 + 0.5 * f64::from(x))).collect();
         let found = fit(&line).unwrap();
         assert!((found.slope - 0.5).abs() < 1e-12 && (found.r2 - 1.0).abs() < 1e-12);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stretch_lies_between_two_changes_of_the_threshold_and_outside_of_recovery() {
+    fn stretch_lies_between_threshold_changes_outside_of_recovery() {
         // Ten points a second, round trips of 100 ms: one segment per point is one per round.
         let times: Vec<f64> = (0..40).map(|k| f64::from(k) / 10.0).collect();
         let cwnd = |k: i32| if k < 20 { 10.0 + f64::from(k) } else { 5.0 + f64::from(k - 20) };

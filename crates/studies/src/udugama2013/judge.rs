@@ -1,7 +1,7 @@
 //! Judges the claims D-01 to D-30, and how they depend on what the paper leaves open.
 use super::axis::COMPOUND;
 use super::open::{OPEN, Open};
-use super::runs::World;
+use super::runs::Runs;
 use super::scenario::Section;
 use super::{burst, compound, growth, near, share, single};
 use crate::result::Results;
@@ -11,11 +11,11 @@ use crate::study::Dependence;
 /// The flavour as the paper's own experiments have it.
 const COMPOUND_ASSUMED: compound::Which<'static> = ("flavour", "Compound");
 
-/// What the runs say of a claim, and by which rule.
+/// The finding on a claim, and the rule that it follows.
 pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
-    let world = |experiment| World::of(results, experiment);
-    let (single, shape, bursts) = (world("single"), world("shape"), world("burst"));
-    let (caching, fairness) = (world("caching"), world("fairness"));
+    let runs = |experiment| Runs::of(results, experiment);
+    let (single, shape, bursts) = (runs("single"), runs("shape"), runs("burst"));
+    let (caching, fairness) = (runs("caching"), runs("fairness"));
     match id {
         "D-01" => (
             growth::one_per_round(&shape),
@@ -77,7 +77,7 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
 
 const EVERY_MODE: &str = "The study's mode; the table of what is open shows all of them.";
 
-fn shares(id: &str, fairness: &World<'_>) -> (Finding, &'static str) {
+fn shares(id: &str, fairness: &Runs<'_>) -> (Finding, &'static str) {
     match id {
         "D-22a" => (share::no_difference(fairness, "c1"), "Quotients, seed by seed."),
         "D-22b" => (share::row(fairness, "c1", "0 %"), "Without / with max-min fairness."),
@@ -86,7 +86,7 @@ fn shares(id: &str, fairness: &World<'_>) -> (Finding, &'static str) {
         "D-25" => (share::hardly_changes(fairness), "Quotient, seed by seed."),
         "D-26" => (
             share::helps_client_1(fairness),
-            "Losses: segments that were taken for lost and asked for again. Most of them were not: beside 80 % of \
+            "Losses: segments that were declared lost and retransmitted. Most of them were not lost: beside 80 % of \
              other traffic round trips rise faster than timers follow, with fairness, too.",
         ),
         "D-27" => (
@@ -103,7 +103,8 @@ fn shares(id: &str, fairness: &World<'_>) -> (Finding, &'static str) {
     }
 }
 
-/// What becomes of the claims of each section with each value of what is open, and of Compound's with each mode.
+/// Findings on each section's claims at each value of the open parameters, and on Compound's in
+/// each mode.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = Vec::new();
     for open in &OPEN {
@@ -128,47 +129,47 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
 }
 
 fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'static str, Finding)> {
-    let world = World { results, place: open.place(value) };
+    let runs = Runs { results, place: open.place(value) };
     match open.section {
         Section::Single => vec![
-            ("D-03", single::begins_anew(&world)),
-            ("D-04", single::faster(&world, "NewReno", "0.1 %")),
-            ("D-05", single::faster(&world, "NewReno", "0.2 %")),
-            ("D-06", single::faster(&world, "NewReno", "0.5 %")),
-            ("D-07", single::faster_at_each(&world, "Cubic")),
-            ("D-08", single::cubic_gains_more(&world)),
+            ("D-03", single::begins_anew(&runs)),
+            ("D-04", single::faster(&runs, "NewReno", "0.1 %")),
+            ("D-05", single::faster(&runs, "NewReno", "0.2 %")),
+            ("D-06", single::faster(&runs, "NewReno", "0.5 %")),
+            ("D-07", single::faster_at_each(&runs, "Cubic")),
+            ("D-08", single::cubic_gains_more(&runs)),
         ],
         Section::Growth => vec![
-            ("D-01", growth::one_per_round(&world)),
-            ("D-02", growth::a_third_at_first(&world)),
+            ("D-01", growth::one_per_round(&runs)),
+            ("D-02", growth::a_third_at_first(&runs)),
         ],
         Section::Burst => vec![
-            ("D-13", burst::equal_after_one(&world)),
-            ("D-14", burst::grows_with_losses(&world)),
-            ("D-15", burst::stays_short(&world)),
-            ("D-16", burst::flavours_agree(&world)),
-            ("D-17", burst::peaks_rise(&world)),
-            ("D-18", burst::peaks_stay(&world)),
+            ("D-13", burst::equal_after_one(&runs)),
+            ("D-14", burst::grows_with_losses(&runs)),
+            ("D-15", burst::stays_short(&runs)),
+            ("D-16", burst::flavours_agree(&runs)),
+            ("D-17", burst::peaks_rise(&runs)),
+            ("D-18", burst::peaks_stay(&runs)),
         ],
         Section::Caching => vec![
-            ("D-19", near::simple3_falls_for_it(&world)),
-            ("D-20", near::smart_falls_less_and_later(&world)),
-            ("D-21", near::smart_changes_over(&world, &world)),
+            ("D-19", near::simple3_falls_for_it(&runs)),
+            ("D-20", near::smart_falls_less_and_later(&runs)),
+            ("D-21", near::smart_changes_over(&runs, &runs)),
         ],
         Section::Share => vec![
-            ("D-19", near::simple3_falls_for_it(&world)),
-            ("D-20", near::smart_falls_less_and_later(&world)),
+            ("D-19", near::simple3_falls_for_it(&runs)),
+            ("D-20", near::smart_falls_less_and_later(&runs)),
         ],
         Section::Sources => Vec::new(),
         Section::Fairness => vec![
-            ("D-25", share::hardly_changes(&world)),
-            ("D-26", share::helps_client_1(&world)),
-            ("D-28", share::client_2_is_faster(&world)),
+            ("D-25", share::hardly_changes(&runs)),
+            ("D-26", share::helps_client_1(&runs)),
+            ("D-28", share::client_2_is_faster(&runs)),
         ],
     }
 }
 
-/// Where the Data comes from that overtakes the rest.
+/// Findings with other sources of the Data that overtakes the rest.
 fn other_sources(results: &Results) -> [Dependence; 2] {
     let line = |value, is_assumed, findings| Dependence {
         parameter: "the other source",
@@ -176,12 +177,12 @@ fn other_sources(results: &Results) -> [Dependence; 2] {
         is_assumed,
         findings,
     };
-    let caching = World::of(results, "caching");
+    let caching = Runs::of(results, "caching");
     let near = vec![
         ("D-19", near::simple3_falls_for_it(&caching)),
         ("D-20", near::smart_falls_less_and_later(&caching)),
     ];
-    let [falls, less] = near::of_two_servers(&World::of(results, "sources"));
+    let [falls, less] = near::of_two_servers(&Runs::of(results, "sources"));
     [
         line("Router 1, from the middle of the file on", true, near),
         line("a second server, asked in turn", false, vec![("D-19", falls), ("D-20", less)]),
@@ -189,11 +190,11 @@ fn other_sources(results: &Results) -> [Dependence; 2] {
 }
 
 fn compounds(results: &Results, mode: &'static str) -> Vec<(&'static str, Finding)> {
-    let (world, which) = (World::of(results, "compound"), (COMPOUND.name, mode));
+    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.name, mode));
     vec![
-        ("D-09", compound::timers_are_faster(&world, which)),
-        ("D-10", compound::penalty_grows(&world, which)),
-        ("D-11", compound::throughput_is_better(&world, which)),
-        ("D-12", compound::delay_window_is_greater(&world, which)),
+        ("D-09", compound::timers_are_faster(&runs, which)),
+        ("D-10", compound::penalty_grows(&runs, which)),
+        ("D-11", compound::throughput_is_better(&runs, which)),
+        ("D-12", compound::delay_window_is_greater(&runs, which)),
     ]
 }

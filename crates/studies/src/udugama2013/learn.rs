@@ -1,5 +1,5 @@
-//! What the runs say about loss detectors, windows and schedulers.
-use super::runs::World;
+//! Lessons about loss detectors, windows and schedulers.
+use super::runs::Runs;
 use super::share;
 use super::single::time;
 use crate::lesson::{About, Choice, Lesson, Part, Situation, TIME};
@@ -38,8 +38,8 @@ fn detector(results: &Results) -> Option<Lesson> {
         figure: "time",
         claims: &["D-07", "D-08"],
     };
-    let world = World::of(results, "single");
-    about.lesson(TIME, VERSIONS.map(|it| (it, time(&world, "Cubic", it.name, "0.5 %"))))
+    let runs = Runs::of(results, "single");
+    about.lesson(TIME, VERSIONS.map(|it| (it, time(&runs, "Cubic", it.name, "0.5 %"))))
 }
 
 fn window(results: &Results) -> Option<Lesson> {
@@ -50,8 +50,8 @@ fn window(results: &Results) -> Option<Lesson> {
         figure: "time",
         claims: &["D-04", "D-05", "D-06", "D-07"],
     };
-    let world = World::of(results, "single");
-    about.lesson(TIME, FLAVOURS.map(|it| (it, time(&world, it.name, "Smart", "0.5 %"))))
+    let runs = Runs::of(results, "single");
+    about.lesson(TIME, FLAVOURS.map(|it| (it, time(&runs, it.name, "Smart", "0.5 %"))))
 }
 
 fn sources(results: &Results) -> Option<Lesson> {
@@ -62,9 +62,9 @@ fn sources(results: &Results) -> Option<Lesson> {
         figure: "sources",
         claims: &["D-19", "D-20"],
     };
-    let world = World::of(results, "sources");
+    let runs = Runs::of(results, "sources");
     let values =
-        |it: &Choice| world.values(&[("flavour", "Cubic"), ("version", it.name)], "c1.time_s");
+        |it: &Choice| runs.values(&[("flavour", "Cubic"), ("version", it.name)], "c1.time_s");
     about.lesson(TIME, VERSIONS.map(|it| (it, values(&it))))
 }
 
@@ -77,7 +77,7 @@ fn scheduler(results: &Results) -> Option<Lesson> {
         figure: "fairness",
         claims: &["D-26", "D-29"],
     };
-    let world = World::of(results, "fairness");
+    let runs = Runs::of(results, "fairness");
     about
-        .lesson(TIME, FAIRNESS.map(|it| (it, share::of(&world, "c1", (it.name, "80 %"), "time_s"))))
+        .lesson(TIME, FAIRNESS.map(|it| (it, share::of(&runs, "c1", (it.name, "80 %"), "time_s"))))
 }

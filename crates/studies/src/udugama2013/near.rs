@@ -1,5 +1,5 @@
 //! Section 4.3: a part of the file is nearer than the rest, so its Data overtakes the other without any loss.
-use super::runs::World;
+use super::runs::Runs;
 use crate::result::Curve;
 use crate::rule::{Finding, always, estimate, less, text};
 use recoup_sim::statistic::Seeded;
@@ -12,10 +12,10 @@ fn at<'a>(version: &'a str, cached: &'a str) -> [(&'static str, &'a str); 3] {
 /// The point whose curves show the latter part near.
 pub(super) const PART: &str = "latter half";
 
-/// How often fast recovery began; all of it false, since nothing is lost.
-pub(super) fn entries(world: &World<'_>, version: &str) -> Vec<Seeded> {
-    let windows = world.tables(&at(version, PART), "c1", "window");
-    let recoveries = world.tables(&at(version, PART), "c1", "recoveries");
+/// Number of entries into fast recovery; all of them false, since nothing is lost.
+pub(super) fn entries(runs: &Runs<'_>, version: &str) -> Vec<Seeded> {
+    let windows = runs.tables(&at(version, PART), "c1", "window");
+    let recoveries = runs.tables(&at(version, PART), "c1", "recoveries");
     // A run without any has no such table.
     let count = |seed| {
         let found = recoveries.iter().find(|(it, _)| *it == seed);
@@ -24,29 +24,29 @@ pub(super) fn entries(world: &World<'_>, version: &str) -> Vec<Seeded> {
     windows.into_iter().map(|(seed, _)| (seed, count(seed))).collect()
 }
 
-/// When that was first, in seconds since the client started.
-fn first_entry(world: &World<'_>, version: &str) -> Vec<Seeded> {
+/// Time of the first entry, in seconds since the client started.
+fn first_entry(runs: &Runs<'_>, version: &str) -> Vec<Seeded> {
     let choice = at(version, PART);
-    let windows = world.tables(&choice, "c1", "window");
+    let windows = runs.tables(&choice, "c1", "window");
     let one = |(seed, recoveries): (u64, &Curve)| {
         let (_, window) = windows.iter().find(|(it, _)| *it == seed)?;
         Some((seed, recoveries.column("time_s").first()? - window.column("time_s").first()?))
     };
-    world.tables(&choice, "c1", "recoveries").into_iter().filter_map(one).collect()
+    runs.tables(&choice, "c1", "recoveries").into_iter().filter_map(one).collect()
 }
 
-/// The first segment that Router 1 has.
+/// The first segment in Router 1's cache.
 const FIRST_NEAR: f64 = 10_000.0;
 
-/// When Data of a segment from `first` on is first seen.
+/// Time of the first Data of a segment from `first` on.
 pub(super) fn switch(rto: &Curve, first: f64) -> Option<f64> {
     let samples = rto.points("time_s", "segment");
     samples.iter().find(|(_, segment)| *segment >= first).map(|(time, _)| *time)
 }
 
-/// Simple3 falls for it at least once in every run.
-pub(super) fn simple3_falls_for_it(world: &World<'_>) -> Finding {
-    falls_in_every_run(&entries(world, "Simple3"))
+/// Simple3 enters fast recovery falsely at least once in every run.
+pub(super) fn simple3_falls_for_it(runs: &Runs<'_>) -> Finding {
+    falls_in_every_run(&entries(runs, "Simple3"))
 }
 
 fn falls_in_every_run(entries: &[Seeded]) -> Finding {
@@ -55,23 +55,23 @@ fn falls_in_every_run(entries: &[Seeded]) -> Finding {
 }
 
 /// Smart does so less often, and later.
-pub(super) fn smart_falls_less_and_later(world: &World<'_>) -> Finding {
-    let (smart, simple3) = (entries(world, "Smart"), entries(world, "Simple3"));
+pub(super) fn smart_falls_less_and_later(runs: &Runs<'_>) -> Finding {
+    let (smart, simple3) = (entries(runs, "Smart"), entries(runs, "Simple3"));
     let fewer = less(("entries Smart", &smart), ("Simple3", &simple3), "");
-    // Where Smart never falls for it there is no time to compare.
+    // If Smart never enters it there is no time to compare.
     if smart.iter().all(|(_, count)| *count == 0.0) {
         return fewer;
     }
-    let (soon, late) = (first_entry(world, "Simple3"), first_entry(world, "Smart"));
+    let (soon, late) = (first_entry(runs, "Simple3"), first_entry(runs, "Smart"));
     fewer.and(less(("first Simple3", &soon), ("Smart", &late), "s"))
 }
 
-/// The same where Router 1 asks two servers in turn, so that Data comes out of order all the time: Simple3 falls
-/// for it, Smart less often.
-pub(super) fn of_two_servers(world: &World<'_>) -> [Finding; 2] {
+/// The claim for a Router 1 that sends Interests to two servers in turn, so that Data is always reordered: Simple3
+/// enters fast recovery falsely, Smart less often.
+pub(super) fn of_two_servers(runs: &Runs<'_>) -> [Finding; 2] {
     let entries = |version| {
         let at = [("flavour", "Cubic"), ("version", version)];
-        world.values(&at, "c1.recoveries")
+        runs.values(&at, "c1.recoveries")
     };
     let (smart, simple3) = (entries("Smart"), entries("Simple3"));
     [falls_in_every_run(&simple3), less(("entries Smart", &smart), ("Simple3", &simple3), "")]
@@ -96,20 +96,20 @@ fn height(curve: &[(f64, f64)], time: f64) -> Option<f64> {
     curve.get(after.checked_sub(1)?).map(|(_, height)| *height)
 }
 
-/// Distances of the window with a part near to those with nothing and with everything near: before the switch,
-/// and after it.
-fn distances<'a>(world: &World<'a>, references: &World<'a>, version: &str) -> [Vec<Seeded>; 4] {
-    let table = |world: &World<'a>, cached, seed, name: &str| {
-        let all = world.tables(&at(version, cached), "c1", name);
+/// Distances of the window with a part near to those with nothing and with everything near: before the switch, and
+/// after it.
+fn distances<'a>(runs: &Runs<'a>, references: &Runs<'a>, version: &str) -> [Vec<Seeded>; 4] {
+    let table = |runs: &Runs<'a>, cached, seed, name: &str| {
+        let all = runs.tables(&at(version, cached), "c1", name);
         all.into_iter().find(|(it, _)| *it == seed).map(|(_, curve)| curve)
     };
     let mut all = [const { Vec::new() }; 4];
-    for (seed, part) in world.tables(&at(version, PART), "c1", "window") {
+    for (seed, part) in runs.tables(&at(version, PART), "c1", "window") {
         let part = part.points("time_s", "window");
         let curve =
             |cached| Some(table(references, cached, seed, "window")?.points("time_s", "window"));
         let ends = || {
-            let switch = switch(table(world, PART, seed, "rto")?, FIRST_NEAR)?;
+            let switch = switch(table(runs, PART, seed, "rto")?, FIRST_NEAR)?;
             Some((part.first()?.0, switch, part.last()?.0))
         };
         let (Some(far), Some(near), Some((begin, switch, end))) =
@@ -131,8 +131,8 @@ fn distances<'a>(world: &World<'a>, references: &World<'a>, version: &str) -> [V
 }
 
 /// Before the switch the window is like that with nothing near, after it like that with everything near.
-pub(super) fn smart_changes_over(world: &World<'_>, references: &World<'_>) -> Finding {
-    let [far_before, near_before, far_after, near_after] = distances(world, references, "Smart");
+pub(super) fn smart_changes_over(runs: &Runs<'_>, references: &Runs<'_>) -> Finding {
+    let [far_before, near_before, far_after, near_after] = distances(runs, references, "Smart");
     let before = less(("to none", &far_before), ("to full", &near_before), "segments");
     let after = less(("to full", &near_after), ("to none", &far_after), "segments");
     before.labelled("before").and(after.labelled("after"))
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_distance_of_two_curves_is_the_root_of_the_mean_square() {
+    fn distance_of_curves_is_root_mean_square() {
         let flat = [(0.0, 10.0)];
         let step = [(0.0, 10.0), (1.0, 14.0)];
         let of = |span| distance(&flat, &step, span).unwrap();

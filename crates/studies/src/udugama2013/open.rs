@@ -1,4 +1,4 @@
-//! What the paper leaves open: each parameter with the values that are tried in its place.
+//! Parameters that the paper leaves open, with the values tried in their place.
 use super::axis::{Axis, CACHED, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
 use super::scenario::{SHAPE, SIZE, Section, sweep};
 use crate::study::{Experiment, Scale};
@@ -218,7 +218,7 @@ impl Section {
 }
 
 impl Open {
-    /// What is varied along with it: as much of the section's own sweep as its claims need.
+    /// The axes varied along with it: as much of the section's own sweep as its claims need.
     fn axes(&self) -> Vec<String> {
         let flavours = |names: &[&str]| FLAVOUR.only(names);
         let versions = |names: &[&str]| VERSION.only(names);
@@ -245,7 +245,7 @@ impl Open {
 /// Single losses with everything as assumed, and as little to fetch as where something is not.
 const ASSUMED: &str = "single-assumed";
 
-/// What is fetched, where that is enough to tell: 5 MB between single losses; as much as it takes until 326 s
+/// The shortest fetch that suffices: 5 MB between single losses; as many bytes as take until 326 s
 /// beside bursts.
 fn shorter(section: Section, scale: Scale) -> String {
     let is_small = scale == Scale::Smoke;

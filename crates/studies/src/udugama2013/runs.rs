@@ -6,12 +6,12 @@ use recoup_sim::statistic::Seeded;
 
 /// The runs of one experiment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct World<'a> {
+pub(super) struct Runs<'a> {
     pub results: &'a Results,
     pub place: Place,
 }
 
-impl<'a> World<'a> {
+impl<'a> Runs<'a> {
     /// The runs of one of the paper's own experiments.
     pub(super) fn of(results: &'a Results, experiment: &'static str) -> Self {
         Self { results, place: Place { experiment, rest: None } }

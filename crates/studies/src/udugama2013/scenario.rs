@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_network_is_a_line_of_ten_megabits_and_ten_milliseconds_a_link() {
+    fn network_is_a_line_of_equal_links() {
         let network =
             at(&experiments(Scale::Paper), "single", "flavour=Cubic, version=Smart, loss=0.2 %");
         assert_eq!(network.links.len(), 4);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_parameter_changes_what_it_says_and_leaves_the_rest() {
+    fn open_parameter_changes_its_fields_only() {
         let all = experiments(Scale::Check);
         let point = "flavour=NewReno, version=Smart, loss=0.5 %";
         let network = at(&all, "single-gap", &format!("{point}, gap=none"));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latter_half_is_fetched_to_the_router_before_the_client_starts() {
+    fn latter_half_is_cached_before_the_client_starts() {
         let all = experiments(Scale::Paper);
         let point = "flavour=Cubic, version=Simple3";
         let warm = at(&all, "caching", &format!("{point}, cached=latter half"));

@@ -1,46 +1,46 @@
 //! Section 4.4: two clients want the same file while other traffic takes a part of every link.
 use super::axis::LOADS;
-use super::runs::{World, joined};
+use super::runs::{Runs, joined};
 use crate::rule::{Finding, always, estimate, less, quotient, ratio, scaled, text, within};
 use recoup_sim::statistic::Seeded;
 
 /// A metric of a client.
 pub(super) fn of(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     client: &str,
     (fairness, load): (&str, &str),
     metric: &str,
 ) -> Vec<Seeded> {
     let choice = [("fairness", fairness), ("load", load)];
-    world.values(&choice, &format!("{client}.{metric}"))
+    runs.values(&choice, &format!("{client}.{metric}"))
 }
 
-/// What Table 3 calls losses: segments that a client took for lost and asked for again.
+/// Losses as Table 3 counts them: segments that a client declared lost and retransmitted.
 pub(super) const LOSSES: &str = "retransmissions";
 
-/// Octets of content per second, in thousands.
-fn kilobytes(world: &World<'_>, client: &str, at: (&str, &str)) -> Vec<Seeded> {
-    scaled(of(world, client, at, "goodput_bps"), 1.0 / 8e3)
+/// Bytes of content per second, in thousands.
+fn kilobytes(runs: &Runs<'_>, client: &str, at: (&str, &str)) -> Vec<Seeded> {
+    scaled(of(runs, client, at, "goodput_bps"), 1.0 / 8e3)
 }
 
 /// Times with over without fairness.
-pub(super) fn change(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded> {
-    let time = |fairness| of(world, client, (fairness, load), "time_s");
+pub(super) fn change(runs: &Runs<'_>, client: &str, load: &str) -> Vec<Seeded> {
+    let time = |fairness| of(runs, client, (fairness, load), "time_s");
     quotient(&time("max-min"), &time("off"))
 }
 
 /// How much of its time a client saves by fairness, in percent.
-fn saving(world: &World<'_>, client: &str, load: &str) -> Vec<Seeded> {
-    scaled(change(world, client, load), -100.0)
+fn saving(runs: &Runs<'_>, client: &str, load: &str) -> Vec<Seeded> {
+    scaled(change(runs, client, load), -100.0)
         .into_iter()
         .map(|(seed, it)| (seed, it + 100.0))
         .collect()
 }
 
 /// Without other traffic fairness changes neither time nor throughput, within 1 %; losses are shown.
-pub(super) fn no_difference(world: &World<'_>, client: &str) -> Finding {
+pub(super) fn no_difference(runs: &Runs<'_>, client: &str) -> Finding {
     let both =
-        |metric| ["max-min", "off"].map(|fairness| of(world, client, (fairness, "0 %"), metric));
+        |metric| ["max-min", "off"].map(|fairness| of(runs, client, (fairness, "0 %"), metric));
     let ([with, without], [rate, plain]) = (both("time_s"), both("goodput_bps"));
     let found = ratio("time with/without", &with, &without, 0.99, 1.01);
     let shown = |values: &Vec<Seeded>| estimate(values).map_or("none".into(), |it| text(&it, ""));
@@ -50,35 +50,35 @@ pub(super) fn no_difference(world: &World<'_>, client: &str) -> Finding {
 }
 
 /// Time, throughput and losses without and with fairness.
-pub(super) fn row(world: &World<'_>, client: &str, load: &str) -> Finding {
+pub(super) fn row(runs: &Runs<'_>, client: &str, load: &str) -> Finding {
     let shown = |values: &[Seeded], unit: &str| {
         estimate(values).map_or_else(|| "no results".to_owned(), |it| text(&it, unit))
     };
     let pair = |of: &dyn Fn(&str) -> Vec<Seeded>, unit: &str| {
         format!("{} / {}", shown(&of("off"), unit), shown(&of("max-min"), unit))
     };
-    let time = pair(&|fairness| of(world, client, (fairness, load), "time_s"), "s");
-    let rate = pair(&|fairness| kilobytes(world, client, (fairness, load)), "kB/s");
-    let lost = pair(&|fairness| of(world, client, (fairness, load), LOSSES), "losses");
+    let time = pair(&|fairness| of(runs, client, (fairness, load), "time_s"), "s");
+    let rate = pair(&|fairness| kilobytes(runs, client, (fairness, load)), "kB/s");
+    let lost = pair(&|fairness| of(runs, client, (fairness, load), LOSSES), "losses");
     Finding { outcome: crate::claim::Outcome::Reported, ours: format!("{time}; {rate}; {lost}") }
 }
 
 /// Client 2's time changes by less than 5 %.
-pub(super) fn hardly_changes(world: &World<'_>) -> Finding {
+pub(super) fn hardly_changes(runs: &Runs<'_>) -> Finding {
     let [with, without] =
-        ["max-min", "off"].map(|fairness| of(world, "c2", (fairness, "80 %"), "time_s"));
+        ["max-min", "off"].map(|fairness| of(runs, "c2", (fairness, "80 %"), "time_s"));
     let found = ratio("time with/without", &with, &without, 0.95, 1.05);
-    found.beside(&row(world, "c2", "80 %").ours)
+    found.beside(&row(runs, "c2", "80 %").ours)
 }
 
 /// Client 1 saves 5 to 40 % of its time, and loses less.
-pub(super) fn helps_client_1(world: &World<'_>) -> Finding {
-    let time = within("saves", &saving(world, "c1", "80 %"), "%", 5.0, 40.0);
-    let lost = |fairness| of(world, "c1", (fairness, "80 %"), LOSSES);
+pub(super) fn helps_client_1(runs: &Runs<'_>) -> Finding {
+    let time = within("saves", &saving(runs, "c1", "80 %"), "%", 5.0, 40.0);
+    let lost = |fairness| of(runs, "c1", (fairness, "80 %"), LOSSES);
     let found = time.and(less(("losses with", &lost("max-min")), ("without", &lost("off")), ""));
     let dropped = |fairness| {
         let at = [("fairness", fairness), ("load", "80 %")];
-        let dropped = estimate(&world.values(&at, "all.lost"));
+        let dropped = estimate(&runs.values(&at, "all.lost"));
         dropped.map_or_else(|| "none known".to_owned(), |it| text(&it, ""))
     };
     let dropped = format!("packets lost in queues {} / {}", dropped("off"), dropped("max-min"));
@@ -86,13 +86,13 @@ pub(super) fn helps_client_1(world: &World<'_>) -> Finding {
 }
 
 /// Time × throughput is the length of the file, in every run.
-pub(super) fn product(world: &World<'_>) -> Finding {
+pub(super) fn product(runs: &Runs<'_>) -> Finding {
     let each = ["c1", "c2"].into_iter().flat_map(|client| {
         ["off", "max-min", "drr"].into_iter().flat_map(move |fairness| {
             LOADS.into_iter().map(move |load| {
                 let (time, rate) = (
-                    of(world, client, (fairness, load), "time_s"),
-                    kilobytes(world, client, (fairness, load)),
+                    of(runs, client, (fairness, load), "time_s"),
+                    kilobytes(runs, client, (fairness, load)),
                 );
                 joined(&time, &rate, |time, rate| time * rate)
             })
@@ -103,27 +103,27 @@ pub(super) fn product(world: &World<'_>) -> Finding {
 }
 
 /// Client 2, which finds a part near, is faster.
-pub(super) fn client_2_is_faster(world: &World<'_>) -> Finding {
-    let time = |client| of(world, client, ("off", "80 %"), "time_s");
+pub(super) fn client_2_is_faster(runs: &Runs<'_>) -> Finding {
+    let time = |client| of(runs, client, ("off", "80 %"), "time_s");
     less(("Client 2", &time("c2")), ("Client 1", &time("c1")), "s")
 }
 
 /// Client 1 saves nothing without other traffic, and more beside the most of it.
-pub(super) fn helps_more_with_load(world: &World<'_>) -> Finding {
-    let (none, most) = (saving(world, "c1", "0 %"), saving(world, "c1", "80 %"));
+pub(super) fn helps_more_with_load(runs: &Runs<'_>) -> Finding {
+    let (none, most) = (saving(runs, "c1", "0 %"), saving(runs, "c1", "80 %"));
     let found = within("saves at 0 %", &none, "%", -1.0, 1.0);
     let found = found.and(less(("0 %", &none), ("80 %", &most), "%"));
     let shown = |load| {
-        let saved = estimate(&saving(world, "c1", load));
+        let saved = estimate(&saving(runs, "c1", load));
         format!("{load} {}", saved.map_or_else(|| "no results".to_owned(), |it| text(&it, "%")))
     };
     found.beside(&format!("between them {}, {}", shown("40 %"), shown("60 %")))
 }
 
 /// Throughputs of the two clients, the larger over the smaller.
-pub(super) fn equality(world: &World<'_>) -> Finding {
+pub(super) fn equality(runs: &Runs<'_>) -> Finding {
     let ratio = |fairness| {
-        let of = |client| kilobytes(world, client, (fairness, "80 %"));
+        let of = |client| kilobytes(runs, client, (fairness, "80 %"));
         let larger = joined(&of("c1"), &of("c2"), |one, two| one.max(two) / one.min(two));
         within(&format!("larger/smaller, {fairness}"), &larger, "", 1.0, f64::INFINITY)
     };

@@ -1,36 +1,36 @@
 //! Section 4.1: single losses. Download times of timers alone (Simple1) and of everything (Smart), and how
 //! often the window falls to 1.
 use super::axis::LOSSES;
-use super::runs::{World, joined};
+use super::runs::{Runs, joined};
 use crate::rule::{Finding, always, increasing, less, quotient, within};
 use recoup_sim::statistic::Seeded;
 
 /// Download times.
-pub(super) fn time(world: &World<'_>, flavour: &str, version: &str, loss: &str) -> Vec<Seeded> {
+pub(super) fn time(runs: &Runs<'_>, flavour: &str, version: &str, loss: &str) -> Vec<Seeded> {
     let choice = [("flavour", flavour), ("version", version), ("loss", loss)];
-    world.values(&choice, "c1.time_s")
+    runs.values(&choice, "c1.time_s")
 }
 
 /// How much longer timers alone take.
-pub(super) fn gain(world: &World<'_>, flavour: &str, loss: &str) -> Vec<Seeded> {
-    quotient(&time(world, flavour, "Simple1", loss), &time(world, flavour, "Smart", loss))
+pub(super) fn gain(runs: &Runs<'_>, flavour: &str, loss: &str) -> Vec<Seeded> {
+    quotient(&time(runs, flavour, "Simple1", loss), &time(runs, flavour, "Smart", loss))
 }
 
 /// Smart is faster than Simple1.
-pub(super) fn faster(world: &World<'_>, flavour: &str, loss: &str) -> Finding {
+pub(super) fn faster(runs: &Runs<'_>, flavour: &str, loss: &str) -> Finding {
     let (simple, smart) =
-        (time(world, flavour, "Simple1", loss), time(world, flavour, "Smart", loss));
+        (time(runs, flavour, "Simple1", loss), time(runs, flavour, "Smart", loss));
     less(("Smart", &smart), ("Simple1", &simple), "s")
 }
 
 /// Smart is faster at each rate of loss.
-pub(super) fn faster_at_each(world: &World<'_>, flavour: &str) -> Finding {
-    Finding::all(LOSSES.map(|loss| faster(world, flavour, loss).labelled(loss)))
+pub(super) fn faster_at_each(runs: &Runs<'_>, flavour: &str) -> Finding {
+    Finding::all(LOSSES.map(|loss| faster(runs, flavour, loss).labelled(loss)))
 }
 
 /// Cubic gains more than NewReno at the highest rate, and by how much more rises with the rate.
-pub(super) fn cubic_gains_more(world: &World<'_>) -> Finding {
-    let of = |flavour, loss| gain(world, flavour, loss);
+pub(super) fn cubic_gains_more(runs: &Runs<'_>) -> Finding {
+    let of = |flavour, loss| gain(runs, flavour, loss);
     let last = LOSSES[LOSSES.len() - 1];
     let more = less(("NewReno", &of("NewReno", last)), ("Cubic", &of("Cubic", last)), "");
     let lead = |loss| joined(&of("Cubic", loss), &of("NewReno", loss), |cubic, reno| cubic - reno);
@@ -39,11 +39,11 @@ pub(super) fn cubic_gains_more(world: &World<'_>) -> Finding {
 }
 
 /// Each loss event of Simple1 begins anew with a window of 1; few of Smart's do.
-pub(super) fn begins_anew(world: &World<'_>) -> Finding {
+pub(super) fn begins_anew(runs: &Runs<'_>) -> Finding {
     let share = |version, flavour, loss| {
         let choice = [("flavour", flavour), ("version", version), ("loss", loss)];
-        let all = world.values(&choice, "c1.loss_events");
-        joined(&world.values(&choice, "c1.loss_events_timeout"), &all, |some, all| {
+        let all = runs.values(&choice, "c1.loss_events");
+        joined(&runs.values(&choice, "c1.loss_events_timeout"), &all, |some, all| {
             if all > 0.0 { some / all } else { 0.0 }
         })
     };

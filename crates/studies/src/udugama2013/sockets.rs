@@ -1,5 +1,5 @@
-//! What of the study's ideas is run on real processes: repair by the order of arrivals against timers alone, and
-//! pre-recovery against three Data out of order where two servers answer in turn.
+//! Ideas of the study on real processes: reordering-based loss detection against timers alone, and pre-recovery against
+//! three Data out of order if two servers answer in turn.
 //!
 //! The networks are smaller than the paper's, a link where that will do, so that many runs fit on a machine. Beside the
 //! paper's windows stand those that `recoup fetch` has.
@@ -22,9 +22,10 @@ delay = "20 ms"
 queue = "100 packets"
 "#;
 
-/// A consumer, a router and two servers with the same file, one of them 40 ms from the consumer and back, the other one
-/// 30 ms further away; the router asks them in turn, and the consumer's own link is the narrowest. Delays vary by up to
-/// 2 ms, or a simulation would have Data of both in turns as no real clock does, and three in a row would be rare.
+/// A consumer, a router and two servers with the same file. The round trip to one server is 40 ms, to the other 30 ms
+/// more. The router sends Interests to them in turn, and the consumer's own link is the bottleneck. Delays vary by up
+/// to 2 ms: without jitter, simulated Data of both would alternate as with no real clock, and three in a row would be
+/// rare.
 const SOURCES: &str = r#"
 stop = "1 h"
 [topology]
@@ -50,7 +51,7 @@ node = "s2"
 prefix = "/s1/file"
 "#;
 
-/// What both have in common.
+/// Common part of both scenarios.
 const BOTH: &str = r#"
 [node]
 suppression = "soft-hard(soft=20ms)"
@@ -74,8 +75,8 @@ node = "c1"
 spread = "10 ms"
 "#;
 
-/// The paper's windows as the study runs them, ours as `recoup fetch` has them. For our CUBIC a timeout is a loss like
-/// any other, unless it is told to begin anew as RFC 9438, 4.8, has it.
+/// The paper's windows as the study runs them, ours as `recoup fetch` has them. Our CUBIC treats a timeout like any
+/// other loss, unless it restarts as RFC 9438, 4.8, requires.
 const WINDOW: Axis = Axis {
     name: "window",
     values: &[
@@ -121,7 +122,7 @@ const ORDER: Axis = Axis {
     ],
 };
 
-/// Where losses are fewer, twenty runs do not tell a mean to 5 %.
+/// At lower loss rates, twenty runs do not determine a mean to 5 %.
 const DECISIVE: &[(&str, &str)] = &[("loss", "2 %")];
 
 const QUANTITIES: &[Quantity] = &[
@@ -137,8 +138,8 @@ const FOUND: Quantity =
 /// Nothing is lost where two servers answer, so that each of them is false.
 const FALSE: Quantity = Quantity { label: "false fast retransmits", ..FOUND };
 
-/// The windows that begin anew after a timeout. With plain `cubic` a timeout costs no more than any loss, and there is
-/// at most one reduction in the time of a timeout instead of one in each round trip.
+/// The windows that restart after a timeout. With plain `cubic` a timeout costs no more than any loss. There is at most
+/// one reduction in the time of a timeout, instead of one in each round trip.
 const BEGINS_ANEW: &[(&str, &str)] = &[
     ("window", "NewReno (paper)"),
     ("window", "Cubic (paper)"),
@@ -162,7 +163,7 @@ const REPAIRING: Contest = Contest {
     quantity: TIME,
     expected: BEGINS_ANEW,
 };
-const TELLING: Contest = Contest {
+const DETECTING: Contest = Contest {
     experiment: "repair-sources",
     theirs: "Simple3",
     quantity: FALSE,
@@ -170,9 +171,9 @@ const TELLING: Contest = Contest {
     ..REPAIRING
 };
 const CONTESTS: &[Contest] =
-    &[REPAIRING, TELLING, Contest { quantity: TIME, expected: &[], ..TELLING }];
+    &[REPAIRING, DETECTING, Contest { quantity: TIME, expected: &[], ..DETECTING }];
 
-/// Seeds of each point in both worlds.
+/// Seeds of each point, simulated and on processes.
 const SEEDS: u64 = 20;
 
 pub(super) fn sockets(scale: Scale) -> Sockets {
@@ -212,7 +213,7 @@ mod tests {
     use recoup_sim::network::ApplicationKind;
 
     #[test]
-    fn a_round_trip_takes_40_ms_and_what_varies_is_what_the_points_say() {
+    fn round_trip_takes_40_ms() {
         let sockets = sockets(Scale::Check);
         let [repair, sources] = sockets.experiments.as_slice() else { panic!() };
         let all = repair.networks();

@@ -9,7 +9,7 @@ pub(super) const TIMERS: [&str; 6] = ["constant", "TCP RTO", "Timeest", "CCNTime
 /// Those that adapt.
 pub(super) const ADAPTIVE: [&str; 5] = ["TCP RTO", "Timeest", "CCNTimer", "WMA", "ICP"];
 
-/// How each is written.
+/// The specification of a timer.
 pub(super) fn spec(timer: &str) -> &'static str {
     match timer {
         "TCP RTO" => "tcp",
@@ -31,14 +31,14 @@ pub(super) fn rto(spec: &str) -> String {
     format!("\"fetch.rto\" = \"{spec}\"")
 }
 
-/// Who asks.
+/// The scenario: which nodes request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scenario {
     /// 1: the leftmost node of the row.
     One,
     /// 2: every node of the row but the source.
     Row,
-    /// 3: these, and two beside each of them.
+    /// 3: every node of scenario 2, and two beside each of them.
     Sides,
 }
 
@@ -71,7 +71,7 @@ fn network(scenario: Scenario, setup: &Setup, hops: u32) -> String {
     if scenario != Scenario::One && hops > 1 {
         let _ = writeln!(fields, "{}", requesters("row", "n", 2, hops));
     }
-    // Late Data enters the cache of whoever asked for it.
+    // Late Data enters the cache of the node that sent the Interest.
     let admit = if scenario == Scenario::One { "nodes.n1" } else { "node" };
     format!(
         "\"topology.links\" = [{}]\n\"{admit}.unsolicited\" = \"admit\"\n{fields}",

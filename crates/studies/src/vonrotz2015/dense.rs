@@ -1,7 +1,7 @@
-//! Scenarios 2 and 3: everybody asks; and what is said of all scenarios.
+//! Scenarios 2 and 3, in which all nodes request; and claims about all scenarios.
 use super::axis::{ADAPTIVE, HOPS, Scenario, TIMERS};
 use super::one;
-use super::runs::{At, World, mean_of};
+use super::runs::{At, Runs, mean_of};
 use crate::claim::Outcome;
 use crate::rule::{Finding, LEVEL, SEEDS, less, quotient, ratio, within};
 use recoup_sim::statistic::{Seeded, paired};
@@ -18,7 +18,7 @@ const SEVERAL: [&str; 4] = ["2", "3", "4", "5"];
 
 /// The greatest ratio of times, existing over new, wherever; and the Interests of that case, new over existing.
 fn best_case(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     places: &[At],
     existing: &[&'static str],
     times: (f64, f64),
@@ -28,7 +28,7 @@ fn best_case(
     for at in places {
         for old in existing {
             for new in ["CCNTimer", "WMA"] {
-                let ratio = mean_of(&quotient(&world.time(*at, old), &world.time(*at, new)));
+                let ratio = mean_of(&quotient(&runs.time(*at, old), &runs.time(*at, new)));
                 if let Some(ratio) = ratio
                     && best.is_none_or(|(most, ..)| ratio > most)
                 {
@@ -40,8 +40,8 @@ fn best_case(
     let Some((_, at, old, new)) = best else {
         return Finding::open("no results");
     };
-    let time = world.ratio(World::time, at, (old, new), times);
-    let sent = world.ratio(World::interests, at, (new, old), interests);
+    let time = runs.ratio(Runs::time, at, (old, new), times);
+    let sent = runs.ratio(Runs::interests, at, (new, old), interests);
     let place = format!("scenario {}, {} hops", at.0 as usize + 1, at.1);
     time.labelled(&place).and(sent.labelled("Interests"))
 }
@@ -52,69 +52,69 @@ fn everywhere() -> Vec<At> {
 }
 
 /// Against timers that adapt.
-pub(super) fn best_against_existing(world: &World<'_>) -> Finding {
+pub(super) fn best_against_existing(runs: &Runs<'_>) -> Finding {
     let existing = ["TCP RTO", "Timeest", "ICP"];
-    best_case(world, &everywhere(), &existing, (1.5, 2.5), (0.0, 1.01))
+    best_case(runs, &everywhere(), &existing, (1.5, 2.5), (0.0, 1.01))
 }
 
 /// Against 4 s.
-pub(super) fn best_against_constant(world: &World<'_>) -> Finding {
-    best_case(world, &everywhere(), &["constant"], (3.0, f64::INFINITY), (0.97, 1.03))
+pub(super) fn best_against_constant(runs: &Runs<'_>) -> Finding {
+    best_case(runs, &everywhere(), &["constant"], (3.0, f64::INFINITY), (0.97, 1.03))
 }
 
-pub(super) fn time(world: &World<'_>, at: At, timers: (&str, &str), band: (f64, f64)) -> Finding {
-    world.ratio(World::time, at, timers, band).labelled(&format!("{} hops", at.1))
+pub(super) fn time(runs: &Runs<'_>, at: At, timers: (&str, &str), band: (f64, f64)) -> Finding {
+    runs.ratio(Runs::time, at, timers, band).labelled(&format!("{} hops", at.1))
 }
 
 pub(super) fn interests(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     at: At,
     timers: (&str, &str),
     band: (f64, f64),
 ) -> Finding {
-    let finding = world.ratio(World::interests, at, timers, band);
+    let finding = runs.ratio(Runs::interests, at, timers, band);
     finding.labelled(&format!("Interests, {} hops", at.1))
 }
 
 /// WMA sends the most, at all numbers of hops where there are relays; of set-ups that were run at fewer, at those.
-pub(super) fn wma_sends_most(world: &World<'_>) -> Finding {
+pub(super) fn wma_sends_most(runs: &Runs<'_>) -> Finding {
     let at = |hops: &'static str, most: Vec<Seeded>| {
         let others = TIMERS.into_iter().filter(|timer| *timer != "WMA");
-        let less = |timer| less((timer, &world.interests(row(hops), timer)), ("WMA", &most), "");
+        let less = |timer| less((timer, &runs.interests(row(hops), timer)), ("WMA", &most), "");
         Finding::all(others.map(less)).labelled(&format!("{hops} hops"))
     };
-    let run = SEVERAL.map(|hops| (hops, world.interests(row(hops), "WMA")));
+    let run = SEVERAL.map(|hops| (hops, runs.interests(row(hops), "WMA")));
     let run = run.into_iter().filter(|(_, most)| !most.is_empty());
     Finding::all(run.map(|(hops, most)| at(hops, most)))
 }
 
 /// No other timer is both faster and sends less.
-pub(super) fn ccntimer_is_undominated(world: &World<'_>) -> Finding {
+pub(super) fn ccntimer_is_undominated(runs: &Runs<'_>) -> Finding {
     Finding::all(["3", "5"].map(|hops| {
         let at = row(hops);
         let better = |of: &dyn Fn(&str) -> Vec<Seeded>, timer: &str| {
             mean_of(&of(timer)).zip(mean_of(&of("CCNTimer"))).is_some_and(|(it, own)| it < own)
         };
         let dominates = |timer: &&str| {
-            better(&|timer| world.time(at, timer), timer)
-                && better(&|timer| world.interests(at, timer), timer)
+            better(&|timer| runs.time(at, timer), timer)
+                && better(&|timer| runs.interests(at, timer), timer)
         };
         let all: Vec<_> = TIMERS.into_iter().filter(dominates).collect();
-        let outcome = match world.time(at, "CCNTimer").len() {
+        let outcome = match runs.time(at, "CCNTimer").len() {
             few if few < SEEDS => Outcome::Open,
             _ if all.is_empty() => Outcome::Holds,
             _ => Outcome::Fails,
         };
-        let ours = if all.is_empty() { "nobody".to_owned() } else { all.join(", ") };
+        let ours = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
         Finding { outcome, ours: format!("{hops} hops: {ours} faster with fewer Interests") }
     }))
 }
 
 /// The timers are in the same order at other requesters: no pair that differs at both is reversed.
-pub(super) fn order_is_the_same(world: &World<'_>) -> Finding {
+pub(super) fn order_is_the_same(runs: &Runs<'_>) -> Finding {
     let at = row("5");
     let sign = |metric: &str, one: &str, other: &str| {
-        let of = |timer: &str| world.values(at, timer, metric);
+        let of = |timer: &str| runs.values(at, timer, metric);
         let difference = paired(&of(one), &of(other), LEVEL)?;
         (difference.low() * difference.high() > 0.0).then_some(difference.mean > 0.0)
     };
@@ -130,7 +130,7 @@ pub(super) fn order_is_the_same(world: &World<'_>) -> Finding {
     };
     let requesters = ["row1", "row2", "row3", "row4"];
     let same = requesters.iter().filter(|name| !differs(&format!("{name}.time_s"))).count();
-    let outcome = match world.time(at, "CCNTimer").len() {
+    let outcome = match runs.time(at, "CCNTimer").len() {
         few if few < SEEDS => Outcome::Open,
         // Four of five, the leftmost included.
         _ if same + 1 >= 4 => Outcome::Holds,
@@ -140,7 +140,7 @@ pub(super) fn order_is_the_same(world: &World<'_>) -> Finding {
 }
 
 /// WMA has the lowest median of lifetimes and of round trips among those that adapt.
-pub(super) fn wma_is_lowest(world: &World<'_>) -> Finding {
+pub(super) fn wma_is_lowest(runs: &Runs<'_>) -> Finding {
     let at = row("5");
     let pairs = |what: &str, of: &dyn Fn(&str) -> Vec<Seeded>| {
         let others = ADAPTIVE.into_iter().filter(|timer| *timer != "WMA");
@@ -148,31 +148,31 @@ pub(super) fn wma_is_lowest(world: &World<'_>) -> Finding {
         let below = |timer| less(("WMA", &wma), (timer, &of(timer)), "s");
         Finding::all(others.map(below)).labelled(what)
     };
-    let finding = pairs("median lifetime", &|timer| world.lifetime(at, timer, "p50"))
-        .and(pairs("median round trip", &|timer| world.round_trip(at, timer, "p50")));
-    world.unless_bound(at, &["WMA"], finding)
+    let finding = pairs("median lifetime", &|timer| runs.lifetime(at, timer, "p50"))
+        .and(pairs("median round trip", &|timer| runs.round_trip(at, timer, "p50")));
+    runs.unless_bound(at, &["WMA"], finding)
 }
 
 /// At three to five hops all but ICP take about as long.
-pub(super) fn times_are_alike(world: &World<'_>) -> Finding {
+pub(super) fn times_are_alike(runs: &Runs<'_>) -> Finding {
     let at = |hops| {
-        let near = |timer| time(world, sides(hops), (timer, "CCNTimer"), (0.88, 1.12));
+        let near = |timer| time(runs, sides(hops), (timer, "CCNTimer"), (0.88, 1.12));
         Finding::all(["TCP RTO", "Timeest", "WMA"].map(near))
     };
     Finding::all(["3", "4", "5"].map(at))
 }
 
 /// WMA is faster than CCNTimer at two hops, and not at four and five.
-pub(super) fn wma_gains_only_near(world: &World<'_>) -> Finding {
-    let at = |timer| world.time(sides("2"), timer);
+pub(super) fn wma_gains_only_near(runs: &Runs<'_>) -> Finding {
+    let at = |timer| runs.time(sides("2"), timer);
     let near = less(("2 hops: WMA", &at("WMA")), ("CCNTimer", &at("CCNTimer")), "s");
-    let far = |hops| time(world, sides(hops), ("WMA", "CCNTimer"), (0.99, f64::INFINITY));
+    let far = |hops| time(runs, sides(hops), ("WMA", "CCNTimer"), (0.99, f64::INFINITY));
     near.and(far("4")).and(far("5"))
 }
 
-/// What ICP loses on CCNTimer shrinks with distance.
-pub(super) fn icp_loses_near(world: &World<'_>) -> Finding {
-    let times = |hops| ["ICP", "CCNTimer"].map(|timer| world.time(sides(hops), timer));
+/// The time that ICP loses against CCNTimer shrinks with distance.
+pub(super) fn icp_loses_near(runs: &Runs<'_>) -> Finding {
+    let times = |hops| ["ICP", "CCNTimer"].map(|timer| runs.time(sides(hops), timer));
     let ([near_icp, near], [far_icp, far]) = (times("1"), times("5"));
     let (at_one, at_five) = (quotient(&near_icp, &near), quotient(&far_icp, &far));
     ratio("1 hop", &near_icp, &near, 1.1, 1.5)
@@ -180,29 +180,29 @@ pub(super) fn icp_loses_near(world: &World<'_>) -> Finding {
         .and(less(("5 hops", &at_five), ("1 hop", &at_one), ""))
 }
 
-pub(super) fn wma_sends_more(world: &World<'_>) -> Finding {
-    let more = |hops| interests(world, sides(hops), ("WMA", "CCNTimer"), (1.03, 1.14));
+pub(super) fn wma_sends_more(runs: &Runs<'_>) -> Finding {
+    let more = |hops| interests(runs, sides(hops), ("WMA", "CCNTimer"), (1.03, 1.14));
     Finding::all(["2", "3", "5"].map(more))
 }
 
-pub(super) fn icp_sends_more_near(world: &World<'_>) -> Finding {
-    let band = |hops, band| interests(world, sides(hops), ("ICP", "CCNTimer"), band);
+pub(super) fn icp_sends_more_near(runs: &Runs<'_>) -> Finding {
+    let band = |hops, band| interests(runs, sides(hops), ("ICP", "CCNTimer"), band);
     let near = band("1", (1.1, 1.5));
     near.and(Finding::all(["2", "3", "5"].map(|hops| band(hops, (0.94, 1.06)))))
 }
 
-pub(super) fn others_send_alike(world: &World<'_>) -> Finding {
+pub(super) fn others_send_alike(runs: &Runs<'_>) -> Finding {
     let at = |hops| {
-        let near = |timer| interests(world, sides(hops), (timer, "CCNTimer"), (0.96, 1.04));
+        let near = |timer| interests(runs, sides(hops), (timer, "CCNTimer"), (0.96, 1.04));
         Finding::all(["constant", "TCP RTO", "Timeest"].map(near))
     };
     Finding::all(HOPS.map(at))
 }
 
 /// A statistic of the lifetime of each adaptive timer, without judgement.
-pub(super) fn lifetimes(world: &World<'_>, at: At, what: &str) -> Finding {
+pub(super) fn lifetimes(runs: &Runs<'_>, at: At, what: &str) -> Finding {
     let one = |timer| {
-        let value = mean_of(&world.lifetime(at, timer, what)).unwrap_or(f64::NAN);
+        let value = mean_of(&runs.lifetime(at, timer, what)).unwrap_or(f64::NAN);
         format!("{timer} {value:.2} s")
     };
     Finding {
@@ -211,15 +211,15 @@ pub(super) fn lifetimes(world: &World<'_>, at: At, what: &str) -> Finding {
     }
 }
 
-/// Lifetimes of CCNTimer are below Timeest's, whose timeouts are never needless.
-pub(super) fn timeest_waits_too_long(world: &World<'_>) -> Finding {
-    let of = |timer| world.lifetime(sides("1"), timer, "mean");
+/// Lifetimes of CCNTimer are below those of Timeest, which has no spurious timeouts.
+pub(super) fn timeest_waits_too_long(runs: &Runs<'_>) -> Finding {
+    let of = |timer| runs.lifetime(sides("1"), timer, "mean");
     let below = less(("lifetime CCNTimer", &of("CCNTimer")), ("Timeest", &of("Timeest")), "s");
-    let below = world.unless_bound(sides("1"), &["CCNTimer", "Timeest"], below);
-    let [bad, segments] = ["bad_timeouts", "segments"].map(|it| world.followed("Timeest", it));
+    let below = runs.unless_bound(sides("1"), &["CCNTimer", "Timeest"], below);
+    let [bad, segments] = ["bad_timeouts", "segments"].map(|it| runs.followed("Timeest", it));
     let share = quotient(&bad, &segments);
     below.and(within(
-        "needless timeouts of Timeest for each segment",
+        "spurious timeouts of Timeest for each segment",
         &share,
         "",
         f64::NEG_INFINITY,
@@ -227,22 +227,22 @@ pub(super) fn timeest_waits_too_long(world: &World<'_>) -> Finding {
     ))
 }
 
-/// WMA has more needless timeouts than CCNTimer.
-pub(super) fn wma_is_sometimes_too_short(world: &World<'_>) -> Finding {
-    let of = |timer| world.followed(timer, "bad_timeouts");
-    let finding = less(("needless timeouts CCNTimer", &of("CCNTimer")), ("WMA", &of("WMA")), "");
-    world.unless_bound(sides("1"), &["WMA", "CCNTimer"], finding)
+/// WMA has more spurious timeouts than CCNTimer.
+pub(super) fn wma_is_sometimes_too_short(runs: &Runs<'_>) -> Finding {
+    let of = |timer| runs.followed(timer, "bad_timeouts");
+    let finding = less(("spurious timeouts CCNTimer", &of("CCNTimer")), ("WMA", &of("WMA")), "");
+    runs.unless_bound(sides("1"), &["WMA", "CCNTimer"], finding)
 }
 
 /// Timeouts of ICP and CCNTimer, without judgement.
-pub(super) fn icp_times_out(world: &World<'_>) -> Finding {
-    let of = |timer| mean_of(&world.timeouts(sides("1"), timer)).unwrap_or(f64::NAN);
+pub(super) fn icp_times_out(runs: &Runs<'_>) -> Finding {
+    let of = |timer| mean_of(&runs.timeouts(sides("1"), timer)).unwrap_or(f64::NAN);
     let ours = format!("{:.0} and {:.1}", of("ICP"), of("CCNTimer"));
     Finding { outcome: Outcome::Reported, ours }
 }
 
 /// Each adaptive timer is faster than 4 s in both dense scenarios.
-pub(super) fn every_adaptive_is_faster(world: &World<'_>) -> Finding {
-    let rows = one::beats_constant(world, SEVERAL.map(row)).labelled("scenario 2");
-    rows.and(one::beats_constant(world, SEVERAL.map(sides)).labelled("scenario 3"))
+pub(super) fn every_adaptive_is_faster(runs: &Runs<'_>) -> Finding {
+    let rows = one::beats_constant(runs, SEVERAL.map(row)).labelled("scenario 2");
+    rows.and(one::beats_constant(runs, SEVERAL.map(sides)).labelled("scenario 3"))
 }

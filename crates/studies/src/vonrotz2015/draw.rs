@@ -1,7 +1,7 @@
-//! The paper's figures, drawn from our runs, and two that show what depends on what is open.
+//! The paper's figures, drawn from our runs, and two that show the effect of open parameters.
 use super::axis::{HOPS, Scenario, TIMERS};
 use super::open::{MAP, OPEN};
-use super::runs::{At, World, mean_of};
+use super::runs::{At, Runs, mean_of};
 use super::scenario::VARIANTS;
 use super::setup::RADIOS;
 use super::trace;
@@ -14,8 +14,8 @@ use recoup_sim::statistic::Seeded;
 /// Most points of a trace, divided by four.
 const SLICES: usize = 1_000;
 
-/// The figures of the traces: where, the paper's figure, and their names by timer; last the figures over all hops that
-/// the same runs serve.
+/// The figures of the traces: scenario and hops, the paper's figure, and their names by timer. The last are the figures
+/// over all hops that the same runs serve.
 pub(super) static TRACES: [(At, &str, [&str; 8]); 3] = [
     (
         trace::ONE,
@@ -62,13 +62,13 @@ pub(super) static TRACES: [(At, &str, [&str; 8]); 3] = [
 ];
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
-    let world = World::assumed(results);
+    let runs = Runs::assumed(results);
     let mut all = Vec::new();
     for (scenario, place, of_paper) in
         [(Scenario::One, "1", "3"), (Scenario::Row, "2", "4"), (Scenario::Sides, "3", "6")]
     {
-        let time = |at, timer: &str| world.time(at, timer);
-        let sent = |at, timer: &str| world.interests(at, timer);
+        let time = |at, timer: &str| runs.time(at, timer);
+        let sent = |at, timer: &str| runs.interests(at, timer);
         let title = |what: &str| format!("{what}, scenario {place}");
         let time = by_hops(scenario, "time", "s", time);
         all.push(Figure {
@@ -87,7 +87,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     }
     for (at, of_paper, names) in TRACES {
         for (timer, name) in TIMERS.into_iter().zip(names) {
-            all.extend(traced(&world, at, of_paper, timer, name));
+            all.extend(traced(&runs, at, of_paper, timer, name));
         }
     }
     all.extend([variants(results), open(results), map(results)]);
@@ -119,13 +119,13 @@ fn by_hops(
 
 /// Round trips and lifetimes of one run, segment by segment.
 fn traced(
-    world: &World<'_>,
+    runs: &Runs<'_>,
     at: At,
     of_paper: &str,
     timer: &'static str,
     name: &str,
 ) -> Option<Figure> {
-    let traces = trace::traces(world, at, timer);
+    let traces = trace::traces(runs, at, timer);
     let (_, trace) = traces.first()?;
     let numbered = |values: &[f64]| {
         values.iter().enumerate().map(|(number, value)| (number as f64, *value)).collect::<Vec<_>>()
@@ -159,19 +159,19 @@ fn variants(results: &Results) -> Figure {
     Figure {
         id: "variants".into(),
         title: "Variants of the timers".into(),
-        caption: format!("What the paper's text says of variants. {MEANS}"),
+        caption: format!("Variants that the paper's text mentions. {MEANS}"),
         x: Axis::places("timer", VARIANTS.iter().map(|(name, _)| name)),
         y: Axis { logarithmic: true, ..Axis::quantity("time", "s") },
         series: series.map(bars).into(),
     }
 }
 
-/// Times in scenario 1 at three hops with single things different.
+/// Times in scenario 1 at three hops, with one parameter changed at a time.
 fn open(results: &Results) -> Figure {
     let labels: Vec<_> = OPEN.iter().map(super::open::Open::label).collect();
-    let worlds = || OPEN.iter().zip(&labels).map(|(open, label)| World::open(results, open, label));
+    let setups = || OPEN.iter().zip(&labels).map(|(open, label)| Runs::open(results, open, label));
     let dots = |timer: &str| {
-        Series::means(timer, Style::Dots, worlds().map(|world| world.time(one::THREE, timer)))
+        Series::means(timer, Style::Dots, setups().map(|runs| runs.time(one::THREE, timer)))
     };
     Figure {
         id: "open".into(),
@@ -183,15 +183,15 @@ fn open(results: &Results) -> Figure {
     }
 }
 
-/// What CCNTimer gains at every point of the map, over its lifetimes.
+/// Gain of CCNTimer at every point of the map, over its lifetimes.
 fn map(results: &Results) -> Figure {
     let dots = |radio: &str| {
         let mut series = Series::new(radio, Style::Dots);
         for (label, _) in MAP.iter().filter(|(_, setup)| setup.radio == radio) {
-            let world = World::map(results, label);
-            let time = |timer| world.time(one::THREE, timer);
+            let runs = Runs::map(results, label);
+            let time = |timer| runs.time(one::THREE, timer);
             let gain = quotient(&time("constant"), &time("CCNTimer"));
-            let lifetime = mean_of(&world.lifetime(one::THREE, "CCNTimer", "mean"));
+            let lifetime = mean_of(&runs.lifetime(one::THREE, "CCNTimer", "mean"));
             series.points.extend(lifetime.zip(mean_of(&gain)));
         }
         series.points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,7 +1,7 @@
 //! Judges the claims A-01 to A-57, and how they depend on what the paper leaves open.
 use super::axis::Scenario;
 use super::open::{MAP, OPEN};
-use super::runs::{At, World, mean_of};
+use super::runs::{At, Runs, mean_of};
 use super::scenario::{VARIANTS, is_longer};
 use super::{dense, one, trace};
 use crate::claim::Outcome;
@@ -10,33 +10,33 @@ use crate::rule::{Finding, are_enough, less, ratio};
 use crate::study::Dependence;
 use dense::{row, sides};
 
-/// What the runs say of a claim, and by which rule.
+/// The finding on a claim, and the rule that it follows.
 pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
-    let world = World::assumed(results);
+    let runs = Runs::assumed(results);
     match id {
-        "A-01" => (dense::best_against_existing(&world), BEST),
-        "A-02" => (dense::best_against_constant(&world), BEST),
+        "A-01" => (dense::best_against_existing(&runs), BEST),
+        "A-02" => (dense::best_against_constant(&runs), BEST),
         "A-03" => (
-            trace::losses_are_multiples_of_four(&world),
+            trace::losses_are_multiples_of_four(&runs),
             "Of segments that took 4 s or more, the share just above a multiple of 4 s.",
         ),
-        "A-04" => (tcp_lifetimes(&world, one::THREE), "Quantiles over segments, means over seeds."),
-        "A-05" => (one::timeest_stays_off_the_floor(&world), PAIRED),
-        "A-06" => (one::ccntimer_is_near_the_round_trip(&world), PAIRED),
-        "A-07" => (one::wma_is_lower(&world), PAIRED),
-        "A-08" => (trace::resets(&world), "First 1000 segments, means over seeds."),
+        "A-04" => (tcp_lifetimes(&runs, one::THREE), "Quantiles over segments, means over seeds."),
+        "A-05" => (one::timeest_stays_off_the_floor(&runs), PAIRED),
+        "A-06" => (one::ccntimer_is_near_the_round_trip(&runs), PAIRED),
+        "A-07" => (one::wma_is_lower(&runs), PAIRED),
+        "A-08" => (trace::resets(&runs), "First 1000 segments, means over seeds."),
         "A-09" => (
-            trace::icp_is_slow(&world),
+            trace::icp_is_slow(&runs),
             "Memory: segments after which the autocorrelation of the lifetime is below 1/e; period: segments between \
              upward crossings of its mean; both without the first 100.",
         ),
-        "A-10" => (one::every_adaptive_is_faster(&world), PAIRED),
-        "A-11" => (one::speed_up(&world, "2", (2.5, 6.0)), QUOTIENTS),
-        "A-12" => (one::speed_up(&world, "3", (2.0, 5.0)), QUOTIENTS),
-        "A-13" => (one::speed_up(&world, "5", (1.8, 4.0)), QUOTIENTS),
-        "A-14" => (one::speed_up_shrinks(&world), PAIRED),
-        "A-19" => (one::order(&world), PAIRED),
-        "A-25" => (one::extra_timeouts_cost_little(&world), PAIRED),
+        "A-10" => (one::every_adaptive_is_faster(&runs), PAIRED),
+        "A-11" => (one::speed_up(&runs, "2", (2.5, 6.0)), QUOTIENTS),
+        "A-12" => (one::speed_up(&runs, "3", (2.0, 5.0)), QUOTIENTS),
+        "A-13" => (one::speed_up(&runs, "5", (1.8, 4.0)), QUOTIENTS),
+        "A-14" => (one::speed_up_shrinks(&runs), PAIRED),
+        "A-19" => (one::order(&runs), PAIRED),
+        "A-25" => (one::extra_timeouts_cost_little(&runs), PAIRED),
         "A-53" => (
             variant(
                 results,
@@ -49,11 +49,11 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "A-54" => {
             (longer_bounds_gain_nothing(results), "Paired over seeds; fails if any is faster.")
         }
-        "A-55" => (one::doubling_is_slower(&world), QUOTIENTS),
-        "A-56" => (dense::every_adaptive_is_faster(&world), PAIRED),
-        other => at_three(other, &world)
+        "A-55" => (one::doubling_is_slower(&runs), QUOTIENTS),
+        "A-56" => (dense::every_adaptive_is_faster(&runs), PAIRED),
+        other => at_three(other, &runs)
             .map(|finding| (finding, QUOTIENTS))
-            .unwrap_or_else(|| of_many(other, &world)),
+            .unwrap_or_else(|| of_many(other, &runs)),
     }
 }
 
@@ -63,30 +63,30 @@ const BEST: &str =
     "The case with the largest mean ratio of times, over scenarios, hops and pairs of timers.";
 
 /// Claims about scenario 1 at three hops, which every set-up of the map is judged by.
-fn at_three(id: &str, world: &World<'_>) -> Option<Finding> {
+fn at_three(id: &str, runs: &Runs<'_>) -> Option<Finding> {
     let any = f64::INFINITY;
     Some(match id {
-        "A-12" => one::speed_up(world, "3", (2.0, 5.0)),
-        "A-15" => one::time(world, ("TCP RTO", "CCNTimer"), (1.3, 2.6)),
-        "A-16" => one::time(world, ("Timeest", "CCNTimer"), (1.15, 1.9)),
-        "A-17" => one::time(world, ("CCNTimer", "ICP"), (1.0, 1.15)),
-        "A-18" => one::time(world, ("CCNTimer", "WMA"), (1.0, 1.2)),
-        "A-19" => one::order(world),
-        "A-20" => one::interests_are_alike(world),
-        "A-21" => one::interests_of_the_short(world),
-        "A-22" => one::timeouts(world, ("ICP", "CCNTimer"), (2.0, 6.0)),
-        "A-23" => one::timeouts(world, ("WMA", "CCNTimer"), (1.4, 4.0)),
+        "A-12" => one::speed_up(runs, "3", (2.0, 5.0)),
+        "A-15" => one::time(runs, ("TCP RTO", "CCNTimer"), (1.3, 2.6)),
+        "A-16" => one::time(runs, ("Timeest", "CCNTimer"), (1.15, 1.9)),
+        "A-17" => one::time(runs, ("CCNTimer", "ICP"), (1.0, 1.15)),
+        "A-18" => one::time(runs, ("CCNTimer", "WMA"), (1.0, 1.2)),
+        "A-19" => one::order(runs),
+        "A-20" => one::interests_are_alike(runs),
+        "A-21" => one::interests_of_the_short(runs),
+        "A-22" => one::timeouts(runs, ("ICP", "CCNTimer"), (2.0, 6.0)),
+        "A-23" => one::timeouts(runs, ("WMA", "CCNTimer"), (1.4, 4.0)),
         "A-24" => {
-            let near = |timer| one::timeouts(world, (timer, "CCNTimer"), (0.7, 1.3));
+            let near = |timer| one::timeouts(runs, (timer, "CCNTimer"), (0.7, 1.3));
             Finding::all(["constant", "TCP RTO", "Timeest"].map(near))
         }
-        "A-25" => one::extra_timeouts_cost_little(world),
-        "A-05" => one::timeest_stays_off_the_floor(world),
-        "A-06" => one::ccntimer_is_near_the_round_trip(world),
-        "A-07" => one::wma_is_lower(world),
-        "A-10" => one::every_adaptive_is_faster_at_three(world),
-        "A-55" => one::time(world, ("TCP RTO", "CCNTimer"), (1.1, any)).and(one::time(
-            world,
+        "A-25" => one::extra_timeouts_cost_little(runs),
+        "A-05" => one::timeest_stays_off_the_floor(runs),
+        "A-06" => one::ccntimer_is_near_the_round_trip(runs),
+        "A-07" => one::wma_is_lower(runs),
+        "A-10" => one::every_adaptive_is_faster_at_three(runs),
+        "A-55" => one::time(runs, ("TCP RTO", "CCNTimer"), (1.1, any)).and(one::time(
+            runs,
             ("Timeest", "CCNTimer"),
             (1.1, any),
         )),
@@ -95,9 +95,9 @@ fn at_three(id: &str, world: &World<'_>) -> Option<Finding> {
 }
 
 /// Claims about scenarios 2 and 3.
-fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
-    let time = |at, timers, band| dense::time(world, at, timers, band);
-    let sent = |at, timers, band| dense::interests(world, at, timers, band);
+fn of_many(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
+    let time = |at, timers, band| dense::time(runs, at, timers, band);
+    let sent = |at, timers, band| dense::interests(runs, at, timers, band);
     match id {
         "A-26" => (time(row("3"), ("ICP", "CCNTimer"), (0.9, 1.1)), QUOTIENTS),
         "A-27" => (time(row("3"), ("Timeest", "CCNTimer"), (1.05, 1.4)), QUOTIENTS),
@@ -109,7 +109,7 @@ fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
             let faster = time(row("5"), ("WMA", "CCNTimer"), (0.85, 1.0));
             (faster.and(sent(row("5"), ("WMA", "CCNTimer"), (1.02, 1.12))), QUOTIENTS)
         }
-        "A-33" => (dense::wma_sends_most(world), PAIRED),
+        "A-33" => (dense::wma_sends_most(runs), PAIRED),
         "A-34" => {
             let near = |hops| sent(row(hops), ("CCNTimer", "Timeest"), (0.96, 1.04));
             (near("5").and(near("3")), QUOTIENTS)
@@ -118,34 +118,34 @@ fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
             let fewer = sent(row("5"), ("constant", "CCNTimer"), (0.9, 0.98));
             (fewer.and(time(row("5"), ("constant", "CCNTimer"), (1.15, 1.7))), QUOTIENTS)
         }
-        "A-36" => (dense::ccntimer_is_undominated(world), "Means of times and of Interests."),
+        "A-36" => (dense::ccntimer_is_undominated(runs), "Means of times and of Interests."),
         "A-37" => (
-            dense::order_is_the_same(world),
+            dense::order_is_the_same(runs),
             "Five hops; an order is the same if no pair that differs significantly at both is reversed.",
         ),
-        "A-38" => (trace::more_is_lost(world), "Segments that took 4 s or more."),
-        "A-39" => (trace::icp_at_four(world), "Share of time; the first 1000 segments."),
-        "A-40" => (trace::time_at_four(world), "Share of time at 3.9 s or more."),
-        "A-41" => (dense::wma_is_lowest(world), PAIRED),
-        "A-42" => (dense::times_are_alike(world), QUOTIENTS),
-        "A-43" => (dense::wma_gains_only_near(world), QUOTIENTS),
-        "A-44" => (dense::icp_loses_near(world), QUOTIENTS),
-        "A-45" => (dense::wma_sends_more(world), QUOTIENTS),
-        "A-46" => (dense::icp_sends_more_near(world), QUOTIENTS),
-        "A-47" => (dense::others_send_alike(world), QUOTIENTS),
-        "A-48" => (dense::lifetimes(world, sides("5"), "p50"), "Medians, means over seeds."),
-        "A-49" => (tcp_lifetimes(world, sides("1")), "Quantiles over segments, means over seeds."),
+        "A-38" => (trace::more_is_lost(runs), "Segments that took 4 s or more."),
+        "A-39" => (trace::icp_at_four(runs), "Share of time; the first 1000 segments."),
+        "A-40" => (trace::time_at_four(runs), "Share of time at 3.9 s or more."),
+        "A-41" => (dense::wma_is_lowest(runs), PAIRED),
+        "A-42" => (dense::times_are_alike(runs), QUOTIENTS),
+        "A-43" => (dense::wma_gains_only_near(runs), QUOTIENTS),
+        "A-44" => (dense::icp_loses_near(runs), QUOTIENTS),
+        "A-45" => (dense::wma_sends_more(runs), QUOTIENTS),
+        "A-46" => (dense::icp_sends_more_near(runs), QUOTIENTS),
+        "A-47" => (dense::others_send_alike(runs), QUOTIENTS),
+        "A-48" => (dense::lifetimes(runs, sides("5"), "p50"), "Medians, means over seeds."),
+        "A-49" => (tcp_lifetimes(runs, sides("1")), "Quantiles over segments, means over seeds."),
         "A-50" => (
-            dense::timeest_waits_too_long(world),
-            "Needless: first timeouts whose Data was on its way, followed to its end.",
+            dense::timeest_waits_too_long(runs),
+            "Spurious: first timeouts whose Data was in flight, followed to its end.",
         ),
         "A-51" => (
-            dense::wma_is_sometimes_too_short(world),
-            "Needless: first timeouts whose Data was on its way, followed to its end.",
+            dense::wma_is_sometimes_too_short(runs),
+            "Spurious: first timeouts whose Data was in flight, followed to its end.",
         ),
-        "A-52" => (dense::icp_times_out(world), "Means over seeds."),
+        "A-52" => (dense::icp_times_out(runs), "Means over seeds."),
         "A-57" => (
-            trace::icp_cycles(world, trace::SIDES),
+            trace::icp_cycles(runs, trace::SIDES),
             "Segments between upward crossings of the mean.",
         ),
         _ => (Finding::open("no rule for this claim"), ""),
@@ -153,11 +153,11 @@ fn of_many(id: &str, world: &World<'_>) -> (Finding, &'static str) {
 }
 
 /// Lifetimes of TCP RTO, without judgement.
-fn tcp_lifetimes(world: &World<'_>, at: At) -> Finding {
-    let of = |what| mean_of(&world.lifetime(at, "TCP RTO", what)).unwrap_or(f64::NAN);
+fn tcp_lifetimes(runs: &Runs<'_>, at: At) -> Finding {
+    let of = |what| mean_of(&runs.lifetime(at, "TCP RTO", what)).unwrap_or(f64::NAN);
     let estimate = |what: &str| {
         let metric = format!("c1.{what}_mean_s");
-        mean_of(&world.values(at, "TCP RTO", &metric)).unwrap_or(f64::NAN)
+        mean_of(&runs.values(at, "TCP RTO", &metric)).unwrap_or(f64::NAN)
     };
     let raw = estimate("srtt") + 4.0 * estimate("rttvar");
     let ours = format!(
@@ -191,7 +191,7 @@ fn longer_bounds_gain_nothing(results: &Results) -> Finding {
         for (name, _) in VARIANTS.iter().filter(|(name, _)| is_longer(name)) {
             let timer = name.split(',').next().unwrap_or_default();
             let (long, short) =
-                (variant_times(results, experiment, name), World::assumed(results).time(at, timer));
+                (variant_times(results, experiment, name), Runs::assumed(results).time(at, timer));
             let faster = less((name, &long), (timer, &short), "s");
             let outcome = match faster.outcome {
                 Outcome::Holds => Outcome::Fails,
@@ -204,26 +204,27 @@ fn longer_bounds_gain_nothing(results: &Results) -> Finding {
     Finding::all(all)
 }
 
-/// Claims that each single difference is judged by: in scenario 1, in scenario 2 at five hops, in scenario 3 at one.
-fn findings(world: &World<'_>) -> Vec<(&'static str, Finding)> {
+/// The claims judged with one parameter changed: in scenario 1, in scenario 2 at five hops, in
+/// scenario 3 at one.
+fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
     let mut all: Vec<_> =
-        OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, world)?))).collect();
+        OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, runs)?))).collect();
     all.extend([
-        ("A-11", one::speed_up(world, "2", (2.5, 6.0))),
-        ("A-13", one::speed_up(world, "5", (1.8, 4.0))),
-        ("A-14", one::speed_up_shrinks(world)),
-        ("A-29", of_many("A-29", world).0),
-        ("A-30", of_many("A-30", world).0),
-        ("A-31", of_many("A-31", world).0),
-        ("A-32", of_many("A-32", world).0),
-        ("A-33", dense::wma_sends_most(world)),
-        ("A-35", of_many("A-35", world).0),
-        ("A-41", dense::wma_is_lowest(world)),
-        ("A-50", dense::timeest_waits_too_long(world)),
-        ("A-51", dense::wma_is_sometimes_too_short(world)),
+        ("A-11", one::speed_up(runs, "2", (2.5, 6.0))),
+        ("A-13", one::speed_up(runs, "5", (1.8, 4.0))),
+        ("A-14", one::speed_up_shrinks(runs)),
+        ("A-29", of_many("A-29", runs).0),
+        ("A-30", of_many("A-30", runs).0),
+        ("A-31", of_many("A-31", runs).0),
+        ("A-32", of_many("A-32", runs).0),
+        ("A-33", dense::wma_sends_most(runs)),
+        ("A-35", of_many("A-35", runs).0),
+        ("A-41", dense::wma_is_lowest(runs)),
+        ("A-50", dense::timeest_waits_too_long(runs)),
+        ("A-51", dense::wma_is_sometimes_too_short(runs)),
     ]);
-    if trace::is_traced(world, trace::ROW) {
-        all.push(("A-40", of_many("A-40", world).0));
+    if trace::is_traced(runs, trace::ROW) {
+        all.push(("A-40", of_many("A-40", runs).0));
     }
     all.sort_by_key(|(id, _)| *id);
     all
@@ -235,18 +236,18 @@ const OF_MAP: [&str; 16] = [
     "A-22", "A-23", "A-24", "A-25",
 ];
 
-/// What becomes of claims with single things different, and at every point of the map.
+/// Findings with one parameter changed at a time, and at every point of the map.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let open = OPEN.iter().map(|open| Dependence {
         parameter: open.parameter,
         value: open.value,
         is_assumed: open.is_assumed(),
-        findings: findings(&World::open(results, open, &open.label())),
+        findings: findings(&Runs::open(results, open, &open.label())),
     });
     let mut all: Vec<_> = open.collect();
     all.extend(MAP.iter().map(|(label, setup)| {
-        let world = World::map(results, label);
-        let findings = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, &world)?)));
+        let runs = Runs::map(results, label);
+        let findings = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, &runs)?)));
         Dependence {
             parameter: "the map, scenario 1 at three hops",
             value: label.as_str(),
@@ -257,7 +258,7 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     all
 }
 
-/// The scenario of a place, as people say it.
+/// Title of a scenario at a number of hops.
 pub(super) fn title((scenario, hops): At) -> String {
     let number = match scenario {
         Scenario::One => 1,

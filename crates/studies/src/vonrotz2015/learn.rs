@@ -1,13 +1,13 @@
-//! What the runs say about timers over several wireless hops.
+//! Lessons about timers over several wireless hops.
 use super::axis::{Scenario, TIMERS, spec};
-use super::runs::World;
+use super::runs::Runs;
 use crate::lesson::{About, Choice, Lesson, Measure, Part, Situation, TIME};
 use crate::result::Results;
 
 const INTERESTS: Measure = Measure { name: "Interests sent", unit: "", more_is_better: false };
 
 pub(super) fn lessons(results: &Results) -> Vec<Lesson> {
-    let world = World::assumed(results);
+    let runs = Runs::assumed(results);
     let one = About {
         situation: Situation::WirelessHops,
         part: Part::Timer,
@@ -29,8 +29,8 @@ pub(super) fn lessons(results: &Results) -> Vec<Lesson> {
     };
     let choice = |name: &'static str| Choice { name, spec: spec(name) };
     let (three, five) = ((Scenario::One, "3"), (Scenario::Row, "5"));
-    let times = |at| TIMERS.map(|timer| (choice(timer), world.time(at, timer)));
-    let sent = TIMERS.map(|timer| (choice(timer), world.interests(three, timer)));
+    let times = |at| TIMERS.map(|timer| (choice(timer), runs.time(at, timer)));
+    let sent = TIMERS.map(|timer| (choice(timer), runs.interests(three, timer)));
     let found = [
         one.lesson(TIME, times(three)),
         interests.lesson(INTERESTS, sent),

@@ -1,10 +1,10 @@
 //! Scenario 1: one requester.
 use super::axis::{ADAPTIVE, Scenario};
-use super::runs::{At, World, joined, mean_of};
+use super::runs::{At, Runs, joined, mean_of};
 use crate::rule::{Finding, increasing, less, quotient, ratio, within};
 use recoup_sim::statistic::Seeded;
 
-/// Three hops, of which the paper shows most.
+/// Three hops, the paper's main case.
 pub(super) const THREE: At = (Scenario::One, "3");
 
 fn one(hops: &'static str) -> At {
@@ -12,92 +12,92 @@ fn one(hops: &'static str) -> At {
 }
 
 /// Each adaptive timer is faster than 4 s, at each of these numbers of hops.
-pub(super) fn beats_constant(world: &World<'_>, places: impl IntoIterator<Item = At>) -> Finding {
+pub(super) fn beats_constant(runs: &Runs<'_>, places: impl IntoIterator<Item = At>) -> Finding {
     let at = |at: At| {
-        let constant = world.time(at, "constant");
+        let constant = runs.time(at, "constant");
         ADAPTIVE.map(|timer| {
-            let faster = less((timer, &world.time(at, timer)), ("constant", &constant), "s");
+            let faster = less((timer, &runs.time(at, timer)), ("constant", &constant), "s");
             faster.labelled(&format!("{} hops", at.1))
         })
     };
     Finding::all(places.into_iter().flat_map(at))
 }
 
-pub(super) fn every_adaptive_is_faster(world: &World<'_>) -> Finding {
-    beats_constant(world, ["2", "3", "4", "5"].map(one))
+pub(super) fn every_adaptive_is_faster(runs: &Runs<'_>) -> Finding {
+    beats_constant(runs, ["2", "3", "4", "5"].map(one))
 }
 
-/// The same at three hops alone.
-pub(super) fn every_adaptive_is_faster_at_three(world: &World<'_>) -> Finding {
-    beats_constant(world, [THREE])
+/// Each adaptive timer is faster than 4 s at three hops.
+pub(super) fn every_adaptive_is_faster_at_three(runs: &Runs<'_>) -> Finding {
+    beats_constant(runs, [THREE])
 }
 
 /// How many times as fast CCNTimer is as 4 s.
-pub(super) fn speed_up(world: &World<'_>, hops: &'static str, band: (f64, f64)) -> Finding {
-    world.ratio(World::time, one(hops), ("constant", "CCNTimer"), band)
+pub(super) fn speed_up(runs: &Runs<'_>, hops: &'static str, band: (f64, f64)) -> Finding {
+    runs.ratio(Runs::time, one(hops), ("constant", "CCNTimer"), band)
 }
 
-/// That shrinks with the number of hops.
-pub(super) fn speed_up_shrinks(world: &World<'_>) -> Finding {
+/// The speed-up shrinks with the number of hops.
+pub(super) fn speed_up_shrinks(runs: &Runs<'_>) -> Finding {
     let gain =
-        |hops| quotient(&world.time(one(hops), "constant"), &world.time(one(hops), "CCNTimer"));
+        |hops| quotient(&runs.time(one(hops), "constant"), &runs.time(one(hops), "CCNTimer"));
     increasing(&[("5 hops", gain("5")), ("3 hops", gain("3")), ("2 hops", gain("2"))], "")
 }
 
-pub(super) fn time(world: &World<'_>, timers: (&str, &str), band: (f64, f64)) -> Finding {
-    world.ratio(World::time, THREE, timers, band)
+pub(super) fn time(runs: &Runs<'_>, timers: (&str, &str), band: (f64, f64)) -> Finding {
+    runs.ratio(Runs::time, THREE, timers, band)
 }
 
-pub(super) fn timeouts(world: &World<'_>, timers: (&str, &str), band: (f64, f64)) -> Finding {
-    world.ratio(World::timeouts, THREE, timers, band)
+pub(super) fn timeouts(runs: &Runs<'_>, timers: (&str, &str), band: (f64, f64)) -> Finding {
+    runs.ratio(Runs::timeouts, THREE, timers, band)
 }
 
 /// WMA and ICP, in whatever order, before CCNTimer, Timeest, TCP RTO and 4 s.
-pub(super) fn order(world: &World<'_>) -> Finding {
-    let time = |timer| world.time(THREE, timer);
+pub(super) fn order(runs: &Runs<'_>) -> Finding {
+    let time = |timer| runs.time(THREE, timer);
     let ccntimer = time("CCNTimer");
     let first = ["WMA", "ICP"].map(|it| less((it, &time(it)), ("CCNTimer", &ccntimer), "s"));
     let rest = ["CCNTimer", "Timeest", "TCP RTO", "constant"].map(|timer| (timer, time(timer)));
     let finding = Finding::all(first).and(increasing(&rest, "s"));
-    world.unless_bound(THREE, &["WMA", "ICP", "CCNTimer", "Timeest"], finding)
+    runs.unless_bound(THREE, &["WMA", "ICP", "CCNTimer", "Timeest"], finding)
 }
 
 /// CCNTimer's lifetimes are below Timeest's; few round trips take more than 2 s.
-pub(super) fn ccntimer_is_near_the_round_trip(world: &World<'_>) -> Finding {
-    let lifetime = |timer| world.lifetime(THREE, timer, "mean");
+pub(super) fn ccntimer_is_near_the_round_trip(runs: &Runs<'_>) -> Finding {
+    let lifetime = |timer| runs.lifetime(THREE, timer, "mean");
     let below =
         less(("lifetime CCNTimer", &lifetime("CCNTimer")), ("Timeest", &lifetime("Timeest")), "s");
-    let below = world.unless_bound(THREE, &["CCNTimer", "Timeest"], below);
-    let late = world.round_trip(THREE, "CCNTimer", "p99");
+    let below = runs.unless_bound(THREE, &["CCNTimer", "Timeest"], below);
+    let late = runs.round_trip(THREE, "CCNTimer", "p99");
     below.and(within("99 % of CCNTimer's round trips below", &late, "s", 0.0, 2.0))
 }
 
 /// WMA's lifetimes and round trips are shorter than CCNTimer's.
-pub(super) fn wma_is_lower(world: &World<'_>) -> Finding {
+pub(super) fn wma_is_lower(runs: &Runs<'_>) -> Finding {
     let pair = |what: &str, of: &dyn Fn(&str) -> Vec<Seeded>| {
         less((&format!("{what} WMA"), &of("WMA")), ("CCNTimer", &of("CCNTimer")), "s")
     };
-    let finding = pair("median round trip", &|timer| world.round_trip(THREE, timer, "p50"))
-        .and(pair("mean lifetime", &|timer| world.lifetime(THREE, timer, "mean")));
-    world.unless_bound(THREE, &["WMA", "CCNTimer"], finding)
+    let finding = pair("median round trip", &|timer| runs.round_trip(THREE, timer, "p50"))
+        .and(pair("mean lifetime", &|timer| runs.lifetime(THREE, timer, "mean")));
+    runs.unless_bound(THREE, &["WMA", "CCNTimer"], finding)
 }
 
 /// Timeest's lifetime is never at the floor, and its round trips are shorter than TCP's.
-pub(super) fn timeest_stays_off_the_floor(world: &World<'_>) -> Finding {
-    let least = world.lifetime(THREE, "Timeest", "min");
+pub(super) fn timeest_stays_off_the_floor(runs: &Runs<'_>) -> Finding {
+    let least = runs.lifetime(THREE, "Timeest", "min");
     let off = within("least lifetime of Timeest", &least, "s", 0.100_1, 4.0);
-    let of = |timer| world.round_trip(THREE, timer, "mean");
+    let of = |timer| runs.round_trip(THREE, timer, "mean");
     let order = less(("round trip Timeest", &of("Timeest")), ("TCP RTO", &of("TCP RTO")), "s");
-    let most = mean_of(&world.round_trip(THREE, "Timeest", "max")).unwrap_or(f64::NAN);
+    let most = mean_of(&runs.round_trip(THREE, "Timeest", "max")).unwrap_or(f64::NAN);
     off.and(order).beside(&format!("greatest round trip {most:.2} s"))
 }
 
 /// Four timers send about as many Interests.
-pub(super) fn interests_are_alike(world: &World<'_>) -> Finding {
+pub(super) fn interests_are_alike(runs: &Runs<'_>) -> Finding {
     let mut all: Vec<_> = ["CCNTimer", "Timeest", "TCP RTO", "constant"]
         .into_iter()
         .filter_map(|timer| {
-            let sent = world.interests(THREE, timer);
+            let sent = runs.interests(THREE, timer);
             Some((mean_of(&sent)?, timer, sent))
         })
         .collect();
@@ -109,9 +109,9 @@ pub(super) fn interests_are_alike(world: &World<'_>) -> Finding {
 }
 
 /// ICP and WMA send somewhat more, WMA most.
-pub(super) fn interests_of_the_short(world: &World<'_>) -> Finding {
-    let band = |timer, band| world.ratio(World::interests, THREE, (timer, "CCNTimer"), band);
-    let sent = |timer| world.interests(THREE, timer);
+pub(super) fn interests_of_the_short(runs: &Runs<'_>) -> Finding {
+    let band = |timer, band| runs.ratio(Runs::interests, THREE, (timer, "CCNTimer"), band);
+    let sent = |timer| runs.interests(THREE, timer);
     band("ICP", (1.0, 1.03)).and(band("WMA", (1.01, 1.08))).and(less(
         ("ICP", &sent("ICP")),
         ("WMA", &sent("WMA")),
@@ -120,17 +120,17 @@ pub(super) fn interests_of_the_short(world: &World<'_>) -> Finding {
 }
 
 /// Most of ICP's extra timeouts cause no transmission.
-pub(super) fn extra_timeouts_cost_little(world: &World<'_>) -> Finding {
+pub(super) fn extra_timeouts_cost_little(runs: &Runs<'_>) -> Finding {
     let extra = |of: &dyn Fn(&str) -> Vec<Seeded>, factor: f64| {
         joined(&of("ICP"), &of("CCNTimer"), |icp, ccntimer| factor * (icp - ccntimer))
     };
-    let sent = extra(&|timer| world.interests(THREE, timer), 3.0);
-    let expired = extra(&|timer| world.timeouts(THREE, timer), 1.0);
+    let sent = extra(&|timer| runs.interests(THREE, timer), 3.0);
+    let expired = extra(&|timer| runs.timeouts(THREE, timer), 1.0);
     less(("3 × extra Interests", &sent), ("extra timeouts", &expired), "")
 }
 
 /// Timers that double are slower than one that adds a fifth.
-pub(super) fn doubling_is_slower(world: &World<'_>) -> Finding {
-    let slower = |timer| time(world, (timer, "CCNTimer"), (1.1, f64::INFINITY));
+pub(super) fn doubling_is_slower(runs: &Runs<'_>) -> Finding {
+    let slower = |timer| time(runs, (timer, "CCNTimer"), (1.1, f64::INFINITY));
     slower("TCP RTO").and(slower("Timeest"))
 }

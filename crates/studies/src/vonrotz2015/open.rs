@@ -1,34 +1,34 @@
-//! What the paper leaves open: the map of set-ups, and single things that are different.
+//! Parameters that the paper leaves open: the map of set-ups, and single changes.
 use super::axis::{Scenario, TIMERS, axis, hops, sides, timers};
 use super::scenario::{Size, TRACE, followed, scenario, seeds};
 use super::setup::{NAMED, PIPELINES, PROCESSINGS, RADIOS, SEGMENTS, Setup};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
 
-/// One thing that is different.
+/// One changed parameter.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// What is open.
+    /// The parameter.
     pub parameter: &'static str,
-    /// How it is.
+    /// Its value.
     pub value: &'static str,
     change: Change,
 }
 
 #[derive(Debug)]
 enum Change {
-    /// The set-up is that one.
+    /// The whole set-up.
     Setup(Setup),
-    /// These fields are different, too.
+    /// Fields of the scenario.
     Fields(&'static str),
 }
 
-/// Every single thing that is tried.
+/// All single changes.
 pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let setup = |parameter, value, setup| Open { parameter, value, change: Change::Setup(setup) };
     let mut all = vec![setup("nothing", "everything as assumed", NAMED)];
     for radio in RADIOS.into_iter().filter(|it| *it != NAMED.radio) {
-        all.push(setup("rate, and who senses whom", radio, Setup { radio, ..NAMED }));
+        all.push(setup("rate, and carrier-sense range", radio, Setup { radio, ..NAMED }));
     }
     for segment in SEGMENTS.into_iter().filter(|it| *it != NAMED.segment) {
         all.push(setup("content of a segment", segment, Setup { segment, ..NAMED }));
@@ -51,16 +51,16 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all
 });
 
-/// How many frames may wait in a station.
+/// Name of the parameter for the queue length of a station.
 const ROOM: &str = "room of a station";
-/// How often a frame is sent that is not acknowledged.
+/// Name of the parameter for the number of tries of an unacknowledged frame.
 const TRIES: &str = "tries of a frame";
 
-/// What is not part of a set-up.
+/// Parameters outside of a set-up.
 const FIELDS: [(&str, &str, &str); 11] = [
     (
         "what the pipeline counts",
-        "Interests under way",
+        "Interests in flight",
         r#""fetch.congestion.accounting" = "outstanding""#,
     ),
     ("RTS/CTS", "before every frame", r#""wifi.rts" = "1 B""#),
@@ -72,11 +72,11 @@ const FIELDS: [(&str, &str, &str); 11] = [
     (ROOM, "8 frames", r#""wifi.frames" = 8"#),
     (TRIES, "3", r#""wifi.tries" = 3"#),
     (
-        "an Interest asked again",
+        "a retransmitted Interest",
         "waits 0.5 s at a node",
         r#""node.suppression" = "soft-hard(soft=500ms)""#,
     ),
-    ("an Interest asked again", "waits as in NFD", r#""node.suppression" = "same-face-retx""#),
+    ("a retransmitted Interest", "waits as in NFD", r#""node.suppression" = "same-face-retx""#),
 ];
 
 /// Scenario 1 at three hops, at every point of the map.
@@ -96,17 +96,17 @@ pub(super) static MAP: LazyLock<Vec<(String, Setup)>> = LazyLock::new(|| {
 });
 
 impl Open {
-    /// As the axis of set-ups calls it.
+    /// Label on the axis of set-ups.
     pub(super) fn label(&self) -> String {
         format!("{}: {}", self.parameter, self.value)
     }
 
-    /// Nothing is different.
+    /// Whether nothing is changed.
     pub(super) fn is_assumed(&self) -> bool {
         matches!(self.change, Change::Setup(setup) if setup == NAMED)
     }
 
-    /// The point of the map that it is.
+    /// Point of the map with the same change, if there is one.
     pub(super) fn on_map(&self) -> Option<&'static str> {
         let Change::Setup(setup) = &self.change else { return None };
         MAP.iter().find(|(_, point)| point == setup).map(|(label, _)| label.as_str())
@@ -124,7 +124,7 @@ impl Open {
 
 /// Figures that need the map, of which some points are single differences.
 const OF_MAP: &[&str] = &["map", "open"];
-/// Figures that need single things to be different.
+/// Figures that need single changes.
 const OF_OPEN: &[&str] = &["open"];
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
@@ -136,7 +136,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         seeds: seeds(scale),
         curves: None,
     };
-    // Small runs only show that everything works: a few values do.
+    // Small runs only show that everything works: a few values suffice.
     let (some, few) = if scale == Scale::Smoke { (9, 35) } else { (1, 1) };
     let place = |place, chosen: &[&'static str], is_in: &dyn Fn(&Open) -> bool| {
         let values = OPEN.iter().filter(|it| is_in(it)).step_by(some);
@@ -147,7 +147,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     };
     let (any, other) = (|_: &Open| true, |it: &Open| !it.is_assumed());
     let beside = |it: &Open| it.on_map().is_none();
-    // What turns A-40, which needs traces, and A-33, which is about two to five hops.
+    // Changes that turn A-40, which needs traces, and A-33, which is about two to five hops.
     let (tries, room) = (|it: &Open| it.parameter == TRIES, |it: &Open| it.parameter == ROOM);
     let map = MAP.iter().step_by(few).map(|(label, setup)| (label.as_str(), setup.fields()));
     let map = [timers(&TIMERS), hops(Scenario::One, &NAMED, &["3"]), axis("setup", map)];

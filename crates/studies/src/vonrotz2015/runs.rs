@@ -12,24 +12,24 @@ pub(super) type At = (Scenario, &'static str);
 
 /// The runs of one set-up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct World<'a> {
+pub(super) struct Runs<'a> {
     pub results: &'a Results,
     origin: Origin<'a>,
 }
 
-/// Where the runs of a set-up are.
+/// Origin of the runs of a set-up.
 #[derive(Clone, Copy, Debug)]
 enum Origin<'a> {
-    /// It is the one that is assumed.
+    /// The assumed set-up.
     Assumed,
-    /// One thing is different; the label is that of the axis.
+    /// One changed parameter; the label is that of the axis.
     Open(&'a Open, &'a str),
-    /// It is a point of the map.
+    /// A point of the map.
     Map(&'a str),
 }
 
-/// The experiment that has a place of the assumed set-up. Where traces are left, the runs that leave them are all that
-/// there are.
+/// The experiment of a place in the assumed set-up. If some runs leave traces, only those runs
+/// exist.
 fn assumed(at: At) -> &'static str {
     match at {
         (Scenario::One, "3") => "one-trace",
@@ -42,7 +42,7 @@ fn assumed(at: At) -> &'static str {
 }
 
 impl<'a> Origin<'a> {
-    /// The experiment that has a place, and the name that the set-up has there.
+    /// The experiment of a place, and the name of the set-up there.
     fn of(self, at: At) -> (&'static str, &'a str) {
         match self {
             Self::Assumed => (assumed(at), ASSUMED),
@@ -53,7 +53,8 @@ impl<'a> Origin<'a> {
                     None => ("open-three", label),
                 },
                 (Scenario::One, _) => ("open-one", label),
-                // As much of the file is fetched there as in the experiments of what is assumed.
+                // There, the same part of the file is fetched as in the experiments of the assumed
+                // set-up.
                 _ if open.is_assumed() => (assumed(at), ASSUMED),
                 (Scenario::Row, "5") => ("open-row", label),
                 (Scenario::Row, _) => ("open-rows", label),
@@ -63,18 +64,18 @@ impl<'a> Origin<'a> {
     }
 }
 
-impl<'a> World<'a> {
-    /// The set-up that is assumed.
+impl<'a> Runs<'a> {
+    /// Runs of the assumed set-up.
     pub(super) fn assumed(results: &'a Results) -> Self {
         Self { results, origin: Origin::Assumed }
     }
 
-    /// With one thing different, under its label.
+    /// Runs with one changed parameter, under its label.
     pub(super) fn open(results: &'a Results, open: &'a Open, label: &'a str) -> Self {
         Self { results, origin: Origin::Open(open, label) }
     }
 
-    /// A point of the map.
+    /// Runs of a point of the map.
     pub(super) fn map(results: &'a Results, label: &'a str) -> Self {
         Self { results, origin: Origin::Map(label) }
     }
@@ -100,7 +101,7 @@ impl<'a> World<'a> {
         self.values(at, timer, &format!("c1.{metric}"))
     }
 
-    /// How long the file took.
+    /// Completion time of the file.
     pub(super) fn time(&self, at: At, timer: &str) -> Vec<Seeded> {
         self.own(at, timer, "time_s")
     }
@@ -141,7 +142,7 @@ impl<'a> World<'a> {
         ratio(&format!("{above} / {below}"), &ours, &theirs, low, high)
     }
 
-    /// Leaves `finding` open where more than half of the lifetimes of one of the timers are at a bound: timers do not
+    /// Leaves `finding` open if more than half of the lifetimes of one of the timers are at a bound: timers do not
     /// differ there.
     pub(super) fn unless_bound(&self, at: At, timers: &[&str], finding: Finding) -> Finding {
         let median = |timer: &&&str| mean_of(&self.lifetime(at, timer, "p50"));

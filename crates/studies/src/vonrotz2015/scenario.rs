@@ -7,10 +7,10 @@ use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{change_variants, changed};
 use recoup_config::tree::Value;
 
-/// What all scenarios share.
+/// Common part of all scenarios.
 const COMMON: &str = include_str!("common.toml");
 
-/// The set-up that is assumed, as the axis of set-ups calls it.
+/// Label of the assumed set-up on the axis of set-ups.
 pub(super) const ASSUMED: &str = "assumed";
 
 /// The records that traces are judged from.
@@ -29,25 +29,25 @@ pub(super) const VARIANTS: [(&str, &str); 9] = [
     ("CCNTimer, listed Φ", "ccntimer(phi-strict=true)"),
 ];
 
-/// Whether a variant only has a longer bound. The others are run in scenario 1 alone: in scenario 2 ICP with clean answers
-/// only takes far longer than everything else.
+/// Whether a variant only has a longer bound. The others run in scenario 1 alone. In scenario 2, ICP with clean answers
+/// only takes far longer than all other variants.
 pub(super) fn is_longer(variant: &str) -> bool {
     variant.ends_with("8 s")
 }
 
-/// How much of the file is fetched.
+/// Part of the file that is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
     /// All of it.
     Whole,
-    /// A quarter: what is compared are ratios.
+    /// A quarter: enough to compare ratios.
     Quarter,
     /// 64 segments.
     Small,
 }
 
 impl Size {
-    /// Of experiments whose whole file would take too long at that scale.
+    /// Size for experiments whose whole file takes too long at this scale.
     pub(super) fn of_many(scale: Scale) -> Self {
         match scale {
             Scale::Smoke => Self::Small,
@@ -56,12 +56,12 @@ impl Size {
         }
     }
 
-    /// Of the others.
+    /// Size for the other experiments.
     fn of_one(scale: Scale) -> Self {
         if scale == Scale::Smoke { Self::Small } else { Self::Whole }
     }
 
-    /// The last segment, instead of that of the whole file.
+    /// Number of the last segment, if that of the whole file is `last`.
     fn last(self, last: u64) -> u64 {
         match self {
             Self::Whole => last,
@@ -82,7 +82,7 @@ pub(super) fn scenario(axes: &[String], size: Size) -> String {
     })
 }
 
-/// How many seeds there are.
+/// Number of seeds.
 pub(super) fn seeds(scale: Scale) -> u64 {
     match scale {
         Scale::Smoke => 1,
@@ -134,7 +134,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     ]
 }
 
-/// The same scenario with every transmission followed until its fate is known.
+/// This scenario with every transmission followed until its fate is known.
 pub(super) fn followed(scenario: &str) -> String {
     changed(scenario, |scenario| scenario.set(&["record", "timeouts"], true))
 }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn scenario_one_has_one_requester_in_a_row_that_hears_its_neighbours_only() {
+    fn scenario_one_has_one_requester_in_a_row() {
         let network =
             at(&experiments(Scale::Paper), "one-trace", "timer=WMA, hops=3, setup=assumed");
         assert_eq!((network.nodes.len(), network.links.len()), (4, 3));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn scenario_two_has_a_requester_on_every_node_but_the_source() {
+    fn scenario_two_has_requesters_on_all_other_nodes() {
         let network = at(&experiments(Scale::Paper), "row", "timer=ICP, hops=4, setup=assumed");
         assert_eq!(
             consumers(&network),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn scenario_three_has_two_beside_each_that_hear_nobody_else() {
+    fn scenario_three_has_two_nodes_beside_each() {
         let network = at(&experiments(Scale::Paper), "side", "timer=ICP, hops=5, setup=assumed");
         assert_eq!(consumers(&network).len(), 15);
         let stations = &network.wifi[0].stations;
@@ -213,8 +213,8 @@ mod tests {
                         [link.ends.0, link.ends.1].map(|it| &network.nodes[it.0 as usize].name);
                     ends == [&one.name, &other.name] || ends == [&other.name, &one.name]
                 });
-                let hears = distance(&one.name, &other.name) < 787.0;
-                assert_eq!(hears, is_linked, "{} {}", one.name, other.name);
+                let in_range = distance(&one.name, &other.name) < 787.0;
+                assert_eq!(in_range, is_linked, "{} {}", one.name, other.name);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the paper does not state about its medium and its consumers, and the one set-up that is assumed.
+//! Medium and consumers that the paper does not describe, and the assumed set-up.
 use std::fmt::Write;
 
 /// A set-up.
@@ -21,24 +21,24 @@ pub(super) const RADIOS: [&str; 6] = [
 ];
 /// Content of a segment.
 pub(super) const SEGMENTS: [&str; 2] = ["1024 B", "4096 B"];
-/// Segments from the lowest missing one to the highest asked for.
+/// Segments from the lowest missing one to the highest requested one.
 pub(super) const PIPELINES: [&str; 2] = ["4", "16"];
-/// What a node takes for each packet that arrives.
+/// Processing time of a node for each packet that arrives.
 pub(super) const PROCESSINGS: [&str; 3] = ["0 ms", "5 ms", "20 ms"];
 
-/// Octets of the file: 5 MB, a whole number of segments of either size.
+/// Bytes of the file: 5 MB, a whole number of segments of either size.
 const FILE: u32 = 5 << 20;
-/// What comes before the number of the last segment in a scenario.
+/// Field of a scenario that holds the number of the last segment.
 pub(super) const LAST: &str = "fetch.last";
 
-/// Octets that name and signature add to a segment.
+/// Bytes that name and signature add to a segment.
 const HEADER: u32 = 400;
 
-/// How far from the row those beside it stand, in metres, at even and at odd places: where nodes are 700 m apart, each of
-/// them hears its node of the row and nobody else.
+/// Distance of the outer nodes from the row, in metres, at even and at odd places. If nodes of the row are 700 m apart,
+/// each outer node receives its node of the row only.
 pub(super) const SIDE: [f64; 2] = [395.0, 760.0];
 
-/// The set-up that is assumed.
+/// The assumed set-up.
 pub(super) const NAMED: Setup =
     Setup { radio: "6 Mbit/s, hidden", segment: "1024 B", pipeline: "16", processing: "5 ms" };
 
@@ -58,7 +58,7 @@ impl Setup {
         matches!(self.radio, "6 Mbit/s, hidden" | "24 Mbit/s, hidden")
     }
 
-    /// The fields that make it.
+    /// The fields of a scenario for this set-up.
     pub(super) fn fields(&self) -> String {
         let mut fields = String::new();
         let rate = self.radio.split(' ').next().unwrap_or_default();
@@ -68,13 +68,13 @@ impl Setup {
     }
 
     fn consumer(&self) -> String {
-        let octets = number(self.segment);
+        let bytes = number(self.segment);
         let window = self.pipeline;
         format!(
-            "\"produce.content\" = \"{octets} B\"\n\"produce.packet\" = \"{} B\"\n\"{LAST}\" = {}\n\
+            "\"produce.content\" = \"{bytes} B\"\n\"produce.packet\" = \"{} B\"\n\"{LAST}\" = {}\n\
              \"fetch.congestion\" = \"fixed(window={window},accounting=span)\"\n",
-            octets + HEADER,
-            FILE / octets - 1
+            bytes + HEADER,
+            FILE / bytes - 1
         )
     }
 

@@ -1,6 +1,6 @@
 //! Traces: lifetimes and round trips segment by segment, as Figures 2, 5 and 7 show them.
 use super::axis::{ADAPTIVE, Scenario};
-use super::runs::{At, World, mean_of};
+use super::runs::{At, Runs, mean_of};
 use crate::claim::Outcome;
 use crate::result::Curve;
 use crate::rule::{Finding, less, within};
@@ -22,11 +22,11 @@ const SETTLED: usize = 100;
 /// The first segments of one run, in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trace {
-    /// When each was asked for first, in seconds.
+    /// Time of the first transmission of each segment, in seconds.
     pub sent: Vec<f64>,
-    /// The lifetime that it was asked for with first.
+    /// Lifetime of the first transmission.
     pub lifetime: Vec<f64>,
-    /// From then to its Data.
+    /// Time from the first transmission to the Data.
     pub round_trip: Vec<f64>,
 }
 
@@ -72,7 +72,7 @@ impl Trace {
         (!lost.is_empty()).then(|| near as f64 / lost.len() as f64)
     }
 
-    /// The lifetimes that follow the round trip: not the first, which come down from 4 s.
+    /// The settled lifetimes: those after the first, which come down from 4 s.
     fn settled(&self) -> &[f64] {
         self.lifetime.get(SETTLED..).unwrap_or_default()
     }
@@ -99,75 +99,75 @@ impl Trace {
 }
 
 /// The traces of the leftmost requester, by seed.
-pub(super) fn traces(world: &World<'_>, at: At, timer: &str) -> Vec<(u64, Trace)> {
-    let (experiment, point) = world.curves(at, timer);
+pub(super) fn traces(runs: &Runs<'_>, at: At, timer: &str) -> Vec<(u64, Trace)> {
+    let (experiment, point) = runs.curves(at, timer);
     let name = format!("{point}/c1/segments");
-    let all = world.results.curves_of(experiment, &name);
+    let all = runs.results.curves_of(experiment, &name);
     all.map(|(seed, curve)| (seed, Trace::of(curve))).collect()
 }
 
 /// Whether there are traces of a place.
-pub(super) fn is_traced(world: &World<'_>, at: At) -> bool {
-    ADAPTIVE.iter().any(|timer| !traces(world, at, timer).is_empty())
+pub(super) fn is_traced(runs: &Runs<'_>, at: At) -> bool {
+    ADAPTIVE.iter().any(|timer| !traces(runs, at, timer).is_empty())
 }
 
 /// A number of each trace, by seed.
-fn each(world: &World<'_>, at: At, timer: &str, of: impl Fn(&Trace) -> f64) -> Vec<Seeded> {
-    traces(world, at, timer).iter().map(|(seed, trace)| (*seed, of(trace))).collect()
+fn each(runs: &Runs<'_>, at: At, timer: &str, of: impl Fn(&Trace) -> f64) -> Vec<Seeded> {
+    traces(runs, at, timer).iter().map(|(seed, trace)| (*seed, of(trace))).collect()
 }
 
 /// Losses show as round trips just above multiples of 4 s.
-pub(super) fn losses_are_multiples_of_four(world: &World<'_>) -> Finding {
-    let traces = traces(world, ONE, "constant");
+pub(super) fn losses_are_multiples_of_four(runs: &Runs<'_>) -> Finding {
+    let traces = traces(runs, ONE, "constant");
     let share = |(seed, trace): &(u64, Trace)| Some((*seed, trace.share_just_above()?));
     let near: Vec<_> = traces.iter().filter_map(share).collect();
     let most = traces.iter().flat_map(|(_, trace)| &trace.round_trip).copied().fold(0.0, f64::max);
-    let lost = mean_of(&each(world, ONE, "constant", Trace::share_lost)).unwrap_or(f64::NAN);
+    let lost = mean_of(&each(runs, ONE, "constant", Trace::share_lost)).unwrap_or(f64::NAN);
     within("share within 1 s above", &near, "", 0.9, f64::INFINITY)
         .beside(&format!("{:.1} % of segments lost, greatest {most:.1} s", 100.0 * lost))
 }
 
 /// Resets to 4 s of WMA and CCNTimer, without judgement.
-pub(super) fn resets(world: &World<'_>) -> Finding {
-    let of = |timer| mean_of(&each(world, ONE, timer, Trace::resets)).unwrap_or(f64::NAN);
+pub(super) fn resets(runs: &Runs<'_>) -> Finding {
+    let of = |timer| mean_of(&each(runs, ONE, timer, Trace::resets)).unwrap_or(f64::NAN);
     let ours = format!("WMA {:.1}, CCNTimer {:.1}", of("WMA"), of("CCNTimer"));
     Finding { outcome: Outcome::Reported, ours }
 }
 
 /// ICP's lifetime changes in slow cycles.
-pub(super) fn icp_is_slow(world: &World<'_>) -> Finding {
-    let memory = |timer| each(world, ONE, timer, Trace::memory);
+pub(super) fn icp_is_slow(runs: &Runs<'_>) -> Finding {
+    let memory = |timer| each(runs, ONE, timer, Trace::memory);
     let icp = memory("ICP");
     let others = ADAPTIVE.into_iter().filter(|timer| *timer != "ICP");
     let slower = others.map(|timer| less((timer, &memory(timer)), ("ICP", &icp), "segments"));
     let slower = Finding::all(slower).labelled("memory");
-    let finding = slower.and(icp_cycles(world, ONE));
-    world.unless_bound(super::one::THREE, &["ICP"], finding)
+    let finding = slower.and(icp_cycles(runs, ONE));
+    runs.unless_bound(super::one::THREE, &["ICP"], finding)
 }
 
 /// The period of ICP's cycles.
-pub(super) fn icp_cycles(world: &World<'_>, at: At) -> Finding {
-    let period = each(world, at, "ICP", Trace::period);
+pub(super) fn icp_cycles(runs: &Runs<'_>, at: At) -> Finding {
+    let period = each(runs, at, "ICP", Trace::period);
     within("period", &period, "segments", 20.0, f64::INFINITY)
 }
 
 /// More is lost where everybody asks over five hops than where one asks over three.
-pub(super) fn more_is_lost(world: &World<'_>) -> Finding {
+pub(super) fn more_is_lost(runs: &Runs<'_>) -> Finding {
     let share = |at| {
-        let lost = each(world, at, "constant", Trace::share_lost);
+        let lost = each(runs, at, "constant", Trace::share_lost);
         lost.into_iter().map(|(seed, share)| (seed, 100.0 * share)).collect::<Vec<_>>()
     };
     less(("scenario 1, 3 hops", &share(ONE)), ("scenario 2, 5 hops", &share(ROW)), "%")
 }
 
-fn time_at_most(world: &World<'_>, timer: &str) -> Vec<Seeded> {
-    let share = each(world, ROW, timer, Trace::share_at_most);
+fn time_at_most(runs: &Runs<'_>, timer: &str) -> Vec<Seeded> {
+    let share = each(runs, ROW, timer, Trace::share_at_most);
     share.into_iter().map(|(seed, share)| (seed, 100.0 * share)).collect()
 }
 
 /// CCNTimer is at 4 s for less time than Timeest, and that than ICP.
-pub(super) fn time_at_four(world: &World<'_>) -> Finding {
-    let at = |timer| time_at_most(world, timer);
+pub(super) fn time_at_four(runs: &Runs<'_>) -> Finding {
+    let at = |timer| time_at_most(runs, timer);
     less(("CCNTimer", &at("CCNTimer")), ("Timeest", &at("Timeest")), "%").and(less(
         ("Timeest", &at("Timeest")),
         ("ICP", &at("ICP")),
@@ -175,9 +175,9 @@ pub(super) fn time_at_four(world: &World<'_>) -> Finding {
     ))
 }
 
-/// The same of ICP, without judgement.
-pub(super) fn icp_at_four(world: &World<'_>) -> Finding {
-    let share = mean_of(&time_at_most(world, "ICP")).unwrap_or(f64::NAN);
+/// Time of ICP at 4 s, without judgement.
+pub(super) fn icp_at_four(runs: &Runs<'_>) -> Finding {
+    let share = mean_of(&time_at_most(runs, "ICP")).unwrap_or(f64::NAN);
     Finding {
         outcome: Outcome::Reported,
         ours: format!("{share:.0} % of the time at 3.9 s or more"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_square_wave_has_its_period_and_half_of_the_time_up() {
+    fn square_wave_has_its_period_and_duty_cycle() {
         let wave = (0..500).map(|at| if at % 40 < 20 { 1.0 } else { 4.0 }).collect();
         let trace = lifetimes(wave);
         // Nine upward crossings in the 400 that count.
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_after_losses_are_told_from_late_ones() {
+    fn round_trips_after_losses_differ_from_late_ones() {
         let round_trip = vec![0.3, 4.2, 8.9, 5.5, 3.9];
         let trace = Trace { round_trip, ..Trace::default() };
         assert_eq!((trace.share_lost(), trace.share_just_above()), (0.6, Some(2.0 / 3.0)));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_that_arrive_out_of_order_are_put_in_order() {
+    fn reordered_segments_are_sorted() {
         let mut curve = Curve::default();
         for (name, values) in [
             ("segment", [2.0, 0.0, 1.0]),

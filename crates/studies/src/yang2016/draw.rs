@@ -8,7 +8,7 @@ use crate::rule::joined;
 /// The paper's three runs of each design: seconds.
 pub(super) const LINEAR_TIMES: [[f64; 3]; 4] =
     [[23.8, 23.8, 23.9], [39.0, 36.9, 34.0], [29.8, 30.4, 31.1], [24.5, 25.0, 25.0]];
-/// Of both consumers: c1, then c2.
+/// Times of both consumers: c1, then c2.
 pub(super) const DUMBBELL_TIMES: [[f64; 6]; 4] = [
     [47.5, 47.8, 47.7, 47.5, 47.8, 47.7],
     [59.0, 57.0, 54.3, 56.7, 58.5, 48.4],
@@ -16,7 +16,7 @@ pub(super) const DUMBBELL_TIMES: [[f64; 6]; 4] = [
     [48.2, 47.7, 48.1, 46.4, 48.0, 45.4],
 ];
 
-/// No screen shows more of a curve.
+/// Most points of a curve.
 const SLICES: usize = 600;
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
@@ -130,7 +130,7 @@ fn timers(results: &Results) -> Vec<Figure> {
         Some(Figure {
             id: format!("rto-{}", design.trim_start_matches('#')),
             title: format!("Round trips and timeout, design {design}, linear network"),
-            caption: "One run. Where the line meets the dots, timeouts are needless.".into(),
+            caption: "One run. Where the line meets the dots, timeouts are spurious.".into(),
             x: Axis::quantity("time", "s"),
             y: Axis::quantity("round trip", "s"),
             series: vec![samples.thinned(SLICES), timeouts.thinned(SLICES)],

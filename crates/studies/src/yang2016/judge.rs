@@ -5,11 +5,11 @@ use crate::rule::{Finding, always, increasing, joined, less, ratio, scaled, with
 use crate::study::Dependence;
 use recoup_sim::statistic::{Seeded, mean};
 
-/// Octets of all Data packets of the file in the paper's accounting: 10,240 packets of 1448 octets.
-const FILE_OCTETS: f64 = 10_240.0 * 1448.0;
+/// Bytes of all Data packets of the file in the paper's accounting: 10,240 packets of 1448 bytes.
+const FILE_BYTES: f64 = 10_240.0 * 1448.0;
 
-/// The runs of one network, by design, at one value of whatever else is swept.
-struct World<'a> {
+/// The runs of one network, by design, at one value of the other axis.
+struct Runs<'a> {
     results: &'a Results,
     experiment: &'a str,
     /// The rest of the point: axis and value.
@@ -20,7 +20,7 @@ struct World<'a> {
 const ONE: &[&str] = &["c1"];
 const TWO: &[&str] = &["c1", "c2"];
 
-impl<'a> World<'a> {
+impl<'a> Runs<'a> {
     fn linear(results: &'a Results) -> Self {
         Self { results, experiment: "linear", rest: None, consumers: ONE }
     }
@@ -86,9 +86,9 @@ fn averaged(all: &[Vec<Seeded>]) -> Vec<Seeded> {
 
 const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
 
-/// What the runs say of a claim, and by which rule.
+/// The finding on a claim, and the rule that it follows.
 pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
-    let (linear, dumbbell) = (World::linear(results), World::dumbbell(results));
+    let (linear, dumbbell) = (Runs::linear(results), Runs::dumbbell(results));
     let any = f64::INFINITY;
     match id {
         "B-01" => {
@@ -173,9 +173,9 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
             (finding, "Timeouts of first transmissions whose Data was still on its way.")
         }
         "B-22" => {
-            let rises = |world: &World<'_>, design| {
-                let rises = world.each(design, "recovery_point_rises");
-                always(&format!("{} {design}", world.experiment), &rises, 1.0, 1.0)
+            let rises = |runs: &Runs<'_>, design| {
+                let rises = runs.each(design, "recovery_point_rises");
+                always(&format!("{} {design}", runs.experiment), &rises, 1.0, 1.0)
             };
             let finding = rises(&linear, "#2")
                 .and(rises(&linear, "#3"))
@@ -188,19 +188,19 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
 }
 
 /// Time × throughput is what was transferred.
-fn constant_product(world: &World<'_>) -> Finding {
+fn constant_product(runs: &Runs<'_>) -> Finding {
     let product = |design: &str| {
-        let rate = world.each(design, "packet_octets");
-        let share = scaled(rate, 1.0 / FILE_OCTETS);
-        always(&format!("{} {design}: within 1 %", world.experiment), &share, 0.99, 1.01)
+        let rate = runs.each(design, "packet_octets");
+        let share = scaled(rate, 1.0 / FILE_BYTES);
+        always(&format!("{} {design}: within 1 %", runs.experiment), &share, 0.99, 1.01)
     };
     DESIGNS.map(product).into_iter().reduce(Finding::and).unwrap_or_else(|| Finding::open(""))
 }
 
-/// The times of whoever finished later.
-fn later(world: &World<'_>, design: &str) -> Vec<Seeded> {
-    let other = world.of(design, "c2", "time_s");
-    let first = world.of(design, "c1", "time_s").into_iter();
+/// Times of the later consumer.
+fn later(runs: &Runs<'_>, design: &str) -> Vec<Seeded> {
+    let other = runs.of(design, "c2", "time_s");
+    let first = runs.of(design, "c1", "time_s").into_iter();
     first
         .filter_map(|(seed, time)| {
             let (_, second) = other.iter().find(|(it, _)| *it == seed)?;
@@ -211,15 +211,15 @@ fn later(world: &World<'_>, design: &str) -> Vec<Seeded> {
 
 /// Run by run, times of #3 lie nearer to their mean than those of #1 (absolute deviations, as in Levene's
 /// test).
-fn spread(world: &World<'_>) -> Finding {
-    let (every, one) = (deviations(world, "#1"), deviations(world, "#3"));
+fn spread(runs: &Runs<'_>) -> Finding {
+    let (every, one) = (deviations(runs, "#1"), deviations(runs, "#3"));
     less(("deviation of #3", &one), ("#1", &every), "s")
 }
 
 /// How far the time of a run is from the mean of its consumer, averaged over the consumers.
-fn deviations(world: &World<'_>, design: &str) -> Vec<Seeded> {
+fn deviations(runs: &Runs<'_>, design: &str) -> Vec<Seeded> {
     let of = |consumer: &&str| {
-        let times = world.of(design, consumer, "time_s");
+        let times = runs.of(design, consumer, "time_s");
         let all: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
         let centre = mean(&all).unwrap_or_default();
         times.into_iter().map(|(seed, time)| (seed, (time - centre).abs())).collect::<Vec<_>>()
@@ -227,15 +227,15 @@ fn deviations(world: &World<'_>, design: &str) -> Vec<Seeded> {
     averaged(&TWO.iter().map(of).collect::<Vec<_>>())
 }
 
-/// The claims about the linear network that can be judged without design #0, at each value of what is
+/// The claims about the linear network that can be judged without design #0, at each value of the open parameters.
 /// open.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = Vec::new();
     for open in scenario::open() {
         for value in open.values {
             let rest = Some((open.axis, value));
-            let world = World { results, experiment: open.experiment, rest, consumers: ONE };
-            let findings = without_a_fixed_window(&world);
+            let runs = Runs { results, experiment: open.experiment, rest, consumers: ONE };
+            let findings = without_a_fixed_window(&runs);
             let is_assumed = value == open.assumed;
             all.push(Dependence { parameter: open.axis, value, is_assumed, findings });
         }
@@ -243,16 +243,16 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     all
 }
 
-fn without_a_fixed_window(world: &World<'_>) -> Vec<(&'static str, Finding)> {
-    let twice = scaled(world.each("#3", "bad_timeouts"), 2.0);
-    let bad = world.each("#2", "bad_timeouts");
+fn without_a_fixed_window(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
+    let twice = scaled(runs.each("#3", "bad_timeouts"), 2.0);
+    let bad = runs.each("#2", "bad_timeouts");
     vec![
-        ("B-02", world.band("#1", (30.0, 48.0), (0.7, 2.0))),
-        ("B-03", world.band("#2", (27.0, 34.0), (0.2, 0.8))),
-        ("B-04", world.band("#3", (24.2, 26.0), (0.08, 0.2))),
-        ("B-05", world.ordered(&["#3", "#2", "#1"], "time_s", "s")),
-        ("B-07", world.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%")),
-        ("B-20", world.ordered(&["#1", "#2", "#3"], "window_mean", "segments")),
+        ("B-02", runs.band("#1", (30.0, 48.0), (0.7, 2.0))),
+        ("B-03", runs.band("#2", (27.0, 34.0), (0.2, 0.8))),
+        ("B-04", runs.band("#3", (24.2, 26.0), (0.08, 0.2))),
+        ("B-05", runs.ordered(&["#3", "#2", "#1"], "time_s", "s")),
+        ("B-07", runs.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%")),
+        ("B-20", runs.ordered(&["#1", "#2", "#3"], "window_mean", "segments")),
         ("B-21", less(("2 × #3", &twice), ("#2", &bad), "")),
     ]
 }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consumer_that_takes_more_is_seen_whichever_of_them_it_is() {
+    fn unequal_shares_show_for_either_consumer() {
         let b_16 = |ratio| judge("B-16", &shared(ratio)).0.outcome;
         assert_eq!(b_16(1.05), Outcome::Holds);
         // The mean of c1/c2 would be 1.007.

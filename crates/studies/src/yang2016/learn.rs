@@ -1,8 +1,8 @@
-//! What the designs say about windows and samples on a way that only its own flows crowd.
+//! Lessons about windows and round-trip samples on a path that only its own flows congest.
 use crate::lesson::{About, Choice, Lesson, Part, Situation, TIME};
 use crate::result::Results;
 
-/// The designs that adapt. #0 is a bound, not a choice: a constant window that just fits a way that has to be known.
+/// The adaptive designs. #0 is a bound, not a choice: its constant window needs a known path.
 const ADAPTIVE: [Choice; 3] = [
     Choice { name: "#1", spec: "--congestion 'yang2016(conservative=off)' --sampling every" },
     Choice { name: "#2", spec: "--congestion yang2016 --sampling every" },

@@ -11,8 +11,8 @@ pub const DUMBBELL_CONF: &str = include_str!("dumbbell.conf");
 
 const FILES: &[(&str, &str)] = &[("linear.conf", LINEAR_CONF), ("dumbbell.conf", DUMBBELL_CONF)];
 
-/// What the networks share: segments of 1024 octets in packets of 1448, caches in every forwarder, and
-/// a delay of 0.3 ms on average at each hop, which the paper does not state.
+/// Common to all networks: segments of 1024 bytes in packets of 1448, caches in every forwarder, and a mean delay of
+/// 0.3 ms at each hop, which the paper does not state.
 const COMMON: &str = include_str!("common.toml");
 
 /// The designs as variants of one scenario; the window of #0 depends on the network. It takes no samples, so its
@@ -74,7 +74,8 @@ node = "p2"
 prefix = "/p2/file"
 "#;
 
-/// What the paper leaves open: an axis, its variants, and the fields that each variant sets.
+/// A parameter that the paper leaves open: an axis, its variants, and the fields that each variant
+/// sets.
 struct Open {
     experiment: &'static str,
     serves: &'static [&'static str],
@@ -198,7 +199,7 @@ pub(super) struct Parameter {
     pub values: Vec<&'static str>,
 }
 
-/// What the paper leaves open.
+/// The parameters that the paper leaves open.
 pub(super) fn open() -> impl Iterator<Item = Parameter> {
     OPEN.iter().map(|open| Parameter {
         experiment: open.experiment,
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_changes_what_it_says_and_leaves_the_design() {
+    fn variant_changes_its_fields_and_keeps_the_design() {
         let all = experiments(Scale::Check);
         let at = |name: &str, label: &str| {
             let experiment = all.iter().find(|it| it.name == name).unwrap();

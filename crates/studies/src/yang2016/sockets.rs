@@ -1,4 +1,5 @@
-//! What of the study is run on real processes, too: both networks with all designs, as often as the paper did.
+//! Runs of the study on real processes: both networks with all designs, as many runs as in the
+//! paper.
 use super::draw::{DUMBBELL_TIMES, LINEAR_TIMES};
 use super::{DESIGNS, scenario};
 use crate::compare::{Quantity, Reported, Sockets, Terms};
@@ -11,7 +12,7 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { metric: "timeouts", label: "timeouts", unit: "", factor: 1.0 },
 ];
 
-/// #1 and #2 depend on how much the round trip varies by itself, which processes add to.
+/// #1 and #2 depend on the natural variation of the round trip, to which processes add.
 const DECISIVE: &[(&str, &str)] = &[("design", "#0"), ("design", "#3")];
 
 pub(super) fn sockets(scale: Scale) -> Sockets {
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_table_has_a_place_for_each_consumer() {
+    fn paper_table_has_a_place_per_consumer() {
         let sockets = sockets(Scale::Check);
         assert_eq!(sockets.experiments.iter().map(|it| it.seeds).collect::<Vec<_>>(), [3, 3]);
         assert_eq!(sockets.terms.reported.len(), 12);

@@ -61,7 +61,8 @@ fn figure((id, title): (&str, &str), series: Vec<Series>) -> Figure {
     }
 }
 
-/// The distribution of a column over the requests of all consumers; of round trips, those asked for once.
+/// The distribution of a column over the requests of all consumers; of round trips, those without
+/// retransmission.
 fn distribution(
     results: &Results,
     experiment: &str,

@@ -1,7 +1,7 @@
 //! Figures of what the paper leaves open: the proposal against Basic with each value that was tried.
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::nikzad2022::open::{OPEN, Open};
-use crate::nikzad2022::runs::{B, W, World};
+use crate::nikzad2022::runs::{B, W, Runs};
 use crate::nikzad2022::timer::{BASIC, ENDS, RECONSIDERED};
 use crate::result::Results;
 use crate::rule::quotient;
@@ -14,29 +14,29 @@ pub(super) fn figures(results: &Results) -> impl Iterator<Item = Figure> {
 }
 
 fn figure(open: &Open, results: &Results) -> Figure {
-    let assumed = (open.assumed, World::assumed(results));
+    let assumed = (open.assumed, Runs::assumed(results));
     let others = open.values.iter();
-    let others = others.map(|(value, _)| (*value, World::with(results, open.experiment, value)));
-    let worlds: Vec<_> = std::iter::once(assumed).chain(others).collect();
+    let others = others.map(|(value, _)| (*value, Runs::with(results, open.experiment, value)));
+    let setups: Vec<_> = std::iter::once(assumed).chain(others).collect();
     let bars = |(metric, name, s): (&str, &str, &str)| {
-        let of = |world: &World<'_>| {
-            let of = |timer| world.of(timer, s, metric);
+        let of = |runs: &Runs<'_>| {
+            let of = |timer| runs.of(timer, s, metric);
             quotient(&of(RECONSIDERED.into()), &of(BASIC.into()))
         };
-        let all = worlds.iter().map(|(_, world)| of(world));
+        let all = setups.iter().map(|(_, runs)| of(runs));
         Series::means(&format!("{name}, s = {s}"), Style::Bars, all)
     };
     let both = [(B, "B"), (W, "W")].into_iter();
     let both = both.flat_map(|(metric, name)| ENDS.map(|s| (metric, name, s)));
     let mut series: Vec<_> = both.map(bars).collect();
-    series.push(Series::level("like Basic", 1.0, worlds.len()));
+    series.push(Series::level("like Basic", 1.0, setups.len()));
     Figure {
         id: open.experiment.into(),
         title: format!("What the paper leaves open: {}", open.parameter),
         caption: "Reconsidered over Basic, mean over paired seeds with its 95 % confidence interval. The first value \
                   is assumed elsewhere."
             .into(),
-        x: Axis::places(open.parameter, worlds.iter().map(|(value, _)| value)),
+        x: Axis::places(open.parameter, setups.iter().map(|(value, _)| value)),
         y: Axis::quantity("Reconsidered / Basic", ""),
         series,
     }

@@ -3,7 +3,7 @@ use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
 use crate::rule::scaled;
 use crate::udugama2013::open::{OPEN, Open};
-use crate::udugama2013::runs::World;
+use crate::udugama2013::runs::Runs;
 use crate::udugama2013::scenario::Section;
 use crate::udugama2013::{burst, growth, near, share, single};
 use recoup_sim::statistic::Seeded;
@@ -21,12 +21,12 @@ fn tried(open: &Open, results: &Results) -> bool {
 
 fn figure(open: &Open, results: &Results) -> Figure {
     let values = open.axis.names();
-    let worlds = || {
-        let world = |value: &&'static str| World { results, place: open.place(value) };
-        values.iter().map(world)
+    let setups = || {
+        let runs = |value: &&'static str| Runs { results, place: open.place(value) };
+        values.iter().map(runs)
     };
-    let line = |name: &str, of: &dyn Fn(&World<'_>) -> Vec<Seeded>| {
-        Series::means(name, Style::Line, worlds().map(|world| of(&world)))
+    let line = |name: &str, of: &dyn Fn(&Runs<'_>) -> Vec<Seeded>| {
+        Series::means(name, Style::Line, setups().map(|runs| of(&runs)))
     };
     let (y, caption, series) = drawn(open.section, &line, values.len());
     Figure {
@@ -39,14 +39,14 @@ fn figure(open: &Open, results: &Results) -> Figure {
     }
 }
 
-type Line<'a> = dyn Fn(&str, &dyn Fn(&World<'_>) -> Vec<Seeded>) -> Series + 'a;
+type Line<'a> = dyn Fn(&str, &dyn Fn(&Runs<'_>) -> Vec<Seeded>) -> Series + 'a;
 
-/// The axis, what it says, and the lines of a section.
+/// The axis, its label, and the lines of a section.
 fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str, Vec<Series>) {
     match section {
         Section::Single => {
             let gain = |flavour: &'static str| {
-                line(flavour, &move |world| single::gain(world, flavour, "0.2 %"))
+                line(flavour, &move |runs| single::gain(runs, flavour, "0.2 %"))
             };
             let series = vec![gain("NewReno"), gain("Cubic"), Series::level("no gain", 1.0, count)];
             let caption = "Time of Simple1 over time of Smart with 0.2 % single losses, mean over paired seeds.";
@@ -54,7 +54,7 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
         }
         Section::Growth => {
             let at =
-                |loss: &'static str| line(loss, &move |world| growth::first_growth(world, loss));
+                |loss: &'static str| line(loss, &move |runs| growth::first_growth(runs, loss));
             let series = vec![
                 at("0.1 %"),
                 at("0.2 %"),
@@ -67,8 +67,8 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
         Section::Burst => {
             let time = |version: &'static str, losses: usize| {
                 let name = format!("{version}, {losses}");
-                line(&name, &move |world| {
-                    let times = burst::after(world, "NewReno", version, losses, burst::duration);
+                line(&name, &move |runs| {
+                    let times = burst::after(runs, "NewReno", version, losses, burst::duration);
                     scaled(times, 1e3)
                 })
             };
@@ -79,14 +79,14 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
         }
         Section::Caching | Section::Share | Section::Sources => {
             let entries =
-                |version: &'static str| line(version, &move |world| near::entries(world, version));
+                |version: &'static str| line(version, &move |runs| near::entries(runs, version));
             let caption = "False entries into fast recovery of a fetch whose latter part is near.";
             let series = vec![entries("Simple3"), entries("Smart")];
             (Axis::quantity("entries into fast recovery", ""), caption, series)
         }
         Section::Fairness => {
             let time = |name: &str, client: &'static str, fairness: &'static str| {
-                line(name, &move |world| share::of(world, client, (fairness, "80 %"), "time_s"))
+                line(name, &move |runs| share::of(runs, client, (fairness, "80 %"), "time_s"))
             };
             let series = vec![
                 time("Client 1, without", "c1", "off"),
