@@ -18,7 +18,7 @@ use recoup_lab::campaign::{Campaign, Runner};
 use recoup_lab::emulate::plan::Plan;
 use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
-use recoup_lab::simulate::Worlds;
+use recoup_lab::simulate::Simulations;
 use recoup_lab::source::{Given, Source};
 use recoup_lab::table::Format;
 use recoup_studies::compare::{Quantity, Terms, compare};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let work = Work { args, campaign, stop: Stop::polled()? };
     let name = source.name.as_str();
     let real = work.results(name, "sockets", &processes()?, Threads(1))?;
-    let simulated = work.results(name, "simulated", &Worlds, Threads::default())?;
+    let simulated = work.results(name, "simulated", &Simulations, Threads::default())?;
     let within = args.within.unwrap_or(WITHIN_PERCENT) / 100.0;
     let terms = Terms { quantities: QUANTITIES, within, ..Terms::default() };
     let comparison = compare(&[name], &terms, &simulated, &real);

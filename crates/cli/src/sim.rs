@@ -12,7 +12,7 @@ use recoup_lab::campaign::Campaign;
 use recoup_lab::executor::{Executor, Threads};
 use recoup_lab::preview::Preview;
 use recoup_lab::report::{self, Report};
-use recoup_lab::simulate::Worlds;
+use recoup_lab::simulate::Simulations;
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     let mut folder = campaign.folder(&out, args.fresh, args.format)?;
     let mut progress = Progress::new(!args.quiet);
     let result = stop.campaign(&threads, |execution| {
-        campaign.run(&mut folder, execution, &Worlds, &mut progress)
+        campaign.run(&mut folder, execution, &Simulations, &mut progress)
     });
     let elapsed = progress.finish();
     result?;

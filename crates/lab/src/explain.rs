@@ -11,7 +11,7 @@ pub use show::Story;
 use crate::{Error, ErrorKind};
 use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
 use recoup_sim::timeline::{Timeline, Wanted};
-use recoup_sim::world::{Digest, World};
+use recoup_sim::simulation::{Digest, Simulation};
 
 /// Makes a run again and follows what a consumer wanted: the consumer called `application`, or the only one that may
 /// have requested it. `None` if it never did; the name is that of the consumer.
@@ -33,9 +33,9 @@ pub fn explain(
     network.follow_transmissions = true;
     let mut timeline = Timeline::new(&network, application, wanted);
     let plan = network.applications[application.0 as usize].clone();
-    let mut world = World::new(network, chosen.row.seed)
+    let mut simulation = Simulation::new(network, chosen.row.seed)
         .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
-    world.run(&mut [&mut digest, &mut timeline]);
+    simulation.run(&mut [&mut digest, &mut timeline]);
     is_the_same(chosen, &digest, kept)?;
     let story = Story::new(chosen, &plan, &timeline);
     Ok((plan.name, story))

@@ -7,7 +7,7 @@ use recoup_sim::network::Network;
 use recoup_sim::observe::Observer;
 use recoup_sim::pcap::Capture;
 use recoup_sim::record::Records;
-use recoup_sim::world::{Cause, Digest, Ended, World};
+use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,9 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// Runs worlds.
 #[derive(Debug)]
-pub struct Worlds;
+pub struct Simulations;
 
-impl Runner for Worlds {
+impl Runner for Simulations {
     fn run(
         &self,
         stage: &Stage,
@@ -42,8 +42,8 @@ impl Runner for Worlds {
         }
         let mut capture = Captured::begin(stage, seed, &network, shelf)?;
         observers.extend(capture.as_mut().map(|captured| &mut captured.packets as _));
-        let mut world = world(network, seed).map_err(|what| broken(stage, seed, &what))?;
-        let Some(ended) = run_sliced(&mut world, &mut observers, stop) else {
+        let mut simulation = simulation(network, seed).map_err(|what| broken(stage, seed, &what))?;
+        let Some(ended) = run_sliced(&mut simulation, &mut observers, stop) else {
             return Ok(None);
         };
         if ended.cause == Cause::Unbalanced {
@@ -85,13 +85,13 @@ impl Captured {
     }
 }
 
-fn world(network: Network, seed: u64) -> Result<World, String> {
-    World::new(network, seed).map_err(|error| error.to_string())
+fn simulation(network: Network, seed: u64) -> Result<Simulation, String> {
+    Simulation::new(network, seed).map_err(|error| error.to_string())
 }
 
 /// Runs to the end, unless the flag is raised before.
 fn run_sliced(
-    world: &mut World,
+    simulation: &mut Simulation,
     observers: &mut [&mut dyn Observer],
     stop: &AtomicBool,
 ) -> Option<Ended> {
@@ -99,7 +99,7 @@ fn run_sliced(
     let mut step = Duration::from_millis(10);
     while !stop.load(Ordering::Relaxed) {
         let begun = Instant::now();
-        if let Some(ended) = world.run_until(world.now() + step, observers) {
+        if let Some(ended) = simulation.run_until(simulation.now() + step, observers) {
             return Some(ended);
         }
         step = match begun.elapsed() {

@@ -2,7 +2,7 @@
 use crate::Error;
 use crate::scenario::{Point, Scenario, ScenarioFile};
 use recoup_config::problem::Problems;
-use recoup_sim::topology::read::{Format, MAX_TEXT_OCTETS};
+use recoup_sim::topology::read::{Format, MAX_TEXT_BYTES};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -190,8 +190,8 @@ fn failure(name: &str, settings: &[String], problems: &Problems) -> Error {
 /// The whole text, unless it is too long for what it should be.
 fn limited(reader: impl Read) -> std::io::Result<String> {
     let mut octets = Vec::new();
-    reader.take(MAX_TEXT_OCTETS as u64 + 1).read_to_end(&mut octets)?;
-    if octets.len() > MAX_TEXT_OCTETS {
+    reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut octets)?;
+    if octets.len() > MAX_TEXT_BYTES {
         return Err(std::io::Error::other("it is longer than any text of that kind"));
     }
     String::from_utf8(octets).map_err(|_| std::io::Error::other("it is no UTF-8 text"))

@@ -1,16 +1,16 @@
-//! What loss detectors are worth: completion times against timers alone, over losses and changes of order.
+//! Gain of loss detectors: completion times against timers alone, over losses and reordering.
 //!
 //! `cargo run --release -p recoup-sim --example recovery [seeds [windows…]]`
 //!
-//! One consumer, three links, the middle one of 10 or 100 Mbit/s; Data is lost there, or overtakes other
-//! Data. Each line compares runs that differ in nothing but the detector, seed by seed: the geometric mean
-//! of the ratio of completion times with its 95 % interval, the same of the 99th percentile of the delay of
-//! a segment, and means of what was asked for twice and of false alarms that are known.
+//! One consumer, three links, the middle one of 10 or 100 Mbit/s; Data is lost there, or overtakes other Data. Each
+//! line compares runs that differ only in the detector, seed by seed. It shows the geometric mean of the ratio of
+//! completion times, and that of the 99th percentile of the delay of a segment, with 95 % intervals. Means of
+//! retransmissions and of known false alarms follow.
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::statistic::moments::Moments;
 use recoup_sim::statistic::student;
-use recoup_sim::world::World;
+use recoup_sim::simulation::Simulation;
 
 const SCENARIO: &str = r#"
 stop = "1 h"
@@ -34,7 +34,7 @@ const PATHS: [(&str, &str, &str); 3] = [
     ("100 Mbit/s", "8 kB", "40 MB"),
 ];
 
-/// What it does to Data.
+/// Disturbances of Data.
 const TROUBLES: [(&str, &str); 7] = [
     ("nothing", ""),
     ("0.1 % lost", r#"loss = "bernoulli(p=0.001)""#),
@@ -84,8 +84,8 @@ fn run(
     let scenario = file.scenario(&file.points()[0], &none).expect("a scenario");
     let network = scenario.network(seed).expect("a network");
     let mut metrics = Metrics::new(&network, Detail::default());
-    let mut world = World::new(network, seed).expect("a world");
-    let ended = world.run(&mut [&mut metrics]);
+    let mut simulation = Simulation::new(network, seed).expect("a simulation");
+    let ended = simulation.run(&mut [&mut metrics]);
     let summary = metrics.finish(ended.at);
     assert_eq!(summary.get("fetch.completed"), Some(1.0), "{window} {detector} {trouble} {seed}");
     summary
@@ -126,14 +126,14 @@ fn main() {
                 let timers = all("timeout");
                 let (time, again) =
                     (mean(&timers, "fetch.time_s"), mean(&timers, "fetch.retransmissions"));
-                println!("  {name}: timeout {time:.2} s, {again:.0} asked for twice");
+                println!("  {name}: timeout {time:.2} s, {again:.0} retransmitted");
                 for detector in DETECTORS {
                     let runs = all(detector);
                     let (time, spread) = ratio(&runs, &timers, "fetch.time_s");
                     let (delay, _) = ratio(&runs, &timers, "fetch.delay_p99_s");
                     println!(
                         "    {detector:55} time {time:.3} ± {spread:4.1} %, delay {delay:.2}, \
-                         {:.0} asked for twice, {:.1} false alarms",
+                         {:.0} retransmitted, {:.1} false alarms",
                         mean(&runs, "fetch.retransmissions"),
                         mean(&runs, "fetch.false_alarms"),
                     );

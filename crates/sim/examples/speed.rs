@@ -1,10 +1,10 @@
-//! Runs one workload of `cargo xtask bench sim` and says what it moved, as `key value` lines.
+//! Runs one workload of `cargo xtask bench sim` and prints its counts, as `key value` lines.
 //!
-//! It reads no clock: whoever starts it takes the time.
+//! The program reads no clock: its caller measures the time.
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics};
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::{Digest, World};
+use recoup_sim::simulation::{Digest, Simulation};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
@@ -30,7 +30,7 @@ fn scenario(name: &str) -> Option<String> {
     let network = match name {
         // Three links, the middle one narrow: what ndnSIM was measured with.
         "line-10MB" | "line-100MB" => line("10 Mbit/s", "5 Mbit/s", 32),
-        // The same at a rate and with queues that keep thousands of packets under way.
+        // The same at a rate and with queues that keep thousands of packets in flight.
         "fat-line" => line("1000 Mbit/s", "500 Mbit/s", 4_000),
         "line-1000-nodes" => "topology = { kind = \"line\", nodes = 1000 }
              link = { rate = \"100 Mbit/s\", delay = \"0.1 ms\", queue = \"1000 packets\" }
@@ -91,7 +91,7 @@ fn transfer(nodes: u32, congestion: &str, size: &str) -> String {
     )
 }
 
-/// The Sprint network: 20 consumers ask for 10,000 contents of 4 producers, open loop.
+/// The Sprint network: 20 consumers request 10,000 contents of 4 producers, open loop.
 fn sprint(cache: &str) -> String {
     let producer = |node: &str| {
         let lower = node.to_lowercase();
@@ -126,8 +126,8 @@ kind = "request"
 node = ["Reston", "Auckland", "Sydney", "WA", "Stockholm", "Seattle", "Cheyenne", "PrlHbr", "RC", "Boston", "PaloAlto", "Hamburg", "Hartford", "StLouis", "Miami", "Milan", "Singapore", "Orlando", "Tucson", "Dublin"]
 "#;
 
-/// A point of the study of timers: 20 consumers with windows ask for 10,000 contents of 20 producers, packets are lost,
-/// and what becomes of each Interest is followed.
+/// A point of the study of timers: 20 consumers with windows request 10,000 contents of 20 producers, packets are lost,
+/// and the fate of each Interest is followed.
 const CATALOGUE: &str = r#"
 stop = "100 h"
 topology = { kind = "sprint" }
@@ -155,7 +155,7 @@ retries = "unlimited"
 requests = REQUESTS
 "#;
 
-/// Questions that nobody answers: a million of them pending at one node.
+/// Unanswered Interests: a million of them pending at one node.
 const PENDING: &str = r#"
 stop = "4 s"
 when-done = false
@@ -201,7 +201,7 @@ impl Observer for Count {
 fn main() -> Result<(), String> {
     let name = std::env::args().nth(1).unwrap_or_default();
     let Some(text) = scenario(&name) else {
-        return Err(format!("say which workload; there are {}", WORKLOADS.join(", ")));
+        return Err(format!("name a workload: {}", WORKLOADS.join(", ")));
     };
     let file = ScenarioFile::parse(&text, &[]).map_err(|wrong| format!("{wrong:?}"))?;
     let none = |_: &str| Err("no files here".to_owned());
@@ -210,14 +210,14 @@ fn main() -> Result<(), String> {
     let mut count = Count::default();
     let (mut digest, mut metrics) = (Digest::new(), Metrics::new(&network, Detail::default()));
     let mut observers: Vec<&mut dyn Observer> = vec![&mut count];
-    // As a campaign runs it: nodes tell what happens in them, and all of it is summed up.
+    // As in a campaign: nodes report their events, which become metrics.
     let is_studied = network.follow_transmissions;
     if is_studied {
         observers.extend([&mut digest as &mut dyn Observer, &mut metrics]);
     }
-    let make = if is_studied { World::new } else { World::with_silent_nodes };
-    let mut world = make(network, 1).map_err(|wrong| wrong.to_string())?;
-    let ended = world.run(&mut observers);
+    let make = if is_studied { Simulation::new } else { Simulation::with_silent_nodes };
+    let mut simulation = make(network, 1).map_err(|wrong| wrong.to_string())?;
+    let ended = simulation.run(&mut observers);
     if is_studied {
         println!("digest {:016x}", digest.value());
         println!("metrics {}", metrics.finish(ended.at).len());
@@ -227,8 +227,8 @@ fn main() -> Result<(), String> {
     println!("received {}", count.received);
     println!("events {}", ended.events);
     println!("simulated_s {:.3}", ended.at.as_secs_f64());
-    let (pending, cached) = (0..world.network().nodes.len() as u32)
-        .filter_map(|number| world.node(recoup_sim::network::NodeId(number)))
+    let (pending, cached) = (0..simulation.network().nodes.len() as u32)
+        .filter_map(|number| simulation.node(recoup_sim::network::NodeId(number)))
         .fold((0, 0), |(pending, cached), node| (pending + node.pit_len(), cached + node.cs_len()));
     println!("pending {pending}");
     println!("cached {cached}");

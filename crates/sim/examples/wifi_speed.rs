@@ -1,7 +1,8 @@
 //! How much processor time the 802.11 medium takes: `cargo run --release -p recoup-sim --example wifi_speed [filter]`.
 //!
-//! A fetch of 5 MB over three hops at a window of 16 in the world; 36 access points and ten stations of 802.11n
-//! that belong to them: saturated, with 0.8 Mbit/s each, and wandering about at 50 km/h under fading. Only the ratio of simulated to processor time means anything, and only on an idle machine.
+//! A fetch of 5 MB over three hops at a window of 16 in the simulator; 36 access points with ten stations of 802.11n
+//! each: saturated, with 0.8 Mbit/s each, and wandering at 50 km/h under fading. Only the ratio of simulated to
+//! processor time is meaningful, and only on an idle machine.
 use recoup_packet::name::Name;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Arrival, FetchPlan, LinkId, LinkPlan, Network, NodeId,
@@ -9,7 +10,7 @@ use recoup_sim::network::{
     WifiPlan, WifiStation,
 };
 use recoup_sim::route::{Metric, NextHops, Producer};
-use recoup_sim::world::World;
+use recoup_sim::simulation::Simulation;
 use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
@@ -40,11 +41,11 @@ fn report(what: &str, network: Network, times: u64) {
     let mut simulated = 0.0;
     let mut hops = 0;
     for seed in 1..=times {
-        let Ok(mut world) = World::with_silent_nodes(network.clone(), seed) else {
-            return println!("{what}: no world");
+        let Ok(mut simulation) = Simulation::with_silent_nodes(network.clone(), seed) else {
+            return println!("{what}: no simulation");
         };
         let begun = processor_seconds();
-        let ended = world.run(&mut []);
+        let ended = simulation.run(&mut []);
         least = least.min(processor_seconds() - begun);
         simulated = ended.at.as_secs_f64();
         hops = ended.balance.hops();
@@ -55,7 +56,7 @@ fn report(what: &str, network: Network, times: u64) {
     );
 }
 
-/// Processor time of this process, where the system tells it (Linux).
+/// Processor time of this process, if the system reports it (Linux).
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanos = stat.split_whitespace().next().and_then(|text| text.parse::<f64>().ok());

@@ -1,17 +1,16 @@
 //! One direction of a link, as a machine: a rate, a way, and what gets lost on it.
 //!
-//! The machine is generic over what it carries: packets in a simulated world, frames of octets between
-//! real processes. It holds what is on its way itself and names one deadline; it asks for no wake-up
-//! besides. Who feeds it either holds the queue in front of it and offers a frame when the channel is
-//! free, as a node of a world does, or puts a [`QueuedChannel`] in its place.
+//! The machine is generic over its load: packets in a simulation, frames of bytes between real processes. It holds the
+//! frames in flight itself and names one deadline; it needs no other wake-up. A user with a queue of its own, such as a
+//! simulated node, offers a frame when the channel is free. A user without one takes a [`QueuedChannel`].
 //!
-//! Two orders ([`Order`]). *Rate, then delay*: a frame occupies the rate, then travels; travelling
-//! frames do not wait for each other, or keep their order. *Delay, then rate*: a frame travels first, then waits for the
-//! rate; one limit counts what travels and what waits, not the frame that is being sent. That is
-//! netem below a rate limiter, as Mininet builds links.
+//! Two orders ([`Order`]). *Rate, then delay*: a frame occupies the rate, then propagates; frames in flight do not wait
+//! for each other, or keep their order. *Delay, then rate*: a frame propagates first, then queues for the rate. One
+//! limit counts the frames in flight and in the queue, without the frame in transmission. That is netem below a rate
+//! limiter, as Mininet builds links.
 //!
-//! A frame that chance takes occupies the rate like any other where the rate comes first, and does not
-//! reach the rate where it comes last. Every model draws for every frame, lost or not.
+//! A frame lost at random occupies the rate like any other if the rate comes first. It does not reach the rate if the
+//! delay comes first. Every model draws for every frame, lost or not.
 mod model;
 mod queued;
 
@@ -36,7 +35,7 @@ pub enum LossReason {
     Outage,
     /// The link or the node at its end failed.
     Down,
-    /// It was not said, because somebody else had just said it.
+    /// Suppressed: another node has just sent the same packet.
     Superfluous,
 }
 
@@ -57,17 +56,17 @@ impl LossReason {
     }
 }
 
-/// What happens to a channel.
+/// Input of a channel.
 #[derive(Debug)]
 pub enum ChannelInput<L> {
     /// A frame is offered.
     Frame {
-        /// It.
+        /// The frame.
         frame: L,
         /// Orders what arrives at the same instant; never smaller than the one before.
         sequence: u64,
     },
-    /// The sender has something for when the rate is free: it wants to be told.
+    /// The sender has a frame queued: the channel reports when the rate is free.
     Wanted {
         /// As for a frame.
         sequence: u64,
@@ -83,19 +82,19 @@ pub enum ChannelInput<L> {
     Change(Box<ChannelModel>),
 }
 
-/// What follows.
+/// Output of a channel.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ChannelOutput<L> {
     /// A frame is at the far end.
     Arrived(L),
     /// A frame was discarded.
     Lost {
-        /// It.
+        /// The frame.
         frame: L,
-        /// Why.
+        /// The reason.
         reason: LossReason,
     },
-    /// A second copy of this frame is under way.
+    /// A second copy of this frame is in flight.
     Doubled(L),
     /// The rate is free, as was wanted.
     Free,
@@ -110,11 +109,11 @@ pub struct Channel<L> {
     free_at: Instant,
     /// Where order is kept, nothing offered later overtakes what was due then.
     latest: Instant,
-    /// What travels toward the rate, by when it is there.
+    /// Frames on their way to the rate, with the time of their arrival there.
     toward_rate: VecDeque<Timed<L>>,
-    /// Octets of that.
-    toward_octets: u64,
-    /// What is past the queueing, by when it arrives.
+    /// Their bytes.
+    toward_bytes: u64,
+    /// Frames past the queueing, with the time of their arrival.
     flying: VecDeque<Timed<L>>,
     wanted: Option<u64>,
     is_out: bool,
@@ -137,7 +136,7 @@ impl<L: Load + Clone> Channel<L> {
             free_at: Instant::ZERO,
             latest: Instant::ZERO,
             toward_rate: VecDeque::new(),
-            toward_octets: 0,
+            toward_bytes: 0,
             flying: VecDeque::new(),
             wanted: None,
             is_out: false,
@@ -214,7 +213,7 @@ impl<L: Load + Clone> Channel<L> {
         self.free_at
     }
 
-    /// What the channel does.
+    /// The model of the channel.
     pub fn model(&self) -> &ChannelModel {
         &self.model
     }
@@ -229,9 +228,9 @@ impl<L: Load + Clone> Channel<L> {
         self.toward_rate.iter().chain(&self.flying).map(|timed| &timed.frame)
     }
 
-    /// Frames and octets that a limit of the channel's own counts: none where the rate comes first.
+    /// Queued frames and bytes under the channel's own limit: none if the rate comes first.
     pub fn waiting(&self) -> (u64, u64) {
-        (self.toward_rate.len() as u64, self.toward_octets)
+        (self.toward_rate.len() as u64, self.toward_bytes)
     }
 
     // --- offered --------------------------------------------------------------------------------
@@ -279,9 +278,9 @@ impl<L: Load + Clone> Channel<L> {
     /// Into the delay in front of the rate, if there is room.
     fn enter(&mut self, key: Key, frame: L) {
         let packets = self.toward_rate.len() as u64 + 1;
-        let octets = self.toward_octets + u64::from(frame.octets());
+        let octets = self.toward_bytes + u64::from(frame.octets());
         if self.model.limit.admits(packets, octets) {
-            self.toward_octets = octets;
+            self.toward_bytes = octets;
             insert(&mut self.toward_rate, Timed { key, frame });
         } else {
             self.lose(frame, LossReason::QueueFull);
@@ -323,7 +322,7 @@ impl<L: Load + Clone> Channel<L> {
             let octets = front.frame.octets();
             self.send(begun, octets);
             if let Some(Timed { key, frame }) = self.toward_rate.pop_front() {
-                self.toward_octets -= u64::from(octets);
+                self.toward_bytes -= u64::from(octets);
                 let key = Key::new(self.free_at, key.sequence());
                 insert(&mut self.flying, Timed { key, frame });
             }
@@ -353,7 +352,7 @@ impl<L: Load + Clone> Channel<L> {
         self.is_down = true;
         self.wanted = None;
         (self.free_at, self.latest) = (now, now);
-        self.toward_octets = 0;
+        self.toward_bytes = 0;
         let inside = self.toward_rate.drain(..).chain(self.flying.drain(..));
         let reason = LossReason::Down;
         self.outputs.extend(inside.map(|timed| ChannelOutput::Lost { frame: timed.frame, reason }));

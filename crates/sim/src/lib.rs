@@ -1,10 +1,9 @@
-//! The simulated world: the same nodes that run on sockets, on channels that are machines too, in an
-//! order of events that the seed alone decides.
+//! A deterministic simulator of NDN networks: the same nodes that run on sockets, joined by simulated channels. The
+//! seed alone decides the order of events.
 //!
-//! A [`network::Network`] says what there is: nodes, links, applications, what fails when. A world is
-//! built from it and a seed, runs, and reports everything that happens to its observers
-//! ([`observe::Observer`]), from which every record is made. Nothing here opens a file, starts a thread or
-//! reads a clock.
+//! A [`network::Network`] describes nodes, links, applications and faults. A [`simulation::Simulation`] is built from
+//! it and a seed, runs, and reports each event to its observers ([`observe::Observer`]), from which every record is
+//! made. The crate opens no file, starts no thread and reads no clock.
 pub mod channel;
 pub mod metric;
 pub mod model;
@@ -19,4 +18,4 @@ pub mod statistic;
 pub mod timeline;
 pub mod topology;
 pub mod workload;
-pub mod world;
+pub mod simulation;

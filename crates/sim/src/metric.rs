@@ -15,36 +15,36 @@
 //! |---|---|
 //! | `completed` | 1 if it ended as it should, 0 if it failed or had not ended |
 //! | `time_s` | first Interest for a segment to last Data; only if it completed |
-//! | `active_s` | the same, completed or not; what the rates are relative to |
+//! | `active_s` | as `time_s`, completed or not; the rates are relative to it |
 //! | `segments`, `content_octets`, `packet_octets` | received: segments, their content, their Data packets |
 //! | `goodput_bps`, `throughput_bps` | content and Data packets per active time, in bit/s |
 //! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected`, `left_out`, `losses_congestion`, `losses_random`, `losses_unknown`, `losses_wireless`, `losses_mobility` | counts; an application Nack is one of `nacks` |
 //! | `network_interests` | Interests for the object of a fetch that left its node by a link, each link counted |
-//! | `loss_events`, `loss_events_timeout`, `loss_events_nack`, `loss_events_mark` | window reductions, by what told of the loss |
+//! | `loss_events`, `loss_events_timeout`, `loss_events_nack`, `loss_events_mark` | window reductions, by the signal of the loss |
 //! | `loss_event_percent` | loss events per segment received (the packet-loss rate of ndncatchunks) |
 //! | `recovery_point_rises` | 1 if at each reduction something had been sent that had not been at the one before: at most one reduction per round trip |
 //! | `window_mean`, `window_max` | window in segments; the mean is over time |
-//! | `rtt_…` | round trips of segments asked for once |
+//! | `rtt_…` | round trips of segments without retransmission |
 //! | `delay_…` | first transmission to Data |
 //! | `rto_…` | timeout in force at first transmissions |
-//! | `ist_…` | first transmission to Data of segments that a move delayed: the network sent their Interest on, or told the consumer; where links send again, of what those delayed, too |
+//! | `ist_…` | first transmission to Data of segments that a move delayed: the network forwarded their Interest again, or sent a notice to the consumer; with link recovery, also of segments that it delayed |
 //! | `…_mean_s`, `…_sd_s`, `…_min_s`, `…_max_s`, `…_p05_s` … `…_p99_s` | of those four; quantiles within 0.1 % |
 //! | `srtt_mean_s`, `rttvar_mean_s` | mean over the estimator's samples |
-//! | `bad_timeouts`, `good_timeouts`, `undecided_timeouts` | first timeouts, by whether they were needless ([`crate::oracle`]; only where transmissions are followed) |
+//! | `bad_timeouts`, `good_timeouts`, `undecided_timeouts` | first timeouts: spurious, genuine, undecided ([`crate::oracle`]; only if transmissions are followed) |
 //! | `bad_timeout_share`, `relative_wait` | `ρ` and `φ` of the oracle |
 //!
 //! Of a producer: `served`, `served_octets`, `unknown`. Of `all`: sums, pooled distributions and the means over
-//! consumers `time_mean_s`, `goodput_mean_bps`, `throughput_mean_bps`, `window_mean`; `time_s` is the
-//! longest way from the first Interest of anybody to the last Data of anybody; `jain` (of goodputs), `b`, `b_excluded`,
-//! `w`, `w_excluded`; `cs_hits`, `cs_misses`, `cs_evicted`, `cs_hit_ratio`; `packet_hops`, `interest_hops`, `data_hops`,
-//! `nack_hops`, `hop_octets`; `drops` and `drops_<reason>` of nodes, `lost` and `lost_<reason>` of channels. Of a
-//! node: `interests_in`, `interests_out`, `data_…`, `nacks_…`, `cs_…`, `pit_mean`, `pit_max`, `drops…`. Of a direction of a
-//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Of a direction of a link over a
-//! medium, and of all of them: `residual_loss`, the share that was lost of what was neither refused nor given up
-//! because an end was gone; of all: `handoffs`, the times that a client came to an access point. Means
-//! over time and the utilisation count from the start of the first application.
+//! consumers `time_mean_s`, `goodput_mean_bps`, `throughput_mean_bps`, `window_mean`. `time_s` of `all` is from the
+//! first Interest of all consumers to the last Data of all; `jain` is of goodputs. Also `b`, `b_excluded`, `w`,
+//! `w_excluded`; `cs_hits`, `cs_misses`, `cs_evicted`, `cs_hit_ratio`; `packet_hops`, `interest_hops`, `data_hops`,
+//! `nack_hops`, `hop_octets`; `drops` and `drops_<reason>` of nodes, `lost` and `lost_<reason>` of channels. Of a node:
+//! `interests_in`, `interests_out`, `data_…`, `nacks_…`, `cs_…`, `pit_mean`, `pit_max`, `drops…`. Of a direction of a
+//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Of a direction of a link
+//! over a medium, and of all of them: `residual_loss`, the share lost of the packets that were neither rejected nor
+//! given up because an end was gone. Of all: `handoffs`, the times that a client joined an access point. Means over
+//! time and the utilisation count from the start of the first application.
 //!
-//! A number that is not there could not be told: no sample, no consumer, not completed.
+//! A metric is absent if it is undefined: no sample, no consumer, not completed.
 mod away;
 mod channel;
 mod flow;
@@ -65,7 +65,7 @@ use node::Nodes;
 use recoup_transport::application::Report;
 use recoup_transport::time::Instant;
 
-/// Which places beside the whole have metrics of their own.
+/// The places beside the whole that have metrics of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
     /// Each application.
@@ -95,7 +95,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics of a world made from `network`.
+    /// Metrics of a simulation of `network`.
     pub fn new(network: &Network, detail: Detail) -> Self {
         let places = Places::new(network);
         Self {
@@ -109,7 +109,7 @@ impl Metrics {
         }
     }
 
-    /// What the run amounts to; it is over at `now`.
+    /// The metrics of the run, which is over at `now`.
     pub fn finish(&mut self, now: Instant) -> Summary {
         let mut summary = Summary::default();
         self.flows.iter_mut().for_each(|flow| flow.finish(now));
@@ -117,23 +117,23 @@ impl Metrics {
             oracle.finish();
         }
         for (number, flow) in self.flows.iter().enumerate().filter(|_| self.detail.applications) {
-            self.tell_application(ApplicationId(number as u32), flow, &mut summary);
+            self.report_application(ApplicationId(number as u32), flow, &mut summary);
         }
-        self.tell_all(&mut summary);
-        self.nodes.tell(now, &self.places, &mut summary);
-        self.channels.tell(now, &self.places, &mut summary);
+        self.report_all(&mut summary);
+        self.nodes.report(now, &self.places, &mut summary);
+        self.channels.report(now, &self.places, &mut summary);
         summary
     }
 
-    fn tell_application(&self, id: ApplicationId, flow: &Flow, summary: &mut Summary) {
+    fn report_application(&self, id: ApplicationId, flow: &Flow, summary: &mut Summary) {
         let place = self.places.application(id);
         if self.places.is_consumer(id) {
-            flow.tell(place, summary);
+            flow.report(place, summary);
             if let Some(score) = self.followed().and_then(|oracle| oracle.score(id)) {
-                tell_score(place, score, summary);
+                report_score(place, score, summary);
             }
         } else {
-            flow.tell_producer(place, summary);
+            flow.report_producer(place, summary);
         }
     }
 
@@ -166,21 +166,21 @@ impl Metrics {
         flows.filter(move |(number, _)| is_consumer(*number)).map(|(_, flow)| flow)
     }
 
-    fn tell_all(&self, summary: &mut Summary) {
+    fn report_all(&self, summary: &mut Summary) {
         let whole = Flow::merged(self.consumers());
         let consumers = self.consumers().count();
         summary.push("all", "consumers", "", consumers as f64);
-        whole.tell("all", summary);
+        whole.report("all", summary);
         let completed = self.consumers().filter(|flow| flow.is_completed()).count();
         summary.set("all", "completed", completed as f64);
-        self.tell_means(summary);
+        self.report_means(summary);
         let shares: Vec<f64> =
             self.consumers().map(|flow| flow.goodput_bps().unwrap_or(0.0)).collect();
         summary.option("all", "jain", "", jain(&shares));
-        self.tell_oracle(summary);
+        self.report_oracle(summary);
     }
 
-    fn tell_means(&self, summary: &mut Summary) {
+    fn report_means(&self, summary: &mut Summary) {
         let over = |value: fn(&Flow) -> Option<f64>| {
             mean(&self.consumers().filter_map(value).collect::<Vec<f64>>())
         };
@@ -190,7 +190,7 @@ impl Metrics {
         summary.option("all", "window_mean", "segments", over(Flow::window_mean));
     }
 
-    fn tell_oracle(&self, summary: &mut Summary) {
+    fn report_oracle(&self, summary: &mut Summary) {
         let Some(oracle) = self.followed() else {
             return;
         };
@@ -211,7 +211,7 @@ impl Metrics {
     }
 }
 
-fn tell_score(place: &str, score: &score::Score, summary: &mut Summary) {
+fn report_score(place: &str, score: &score::Score, summary: &mut Summary) {
     summary.push(place, "bad_timeouts", "", score.bad as f64);
     summary.push(place, "good_timeouts", "", score.good as f64);
     summary.push(place, "undecided_timeouts", "", score.undecided as f64);

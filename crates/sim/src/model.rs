@@ -1,4 +1,4 @@
-//! What chance and time do to frames: each model in a file of its own, named as it is written.
+//! Models of chance and time on frames: each in a file of its own, named as its specification.
 pub mod law;
 pub mod loss;
 pub mod marking;

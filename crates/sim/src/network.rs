@@ -1,8 +1,7 @@
-//! What a world is built from: plain data, made by a scenario or by a program.
+//! The description of a simulation: plain data, made by a scenario or by a program.
 //!
-//! Nodes and links are named and numbered in the order in which they stand here. Every random choice
-//! that a world makes draws from a stream named after the thing that chooses, so that adding a node
-//! or a recorder does not move another's draws.
+//! Nodes and links are named and numbered in the order of their lists. Every random choice draws from a stream named
+//! after its owner, so that an added node or recorder moves no other draws.
 use crate::route::{Metric, NextHops, Producer};
 pub use recoup_forwarder::options::Anticipation;
 use recoup_packet::name::Name;
@@ -32,7 +31,7 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ApplicationId(pub u32);
 
-/// Everything that a world holds.
+/// The parts of a simulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     /// The nodes.
@@ -45,22 +44,21 @@ pub struct Network {
     pub routes: Vec<RoutePlan>,
     /// Routes that are computed anew, everywhere at once, whenever a client has come to an access point.
     pub rerouting: Option<Rerouting>,
-    /// Which strategy decides below a prefix other than `/`.
+    /// Strategies of prefixes other than `/`.
     pub strategies: Vec<StrategyPlan>,
     /// Consumers, producers and other traffic.
     pub applications: Vec<ApplicationPlan>,
-    /// What happens to nodes and links, in any order.
+    /// Faults of nodes and links, in any order.
     pub faults: Vec<(Instant, Fault)>,
     /// When the run ends.
     pub stop: Stop,
     /// Whether every first transmission of a consumer is followed until its fate is known, which
-    /// tells needless timeouts from necessary ones.
+    /// separates spurious from genuine timeouts.
     pub follow_transmissions: bool,
 }
 
 impl Network {
-    /// What the faces of a node send on: its face number `k` is the `k`th here, from 0, in the order of
-    /// the links.
+    /// The links of a node's faces: face number `k` is the `k`th item, from 0, in the order of the links.
     pub fn faces(&self, node: NodeId) -> impl Iterator<Item = (LinkId, Direction)> {
         self.links.iter().enumerate().flat_map(move |(number, link)| {
             let (first, second) = link.ends;
@@ -77,7 +75,7 @@ impl Network {
         self.rerouting.is_some() || self.routes.iter().any(leads)
     }
 
-    /// What applications of a node serve.
+    /// The names that applications of a node serve.
     pub fn served_at(&self, node: NodeId) -> impl Iterator<Item = &Name> {
         let there = self.applications.iter().filter(move |plan| plan.node == node);
         there.filter_map(|plan| plan.kind.served())
@@ -93,23 +91,21 @@ pub struct NodePlan {
     pub cache: CachePlan,
     /// Strategy of `/`, as its name and parameters are written.
     pub strategy: String,
-    /// What becomes of retransmissions, as its name and parameters are written.
+    /// Retransmission suppression, as its specification.
     pub suppression: String,
-    /// What becomes of Interests whose face is gone, as its name and parameters are written: `off`, `eln`, `mldr`.
+    /// Handling of Interests whose face is gone, as its specification: `off`, `eln`, `mldr`.
     pub mobility: String,
-    /// Data that nobody asked for enters the content store instead of being dropped.
+    /// Unsolicited Data enters the content store instead of being dropped.
     pub admit_unsolicited: bool,
-    /// Answers say which node gave them.
+    /// Data carries the identifier of the node that answered.
     pub provider_ids: bool,
-    /// The node tells consumers which of the names that they announce it has in its content store; its
-    /// answers say who gave them then, too.
+    /// The node reports to consumers which of their announced names are in its content store. Its Data then carries
+    /// the identifier of the answering node, too.
     pub anticipation: Anticipation,
-    /// Time that the node takes for each arriving packet before it handles it, as a law that is drawn from
-    /// for each packet, first in, first out: `none`, `constant(time=0.3ms)`, `exponential(mean=0.3ms)`
-    /// (see [`crate::model::law`]).
+    /// Processing time of each arriving packet, first in, first out, as a distribution: `none`,
+    /// `constant(time=0.3ms)`, `exponential(mean=0.3ms)` (see [`crate::model::law`]).
     pub processing: String,
-    /// How what leaves is scheduled at the faces of the node whose channels say nothing else: as for
-    /// [`ChannelPlan::scheduler`].
+    /// Scheduler of the node's faces whose channels name none: as for [`ChannelPlan::scheduler`].
     pub scheduler: String,
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
@@ -140,9 +136,9 @@ impl Default for NodePlan {
 /// Room of a content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePlan {
-    /// That many Data packets; 0 means no cache.
+    /// Data packets; 0 means no cache.
     Packets(u64),
-    /// That many octets of Data packets.
+    /// Bytes of Data packets.
     Octets(u64),
     /// Without limit.
     Unlimited,
@@ -180,18 +176,18 @@ impl Default for LinkPlan {
 
 /// An 802.11 medium, and the links that lead over it.
 ///
-/// Of a channel's plan such a link keeps what packets are charged with and marking; the rest is the
-/// medium's. A link may lead from a node to itself: that is the node's broadcast face, which reaches the
-/// broadcast faces of all that hear it.
+/// Of a channel's plan such a link keeps the charge of packets and marking; the medium replaces the rest. A link may
+/// lead from a node to itself: that is the node's broadcast face, which reaches the broadcast faces of all nodes in
+/// range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiPlan {
     /// Its name, unique.
     pub name: String,
-    /// What its stations share.
+    /// The medium that its stations share.
     pub medium: MediumPlan,
-    /// Which nodes have a station, and how they move.
+    /// The nodes with a station, and their motion.
     pub stations: Vec<WifiStation>,
-    /// Which links it carries. One between a client and an access point is up while the client belongs there.
+    /// The links that it carries. One between a client and an access point is up while the client is associated there.
     pub links: Vec<LinkId>,
     /// In which category Interests wait, where there are several.
     pub interests: Category,
@@ -199,8 +195,8 @@ pub struct WifiPlan {
     pub data: Category,
     /// When an access point learns that a client has left it.
     pub notice: Notice,
-    /// How long packets for all wait at most, at random, before they contend; what is heard meanwhile may make
-    /// them superfluous. Zero: they do not wait, and are always said.
+    /// Longest random deferral of broadcast packets before they contend; a packet received meanwhile may make them
+    /// superfluous. Zero: they do not wait, and are always sent.
     pub defer: Duration,
 }
 
@@ -232,11 +228,11 @@ pub enum Notice {
 /// How routes are computed while clients come and go.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rerouting {
-    /// Who answers what; those of one prefix together.
+    /// Producers, grouped by prefix.
     pub producers: Vec<Vec<Producer>>,
-    /// What makes a path short.
+    /// The metric of path length.
     pub metric: Metric,
-    /// Which next hops a node gets.
+    /// The rule for next hops.
     pub next_hops: NextHops,
 }
 
@@ -245,9 +241,9 @@ pub struct Rerouting {
 pub struct WifiStation {
     /// Whose.
     pub node: NodeId,
-    /// Where it is.
+    /// Its motion.
     pub motion: Motion,
-    /// What it is to others.
+    /// Its role.
     pub role: Role,
 }
 
@@ -265,17 +261,16 @@ pub struct ChannelPlan {
     pub reorder: bool,
     /// Packets that may wait, the one being sent not counted; `None` means without limit.
     pub queue_packets: Option<u64>,
-    /// Octets that may wait; `None` means without limit.
+    /// Limit of the queue in bytes; `None` means without limit.
     pub queue_octets: Option<u64>,
-    /// Octets that the layers below add to each packet (UDP 8, IP 20, Ethernet 18 …) when its time on the
-    /// link is computed.
+    /// Bytes that the layers below add to each packet (UDP 8, IP 20, Ethernet 18 …) in its transmission time.
     pub overhead_octets: u32,
-    /// What the link charges Interests with, instead of their octets and the overhead.
+    /// Charge of Interests on the link in bytes, instead of their size and the overhead.
     pub interest_octets: Option<u32>,
-    /// Which packets are lost on the way, models separated by `+`: `none`, `bernoulli(p=0.01)`,
-    /// `gilbert-elliott(…)`, `sojourn(…)`, `burst(…)`, `trace(…)` (see [`crate::model::loss`]).
+    /// Loss models, separated by `+`: `none`, `bernoulli(p=0.01)`, `gilbert-elliott(…)`, `sojourn(…)`, `burst(…)`,
+    /// `trace(…)` (see [`crate::model::loss`]).
     pub loss: String,
-    /// Which packets arrive twice, written as for `loss`.
+    /// Models of duplication, as for `loss`.
     pub duplicate: String,
     /// The order of rate and delay.
     pub order: Order,
@@ -283,8 +278,8 @@ pub struct ChannelPlan {
     pub marking: String,
     /// Whether and how the sending end sends again what is lost: `off`, `wldr(…)`, `acked(…)`.
     pub recovery: String,
-    /// How the node that sends shares the channel among flows: `none` (as the node says), `max-min`, `drr`, `fifo`, with
-    /// their parameters. It knows the rates of both directions, and measures what others send in them.
+    /// Scheduler of the sending node on this channel: `none` (as the node's), `max-min`, `drr`, `fifo`, with their
+    /// parameters. It knows the rates of both directions, and measures the other traffic in them.
     pub scheduler: String,
 }
 
@@ -309,7 +304,7 @@ impl Default for ChannelPlan {
     }
 }
 
-/// What comes first on a channel.
+/// Order of rate and delay on a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// A queue in front of the rate, then the delay: a router's interface and a wire. The queue's limit
@@ -348,17 +343,17 @@ pub struct StrategyPlan {
 pub struct ApplicationPlan {
     /// Its name, unique: records are labelled with it.
     pub name: String,
-    /// Where it runs.
+    /// Its node.
     pub node: NodeId,
-    /// When it starts.
+    /// Time of its start.
     pub start: Instant,
     /// When it is taken away, if it has not ended itself.
     pub stop: Option<Instant>,
-    /// What it does.
+    /// Its kind.
     pub kind: ApplicationKind,
 }
 
-/// What an application does.
+/// Kinds of applications.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApplicationKind {
     /// Fetches one object: the fetch loop of `recoup fetch`.
@@ -367,7 +362,7 @@ pub enum ApplicationKind {
     Serve(ServePlan),
     /// Answers every name below a prefix with one Data packet.
     Produce(ProducePlan),
-    /// Asks for single Data packets of a catalogue, by a schedule.
+    /// Requests single Data packets of a catalogue, by a schedule.
     Request(Box<RequestPlan>),
     /// Fills one direction of a link with frames that are not NDN's.
     Background(BackgroundPlan),
@@ -387,13 +382,13 @@ impl ApplicationKind {
 /// A fetch. Algorithms are named as on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FetchPlan {
-    /// What to fetch.
+    /// Name of the object.
     pub object: Name,
     /// First segment.
     pub first: u64,
     /// Last segment; `None` means the object's last.
     pub last: Option<u64>,
-    /// How to fetch it. Nobody forges packets in a simulation: `verify` has no effect.
+    /// Options of the fetch. A simulation has no forged packets: `verify` has no effect.
     pub options: FetchOptions,
 }
 
@@ -413,9 +408,9 @@ pub struct ServePlan {
     pub prefix: Name,
     /// Its version, if it has one.
     pub version: Option<u64>,
-    /// Its length in octets.
+    /// Its length in bytes.
     pub size_octets: u64,
-    /// Octets of content in a segment.
+    /// Bytes of content in a segment.
     pub segment_octets: u64,
     /// Freshness of the Data.
     pub freshness: Duration,
@@ -423,13 +418,13 @@ pub struct ServePlan {
     pub packet: PacketShape,
 }
 
-/// What makes up a Data packet beside name and content.
+/// Overhead of a Data packet beside name and content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PacketShape {
     /// Signed with a digest, as `recoup serve` does.
     #[default]
     Digest,
-    /// A signature of that many octets.
+    /// A signature of that many bytes.
     Signature(u32),
     /// As long a signature as makes the whole packet that long.
     Total(u32),
@@ -440,7 +435,7 @@ pub enum PacketShape {
 pub struct ProducePlan {
     /// Names that it answers.
     pub prefix: Name,
-    /// Octets of content.
+    /// Bytes of content.
     pub content_octets: u64,
     /// Freshness of the Data.
     pub freshness: Duration,
@@ -455,13 +450,13 @@ pub struct RequestPlan {
     pub prefixes: Vec<Name>,
     /// How many contents there are.
     pub contents: u64,
-    /// Which content is asked for next.
+    /// The choice of the next content.
     pub popularity: Popularity,
-    /// When it is asked for.
+    /// The times of requests.
     pub arrival: Arrival,
     /// How many requests are made; `None` means without limit.
     pub requests: Option<u64>,
-    /// Estimator of the retransmission timeout; `none` means that nothing is asked for twice.
+    /// Estimator of the retransmission timeout; `none` disables retransmission.
     pub rto: String,
     /// Retransmissions of one request; `None` means without limit.
     pub retries: Option<u32>,
@@ -469,7 +464,7 @@ pub struct RequestPlan {
     pub lifetime: Duration,
 }
 
-/// Which content is asked for.
+/// The choice of content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Popularity {
     /// One after the other.
@@ -514,7 +509,7 @@ pub struct BackgroundPlan {
     pub link: LinkId,
     /// In which direction.
     pub direction: Direction,
-    /// Octets of a frame.
+    /// Bytes of a frame.
     pub frame_octets: u32,
     /// When frames are offered (a window makes no sense here).
     pub arrival: Arrival,

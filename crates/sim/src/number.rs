@@ -2,5 +2,5 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// Values by number. Hashed alike in each run; still, who goes through all of them has to sort them first.
+/// Values by number. The hash is the same in each run; iteration still has to sort them first.
 pub(crate) type ByNumber<V> = HashMap<u64, V, FixedState>;

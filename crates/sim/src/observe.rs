@@ -1,7 +1,7 @@
-//! What a world tells of itself while it runs.
+//! Observations of a running simulation.
 //!
-//! Records, digests, traces, the check of conservation and the oracle of needless timeouts are all
-//! observers: they see the same observations in the same order, and cannot change the run.
+//! Records, digests, traces, the check of conservation and the oracle of spurious timeouts are all observers. They see
+//! the same observations in the same order, and cannot change the run.
 pub use crate::channel::LossReason;
 use crate::network::{ApplicationId, Direction, LinkId, NodeId};
 use recoup_forwarder::drop::DropReason;
@@ -11,12 +11,12 @@ use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::application::Report;
 use recoup_transport::time::Instant;
 
-/// One thing that happened in a world.
+/// One event in a simulation.
 #[derive(Debug)]
 pub enum Observation<'a> {
-    /// An application started; said before anything else of it.
+    /// An application started; its first observation.
     Started {
-        /// Which.
+        /// The application.
         application: ApplicationId,
         /// Its number in its node, by which the node's events name it; `None` where it is attached to
         /// no node.
@@ -24,16 +24,16 @@ pub enum Observation<'a> {
     },
     /// An application reported something: an event, content, its end.
     Application {
-        /// Which.
+        /// The application.
         application: ApplicationId,
-        /// What.
+        /// The report.
         report: &'a Report,
     },
     /// A node's tables changed.
     Node {
-        /// Which.
+        /// The node.
         node: NodeId,
-        /// How.
+        /// The event.
         event: NodeEvent,
     },
     /// A node handed a packet to a channel.
@@ -42,7 +42,7 @@ pub enum Observation<'a> {
         link: LinkId,
         /// In which direction.
         direction: Direction,
-        /// What.
+        /// The packet.
         packet: &'a Packet,
     },
     /// A packet left a channel and was handed to a node: one packet-hop.
@@ -51,16 +51,16 @@ pub enum Observation<'a> {
         link: LinkId,
         /// In which direction.
         direction: Direction,
-        /// What.
+        /// The packet.
         packet: &'a Packet,
     },
     /// A node discarded a packet.
     Dropped {
-        /// Which node.
+        /// The node.
         node: NodeId,
-        /// What it was, where that is known.
+        /// Kind of the packet, if known.
         kind: Option<Kind>,
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
     /// A channel discarded a packet.
@@ -69,9 +69,9 @@ pub enum Observation<'a> {
         link: LinkId,
         /// In which direction.
         direction: Direction,
-        /// What.
+        /// The packet.
         packet: &'a Packet,
-        /// Why.
+        /// The reason.
         reason: LossReason,
     },
     /// A channel's packet was doubled on the way: one more of it will arrive, or be lost.
@@ -80,11 +80,11 @@ pub enum Observation<'a> {
         link: LinkId,
         /// In which direction.
         direction: Direction,
-        /// What.
+        /// The packet.
         packet: &'a Packet,
     },
-    /// What waits in a channel's own queue may have changed: where the delay comes before the rate, or
-    /// where other traffic shares the channel. Elsewhere packets wait in the node, which tells of it.
+    /// The queue inside a channel may have changed. A channel has one if its delay comes before its rate, or if other
+    /// traffic shares it. Otherwise packets queue in the node, which reports them.
     Waiting {
         /// On which link.
         link: LinkId,
@@ -92,13 +92,13 @@ pub enum Observation<'a> {
         direction: Direction,
         /// How many wait, with those that are not NDN's.
         packets: u64,
-        /// Octets that they are charged with.
+        /// Bytes that they are charged with.
         octets: u64,
     },
     /// A client belongs to an access point from now on. Their faces are up; where routes are computed anew they
     /// have been.
     Joined {
-        /// Which.
+        /// The client.
         client: NodeId,
         /// To which one.
         point: NodeId,
@@ -107,19 +107,19 @@ pub enum Observation<'a> {
     },
     /// A client has left an access point: its face is down.
     Left {
-        /// Which.
+        /// The client.
         client: NodeId,
-        /// Which one.
+        /// The access point.
         point: NodeId,
     },
     /// A fault of the scenario took effect: its place in [`crate::network::Network::faults`].
     Fault {
-        /// Which.
+        /// The number of the fault.
         number: usize,
     },
 }
 
-/// Sees what happens in a world.
+/// Receives the observations of a simulation.
 pub trait Observer {
     /// `observation` was made at `now`.
     fn on(&mut self, now: Instant, observation: &Observation<'_>);

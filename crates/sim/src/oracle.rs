@@ -1,19 +1,19 @@
 //! The oracle: for every first timeout of an Interest, whether it was necessary.
 //!
-//! Each Interest that an application expresses gets a trace id. Nodes carry it along, through
-//! aggregation, several next hops and caches, into the Data that comes back, and say what becomes of
-//! its copies ([`NodeEvent`]'s `Trace…`); channels say what they lost. The oracle counts copies:
+//! Each Interest that an application expresses gets a trace id. Nodes carry it along, through aggregation, several next
+//! hops and caches, into the Data. They report the fate of its copies ([`NodeEvent`]'s `Trace…`). Channels report their
+//! losses. The oracle counts copies:
 //!
 //! - *delivered* or *superseded* (Data came back after an earlier copy had answered everybody): the
 //!   timeout of that first transmission was **bad**, its Data came or would have come;
 //! - all copies *dead* (dropped, lost, expired with their PIT entry): the timeout was **good**;
 //! - nothing of this by the end of the run: undecided, and left out.
 //!
-//! Metrics: `ρ` of a consumer is the share of bad ones among its decided timeouts, `B` the mean of `ρ`
-//! over consumers that have any; `φ` is a consumer's mean of RTO over RTT over its good timeouts, `W`
-//! the mean of `φ` over consumers that have any. Source: Nikzad et al. 2022, section 4.
-//! Differences: RTT is the latest sample for that content where an application asks for single
-//! contents, else the latest of all; a good timeout before any sample counts for `ρ` alone.
+//! Metrics: `ρ` of a consumer is the share of spurious ones among its decided timeouts; `B` is the mean of `ρ` over
+//! consumers with any. `φ` is a consumer's mean of RTO over RTT over its genuine timeouts; `W` is the mean of `φ` over
+//! consumers with any. Source: Nikzad et al. 2022, section 4. Differences: RTT is the latest sample of that content if
+//! an application requests single contents, else the latest of all; a genuine timeout before any sample counts for `ρ`
+//! alone.
 //!
 //! An Interest lifetime shorter than the timeout makes late Data look dead: it expires on the way.
 pub(crate) mod ledger;
@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Whether a timeout was necessary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Needless: the first transmission was answered after all.
+    /// Spurious: the first transmission was answered after all.
     Bad,
     /// Necessary: nothing of the first transmission was left.
     Good,
@@ -81,8 +81,8 @@ impl Timeout {
     }
 }
 
-/// Follows first transmissions and judges their timeouts. Its memory grows with what is pending and, where an
-/// application asks for single contents, with their number, not with the length of the run.
+/// Follows first transmissions and judges their timeouts. Its memory grows with the pending Interests. If an
+/// application requests single contents, it also grows with their number, but not with the length of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     ledger: Ledger,
@@ -95,17 +95,17 @@ pub struct Oracle {
     followed: bool,
 }
 
-/// What is known of an application.
+/// State of an application.
 #[derive(Clone, Debug, Default)]
 struct Consumer {
     node: Option<NodeId>,
-    /// It asks for the same contents again, so samples are kept by the hashes of names.
+    /// Whether it may request a content again, so that samples are kept by the hashes of names.
     by_content: bool,
-    /// Trace ids (with the hash of the name) whose transmission has not been told of yet, and the other
-    /// way round. Both come in the order of the Interests.
+    /// Trace ids (with the hash of the name) whose transmission is not reported yet, and transmissions without trace
+    /// id. Both come in the order of the Interests.
     ids: VecDeque<(u64, u64)>,
     sends: VecDeque<Option<Open>>,
-    /// The trace id of the first transmission of each segment that is being asked for.
+    /// The trace id of the first transmission of each pending segment.
     current: ByNumber<u64>,
     sample: Option<Duration>,
     samples: ByNumber<Duration>,
@@ -124,7 +124,7 @@ struct Open {
     /// Hash of the name; 0 until it is known.
     hash: u64,
     timeout: Option<(Instant, Option<Duration>)>,
-    /// It will not time out any more.
+    /// Whether the segment is answered or restarted, so that no timeout follows.
     over: bool,
 }
 
@@ -154,7 +154,7 @@ impl Oracle {
         self.consumers.iter_mut().for_each(|consumer| consumer.current.clear());
     }
 
-    /// Whether any transmission was followed; without, there is nothing to be said.
+    /// Whether any transmission was followed; without, no timeout can be judged.
     pub fn followed(&self) -> bool {
         self.followed
     }
@@ -169,7 +169,7 @@ impl Oracle {
         self.consumers.iter().map(|consumer| &consumer.score)
     }
 
-    /// It may have been there before, under another number.
+    /// Registers an application, which may have run before under another number.
     fn on_start(&mut self, application: ApplicationId, app: AppId) {
         if let Some(consumer) = self.consumers.get_mut(application.0 as usize)
             && let Some(node) = consumer.node
@@ -217,8 +217,7 @@ impl Oracle {
         }
     }
 
-    /// The segment is there, or asked for from the beginning: if this transmission has not timed out, it
-    /// will not any more.
+    /// The segment has arrived, or its fetch restarts: a transmission that has not timed out will not any more.
     fn abandon(&mut self, id: u64) {
         if let Some(open) = self.open.get_mut(&id) {
             open.over = true;

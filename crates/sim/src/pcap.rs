@@ -1,14 +1,13 @@
-//! Captures: the packets of a world as a pcapng stream with their real octets, for Wireshark.
+//! Captures: the packets of a simulation as a pcapng stream with their real bytes, for Wireshark.
 //!
-//! Each direction of a link is an interface of its own (`r1-r2.forth`), with Ethernet frames of
-//! EtherType 0x8624 in it; a node's address is `02:00` and its number. A packet is captured when it
-//! arrives at the far end, or when it is lost: then its comment says why. Nacks, congestion marks and other
-//! link fields make it an LpPacket, everything else travels bare. Packets that nodes discard, and frames that
-//! are not NDN's, are not captured. Times are nanoseconds since the beginning of the run.
+//! Each direction of a link is an interface of its own (`r1-r2.forth`), with Ethernet frames of EtherType 0x8624 in it.
+//! A node's address is `02:00` and its number. A packet is captured when it arrives at the far end, or when it is lost:
+//! then its comment gives the reason. Nacks, congestion marks and other link fields make it an LpPacket; other packets
+//! are bare. Packets that nodes discard, and frames of other protocols, are not captured. Times are nanoseconds since
+//! the beginning of the run.
 //!
-//! A described Data packet is encoded for the capture: its content is zeros, and so is its signature. A capture
-//! is written as the world runs and keeps nothing; it can be thinned by choosing links and by cutting
-//! packets ([`CaptureOptions`]).
+//! A described Data packet is encoded for the capture: its content is zeros, and so is its signature. A capture is
+//! written during the run and keeps nothing. [`CaptureOptions`] thin it by choosing links and by cutting packets.
 //!
 //! The format is [`recoup_packet::pcapng`]'s.
 use crate::network::{LinkId, Network, NodeId};
@@ -22,12 +21,12 @@ use recoup_transport::time::Instant;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// What is captured.
+/// Links and bytes to capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureOptions {
     /// On which links; empty means on all.
     pub links: BTreeSet<LinkId>,
-    /// Octets of a frame that are kept; `None` means all.
+    /// Bytes of a frame that are kept; `None` means all.
     pub frame_octets: Option<u32>,
 }
 
@@ -46,10 +45,10 @@ pub struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture of a world made from `network`.
+    /// Begins a capture of a simulation of `network`.
     ///
     /// # Errors
-    /// What `out` says.
+    /// The error of `out`.
     pub fn new(network: &Network, options: &CaptureOptions, out: W) -> io::Result<Self> {
         let mut capture = Self {
             out: Writer::new(out, "recoup sim")?,

@@ -1,30 +1,29 @@
-//! Records: tables made from what a world tells of itself, and from nothing else.
+//! Records: tables made from the observations of a simulation, and from nothing else.
 //!
 //! A scenario names the records that it wants, each with its parameters ([`RecordPlan::parse`]):
 //!
 //! | record | table | a row |
 //! |---|---|---|
-//! | `segments` | `segments` | for each segment: when it was sent and came, RTT, RTO, timeouts, retransmissions |
+//! | `segments` | `segments` | for each segment: time sent and received, RTT, RTO, timeouts, retransmissions |
 //! | `window(every=0s)` | `window` | a change of a window |
-//! | `rto(every=0s)` | `rto` | a sample of an RTO estimator and what it made of it |
-//! | `events` | `events` | anything else that an application told |
-//! | `recoveries` | `recoveries` | a stay in fast recovery: its length, its widest window, what was taken for lost |
-//! | `timeouts` | `timeouts` | a first timeout and whether it was necessary ([`crate::oracle`]) |
+//! | `rto(every=0s)` | `rto` | a sample of an RTO estimator and the resulting estimate |
+//! | `events` | `events` | all other events of applications |
+//! | `recoveries` | `recoveries` | a stay in fast recovery: its length, its widest window, the segments declared lost |
+//! | `timeouts` | `timeouts` | a first timeout and whether it was genuine ([`crate::oracle`]) |
 //! | `queue(every=10ms)` | `queue` | length of a link's queue in one direction |
 //! | `pit(every=10ms)` | `pit` | pending Interests of a node |
 //! | `goodput(bin=1s)` | `goodput`, `fairness` | rates of a consumer in a bin; Jain's index of all in it |
-//! | `links(bin=1s)` | `links` | what a link carried and lost in a bin, and how busy it was |
+//! | `links(bin=1s)` | `links` | packets carried and lost by a link in a bin, and its utilisation |
 //! | `caches(bin=1s)` | `caches` | hits, misses and evictions of a node in a bin |
-//! | `residual(bin=1s)` | `residual` | what a face sent to a medium and what that lost in a bin |
-//! | `handoffs` | `handoffs` | a client that came to an access point: from which one, and how long it was without |
+//! | `residual(bin=1s)` | `residual` | packets sent by a face to a medium and lost there in a bin |
+//! | `handoffs` | `handoffs` | a client that joined an access point: from which one, and the time in between |
 //! | `drops(bin=1s)` | `drops` | packets discarded in a bin, by place, kind and reason |
 //!
-//! Memory is bounded: each table takes at most `rows` rows (a parameter of every record, a million by
-//! default). A table that is full drops each second row and from then on takes each second one, and
-//! so on ([`table::Sheet`]; [`Table::every`] says how far that went). `every` keeps rows of one curve
-//! apart from the start. Who needs everything of a long run calls [`Records::take`] from time to time
-//! while the world runs, and writes what it returns. Captured packets are a stream and no table: see
-//! [`crate::pcap`].
+//! Memory is bounded: each table takes at most `rows` rows (a parameter of every record, a million by default). A full
+//! table drops each second row and from then on takes each second one, and so on ([`table::Sheet`]; [`Table::every`]
+//! holds the resulting step). `every` keeps rows of one curve apart from the start. To keep all of a long run, call
+//! [`Records::take`] from time to time during the simulation, and write the returned tables. Captured packets are a
+//! stream and no table: see [`crate::pcap`].
 mod bins;
 mod cache;
 mod drop;
@@ -69,7 +68,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// The recorders of these plans for a world made from `network`.
+    /// The recorders of these plans for a simulation of `network`.
     pub fn new(network: &Network, plans: &[RecordPlan]) -> Self {
         let places = Arc::new(place::Places::new(network));
         let recorders = plans.iter().map(|plan| plan.recorder(network, &places));

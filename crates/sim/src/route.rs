@@ -1,9 +1,8 @@
 //! Routes: which next hops each node has for the prefixes of the producers.
 //!
-//! A [`Graph`] is a network seen through a [`Metric`]; [`Graph::routes`] computes on it, the way a
-//! routing protocol would that has converged. Everything is whole numbers, and ties go to the path with
-//! fewer hops and then to the link with the lower number, so that the same network always has the same
-//! routes.
+//! A [`Graph`] is a network under a [`Metric`]; [`Graph::routes`] computes the routes of a converged routing protocol.
+//! All lengths are whole numbers. Ties go to the path with fewer hops, then to the link with the lower number: the same
+//! network always has the same routes.
 //!
 //! Source of the shortest paths: Dijkstra, "A note on two problems in connexion with graphs", 1959.
 mod graph;
@@ -17,8 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What makes a path short. A link counts in the direction in which Interests cross it, except where
-/// said otherwise.
+/// The metric of path length. A link counts in the direction in which Interests cross it, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Each link counts 1.
@@ -31,7 +29,7 @@ pub enum Metric {
     Cost,
 }
 
-/// Which next hops a node gets for a prefix. A producer of the prefix gets none.
+/// The next hops of a node for a prefix. A producer of the prefix gets none.
 ///
 /// A node is *closer* than another if its shortest path to the nearest producer is shorter or, where
 /// they are equally long, has fewer hops.
@@ -44,19 +42,18 @@ pub enum NextHops {
     /// All neighbours that are closer than the node itself, cheapest first, at most so many. However
     /// nodes choose among them, no Interest meets a node twice.
     Downhill(Option<u32>),
-    /// The neighbours of [`Self::Downhill`] and then others over which a producer can be reached without
-    /// coming back to this node, cheapest first, at most so many. However nodes choose among them, no
-    /// Interest runs in a circle and none is stuck, provided that no node sends one back where it came
-    /// from.
+    /// The neighbours of [`Self::Downhill`], then other neighbours over which a producer is reachable without coming
+    /// back to this node, cheapest first, at most that many. Whatever a node chooses, no Interest loops or gets stuck,
+    /// provided that no node sends one back to the face it came from.
     LoopFree(Option<u32>),
 }
 
 /// One that answers Interests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Producer {
-    /// Where it is.
+    /// Its node.
     pub node: NodeId,
-    /// What it answers. Several producers of a prefix are equally good: Interests go to the nearest.
+    /// The prefix that it answers. Several producers of a prefix are equally good: Interests go to the nearest.
     pub prefix: Name,
 }
 
@@ -157,7 +154,7 @@ impl Graph {
             let own = distance(node)?;
             let hops = self.ways(node).iter().filter_map(|way| {
                 let beyond = distance(way.to).filter(|beyond| *beyond < own)?;
-                Some(NextHop { length: beyond.after(way.out), link: way.link, to: way.to })
+                Some(NextHop { length: beyond.after(way.forth), link: way.link, to: way.to })
             });
             let mut hops = hops.collect::<Vec<_>>();
             hops.sort();
@@ -267,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_path_has_one_next_hop_and_its_length() {
+    fn shortest_path_has_one_next_hop() {
         let routes = routes(&kite(), 2, NextHops::Shortest);
         assert_eq!(hops(&routes, 0), [(0, 2)]);
         assert_eq!((hops(&routes, 1), hops(&routes, 3)), (vec![(1, 1)], vec![(3, 3)]));
@@ -291,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_paths_are_all_used_or_the_lowest_link() {
+    fn equal_paths_use_all_or_lowest_link() {
         let square = topology::grid(2, 2).unwrap();
         assert_eq!(hops(&routes(&square, 3, NextHops::EqualCost), 0), [(0, 2), (1, 2)]);
         assert_eq!(hops(&routes(&square, 3, NextHops::Shortest), 0), [(0, 2)]);
@@ -307,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interest_goes_to_the_nearest_of_several_producers() {
+    fn interest_goes_to_the_nearest_producer() {
         let line = topology::line(5).unwrap();
         let graph = graph(&line, Metric::Hops).unwrap();
         let at = |node| Producer { node: NodeId(node), prefix: "/p".parse().unwrap() };
@@ -317,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_producer_out_of_reach_is_named_with_its_consumer() {
+    fn unreachable_producer_is_named_with_its_consumer() {
         let mut topology = topology::line(3).unwrap();
         topology.links.truncate(1);
         let graph = graph(&topology, Metric::Hops).unwrap();

@@ -26,8 +26,9 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The mean of `values` with its confidence interval at `level` (0.95, say); `None` if there is no
-    /// value, one is not finite, or the level does not lie between 0 and 1.
+    /// The mean of `values` with its confidence interval at `level`, such as 0.95. `None` if there is no value, one is
+    /// not
+    /// finite, or the level does not lie between 0 and 1.
     pub fn of(values: &[f64], level: f64) -> Option<Self> {
         let usable = !values.is_empty() && values.iter().all(|value| value.is_finite());
         if !(usable && level > 0.0 && level < 1.0) {
@@ -53,8 +54,8 @@ impl Estimate {
         self.mean + self.half_width
     }
 
-    /// Which side of `value` the whole interval lies on; `None` if it holds `value`, so that nothing
-    /// can be said. `Equal` only where all values are `value` itself.
+    /// The side of `value` on which the whole interval lies; `None` if it holds `value`. `Equal` only if all values are
+    /// `value` itself.
     pub fn compare(&self, value: f64) -> Option<Ordering> {
         if self.low() > value {
             Some(Ordering::Greater)
@@ -99,8 +100,8 @@ pub fn sd(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Jain's index of fairness, `(Σx)² / (n Σx²)`: 1 where all have the same, `1/n` where one has it all;
-/// `None` of nothing, and where nobody has anything.
+/// Jain's index of fairness, `(Σx)² / (n Σx²)`: 1 if all shares are equal, `1/n` if one share is all; `None` if
+/// there are no shares, or all are zero.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_of_a_known_sample_is_the_textbooks() {
+    fn interval_of_a_known_sample_matches_the_textbook() {
         // Mean 5, sd 2.138, n = 8: half width 2.3646 * 2.138 / sqrt(8) = 1.7875.
         let estimate = Estimate::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0], 0.95).unwrap();
         assert!((estimate.mean - 5.0).abs() < 1e-12);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_value_says_nothing_of_its_spread() {
+    fn single_value_has_no_spread() {
         let estimate = Estimate::of(&[3.0], 0.95).unwrap();
         assert_eq!((estimate.low(), estimate.high()), (f64::NEG_INFINITY, f64::INFINITY));
         assert_eq!(estimate.compare(1000.0), None);
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_show_a_difference_that_the_spread_over_seeds_hides() {
+    fn pairing_shows_differences_below_the_spread() {
         let theirs: Vec<Seeded> = (0..10).map(|seed| (seed, 10.0 * seed as f64)).collect();
         let ours: Vec<Seeded> =
             theirs.iter().map(|(seed, value)| (*seed, value + 1.0 + 0.01 * *seed as f64)).collect();
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_goes_from_one_share_each_to_one_share_for_all() {
+    fn jain_index_spans_its_range() {
         assert_eq!(jain(&[3.0, 3.0, 3.0]), Some(1.0));
         assert_eq!(jain(&[3.0, 0.0, 0.0]), Some(1.0 / 3.0));
         assert_eq!(jain(&[]), None);

@@ -1,11 +1,11 @@
-//! The timeline of one segment: all that a world tells of it, hop by hop, from the first Interest of its consumer on.
+//! The timeline of one segment: its events, hop by hop, from the first Interest of its consumer on.
 //!
-//! A segment is known by the hash of its name, so that what others asked for by that name is seen, too. Which of it
-//! descends from the consumer's own Interests is told by trace ids, as the oracle has it ([`crate::oracle`]): they say whose
-//! packets were lost, and which of several transmissions was answered. So the network must follow transmissions
-//! ([`Network::follow_transmissions`]), which changes nothing in what happens.
+//! A segment is known by the hash of its name, so that requests of other consumers for it are seen, too. Trace ids show
+//! which packets descend from the consumer's own Interests, as in the oracle ([`crate::oracle`]): whose packets were
+//! lost, and which of several transmissions was answered. So the network must follow transmissions
+//! ([`Network::follow_transmissions`]), which does not change the run.
 //!
-//! An observer like any other: whoever has a scenario and a seed runs it again and watches one segment of it.
+//! A timeline is an observer like any other: with a scenario and a seed, run it again to watch one of its segments.
 mod flight;
 mod moment;
 mod verdict;
@@ -17,7 +17,7 @@ use crate::network::{ApplicationId, Network, NodeId};
 use crate::observe::{LossReason, Observation, Observer};
 use crate::oracle::ledger::Ledger;
 use crate::record::place::{Channel, Places};
-use crate::world::name_hash;
+use crate::simulation::name_hash;
 use flight::Flights;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
@@ -32,12 +32,12 @@ use std::collections::VecDeque;
 /// Moments that are kept; of what comes after them only the number is.
 const MOST_MOMENTS: usize = 10_000;
 
-/// What is to be followed.
+/// The segment to follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// The segment of that number; of a consumer of single contents the request of that number.
     Segment(u64),
-    /// The content of that name, from the first time that the consumer asks for it.
+    /// The content of that name, from the consumer's first Interest on.
     Content(Name),
 }
 
@@ -48,7 +48,7 @@ pub struct Transmission {
     pub at: Instant,
     /// Its timeout.
     pub rto: Duration,
-    /// When that expired.
+    /// Time of its timeout.
     pub expired: Option<Instant>,
     /// When its Data came back, or found that another's had answered.
     pub answered: Option<Instant>,
@@ -65,7 +65,7 @@ pub struct Timeline {
     app: Option<AppId>,
     births: VecDeque<Birth>,
     sends: VecDeque<Option<Send>>,
-    /// The segment and the hash of its name, once it has been asked for.
+    /// The segment and the hash of its name, once an Interest has been sent.
     target: Option<(u64, u64)>,
     /// Until that is known: what happened at this instant, by the hashes of names.
     early: Vec<(u64, Moment)>,
@@ -74,14 +74,14 @@ pub struct Timeline {
     transmissions: Vec<Transmission>,
     ledger: Ledger,
     flights: Flights,
-    /// A node discarded something at that instant, before or after it said whose it was.
+    /// A node's drop at that instant, before or after the trace id is known.
     dropped: Option<(Instant, NodeId, Option<Kind>, DropReason)>,
     died: Option<(Instant, NodeId)>,
     source: Option<Source>,
     delays: Vec<f64>,
     delay: Option<Duration>,
     is_over: bool,
-    /// The latest instant of which something was told.
+    /// The latest observed instant.
     seen: Instant,
 }
 
@@ -131,12 +131,12 @@ impl Timeline {
         }
     }
 
-    /// Number of the segment, once it has been asked for.
+    /// Number of the segment, once an Interest has been sent.
     pub fn segment(&self) -> Option<u64> {
         self.target.map(|(segment, _)| segment)
     }
 
-    /// What happened to it, in order.
+    /// Its events, in order.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
@@ -146,7 +146,7 @@ impl Timeline {
         self.omitted
     }
 
-    /// The Interests by which it was asked for.
+    /// The consumer's Interests for it.
     pub fn transmissions(&self) -> &[Transmission] {
         &self.transmissions
     }
@@ -161,7 +161,7 @@ impl Timeline {
         crate::statistic::order::quantile(&self.delays, 0.5).map(Duration::from_secs_f64)
     }
 
-    // --- what is asked for ----------------------------------------------------------------------
+    // --- requests of the consumer ---------------------------------------------------------------
 
     fn on_report(&mut self, now: Instant, event: &Event) {
         match *event {
@@ -222,14 +222,14 @@ impl Timeline {
         self.target.is_some_and(|(own, _)| own == segment) && !self.is_over
     }
 
-    // --- what the consumer tells ----------------------------------------------------------------
+    // --- reports of the consumer ----------------------------------------------------------------
 
     fn on_event(&mut self, now: Instant, event: &Event) {
         let (segment, step) = match *event {
             Event::TimedOut { segment } => (segment, Step::TimedOut),
             Event::Lost { segment } => (segment, Step::TakenForLost),
             Event::LeftOut { segment } => (segment, Step::LeftOut),
-            Event::Nacked { segment: Some(segment), reason } => (segment, Step::Refused { reason }),
+            Event::Nacked { segment: Some(segment), reason } => (segment, Step::Nacked { reason }),
             Event::Explained { segment, cause, .. } => (segment, Step::Explained { cause }),
             Event::Spurious { segment, cause: signal } => (segment, Step::FalseAlarm { signal }),
             _ => return,
@@ -259,7 +259,7 @@ impl Timeline {
         self.is_over = self.delay.is_some() && self.transmissions.iter().all(known);
     }
 
-    // --- what nodes tell ------------------------------------------------------------------------
+    // --- reports of nodes -----------------------------------------------------------------------
 
     fn on_node(&mut self, now: Instant, node: NodeId, event: NodeEvent) {
         let step = |step: fn(NodeId) -> Step| Some(step(node));
@@ -301,7 +301,7 @@ impl Timeline {
         self.join(now);
     }
 
-    /// What descended from one of its Interests ended in a node; why is told just before or after.
+    /// A descendant of one of its Interests ended in a node; the reason is reported just before or after.
     fn on_death(&mut self, now: Instant, node: NodeId, id: u64) {
         self.ledger.died(id);
         if !self.is_own(&[id]) || self.is_over {
@@ -337,7 +337,7 @@ impl Timeline {
         self.close();
     }
 
-    // --- what channels tell ---------------------------------------------------------------------
+    // --- reports of channels --------------------------------------------------------------------
 
     fn on_sent(&mut self, now: Instant, channel: Channel, packet: &Packet) {
         let Some((hash, kind, own)) = self.about(packet) else { return };
@@ -402,7 +402,7 @@ impl Timeline {
         }
     }
 
-    /// What happened at an earlier instant was not about the target if that has not been asked for.
+    /// Events at an earlier instant do not concern a target without an Interest.
     fn forget_before(&mut self, now: Instant) {
         if self.target.is_none() && now > self.seen {
             self.early.clear();

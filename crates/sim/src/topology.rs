@@ -52,10 +52,10 @@ pub struct Topology {
 pub struct TopologyNode {
     /// Its name, unique.
     pub name: String,
-    /// To the right and up, in the unit of whoever made the topology; or longitude and latitude, where
-    /// [`Topology::geographic`] says so.
+    /// To the right and up, in the unit of the topology's author; or longitude and latitude, if
+    /// [`Topology::geographic`] is set.
     pub position: Option<(f64, f64)>,
-    /// What else is known about it: a city, or its part in the network.
+    /// Further description: a city, or its part in the network.
     pub label: Option<String>,
 }
 
@@ -76,7 +76,7 @@ pub struct TopologyLink {
     pub back_cost: Option<u64>,
 }
 
-/// What is known about one direction of a link.
+/// The known properties of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelPart {
     /// Bits per second.
@@ -87,7 +87,7 @@ pub struct ChannelPart {
     pub jitter: Option<String>,
     /// Packets with different jitter may overtake each other.
     pub reorder: Option<bool>,
-    /// What may wait.
+    /// Limit of the queue.
     pub queue: Option<QueueRoom>,
     /// Law of loss.
     pub loss: Option<String>,
@@ -98,9 +98,9 @@ pub struct ChannelPart {
 /// Room of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueRoom {
-    /// That many packets.
+    /// Packets.
     Packets(u64),
-    /// That many octets.
+    /// Bytes.
     Octets(u64),
 }
 
@@ -117,7 +117,7 @@ impl Topology {
         u32::try_from(place).ok().map(LinkId)
     }
 
-    /// The plans of the nodes and links: what the topology says, and for the rest the defaults of nodes and this
+    /// The plans of the nodes and links: those of the topology, and for the rest the defaults of nodes and this
     /// channel.
     ///
     /// Positions in degrees are no places on a plane and are left out.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn each_delay_of_sprint_is_the_time_of_light_along_the_great_circle() {
+    fn delays_of_sprint_follow_the_great_circle() {
         let known = sprint();
         let place = |end: NodeId| known.nodes[end.0 as usize].position.unwrap();
         let apart = known.links.iter().map(|link| {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_topology_leaves_open_comes_from_the_defaults() {
+    fn missing_properties_come_from_the_defaults() {
         let mut topology = line(2).unwrap();
         topology.links[0].forth.queue = Some(QueueRoom::Octets(4_000));
         topology.links[0].forth.delay = Some(Duration::from_millis(3));

@@ -1,4 +1,4 @@
-//! What applications do in a world: consumers, producers, and when and what they ask for.
+//! Applications of a simulation: consumers, producers, and the schedule of requests.
 //!
 //! A fetch and a served object are the machines of `recoup fetch` and `recoup serve`. The others are
 //! machines of the same kind, made for experiments.
@@ -23,14 +23,14 @@ use recoup_transport::random::Rng;
 pub struct Made {
     /// The machine.
     pub application: Box<dyn Application>,
-    /// What it answers.
+    /// The prefixes that it answers.
     pub prefixes: Vec<Name>,
 }
 
 /// Makes the application of a plan; `None` for background traffic, which is attached to no node.
 ///
 /// # Errors
-/// What is wrong with the plan, as the end of a sentence.
+/// The problem of the plan, as the end of a sentence.
 pub fn make(
     kind: &ApplicationKind,
     rng: &Rng,

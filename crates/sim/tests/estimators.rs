@@ -1,5 +1,5 @@
-//! Estimators of the timeout in worlds with caches: they get what they need to know, and judge by it.
-#[path = "world/build.rs"]
+//! Estimators of the timeout in networks with caches: their inputs, and their estimates.
+#[path = "simulation/build.rs"]
 mod build;
 
 use build::{applications, line, link, produce, request};
@@ -8,7 +8,7 @@ use recoup_sim::network::{
     Anticipation, ApplicationKind, Arrival, CachePlan, Network, Popularity, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::World;
+use recoup_sim::simulation::Simulation;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::rto;
@@ -34,9 +34,9 @@ impl Observer for Seen {
     }
 }
 
-/// A consumer, a router with a cache 10 ms from it, and a producer 40 ms further on; contents are asked for one by one,
-/// each round of `contents` after the one before.
-fn world(rto: &str, contents: u64, requests: u64) -> Network {
+/// A consumer, a router with a cache 10 ms from it, and a producer 40 ms further on. The consumer requests contents in
+/// turn, in rounds of `contents`.
+fn setup(rto: &str, contents: u64, requests: u64) -> Network {
     let mut network = line(3, &link(0, 5));
     network.links[1].forth = link(0, 20);
     network.links[1].back = link(0, 20);
@@ -60,7 +60,7 @@ fn world(rto: &str, contents: u64, requests: u64) -> Network {
 fn run(network: Network) -> (Summary, Seen) {
     let mut metrics = Metrics::new(&network, Detail::default());
     let mut seen = Seen::default();
-    let ended = World::new(network, 1).unwrap().run(&mut [&mut metrics, &mut seen]);
+    let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut metrics, &mut seen]);
     (metrics.finish(ended.at), seen)
 }
 
@@ -74,36 +74,36 @@ fn mean(timeouts: &[Duration]) -> Duration {
 }
 
 #[test]
-fn a_prediction_waits_for_the_cache_no_longer_than_it_takes() {
+fn prediction_waits_no_longer_than_the_cache_takes() {
     // The first 50 requests go to the producer (50 ms), the next 50 to the router (10 ms).
-    let (_, Seen { timeouts, .. }) = run(world(PREDICTIVE, 50, 100));
+    let (_, Seen { timeouts, .. }) = run(setup(PREDICTIVE, 50, 100));
     let (far, near) = (mean(&timeouts[40..50]), mean(&timeouts[90..]));
     assert!(far > MS(50) && far < MS(75), "{far:?}");
     assert!(near > MS(10) && near < MS(15), "{near:?}");
 }
 
 #[test]
-fn the_first_request_for_what_is_stored_is_predicted_already() {
+fn first_request_for_cached_content_is_predicted() {
     // At request 51 an estimator of all round trips still expects the producer.
-    let (_, Seen { timeouts, .. }) = run(world(PREDICTIVE, 50, 60));
+    let (_, Seen { timeouts, .. }) = run(setup(PREDICTIVE, 50, 60));
     assert!(timeouts[50] < MS(15), "{:?}", timeouts[50]);
-    let (_, Seen { timeouts, .. }) = run(world("nikzad2022(beta=1/80,k=1)", 50, 60));
+    let (_, Seen { timeouts, .. }) = run(setup("nikzad2022(beta=1/80,k=1)", 50, 60));
     assert!(timeouts[50] > MS(50), "{:?}", timeouts[50]);
 }
 
 #[test]
 fn estimates_by_provider_are_weighed_by_their_answers() {
-    let (_, Seen { smoothed, .. }) = run(world("per-provider(min=1s)", 50, 100));
+    let (_, Seen { smoothed, .. }) = run(setup("per-provider(min=1s)", 50, 100));
     let last = smoothed[99].as_secs_f64();
     assert!((last - 0.03).abs() < 1e-6, "half of the answers took 50 ms, half 10 ms: {last}");
     let fresh = "per-provider(weight=freshness,tau=100ms,min=1s)";
-    let (_, Seen { smoothed, .. }) = run(world(fresh, 50, 100));
+    let (_, Seen { smoothed, .. }) = run(setup(fresh, 50, 100));
     assert!(smoothed[99] < MS(11), "{:?}", smoothed[99]);
 }
 
 #[test]
 fn without_provider_ids_all_answers_are_one_providers() {
-    let mut network = world("per-provider(min=1s,alpha=1)", 50, 100);
+    let mut network = setup("per-provider(min=1s,alpha=1)", 50, 100);
     for node in &mut network.nodes {
         (node.provider_ids, node.anticipation) = (false, Anticipation::Off);
     }
@@ -112,8 +112,8 @@ fn without_provider_ids_all_answers_are_one_providers() {
 }
 
 #[test]
-fn a_content_that_is_always_near_gets_a_short_timeout_of_its_own() {
-    let mut network = world("popularity(beta=1/80,k=1)", 1_000, 400);
+fn near_content_gets_a_short_timeout() {
+    let mut network = setup("popularity(beta=1/80,k=1)", 1_000, 400);
     if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
         plan.popularity = Popularity::ZipfMandelbrot { q: 0.0, s: 1.2 };
     }
@@ -126,12 +126,12 @@ fn a_content_that_is_always_near_gets_a_short_timeout_of_its_own() {
 }
 
 #[test]
-fn every_estimator_brings_a_lossy_catalogue_home_and_is_judged() {
+fn every_estimator_completes_a_lossy_catalogue() {
     // Those that set the lifetime have tests of their own, and a constant learns nothing.
     let learns = |name: &&str| *name != "constant" && !rto::parse(name).unwrap().sets_lifetime();
     let more = ["nikzad2022(gains=very-slow,min=100ms)", "reconsidered(min=adaptive)"];
     for rto in rto::names().filter(learns).chain(more) {
-        let mut network = world(rto, 200, 1_000);
+        let mut network = setup(rto, 200, 1_000);
         network.links[1].back.loss = "bernoulli(p=0.1)".into();
         if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
             plan.popularity = Popularity::ZipfMandelbrot { q: 16.0, s: 1.0 };

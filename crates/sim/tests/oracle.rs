@@ -1,6 +1,6 @@
-//! The oracle on real nodes: whether a timeout was necessary, in worlds where that is known beforehand,
-//! and that every first transmission's fate is known in the end in worlds where it is not.
-#[path = "world/build.rs"]
+//! The oracle on real nodes: its verdict on timeouts in networks whose verdict is known beforehand. In others, the fate
+//! of every first transmission is known in the end.
+#[path = "simulation/build.rs"]
 mod build;
 
 use build::{applications, fetch, line, link, produce, request, serve};
@@ -17,7 +17,7 @@ use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::oracle::Oracle;
 use recoup_sim::route::{Graph, Metric, NextHops, Producer};
 use recoup_sim::topology;
-use recoup_sim::world::{Cause, World};
+use recoup_sim::simulation::{Cause, Simulation};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -61,8 +61,8 @@ fn run(mut network: Network, seed: u64) -> (Summary, Oracle, Copies) {
     let (mut metrics, mut oracle) =
         (Metrics::new(&network, Detail::default()), Oracle::new(&network));
     let mut copies = Copies::default();
-    let mut world = World::new(network, seed).unwrap();
-    let ended = world.run(&mut [&mut metrics, &mut oracle, &mut copies]);
+    let mut simulation = Simulation::new(network, seed).unwrap();
+    let ended = simulation.run(&mut [&mut metrics, &mut oracle, &mut copies]);
     assert_eq!(ended.cause, Cause::Quiet);
     oracle.finish();
     (metrics.finish(ended.at), oracle, copies)
@@ -85,7 +85,7 @@ fn counts(summary: &Summary) -> [f64; 3] {
 }
 
 #[test]
-fn where_nothing_is_lost_every_timeout_is_needless() {
+fn without_loss_every_timeout_is_spurious() {
     let [bad, good, undecided] = counts(&fetching("constant(rto=50ms)", |_| {}));
     assert_eq!((bad, good, undecided), (300.0, 0.0, 0.0));
 }
@@ -108,20 +108,20 @@ fn behind_a_patient_timer_every_timeout_is_necessary() {
 }
 
 #[test]
-fn a_hasty_timer_on_a_lossy_line_has_timeouts_of_both_kinds() {
+fn hasty_timer_has_timeouts_of_both_kinds() {
     let summary = fetching("constant(rto=50ms)", |network| {
         network.links[2].back.loss = "bernoulli(p=0.2)".into();
     });
     let [bad, good, undecided] = counts(&summary);
     assert_eq!((bad + good, undecided), (300.0, 0.0));
-    // A lost answer is needless all the same where a retransmission's answers for it: the token waits
-    // with the consumer's own Interest only as long as that is pending, so nearly all lost ones stay lost.
+    // A lost answer is spurious all the same if the answer to a retransmission replaces it: the token stays with the
+    // consumer's own Interest only as long as that is pending, so nearly all lost ones stay lost.
     assert!((35.0..90.0).contains(&good), "{good}");
 }
 
 #[test]
 fn what_waits_for_anothers_answer_shares_its_fate() {
-    // Two consumers behind one router ask for the same at the same time; one access link loses all.
+    // Two consumers behind one router request the same content at once; one access link loses all.
     let mut network = Network::default();
     for name in ["c1", "c2", "r", "p"] {
         network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
@@ -163,8 +163,8 @@ fn batch(at_ms: u64, requests: u64) -> Arrival {
     Arrival::Batches(vec![(Duration::from_millis(at_ms), requests)])
 }
 
-/// A consumer that asks two routers at once, both of which lead to the producer; 40 ms there and back. Each way back
-/// from the producer loses what `losses` say.
+/// A consumer that sends to two routers at once, both of which lead to the producer; 40 ms there and back. `losses` are
+/// those of the two return paths.
 fn two_ways(rto: &str, losses: [&str; 2]) -> [f64; 3] {
     let mut network = Network::default();
     for name in ["c", "r1", "r2", "p"] {
@@ -188,7 +188,7 @@ fn two_ways(rto: &str, losses: [&str; 2]) -> [f64; 3] {
 }
 
 #[test]
-fn of_several_ways_one_that_works_makes_a_timeout_needless() {
+fn one_working_path_makes_a_timeout_spurious() {
     const ALL: &str = "bernoulli(p=1)";
     let hasty = "constant(rto=15ms)";
     assert_eq!(two_ways(hasty, ["none", "none"]), [20.0, 0.0, 0.0]);
@@ -199,7 +199,7 @@ fn of_several_ways_one_that_works_makes_a_timeout_needless() {
 }
 
 #[test]
-fn what_a_cache_answers_is_needless_and_what_it_lacks_necessary() {
+fn cache_hits_make_timeouts_spurious() {
     // The first consumer fills the router's cache with 12 of 20 contents; then nothing gets past the router.
     let mut network = Network::default();
     for name in ["c1", "c2", "r", "p"] {
@@ -229,7 +229,7 @@ fn what_a_cache_answers_is_needless_and_what_it_lacks_necessary() {
 }
 
 #[test]
-fn what_a_full_queue_drops_is_necessary_to_ask_for_again() {
+fn drops_of_a_full_queue_are_genuine() {
     // Of 20 Interests at once, one is being sent, four wait, the others are dropped.
     for (rto, bad) in [("constant(rto=5ms)", 5.0), ("constant(rto=3s)", 0.0)] {
         let channel = ChannelPlan { queue_packets: Some(4), ..link(100_000, 10) };
@@ -241,7 +241,7 @@ fn what_a_full_queue_drops_is_necessary_to_ask_for_again() {
 }
 
 #[test]
-fn data_that_comes_after_its_interest_was_forgotten_is_no_answer() {
+fn data_after_expiry_is_no_answer() {
     // 40 ms there and back; the Interests live for 30 ms, or for 50.
     for (lifetime, expected) in [(30, [0.0, 20.0, 0.0]), (50, [20.0, 0.0, 0.0])] {
         let mut network = line(3, &link(0, 10));
@@ -255,8 +255,8 @@ fn data_that_comes_after_its_interest_was_forgotten_is_no_answer() {
 }
 
 #[test]
-fn a_retransmission_that_is_answered_does_not_excuse_the_first_timeout() {
-    // The first Interest for each content is lost, with certainty; what is asked for later arrives.
+fn answered_retransmission_does_not_excuse_the_timeout() {
+    // The first Interest for each content is lost, with certainty; later Interests arrive.
     let mut network = line(3, &link(0, 10));
     network.links[1].forth.loss = "trace(packets=1-20)".into();
     applications(&mut network, [produce(2, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
@@ -270,10 +270,10 @@ fn a_retransmission_that_is_answered_does_not_excuse_the_first_timeout() {
 }
 
 #[test]
-fn in_the_end_every_copy_of_every_transmission_is_accounted_for() {
+fn every_copy_of_a_transmission_is_counted() {
     let mut timeouts = [0.0; 3];
     for seed in 0..60 {
-        let (summary, oracle, copies) = run(random_world(seed), seed);
+        let (summary, oracle, copies) = run(random_simulation(seed), seed);
         let left: Vec<_> = copies.0.iter().filter(|(_, copies)| **copies != 0).collect();
         assert!(left.is_empty(), "seed {seed}: {} of {}: {left:x?}", left.len(), copies.0.len());
         assert!(oracle.followed(), "seed {seed}");
@@ -286,7 +286,7 @@ fn in_the_end_every_copy_of_every_transmission_is_accounted_for() {
 }
 
 /// Some nodes, some links, some strategies, some losses, and three consumers of two producers.
-fn random_world(seed: u64) -> Network {
+fn random_simulation(seed: u64) -> Network {
     let mut rng = Rng::from_seed(seed).substream("oracle");
     let nodes = 4 + rng.below(5) as u32;
     let links = nodes - 1 + rng.below(4) as u32;

@@ -1,5 +1,5 @@
-//! Records and metrics against the world that they are made from: what they count is what is there.
-#[path = "world/build.rs"]
+//! Records and metrics against the simulation that they are made from: their counts equal its state.
+#[path = "simulation/build.rs"]
 mod build;
 
 use build::{applications, fetch, line, link, produce, request, serve};
@@ -13,7 +13,7 @@ use recoup_sim::network::{
 use recoup_sim::pcap::{Capture, CaptureOptions};
 use recoup_sim::record::table::{Cell, Table, Values};
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::world::{Ended, World};
+use recoup_sim::simulation::{Ended, Simulation};
 use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
 
@@ -67,8 +67,8 @@ fn measured(network: &Network) -> (Summary, Vec<Table>, Ended) {
     let detail = Detail { applications: true, nodes: true, links: true };
     let mut metrics = Metrics::new(network, detail);
     let mut records = records(network, &["segments", "goodput(bin=100ms)", "links(bin=100ms)"]);
-    let mut world = World::new(network.clone(), 1).unwrap();
-    let ended = world.run(&mut [&mut metrics, &mut records]);
+    let mut simulation = Simulation::new(network.clone(), 1).unwrap();
+    let ended = simulation.run(&mut [&mut metrics, &mut records]);
     (metrics.finish(ended.at), records.finish(ended.at), ended)
 }
 
@@ -88,15 +88,15 @@ fn sum(values: &Values) -> f64 {
 }
 
 #[test]
-fn queues_and_pending_interests_are_at_each_instant_what_the_world_holds() {
+fn recorded_queues_equal_those_of_the_simulation() {
     let network = busy();
     let mut records = records(&network, &["queue(every=0s)", "pit(every=0s)"]);
-    let mut world = World::new(network.clone(), 1).unwrap();
+    let mut simulation = Simulation::new(network.clone(), 1).unwrap();
     let mut queues: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     let mut pits: BTreeMap<String, u64> = BTreeMap::new();
     let mut longest = 0;
-    while world.next_at().is_some_and(|at| at < Instant::from_millis(4_000)) {
-        world.step(&mut [&mut records]);
+    while simulation.next_at().is_some_and(|at| at < Instant::from_millis(4_000)) {
+        simulation.step(&mut [&mut records]);
         let tables = records.take();
         let [queue, pit] = &tables[..] else { panic!("two tables") };
         let word = |table: &Table, column: usize, row| match table.columns[column].values.get(row) {
@@ -117,24 +117,24 @@ fn queues_and_pending_interests_are_at_each_instant_what_the_world_holds() {
         }
         for (number, plan) in network.links.iter().enumerate() {
             for (direction, name) in [(Direction::Forth, "forth"), (Direction::Back, "back")] {
-                let there = world.waiting(LinkId(number as u32), direction);
+                let there = simulation.waiting(LinkId(number as u32), direction);
                 let key = (plan.name.clone(), name.to_owned());
-                let told = queues.get(&key).copied().unwrap_or_default();
-                assert_eq!(told, (there.packets, there.bytes), "{key:?} at {}", world.now());
+                let recorded = queues.get(&key).copied().unwrap_or_default();
+                assert_eq!(recorded, (there.packets, there.bytes), "{key:?} at {}", simulation.now());
                 longest = longest.max(there.packets);
             }
         }
         for (number, plan) in network.nodes.iter().enumerate() {
-            let there = world.node(NodeId(number as u32)).unwrap().pit_len() as u64;
-            let told = pits.get(&plan.name).copied().unwrap_or_default();
-            assert_eq!(told, there, "{} at {}", plan.name, world.now());
+            let there = simulation.node(NodeId(number as u32)).unwrap().pit_len() as u64;
+            let recorded = pits.get(&plan.name).copied().unwrap_or_default();
+            assert_eq!(recorded, there, "{} at {}", plan.name, simulation.now());
         }
     }
     assert!(longest >= 10 && pits.len() == 5, "{longest} waited at most");
 }
 
 #[test]
-fn metrics_agree_with_the_worlds_own_balance() {
+fn metrics_agree_with_the_balance() {
     let (summary, _, ended) = measured(&busy());
     let metric = |name: &str| summary.get(name).unwrap_or_else(|| panic!("there is no {name}"));
     assert_eq!(metric("all.packet_hops"), ended.balance.hops() as f64);
@@ -171,7 +171,7 @@ fn tables_add_up_to_the_metrics() {
 }
 
 #[test]
-fn a_full_link_is_fully_used_and_its_throughput_is_its_rate() {
+fn full_link_has_the_throughput_of_its_rate() {
     let mut network = line(3, &link(10_000_000, 10));
     network.links[1].back.rate_bits = 5_000_000;
     network.links[1].back.interest_octets = Some(0);
@@ -193,7 +193,7 @@ fn a_full_link_is_fully_used_and_its_throughput_is_its_rate() {
 fn a_capture_holds_every_arrival_and_every_loss() {
     let network = busy();
     let mut capture = Capture::new(&network, &CaptureOptions::default(), Vec::new()).unwrap();
-    let ended = World::new(network, 1).unwrap().run(&mut [&mut capture]);
+    let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut capture]);
     let kinds = [Kind::Interest, Kind::Data, Kind::Nack];
     let lost = |kind| LossReason::ALL.map(|reason| ended.balance.lost(Some(kind), reason));
     let lost: u64 = kinds.into_iter().flat_map(lost).sum();

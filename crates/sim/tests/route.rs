@@ -61,7 +61,7 @@ fn weights_of_sprint_give_the_known_longest_path() {
 }
 
 #[test]
-fn the_first_hop_of_each_route_follows_the_shortest_path() {
+fn first_hops_follow_the_shortest_path() {
     let topology = sprint();
     let graph = graph(&topology, Metric::Delay);
     let producer = [Producer { node: NodeId(51), prefix: "/hk".parse().unwrap() }];
@@ -123,7 +123,7 @@ fn follow(topology: &Topology, routes: &[RoutePlan], producer: NodeId, seed: u64
 }
 
 #[test]
-fn no_choice_of_next_hops_makes_a_circle_or_a_dead_end() {
+fn no_next_hop_makes_a_loop() {
     let mut detours = 0;
     for seed in 0..400 {
         let topology = network(seed);

@@ -1,5 +1,5 @@
-//! Why a segment was late, in worlds where that is known beforehand.
-#[path = "world/build.rs"]
+//! Causes of a late segment, in networks where they are known beforehand.
+#[path = "simulation/build.rs"]
 mod build;
 
 use build::{applications, fetch, line, link, produce, request, serve};
@@ -11,7 +11,7 @@ use recoup_sim::network::{
 use recoup_sim::observe::LossReason;
 use recoup_sim::record::place::Channel;
 use recoup_sim::timeline::{Cause, Loss, Remedy, Source, Step, Timeline, Verdict, Wanted};
-use recoup_sim::world::{Digest, World};
+use recoup_sim::simulation::{Digest, Simulation};
 use recoup_transport::time::Duration;
 
 const FORTH: Direction = Direction::Forth;
@@ -26,7 +26,7 @@ fn followed(mut network: Network, wanted: Wanted) -> Timeline {
     network.follow_transmissions = true;
     let last = ApplicationId(network.applications.len() as u32 - 1);
     let mut timeline = Timeline::new(&network, last, wanted);
-    World::new(network, 1).unwrap().run(&mut [&mut timeline]);
+    Simulation::new(network, 1).unwrap().run(&mut [&mut timeline]);
     timeline
 }
 
@@ -46,7 +46,7 @@ fn fetching(rto: &str, change: impl FnOnce(&mut Network)) -> Network {
 
 fn segment(rto: &str, number: u64, change: impl FnOnce(&mut Network)) -> (Timeline, Verdict) {
     let timeline = followed(fetching(rto, change), Wanted::Segment(number));
-    let verdict = timeline.verdict().expect("it was asked for");
+    let verdict = timeline.verdict().expect("it was requested");
     (timeline, verdict)
 }
 
@@ -55,10 +55,10 @@ fn steps(timeline: &Timeline) -> Vec<Step> {
 }
 
 #[test]
-fn a_segment_that_meets_nothing_comes_over_three_hops_without_waiting() {
+fn undisturbed_segment_is_never_queued() {
     let (timeline, verdict) = segment("constant(rto=500ms)", 7, |_| {});
     assert!(!verdict.is_late());
-    assert_eq!((verdict.cause, verdict.needless), (Cause::Way, None));
+    assert_eq!((verdict.cause, verdict.spurious), (Cause::Way, None));
     assert_eq!(verdict.source, Some(Source::Producer(NodeId(3))));
     let steps = steps(&timeline);
     assert!(matches!(steps[0], Step::Asked { transmissions: 1, .. }), "{steps:?}");
@@ -81,8 +81,8 @@ fn a_segment_that_meets_nothing_comes_over_three_hops_without_waiting() {
 }
 
 #[test]
-fn lost_data_is_found_on_its_link_and_its_repair_by_the_timer() {
-    // The eighth Data over the second link; what is asked for again is the ninth.
+fn lost_data_is_attributed_to_link_and_timer() {
+    // The eighth Data over the second link; its retransmission is the ninth.
     let (timeline, verdict) = segment("constant(rto=500ms)", 7, |network| {
         network.links[1].back.loss = "trace(packets=8)".into();
     });
@@ -93,7 +93,7 @@ fn lost_data_is_found_on_its_link_and_its_repair_by_the_timer() {
     };
     assert_eq!((loss, remedy, in_vain), (Some(lost), Remedy::Timer(ms(500)), 1));
     assert_eq!(after, ms(500));
-    assert_eq!(verdict.needless, None);
+    assert_eq!(verdict.spurious, None);
     let delay = verdict.delay.unwrap();
     assert!(delay > ms(560) && delay < ms(600), "{delay:?}");
     assert_eq!(timeline.transmissions().len(), 2);
@@ -104,7 +104,7 @@ fn lost_data_is_found_on_its_link_and_its_repair_by_the_timer() {
 }
 
 #[test]
-fn a_lost_interest_is_told_from_lost_data() {
+fn lost_interest_differs_from_lost_data() {
     let (_, verdict) = segment("constant(rto=500ms)", 4, |network| {
         network.links[2].forth.loss = "trace(packets=5)".into();
     });
@@ -114,10 +114,10 @@ fn a_lost_interest_is_told_from_lost_data() {
 }
 
 #[test]
-fn a_timer_that_does_not_wait_for_the_answer_is_needless() {
+fn early_timer_is_spurious() {
     let (timeline, verdict) = segment("constant(rto=50ms)", 5, |_| {});
     // 60 ms on three links, there and back, and the rate.
-    let early = verdict.needless.expect("needless");
+    let early = verdict.spurious.expect("spurious");
     assert!(early > ms(10) && early < ms(15), "{early:?}");
     assert_eq!(verdict.cause, Cause::Way);
     assert_eq!(
@@ -127,7 +127,7 @@ fn a_timer_that_does_not_wait_for_the_answer_is_needless() {
 }
 
 #[test]
-fn what_waits_in_a_queue_says_in_which() {
+fn queueing_names_its_queue() {
     // Forty segments at once; the second link is a tenth as fast.
     let mut network = fetching("constant(rto=5s)", |network| {
         network.links[1].back.rate_bits = 1_000_000;
@@ -141,12 +141,12 @@ fn what_waits_in_a_queue_says_in_which() {
     let verdict = timeline.verdict().unwrap();
     let Cause::Queue { channel, kind, time } = verdict.cause else { panic!("{verdict:?}") };
     assert_eq!((channel, kind), (Channel::new(LinkId(1), BACK), Kind::Data));
-    // 39 packets of some 1,050 octets are before it.
+    // 39 packets of some 1,050 bytes are before it.
     assert!(time > ms(280) && time < ms(345), "{time:?}");
 }
 
 #[test]
-fn content_comes_from_the_cache_that_has_it_and_can_be_named() {
+fn content_names_the_cache_it_came_from() {
     let mut network = line(4, &link(10_000_000, 10));
     network.nodes[1].cache = CachePlan::Packets(100);
     let twice = || Arrival::Batches(vec![(Duration::ZERO, 1), (ms(500), 1)]);
@@ -164,11 +164,11 @@ fn content_comes_from_the_cache_that_has_it_and_can_be_named() {
     assert!(steps(&second).contains(&Step::Cached { node: NodeId(1) }));
     assert!(verdict.delay < first.verdict().unwrap().delay);
     let by_name = followed(network, Wanted::Content("/d/1".parse().unwrap()));
-    assert_eq!(by_name.moments(), first.moments(), "the first time that it is asked for");
+    assert_eq!(by_name.moments(), first.moments(), "the first request");
 }
 
 #[test]
-fn an_interest_that_joins_anothers_shares_its_loss_and_its_answer() {
+fn aggregated_interest_shares_loss_and_answer() {
     // Both ask at once by the same router; the first one's Interest goes on.
     let mut network = Network::default();
     for name in ["c1", "c2", "r", "p"] {
@@ -208,21 +208,21 @@ fn what_never_comes_has_its_last_loss() {
 }
 
 #[test]
-fn what_is_never_asked_for_has_no_verdict() {
+fn unrequested_segment_has_no_verdict() {
     let timeline = followed(fetching("constant(rto=500ms)", |_| {}), Wanted::Segment(40));
     assert_eq!((timeline.verdict(), timeline.moments().len()), (None, 0));
     assert!(timeline.median().is_some_and(|median| median > ms(60) && median < ms(65)));
 }
 
 #[test]
-fn to_be_followed_changes_nothing_but_what_is_told_of_it() {
+fn following_does_not_change_the_run() {
     let run = |follow| {
         let mut network = fetching("jacobson", |network| {
             network.links[1].back.loss = "bernoulli(p=0.1)".into();
         });
         network.follow_transmissions = follow;
         let mut digest = Digest::without_traces();
-        World::new(network, 3).unwrap().run(&mut [&mut digest]);
+        Simulation::new(network, 3).unwrap().run(&mut [&mut digest]);
         digest.value()
     };
     assert_eq!(run(true), run(false));

@@ -22,7 +22,7 @@ fn millis(part: &ChannelPart) -> u128 {
 }
 
 #[test]
-fn an_annotated_file_is_read_as_ndnsim_reads_it() {
+fn annotated_file_is_read_as_in_ndnsim() {
     let topology = read(Format::Annotated, ANNOTATED).unwrap();
     assert_eq!(Format::guess(ANNOTATED), Some(Format::Annotated));
     assert_eq!(link_names(&topology), ["c1-r1", "r1-r2", "r2-p1"]);
@@ -40,7 +40,7 @@ fn an_annotated_file_is_read_as_ndnsim_reads_it() {
 }
 
 #[test]
-fn a_mini_ndn_file_makes_links_as_mininet_does() {
+fn mini_ndn_links_equal_those_of_mininet() {
     let topology = read(Format::MiniNdn, MINI_NDN).unwrap();
     assert_eq!(Format::guess(MINI_NDN), Some(Format::MiniNdn));
     assert_eq!(link_names(&topology), ["c1-R1", "c2-R1", "R1-R2", "R2-p1", "R2-p2"]);
@@ -64,7 +64,7 @@ fn rocketfuel_files_make_links_with_two_directions() {
 }
 
 #[test]
-fn sprint_read_from_pairs_is_the_built_in_sprint() {
+fn sprint_from_pairs_equals_the_built_in() {
     let built_in = sprint();
     let name = |node: recoup_sim::network::NodeId| built_in.nodes[node.0 as usize].name.as_str();
     let (mut latencies, mut weights) = (String::new(), String::new());
@@ -92,7 +92,7 @@ fn check_laws(part: &ChannelPart) {
     }
 }
 
-/// One line that says something, and a line of the text if it names one.
+/// An error is one line, and a line that it names exists in the text.
 fn check_outcome(format: Format, text: &str) -> Result<(), TestCaseError> {
     match read(format, text) {
         Ok(topology) => {
@@ -121,7 +121,7 @@ fn format() -> impl Strategy<Value = (Format, &'static str)> {
 
 proptest! {
     #[test]
-    fn whatever_a_file_holds_comes_to_a_topology_or_to_one_line(
+    fn any_text_gives_a_topology_or_one_line(
         (format, _) in format(),
         text in ".{0,400}",
     ) {
@@ -138,11 +138,11 @@ proptest! {
             "router\n", "link\n", "[links]\n", "delay=", "999999999999999999999", "\t", "é", "%", "#",
         ]),
     ) {
-        let mut letters = good.chars().collect::<Vec<_>>();
-        let at = at.index(letters.len());
-        let end = (at + removed).min(letters.len());
-        letters.splice(at..end, inserted.chars());
-        check_outcome(format, &letters.into_iter().collect::<String>())?;
+        let mut characters = good.chars().collect::<Vec<_>>();
+        let at = at.index(characters.len());
+        let end = (at + removed).min(characters.len());
+        characters.splice(at..end, inserted.chars());
+        check_outcome(format, &characters.into_iter().collect::<String>())?;
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The same experiments twice, side by side: in simulation, and on real processes.
+//! Experiments in two executions, side by side: in simulation, and on real processes.
 //!
 //! The comparison is between means over runs. Simulated and real runs share no seeds, so nothing is paired. The study
 //! states how far apart means may be.

@@ -7,7 +7,7 @@ use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
 use recoup_lab::scenario::Seeds;
-use recoup_lab::simulate::Worlds;
+use recoup_lab::simulate::Simulations;
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use recoup_lab::{Error, curve};
@@ -227,7 +227,7 @@ impl Gathering<'_> {
 
     fn simulating<'b>(&self, name: &'b str, settings: &'b [String]) -> Way<'b> {
         let threads = self.threads.unwrap_or_default();
-        Way { name, settings, runner: &Worlds, threads }
+        Way { name, settings, runner: &Simulations, threads }
     }
 
     fn source(

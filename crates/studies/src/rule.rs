@@ -120,8 +120,8 @@ fn inside(estimate: &Estimate, low: f64, high: f64) -> Outcome {
 }
 
 /// The ratio of two series, seed by seed, lies in `low..=high`: the interval of its geometric mean does. On a
-/// logarithmic scale twice and half are equally far from one, and a single run that takes a hundred times as long does
-/// not outweigh all others. If a value is 0, which has no logarithm, the mean of the quotients decides.
+/// logarithmic scale twice and half are equally far from one, and a single very slow run does not outweigh all others.
+/// If a value is 0, which has no logarithm, the mean of the quotients decides.
 pub fn ratio(label: &str, above: &[Seeded], below: &[Seeded], low: f64, high: f64) -> Finding {
     let quotients = quotient(above, below);
     if quotients.iter().any(|(_, it)| *it <= 0.0) {

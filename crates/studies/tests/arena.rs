@@ -2,7 +2,7 @@
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::Metrics;
 use recoup_sim::statistic::mean;
-use recoup_sim::world::{Cause, World};
+use recoup_sim::simulation::{Cause, Simulation};
 use recoup_studies::arena::case::{Case, Kind};
 use recoup_studies::arena::score::{Goodputs, Score};
 use recoup_studies::arena::{cases, family, texts};
@@ -19,10 +19,10 @@ fn run(case: &Case, text: &str) -> Score {
     let scenario = file.scenario(&file.points()[0], &|_| Err(String::new())).unwrap();
     let network = scenario.network(1).unwrap();
     let mut metrics = Metrics::new(&network, scenario.record().detail());
-    let mut world = World::new(network, 1).unwrap();
+    let mut simulation = Simulation::new(network, 1).unwrap();
     let end = Instant::ZERO + Duration::from_secs(700);
     let ended =
-        world.run_until(end, &mut [&mut metrics]).unwrap_or_else(|| panic!("{}", case.name));
+        simulation.run_until(end, &mut [&mut metrics]).unwrap_or_else(|| panic!("{}", case.name));
     assert_ne!(ended.cause, Cause::Unbalanced, "{}", case.name);
     let summary = metrics.finish(ended.at);
     let mut goodputs = Goodputs::new();

@@ -9,7 +9,7 @@ use recoup_lab::campaign::{Campaign, Runner, Watch};
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
-use recoup_lab::simulate::Worlds;
+use recoup_lab::simulate::Simulations;
 use recoup_lab::table::Format;
 use recoup_sim::record::Table;
 use recoup_studies::arena::case::Case;
@@ -77,7 +77,7 @@ impl Gathering<'_> {
     ) -> Result<ResultFolder, Failure> {
         let processes = emulate::processes()?;
         let (runner, threads): (&dyn Runner, _) = match self.args.world {
-            World::Simulated => (&Worlds, Threads::default()),
+            World::Simulated => (&Simulations, Threads::default()),
             World::Sockets => (&processes, Threads(1)),
         };
         let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));

@@ -1,4 +1,4 @@
-//! What a channel does, read from a plan.
+//! The model of a channel, read from a plan.
 use super::LossReason;
 use crate::model::law::Law;
 use crate::model::loss::Loss;
@@ -13,7 +13,7 @@ use recoup_transport::time::Instant;
 pub struct ChannelModel {
     /// Bits per second; 0 means without limit.
     pub rate_bits: u64,
-    /// What may wait: in front of the rate, or in front of and on the way to it.
+    /// Limit of the queue: in front of the rate, or of the queue and the frames on their way to it.
     pub limit: QueueLimit,
     /// Packets may overtake each other.
     pub reorder: bool,
@@ -30,13 +30,13 @@ pub struct ChannelModel {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{field}: {source}")]
 pub struct ChannelError {
-    /// Which of the plan's fields is wrong.
+    /// The wrong field of the plan.
     pub field: &'static str,
-    /// What is wrong with it.
+    /// The error in it.
     pub source: SpecError,
 }
 
-/// What chance decides about one frame.
+/// Random decisions about one frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
     is_taken: bool,

@@ -1,9 +1,9 @@
 //! A channel with a queue of its own in front of its rate.
 //!
-//! For senders that hold no queue: a relay between real sockets, or a channel that packets share with
-//! other traffic. The queue drops what comes last. It asks for no wake-up of its own: what the rate
-//! begins with is settled when somebody comes by, with the times that it had, so that a driver that
-//! wakes up late does not slow the channel down.
+//! For senders without a queue: a relay between real sockets, or a channel that packets share with other traffic. The
+//! queue drops at its tail. It needs no wake-up of its own: each call settles the transmissions since the last one,
+//! with
+//! the times that they had. So a driver that wakes up late does not slow the channel down.
 use super::{Channel, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason};
 use crate::network::Order;
 use recoup_core::agenda::Key;
@@ -82,14 +82,14 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         if arrival.is_some() && !self.channel.model().reorder {
             return arrival;
         }
-        // What is being sent may have been lost; then nothing else tells when the queue moves on.
+        // The frame in transmission may be lost; then no event marks the next start.
         let begun = self
             .front()
             .map(|(since, sequence)| Key::new(self.channel.free_at().max(since), sequence));
         super::earlier(arrival, begun)
     }
 
-    /// Frames and octets that wait.
+    /// Queued frames and bytes.
     pub fn waiting(&self) -> (u64, u64) {
         let (frames, octets) = self.channel.waiting();
         (self.queue.packets() + frames, self.queue.octets() + octets)
@@ -120,8 +120,8 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         if at_once || self.channel.model().order == Order::DelayThenRate {
             return self.channel.offer(now, sequence, frame);
         }
-        if let Err(refused) = self.queue.push(Waiting { since: now, sequence, frame }) {
-            self.channel.lose(refused.frame, LossReason::QueueFull);
+        if let Err(rejected) = self.queue.push(Waiting { since: now, sequence, frame }) {
+            self.channel.lose(rejected.frame, LossReason::QueueFull);
         }
     }
 

@@ -4,7 +4,7 @@ use crate::network::ChannelPlan;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Duration;
 
-/// A frame with a number, and the octets that it is charged with.
+/// A frame with a number, and the bytes that it is charged with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame(u64, u32);
 
@@ -68,7 +68,7 @@ fn a_frame_takes_its_transmission_and_the_delay() {
 }
 
 #[test]
-fn the_sender_is_told_when_the_rate_is_free_if_it_wants_to() {
+fn sender_is_notified_when_the_rate_is_free() {
     let mut channel = channel(&plan());
     offer(&mut channel, Instant::ZERO, 1);
     assert_eq!(channel.deadline(), Some(micros(20_800)));
@@ -101,13 +101,13 @@ fn a_lost_frame_occupies_the_rate() {
 }
 
 #[test]
-fn with_the_delay_first_one_limit_counts_what_travels_and_what_waits() {
+fn delay_first_limit_counts_in_flight_and_queued() {
     let order = Order::DelayThenRate;
     let mut channel = channel(&ChannelPlan { order, queue_packets: Some(3), ..plan() });
     for number in 1..=4 {
         offer(&mut channel, Instant::ZERO, number);
     }
-    // The first has begun at 20 ms: room for one more, which comes to the rate at 40.5 ms.
+    // The first has begun at 20 ms: space for one more, which comes to the rate at 40.5 ms.
     offer(&mut channel, micros(20_500), 5);
     offer(&mut channel, micros(20_500), 6);
     let full = |number| {
@@ -158,7 +158,7 @@ fn a_doubled_frame_arrives_twice() {
 }
 
 #[test]
-fn an_outage_takes_what_is_offered_and_spares_what_travels() {
+fn outage_loses_offered_and_spares_frames_in_flight() {
     let mut channel = channel(&plan());
     offer(&mut channel, Instant::ZERO, 1);
     channel.handle(micros(900), ChannelInput::Outage(true));
@@ -199,7 +199,7 @@ fn a_change_leaves_times_and_unchanged_models_alone() {
 }
 
 #[test]
-fn a_wrong_plan_is_refused_by_the_name_of_its_field() {
+fn wrong_plan_names_its_field() {
     let wrong = ChannelPlan { jitter: "normal(sd=1)".into(), ..plan() };
     let error = ChannelModel::read(&wrong, &Rng::from_seed(1)).unwrap_err();
     assert_eq!(
@@ -219,7 +219,7 @@ fn enqueue(channel: &mut QueuedChannel<Frame>, now: Instant, number: u64) {
 }
 
 #[test]
-fn a_full_queue_drops_what_comes_last_and_empties_in_time() {
+fn full_queue_drops_at_its_tail() {
     let mut channel = queued(&ChannelPlan { queue_packets: Some(2), ..plan() });
     for number in 1..=4 {
         enqueue(&mut channel, Instant::ZERO, number);
@@ -233,7 +233,7 @@ fn a_full_queue_drops_what_comes_last_and_empties_in_time() {
 }
 
 #[test]
-fn a_driver_that_wakes_up_late_does_not_slow_the_channel_down() {
+fn late_driver_does_not_slow_the_channel() {
     let mut channel = queued(&plan());
     for number in 1..=4 {
         enqueue(&mut channel, Instant::ZERO, number);
@@ -264,7 +264,7 @@ fn losses_do_not_stop_the_queue() {
 }
 
 #[test]
-fn octets_may_be_the_limit_too() {
+fn queue_may_be_limited_in_bytes() {
     let mut channel =
         queued(&ChannelPlan { queue_packets: None, queue_octets: Some(2_500), ..plan() });
     for number in 1..=5 {
@@ -276,7 +276,7 @@ fn octets_may_be_the_limit_too() {
 }
 
 #[test]
-fn what_waits_in_a_queue_is_on_time_though_it_overtakes_what_travels() {
+fn queued_frame_may_overtake_frame_in_flight() {
     let jitter = "uniform(min=0ms,max=50ms)".into();
     let plan = ChannelPlan { jitter, reorder: true, ..plan() };
     let mut channel = queued(&plan);
@@ -296,7 +296,7 @@ fn what_waits_in_a_queue_is_on_time_though_it_overtakes_what_travels() {
 }
 
 #[test]
-fn a_frame_that_came_to_the_rate_last_is_on_time_though_one_before_it_still_travels() {
+fn last_frame_is_on_time_despite_earlier_one() {
     let long = ChannelPlan { delay: Duration::from_millis(500), ..plan() };
     let mut channel = channel(&long);
     offer(&mut channel, Instant::ZERO, 1);

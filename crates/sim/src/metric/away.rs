@@ -3,7 +3,7 @@ use crate::network::{ApplicationKind, Direction, LinkId, Network, NodeId};
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_packet::name::Name;
 
-/// Which fetches stand at which nodes.
+/// Fetches by their node.
 #[derive(Clone, Debug)]
 pub(super) struct Away {
     /// By node: the objects fetched there, with the fetches' numbers.

@@ -58,24 +58,24 @@ impl Channels {
     }
 
     /// Appends the losses of all together and, on request, the metrics of each.
-    pub(super) fn tell(&self, now: Instant, places: &Places, summary: &mut Summary) {
+    pub(super) fn report(&self, now: Instant, places: &Places, summary: &mut Summary) {
         let mut lost = BTreeMap::new();
         for (reason, count) in self.carriage.all().iter().flat_map(|carried| &carried.lost) {
             *lost.entry(*reason).or_default() += count;
         }
-        tell_losses("all", &lost, true, summary);
+        report_losses("all", &lost, true, summary);
         if places.has_aerial() {
-            self.tell_medium(places, summary);
+            self.report_medium(places, summary);
         }
         for (channel, carried) in
             places.channels().zip(self.carriage.all()).filter(|_| self.queues.is_some())
         {
-            self.tell_channel(now, places, channel, carried, summary);
+            self.report_channel(now, places, channel, carried, summary);
         }
     }
 
-    /// What media lost in all, and how often clients went to another access point.
-    fn tell_medium(&self, places: &Places, summary: &mut Summary) {
+    /// Losses of all media, and handoffs of clients.
+    fn report_medium(&self, places: &Places, summary: &mut Summary) {
         let channels = places.channels().zip(self.carriage.all());
         let aerial = channels.filter(|(channel, _)| places.is_aerial(channel.link));
         let mut all = Carried::default();
@@ -84,7 +84,7 @@ impl Channels {
         summary.push("all", "handoffs", "", self.handoffs as f64);
     }
 
-    fn tell_channel(
+    fn report_channel(
         &self,
         now: Instant,
         places: &Places,
@@ -101,7 +101,7 @@ impl Channels {
         length.advance(now);
         summary.push(&place, "queue_mean", "packets", length.mean().unwrap_or(0.0));
         summary.push(&place, "queue_max", "packets", length.max().unwrap_or(0.0));
-        tell_losses(&place, &carried.lost, false, summary);
+        report_losses(&place, &carried.lost, false, summary);
         if places.is_aerial(channel.link) {
             summary.option(&place, "residual_loss", "", carried.residual_loss());
         }
@@ -110,7 +110,7 @@ impl Channels {
 
 /// The number of losses in all and by reason; reasons that did not occur only if `every` one counts, but
 /// for what only broadcast faces do.
-fn tell_losses(place: &str, lost: &BTreeMap<LossReason, u64>, every: bool, summary: &mut Summary) {
+fn report_losses(place: &str, lost: &BTreeMap<LossReason, u64>, every: bool, summary: &mut Summary) {
     summary.push(place, "lost", "", lost.values().sum::<u64>() as f64);
     for reason in LossReason::ALL {
         let count = lost.get(&reason).copied().unwrap_or(0);

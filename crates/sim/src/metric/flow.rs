@@ -6,7 +6,7 @@ use recoup_transport::fetch::summary::Summary as Counts;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeSet;
 
-/// What is kept of one application, or of several together.
+/// Counts of one application, or of several together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
     counts: Counts,
@@ -27,7 +27,7 @@ pub(super) struct Flow {
     unknown: u64,
 }
 
-/// Segments whose Interest or Data was lost because somebody moved: the network sent the Interest on, or the consumer was told.
+/// Segments whose Interest or Data was lost by a move: the network forwarded the Interest again, or sent a notice.
 #[derive(Clone, Debug, Default)]
 struct Moves {
     /// Those that are awaited.
@@ -39,11 +39,11 @@ struct Moves {
 /// How far the consumer had asked at its window reductions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recovery {
-    /// Highest segment asked for so far, plus one.
+    /// Highest requested segment so far, plus one.
     asked: u64,
-    /// The same at the last reduction.
+    /// Highest requested segment, plus one, at the last reduction.
     point: Option<u64>,
-    /// A reduction came without anything having been asked for since the one before.
+    /// Whether a reduction followed another one without an Interest in between.
     stood_still: bool,
 }
 
@@ -194,33 +194,33 @@ impl Flow {
     }
 
     /// Appends a consumer's metrics.
-    pub(super) fn tell(&self, place: &str, summary: &mut Summary) {
+    pub(super) fn report(&self, place: &str, summary: &mut Summary) {
         let completed = if self.is_completed() { 1.0 } else { 0.0 };
         summary.push(place, "completed", "", completed);
         summary.option(place, "time_s", "s", self.time_s());
         summary.option(place, "active_s", "s", self.active_s());
-        self.tell_counts(place, summary);
+        self.report_counts(place, summary);
         summary.option(place, "goodput_bps", "bit/s", self.goodput_bps());
         summary.option(place, "throughput_bps", "bit/s", self.throughput_bps());
-        self.tell_loss(place, summary);
+        self.report_loss(place, summary);
         if self.window.current().is_some() {
             summary.option(place, "window_mean", "segments", self.window_mean());
             summary.option(place, "window_max", "segments", self.window.max());
         }
-        let told = [
+        let statistics = [
             ("rtt", &self.rtt),
             ("delay", &self.delay),
             ("rto", &self.rto),
             ("ist", &self.moves.satisfaction),
         ];
-        for (what, durations) in told {
-            tell_durations(place, what, durations, summary);
+        for (what, durations) in statistics {
+            report_durations(place, what, durations, summary);
         }
         summary.option(place, "srtt_mean_s", "s", self.srtt.mean());
         summary.option(place, "rttvar_mean_s", "s", self.rttvar.mean());
     }
 
-    fn tell_counts(&self, place: &str, summary: &mut Summary) {
+    fn report_counts(&self, place: &str, summary: &mut Summary) {
         let counts = &self.counts;
         for (what, unit, count) in [
             ("segments", "segments", counts.segments),
@@ -252,7 +252,7 @@ impl Flow {
         }
     }
 
-    fn tell_loss(&self, place: &str, summary: &mut Summary) {
+    fn report_loss(&self, place: &str, summary: &mut Summary) {
         let reductions = self.counts.reductions;
         let events = reductions.total();
         summary.push(place, "loss_events", "", events as f64);
@@ -275,7 +275,7 @@ impl Flow {
     }
 
     /// Appends a producer's metrics.
-    pub(super) fn tell_producer(&self, place: &str, summary: &mut Summary) {
+    pub(super) fn report_producer(&self, place: &str, summary: &mut Summary) {
         summary.push(place, "served", "", self.served as f64);
         summary.push(place, "served_octets", "octets", self.served_octets as f64);
         summary.push(place, "unknown", "", self.unknown as f64);
@@ -289,7 +289,7 @@ impl Recovery {
     }
 }
 
-/// Quantiles that are told, in percent.
+/// Reported quantiles, in percent.
 const QUANTILES: [(&str, f64); 8] = [
     ("p05", 0.05),
     ("p10", 0.1),
@@ -301,7 +301,7 @@ const QUANTILES: [(&str, f64); 8] = [
     ("p99", 0.99),
 ];
 
-fn tell_durations(place: &str, what: &str, durations: &Durations, summary: &mut Summary) {
+fn report_durations(place: &str, what: &str, durations: &Durations, summary: &mut Summary) {
     let moments = durations.moments();
     for (of, value) in [
         ("mean", moments.mean()),

@@ -19,7 +19,7 @@ pub(super) struct Nodes {
     pits: Option<Pits>,
 }
 
-/// What is counted of one node, or of all.
+/// Counts of one node, or of all.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     hits: u64,
@@ -96,10 +96,10 @@ impl Nodes {
     }
 
     /// Appends the metrics of all together and, on request, of each.
-    pub(super) fn tell(&self, now: Instant, places: &Places, summary: &mut Summary) {
+    pub(super) fn report(&self, now: Instant, places: &Places, summary: &mut Summary) {
         let mut all = Counts::default();
         self.nodes.iter().for_each(|counts| all.merge(counts));
-        all.tell_cache("all", summary);
+        all.report_cache("all", summary);
         let [interests, data, nacks] = all.arrived;
         summary.push("all", "packet_hops", "", (interests + data + nacks) as f64);
         summary.push("all", "interest_hops", "", interests as f64);
@@ -108,10 +108,10 @@ impl Nodes {
         summary.push("all", "hop_octets", "octets", all.octets as f64);
         summary.push("all", "reforwarded", "", all.reforwarded as f64);
         summary.push("all", "flagged", "", all.flagged as f64);
-        all.tell_drops("all", true, summary);
+        all.report_drops("all", true, summary);
         for (number, counts) in self.nodes.iter().enumerate().filter(|_| self.pits.is_some()) {
             let place = format!("node.{}", places.node(NodeId(number as u32)));
-            counts.tell(now, &place, summary);
+            counts.report(now, &place, summary);
         }
     }
 }
@@ -144,22 +144,22 @@ impl Counts {
         }
     }
 
-    fn tell(&self, now: Instant, place: &str, summary: &mut Summary) {
+    fn report(&self, now: Instant, place: &str, summary: &mut Summary) {
         let sides = [("in", self.arrived), ("out", self.sent)];
         for (side, [interests, data, nacks]) in sides {
             summary.push(place, &format!("interests_{side}"), "", interests as f64);
             summary.push(place, &format!("data_{side}"), "", data as f64);
             summary.push(place, &format!("nacks_{side}"), "", nacks as f64);
         }
-        self.tell_cache(place, summary);
+        self.report_cache(place, summary);
         let mut pit = self.pit;
         pit.advance(now);
         summary.push(place, "pit_mean", "", pit.mean().unwrap_or(0.0));
         summary.push(place, "pit_max", "", pit.max().unwrap_or(0.0));
-        self.tell_drops(place, false, summary);
+        self.report_drops(place, false, summary);
     }
 
-    fn tell_cache(&self, place: &str, summary: &mut Summary) {
+    fn report_cache(&self, place: &str, summary: &mut Summary) {
         summary.push(place, "cs_hits", "", self.hits as f64);
         summary.push(place, "cs_misses", "", self.misses as f64);
         summary.push(place, "cs_evicted", "", self.evicted as f64);
@@ -170,7 +170,7 @@ impl Counts {
     }
 
     /// The number of drops in all and by reason; reasons that did not occur only if `every` one counts.
-    fn tell_drops(&self, place: &str, every: bool, summary: &mut Summary) {
+    fn report_drops(&self, place: &str, every: bool, summary: &mut Summary) {
         summary.push(place, "drops", "", self.drops.values().sum::<u64>() as f64);
         for reason in DropReason::ALL {
             let count = self.drops.get(&reason).copied().unwrap_or(0);

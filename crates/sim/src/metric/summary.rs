@@ -4,7 +4,7 @@ use crate::record::table::{Cell, Table, Type};
 /// A named number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Place and what it is, as [`crate::metric`] says.
+    /// Place and metric, as listed in [`crate::metric`].
     pub name: String,
     /// Its unit; empty where there is none.
     pub unit: &'static str,
@@ -12,7 +12,7 @@ pub struct Metric {
     pub value: f64,
 }
 
-/// What a run amounts to.
+/// The metrics of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     metrics: Vec<Metric>,

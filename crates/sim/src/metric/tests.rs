@@ -1,4 +1,4 @@
-//! What observations amount to.
+//! Metrics from observations.
 use super::*;
 use crate::network::{Direction, NodeId};
 use crate::observe::LossReason;
@@ -12,9 +12,9 @@ use recoup_transport::event::{Event, Signal};
 const EACH: Detail = Detail { applications: true, nodes: true, links: true };
 
 /// Runs a story and sums it up at the given millisecond.
-fn summary(until: u64, story: impl FnOnce(&mut Teller<'_, Metrics>)) -> Summary {
+fn summary(until: u64, story: impl FnOnce(&mut Feed<'_, Metrics>)) -> Summary {
     let mut metrics = Metrics::new(&network(), EACH);
-    story(&mut Teller::new(&mut metrics));
+    story(&mut Feed::new(&mut metrics));
     metrics.finish(at(until))
 }
 
@@ -26,10 +26,10 @@ fn assert_metric(summary: &Summary, name: &str, value: f64) {
 
 #[test]
 fn a_completed_fetch_has_its_time_and_rates() {
-    let summary = summary(9000, |teller| {
-        teller.at(100).send(C1, 0, 1, 200).send(C1, 1, 1, 200);
-        teller.at(200).receive(C1, 0, 1, (100, 100));
-        teller.at(2100).receive(C1, 1, 1, (2000, 2000)).done(C1);
+    let summary = summary(9000, |feed| {
+        feed.at(100).send(C1, 0, 1, 200).send(C1, 1, 1, 200);
+        feed.at(200).receive(C1, 0, 1, (100, 100));
+        feed.at(2100).receive(C1, 1, 1, (2000, 2000)).done(C1);
     });
     assert_metric(&summary, "c1.completed", 1.0);
     assert_metric(&summary, "c1.time_s", 2.0);
@@ -46,11 +46,11 @@ fn a_completed_fetch_has_its_time_and_rates() {
 }
 
 #[test]
-fn all_together_last_from_the_first_interest_to_the_last_data() {
-    let summary = summary(9000, |teller| {
-        teller.at(100).send(C1, 0, 1, 200).at(300).send(C2, 0, 1, 200);
-        teller.at(1100).receive(C1, 0, 1, (1000, 1000)).done(C1);
-        teller.at(1300).receive(C2, 0, 1, (1000, 1000)).done(C2);
+fn time_of_all_spans_all_consumers() {
+    let summary = summary(9000, |feed| {
+        feed.at(100).send(C1, 0, 1, 200).at(300).send(C2, 0, 1, 200);
+        feed.at(1100).receive(C1, 0, 1, (1000, 1000)).done(C1);
+        feed.at(1300).receive(C2, 0, 1, (1000, 1000)).done(C2);
     });
     assert_metric(&summary, "all.time_s", 1.2);
     assert_metric(&summary, "all.time_mean_s", 1.0);
@@ -62,16 +62,16 @@ fn all_together_last_from_the_first_interest_to_the_last_data() {
 
 #[test]
 fn losses_are_counted_as_events_and_as_timeouts() {
-    let summary = summary(9000, |teller| {
+    let summary = summary(9000, |feed| {
         for segment in 0..4 {
-            teller.send(C1, segment, 1, 200);
+            feed.send(C1, segment, 1, 200);
         }
-        teller.at(200);
+        feed.at(200);
         for segment in 0..3 {
-            teller.event(C1, Event::TimedOut { segment });
+            feed.event(C1, Event::TimedOut { segment });
         }
-        teller.event(C1, Event::Reduced { cause: Signal::Timeout }).send(C1, 0, 2, 400);
-        teller.at(300).receive(C1, 3, 1, (300, 300)).receive(C1, 0, 2, (100, 300));
+        feed.event(C1, Event::Reduced { cause: Signal::Timeout }).send(C1, 0, 2, 400);
+        feed.at(300).receive(C1, 3, 1, (300, 300)).receive(C1, 0, 2, (100, 300));
     });
     assert_metric(&summary, "c1.timeouts", 3.0);
     assert_metric(&summary, "c1.loss_events", 1.0);
@@ -85,14 +85,14 @@ fn losses_are_counted_as_events_and_as_timeouts() {
 }
 
 #[test]
-fn a_recovery_point_rises_only_if_something_was_asked_for_in_between() {
+fn recovery_point_rises_only_after_new_interests() {
     let reduced = Event::Reduced { cause: Signal::Timeout };
-    let rising = summary(9, |teller| {
-        teller.send(C1, 0, 1, 1).event(C1, reduced).send(C1, 1, 1, 1).event(C1, reduced);
+    let rising = summary(9, |feed| {
+        feed.send(C1, 0, 1, 1).event(C1, reduced).send(C1, 1, 1, 1).event(C1, reduced);
     });
     assert_metric(&rising, "c1.recovery_point_rises", 1.0);
-    let standing = summary(9, |teller| {
-        teller.send(C1, 1, 1, 1).event(C1, reduced).send(C1, 0, 2, 1).event(C1, reduced);
+    let standing = summary(9, |feed| {
+        feed.send(C1, 1, 1, 1).event(C1, reduced).send(C1, 0, 2, 1).event(C1, reduced);
     });
     assert_metric(&standing, "c1.recovery_point_rises", 0.0);
     assert_metric(&standing, "all.recovery_point_rises", 0.0);
@@ -100,9 +100,9 @@ fn a_recovery_point_rises_only_if_something_was_asked_for_in_between() {
 
 #[test]
 fn a_window_counts_until_its_fetch_is_over() {
-    let summary = summary(9000, |teller| {
-        teller.window(C1, 1.0).send(C1, 0, 1, 200).at(1000).window(C1, 4.0);
-        teller.at(2000).receive(C1, 0, 1, (1, 1)).done(C1);
+    let summary = summary(9000, |feed| {
+        feed.window(C1, 1.0).send(C1, 0, 1, 200).at(1000).window(C1, 4.0);
+        feed.at(2000).receive(C1, 0, 1, (1, 1)).done(C1);
     });
     assert_metric(&summary, "c1.window_mean", 2.5);
     assert_metric(&summary, "c1.window_max", 4.0);
@@ -110,18 +110,18 @@ fn a_window_counts_until_its_fetch_is_over() {
 }
 
 #[test]
-fn needless_timeouts_are_told_from_necessary_ones() {
-    let summary = summary(9000, |teller| {
+fn spurious_timeouts_are_counted_apart_from_genuine() {
+    let summary = summary(9000, |feed| {
         for id in 0..2 {
-            teller
+            feed
                 .node(NodeId(0), NodeEvent::TraceBorn { id, app: AppId(0), hash: 0 })
                 .send(C1, id, 1, 200);
         }
         let [rtt, srtt, rttvar, rto] = [50, 50, 10, 100].map(|it| ms(it).into());
-        teller.event(C1, Event::Sampled { segment: 9, rtt, srtt, rttvar, rto });
-        teller.node(R, NodeEvent::TraceDied { id: 0 }).at(200);
-        teller.event(C1, Event::TimedOut { segment: 0 }).event(C1, Event::TimedOut { segment: 1 });
-        teller.node(NodeId(0), NodeEvent::TraceDelivered { id: 1, app: AppId(0) });
+        feed.event(C1, Event::Sampled { segment: 9, rtt, srtt, rttvar, rto });
+        feed.node(R, NodeEvent::TraceDied { id: 0 }).at(200);
+        feed.event(C1, Event::TimedOut { segment: 0 }).event(C1, Event::TimedOut { segment: 1 });
+        feed.node(NodeId(0), NodeEvent::TraceDelivered { id: 1, app: AppId(0) });
     });
     assert_metric(&summary, "c1.bad_timeouts", 1.0);
     assert_metric(&summary, "c1.good_timeouts", 1.0);
@@ -135,9 +135,9 @@ fn needless_timeouts_are_told_from_necessary_ones() {
 }
 
 #[test]
-fn without_following_nothing_is_said_of_needless_timeouts() {
-    let summary = summary(9, |teller| {
-        teller.send(C1, 0, 1, 1).event(C1, Event::TimedOut { segment: 0 });
+fn timeouts_are_unjudged_without_following() {
+    let summary = summary(9, |feed| {
+        feed.send(C1, 0, 1, 1).event(C1, Event::TimedOut { segment: 0 });
     });
     assert_eq!(summary.get("c1.bad_timeouts"), None);
     assert_eq!(summary.get("all.b"), None);
@@ -145,19 +145,19 @@ fn without_following_nothing_is_said_of_needless_timeouts() {
 
 #[test]
 fn nodes_count_hits_drops_and_hops() {
-    let summary = summary(2000, |teller| {
+    let summary = summary(2000, |feed| {
         let packet = interest();
         let (link, direction) = (BOTTLENECK, Direction::Forth);
-        teller.see(&Observation::Sent { link, direction, packet: &packet });
-        teller.see(&Observation::Arrived { link, direction, packet: &packet });
-        teller.sent(&data(10)).arrived(&data(10));
+        feed.see(&Observation::Sent { link, direction, packet: &packet });
+        feed.see(&Observation::Arrived { link, direction, packet: &packet });
+        feed.sent(&data(10)).arrived(&data(10));
         for hash in 0..3 {
-            teller.node(R, NodeEvent::CsMiss { hash }).node(R, NodeEvent::PitInserted { hash });
+            feed.node(R, NodeEvent::CsMiss { hash }).node(R, NodeEvent::PitInserted { hash });
         }
-        teller.node(R, NodeEvent::CsHit { hash: 0 });
+        feed.node(R, NodeEvent::CsHit { hash: 0 });
         let (kind, reason) = (Some(Kind::Data), DropReason::QueueFull);
-        teller.see(&Observation::Dropped { node: R, kind, reason });
-        teller.at(1000).node(R, NodeEvent::PitExpired { hash: 0 });
+        feed.see(&Observation::Dropped { node: R, kind, reason });
+        feed.at(1000).node(R, NodeEvent::PitExpired { hash: 0 });
     });
     assert_metric(&summary, "all.packet_hops", 2.0);
     assert_metric(&summary, "all.interest_hops", 1.0);
@@ -176,13 +176,13 @@ fn nodes_count_hits_drops_and_hops() {
 }
 
 #[test]
-fn links_tell_how_busy_they_were_and_what_they_lost() {
+fn links_report_utilisation_and_losses() {
     let packet = data(1000);
     let octets = packet.bytes() as f64;
-    let summary = summary(2000, |teller| {
-        teller.sent(&packet).arrived(&packet).sent(&packet);
+    let summary = summary(2000, |feed| {
+        feed.sent(&packet).arrived(&packet).sent(&packet);
         let (link, direction, reason) = (BOTTLENECK, Direction::Back, LossReason::Model);
-        teller.see(&Observation::Lost { link, direction, packet: &packet, reason });
+        feed.see(&Observation::Lost { link, direction, packet: &packet, reason });
     });
     assert_metric(&summary, "link.r-p.back.octets", 2.0 * octets);
     assert_metric(&summary, "link.r-p.back.utilisation", 2.0 * octets * 8.0 / 1e6 / 2.0);
@@ -193,9 +193,9 @@ fn links_tell_how_busy_they_were_and_what_they_lost() {
 }
 
 #[test]
-fn a_producer_tells_what_it_served() {
-    let summary = summary(9, |teller| {
-        teller
+fn producer_reports_served_packets() {
+    let summary = summary(9, |feed| {
+        feed
             .event(P, Event::Served { content_bytes: 100, signed: true })
             .event(P, Event::Unknown);
     });
@@ -205,9 +205,9 @@ fn a_producer_tells_what_it_served() {
 }
 
 #[test]
-fn no_name_occurs_twice_and_no_value_is_missing() {
-    let summary = summary(9, |teller| {
-        teller.send(C1, 0, 1, 1).window(C1, 1.0).at(5).receive(C1, 0, 1, (5, 5)).done(C1);
+fn metric_names_are_unique_and_values_finite() {
+    let summary = summary(9, |feed| {
+        feed.send(C1, 0, 1, 1).window(C1, 1.0).at(5).receive(C1, 0, 1, (5, 5)).done(C1);
     });
     let mut names: Vec<&str> = summary.iter().map(|metric| metric.name.as_str()).collect();
     let count = names.len();

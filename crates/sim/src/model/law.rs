@@ -15,7 +15,7 @@ pub enum Law {
     None,
     /// Always the same.
     Constant {
-        /// That time.
+        /// The time.
         time: Duration,
     },
     /// Each time between two equally likely.
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_would_be_right() {
+    fn error_names_the_right_form() {
         for (text, message) in [
             (
                 "exponental",

@@ -1,4 +1,4 @@
-//! Which frames are lost (or doubled) on the way.
+//! Models that choose the frames to lose (or to duplicate).
 //!
 //! Written as models separated by `+`: a frame is lost if one of them takes it. Every model sees every
 //! frame and draws from a stream of its own, so that adding one does not move another's draws.
@@ -21,7 +21,7 @@ use std::fmt;
 ///
 /// Holds for every implementation: its text (`Display`) is read as an equal model in its initial state.
 pub trait LossModel: fmt::Debug + fmt::Display + Send {
-    /// Whether the next frame is taken; its transmission begins at `at`. Told each frame once, in order.
+    /// Whether the next frame is taken; its transmission begins at `at`. Called once for each frame, in order.
     fn takes(&mut self, rng: &mut Rng, at: Instant) -> bool;
 
     /// The share of frames that it takes in the long run; `None` if that depends on when frames come.
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_takes_what_one_of_its_models_takes() {
+    fn sum_takes_what_any_model_takes() {
         let both = taken("bernoulli(p=0.1) + trace(packets=5 9-11)", 1_000);
         let mut expected = taken("bernoulli(p=0.1)", 1_000);
         expected.extend([5, 9, 10, 11]);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_there_is() {
+    fn error_lists_the_models() {
         let error = Loss::parse("bernoulli(p=0.1)+bernouli(p=1)", &Rng::from_seed(1)).unwrap_err();
         assert_eq!(
             error.to_string(),

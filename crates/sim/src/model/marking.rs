@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<Option<Marking>, SpecError> {
 
 fn codel(mut spec: Spec<'_>) -> Result<Option<Marking>, SpecError> {
     let default = Marking::default();
-    let expected = "a number of octets, such as 65536, 64KiB or 64kB";
+    let expected = "a number of bytes, such as 65536, 64KiB or 64kB";
     let threshold_octets = spec.take("threshold", default.threshold_octets, expected, octets)?;
     let least = Duration::from_micros(1);
     let interval = spec.duration("interval", default.interval, least)?;
@@ -26,7 +26,7 @@ fn codel(mut spec: Spec<'_>) -> Result<Option<Marking>, SpecError> {
     Ok(Some(Marking { threshold_octets, interval }))
 }
 
-/// Reads a number of octets with or without a unit.
+/// Reads a number of bytes with or without a unit.
 fn octets(text: &str) -> Option<u64> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);

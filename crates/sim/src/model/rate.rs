@@ -1,7 +1,8 @@
 //! The time that a frame takes at a rate, exact in the long run.
 //!
-//! What a transmission owes beyond whole nanoseconds is carried over to the next one that follows
-//! without a pause, so that a busy channel never drifts.
+//! A transmission may leave a fraction of a nanosecond. It is carried over to the next one that follows without a
+//! pause,
+//! so that a busy channel never drifts.
 
 /// A rate in bits per second, with what the last transmission left over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub struct Rate {
     remainder: u64,
 }
 
-/// Nanoseconds in a second times bits in an octet.
+/// Nanoseconds in a second times bits in a byte.
 const SCALE: u64 = 8_000_000_000;
 
 impl Rate {
@@ -25,7 +26,7 @@ impl Rate {
         self.remainder = 0;
     }
 
-    /// Nanoseconds that `octets` take, right after the transmission before.
+    /// Nanoseconds of a transmission of `octets`, right after the previous one.
     pub fn transmission(&mut self, octets: u32) -> u64 {
         if self.bits == 0 {
             return 0;
@@ -39,7 +40,7 @@ impl Rate {
         work / self.bits
     }
 
-    /// What needs more than 64 bits: frames of gigabytes.
+    /// A transmission of gigabytes, in 128 bits.
     fn long_transmission(&mut self, octets: u32) -> u64 {
         let (rate, scale) = (u128::from(self.bits), u128::from(SCALE));
         let work = u128::from(octets) * scale + u128::from(self.remainder);
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seven_million_bits_take_a_second_at_seven_megabits() {
+    fn seven_megabits_take_a_second_at_that_rate() {
         let mut rate = Rate::new(7_000_000);
         let nanos: u64 = (0..7_000).map(|_| rate.transmission(125)).sum();
         assert_eq!(nanos, 1_000_000_000);

@@ -1,7 +1,7 @@
 //! How many copies there are of what descends from an Interest.
 use crate::number::ByNumber;
 
-/// What became of a transmission.
+/// Fate of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Its Data came back, or found that another's had.
@@ -52,7 +52,7 @@ impl Ledger {
         }
     }
 
-    /// What became of it, once that is certain.
+    /// Fate of a transmission, once it is certain.
     pub(crate) fn fate(&self, id: u64) -> Option<Fate> {
         let entry = self.entries.get(&id)?;
         if entry.answered {
@@ -61,7 +61,7 @@ impl Ledger {
         (entry.copies == 0).then_some(Fate::Dead)
     }
 
-    /// Nobody will ask for it again.
+    /// Forgets a transmission after its last use.
     pub(crate) fn forget(&mut self, id: u64) {
         self.entries.remove(&id);
     }

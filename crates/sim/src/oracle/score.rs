@@ -6,7 +6,7 @@ use crate::statistic::moments::Moments;
 /// Judged timeouts of one consumer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Needless ones.
+    /// Spurious timeouts.
     pub bad: u64,
     /// Necessary ones.
     pub good: u64,
@@ -31,7 +31,7 @@ impl Score {
         }
     }
 
-    /// `ρ`: the share of needless ones; `None` if none was decided.
+    /// `ρ`: the share of spurious ones; `None` if none was decided.
     pub fn bad_share(&self) -> Option<f64> {
         let decided = self.bad + self.good;
         (decided > 0).then(|| self.bad as f64 / decided as f64)
@@ -46,7 +46,7 @@ impl Score {
 /// A mean over consumers, and how many had nothing to contribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverConsumers {
-    /// The mean; `None` if nobody contributed.
+    /// The mean; `None` if no consumer contributed.
     pub mean: Option<f64>,
     /// Consumers that contributed.
     pub consumers: usize,
@@ -54,7 +54,7 @@ pub struct OverConsumers {
     pub excluded: usize,
 }
 
-/// `B`: mean share of needless timeouts.
+/// `B`: mean share of spurious timeouts.
 pub fn b<'a>(scores: impl IntoIterator<Item = &'a Score>) -> OverConsumers {
     over(scores.into_iter().map(Score::bad_share))
 }

@@ -16,7 +16,7 @@ const APP: AppId = AppId(7);
 struct Bench {
     oracle: Oracle,
     now: Instant,
-    /// Hash of the names of what is asked for.
+    /// Hash of the requested names.
     hash: u64,
 }
 
@@ -104,7 +104,7 @@ impl Bench {
         std::iter::from_fn(|| self.oracle.poll()).map(|timeout| timeout.verdict).collect()
     }
 
-    /// What is remembered of transmissions.
+    /// Number of transmissions in memory.
     fn kept(&self) -> usize {
         let current = self.oracle.consumers.iter().map(|it| it.current.len()).sum::<usize>();
         self.oracle.ledger.len() + self.oracle.open.len() + current
@@ -141,7 +141,7 @@ fn request() -> ApplicationKind {
 }
 
 #[test]
-fn a_timeout_whose_data_is_under_way_is_bad() {
+fn timeout_with_data_in_flight_is_spurious() {
     let mut bench = Bench::fetches(1);
     bench.send(C1, 0, 1, 1).at(200).timeout(C1, 0);
     assert_eq!(bench.verdicts(), []);
@@ -151,7 +151,7 @@ fn a_timeout_whose_data_is_under_way_is_bad() {
 }
 
 #[test]
-fn a_timeout_after_the_loss_of_the_only_copy_is_good() {
+fn timeout_after_the_only_loss_is_genuine() {
     let mut bench = Bench::fetches(1);
     bench.send(C1, 0, 1, 1).lose(&[1]).at(200).timeout(C1, 0);
     assert_eq!(bench.verdicts(), [Verdict::Good]);
@@ -163,7 +163,7 @@ fn a_timeout_after_the_loss_of_the_only_copy_is_good() {
 }
 
 #[test]
-fn only_the_first_timeout_of_a_first_transmission_is_judged() {
+fn only_first_timeouts_are_judged() {
     let mut bench = Bench::fetches(1);
     bench.send(C1, 0, 1, 1).lose(&[1]).at(200).timeout(C1, 0);
     bench.send(C1, 0, 2, 2).lose(&[2]).at(400).timeout(C1, 0);
@@ -173,7 +173,7 @@ fn only_the_first_timeout_of_a_first_transmission_is_judged() {
 }
 
 #[test]
-fn an_interest_that_joined_a_pending_one_is_answered_with_it() {
+fn aggregated_interest_is_answered_with_its_entry() {
     let mut bench = Bench::fetches(2);
     // The second consumer's Interest waits in a node; only the first one's copy travels on.
     bench.send(C1, 0, 1, 1).send(C2, 0, 1, 2).at(200).timeout(C1, 0).timeout(C2, 0);
@@ -185,7 +185,7 @@ fn an_interest_that_joined_a_pending_one_is_answered_with_it() {
 }
 
 #[test]
-fn an_interest_that_joined_a_pending_one_dies_with_its_entry() {
+fn aggregated_interest_dies_with_its_entry() {
     let mut bench = Bench::fetches(2);
     bench.send(C2, 0, 1, 2).at(200).timeout(C2, 0).node(NodeEvent::TraceDied { id: 2 });
     assert_eq!(bench.verdicts(), [Verdict::Good]);
@@ -225,7 +225,7 @@ fn a_lost_answer_kills_all_that_it_answered() {
 }
 
 #[test]
-fn what_the_end_of_the_run_leaves_open_counts_neither_way() {
+fn timeouts_open_at_the_end_count_neither_way() {
     let mut bench = Bench::fetches(1);
     bench.send(C1, 0, 1, 1).send(C1, 1, 1, 2).at(200).timeout(C1, 0);
     bench.oracle.finish();
@@ -236,7 +236,7 @@ fn what_the_end_of_the_run_leaves_open_counts_neither_way() {
 }
 
 #[test]
-fn a_segment_that_arrives_in_time_leaves_nothing_behind() {
+fn segment_in_time_leaves_no_state() {
     let mut bench = Bench::fetches(1);
     for segment in 0..100 {
         bench.send(C1, segment, 1, segment);
@@ -248,7 +248,7 @@ fn a_segment_that_arrives_in_time_leaves_nothing_behind() {
 }
 
 #[test]
-fn ids_and_transmissions_find_each_other_in_whatever_order_they_are_told() {
+fn ids_and_transmissions_match_in_any_order() {
     let mut bench = Bench::fetches(1);
     bench.event(C1, Event::Probed);
     bench.event(C1, Event::Sent { segment: 0, transmissions: 1, rto: ms(200).into() });
@@ -263,7 +263,7 @@ fn ids_and_transmissions_find_each_other_in_whatever_order_they_are_told() {
 }
 
 #[test]
-fn a_good_timeout_is_compared_with_the_latest_sample() {
+fn genuine_timeout_is_compared_with_the_latest_sample() {
     let mut bench = Bench::fetches(1);
     bench.sample(5, 80).sample(6, 50).send(C1, 0, 1, 1).lose(&[1]).at(200).timeout(C1, 0);
     let timeout = bench.oracle.poll().unwrap();
@@ -272,7 +272,7 @@ fn a_good_timeout_is_compared_with_the_latest_sample() {
 }
 
 #[test]
-fn an_application_that_asks_for_contents_compares_by_content() {
+fn catalogue_consumer_compares_by_content() {
     let mut bench = Bench::new(vec![request()]);
     for (segment, hash, rtt) in [(0, 100, 80), (1, 200, 50)] {
         bench.hash = hash;
@@ -290,7 +290,7 @@ fn an_application_that_asks_for_contents_compares_by_content() {
 }
 
 #[test]
-fn asking_for_a_segment_again_begins_anew() {
+fn restarted_fetch_begins_anew() {
     let mut bench = Bench::new(vec![request()]);
     bench.send(C1, 5, 1, 1).at(100).send(C1, 5, 1, 2).lose(&[1]).at(300).timeout(C1, 5);
     assert_eq!(bench.verdicts(), []);

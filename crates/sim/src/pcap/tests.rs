@@ -48,7 +48,7 @@ fn payload(block: &EnhancedPacketBlock<'_>) -> Bytes {
 }
 
 #[test]
-fn each_direction_of_a_link_is_an_interface_with_name_and_speed() {
+fn each_direction_of_a_link_is_an_interface() {
     let blocks = blocks(captured(&CaptureOptions::default(), |_| {}));
     let interfaces: Vec<_> =
         blocks.into_iter().filter_map(Block::into_interface_description).collect();
@@ -62,7 +62,7 @@ fn each_direction_of_a_link_is_an_interface_with_name_and_speed() {
 }
 
 #[test]
-fn an_arrival_is_read_back_to_the_nanosecond_and_to_the_octet() {
+fn arrival_is_read_back_exactly() {
     let data = data(321);
     let nanos = 5_000_000_123;
     let packets = packets(captured(&CaptureOptions::default(), |it| arrives(it, nanos, &data)));
@@ -78,7 +78,7 @@ fn an_arrival_is_read_back_to_the_nanosecond_and_to_the_octet() {
 }
 
 #[test]
-fn link_fields_make_an_lp_packet_and_hop_limits_are_those_of_the_hop() {
+fn link_fields_make_an_lp_packet() {
     let mut interest = Interest::new("/a/b".parse().unwrap());
     (interest.nonce, interest.hop_limit) = (Some(7), Some(9));
     let (interest, hasher) = (Arc::new(interest), NameHasher::new(1));
@@ -100,7 +100,7 @@ fn link_fields_make_an_lp_packet_and_hop_limits_are_those_of_the_hop() {
 }
 
 #[test]
-fn a_lost_packet_says_why() {
+fn lost_packet_names_its_reason() {
     let packets = packets(captured(&CaptureOptions::default(), |capture| {
         let (link, direction, reason) = (BOTTLENECK, Direction::Forth, LossReason::Model);
         let packet = &interest();
@@ -141,7 +141,7 @@ impl Write for Narrow {
 }
 
 #[test]
-fn a_full_disk_is_told_at_the_end() {
+fn full_disk_is_reported_at_the_end() {
     let mut capture = Capture::new(&network(), &CaptureOptions::default(), Narrow(900)).unwrap();
     for _ in 0..100 {
         let (link, direction, packet) = (BOTTLENECK, Direction::Back, &data(10));

@@ -96,27 +96,27 @@ pub(crate) fn interest() -> Packet {
     Packet::interest(Arc::new(Interest::new(name())), &NameHasher::new(1))
 }
 
-/// A Data packet of so many octets of content.
+/// A Data packet with that many bytes of content.
 pub(crate) fn data(content: usize) -> Packet {
     let name = name();
     let data: Data = DataBuilder::new(&name).build(&vec![7; content], &DigestSigner);
     Packet::data(data, &NameHasher::new(1))
 }
 
-/// Tells an observer what happens.
-pub(crate) struct Teller<'a, O> {
+/// Feeds observations to an observer.
+pub(crate) struct Feed<'a, O> {
     pub(crate) observer: &'a mut O,
     pub(crate) now: Instant,
 }
 
-impl<'a, O: Observer> Teller<'a, O> {
+impl<'a, O: Observer> Feed<'a, O> {
     /// All applications have started.
     pub(crate) fn new(observer: &'a mut O) -> Self {
-        let mut teller = Self { observer, now: Instant::ZERO };
+        let mut feed = Self { observer, now: Instant::ZERO };
         for application in [C1, C2, P] {
-            teller.see(&Observation::Started { application, app: Some(AppId(0)) });
+            feed.see(&Observation::Started { application, app: Some(AppId(0)) });
         }
-        teller
+        feed
     }
 
     pub(crate) fn see(&mut self, observation: &Observation<'_>) -> &mut Self {
@@ -148,7 +148,7 @@ impl<'a, O: Observer> Teller<'a, O> {
         self.event(application, Event::Sent { segment, transmissions, rto })
     }
 
-    /// A segment of 1000 octets of content in a packet of 1250 arrives.
+    /// A segment of 1000 bytes of content in a packet of 1250 arrives.
     pub(crate) fn receive(
         &mut self,
         application: ApplicationId,
@@ -188,7 +188,7 @@ impl<'a, O: Observer> Teller<'a, O> {
         self.see(&Observation::Sent { link: BOTTLENECK, direction: Direction::Back, packet })
     }
 
-    /// It arrives there.
+    /// The packet arrives there.
     pub(crate) fn arrived(&mut self, packet: &Packet) -> &mut Self {
         self.see(&Observation::Arrived { link: BOTTLENECK, direction: Direction::Back, packet })
     }

@@ -7,7 +7,7 @@ use crate::observe::{Observation, Observer};
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
-/// What is counted in a stretch of time, and the rows that it makes.
+/// Counts of a stretch of time, and the rows made from them.
 pub(super) trait Count {
     /// Takes in an observation.
     fn count(&mut self, places: &Places, observation: &Observation<'_>);

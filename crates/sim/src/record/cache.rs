@@ -1,4 +1,4 @@
-//! What content stores did, in stretches of time.
+//! Hits, misses and evictions of content stores, in bins of time.
 use super::bins::{Bins, Count};
 use super::place::Places;
 use super::seconds;

@@ -1,4 +1,4 @@
-//! What was discarded, in stretches of time.
+//! Dropped packets, in bins of time.
 use super::bins::{Bins, Count};
 use super::place::{Channel, Places};
 use super::seconds;

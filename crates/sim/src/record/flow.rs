@@ -1,4 +1,4 @@
-//! Curves and events of applications: windows, RTO estimates, everything else that they tell.
+//! Curves and events of applications: windows, RTO estimates, all other events.
 use super::period::Spacing;
 use super::place::Places;
 use super::table::{Cell, Sheet, Table, Type};
@@ -122,14 +122,14 @@ impl Events {
 
 impl Observer for Events {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        let told = match *observation {
+        let row = match *observation {
             Observation::Started { application, .. } => Some((application, ("started", None, ""))),
             Observation::Application { application, report } => {
                 words(report).map(|it| (application, it))
             }
             _ => None,
         };
-        let Some((id, (event, segment, detail))) = told else {
+        let Some((id, (event, segment, detail))) = row else {
             return;
         };
         self.sheet.push(&[

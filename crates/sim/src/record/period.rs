@@ -31,7 +31,7 @@ impl Period {
         self.start = self.start.max(Instant::from_nanos(start));
     }
 
-    /// What has passed of the current stretch, if any.
+    /// The elapsed part of the current stretch, if any.
     pub(super) fn rest(&self, now: Instant) -> Option<(Instant, Instant)> {
         (now > self.start).then_some((self.start, now))
     }

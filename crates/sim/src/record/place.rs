@@ -70,16 +70,16 @@ struct Application {
     consumer: bool,
 }
 
-/// What a channel charges a packet with.
+/// Charge of a packet on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelCharge {
     /// Bits per second; 0 means without limit.
     pub rate_bits: u64,
-    /// Octets added to each packet.
+    /// Bytes added to each packet.
     pub overhead_octets: u32,
-    /// What Interests count instead of their own octets.
+    /// Charge of Interests in bytes, instead of their own size.
     pub interest_octets: Option<u32>,
-    /// What is lost never takes up the rate, because the delay comes first.
+    /// Whether lost packets never take up the rate, because the delay comes first.
     pub rate_comes_last: bool,
 }
 
@@ -160,7 +160,7 @@ impl Places {
         self.applications.get(id.0 as usize).map(|it| it.node)
     }
 
-    /// Whether an application asks for content.
+    /// Whether an application requests content.
     pub fn is_consumer(&self, id: ApplicationId) -> bool {
         self.applications.get(id.0 as usize).is_some_and(|it| it.consumer)
     }
@@ -202,22 +202,22 @@ impl Places {
         self.faces.get(&(node, face)).copied()
     }
 
-    /// What a channel charges at the beginning of the run.
+    /// Charge of a channel at the beginning of the run.
     pub fn charge(&self, channel: Channel) -> Option<ChannelCharge> {
         self.channels.get(channel.index()).copied()
     }
 
-    /// Which channel a fault changes, and into what.
+    /// The channel that a fault changes, and its new charge.
     pub fn change(&self, fault: usize) -> Option<(Channel, ChannelCharge)> {
         self.changes.get(&fault).copied()
     }
 
-    /// Which node loses its tables by a fault.
+    /// The node that loses its tables by a fault.
     pub fn crash(&self, fault: usize) -> Option<NodeId> {
         self.crashes.get(&fault).copied()
     }
 
-    /// Which channels fail by a fault: what waits for them is gone.
+    /// The channels that fail by a fault, with the loss of their queues.
     pub fn failures(&self, fault: usize) -> &[Channel] {
         self.failures.get(&fault).map_or(&[], Vec::as_slice)
     }

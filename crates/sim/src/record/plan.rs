@@ -1,4 +1,4 @@
-//! What to record, as it is written in a scenario.
+//! Records as a scenario specifies them.
 use super::place::Places;
 use super::{
     Recorder, cache, drop, flow, handoff, queue, rate, recovery, residual, segment, timeout,
@@ -9,7 +9,7 @@ use recoup_transport::time::Duration;
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows that a table takes unless told otherwise.
+/// Default limit of the rows of a table.
 const ROWS: f64 = 1e6;
 
 /// One record with its parameters; the module above lists them.
@@ -75,13 +75,13 @@ impl RecordPlan {
         FAMILY.get(self.kind as usize).map_or("", |(name, _)| name)
     }
 
-    /// Whether it says nothing unless the world follows first transmissions
+    /// Whether the record needs a simulation that follows first transmissions
     /// ([`Network::follow_transmissions`]).
     pub fn needs_following(&self) -> bool {
         self.kind == Kind::Timeouts
     }
 
-    /// The recorder for a world made from `network`, whose places these are.
+    /// The recorder for a simulation of `network`, whose places these are.
     pub fn recorder(&self, network: &Network, places: &Arc<Places>) -> Box<dyn Recorder> {
         let (rows, interval, places) = (self.rows, self.interval, Arc::clone(places));
         match self.kind {
@@ -115,7 +115,7 @@ impl RecordPlan {
 }
 
 impl Kind {
-    /// What its interval is called, and how long it is unless told otherwise.
+    /// Name and default of its interval.
     fn interval(self) -> Option<(&'static str, Duration)> {
         let ms = Duration::from_millis;
         match self {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_record_is_named_with_what_would_be_right() {
+    fn wrong_record_is_named_with_the_right_form() {
         let error = RecordPlan::parse("queues").unwrap_err().to_string();
         assert!(error.contains("no record is called `queues` (did you mean `queue`?)"), "{error}");
         let error = RecordPlan::parse("goodput(bin=0s)").unwrap_err().to_string();

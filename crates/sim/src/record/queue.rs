@@ -8,8 +8,8 @@ use crate::observe::{Observation, Observer};
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
-/// Makes `queue`: what waits in the node in front of a link, or in the link's own queue where its delay
-/// comes before its rate or other traffic shares it.
+/// Makes `queue`: the queue of the node in front of a link. If its delay comes before its rate, or other traffic shares
+/// it, the queue of the link itself.
 pub(super) struct Lengths {
     places: Arc<Places>,
     queues: Queues,

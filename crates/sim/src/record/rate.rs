@@ -26,7 +26,7 @@ pub(super) struct Goodput {
 #[derive(Clone, Copy, Debug, Default)]
 struct Consumer {
     is_active: bool,
-    /// It ended in this stretch.
+    /// Whether it ended in this stretch.
     is_ending: bool,
     segments: u64,
     content_octets: u64,

@@ -17,7 +17,7 @@ pub(super) struct Recoveries {
     flows: Vec<Flow>,
 }
 
-/// What is known of an application.
+/// State of an application.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     window: f64,

@@ -1,4 +1,4 @@
-//! What a medium leaves to be lost on each face, in stretches of time.
+//! Residual losses of a medium on each face, in bins of time.
 use super::bins::{Bins, Count};
 use super::place::Places;
 use super::seconds;

@@ -1,4 +1,4 @@
-//! One row for each segment: when it was asked for and came.
+//! One row for each segment: times of request and arrival.
 use super::place::Places;
 use super::table::{Cell, Sheet, Table, Type};
 use super::{Recorder, seconds};
@@ -18,7 +18,7 @@ pub(super) struct Segments {
     open: BTreeMap<(ApplicationId, u64), Open>,
 }
 
-/// A segment that has been asked for.
+/// A segment with an Interest sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     first_sent: Instant,
@@ -29,7 +29,7 @@ struct Open {
     timeouts: u32,
 }
 
-/// What came.
+/// An arrival.
 struct Come {
     at: Instant,
     rtt: Duration,
@@ -86,7 +86,7 @@ impl Segments {
         }
     }
 
-    /// What is asked for from the beginning again, without having come, gets a row without arrival.
+    /// A restarted fetch closes the row of a segment that has not arrived.
     fn on_sent(&mut self, now: Instant, key: (ApplicationId, u64), n: u32, rto: Duration) {
         if n == 1
             && let Some(before) = self.open.remove(&key)

@@ -1,4 +1,4 @@
-//! Tables: what records hand over to whoever writes files.
+//! Tables: results of records, for writing to files.
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -18,7 +18,7 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Unit of its values, such as `s`, `octets`, `segments`; empty where there is none.
+    /// Unit of its values, such as `s`, `bytes`, `segments`; empty if there is none.
     pub unit: &'static str,
     /// The values.
     pub values: Values,
@@ -130,10 +130,10 @@ impl Table {
         self.every = self.every.saturating_mul(2);
     }
 
-    /// Writes the header and all rows, separated by commas and quoted as RFC 4180 says where it must be.
+    /// Writes the header and all rows, separated by commas and quoted as RFC 4180 requires.
     ///
     /// # Errors
-    /// What `out` says.
+    /// The error of `out`.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         writeln!(out, "{}", names.join(","))?;
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
 
     fn example() -> Table {
-        let columns = [("who", "", Type::Text), ("time_s", "s", Type::F64), ("n", "", Type::U64)];
+        let columns = [("place", "", Type::Text), ("time_s", "s", Type::F64), ("n", "", Type::U64)];
         Table::new("example", &columns)
     }
 
@@ -346,12 +346,12 @@ mod tests {
     }
 
     #[test]
-    fn it_prints_as_the_rfc_says() {
+    fn csv_follows_rfc_4180() {
         let mut table = example();
         table.push(&[Cell::Text("c1"), Cell::F64(0.25), Cell::U64(7)]);
         table.push(&[Cell::Text("a, \"b\""), Cell::F64(f64::NAN), Cell::U64(8)]);
         let csv = text(|out| table.write_csv(out));
-        assert_eq!(csv, "who,time_s,n\nc1,0.25,7\n\"a, \"\"b\"\"\",,8\n");
+        assert_eq!(csv, "place,time_s,n\nc1,0.25,7\n\"a, \"\"b\"\"\",,8\n");
     }
 
     #[test]
@@ -376,12 +376,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_is_not_there_any_more() {
+    fn taken_rows_are_removed() {
         let mut table = example();
         table.push(&[Cell::Text("c1"), Cell::F64(1.0), Cell::U64(1)]);
         assert_eq!(table.take().len(), 1);
         assert!(table.is_empty());
         assert_eq!(table.columns.len(), 3);
-        assert_eq!(table.column("who").map(|it| it.values.kind()), Some(Type::Text));
+        assert_eq!(table.column("place").map(|it| it.values.kind()), Some(Type::Text));
     }
 }

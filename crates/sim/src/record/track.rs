@@ -1,5 +1,5 @@
-//! What several records and metrics need: sizes of which observations only tell the changes, and what
-//! channels carried.
+//! State shared by records and metrics: sizes of which observations only report changes, and packets carried by
+//! channels.
 use super::place::{Channel, ChannelCharge, Places};
 use crate::network::NodeId;
 use crate::observe::{LossReason, Observation};
@@ -7,12 +7,12 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::Packet;
 use std::collections::BTreeMap;
 
-/// What waits for a channel.
+/// The queue of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// Packets.
     pub(crate) packets: u64,
-    /// Their octets, with link header.
+    /// Their bytes, with link header.
     pub(crate) octets: u64,
 }
 
@@ -32,20 +32,20 @@ impl Queues {
         Self { in_front: empty.clone(), inside: empty }
     }
 
-    /// Takes in an observation; tells of queues that changed, and what waits in them.
+    /// Takes in an observation; reports changed queues with their lengths.
     pub(crate) fn on(
         &mut self,
         places: &Places,
         observation: &Observation<'_>,
-        mut tell: impl FnMut(Channel, Waiting),
+        mut report: impl FnMut(Channel, Waiting),
     ) {
         if let Observation::Fault { number } = *observation {
             for channel in places.failures(number) {
                 self.empty(*channel);
-                tell(*channel, Waiting::default());
+                report(*channel, Waiting::default());
             }
         } else if let Some(channel) = self.changed(places, observation) {
-            tell(channel, self.waiting(channel));
+            report(channel, self.waiting(channel));
         }
     }
 
@@ -112,7 +112,7 @@ impl Pits {
         Self { entries: vec![0; places.nodes()] }
     }
 
-    /// Takes in an observation; says where something changed, and how many are pending there.
+    /// Takes in an observation; returns the changed node and its pending Interests.
     pub(crate) fn on(
         &mut self,
         places: &Places,
@@ -140,24 +140,24 @@ impl Pits {
     }
 }
 
-/// What each channel carried.
+/// Packets carried by each channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Carriage {
     channels: Vec<Carried>,
 }
 
-/// What a channel carried and lost.
+/// Packets that a channel carried and lost.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
-    /// What it charges.
+    /// Charge of the channel.
     pub(crate) charge: Option<ChannelCharge>,
     /// Packets handed to it.
     pub(crate) packets: u64,
-    /// Their octets, with link header.
+    /// Their bytes, with link header.
     pub(crate) octets: u64,
     /// Time for which its rate was taken up by them.
     pub(crate) busy_s: f64,
-    /// What it discarded.
+    /// Lost packets.
     pub(crate) lost: BTreeMap<LossReason, u64>,
 }
 
@@ -168,12 +168,12 @@ impl Carriage {
         Self { channels: places.channels().map(carried).collect() }
     }
 
-    /// What each channel carried, in the order of [`Channel::index`].
+    /// The counts of each channel, in the order of [`Channel::index`].
     pub(crate) fn all(&self) -> &[Carried] {
         &self.channels
     }
 
-    /// The same, to be reset.
+    /// The counts of each channel, to be reset.
     pub(crate) fn all_mut(&mut self) -> &mut [Carried] {
         &mut self.channels
     }
@@ -214,8 +214,8 @@ impl Carried {
         (has_rate && seconds > 0.0).then(|| self.busy_s / seconds)
     }
 
-    /// Share that was lost of what was not refused, nor given up because an end was gone; `None` if that is
-    /// nothing.
+    /// Share lost of the packets that were neither rejected nor given up because an end was gone; `None` without
+    /// packets.
     pub(crate) fn residual_loss(&self) -> Option<f64> {
         let count = |reason| self.lost.get(&reason).copied().unwrap_or(0);
         let (lost, full, down) =
@@ -247,7 +247,7 @@ impl Carried {
         }
     }
 
-    /// What is lost has taken up the rate, unless the rate comes last or the queue refused it.
+    /// A lost packet has taken up the rate, unless the rate comes last or the queue rejected it.
     fn on_lost(&mut self, packet: &Packet, reason: LossReason) {
         *self.lost.entry(reason).or_default() += 1;
         if self.rate_comes_last() || reason == LossReason::QueueFull {

@@ -21,7 +21,7 @@ pub(super) struct Way {
     /// The node at the other end.
     pub(super) to: NodeId,
     /// Length away from the node.
-    pub(super) out: u64,
+    pub(super) forth: u64,
     /// Length toward the node.
     back: u64,
 }
@@ -164,8 +164,8 @@ impl Graph {
             return Err(RouteError::BadLink(name.into()));
         }
         let link = LinkId(self.links as u32);
-        self.ways[a.0 as usize].push(Way { link, to: b, out: forth, back });
-        self.ways[b.0 as usize].push(Way { link, to: a, out: back, back: forth });
+        self.ways[a.0 as usize].push(Way { link, to: b, forth, back });
+        self.ways[b.0 as usize].push(Way { link, to: a, forth: back, back: forth });
         self.links += 1;
         Ok(())
     }
@@ -232,7 +232,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn links_to_nowhere_are_refused() {
+    fn dangling_links_are_rejected() {
         let mut line = topology::line(2).unwrap();
         line.links[0].ends.1 = NodeId(2);
         let error = graph(&line, Metric::Hops).unwrap_err();

@@ -4,10 +4,9 @@
 //! set", INFOCOM 2020 (LFID, loop-free inport-dependent routing): what keeps paths free of loops is that
 //! a node never sends an Interest back over the link on which it came.
 //!
-//! Differences: the paper takes detours away until no circle is left; here they are added one by one,
-//! cheapest first over the whole network, each only if it closes no circle and cannot strand an Interest
-//! at its other end. Both checks walk the graph whose points are links with a direction. Costs of
-//! detours are those of the best path that avoids the node.
+//! Differences: the paper removes detours until no loop is left. Here they are added one by one, cheapest first over
+//! the whole network. Each must close no loop, and must not strand an Interest at its other end. Both checks walk the
+//! graph whose points are links with a direction. Costs of detours are those of the best path that avoids the node.
 use super::NextHop;
 use super::graph::{Distance, Graph};
 use crate::network::NodeId;
@@ -63,7 +62,7 @@ fn detours(
         let avoiding = graph.distances_without(&producers, Some(node));
         for way in uphill {
             if let Some(Some(beyond)) = avoiding.get(way.to.0 as usize) {
-                let length = beyond.after(way.out);
+                let length = beyond.after(way.forth);
                 detours.push((NextHop { length, link: way.link, to: way.to }, node));
             }
         }

@@ -1,8 +1,7 @@
 //! A histogram of whole numbers with a bounded relative error.
 //!
-//! Buckets are as wide as 1/512 of the power of two they lie in (log-linear, as HdrHistogram), so a
-//! quantile is within 0.1 % and memory grows with the logarithm of the range: 2 KiB for each octave
-//! in which there is a value. Differences: none.
+//! Buckets are as wide as 1/512 of the power of two they lie in (log-linear, as HdrHistogram). So a quantile is within
+//! 0.1 %, and memory grows with the logarithm of the range: 2 KiB for each octave with a value. Differences: none.
 
 /// Buckets of an octave, as a power of two.
 const BITS: u32 = 9;
@@ -103,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bucket_lies_within_a_thousandth_of_its_values(value: u64) {
+        fn bucket_is_within_a_thousandth(value: u64) {
             let (octave, bucket) = place(value);
             let middle = middle(octave, bucket);
             prop_assert!((middle - value as f64).abs() <= value as f64 / 1024.0, "{value} in {middle}");

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_merged_is_as_if_it_had_been_together() {
+    fn merged_moments_equal_moments_of_all() {
         let values = [3.0, -1.0, 4.0, 1.0, -5.0, 9.0];
         let of = |values: &[f64]| {
             let mut moments = Moments::default();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantile_lies_on_the_line_between_its_neighbours() {
+    fn quantile_interpolates_between_neighbours() {
         let values = [40.0, 10.0, 20.0, 30.0];
         assert_eq!(quantile(&values, 0.0), Some(10.0));
         assert_eq!(quantile(&values, 0.5), Some(25.0));

@@ -6,20 +6,20 @@ use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// What differs by less is the same but for rounding.
+/// Times that differ by less are equal but for rounding.
 const ROUNDING: Duration = Duration::from_nanos(100);
 
-/// What is known of the packets of one name.
+/// State of the packets of one name.
 #[derive(Debug)]
 pub(super) struct Flights {
     ways: Vec<Way>,
     /// Delays of channels that change, by the number of the fault.
     changes: BTreeMap<usize, Duration>,
-    under_way: Vec<Flight>,
+    in_flight: Vec<Flight>,
     nodes: BTreeMap<NodeId, Stay>,
 }
 
-/// What a channel takes by itself.
+/// Transmission times of a channel.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     delay: Duration,
@@ -27,7 +27,7 @@ struct Way {
 }
 
 impl Way {
-    /// What of a packet's time it does not explain.
+    /// The part of a packet's time that the channel does not explain.
     fn excess(&self, travelled: Duration, packet: &Packet) -> Duration {
         let seconds = self.charge.map_or(0.0, |charge| charge.seconds(packet));
         let excess = travelled.saturating_sub(self.delay + Duration::from_secs_f64(seconds));
@@ -45,7 +45,7 @@ struct Flight {
     source: Option<Source>,
 }
 
-/// What came to a node last.
+/// The last arrival at a node.
 #[derive(Debug)]
 struct Stay {
     since: Instant,
@@ -84,7 +84,7 @@ impl Flights {
         Self {
             ways: ways.collect(),
             changes: changes.collect(),
-            under_way: Vec::new(),
+            in_flight: Vec::new(),
             nodes: BTreeMap::new(),
         }
     }
@@ -120,7 +120,7 @@ impl Flights {
             source = stay.origin(node).filter(|_| kind == Kind::Data);
         }
         let ids = packet.trace().ids().to_vec();
-        self.under_way.push(Flight { channel, kind, ids, since: now, source });
+        self.in_flight.push(Flight { channel, kind, ids, since: now, source });
         (waited, again)
     }
 
@@ -150,9 +150,9 @@ impl Flights {
     /// There is one more of a packet.
     pub(super) fn double(&mut self, channel: Channel, packet: &Packet) {
         if let Some(place) = self.find(channel, packet) {
-            let Flight { kind, since, source, .. } = self.under_way[place];
+            let Flight { kind, since, source, .. } = self.in_flight[place];
             let ids = packet.trace().ids().to_vec();
-            self.under_way.push(Flight { channel, kind, ids, since, source });
+            self.in_flight.push(Flight { channel, kind, ids, since, source });
         }
     }
 
@@ -171,21 +171,21 @@ impl Flights {
         }
     }
 
-    /// What was under way was of no concern.
+    /// Forgets all packets in flight.
     pub(super) fn forget(&mut self) {
-        self.under_way.clear();
+        self.in_flight.clear();
         self.nodes.clear();
     }
 
     fn take(&mut self, channel: Channel, packet: &Packet) -> Option<Flight> {
-        self.find(channel, packet).map(|place| self.under_way.remove(place))
+        self.find(channel, packet).map(|place| self.in_flight.remove(place))
     }
 
     /// The packet, or else the oldest of its kind: on its way ids may join it.
     fn find(&self, channel: Channel, packet: &Packet) -> Option<usize> {
         let alike = |flight: &Flight| flight.channel == channel && flight.kind == packet.kind();
         let ids = packet.trace().ids();
-        let same = self.under_way.iter().position(|it| alike(it) && it.ids == ids);
-        same.or_else(|| self.under_way.iter().position(alike))
+        let same = self.in_flight.iter().position(|it| alike(it) && it.ids == ids);
+        same.or_else(|| self.in_flight.iter().position(alike))
     }
 }

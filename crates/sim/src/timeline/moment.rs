@@ -1,4 +1,4 @@
-//! What can happen to a segment.
+//! Events of a segment.
 use crate::network::NodeId;
 use crate::observe::LossReason;
 use crate::record::place::Channel;
@@ -11,16 +11,16 @@ use recoup_transport::time::{Duration, Instant};
 /// One thing that happened to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
-    /// When.
+    /// The time.
     pub at: Instant,
-    /// What.
+    /// The event.
     pub step: Step,
 }
 
-/// What happened to it.
+/// An event of the segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// The consumer asked for it.
+    /// The consumer sent an Interest.
     Asked {
         /// How often, this time included.
         transmissions: u32,
@@ -31,47 +31,47 @@ pub enum Step {
     Left {
         /// Over which channel.
         channel: Channel,
-        /// Which kind of packet.
+        /// Kind of the packet.
         kind: Kind,
         /// Time since it, or what made it, came to the node.
         waited: Duration,
-        /// It had left by this channel before, and came to the node only once: its link sends again what it lost.
+        /// Whether the link retransmitted it: the packet was sent to this channel before, and has arrived once.
         again: bool,
-        /// It descends from an Interest of the consumer.
+        /// Whether it descends from an Interest of the consumer.
         own: bool,
     },
     /// A packet of it came to the node at the end of a channel.
     Came {
         /// Over which channel.
         channel: Channel,
-        /// Which kind of packet.
+        /// Kind of the packet.
         kind: Kind,
         /// Time since it left; `None` if that was before the consumer asked.
         travelled: Option<Duration>,
-        /// What of that the channel's rate and delay do not explain: waiting inside, jitter, contention. `None` where
-        /// the channel is a medium's, of which nobody can say what it takes.
+        /// Time beyond the channel's rate and delay: queueing inside, jitter, contention. `None` on a medium, whose
+        /// time is not known.
         excess: Option<Duration>,
-        /// It descends from an Interest of the consumer.
+        /// Whether it descends from an Interest of the consumer.
         own: bool,
     },
     /// A channel lost a packet of it.
     Lost {
-        /// Which.
+        /// The channel.
         channel: Channel,
-        /// Which kind of packet.
+        /// Kind of the packet.
         kind: Kind,
-        /// Why.
+        /// The reason.
         reason: LossReason,
-        /// It descended from an Interest of the consumer.
+        /// Whether it descends from an Interest of the consumer.
         own: bool,
     },
     /// A node discarded what descended from an Interest of the consumer.
     Dropped {
-        /// Which.
+        /// The node.
         node: NodeId,
-        /// Which kind of packet, where that is known.
+        /// Kind of the packet, if known.
         kind: Option<Kind>,
-        /// Why.
+        /// The reason.
         reason: DropReason,
     },
     /// A content store answered.
@@ -113,28 +113,28 @@ pub enum Step {
     TimedOut,
     /// The consumer took it for lost by the order in which others came.
     TakenForLost,
-    /// The network refused the consumer's Interest.
-    Refused {
-        /// Why.
+    /// The network sent a Nack for the consumer's Interest.
+    Nacked {
+        /// The reason.
         reason: NackReason,
     },
     /// The consumer learnt why it stayed away.
     Explained {
-        /// Why.
+        /// The cause.
         cause: Cause,
     },
     /// The consumer learnt that it had been taken for lost wrongly.
     FalseAlarm {
-        /// What had told of a loss.
+        /// The signal of the loss.
         signal: Signal,
     },
-    /// It came, and was new.
+    /// The segment arrived for the first time.
     Received {
-        /// How often it had been asked for.
+        /// Transmissions of its Interest so far.
         transmissions: u32,
         /// Time since the first transmission.
         delay: Duration,
     },
-    /// It was asked for as often as is permitted, and left out.
+    /// The consumer gave up after the last permitted transmission.
     LeftOut,
 }

@@ -9,7 +9,7 @@ use recoup_transport::time::{Duration, Instant};
 
 /// A segment is late if it took so many times the median.
 const LATE: f64 = 1.5;
-/// What takes less than that part of a delay does not explain it.
+/// A shorter part of a delay does not explain it.
 const LEAST_PART: f64 = 0.25;
 
 /// Where Data came from.
@@ -30,27 +30,27 @@ pub enum Loss {
     Node(NodeId, Option<Kind>, DropReason),
 }
 
-/// What made the consumer ask again.
+/// The signal that made the consumer retransmit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Its timer, after that time.
     Timer(Duration),
     /// The order in which others came.
     Order,
-    /// A refusal, or that a face was gone.
+    /// A Nack, or a notice that a face was gone.
     Network,
 }
 
-/// What took most of the time.
+/// The largest part of the delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Nothing stands out: the way itself.
     Way,
-    /// It was asked for again, so long after the first time; what had been lost before, if anything is known of it.
+    /// A retransmission that long after the first transmission, with the last loss before it, if known.
     Repair {
-        /// What was lost last before the transmission that was answered.
+        /// The last loss before the answered transmission.
         loss: Option<Loss>,
-        /// What told of it.
+        /// The signal of the loss.
         remedy: Remedy,
         /// From the first transmission to the one that was answered.
         after: Duration,
@@ -59,23 +59,23 @@ pub enum Cause {
     },
     /// A packet of it waited in the node in front of a channel.
     Queue {
-        /// Which.
+        /// The channel.
         channel: Channel,
-        /// Which kind of packet.
+        /// Kind of the packet.
         kind: Kind,
-        /// How long.
+        /// The time.
         time: Duration,
     },
     /// A packet of it was longer on a channel than rate and delay explain, or the channel is a medium's.
     Channel {
-        /// Which.
+        /// The channel.
         channel: Channel,
-        /// Which kind of packet.
+        /// Kind of the packet.
         kind: Kind,
         /// How long, beyond what is explained.
         time: Duration,
     },
-    /// It did not come; what was lost last of it.
+    /// The segment did not arrive; the last loss of it.
     Missing(Option<Loss>),
 }
 
@@ -86,10 +86,10 @@ pub struct Verdict {
     pub delay: Option<Duration>,
     /// The median of that over all segments of the consumer.
     pub median: Option<Duration>,
-    /// What took most of it.
+    /// The largest part of the delay.
     pub cause: Cause,
-    /// The first timeout that was needless, if one was: how long after it the answer to its transmission came.
-    pub needless: Option<Duration>,
+    /// The first spurious timeout, if any: time from it to the answer of its transmission.
+    pub spurious: Option<Duration>,
     /// Where its Data came from.
     pub source: Option<Source>,
 }
@@ -105,10 +105,10 @@ impl Verdict {
 }
 
 impl Timeline {
-    /// Why it came when it came; `None` if it was never asked for.
+    /// The cause of the segment's delay; `None` without any Interest.
     pub fn verdict(&self) -> Option<Verdict> {
         let first = self.transmissions.first()?;
-        let needless = |it: &Transmission| Some(it.answered?.since(it.expired?));
+        let spurious = |it: &Transmission| Some(it.answered?.since(it.expired?));
         let late = |it: &&Transmission| it.expired.is_some_and(|at| it.answered >= Some(at));
         let cause = match self.delay {
             Some(delay) => self.cause(first.at, first.at + delay),
@@ -118,7 +118,7 @@ impl Timeline {
             delay: self.delay,
             median: self.median(),
             cause,
-            needless: self.transmissions.iter().find(late).and_then(needless),
+            spurious: self.transmissions.iter().find(late).and_then(spurious),
             source: self.source,
         })
     }
@@ -139,22 +139,22 @@ impl Timeline {
     fn repair(&self, answered: usize, sent: Instant) -> Cause {
         let before = self.moments.iter().filter(|it| it.at <= sent);
         let loss = before.clone().filter_map(loss).next_back();
-        let mut told = before.filter_map(|it| match it.step {
+        let mut remedies = before.filter_map(|it| match it.step {
             Step::TimedOut => {
                 let rto = self.transmissions.get(answered.wrapping_sub(1)).map(|it| it.rto);
                 Some(Remedy::Timer(rto.unwrap_or_default()))
             }
             Step::TakenForLost => Some(Remedy::Order),
-            Step::Refused { .. } | Step::Explained { .. } => Some(Remedy::Network),
+            Step::Nacked { .. } | Step::Explained { .. } => Some(Remedy::Network),
             _ => None,
         });
-        let remedy = told.next_back().unwrap_or(Remedy::Network);
+        let remedy = remedies.next_back().unwrap_or(Remedy::Network);
         let first = self.transmissions.first().map_or(sent, |it| it.at);
         Cause::Repair { loss, remedy, after: sent.since(first), in_vain: answered }
     }
 }
 
-/// What a moment says of a packet of the consumer's that was lost.
+/// The loss of a packet of the consumer, if the moment is one.
 fn loss(moment: &Moment) -> Option<Loss> {
     match moment.step {
         Step::Lost { channel, kind, reason, own: true } => {
@@ -165,7 +165,7 @@ fn loss(moment: &Moment) -> Option<Loss> {
     }
 }
 
-/// What a moment says of time that a packet waited.
+/// The time that a packet was queued, if the moment is one.
 fn wait(moment: &Moment) -> Option<(Duration, Cause)> {
     match moment.step {
         Step::Left { channel, kind, waited: time, .. } => {

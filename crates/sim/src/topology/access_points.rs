@@ -7,7 +7,7 @@ use crate::network::NodeId;
 /// Edge routers of a pod, and aggregation routers above them.
 const POD: u32 = 2;
 
-/// What there is, and how far apart.
+/// Numbers of nodes, and distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessPoints {
     /// Columns of access points.
@@ -28,11 +28,11 @@ impl Default for AccessPoints {
     }
 }
 
-/// Access points `ap1`, `ap2`, … row by row, at their positions; so many neighbours at a time hang on an edge
-/// router `edge1`, …; two of those with two aggregation routers `agg1_1`, `agg1_2` above them are a pod, and
-/// each of the routers `core1` to `core4` is joined to one aggregation router of every pod, two to each: a
-/// fat tree of four ports, but for the number of its pods (Al-Fares, Loukissas and Vahdat, 2008). With a single
-/// edge router there is nothing above it. `m1`, `m2`, … stand beside.
+/// Access points `ap1`, `ap2`, … row by row, at their positions. That many neighbours at a time hang on an edge router
+/// `edge1`, …; two edge routers with two aggregation routers `agg1_1`, `agg1_2` above them are a pod. Each of the
+/// routers `core1` to `core4` is joined to one aggregation router of every pod, two to each: a fat tree of four ports,
+/// but for the number of its pods (Al-Fares, Loukissas and Vahdat, 2008). A single edge router has nothing above it.
+/// `m1`, `m2`, … stand beside.
 pub fn access_points(shape: &AccessPoints) -> Result<Topology, TopologyError> {
     let AccessPoints { width, height, spacing, per_edge, clients } = *shape;
     if width == 0 || height == 0 || per_edge == 0 {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thirty_six_access_points_have_twelve_edge_routers_in_six_pods() {
+    fn access_points_form_pods_of_a_fat_tree() {
         let shape = AccessPoints { clients: 10, ..AccessPoints::default() };
         let topology = access_points(&shape).unwrap();
         let count = |label: &str| {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn one_edge_router_needs_nothing_above_it_and_impossible_shapes_are_refused() {
+    fn single_edge_router_needs_no_tree() {
         let row = |width, per_edge| {
             access_points(&AccessPoints { width, height: 1, per_edge, ..AccessPoints::default() })
         };

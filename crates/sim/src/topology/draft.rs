@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) struct Draft {
     topology: Topology,
     numbers: BTreeMap<String, NodeId>,
-    /// How many links have asked for a name.
+    /// Number of links of each name.
     link_names: BTreeMap<String, u32>,
     /// Links of which only one direction was given: places by their ends.
     half: BTreeMap<(NodeId, NodeId), VecDeque<usize>>,
@@ -42,7 +42,7 @@ impl Draft {
         Ok(number)
     }
 
-    /// Says where a node is and what it is.
+    /// Sets position and label of a node.
     pub(super) fn describe(
         &mut self,
         node: NodeId,
@@ -78,7 +78,7 @@ impl Draft {
         self.link(a, b, ChannelPart::default(), 1)
     }
 
-    /// Adds a link that is the same in both directions; tells its place.
+    /// Adds a link that is the same in both directions; returns its index.
     pub(super) fn link(
         &mut self,
         a: NodeId,
@@ -100,8 +100,8 @@ impl Draft {
         Ok(place)
     }
 
-    /// Adds one direction of a link: the way back of a link that has none yet, or else a link that is
-    /// the same in both directions until its way back is given.
+    /// Adds one direction of a link: the way back of a link without one, or else a link that is the same in both
+    /// directions until its way back is given.
     pub(super) fn direction(
         &mut self,
         from: NodeId,
@@ -137,7 +137,7 @@ impl Draft {
     }
 }
 
-/// Which nodes can reach each other: disjoint sets with path halving.
+/// Connected components: disjoint sets with path halving.
 pub(super) struct Parts {
     parent: Vec<usize>,
     count: usize,

@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_side_is_refused() {
+    fn empty_side_is_rejected() {
         assert!(dumbbell(0, 1).is_err() && dumbbell(1, 0).is_err());
     }
 }

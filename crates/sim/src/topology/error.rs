@@ -1,28 +1,28 @@
-//! What can be wrong with a topology or with the file that it comes from.
+//! Errors of a topology or of its file.
 use std::fmt;
 use thiserror::Error;
 
-/// Longest name of a node in octets.
-const MAX_NAME_OCTETS: usize = 200;
+/// Longest name of a node in bytes.
+const MAX_NAME_BYTES: usize = 200;
 
-/// Why there is no topology: one line for the one who wrote it.
+/// A topology that cannot be built, in one line for its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyError {
     /// The line of the file, the first is 1; `None` where no single line is to blame.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with a topology.
+/// Problems of a topology.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Problem {
     /// Something else stands where something was expected.
     #[error("expected {what}, found {found:?}")]
     Unexpected {
-        /// What should be there.
+        /// The expected text.
         what: &'static str,
-        /// What is there, shortened.
+        /// The text found, shortened.
         found: String,
     },
     /// A line or an element ends too soon.
@@ -43,11 +43,11 @@ pub enum Problem {
     /// Known to the format, but not simulated.
     #[error("{what} {found:?} cannot be simulated; {advice}")]
     Unsupported {
-        /// What kind of thing.
+        /// Kind of the thing.
         what: &'static str,
-        /// What is there, shortened.
+        /// The text found, shortened.
         found: String,
-        /// What to do.
+        /// The remedy.
         advice: &'static str,
     },
     /// The topology is larger than what is sensible.
@@ -115,8 +115,8 @@ pub(super) fn check_name(name: &str) -> Result<(), Problem> {
     if name.is_empty() {
         return Err(Problem::Missing("the name of a node"));
     }
-    if name.len() > MAX_NAME_OCTETS || name.chars().any(char::is_control) {
-        return Err(Problem::unexpected("a printable name of at most 200 octets", name));
+    if name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
+        return Err(Problem::unexpected("a printable name of at most 200 bytes", name));
     }
     Ok(())
 }

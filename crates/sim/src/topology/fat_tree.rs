@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_and_enormous_fat_trees_are_refused() {
+    fn odd_and_enormous_fat_trees_are_rejected() {
         assert!(fat_tree(3).is_err() && fat_tree(0).is_err() && fat_tree(1 << 31).is_err());
     }
 }

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_without_a_row_or_out_of_bounds_is_refused() {
+    fn empty_and_enormous_grids_are_rejected() {
         assert!(grid(3, 0).is_err() && grid(0, 3).is_err() && grid(u32::MAX, u32::MAX).is_err());
     }
 }

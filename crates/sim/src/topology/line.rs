@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_no_nodes_or_of_too_many_is_refused() {
+    fn empty_and_enormous_lines_are_rejected() {
         assert_eq!(line(0).unwrap_err().to_string(), "a line needs at least one node");
         assert_eq!(line(u32::MAX).unwrap_err().to_string(), "more than 100000 nodes");
     }

@@ -3,9 +3,8 @@
 //! Sources: Erdős and Rényi, "On random graphs I", 1959 (the graph with a given number of edges);
 //! Waxman, "Routing of multipoint connections", IEEE JSAC 6(9), 1988, section II.
 //!
-//! Differences: the Erdős–Rényi graph begins with a random tree (each node is joined to an earlier one,
-//! each of them equally likely), so that it is connected; in a Waxman graph that falls apart the nearest
-//! nodes of different parts are joined until it does not.
+//! Differences: the Erdős–Rényi graph begins with a uniform random tree, so that it is connected. In a disconnected
+//! Waxman graph the nearest nodes of different parts are joined until it is connected.
 use super::draft::{Draft, Parts};
 use super::error::Problem;
 use super::{ChannelPart, Topology, TopologyError, delay_of};
@@ -143,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_random_network_is_connected_and_has_as_many_links_as_asked() {
+    fn random_network_is_connected_with_given_links() {
         for seed in 0..200 {
             let mut rng = Rng::from_seed(seed);
             let nodes = 1 + rng.below(30) as u32;
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waxman_network_is_connected_even_where_links_are_improbable() {
+    fn sparse_waxman_network_is_connected() {
         for seed in 0..20 {
             let shape = Waxman { alpha: 0.05, beta: 0.05, ..Waxman::default() };
             let topology = waxman(&shape, &mut Rng::from_seed(seed)).unwrap();
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn near_nodes_of_a_waxman_network_are_joined_more_often() {
+    fn waxman_joins_near_nodes_more_often() {
         let shape = Waxman { nodes: 200, beta: 0.1, ..Waxman::default() };
         let topology = waxman(&shape, &mut Rng::from_seed(3)).unwrap();
         let delay: u128 = topology.links.iter().map(|l| l.forth.delay.unwrap().as_micros()).sum();
@@ -184,16 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn shapes_that_make_no_network_are_refused() {
+    fn impossible_shapes_are_rejected() {
         let mut rng = Rng::from_seed(1);
         assert!(random(0, 0, &mut rng).is_err());
         assert!(random(5, 3, &mut rng).is_err() && random(5, 11, &mut rng).is_err());
-        let refused = [
+        let rejected = [
             Waxman { nodes: 0, ..Waxman::default() },
             Waxman { alpha: 0.0, ..Waxman::default() },
             Waxman { beta: f64::NAN, ..Waxman::default() },
             Waxman { side_km: f64::INFINITY, ..Waxman::default() },
         ];
-        assert!(refused.iter().all(|shape| waxman(shape, &mut rng).is_err()));
+        assert!(rejected.iter().all(|shape| waxman(shape, &mut rng).is_err()));
     }
 }

@@ -1,7 +1,7 @@
 //! Topologies in the formats of other tools. Readers take text, never a file.
 //!
-//! Whatever the text holds, a reader ends with a topology or with one error that names the line; its
-//! memory is bounded by a multiple of the text, and the text by [`MAX_TEXT_OCTETS`].
+//! For any text, a reader returns a topology or one error that names the line. Its memory is bounded by a multiple of
+//! the text, and the text by [`MAX_TEXT_BYTES`].
 pub mod annotated;
 mod decimal;
 mod edge;
@@ -14,7 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Longest text that is read.
-pub const MAX_TEXT_OCTETS: usize = 16 << 20;
+pub const MAX_TEXT_BYTES: usize = 16 << 20;
 
 /// A format of topology files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,8 +90,8 @@ fn lines(text: &str) -> Result<impl Iterator<Item = (usize, &str)>, Problem> {
 }
 
 fn check_length(text: &str) -> Result<(), Problem> {
-    if text.len() > MAX_TEXT_OCTETS {
-        return Err(Problem::TooMany { what: "octets", limit: MAX_TEXT_OCTETS });
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(Problem::TooMany { what: "bytes", limit: MAX_TEXT_BYTES });
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_told_apart_by_what_the_text_holds() {
+    fn format_is_detected_from_the_text() {
         let guess = Format::guess;
         assert_eq!(guess("# my network\nrouter\n"), Some(Format::Annotated));
         assert_eq!(guess("# c\n[nodes]\na: _\n"), Some(Format::MiniNdn));
@@ -123,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_too_long_is_refused() {
-        let long = "#".repeat(MAX_TEXT_OCTETS + 1);
+    fn overlong_text_is_rejected() {
+        let long = "#".repeat(MAX_TEXT_BYTES + 1);
         for format in Format::ALL {
             let error = read(format, &long).unwrap_err();
-            assert_eq!(error.to_string(), "more than 16777216 octets", "{format}");
+            assert_eq!(error.to_string(), "more than 16777216 bytes", "{format}");
         }
     }
 }

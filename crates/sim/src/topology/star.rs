@@ -23,7 +23,7 @@ mod tests {
     use crate::network::NodeId;
 
     #[test]
-    fn every_link_of_a_star_begins_at_its_hub() {
+    fn links_of_a_star_begin_at_its_hub() {
         let topology = star(5).unwrap();
         assert_eq!(topology.links.len(), 5);
         assert!(topology.links.iter().all(|link| link.ends.0 == NodeId(0)));

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_binary_tree_has_a_power_of_two_of_leaves() {
+    fn binary_tree_has_two_to_the_depth_leaves() {
         let topology = tree(2, 4).unwrap();
         let labelled = |label: &str| {
             topology.nodes.iter().filter(|node| node.label.as_deref() == Some(label)).count()
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_without_children_or_out_of_bounds_are_refused() {
+    fn childless_and_enormous_trees_are_rejected() {
         assert!(tree(0, 3).is_err() && tree(10, 10).is_err() && tree(2, u32::MAX).is_err());
         assert_eq!(tree(3, 0).unwrap().nodes.len(), 1);
     }

@@ -1,6 +1,6 @@
-//! When something is asked for or offered: `constant`, `poisson`, `on-off`, batches.
+//! Times of requests and frames: `constant`, `poisson`, `on-off`, batches.
 //!
-//! The instants follow from the law and its stream alone, whatever becomes of what is asked for.
+//! The instants follow from the distribution and its stream alone, not from the fate of the requests.
 use crate::model::law::exponential_unit;
 use crate::network::Arrival;
 use recoup_transport::random::Rng;
@@ -18,7 +18,7 @@ impl Arrival {
         matches!(self, Self::Batches(_))
     }
 
-    /// What is wrong with the law, as the end of a sentence; nothing if nothing is.
+    /// The error of the distribution, as the end of a sentence; `None` if there is none.
     pub fn problem(&self) -> Option<String> {
         let rate = match self {
             Self::Constant(rate) | Self::Poisson(rate) | Self::OnOff { rate, .. } => *rate,
@@ -110,7 +110,7 @@ impl Arrivals {
         Some(count)
     }
 
-    /// What follows an arrival at `last`.
+    /// The arrival after one at `last`.
     fn following(&mut self, last: Instant) -> Option<(Instant, u64)> {
         match &mut self.law {
             Law::Constant { rate, start, number } => {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_of_a_poisson_stream_have_their_mean_and_deviation() {
+    fn poisson_gaps_have_mean_and_deviation() {
         let instants = instants(&Arrival::Poisson(50.0), 100_001);
         let gaps: Vec<f64> = instants.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_on_off_stream_is_on_for_its_share_of_the_time() {
+    fn on_off_stream_is_on_for_its_share() {
         let (on, off) = (Duration::from_millis(100), Duration::from_millis(300));
         let instants = instants(&Arrival::OnOff { rate: 1_000.0, on, off }, 1_000_000);
         let rate = 1_000_000.0 / (instants[999_999] - instants[0]);

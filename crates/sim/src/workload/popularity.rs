@@ -1,4 +1,4 @@
-//! Which content is asked for: one after the other, each equally likely, or by Zipf's law.
+//! Choice of the requested content: in sequence, uniform, or by Zipf's law.
 //!
 //! Source: Mandelbrot, "An informational theory of the statistical structure of language", 1953: content
 //! `k` of `N` with probability proportional to `(k + q)^-s`. Draws take constant time by Walker's alias
@@ -96,7 +96,7 @@ impl Chooser {
     /// A chooser among `contents`.
     ///
     /// # Errors
-    /// What is wrong with the numbers, as the end of a sentence.
+    /// The error of the numbers, as the end of a sentence.
     pub fn new(popularity: Popularity, contents: u64, tables: &mut Tables) -> Result<Self, String> {
         if contents == 0 {
             return Err("a catalogue has at least one content".into());
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_law_are_refused() {
+    fn invalid_numbers_are_rejected() {
         let make = |q, s, contents| {
             let popularity = Popularity::ZipfMandelbrot { q, s };
             Chooser::new(popularity, contents, &mut Tables::default()).map(|_| ())

@@ -41,7 +41,7 @@ fn requested(s: f64, requests: u64) -> Notes {
     notes
 }
 
-/// What a content store was asked for, by hash, and whether it had it.
+/// Lookups of a content store, by hash, and whether they were hits.
 fn asked(notes: &Notes, node: u32) -> Vec<(u64, bool)> {
     let of = |(_, at, event): &(_, NodeId, NodeEvent)| match *event {
         NodeEvent::CsHit { hash } if at.0 == node => Some((hash, true)),
@@ -67,7 +67,7 @@ fn is_hit_in_naive_store(store: &mut Vec<u64>, hash: u64) -> bool {
 }
 
 #[test]
-fn hit_ratios_are_those_of_che_and_of_a_naive_store_at_each_level() {
+fn hit_ratios_follow_che_at_each_level() {
     for s in [0.8, 1.0] {
         let (warm_up, counted) = (10_000, scaled(500_000, 60_000));
         let notes = requested(s, warm_up + counted);
@@ -92,7 +92,7 @@ fn hit_ratios_are_those_of_che_and_of_a_naive_store_at_each_level() {
 }
 
 #[test]
-fn a_store_as_large_as_the_catalogue_misses_each_content_once() {
+fn full_size_store_misses_each_content_once() {
     let mut network = line(&[(); 2].map(|()| (channel(0, 0), channel(0, 0))));
     network.nodes[1].cache = CachePlan::Octets(100 * 1_010);
     let consumer = request(5_000, Arrival::Constant(1_000.0), Popularity::Uniform, 100);

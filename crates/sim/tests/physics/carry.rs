@@ -22,16 +22,16 @@ impl Load for Frame {
     }
 }
 
-/// What became of a frame.
+/// Fate of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It arrived so long after it was offered.
+    /// The frame arrived, with the time since it was offered.
     Arrived(Duration),
-    /// It was lost.
+    /// The frame was lost.
     Lost(LossReason),
 }
 
-/// A channel of 8 Mbit/s, on which a frame of 1,000 octets takes a millisecond, without a limit.
+/// A channel of 8 Mbit/s, on which a frame of 1,000 bytes takes a millisecond, without a limit.
 pub(crate) fn millisecond_a_frame() -> ChannelPlan {
     let (rate_bits, queue_packets) = (8_000_000, None);
     ChannelPlan { rate_bits, queue_packets, ..ChannelPlan::default() }
@@ -57,42 +57,42 @@ pub(crate) fn offered(
     std::iter::from_fn(next).take(usize::try_from(frames).unwrap())
 }
 
-/// Offers frames of 1,000 octets at these instants, in order; tells the fate of each when it is known.
+/// Offers frames of 1,000 bytes at these instants, in order; passes on the fate of each when it is known.
 pub(crate) fn carry(
     plan: &ChannelPlan,
     seed: u64,
     offered: impl Iterator<Item = Instant>,
-    mut told: impl FnMut(Instant, Frame, Fate),
+    mut decided: impl FnMut(Instant, Frame, Fate),
 ) {
     let rng = Rng::from_seed(seed).substream("link");
     let mut channel = QueuedChannel::new(ChannelModel::read(plan, &rng).unwrap());
     for (number, at) in (0..).zip(offered) {
-        advance(&mut channel, at, &mut told);
+        advance(&mut channel, at, &mut decided);
         let frame = Frame { number, offered: at, octets: 1_000 };
         channel.handle(at, ChannelInput::Frame { frame, sequence: number });
     }
-    advance(&mut channel, Instant::MAX, &mut told);
+    advance(&mut channel, Instant::MAX, &mut decided);
 }
 
 fn advance(
     channel: &mut QueuedChannel<Frame>,
     until: Instant,
-    told: &mut impl FnMut(Instant, Frame, Fate),
+    decided: &mut impl FnMut(Instant, Frame, Fate),
 ) {
     while let Some(output) = channel.poll_decided() {
-        tell(Instant::ZERO, output, told);
+        decide(Instant::ZERO, output, decided);
     }
     while let Some(at) = channel.deadline().filter(|at| *at <= until) {
         while let Some(output) = channel.poll(at) {
-            tell(at, output, told);
+            decide(at, output, decided);
         }
     }
 }
 
-fn tell(at: Instant, output: ChannelOutput<Frame>, told: &mut impl FnMut(Instant, Frame, Fate)) {
+fn decide(at: Instant, output: ChannelOutput<Frame>, decided: &mut impl FnMut(Instant, Frame, Fate)) {
     match output {
-        ChannelOutput::Arrived(frame) => told(at, frame, Fate::Arrived(at.since(frame.offered))),
-        ChannelOutput::Lost { frame, reason } => told(at, frame, Fate::Lost(reason)),
+        ChannelOutput::Arrived(frame) => decided(at, frame, Fate::Arrived(at.since(frame.offered))),
+        ChannelOutput::Lost { frame, reason } => decided(at, frame, Fate::Lost(reason)),
         ChannelOutput::Doubled(_) | ChannelOutput::Free => {}
     }
 }

@@ -6,7 +6,7 @@ use recoup_sim::network::{
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::world::{Digest, World};
+use recoup_sim::simulation::{Digest, Simulation};
 use recoup_transport::fetch::Retries;
 use recoup_transport::time::{Duration, Instant};
 
@@ -70,12 +70,12 @@ fn digest_with(network: Network, seed: u64, others: &mut [&mut dyn Observer]) ->
     for other in others {
         observers.push(*other);
     }
-    World::new(network, seed).unwrap().run(&mut observers);
+    Simulation::new(network, seed).unwrap().run(&mut observers);
     digest
 }
 
 #[test]
-fn the_same_seed_gives_the_same_digest_and_another_another() {
+fn digest_depends_on_the_seed() {
     let digest = digest_with(busy(), 1, &mut []);
     assert!(digest.observations() > 10_000, "{digest:?}");
     assert_eq!(digest_with(busy(), 1, &mut []), digest);
@@ -97,9 +97,9 @@ fn records_do_not_change_what_they_record() {
     assert!(records.finish(Instant::from_millis(6_000)).iter().any(|table| !table.is_empty()));
     // Neither does the way in which a run is taken in portions.
     let mut digest = Digest::new();
-    let mut world = World::new(network, 1).unwrap();
+    let mut simulation = Simulation::new(network, 1).unwrap();
     let mut until = Instant::ZERO;
-    while world.run_until(until, &mut [&mut digest]).is_none() {
+    while simulation.run_until(until, &mut [&mut digest]).is_none() {
         until += Duration::from_millis(7);
     }
     assert_eq!(digest, alone);
@@ -119,7 +119,7 @@ impl OnLinks {
     ) -> Vec<(Instant, String, Direction, char, u64, u32)> {
         let names = network.links.iter().map(|link| link.name.clone()).collect();
         let mut on_links = Self { names, seen: Vec::new() };
-        let build = if silent { World::with_silent_nodes } else { World::new };
+        let build = if silent { Simulation::with_silent_nodes } else { Simulation::new };
         build(network, seed).unwrap().run(&mut [&mut on_links]);
         on_links.seen
     }
@@ -141,7 +141,7 @@ impl Observer for OnLinks {
 }
 
 #[test]
-fn nodes_that_say_nothing_and_the_oracle_change_nothing() {
+fn silent_nodes_and_oracle_change_nothing() {
     let expected = OnLinks::of(busy(), 1, false);
     assert!(expected.iter().filter(|it| it.3 == 'l').count() > 50);
     assert_eq!(OnLinks::of(busy(), 1, true), expected);
@@ -189,7 +189,7 @@ fn with_more_in_front(mut network: Network) -> Network {
 }
 
 #[test]
-fn a_node_elsewhere_moves_nobody_elses_draws() {
+fn added_node_moves_no_other_draws() {
     let alone = OnLinks::of(busy(), 1, false);
     let together = OnLinks::of(with_more_in_front(busy()), 1, false);
     assert!(together.len() > alone.len() + 1_000);
@@ -197,7 +197,7 @@ fn a_node_elsewhere_moves_nobody_elses_draws() {
     assert_eq!(ours, alone);
 }
 
-/// Which packets of a direction were lost by chance, counted from its first.
+/// Numbers of the packets of a direction that were lost at random.
 fn lost(network: Network, name: &str) -> (Vec<usize>, usize) {
     let seen = OnLinks::of(network, 1, false);
     let ours = |it: &&(Instant, String, Direction, char, u64, u32)| {
@@ -214,7 +214,7 @@ fn lost(network: Network, name: &str) -> (Vec<usize>, usize) {
 }
 
 #[test]
-fn algorithms_compared_on_one_seed_meet_the_same_losses() {
+fn algorithms_meet_equal_losses_on_one_seed() {
     let with = |congestion: &str| {
         let mut network = busy();
         network.faults.clear();

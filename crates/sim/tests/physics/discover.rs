@@ -3,12 +3,13 @@ use recoup_forwarder::packet::Body;
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::network::{LinkId, Network};
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::World;
+use recoup_sim::simulation::Simulation;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::{Duration, Instant};
 
-/// The source hears `a` until 2 s, and `b` from then on; nobody is told. Either link from the consumer loses as asked.
+/// The source is reachable from `a` until 2 s, and from `b` afterwards, without any notice. Links of the consumer have
+/// `loss`.
 fn moving_source(timer: &str, loss: &str) -> Network {
     let text = format!(
         r#"
@@ -84,7 +85,7 @@ impl Observer for Watch {
 
 fn watch(timer: &str, loss: &str) -> Watch {
     let mut watch = Watch::default();
-    World::new(moving_source(timer, loss), 1).unwrap().run(&mut [&mut watch]);
+    Simulation::new(moving_source(timer, loss), 1).unwrap().run(&mut [&mut watch]);
     watch
 }
 
@@ -105,7 +106,7 @@ fn a_source_that_moves_is_found_again() {
 }
 
 #[test]
-fn the_search_begins_with_the_third_timeout_and_lasts_four_seconds() {
+fn search_begins_at_the_third_timeout() {
     for timer in ["ccntimer", "wma"] {
         let watch = watch(timer, "none");
         let toward_b = watch.asked[1].iter().filter(|(at, _)| *at > MOVE);
@@ -124,5 +125,5 @@ fn one_loss_does_not_unpin() {
     let lossy = watch("ccntimer", "trace(packets=40 80 120)");
     let early = |at: &&(Instant, Duration)| at.0 < MOVE;
     assert!(lossy.timeouts.iter().filter(|at| **at < MOVE).count() >= 3);
-    assert!(lossy.asked[1].iter().filter(early).count() <= 4, "never asked again");
+    assert!(lossy.asked[1].iter().filter(early).count() <= 4, "never retransmitted");
 }

@@ -7,7 +7,7 @@ use recoup_sim::network::{
 use recoup_transport::fetch::Retries;
 use recoup_transport::time::Duration;
 
-/// Octets of a frame with Data, and of one with an Interest.
+/// Bytes of a frame with Data, and of one with an Interest.
 const DATA: u64 = 1_250 + 38;
 const INTEREST: u64 = 60;
 
@@ -35,7 +35,7 @@ fn fetched(mut network: Network, window: u32, segments: u64) -> Notes {
     notes
 }
 
-/// Seconds that `octets` take on a rate.
+/// Transmission time of `octets`, in seconds.
 fn transmission(octets: u64, rate_bits: u64) -> f64 {
     (octets * 8) as f64 / rate_bits as f64
 }
@@ -47,7 +47,7 @@ fn base_rtt() -> f64 {
 }
 
 #[test]
-fn a_small_window_gets_itself_once_per_round_trip() {
+fn small_window_is_sent_once_per_round_trip() {
     for window in [1, 4, 16] {
         let notes = fetched(three_links(), window, scaled(20_000, 4_000));
         let expected = f64::from(window) * 1_024.0 * 8.0 / base_rtt();
@@ -60,7 +60,7 @@ fn a_small_window_gets_itself_once_per_round_trip() {
 }
 
 #[test]
-fn a_large_window_gets_the_share_of_the_bottleneck_that_is_content() {
+fn large_window_fills_the_bottleneck() {
     for window in [64, 400] {
         let notes = fetched(three_links(), window, scaled(20_000, 4_000));
         let expected = 5e6 * 1_024.0 / DATA as f64;
@@ -73,7 +73,7 @@ fn a_large_window_gets_the_share_of_the_bottleneck_that_is_content() {
 }
 
 #[test]
-fn delays_of_both_directions_add_up_and_each_rate_counts_in_its_own() {
+fn delays_add_up_and_rates_are_per_direction() {
     let (forth, back) = (framed(channel(1_000_000, 40)), framed(channel(8_000_000, 5)));
     let notes = fetched(line(&[(forth, back)]), 1, 500);
     let rtt = 0.045 + transmission(INTEREST, 1_000_000) + transmission(DATA, 8_000_000);
@@ -82,7 +82,7 @@ fn delays_of_both_directions_add_up_and_each_rate_counts_in_its_own() {
 }
 
 #[test]
-fn a_slow_way_out_for_interests_limits_what_comes_back() {
+fn slow_uplink_of_interests_limits_data() {
     let (forth, back) = (framed(channel(64_000, 10)), framed(channel(100_000_000, 10)));
     let notes = fetched(line(&[(forth, back)]), 100, 2_000);
     let expected = 1_024.0 * 8.0 / transmission(INTEREST, 64_000);
@@ -113,7 +113,7 @@ fn background_traffic_leaves_the_rest_of_the_rate() {
 }
 
 #[test]
-fn a_processing_time_adds_to_each_round_trip_and_bounds_the_rate() {
+fn processing_time_adds_to_round_trips() {
     let mut network = three_links();
     network.nodes[1].processing = "constant(time=2ms)".into();
     let notes = fetched(network.clone(), 1, 500);
@@ -125,7 +125,7 @@ fn a_processing_time_adds_to_each_round_trip_and_bounds_the_rate() {
 }
 
 #[test]
-fn losses_at_random_cost_an_ideal_consumer_their_share() {
+fn random_losses_cost_their_share() {
     // A constant window behind a timeout that is exact: each loss costs one transmission, and the
     // number of transmissions of a segment is geometric.
     let mut network = line(&[(framed(channel(0, 5)), framed(channel(0, 5)))]);

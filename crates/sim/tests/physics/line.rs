@@ -7,13 +7,13 @@ use recoup_sim::network::{
     Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::{Ended, World};
+use recoup_sim::simulation::{Ended, Simulation};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::time::{Duration, Instant};
 
-/// What everything in these networks is below.
+/// Prefix of all names in these networks.
 pub(crate) const PREFIX: &str = "/x";
 
 /// Nodes `n0`, `n1`, … one behind the other, with a route from each to the last.
@@ -116,7 +116,7 @@ pub(crate) fn request(
     }))
 }
 
-/// What a consumer got, and when.
+/// An arrival at a consumer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Got {
     pub(crate) at: Instant,
@@ -130,7 +130,7 @@ pub(crate) struct Got {
 pub(crate) struct Notes {
     pub(crate) got: Vec<Got>,
     pub(crate) timeouts: u64,
-    /// Packets that nodes had no room for.
+    /// Packets dropped by queues of nodes.
     pub(crate) dropped: u64,
     pub(crate) events: Vec<(Instant, NodeId, NodeEvent)>,
     /// Packets with a congestion mark that arrived somewhere.
@@ -186,7 +186,7 @@ impl Notes {
 /// Runs a network to its end.
 pub(crate) fn run(network: &Network, seed: u64) -> (Notes, Ended) {
     let mut notes = Notes::default();
-    let ended = World::new(network.clone(), seed).unwrap().run(&mut [&mut notes]);
+    let ended = Simulation::new(network.clone(), seed).unwrap().run(&mut [&mut notes]);
     assert_eq!(ended.balance.check(), Ok(()));
     (notes, ended)
 }

@@ -4,7 +4,7 @@ use crate::significance::{assert_likely, chi_square_p, scaled};
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{Arrival, ChannelPlan};
 
-/// Which frames of a full channel the model takes.
+/// Frames of a full channel, true if the model loses them.
 fn taken(loss: &str, frames: u64) -> Vec<bool> {
     let plan = ChannelPlan { loss: loss.into(), ..millisecond_a_frame() };
     let fates = fates(&plan, 1, offered(&Arrival::Constant(1_000.0), 1, frames));
@@ -30,7 +30,7 @@ fn bursts(taken: &[bool]) -> Vec<u64> {
 }
 
 #[test]
-fn independent_losses_are_as_many_as_their_probability_says() {
+fn independent_losses_follow_their_probability() {
     let frames = scaled(2_000_000, 300_000);
     for p in [0.001, 0.05, 0.3] {
         let taken = taken(&format!("bernoulli(p={p})"), frames);
@@ -62,7 +62,7 @@ fn independent_losses_come_at_geometric_distances() {
 }
 
 #[test]
-fn gilbert_elliott_losses_have_their_share_and_their_bursts() {
+fn gilbert_elliott_has_share_and_bursts() {
     let frames = scaled(2_000_000, 400_000);
     for (p, r) in [(0.01, 0.25), (0.002, 0.05), (0.1, 0.5)] {
         let taken = taken(&format!("gilbert-elliott(p={p},r={r})"), frames);
@@ -79,7 +79,7 @@ fn gilbert_elliott_losses_have_their_share_and_their_bursts() {
 }
 
 #[test]
-fn a_gilbert_elliott_channel_with_losses_in_both_states_loses_their_mixture() {
+fn gilbert_elliott_mixes_losses_of_both_states() {
     let (p, r, good, bad) = (0.02, 0.1, 0.01, 0.6);
     let frames = scaled(2_000_000, 400_000);
     let taken = taken("gilbert-elliott(p=0.02,r=0.1,good=0.01,bad=0.6)", frames);
@@ -92,7 +92,7 @@ fn a_gilbert_elliott_channel_with_losses_in_both_states_loses_their_mixture() {
 }
 
 #[test]
-fn a_channel_that_fades_in_time_loses_the_share_of_bad_time() {
+fn fading_channel_loses_the_share_of_bad_time() {
     let frames = scaled(4_000_000, 600_000);
     let taken = taken("sojourn(good-time=400ms,bad-time=100ms)", frames);
     // A process with two exponential states: its correlation falls by 1/(400 ms) + 1/(100 ms).
@@ -109,7 +109,7 @@ fn a_channel_that_fades_in_time_loses_the_share_of_bad_time() {
 }
 
 #[test]
-fn doubled_frames_are_as_many_as_their_probability_says() {
+fn duplicates_follow_their_probability() {
     let frames = 100_000;
     let plan = ChannelPlan { duplicate: "bernoulli(p=0.1)".into(), ..millisecond_a_frame() };
     let mut arrived = 0_u64;

@@ -3,7 +3,7 @@ use crate::line::{add, channel, line, produce, request, run};
 use recoup_forwarder::event::NodeEvent;
 use recoup_sim::network::{Arrival, ChannelPlan, NodeId, Popularity};
 
-/// Answers of 1,000 octets, 1.5 in a millisecond, on a link that takes one.
+/// Answers of 1,000 bytes, 1.5 in a millisecond, on a link that takes one.
 fn marks(threshold: u64, requests: u64) -> (Vec<f64>, u64) {
     let marking = format!("codel(threshold={threshold},interval=100ms)");
     let back = ChannelPlan { marking, ..channel(8_000_000, 1) };
@@ -36,7 +36,7 @@ fn a_standing_queue_is_marked_ever_more_often() {
 }
 
 #[test]
-fn a_queue_that_stays_below_the_threshold_is_never_marked() {
+fn queue_below_the_threshold_is_never_marked() {
     // A third of 300 answers waits at most.
     assert_eq!(marks(101_000, 300), (Vec::new(), 0));
 }

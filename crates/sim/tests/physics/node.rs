@@ -23,7 +23,7 @@ fn waits(notes: &Notes) -> impl Iterator<Item = f64> {
 }
 
 #[test]
-fn requests_wait_as_long_as_lindleys_equation_says_and_md1_on_average() {
+fn requests_wait_as_in_lindleys_equation() {
     for (utilisation, count) in [(0.5, scaled(400_000, 60_000)), (0.8, scaled(2_000_000, 60_000))] {
         let (notes, _) = run(&requests(count, Arrival::Poisson(utilisation * 1e3), None), 1);
         assert_eq!(notes.got.len() as u64, count);
@@ -42,7 +42,7 @@ fn requests_wait_as_long_as_lindleys_equation_says_and_md1_on_average() {
 }
 
 #[test]
-fn a_node_drops_what_exceeds_the_rate_of_its_face() {
+fn node_drops_beyond_the_rate_of_a_face() {
     for load in [1.2, 1.5, 2.0] {
         let count = scaled(200_000, 20_000);
         let (notes, _) = run(&requests(count, Arrival::Constant(load * 1e3), Some(20)), 1);
@@ -53,7 +53,7 @@ fn a_node_drops_what_exceeds_the_rate_of_its_face() {
 }
 
 #[test]
-fn a_node_that_takes_its_time_is_an_mm1_queue() {
+fn node_with_exponential_processing_is_mm1() {
     // Utilisation 1/2: the mean time in the system is 1/(1000 - 500) s.
     let runs: Vec<f64> = (1..=10)
         .map(|seed| {
@@ -80,9 +80,9 @@ fn a_node_that_takes_its_time_is_an_mm1_queue() {
 }
 
 #[test]
-fn packets_share_a_queue_with_background_traffic_first_in_first_out() {
-    // One half NDN and one half background, both Poisson: together they are one Poisson stream, and
-    // each waits as long as M/D/1 says.
+fn packets_and_background_share_a_fifo() {
+    // One half NDN and one half background, both Poisson: together they are one Poisson stream, and each waits as in
+    // M/D/1.
     use recoup_sim::network::{ApplicationKind, BackgroundPlan, Direction};
     let means: Vec<f64> = (1..=10)
         .map(|seed| {
@@ -105,7 +105,7 @@ fn packets_share_a_queue_with_background_traffic_first_in_first_out() {
 }
 
 #[test]
-fn two_producers_with_equal_routes_share_the_requests_in_turns() {
+fn equal_routes_share_requests_in_turn() {
     let mut network = line(&[(channel(0, 1), channel(0, 1)), (channel(0, 1), channel(0, 1))]);
     // The consumer in the middle, a producer at each end.
     network.routes.clear();

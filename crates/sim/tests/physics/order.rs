@@ -9,7 +9,7 @@ fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// 8 Mbit/s, 10 ms, and room for so many frames.
+/// 8 Mbit/s, 10 ms, and a limit of that many frames.
 fn plan(order: Order, room: u64) -> ChannelPlan {
     let queue_packets = Some(room);
     ChannelPlan { delay: ms(10), queue_packets, order, ..millisecond_a_frame() }
@@ -21,7 +21,7 @@ fn burst(order: Order, room: u64, frames: u64) -> Vec<Fate> {
 }
 
 #[test]
-fn a_router_keeps_its_room_and_the_one_that_it_sends() {
+fn router_holds_its_limit_and_one_in_transmission() {
     let fates = burst(Order::RateThenDelay, 20, 30);
     for (number, fate) in (0..).zip(&fates) {
         let expected = match number {
@@ -33,7 +33,7 @@ fn a_router_keeps_its_room_and_the_one_that_it_sends() {
 }
 
 #[test]
-fn mininet_keeps_its_room_for_what_travels() {
+fn mininet_limit_counts_frames_in_flight() {
     // Nothing of a burst has reached the rate when its last frame comes: the limit is all there is.
     let fates = burst(Order::DelayThenRate, 20, 30);
     for (number, fate) in (0..).zip(&fates) {
@@ -45,8 +45,7 @@ fn mininet_keeps_its_room_for_what_travels() {
     }
 }
 
-/// What comes through of twice the rate in ten seconds, in frames per millisecond, and how long the
-/// last of it took.
+/// Throughput at twice the rate over ten seconds, in frames per millisecond, and the delay of the last frame.
 fn throughput(order: Order, room: u64) -> (f64, Duration) {
     let fates = fates(&plan(order, room), 1, offered(&Arrival::Constant(2_000.0), 1, 20_000));
     let arrived = |fate: &Fate| match fate {
@@ -58,11 +57,11 @@ fn throughput(order: Order, room: u64) -> (f64, Duration) {
 }
 
 #[test]
-fn mininet_with_less_room_than_the_pipe_holds_does_not_fill_its_rate() {
-    // Room for 5 frames, each of which takes it for 10 ms: 5 frames in 10 ms, whatever the rate.
+fn mininet_limit_below_the_pipe_caps_the_rate() {
+    // A limit of 5 frames, each of which counts for 10 ms: 5 frames in 10 ms, whatever the rate.
     for (room, expected) in [(2, 0.2), (5, 0.5), (8, 0.8)] {
         let (frames, _) = throughput(Order::DelayThenRate, room);
-        assert_within(&format!("frames per ms with room for {room}"), frames, expected, 0.005);
+        assert_within(&format!("frames per ms with a limit of {room}"), frames, expected, 0.005);
     }
 }
 
@@ -70,13 +69,13 @@ fn mininet_with_less_room_than_the_pipe_holds_does_not_fill_its_rate() {
 fn a_router_fills_its_rate_with_any_room() {
     for room in [1, 5, 20] {
         let (frames, _) = throughput(Order::RateThenDelay, room);
-        assert_within(&format!("frames per ms with room for {room}"), frames, 1.0, 0.005);
+        assert_within(&format!("frames per ms with a limit of {room}"), frames, 1.0, 0.005);
     }
 }
 
 #[test]
-fn what_mininet_lets_wait_is_its_room_less_what_travels() {
-    // At one frame per ms, 10 travel; of the room for 30, 20 wait, each for 1 ms.
+fn mininet_queues_its_limit_less_frames_in_flight() {
+    // At one frame per ms, 10 are in flight; of a limit of 30, 20 are queued, each for 1 ms.
     let (frames, last) = throughput(Order::DelayThenRate, 30);
     assert_within("frames per ms", frames, 1.0, 0.005);
     let expected = ms(10 + 20 + 1);

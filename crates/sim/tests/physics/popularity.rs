@@ -1,4 +1,4 @@
-//! Which contents are asked for, against Zipf's law as Mandelbrot has it.
+//! Popularity of contents, against the Zipf–Mandelbrot distribution.
 use crate::significance::chi_square_p;
 use recoup_sim::network::Popularity;
 use recoup_sim::workload::popularity::{Chooser, Tables};
@@ -31,7 +31,7 @@ fn p_value(q: f64, s: f64, law: (f64, f64), contents: u64) -> f64 {
 }
 
 #[test]
-fn a_million_draws_follow_the_law_of_zipf_and_mandelbrot() {
+fn million_draws_follow_zipf_mandelbrot() {
     for (q, s) in [(0.0, 1.0), (0.7, 0.7), (16.0, 2.0)] {
         for contents in [10_000, 137] {
             let p = p_value(q, s, (q, s), contents);
@@ -42,13 +42,13 @@ fn a_million_draws_follow_the_law_of_zipf_and_mandelbrot() {
 }
 
 #[test]
-fn a_million_draws_tell_laws_apart_that_are_nearly_the_same() {
+fn million_draws_separate_near_distributions() {
     assert!(p_value(0.0, 1.0, (0.0, 1.01), 10_000) < 1e-6);
     assert!(p_value(0.7, 0.7, (2.0, 0.7), 10_000) < 1e-6);
 }
 
 #[test]
-fn each_content_is_equally_likely_where_nothing_is_popular() {
+fn uniform_draws_are_equally_likely() {
     let counts = frequencies(Popularity::Uniform, 1_000);
     let p = chi_square_p(&counts, &[1_000.0; 1_000]);
     assert!(p > 0.01, "{p}");

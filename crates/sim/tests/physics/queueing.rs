@@ -32,23 +32,23 @@ fn compare_wait(utilisation: f64, frames: u64) {
     let estimate = Estimate::of(&waits, 0.99).unwrap();
     let expected = md1_wait(utilisation);
     println!("half width of the 99 % interval: {:.3} %", 100.0 * estimate.half_width / expected);
-    assert!(estimate.half_width < 0.03 * expected, "too few frames to tell: {estimate:?}");
+    assert!(estimate.half_width < 0.03 * expected, "too few frames: {estimate:?}");
     assert!(estimate.compare(expected).is_none(), "{estimate:?} instead of {expected}");
     assert_within(&format!("wait at {utilisation}"), estimate.mean, expected, 0.02);
 }
 
 #[test]
-fn half_loaded_a_frame_waits_as_long_as_md1_says() {
+fn half_load_waits_as_in_md1() {
     compare_wait(0.5, scaled(4_000_000, 400_000));
 }
 
 #[test]
-fn at_four_fifths_a_frame_waits_as_long_as_md1_says() {
+fn four_fifths_load_waits_as_in_md1() {
     compare_wait(0.8, scaled(8_000_000, 1_500_000));
 }
 
 #[test]
-fn at_nine_tenths_a_frame_waits_as_long_as_md1_says() {
+fn nine_tenths_load_waits_as_in_md1() {
     compare_wait(0.9, scaled(30_000_000, 5_000_000));
 }
 
@@ -82,7 +82,7 @@ fn an_overloaded_channel_drops_what_exceeds_its_rate() {
 }
 
 #[test]
-fn a_poisson_stream_of_half_as_much_again_loses_a_third() {
+fn overload_by_half_loses_a_third() {
     // The queue is all but never empty, so that the rate is all but always used.
     let plan = ChannelPlan { queue_packets: Some(50), ..millisecond_a_frame() };
     let loss = overload_loss(&plan, &Arrival::Poisson(1_500.0), 1_000, 600_000);

@@ -1,7 +1,7 @@
 //! Links that send again what they lose.
 use crate::line::{Notes, add, channel, fetch, line, run, serve};
 use recoup_sim::network::ChannelPlan;
-use recoup_sim::world::Ended;
+use recoup_sim::simulation::Ended;
 
 /// A fetch over two links, of which the first loses five packets of a hundred each way.
 fn fetched(recovery: &str, loss: &str, segments: u64) -> (Notes, Ended) {
@@ -15,9 +15,9 @@ fn fetched(recovery: &str, loss: &str, segments: u64) -> (Notes, Ended) {
 }
 
 #[test]
-fn a_link_with_recovery_leaves_the_consumer_no_timeout() {
+fn link_recovery_spares_the_consumer_timeouts() {
     let segments = 2_000;
-    // The consumer asks again after 60 s, so that a loss that is not recovered takes as long.
+    // The consumer retransmits after 60 s, so that an unrecovered loss takes as long.
     let (clean, ended) = fetched("off", "none", segments);
     assert_eq!((clean.got.len() as u64, clean.timeouts), (segments, 0));
     let free_s = ended.at.as_secs_f64();
@@ -42,9 +42,9 @@ fn without_recovery_each_loss_is_the_consumers() {
 }
 
 #[test]
-fn recovery_at_no_loss_costs_next_to_no_time() {
+fn recovery_without_loss_costs_little_time() {
     let time = |recovery| fetched(recovery, "none", 2_000).1.at.as_secs_f64();
     let (with, without) = (time("wldr"), time("off"));
-    // 16 octets on 1,250, and a question now and then.
+    // 16 bytes on 1,250, and a probe now and then.
     assert!(with < 1.02 * without, "{with} s, {without} s");
 }

@@ -2,12 +2,12 @@
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::network::{ApplicationId, Network};
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::World;
+use recoup_sim::simulation::Simulation;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
 
-/// What the bottleneck carries of content: packets of 1,250 octets hold 1,024.
+/// Content on the bottleneck: packets of 1,250 bytes hold 1,024.
 const CONTENT_BITS: f64 = 10e6 * 1_024.0 / 1_250.0;
 
 /// Two clients behind a router, one of them greedy, and a bottleneck of 10 Mbit/s to the server.
@@ -60,7 +60,7 @@ fn two_clients(scheduler: &str, modest: &str, object: [&str; 2]) -> Network {
     scenario.network(1).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Octets of content that each got from the fourth second on.
+/// Bytes of content that each consumer received from the fourth second on.
 #[derive(Default)]
 struct Shares([u64; 2]);
 
@@ -75,10 +75,10 @@ impl Observer for Shares {
     }
 }
 
-/// What greedy and modest get of what the bottleneck carries.
+/// Shares of greedy and modest in the content on the bottleneck.
 fn shares(network: Network) -> [f64; 2] {
     let mut shares = Shares::default();
-    World::new(network, 1).unwrap().run(&mut [&mut shares]);
+    Simulation::new(network, 1).unwrap().run(&mut [&mut shares]);
     shares.0.map(|octets| octets as f64 * 8.0 / 8.0 / CONTENT_BITS)
 }
 
@@ -108,8 +108,8 @@ fn two_that_want_more_get_half_each() {
 }
 
 #[test]
-fn two_who_ask_for_the_same_content_are_told_apart_by_their_nonces() {
-    // Nobody keeps what passes, and one is far ahead of the other: nothing is shared.
+fn nonces_separate_consumers_of_one_content() {
+    // No cache keeps passing packets, and one consumer is far ahead of the other: nothing is shared.
     let mut network = two_clients("max-min(share=flow)", "aimd", ["/one", "/one"]);
     network.applications[1].start = Instant::from_millis(1_000);
     let [one, other] = shares(network);
@@ -117,7 +117,7 @@ fn two_who_ask_for_the_same_content_are_told_apart_by_their_nonces() {
 }
 
 #[test]
-fn who_wants_less_than_half_gets_that_and_the_other_the_rest() {
+fn modest_flow_is_served_in_full() {
     for scheduler in ["max-min", "max-min(share=flow)", "drr"] {
         // 4 segments in each round trip of 21 ms.
         let [greedy, modest] = shares(two_clients(scheduler, "fixed(window=4)", DIFFERENT));

@@ -83,7 +83,7 @@ fn fraction(a: f64, x: f64) -> f64 {
 }
 
 #[test]
-fn quantiles_of_chi_square_are_those_of_the_tables() {
+fn chi_square_quantiles_match_the_tables() {
     // Abramowitz & Stegun, table 26.8.
     for (freedom, statistic, p) in [
         (1.0, 3.841_46, 0.05),

@@ -1,4 +1,4 @@
-//! What must hold while a world runs.
+//! Invariants of a running simulation.
 use crate::plan::Swarmed;
 use crate::run::Facts;
 use recoup_forwarder::event::NodeEvent;
@@ -9,14 +9,14 @@ use recoup_sim::network::{
     ApplicationId, ApplicationKind, Direction, Fault, FetchPlan, LinkId, Network, NodeId,
 };
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::Balance;
+use recoup_sim::simulation::Balance;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::FetchOptions;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More observations than any of these worlds makes that ends.
+/// More observations than any terminating simulation of the swarm makes.
 const ENDLESS: u64 = 20_000_000;
 
 /// Where something is: a link, a direction, a kind (Interest, Data, Nack), and the hash of a name.
@@ -46,11 +46,11 @@ struct Totals {
 #[derive(Clone, Debug, Default)]
 struct NodeState {
     is_down: bool,
-    /// Interests that are pending by what the node told.
+    /// Pending Interests by the node's events.
     pending: i64,
 }
 
-/// What is known of a consumer in its present life.
+/// State of a consumer since its start.
 #[derive(Clone, Debug, Default)]
 struct Consumer {
     is_on: bool,
@@ -76,7 +76,7 @@ impl Checker {
             totals: BTreeMap::new(),
             nodes: vec![NodeState::default(); network.nodes.len()],
             applications: vec![Consumer::default(); network.applications.len()],
-            facts: Facts { worlds: 1, ..Facts::default() },
+            facts: Facts { simulations: 1, ..Facts::default() },
             network,
         }
     }
@@ -85,7 +85,7 @@ impl Checker {
         self.nodes[node.0 as usize].is_down
     }
 
-    /// The world counted what was observed.
+    /// The simulation's balance equals the observations.
     pub(crate) fn compare(&self, balance: &Balance) {
         for kind in [Kind::Interest, Kind::Data, Kind::Nack] {
             let seen = self.totals.get(&kind).copied().unwrap_or_default();
@@ -210,7 +210,7 @@ impl Checker {
         }
     }
 
-    /// A fetch that says so has all segments.
+    /// A completed fetch has all segments.
     fn check_object(&self, id: ApplicationId, fetch: &FetchPlan) {
         let state = &self.applications[id.0 as usize];
         let serves = self.network.applications.iter().find_map(|plan| match &plan.kind {
@@ -218,7 +218,7 @@ impl Checker {
             _ => None,
         });
         let Some(serve) = serves else {
-            panic!("an object came that nobody serves: {fetch:?}");
+            panic!("an object came without a producer: {fetch:?}");
         };
         let segments = serve.size_octets.div_ceil(serve.segment_octets);
         let last = fetch.last.map_or(segments - 1, |last| last.min(segments - 1));
@@ -229,8 +229,8 @@ impl Checker {
 
 impl Consumer {
     fn fetched(&mut self, now: Instant, plan: &FetchPlan, report: &Report) {
-        // That a segment does not exist is progress, too, once for each that was asked for, and goes
-        // unreported. Looking for timeouts only now and then may put the end off that long.
+        // The absence of a segment is progress, too, once for each request, and is not reported. Coarse timeout checks
+        // may put the end off that long.
         let unknown = self.asked.difference(&self.received).count() as u32;
         let FetchOptions { no_progress, rto_check, .. } = plan.options;
         let patience = (1 + unknown) * no_progress + rto_check + Duration::from_millis(1);
@@ -246,7 +246,7 @@ impl Consumer {
             }
             Report::Event(Event::Received { segment, .. }) => {
                 self.last_progress = now;
-                assert!(self.received.insert(*segment), "segment {segment} came twice");
+                assert!(self.received.insert(*segment), "segment {segment} is a duplicate");
             }
             Report::Event(Event::Window { window, .. }) => {
                 assert!(*window >= 1.0 && window.is_finite(), "a window of {window}");
@@ -260,7 +260,7 @@ impl Consumer {
         }
     }
 
-    /// A producer's refusal, which has no reason, is the end of a request; without a timeout any refusal is.
+    /// A producer's Nack, which has no reason, ends a request; without a timeout any Nack does.
     fn requested(&mut self, is_final: bool, report: &Report) {
         match *report {
             Report::Event(Event::Sent { segment, transmissions, .. }) => {
@@ -279,7 +279,7 @@ impl Consumer {
             Report::Event(Event::Nacked { segment: Some(segment), reason })
                 if is_final || reason == NackReason::None =>
             {
-                assert!(self.open.remove(&segment), "{segment} was refused and was not open");
+                assert!(self.open.remove(&segment), "{segment} had a Nack and was not open");
             }
             Report::Event(Event::Window { window, .. }) => {
                 assert!(window >= 1.0 && window.is_finite(), "a window of {window}");

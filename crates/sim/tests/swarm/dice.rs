@@ -42,7 +42,8 @@ impl Dice {
         of[self.0.below(of.len() as u64) as usize]
     }
 
-    /// One of the algorithms of a family by its name alone, or of `more`; so nobody has to remember to add a new one.
+    /// One of the algorithms of a family by its name alone, or of `more`; new algorithms are included without a change
+    /// here.
     pub(crate) fn one_named(
         &mut self,
         family: impl Iterator<Item = &'static str>,

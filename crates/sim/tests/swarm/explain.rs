@@ -1,4 +1,4 @@
-//! What happened under a seed, for people.
+//! Explanation of a seed: its plan and its last events.
 use crate::plan::plan;
 use crate::run;
 use recoup_forwarder::packet::Packet;
@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// How many observations are told; `RECOUP_SWARM_LAST` asks for more.
+/// Number of observations printed; `RECOUP_SWARM_LAST` overrides it.
 const LAST: usize = 60;
 
 /// Runs something and returns what it panicked with.
@@ -23,14 +23,14 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Runs a seed, tells what was built and what happened last, and panics if something does not hold.
+/// Runs a seed, prints its plan and the last events, and panics if an invariant fails.
 pub(crate) fn replay(seed: u64) {
-    tell(seed);
+    print(seed);
     println!("{:#?}", run::check(seed));
 }
 
-/// Tells what was built under a seed, and what happened last.
-pub(crate) fn tell(seed: u64) {
+/// Prints the plan of a seed, and the last events.
+pub(crate) fn print(seed: u64) {
     let swarmed = plan(seed);
     let network = &swarmed.network;
     println!("seed {seed}, gentle: {}, {:?}", swarmed.is_gentle, network.stop);
@@ -85,7 +85,7 @@ fn line(observation: &Observation<'_>) -> String {
             packet("lost", link, direction, it) + &format!(" {reason:?}")
         }
         Observation::Application { application, report: Report::Content { segment, content } } => {
-            format!("{application:?} content of segment {segment}: {} octets", content.len())
+            format!("{application:?} content of segment {segment}: {} bytes", content.len())
         }
         other => format!("{other:?}"),
     }

@@ -1,14 +1,16 @@
-//! The swarm: random worlds, one for each seed, and what must hold in every world whatever is in it.
+//! The swarm: random simulations, one for each seed, and invariants that hold in all of them.
 //!
-//! A seed decides topology, channels, losses, faults, content stores, strategies, suppression,
-//! schedulers, processing times, routes (sometimes wrong ones) and applications. The [`checker`] holds the run to
-//! what must always hold: packets are conserved, nothing stalls, every Interest ends as satisfied, timed
-//! out or refused, windows are at least 1, time never goes backwards, and a second run is the same.
+//! A seed decides topology, channels, losses, faults, content stores, strategies, suppression, schedulers, processing
+//! times, routes (sometimes wrong ones) and applications. The [`checker`] tests the invariants: packets are conserved
+//! and
+//! nothing stalls; every Interest ends with Data, a timeout or a Nack; windows are at least 1; time never goes
+//! backwards;
+//! and a second run is equal.
 //!
 //! ```sh
 //! cargo test -p recoup-sim --test swarm                                  # 2,000 seeds
 //! RECOUP_SWARM_SEEDS=1000..20000 cargo test --release -p recoup-sim --test swarm
-//! RECOUP_SWARM_SEED=1234 cargo test -p recoup-sim --test swarm -- --nocapture   # replays one, and tells it
+//! RECOUP_SWARM_SEED=1234 cargo test -p recoup-sim --test swarm -- --nocapture   # replays one, and prints it
 //! ```
 mod channel;
 mod checker;
@@ -22,16 +24,16 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What runs if nobody asks for anything else.
+/// Seeds without `RECOUP_SWARM_SEEDS`.
 const SEEDS: Range<u64> = 1..2_001;
 
-#[expect(clippy::disallowed_methods, reason = "the person at the keyboard says which seeds run")]
+#[expect(clippy::disallowed_methods, reason = "the user chooses the seeds")]
 fn setting(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
 #[test]
-fn what_must_always_hold_holds_in_every_world() {
+fn invariants_hold_in_every_simulation() {
     if let Some(seed) = setting("RECOUP_SWARM_SEED") {
         return explain::replay(seed.trim().parse().expect("RECOUP_SWARM_SEED is a number"));
     }
@@ -41,7 +43,7 @@ fn what_must_always_hold_holds_in_every_world() {
         println!("seed {seed}: {what}");
     }
     if let Some((seed, _)) = failures.first() {
-        explain::tell(*seed);
+        explain::print(*seed);
         panic!(
             "{} of {seeds:?} failed; RECOUP_SWARM_SEED={seed} replays the first",
             failures.len()

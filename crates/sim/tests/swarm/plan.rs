@@ -1,4 +1,4 @@
-//! The world of a seed.
+//! The simulation of a seed.
 use crate::channel;
 use crate::consumer;
 use crate::dice::Dice;
@@ -15,7 +15,7 @@ use recoup_sim::topology;
 use recoup_transport::queue::Discipline;
 use recoup_transport::time::{Duration, Instant};
 
-/// A world that ends: every consumer ends or is taken away.
+/// A simulation that ends: every consumer ends or is stopped.
 pub(crate) struct Swarmed {
     pub(crate) network: Network,
     /// Nothing is lost and nothing fails: every fetch must get its object.
@@ -123,7 +123,7 @@ fn schedulers(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
     }
 }
 
-/// What somebody serves.
+/// A producer's object.
 struct Served {
     prefix: Name,
     nodes: Vec<NodeId>,
@@ -207,7 +207,7 @@ fn routes(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentle: 
     if is_gentle {
         return;
     }
-    // Somebody configures routes by hand, and wrong: Interests may go round.
+    // Misconfigured routes: Interests may loop.
     for _ in 0..if dice.chance(0.15) { dice.between(1, 6) } else { 0 } {
         let node = NodeId(dice.place(network.nodes.len()));
         let links: Vec<LinkId> = network.faces(node).map(|(link, _)| link).collect();
@@ -232,7 +232,7 @@ fn consumers(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentl
         let node = NodeId(dice.place(network.nodes.len()));
         let start = if is_gentle { dice.instant(1, 1_000) } else { dice.instant(0, 2_000) };
         let of = &served[dice.place(served.len()) as usize];
-        // Where no route leads away only those who serve there answer.
+        // If no route leads away, only local producers answer.
         if is_gentle
             && !network.leads_away(node)
             && !served.iter().all(|it| it.nodes.contains(&node))

@@ -1,16 +1,16 @@
-//! One seed: its world runs until nothing is left to happen, and is looked at.
+//! One seed: its simulation runs until no event is left, and is checked.
 use crate::checker::Checker;
 use crate::plan::{Swarmed, plan};
 use recoup_forwarder::packet::Kind;
 use recoup_sim::network::{Direction, LinkId, Network, NodeId};
 use recoup_sim::observe::Observer;
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::world::{Cause, Digest, World};
+use recoup_sim::simulation::{Cause, Digest, Simulation};
 
-/// What happened in all worlds together.
+/// Counts over all simulations together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    pub(crate) worlds: u64,
+    pub(crate) simulations: u64,
     pub(crate) hops: u64,
     pub(crate) lost: u64,
     pub(crate) faults: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     pub(crate) fn add(&mut self, other: &Self) {
-        self.worlds += other.worlds;
+        self.simulations += other.simulations;
         self.hops += other.hops;
         self.lost += other.lost;
         self.faults += other.faults;
@@ -78,39 +78,39 @@ fn records(network: &Network) -> Records {
 pub(crate) fn run(swarmed: &Swarmed, seed: u64, witness: &mut dyn Observer) -> Facts {
     let network = &swarmed.network;
     let mut checker = Checker::new(swarmed);
-    let mut world =
-        World::new(network.clone(), seed).expect("the swarm draws worlds that there are");
-    let ended = world.run(&mut [&mut checker, witness]);
+    let mut simulation =
+        Simulation::new(network.clone(), seed).expect("the swarm draws valid simulations");
+    let ended = simulation.run(&mut [&mut checker, witness]);
     let expected = [Cause::Done, Cause::Quiet];
     assert!(expected.contains(&ended.cause), "it ended by {:?} at {}", ended.cause, ended.at);
     assert_eq!(ended.balance.check(), Ok(()));
     if ended.cause == Cause::Done {
-        assert!(network.stop.when_done, "nobody asked it to end then");
+        assert!(network.stop.when_done, "the run ended too early");
     }
-    // The rest: what is under way arrives, what is pending expires, producers and background traffic
-    // that outlive the consumers are taken away.
-    while world.step(&mut [&mut checker, witness]) {}
-    check_rest(network, &world, &checker);
+    // The rest: packets in flight arrive, pending Interests expire, and producers and background traffic that outlive
+    // the consumers are stopped.
+    while simulation.step(&mut [&mut checker, witness]) {}
+    check_rest(network, &simulation, &checker);
     checker.finish()
 }
 
-/// What must hold where nothing is left to happen.
-fn check_rest(network: &Network, world: &World, checker: &Checker) {
-    assert_eq!(world.next_at(), None);
-    let balance = world.balance();
+/// Invariants at the end of a run.
+fn check_rest(network: &Network, simulation: &Simulation, checker: &Checker) {
+    assert_eq!(simulation.next_at(), None);
+    let balance = simulation.balance();
     for kind in [Some(Kind::Interest), Some(Kind::Data), Some(Kind::Nack), None] {
         assert_eq!(balance.in_flight(kind), 0, "{kind:?} are still on their way");
     }
     assert_eq!(balance.check(), Ok(()));
     for link in (0..network.links.len() as u32).map(LinkId) {
         for direction in [Direction::Forth, Direction::Back] {
-            let waiting = world.waiting(link, direction);
+            let waiting = simulation.waiting(link, direction);
             assert_eq!((waiting.packets, waiting.bytes), (0, 0), "{link:?} {direction:?}");
         }
     }
     for node in (0..network.nodes.len() as u32).map(NodeId) {
         if !checker.is_down(node) {
-            let pending = world.node(node).map_or(0, |node| node.pit_len());
+            let pending = simulation.node(node).map_or(0, |node| node.pit_len());
             assert_eq!(pending, 0, "Interests stay pending at {node:?}");
         }
     }

@@ -1,3 +1,3 @@
 //! Nodes whose links lead over an 802.11 medium. The medium itself is tested in `recoup-wifi`.
 mod roam;
-mod world;
+mod simulation;

@@ -1,4 +1,4 @@
-//! Worlds with access points: faces and routes follow the clients, and nothing is lost uncounted.
+//! Simulations with access points: faces and routes follow the clients, and every loss is counted.
 use recoup_forwarder::packet::Kind;
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::channel::LossReason;
@@ -6,7 +6,7 @@ use recoup_sim::metric::{Detail, Metrics};
 use recoup_sim::network::{Direction, Fault, LinkId, Network, NodeId};
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::world::{Cause, Digest, Ended, World};
+use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
 use recoup_transport::time::Instant;
 
 /// A client that asks, and one that answers, pass by two access points.
@@ -114,7 +114,7 @@ fn network(text: &str, seed: u64) -> Network {
     network.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What happened, by time.
+/// Events, by time.
 #[derive(Default)]
 struct Story {
     /// Client and access point.
@@ -140,14 +140,14 @@ impl Observer for Story {
 }
 
 fn story(network: Network, seed: u64) -> (Story, Ended) {
-    let mut world = World::new(network, seed).unwrap();
+    let mut simulation = Simulation::new(network, seed).unwrap();
     let mut story = Story::default();
-    let ended = world.run(&mut [&mut story]);
+    let ended = simulation.run(&mut [&mut story]);
     (story, ended)
 }
 
 #[test]
-fn interests_for_a_producer_follow_it_to_the_next_access_point_at_once() {
+fn interests_follow_a_producer_at_once() {
     let network = network(ROAD, 1);
     let node = |name: &str| network.nodes.iter().position(|node| node.name == name).unwrap();
     let link = |name: &str| network.links.iter().position(|link| link.name == name).unwrap();
@@ -170,7 +170,7 @@ fn interests_for_a_producer_follow_it_to_the_next_access_point_at_once() {
 }
 
 #[test]
-fn a_client_that_roams_goes_on_asking_and_what_is_lost_is_counted() {
+fn roaming_client_continues_and_losses_are_counted() {
     let network = network(ROAD, 1);
     let (story, ended) = story(network.clone(), 1);
     assert_eq!((story.left.len(), story.joined.len()), (2, 2));
@@ -180,7 +180,7 @@ fn a_client_that_roams_goes_on_asking_and_what_is_lost_is_counted() {
     assert!((0.99..1.0).contains(&came), "{came}");
     assert_eq!(story.lost_down, LossReasons::of(&ended).down);
     let mut metrics = Metrics::new(&network, Detail::default());
-    World::new(network, 1).unwrap().run(&mut [&mut metrics]);
+    Simulation::new(network, 1).unwrap().run(&mut [&mut metrics]);
     let summary = metrics.finish(Instant::from_millis(9_000));
     assert_eq!(summary.get("all.handoffs"), Some(2.0));
     assert!(summary.get("all.residual_loss").unwrap() < 0.01);
@@ -198,23 +198,23 @@ impl LossReasons {
 }
 
 #[test]
-fn an_access_point_that_notices_the_departure_loses_less_than_one_that_learns_of_it_late() {
+fn noticing_departures_reduces_losses() {
     let lost = |handoff: &str| {
         let text = ROAD.replace("[produce]", &format!("[wifi.handoff]\n{handoff}\n[produce]"));
         story(network(&text, 1), 1).0.lost_down
     };
     let late = lost("scan = \"200 ms\"");
-    assert!(late > 50, "100 Interests were on their way to nobody: {late}");
-    // Nobody waits at the access point for a client that is known to be gone.
+    assert!(late > 50, "100 Interests were sent to a client that had left: {late}");
+    // No packet is queued at the access point for a client that is known to be gone.
     let early = lost("scan = \"200 ms\"\nnotice = \"departure\"");
     assert!(early < late / 2, "{early} {late}");
 }
 
 #[test]
-fn a_mobile_world_with_handoffs_is_the_same_again_and_recorders_move_nothing() {
+fn handoffs_repeat_and_recorders_change_nothing() {
     let run = |seed: u64| {
         let mut digest = Digest::new();
-        let ended = World::new(network(CITY, seed), seed).unwrap().run(&mut [&mut digest]);
+        let ended = Simulation::new(network(CITY, seed), seed).unwrap().run(&mut [&mut digest]);
         (digest.value(), ended)
     };
     let (digest, ended) = run(1);
@@ -225,8 +225,8 @@ fn a_mobile_world_with_handoffs_is_the_same_again_and_recorders_move_nothing() {
     let plans: Vec<_> = RecordPlan::names().map(|n| RecordPlan::parse(n).unwrap()).collect();
     let mut records = Records::new(&network(CITY, 1), &plans);
     let (mut story, mut recorded) = (Story::default(), Digest::new());
-    let mut world = World::new(network(CITY, 1), 1).unwrap();
-    assert_eq!(world.run(&mut [&mut records, &mut story, &mut recorded]), ended);
+    let mut simulation = Simulation::new(network(CITY, 1), 1).unwrap();
+    assert_eq!(simulation.run(&mut [&mut records, &mut story, &mut recorded]), ended);
     assert_eq!(recorded.value(), digest);
     let tables = records.finish(ended.at);
     let rows = |name: &str| tables.iter().find(|table| table.name == name).unwrap().len();
@@ -235,7 +235,7 @@ fn a_mobile_world_with_handoffs_is_the_same_again_and_recorders_move_nothing() {
 }
 
 #[test]
-fn an_access_point_that_fails_loses_its_clients_to_others_and_gets_them_back() {
+fn failed_access_point_loses_and_regains_clients() {
     let mut network = network(ROAD, 1);
     let still = |text: &str| text.replace("linear(speed=10m/s)", "still");
     network = {

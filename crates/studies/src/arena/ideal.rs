@@ -1,8 +1,9 @@
 //! The shortest completion time of a path: start-up by doubling, then a full link.
 //!
-//! Start-up sends the initial window of RFC 6928 by bytes (14,600 B in packets, at least 2) and doubles each round trip
-//! until the window fills the path. From then on the bottleneck is never idle. With `n` segments, of which `d` are
-//! delivered in the `k − 1` rounds before the link is full, a round-trip time `r`, a time `x` for each packet on the
+//! Start-up sends the initial window of RFC 6928 by bytes (14,600 B in packets, at least 2). It doubles each round trip
+//! until the window fills the path. From then on the bottleneck is never idle. There are `n` segments, of which `d` are
+//! delivered in the `k − 1` rounds before the link is full. With a round-trip time `r`, a time `x` for each packet on
+//! the
 //! bottleneck and a share `p` of Data lost after it, the time is
 //!
 //! ```text

@@ -63,7 +63,7 @@ pub(super) fn timer_matters(runs: &Runs<'_>) -> Finding {
     slower("40").and(slower("1000")).and(is_just_above(runs, best))
 }
 
-/// Which timer is quickest, without judgement.
+/// The quickest timer, without judgement.
 pub(super) fn quickest_timer(runs: &Runs<'_>) -> Finding {
     let ours = quickest(runs).map_or("no results".into(), |timer| format!("{timer} ms"));
     Finding { outcome: Outcome::Reported, ours }

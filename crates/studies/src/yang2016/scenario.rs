@@ -11,8 +11,8 @@ pub const DUMBBELL_CONF: &str = include_str!("dumbbell.conf");
 
 const FILES: &[(&str, &str)] = &[("linear.conf", LINEAR_CONF), ("dumbbell.conf", DUMBBELL_CONF)];
 
-/// Common to all networks: segments of 1024 bytes in packets of 1448, caches in every forwarder, and a mean delay of
-/// 0.3 ms at each hop, which the paper does not state.
+/// Common to all networks: segments of 1024 bytes in packets of 1448, and caches in every forwarder. The paper does not
+/// state the mean delay of 0.3 ms at each hop.
 const COMMON: &str = include_str!("common.toml");
 
 /// The designs as variants of one scenario; the window of #0 depends on the network. It takes no samples, so its

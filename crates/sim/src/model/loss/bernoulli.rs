@@ -5,7 +5,7 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::Instant;
 use std::fmt;
 
-/// What a probability must be, in words.
+/// Valid probabilities, in words.
 pub(super) const PROBABILITY: &str = "a probability from 0 to 1";
 
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! Losses in bursts of frames: `gilbert-elliott(p=0.01,r=0.3,good=0,bad=1)`.
 //!
-//! Sources: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963; the letters are those of
-//! Hasslinger and Hohlfeld, 2008, and of netem: `p` leads from good to bad, `r` back, before each frame.
+//! Sources: Gilbert, "Capacity of a burst-noise channel", 1960; Elliott, 1963. The symbols are those of Hasslinger and
+//! Hohlfeld, 2008, and of netem: `p` leads from good to bad, `r` back, before each frame.
 //!
-//! Differences: the first state is drawn from the equilibrium (netem begins in the good state), so
-//! that the share of lost frames is `(p·bad + r·good)/(p + r)` from the first frame on. Two numbers are
-//! drawn for each frame whatever the state, so that two runs with different traffic stay comparable.
+//! Differences: the first state is drawn from the equilibrium, not good as in netem. So the share of lost frames is
+//! `(p·bad + r·good)/(p + r)` from the first frame on. Two numbers are drawn for each frame whatever the state, so that
+//! two runs with different traffic stay comparable.
 use super::LossModel;
 use super::bernoulli::PROBABILITY;
 use recoup_transport::random::Rng;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn share_and_length_of_bursts_follow_from_the_parameters() {
+    fn share_and_burst_length_follow_the_parameters() {
         let (p, r) = (0.02, 0.25);
         let mut model = GilbertElliott { p, r, good: 0.0, bad: 1.0, is_bad: None };
         let mut rng = Rng::from_seed(1);

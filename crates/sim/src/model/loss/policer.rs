@@ -47,7 +47,7 @@ impl fmt::Display for Policer {
 mod tests {
     use super::*;
 
-    /// Which of so many frames pass, one every so many microseconds.
+    /// Numbers of the frames that pass, of so many frames with one every `every` microseconds.
     fn passed(frames: u64, every: u64) -> Vec<u64> {
         let spec = Spec::parse("policer(rate=1000,burst=10)").unwrap();
         let (mut policer, mut rng) = (Policer::from_spec(spec).unwrap(), Rng::from_seed(1));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn faster_frames_pass_at_the_rate_after_a_burst() {
+    fn fast_frames_pass_at_the_rate_after_bursts() {
         let passed = passed(4_000, 250);
         assert_eq!(passed.len(), 1_000 + 9, "a second's tokens, and the bucket");
         assert!(passed.starts_with(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16]), "{passed:?}");

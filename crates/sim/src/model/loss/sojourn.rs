@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bad_times_are_the_same_however_many_frames_pass() {
+    fn bad_times_do_not_depend_on_traffic() {
         let (few, many) = (lost(10_000_000, 20), lost(1_000_000, 20));
         let thinned: Vec<u64> =
             many.into_iter().filter(|nanos| nanos.is_multiple_of(10_000_000)).collect();

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_is_as_asked_and_no_two_losses_are_near() {
+    fn losses_have_the_given_share_and_gap() {
         for (p, gap) in [(0.005, 168), (0.001, 168), (0.02, 0)] {
             let frames = 1_000_000;
             let lost = taken(&format!("sparse(p={p},gap={gap})"), frames);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_that_leaves_no_room_for_the_losses_is_an_error() {
+    fn gap_too_large_is_an_error() {
         let error = model("sparse(p=0.01,gap=100)").unwrap_err().to_string();
         assert!(error.contains("gap=100") && error.contains("1/p"), "{error}");
         assert!(model("sparse(p=0.01,gap=99)").is_ok());

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_does_not_ascend_is_an_error() {
+    fn unsorted_list_is_an_error() {
         for text in
             ["packets=3 2", "packets=0", "packets=7-5", "times=2s 1s", "times=3", "packets=a"]
         {

@@ -13,14 +13,13 @@
 //! c1     p1  1Mbps      1       10ms   20     ns3::RateErrorModel,ErrorUnit=ERROR_UNIT_PACKET,ErrorRate=0.1
 //! ```
 //!
-//! As there: lines before `router` are ignored, of a link only the first two columns are needed, a second
-//! line with the same nodes in the other order is skipped, numbers without a unit are bits per second and
-//! seconds, loss and queue hold in both directions, a position near the equator means that there is none.
+//! As in ndnSIM: lines before `router` are ignored; of a link only the first two columns are needed; a second line with
+//! the same nodes in the other order is skipped. Numbers without a unit are bits per second and seconds. Loss and queue
+//! hold in both directions; a position near the equator means that there is none.
 //!
-//! Differences: positions are kept as the file gives them (`x` to the right, `y` upwards; ndnSIM turns
-//! `y` round for its screen) and are not drawn at random where there are none; the MPI rank is ignored;
-//! what ndnSIM reads past in silence is an error. A bare number in the column of loss is the share of
-//! lost packets, as in ndndSIM.
+//! Differences: positions are kept as the file gives them (`x` to the right, `y` upwards; ndnSIM mirrors `y` for its
+//! screen) and are not drawn at random if there are none. The MPI rank is ignored. Text that ndnSIM skips silently is
+//! an error. A bare number in the column of loss is the share of lost packets, as in ndndSIM.
 use super::super::draft::Draft;
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};
@@ -168,7 +167,7 @@ fn loss(text: &str) -> Result<String, Problem> {
         }
     }
     let named = attributes.is_empty() || attributes.starts_with(',');
-    // Without a unit ns-3 counts octets.
+    // Without a unit ns-3 counts bytes.
     if !named || !matches!(unit, "ERROR_UNIT_PACKET" | "EU_PKT") {
         return Err(wrong());
     }
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_two_ends_of_a_link_are_needed() {
+    fn only_the_ends_of_a_link_are_needed() {
         assert_eq!(one_link(""), Ok(ChannelPart::default()));
         let text = "router\na\nb\nlink\na\n";
         let error = read(text).unwrap_err().to_string();

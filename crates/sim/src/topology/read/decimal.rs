@@ -21,7 +21,7 @@ impl Decimal {
         Self::split(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
     }
 
-    /// Reads a number at the beginning of a text; tells what stands behind it.
+    /// Reads a number at the beginning of a text; returns the rest.
     pub(super) fn split(text: &str) -> Option<(Self, &str)> {
         let text = text.trim();
         let text = text.strip_prefix('+').unwrap_or(text);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_does_not_fit_is_none() {
+    fn bad_and_oversized_numbers_are_none() {
         for text in ["", ".", "1.2.3", "-1", "e3", "1e", "1 2", "NaN", "inf", "٣", "0x10"] {
             assert_eq!(Decimal::parse(text), None, "{text:?}");
         }

@@ -6,7 +6,7 @@ use super::Problem;
 use super::decimal::Decimal;
 use crate::network::NodeId;
 
-/// A problem and where it is: a line, or an octet of a text.
+/// A result whose problem has a place: a line, or a byte of a text.
 pub(super) type Placed<T> = Result<T, (usize, Problem)>;
 
 /// A link, or one direction of it.
@@ -14,7 +14,7 @@ pub(super) struct Edge {
     /// Where it is in the text.
     pub(super) place: usize,
     pub(super) ends: (NodeId, NodeId),
-    /// It is the direction from the first end to the second only.
+    /// Whether it is the direction from the first end to the second only.
     pub(super) directed: bool,
     pub(super) part: ChannelPart,
     /// Its weight, if it has one.

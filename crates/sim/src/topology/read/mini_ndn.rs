@@ -13,14 +13,14 @@
 //! c1:p1 cost=42
 //! ```
 //!
-//! `bw` is in Mbit/s, `loss` in per cent, `max_queue_size` in packets, `delay` has a unit, `jitter`
-//! without one is in microseconds, as for `tc`. Such a file implies Mininet's links: the delay comes
-//! before the rate, one limit counts the packets in both (1,000 where the file names none, netem's own
-//! limit), jitter is uniform on either side of the delay and lets packets overtake each other.
+//! `bw` is in Mbit/s, `loss` in per cent, `max_queue_size` in packets, `delay` has a unit, `jitter` without one is in
+//! microseconds, as for `tc`. Such a file implies Mininet's links: the delay comes before the rate, and one limit
+//! counts
+//! the packets in both (1,000 by default, netem's own limit). Jitter is uniform on either side of the delay and lets
+//! packets overtake each other.
 //!
-//! Differences: a switch becomes a node with the label `switch` that forwards NDN packets; other
-//! parameters of nodes (radius, angle, logging) are ignored; wireless sections are refused. Names keep
-//! their case.
+//! Differences: a switch becomes a node with the label `switch` that forwards NDN packets; other parameters of nodes
+//! (radius, angle, logging) are ignored; wireless sections are rejected. Names keep their case.
 use super::super::draft::Draft;
 use super::super::error::excerpt;
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_cannot_be_is_said_with_its_line() {
+    fn wrong_link_is_named_with_its_line() {
         let error = |parameters| one_link(parameters).unwrap_err();
         assert_eq!(
             error("delay=10"),
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_of_faces_hold_in_the_direction_that_is_named() {
+    fn face_costs_hold_in_the_named_direction() {
         let read_with = |faces: &str| {
             let text = format!("[nodes]\na:\nb:\n[links]\na:b delay=1ms\n[faces]\n{faces}");
             read(&text).map(|t| (t.links[0].cost, t.links[0].cost_back()))
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_may_come_in_any_order_but_must_be_known() {
+    fn sections_come_in_any_order() {
         let text =
             "; c\n[links]\n  a:s1 delay=1ms\n[switches]\ns1: _\n[nodes]\na: _ position=1,2,0\n";
         let topology = read(text).unwrap();

@@ -36,7 +36,7 @@ pub fn read(latencies: Option<&str>, weights: Option<&str>) -> Result<Topology, 
     Ok(draft.finish())
 }
 
-/// What a file says about its pairs.
+/// Pairs of nodes in a file, with their values.
 struct Pairs<'a, T> {
     /// Line, ends and value in the order of the file.
     listed: Vec<(usize, (&'a str, &'a str), T)>,
@@ -64,7 +64,7 @@ fn pairs<T: PartialEq>(
     Ok(pairs)
 }
 
-/// Adds a line. The same pair again may only say the same again.
+/// Adds a line. A repeated pair must have the same value.
 fn add<'a, T: PartialEq>(
     pairs: &mut Pairs<'a, T>,
     number: usize,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn both_files_are_joined_by_the_names_of_the_pairs() {
+    fn files_are_joined_by_pair_names() {
         let weights = "C B,+Y2 9\nB,+Y2 C 8\nB,+Y2 A,+X1 7\n";
         let topology = read(Some(LATENCIES), Some(weights)).unwrap();
         let costs = topology.links.iter().map(|l| (l.cost, l.cost_back())).collect::<Vec<_>>();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pair_is_an_error_with_its_line() {
+    fn malformed_pair_is_an_error_with_its_line() {
         let error = |text: &str| read(Some(text), None).unwrap_err().to_string();
         assert!(error("# c\n\na b\n").starts_with("line 3: expected three columns"));
         assert_eq!(

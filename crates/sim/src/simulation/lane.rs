@@ -8,11 +8,11 @@ use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::queue::Load;
 use recoup_transport::time::Instant;
 
-/// What a channel carries: a packet, or something that is not NDN's.
+/// Load of a channel: a packet, or a frame of another protocol.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) packet: Option<Packet>,
-    /// What the rate is charged with.
+    /// Bytes that the rate is charged with.
     pub(super) octets: u32,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Lane {
     pub(super) is_shared: bool,
     /// Where it leads over a medium, in whose station packets wait.
     pub(super) aerial: Option<Aerial>,
-    /// What other traffic takes of it.
+    /// Load of the background traffic.
     pub(super) others: OtherLoad,
     overhead_octets: u32,
     interest_octets: Option<u32>,
@@ -65,7 +65,7 @@ impl Lane {
         self.interest_octets = plan.interest_octets;
     }
 
-    /// Octets that a packet is charged with.
+    /// Bytes that a packet is charged with.
     pub(super) fn charge(&self, packet: &Packet) -> u32 {
         match self.interest_octets {
             Some(octets) if packet.kind() == Kind::Interest => octets,
@@ -83,7 +83,7 @@ impl Lane {
         self.is_shared || self.aerial.is_some() || self.channel.channel().is_free(now)
     }
 
-    /// Whether several nodes hear what is sent.
+    /// Whether it is addressed to all nodes in range.
     pub(super) fn is_for_all(&self) -> bool {
         self.aerial.is_some_and(|aerial| aerial.is_for_all())
     }
@@ -103,7 +103,7 @@ impl Lane {
         }
     }
 
-    /// The node wants to be told when the rate is free.
+    /// Requests a notification of the node when the rate is free.
     pub(super) fn want(&mut self, now: Instant, sequence: u64) {
         self.channel.channel_mut().handle(now, ChannelInput::Wanted { sequence });
     }

@@ -2,7 +2,7 @@
 //!
 //! They share the queue with the node's packets, so on such a link the queue is the channel's.
 use super::lane::{self, Frame};
-use super::{Observers, World};
+use super::{Observers, Simulation};
 use crate::network::BackgroundPlan;
 use crate::workload::arrival::Arrivals;
 use recoup_core::agenda::Key;
@@ -41,7 +41,7 @@ impl Source {
     }
 }
 
-impl World {
+impl Simulation {
     pub(super) fn on_source(&mut self, number: usize, observers: &mut Observers<'_, '_>) {
         let source = &mut self.sources[number];
         let (lane, octets) = (source.lane, source.plan.frame_octets);

@@ -1,15 +1,14 @@
-//! Links over an 802.11 medium: stations of nodes, and faces that lead to one station or to all that hear.
+//! Links over an 802.11 medium: stations of nodes, and unicast and broadcast faces.
 //!
-//! A link of a medium has the two lanes of any link, but what is offered to them waits in the sender's
-//! station and goes over the medium. Several faces of a node share its station. A link from a node to itself
-//! is the node's broadcast face: what leaves by it arrives at the broadcast face of every node that hears
-//! it.
+//! A link of a medium has the two lanes of any link, but its packets are queued in the sender's station and go over the
+//! medium. Several faces of a node share its station. A link from a node to itself is the node's broadcast face: its
+//! packets arrive at the broadcast face of every node in range.
 use super::build::{self, NetworkError, wrong};
 use super::lane::{self, End, Frame};
-use super::{Observers, World, tell};
+use super::{Observers, Simulation, notify};
 use crate::network::{Direction, Fault, LinkId, Network, NodeId, WifiPlan};
 use crate::observe::{LossReason, Observation};
-use defer::{Deferred, Unsaid};
+use defer::{Deferred, Outgoing};
 use part::{Part, Parts, cut};
 use recoup_core::agenda::Key;
 use recoup_forwarder::packet::{Kind, Packet};
@@ -29,7 +28,7 @@ pub(super) struct Cell {
     pub(super) medium: Medium<Borne>,
     /// As its stations.
     ground: Vec<Ground>,
-    /// Octets of the longest packet that is sent in one frame.
+    /// Bytes of the longest packet that is sent in one frame.
     largest: Option<u32>,
     parts: Parts,
     /// In which category Interests wait, and everything else.
@@ -71,7 +70,7 @@ pub(super) struct Aerial {
 }
 
 impl Aerial {
-    /// Whether whoever hears it is meant.
+    /// Whether it is addressed to all nodes in range.
     pub(super) fn is_for_all(&self) -> bool {
         self.to == Address::All
     }
@@ -122,8 +121,8 @@ pub(super) fn carries(network: &Network, name: &str) -> bool {
     carried.into_iter().any(|link| named(link) == Some(name))
 }
 
-/// Refuses media that name what there is not, or carry what another carries, and faults that a link
-/// through the air cannot have.
+/// Rejects media that refer to something that does not exist or carry a link of another medium, and faults that a
+/// radio link cannot have.
 pub(super) fn check(network: &Network) -> Result<(), NetworkError> {
     let mut names = BTreeSet::new();
     let mut carried = BTreeSet::new();
@@ -161,9 +160,8 @@ pub(super) fn check(network: &Network) -> Result<(), NetworkError> {
     Ok(())
 }
 
-impl World {
-    /// What the station of a node in a medium (its place in [`crate::network::Network::wifi`]) has counted so
-    /// far.
+impl Simulation {
+    /// Counters of the station of a node in a medium (an index into [`crate::network::Network::wifi`]).
     pub fn wifi_counters(&self, medium: usize, node: NodeId) -> Option<Counters> {
         let cell = self.cells.get(medium)?;
         cell.station(node.0 as usize).map(|station| cell.medium.counters(station))
@@ -225,16 +223,16 @@ impl World {
         frame: Frame,
         observers: &mut Observers<'_, '_>,
     ) {
-        let unsaid = Unsaid { aerial, lane, frame };
-        match self.cells[aerial.cell].deferred.take(self.now, unsaid) {
+        let outgoing = Outgoing { aerial, lane, frame };
+        match self.cells[aerial.cell].deferred.take(self.now, outgoing) {
             Ok(()) => self.arm_cell(aerial.cell),
-            Err(unsaid) => self.say(unsaid, observers),
+            Err(outgoing) => self.transmit(outgoing, observers),
         }
     }
 
     /// A frame begins to wait in a station, in parts if it is long.
-    fn say(&mut self, unsaid: Unsaid, observers: &mut Observers<'_, '_>) {
-        let Unsaid { aerial: Aerial { cell, from, to }, lane, frame } = unsaid;
+    fn transmit(&mut self, outgoing: Outgoing, observers: &mut Observers<'_, '_>) {
+        let Outgoing { aerial: Aerial { cell, from, to }, lane, frame } = outgoing;
         let Cell { medium, parts, largest, categories, .. } = &mut self.cells[cell];
         let is_interest =
             frame.packet.as_ref().is_some_and(|packet| packet.kind() == Kind::Interest);
@@ -248,14 +246,14 @@ impl World {
             let load = Borne { frame, lane, octets, part };
             medium.handle(self.now, MediumInput::Frame { from, to, category, load });
         }
-        self.tell_lost(cell, observers);
+        self.notify_lost(cell, observers);
         self.arm_cell(cell);
     }
 
     /// A medium's time has come.
     pub(super) fn on_cell(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
-        while let Some(unsaid) = self.cells[cell].deferred.pop_due(self.now) {
-            self.say(unsaid, observers);
+        while let Some(outgoing) = self.cells[cell].deferred.pop_due(self.now) {
+            self.transmit(outgoing, observers);
         }
         while let Some(output) = self.cells[cell].medium.poll(self.now) {
             match output {
@@ -288,12 +286,12 @@ impl World {
             };
             let input = if is_down { MediumInput::Down(station) } else { MediumInput::Up(station) };
             self.cells[cell].medium.handle(self.now, input);
-            self.tell_lost(cell, observers);
+            self.notify_lost(cell, observers);
             self.arm_cell(cell);
         }
     }
 
-    pub(super) fn tell_lost(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
+    pub(super) fn notify_lost(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
         while let Some((load, reason)) = self.cells[cell].medium.poll_lost() {
             self.crash(load, reason, observers);
         }
@@ -311,10 +309,10 @@ impl World {
         let whole = part.is_none_or(|part| self.cells[cell].parts.take(lane, at, part));
         let Some(frame) = frame else { return };
         let ground = self.cells[cell].ground[at.0 as usize];
-        if let (Some(heard), Some(packet)) = (ground.broadcast, &frame.packet) {
-            for unsaid in self.cells[cell].deferred.silence(heard, packet) {
+        if let (Some(receiver), Some(packet)) = (ground.broadcast, &frame.packet) {
+            for outgoing in self.cells[cell].deferred.silence(receiver, packet) {
                 let reason = LossReason::Superfluous;
-                self.crash_frame(unsaid.lane, &unsaid.frame, reason, observers);
+                self.crash_frame(outgoing.lane, &outgoing.frame, reason, observers);
             }
         }
         let is_for_all = self.lanes[lane].aerial.is_some_and(|aerial| aerial.is_for_all());
@@ -340,7 +338,7 @@ impl World {
         self.balance.count_doubled(frame.packet.as_ref().map(Packet::kind));
         if let Some(packet) = &frame.packet {
             let (link, direction) = lane::name(place);
-            tell(observers, self.now, &Observation::Doubled { link, direction, packet });
+            notify(observers, self.now, &Observation::Doubled { link, direction, packet });
         }
     }
 
@@ -366,7 +364,7 @@ impl World {
         self.balance.count_lost(frame.packet.as_ref().map(Packet::kind), reason);
         if let Some(packet) = &frame.packet {
             let (link, direction) = lane::name(lane);
-            tell(observers, self.now, &Observation::Lost { link, direction, packet, reason });
+            notify(observers, self.now, &Observation::Lost { link, direction, packet, reason });
         }
     }
 

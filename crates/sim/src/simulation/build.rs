@@ -1,5 +1,5 @@
-//! A world from a network: everything that is named is looked up once, everything that is written is
-//! read, and what is wrong is said before anything runs.
+//! Building a simulation from a network: each name is resolved once, each specification parsed once, and errors are
+//! reported before the run.
 use super::aerial;
 use super::balance::Balance;
 use super::lane::{End, Lane};
@@ -7,7 +7,7 @@ use super::roam::Ways;
 use super::script::Script;
 use super::source::Source;
 use super::station::Station;
-use super::{Attachment, World};
+use super::{Attachment, Simulation};
 use crate::channel::ChannelModel;
 use crate::model::law::Law;
 use crate::model::marking;
@@ -30,13 +30,13 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use std::collections::BTreeSet;
 
-/// Why a network is no world.
+/// Error of a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct NetworkError {
-    /// What is wrong: for example "link `a-b`".
+    /// The wrong part: for example "link `a-b`".
     pub place: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
@@ -44,10 +44,10 @@ pub(super) fn wrong(place: impl Into<String>, problem: impl ToString) -> Network
     NetworkError { place: place.into(), problem: problem.to_string() }
 }
 
-/// Seed of the hashes of names: the same in all worlds, so that digests can be compared.
+/// Seed of the hashes of names: the same in all simulations, so that digests can be compared.
 const HASH_SEED: u64 = 0x5eed;
 
-/// The hash by which all worlds know a name.
+/// The hash of a name, the same in all simulations.
 pub(crate) fn name_hash(name: &Name) -> u64 {
     NameHasher::new(HASH_SEED).hash(name.value())
 }
@@ -59,7 +59,7 @@ const PIT_LIMIT: usize = 1 << 24;
 /// Trace ids of one node: each has its own range.
 const TRACE_IDS: u64 = 1 << 40;
 
-impl World {
+impl Simulation {
     pub(super) fn build(network: Network, seed: u64, observe: bool) -> Result<Self, NetworkError> {
         check(&network)?;
         let rng = Rng::from_seed(seed);
@@ -68,7 +68,7 @@ impl World {
         let sources: Vec<Source> = kinds().filter_map(source).collect();
         let slots =
             2 * network.links.len() + network.nodes.len() + sources.len() + 1 + network.wifi.len();
-        let mut world = Self {
+        let mut simulation = Self {
             rng,
             observe,
             tables: Tables::default(),
@@ -89,20 +89,20 @@ impl World {
             has_ends: open > 0,
             network,
         };
-        world.build_stations()?;
-        world.build_lanes()?;
-        world.build_cells()?;
-        world.check_applications()?;
-        world.detach_at_first();
-        for node in 0..world.stations.len() {
-            world.set_up(node)?;
+        simulation.build_stations()?;
+        simulation.build_lanes()?;
+        simulation.build_cells()?;
+        simulation.check_applications()?;
+        simulation.detach_at_first();
+        for node in 0..simulation.stations.len() {
+            simulation.set_up(node)?;
         }
-        world.route_anew()?;
-        for cell in 0..world.cells.len() {
-            world.arm_cell(cell);
+        simulation.route_anew()?;
+        for cell in 0..simulation.cells.len() {
+            simulation.arm_cell(cell);
         }
-        world.arm_script();
-        Ok(world)
+        simulation.arm_script();
+        Ok(simulation)
     }
 
     fn build_stations(&mut self) -> Result<(), NetworkError> {
@@ -199,7 +199,7 @@ impl World {
             CachePlan::Octets(octets) => CsCapacity::Bytes(octets),
             CachePlan::Unlimited => CsCapacity::Unlimited,
         };
-        let says_who = plan.provider_ids || plan.anticipation != Anticipation::Off;
+        let has_provider_id = plan.provider_ids || plan.anticipation != Anticipation::Off;
         let ids = number as u64 * TRACE_IDS + u64::from(life - 1) * (TRACE_IDS >> 8);
         let mobility = plan.mobility.parse().map_err(|error| wrong(place(), error))?;
         let options = NodeOptions {
@@ -215,7 +215,7 @@ impl World {
             pit_limit: PIT_LIMIT,
             hash_seed: HASH_SEED,
             rng: self.node_rng(number, life),
-            provider_id: says_who.then_some(number as u64 + 1),
+            provider_id: has_provider_id.then_some(number as u64 + 1),
             anticipation: plan.anticipation,
             ..NodeOptions::deterministic(HASH_SEED)
         };
@@ -224,7 +224,7 @@ impl World {
         Node::observed(options, recorder).map_err(|error| wrong(place(), error))
     }
 
-    /// Where no route leads away those who ask can only mean those who serve beside them.
+    /// Whether requests of the node can only reach producers at the node itself, since no route leads away.
     fn answers_itself(&self, node: NodeId) -> bool {
         !self.network.leads_away(node) && self.network.served_at(node).next().is_some()
     }
@@ -278,16 +278,16 @@ pub(super) fn lived(rng: Rng, life: u32) -> Rng {
     if life <= 1 { rng } else { rng.substream(&format!("life/{life}")) }
 }
 
-/// What a face is told of the channel that leads away from it.
+/// Attributes of a face, from the channel behind it.
 pub(super) fn attributes(plan: &ChannelPlan) -> FaceAttributes {
     let limit = QueueLimit { packets: plan.queue_packets, octets: plan.queue_octets };
-    // It was read once before: what cannot be read has been refused.
+    // An invalid plan was rejected earlier.
     let marking = marking::parse(&plan.marking).unwrap_or_default();
     let recovery = plan.recovery.parse().unwrap_or_default();
     FaceAttributes { marking, recovery, ..FaceAttributes::value(limit) }
 }
 
-/// Not everybody hears what is sent by radio.
+/// Radio links to all nodes are ad hoc: not every node receives every frame.
 pub(super) fn link_type(is_for_all: bool) -> LinkType {
     if is_for_all { LinkType::AdHoc } else { LinkType::PointToPoint }
 }

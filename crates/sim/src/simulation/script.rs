@@ -1,4 +1,4 @@
-//! What happens at times that are known beforehand: faults, starts and stops, in one list.
+//! Scheduled events: faults, starts and stops, in one list.
 use crate::network::{ApplicationId, Network};
 use recoup_transport::time::Instant;
 

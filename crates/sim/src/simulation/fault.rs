@@ -2,7 +2,7 @@
 use super::build::{attributes, link_type, lived, plan_of};
 use super::lane::{self, End};
 use super::script::Turn;
-use super::{Observers, World, tell};
+use super::{Observers, Simulation, notify};
 use crate::channel::ChannelInput;
 use crate::network::{
     ApplicationId, ApplicationKind, ChannelPlan, Direction, Fault, LinkId, NodeId,
@@ -14,7 +14,7 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::face::FaceAttributes;
 use recoup_forwarder::node::Input;
 
-impl World {
+impl Simulation {
     pub(super) fn on_script(&mut self, observers: &mut Observers<'_, '_>) {
         match self.script.pop() {
             Some(Turn::Start(application)) => {
@@ -29,7 +29,7 @@ impl World {
     }
 
     fn on_fault(&mut self, number: usize, observers: &mut Observers<'_, '_>) {
-        tell(observers, self.now, &Observation::Fault { number });
+        notify(observers, self.now, &Observation::Fault { number });
         let fault = self.network.faults[number].1.clone();
         match fault {
             Fault::LinkDown(link) => self.set_failed(link, true, observers),
@@ -70,7 +70,7 @@ impl World {
             self.lanes[*lane].channel.handle(self.now, input);
             self.settle(*lane, observers);
             self.arm_lane(*lane);
-            self.tell_waiting(*lane, observers);
+            self.notify_queue(*lane, observers);
         }
         // A link from a node to itself is one face.
         let faces = if ends[0].node == ends[1].node { 1 } else { 2 };
@@ -113,7 +113,7 @@ impl World {
         fault: usize,
         observers: &mut Observers<'_, '_>,
     ) {
-        // The plan was read when the world was built; what cannot be read was refused.
+        // The plan was parsed when the simulation was built; an invalid one was rejected.
         let Ok(model) = self.model(link.0 as usize, direction, &plan, Some(fault)) else {
             return;
         };
@@ -136,7 +136,7 @@ impl World {
             self.stations[node].node.handle(self.now, input);
             self.turn_to(node, observers);
         }
-        self.tell_scheduling(place, observers);
+        self.notify_scheduling(place, observers);
     }
 
     pub(super) fn turn_to(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
@@ -161,11 +161,11 @@ impl World {
         self.set_silent(node, true, observers);
         for packet in self.stations[node].forget_waiting(self.now) {
             let (kind, reason) = (Some(packet.kind()), DropReason::NoFace);
-            tell(observers, self.now, &Observation::Dropped { node: id, kind, reason });
+            notify(observers, self.now, &Observation::Dropped { node: id, kind, reason });
             // The node did not get to see it: what descends from its Interests ends here.
             for trace in packet.trace().ids() {
                 let event = NodeEvent::TraceDied { id: *trace };
-                tell(observers, self.now, &Observation::Node { node: id, event });
+                notify(observers, self.now, &Observation::Node { node: id, event });
             }
         }
         for place in 0..self.attachments.len() {
@@ -208,7 +208,7 @@ impl World {
             }
         }
         self.ways.forget_node(node);
-        // What could be computed when the world was built can be computed again.
+        // Routes that could be computed when the simulation was built can be computed again.
         self.route_anew().unwrap_or_default();
         self.turn_to(node, observers);
         for place in 0..self.attachments.len() {
@@ -236,7 +236,7 @@ impl World {
         attachment.lives += 1;
         let rng = self.rng.substream(&format!("application/{}", plan.name));
         let rng = lived(rng, attachment.lives);
-        // The plan was tried when the world was built; what is wrong was refused.
+        // The plan was checked when the simulation was built; an invalid one was rejected.
         match workload::make(&plan.kind, &rng, &mut self.tables) {
             Ok(Some(made)) => {
                 let station = &mut self.stations[node];
@@ -244,11 +244,11 @@ impl World {
                 station.note(app, Some(id));
                 self.attachments[place].app = Some(app);
                 let started = Observation::Started { application: id, app: Some(app) };
-                tell(observers, self.now, &started);
+                notify(observers, self.now, &started);
                 self.turn_to(node, observers);
             }
             Ok(None) => {
-                tell(observers, self.now, &Observation::Started { application: id, app: None });
+                notify(observers, self.now, &Observation::Started { application: id, app: None });
                 let number = self.source_of(place);
                 self.sources[number].start(self.now, rng);
                 self.arm_source(number);

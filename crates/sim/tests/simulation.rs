@@ -1,5 +1,5 @@
-//! Worlds as a whole: what is repeated, what is conserved, what faults do.
-#[path = "world/build.rs"]
+//! Whole simulations: repetition, conservation, faults.
+#[path = "simulation/build.rs"]
 mod build;
 
 use build::{applications, fetch, line, link, produce, request, run, serve};
@@ -11,12 +11,12 @@ use recoup_sim::network::{
     LinkId, Network, NodeId, NodePlan, Order, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
-use recoup_sim::world::{Cause, Digest, Ended, World};
+use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::{Duration, Instant};
 
-/// What a test wants to know.
+/// Observations that a test needs.
 #[derive(Default)]
 struct Notes {
     done: Vec<(u32, Instant, bool)>,
@@ -46,12 +46,12 @@ impl Observer for Notes {
 
 fn noted(network: Network) -> (Notes, Ended) {
     let mut notes = Notes::default();
-    let ended = World::new(network, 1).unwrap().run(&mut [&mut notes]);
+    let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut notes]);
     (notes, ended)
 }
 
 #[test]
-fn consumers_on_the_node_of_a_producer_are_answered_by_it_without_any_route() {
+fn local_producer_answers_without_a_route() {
     let mut network = line(1, &link(10_000_000, 10));
     let ask = request(0, "/p", Arrival::Constant(100.0), 5);
     applications(
@@ -83,29 +83,29 @@ fn the_same_seed_gives_the_same_run() {
 
 #[test]
 fn watching_does_not_change_a_run() {
-    let mut world = World::new(lossy(), 1).unwrap();
+    let mut simulation = Simulation::new(lossy(), 1).unwrap();
     let mut digest = Digest::new();
     let mut notes = Notes::default();
-    let watched = world.run(&mut [&mut notes, &mut digest]);
+    let watched = simulation.run(&mut [&mut notes, &mut digest]);
     assert_eq!((digest, watched), run(lossy(), 1));
-    let unseen = World::new(lossy(), 1).unwrap().run(&mut []);
-    let silent = World::with_silent_nodes(lossy(), 1).unwrap().run(&mut []);
+    let unseen = Simulation::new(lossy(), 1).unwrap().run(&mut []);
+    let silent = Simulation::with_silent_nodes(lossy(), 1).unwrap().run(&mut []);
     assert_eq!(unseen, silent);
     assert_eq!(unseen, run(lossy(), 1).1);
 }
 
 #[test]
 fn a_run_in_steps_is_the_same_run() {
-    let mut world = World::new(lossy(), 1).unwrap();
+    let mut simulation = Simulation::new(lossy(), 1).unwrap();
     let mut digest = Digest::new();
     let mut at = Instant::ZERO;
     let ended = loop {
         at += Duration::from_millis(7);
-        if let Some(ended) = world.run_until(at, &mut [&mut digest]) {
+        if let Some(ended) = simulation.run_until(at, &mut [&mut digest]) {
             break ended;
         }
-        assert_eq!(world.now(), at);
-        assert_eq!(world.balance().check(), Ok(()));
+        assert_eq!(simulation.now(), at);
+        assert_eq!(simulation.balance().check(), Ok(()));
     };
     assert_eq!((digest, ended), run(lossy(), 1));
 }
@@ -160,7 +160,7 @@ fn windows_of_one_wait_for_a_round_trip() {
 }
 
 #[test]
-fn a_failed_link_loses_what_is_on_it_and_works_again() {
+fn failed_link_loses_its_packets_and_recovers() {
     let mut network = lossy();
     let at = Instant::from_millis;
     network.faults = vec![
@@ -179,7 +179,7 @@ fn a_failed_link_loses_what_is_on_it_and_works_again() {
 }
 
 #[test]
-fn a_node_that_comes_back_has_forgotten_everything_but_its_place() {
+fn restarted_node_keeps_only_its_place() {
     let mut network = lossy();
     let at = Instant::from_millis;
     network.faults =
@@ -195,14 +195,14 @@ fn a_node_that_comes_back_has_forgotten_everything_but_its_place() {
         vec![(at(200), Fault::NodeDown(NodeId(0))), (at(300), Fault::NodeUp(NodeId(0)))];
     let (notes, ended) = noted(network.clone());
     assert!(notes.received > 1_000 && ended.cause == Cause::Done, "{}", notes.received);
-    // Nobody answers any more: the fetch gives up in its time.
+    // No producer is left: the fetch gives up in its time.
     network.faults = vec![(at(200), Fault::NodeDown(NodeId(2)))];
     let (notes, ended) = noted(network);
     assert_eq!((notes.done.len(), notes.done[0].2, ended.cause), (1, false, Cause::Done));
 }
 
 #[test]
-fn what_waits_for_a_node_that_fails_is_dropped_and_so_are_its_traces() {
+fn failing_node_drops_its_queue_and_traces() {
     #[derive(Default)]
     struct Deaths {
         dropped: u64,
@@ -227,7 +227,7 @@ fn what_waits_for_a_node_that_fails_is_dropped_and_so_are_its_traces() {
     let batch = Arrival::Batches(vec![(Duration::ZERO, 7)]);
     applications(&mut network, [produce(2, "/x", 100), request(0, "/x", batch, 7)]);
     let mut deaths = Deaths::default();
-    World::new(network, 1).unwrap().run(&mut [&mut deaths]);
+    Simulation::new(network, 1).unwrap().run(&mut [&mut deaths]);
     assert!(deaths.dropped >= 5, "{}", deaths.dropped);
     assert_eq!(deaths.traces, deaths.dropped);
 }
@@ -321,9 +321,9 @@ fn what_is_wrong_is_named() {
     let wrong = |spoil: &dyn Fn(&mut Network)| {
         let mut network = lossy();
         spoil(&mut network);
-        World::new(network, 1).map(|_| ()).unwrap_err().to_string()
+        Simulation::new(network, 1).map(|_| ()).unwrap_err().to_string()
     };
-    for (said, expected) in [
+    for (found, expected) in [
         (
             wrong(&|it| it.links[1].forth.loss = "bernouli(p=1)".into()),
             "link `n1-n2`, forth: loss: no loss model is called `bernouli` (did you mean `bernoulli`?)",
@@ -350,6 +350,6 @@ fn what_is_wrong_is_named() {
             "link `n0-n1`, back: `threshold=x` of `codel`",
         ),
     ] {
-        assert!(said.starts_with(expected), "{said}");
+        assert!(found.starts_with(expected), "{found}");
     }
 }

@@ -5,8 +5,7 @@ use recoup_forwarder::packet::Kind;
 /// Kinds of packets, and what is not NDN's.
 const KINDS: usize = 5;
 
-/// What became of frames on channels, by kind: Interests, Data, Nacks, frames without packet, and
-/// background traffic.
+/// Fate of frames on channels, by kind: Interests, Data, Nacks, frames without packet, and background traffic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     sent: [u64; KINDS],

@@ -5,7 +5,7 @@ use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Arrival, ChannelPlan, FetchPlan, LinkId, LinkPlan, Network,
     NodeId, NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, RoutePlan, ServePlan,
 };
-use recoup_sim::world::{Digest, Ended, World};
+use recoup_sim::simulation::{Digest, Ended, Simulation};
 use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::time::{Duration, Instant};
 
@@ -64,7 +64,7 @@ pub(crate) fn applications<const N: usize>(
     }
 }
 
-/// An object of segments of 1,000 octets.
+/// An object of segments of 1,000 bytes.
 pub(crate) fn serve(
     node: u32,
     prefix: &str,
@@ -102,7 +102,7 @@ pub(crate) fn fetch(node: u32, object: &str) -> (&'static str, u32, ApplicationK
     ("fetch", node, ApplicationKind::Fetch(Box::new(plan)))
 }
 
-/// A producer of packets with that many octets of content.
+/// A producer of packets with that many bytes of content.
 pub(crate) fn produce(
     node: u32,
     prefix: &str,
@@ -117,7 +117,7 @@ pub(crate) fn produce(
     ("produce", node, ApplicationKind::Produce(plan))
 }
 
-/// A consumer of 1,000 contents by Zipf's law, which asks for each once.
+/// A consumer of 1,000 contents by Zipf's law, with one Interest for each.
 pub(crate) fn request(
     node: u32,
     prefix: &str,
@@ -140,6 +140,6 @@ pub(crate) fn request(
 /// Runs a network to its end.
 pub(crate) fn run(network: Network, seed: u64) -> (Digest, Ended) {
     let mut digest = Digest::new();
-    let ended = World::new(network, seed).unwrap().run(&mut [&mut digest]);
+    let ended = Simulation::new(network, seed).unwrap().run(&mut [&mut digest]);
     (digest, ended)
 }

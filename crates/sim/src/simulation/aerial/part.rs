@@ -6,13 +6,13 @@
 use recoup_wifi::StationId;
 use std::collections::BTreeMap;
 
-/// Octets of an IPv4 header.
+/// Bytes of an IPv4 header.
 const HEADER: u32 = 20;
 
 /// A part of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Which packet of its lane.
+    /// Number of the packet in its lane.
     pub(super) packet: u64,
     /// How many parts that has.
     pub(super) of: u32,
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_whole_once_all_of_its_parts_have_arrived() {
+    fn packet_is_whole_after_its_last_part() {
         let (mut parts, at) = (Parts::default(), StationId(3));
         let (one, other) = (parts.number(3), parts.number(2));
         assert_eq!([one, one, one].map(|part| parts.take(0, at, part)), [false, false, true]);

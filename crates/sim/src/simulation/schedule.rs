@@ -1,9 +1,9 @@
-//! Schedulers of faces: what nodes are told of the channels that they share among flows.
+//! Schedulers of faces: the load of the channels that flows share.
 //!
-//! A node knows the rates of both directions of a link, as who sets up a router does, and measures what others send
-//! there: frames of background traffic offered in a second.
+//! A node knows the rates of both directions of a link, as configured, and measures the other traffic there: frames of
+//! background traffic offered in a second.
 use super::build::plan_of;
-use super::{Observers, World};
+use super::{Observers, Simulation};
 use recoup_forwarder::node::Input;
 use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use recoup_transport::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use recoup_transport::time::{Duration, Instant};
 /// How long is measured.
 const MEASURED: Duration = Duration::from_secs(1);
 
-/// What others offer to a direction of a link.
+/// Load of the background traffic in a direction of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OtherLoad {
     since: Instant,
@@ -21,7 +21,7 @@ pub(super) struct OtherLoad {
 }
 
 impl OtherLoad {
-    /// Others offer a few octets more; says if the load is known anew.
+    /// Counts a frame of the background traffic; returns whether the load is known anew.
     fn count(&mut self, now: Instant, octets: u64) -> bool {
         self.octets += octets;
         let nanos = now.since(self.since).as_nanos();
@@ -34,12 +34,12 @@ impl OtherLoad {
     }
 }
 
-impl World {
-    /// What the face at the beginning of a lane is to be told, if it has a scheduler.
+impl Simulation {
+    /// Attributes of the scheduler of the face at the beginning of a lane, if it has one.
     pub(super) fn scheduling(&self, lane: usize) -> Option<Scheduling> {
         let (there, back) = (plan_of(&self.network, lane), plan_of(&self.network, lane ^ 1));
         let node = &self.network.nodes[self.lanes[lane].from.node];
-        // Both were read when the world was built.
+        // Both were parsed when the simulation was built.
         let of_channel = Discipline::or_none(&there.scheduler).ok().flatten();
         let discipline =
             of_channel.or_else(|| Discipline::or_none(&node.scheduler).ok().flatten())?;
@@ -54,8 +54,8 @@ impl World {
         Some(Scheduling { discipline, capacity })
     }
 
-    /// Tells the nodes at both ends of a link what has become of it.
-    pub(super) fn tell_scheduling(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
+    /// Sends the current load of a link to the nodes at both ends.
+    pub(super) fn notify_scheduling(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
         for lane in [lane, lane ^ 1] {
             if let Some(scheduling) = self.scheduling(lane) {
                 let from = self.lanes[lane].from;
@@ -76,14 +76,14 @@ impl World {
         observers: &mut Observers<'_, '_>,
     ) {
         if self.lanes[lane].others.count(self.now, octets) {
-            self.tell_scheduling(lane, observers);
+            self.notify_scheduling(lane, observers);
         }
     }
 
-    /// Others offer nothing from now on, and who goes on is measured anew.
+    /// Background traffic stops; sources that go on are measured anew.
     pub(super) fn forget_others(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
         self.lanes[lane].others = OtherLoad { since: self.now, ..OtherLoad::default() };
-        self.tell_scheduling(lane, observers);
+        self.notify_scheduling(lane, observers);
     }
 }
 
@@ -92,12 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_is_known_after_a_second_and_follows_what_is_offered() {
+    fn load_is_measured_over_a_second() {
         let mut load = OtherLoad::default();
         let mut offer = |from: u64, until: u64, octets: u64| {
             let at = (from..until).step_by(10);
-            let told = at.filter(|at| load.count(Instant::from_millis(*at), octets)).count();
-            (told, load.bits)
+            let counted = at.filter(|at| load.count(Instant::from_millis(*at), octets)).count();
+            (counted, load.bits)
         };
         assert_eq!(offer(0, 1_000, 1_000), (0, 0));
         // 101 frames since the beginning, the first of which came at once.

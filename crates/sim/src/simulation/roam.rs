@@ -1,9 +1,9 @@
 //! Clients that come and go: faces up and down at both ends of a link, and routes that follow.
 //!
-//! | what happens | what nodes are told, in this order |
+//! | event | inputs of nodes, in this order |
 //! |---|---|
-//! | a client leaves an access point | the client: `FaceDown` of the face to it. The access point: the same, if it is to notice that ([`Notice::Departure`]) |
-//! | a client comes to an access point | both: `FaceUp`; every node whose routes change: `Route`; the access point that it left: `FaceDown`, unless it was told before |
+//! | a client leaves an access point | the client: `FaceDown` of the face to it. The access point: `FaceDown`, too, if it detects departures ([`Notice::Departure`]) |
+//! | a client joins an access point | both: `FaceUp`; every node whose routes change: `Route`; the access point that it left: `FaceDown`, unless it had one before |
 //!
 //! The old access point comes last, so that what it has to do with what waits finds routes to the new one.
 //! What waits in either station for the other when a face goes down is lost there ([`LossReason::Down`]).
@@ -11,7 +11,7 @@
 //! [`LossReason::Down`]: crate::observe::LossReason::Down
 use super::build::{NetworkError, wrong};
 use super::lane;
-use super::{Observers, World, tell};
+use super::{Observers, Simulation, notify};
 use crate::network::{Direction, LinkId, NodeId, Notice, RoutePlan};
 use crate::observe::Observation;
 use crate::route::Graph;
@@ -35,7 +35,7 @@ impl Ways {
     }
 }
 
-impl World {
+impl Simulation {
     /// Channels between clients and access points to which they do not belong are down from the beginning.
     pub(super) fn detach_at_first(&mut self) {
         for lane in (0..self.lanes.len()).filter(|lane| self.detached[*lane]) {
@@ -61,7 +61,7 @@ impl World {
         }
         self.refresh(link, observers);
         let (client, point) = (NodeId(here as u32), NodeId(there as u32));
-        tell(observers, self.now, &Observation::Left { client, point });
+        notify(observers, self.now, &Observation::Left { client, point });
     }
 
     pub(super) fn on_joined(
@@ -84,7 +84,7 @@ impl World {
             self.detached[lane::place(link, Direction::Back)] = false;
             self.refresh(link, observers);
         }
-        // What could be computed when the world was built can be computed again.
+        // Routes that could be computed when the simulation was built can be computed again.
         self.route_anew().unwrap_or_default();
         for node in 0..self.stations.len() {
             self.turn_to(node, observers);
@@ -95,7 +95,7 @@ impl World {
         }
         let before = before.map(|before| NodeId(self.cells[cell].node(before) as u32));
         let (client, point) = (NodeId(here as u32), NodeId(there as u32));
-        tell(observers, self.now, &Observation::Joined { client, point, before });
+        notify(observers, self.now, &Observation::Joined { client, point, before });
     }
 
     fn forget(
@@ -106,7 +106,7 @@ impl World {
         observers: &mut Observers<'_, '_>,
     ) {
         self.cells[cell].medium.handle(self.now, MediumInput::Forget { from, to });
-        self.tell_lost(cell, observers);
+        self.notify_lost(cell, observers);
         self.arm_cell(cell);
     }
 
@@ -134,18 +134,18 @@ impl World {
 
     // --- routes ---------------------------------------------------------------------------------
 
-    /// Computes routes over what is usable, and tells nodes what has changed.
+    /// Computes routes over the links that are up, and sends the changes to the nodes.
     pub(super) fn route_anew(&mut self) -> Result<(), NetworkError> {
         let Some(plan) = self.network.rerouting.clone() else {
             return Ok(());
         };
-        let refused = |error: crate::route::RouteError| wrong("routes", error);
+        let wrong_routes = |error: crate::route::RouteError| wrong("routes", error);
         let (nodes, links) = (&self.network.nodes, &self.network.links);
         let graph = Graph::of_usable(nodes, links, plan.metric, |link| self.is_usable(link));
-        let graph = graph.map_err(refused)?;
+        let graph = graph.map_err(wrong_routes)?;
         let mut anew = Ways::default();
         for producers in &plan.producers {
-            for route in graph.routes(producers, plan.next_hops, &[]).map_err(refused)? {
+            for route in graph.routes(producers, plan.next_hops, &[]).map_err(wrong_routes)? {
                 let RoutePlan { node, prefix, hops } = route;
                 anew.hops.insert((node.0, prefix), hops);
             }
@@ -155,20 +155,20 @@ impl World {
         for ((node, prefix), hops) in &before.hops {
             let kept = anew.hops.get(&(*node, prefix.clone())).unwrap_or(&nothing);
             for (link, _) in hops.iter().filter(|hop| !kept.iter().any(|new| new.0 == hop.0)) {
-                self.tell_route(*node as usize, prefix, *link, None);
+                self.notify_route(*node as usize, prefix, *link, None);
             }
         }
         for ((node, prefix), hops) in &anew.hops {
             let known = before.hops.get(&(*node, prefix.clone())).unwrap_or(&nothing);
             for (link, cost) in hops.iter().filter(|hop| !known.contains(hop)) {
-                self.tell_route(*node as usize, prefix, *link, Some(*cost));
+                self.notify_route(*node as usize, prefix, *link, Some(*cost));
             }
         }
         self.ways = anew;
         Ok(())
     }
 
-    fn tell_route(&mut self, node: usize, prefix: &Name, link: LinkId, cost: Option<u64>) {
+    fn notify_route(&mut self, node: usize, prefix: &Name, link: LinkId, cost: Option<u64>) {
         let station = &mut self.stations[node];
         let Some(door) = station.doors.iter().position(|lane| lane / 2 == link.0 as usize) else {
             return;

@@ -10,7 +10,7 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;
 
-/// A node and what the world knows of it.
+/// A node and its state in the simulation.
 pub(super) struct Station {
     pub(super) node: Node<Recorder>,
     /// Face → the lane that leads away from it.
@@ -22,7 +22,7 @@ pub(super) struct Station {
     applications: Vec<Option<ApplicationId>>,
     processing: Law,
     processing_rng: Rng,
-    /// What arrived and is still to be handled, by when that will be.
+    /// Arrived packets that are still to be processed, by the end of their processing.
     inbox: VecDeque<(Key, FaceId, Packet)>,
     busy_until: Instant,
 }
@@ -65,7 +65,7 @@ impl Station {
         self.inbox.pop_front().map(|(_, face, packet)| (face, packet))
     }
 
-    /// The node fails: what waits is handled by nobody.
+    /// The node fails: returns its queued packets, which are lost.
     pub(super) fn forget_waiting(&mut self, now: Instant) -> Vec<Packet> {
         self.busy_until = now;
         self.inbox.drain(..).map(|(.., packet)| packet).collect()

@@ -1,10 +1,10 @@
-//! A world: nodes, channels and what happens to them, in an order that the seed alone decides.
+//! A simulation: nodes, channels and their events, in an order that the seed alone decides.
 //!
-//! The world drives nodes by their value faces: a packet that a node transmits is handed to a channel,
-//! what leaves the channel is handed to the node at its end. It looks into no packet. Its agenda holds one
-//! entry for each busy channel, one wake-up for each node, one for each source of background traffic
-//! and one for the script of faults and starts. A node's wake-up is armed anew only when its deadline moves
-//! earlier; a deadline that has moved later is noticed when the wake-up comes.
+//! The simulation drives nodes by their value faces. A packet that a node transmits is handed to a channel; a packet
+//! that leaves the channel is handed to the node at its end. The simulation does not look into packets. Its agenda
+//! has one entry for each busy channel, node and source of background traffic, and one for the script of faults and
+//! starts. A node's wake-up is armed again only when its deadline moves earlier; a later deadline is noticed when the
+//! wake-up fires.
 //!
 //! Chance comes from streams named after what draws: `link/<name>/forth/loss`, `node/<name>`,
 //! `application/<name>`. So nothing that is added moves another's draws.
@@ -45,11 +45,11 @@ use script::Script;
 use source::Source;
 use station::Station;
 
-/// A world.
-pub struct World {
+/// A simulation of a network.
+pub struct Simulation {
     network: Network,
     rng: Rng,
-    /// Nodes tell what happens inside them.
+    /// Whether nodes report their events.
     observe: bool,
     tables: Tables,
     now: Instant,
@@ -76,7 +76,7 @@ pub struct World {
     has_ends: bool,
 }
 
-/// What becomes of an application.
+/// State of an application.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attachment {
     app: Option<AppId>,
@@ -89,13 +89,13 @@ struct Attachment {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// When.
+    /// Time of the end.
     pub at: Instant,
-    /// Why.
+    /// Cause of the end.
     pub cause: Cause,
     /// Events of the agenda.
     pub events: u64,
-    /// What became of the packets on channels.
+    /// Balance of the packets on channels.
     pub balance: Balance,
 }
 
@@ -108,27 +108,27 @@ pub enum Cause {
     Time,
     /// Nothing was left to happen.
     Quiet,
-    /// A packet vanished or came from nowhere: the simulator is wrong, and so may be everything it said.
+    /// A packet vanished or came from nowhere: the simulator is wrong, and so may be all its results.
     Unbalanced,
 }
 
-/// Those who watch.
+/// Observers of a run.
 type Observers<'a, 'b> = [&'a mut (dyn Observer + 'b)];
 
-impl World {
-    /// The world that `network` describes; every random choice follows from `seed`.
+impl Simulation {
+    /// A simulation of `network`; every random choice follows from `seed`.
     ///
     /// # Errors
-    /// If the network names what there is not; the error says where.
+    /// If the network refers to something that does not exist; the error names it.
     pub fn new(network: Network, seed: u64) -> Result<Self, NetworkError> {
         Self::build(network, seed, true)
     }
 
-    /// A world in which nodes do not tell what happens inside them, which is quicker. It runs the same way,
-    /// and is observed but for [`Observation::Node`].
+    /// A simulation whose nodes do not report their events, which is faster. It runs the same way, and makes all
+    /// observations but [`Observation::Node`].
     ///
     /// # Errors
-    /// As for [`World::new`].
+    /// As for [`Simulation::new`].
     pub fn with_silent_nodes(network: Network, seed: u64) -> Result<Self, NetworkError> {
         Self::build(network, seed, false)
     }
@@ -143,7 +143,7 @@ impl World {
         }
     }
 
-    /// Runs everything that happens until `until`; says so if that is the end.
+    /// Runs all events until `until`; returns the end if the run ended before.
     pub fn run_until(
         &mut self,
         until: Instant,
@@ -188,7 +188,7 @@ impl World {
         true
     }
 
-    /// The time in the world.
+    /// The simulated time.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -198,7 +198,7 @@ impl World {
         self.agenda.first().map(|(key, _)| key.at())
     }
 
-    /// What the world was built from.
+    /// The network that is simulated.
     pub fn network(&self) -> &Network {
         &self.network
     }
@@ -208,7 +208,7 @@ impl World {
         self.stations.get(node.0 as usize).map(|station| &station.node)
     }
 
-    /// What waits for a channel's rate, wherever the queue is.
+    /// The queue for a channel's rate, whether in the channel or in the node.
     pub fn waiting(&self, link: LinkId, direction: Direction) -> QueueState {
         let Some(lane) = self.lanes.get(lane::place(link, direction)) else {
             return QueueState::default();
@@ -221,7 +221,7 @@ impl World {
         QueueState { packets: packets + in_node.packets, bytes: octets + in_node.bytes }
     }
 
-    /// What became of the packets on channels so far.
+    /// Balance of the packets on channels so far.
     pub fn balance(&self) -> Balance {
         let mut balance = self.balance.clone();
         let in_air = self.cells.iter().flat_map(Cell::inside);
@@ -270,15 +270,15 @@ impl World {
                     self.arm_station(node);
                     break;
                 }
-                Some(decided) => self.tell_decided(lane, decided, observers),
+                Some(decided) => self.notify_decided(lane, decided, observers),
                 None => break,
             }
         }
         self.arm_lane(lane);
-        self.tell_waiting(lane, observers);
+        self.notify_queue(lane, observers);
     }
 
-    /// Lets nodes say what they have to say of faces that were up from the beginning.
+    /// Lets nodes process faces that were up from the beginning.
     fn begin(&mut self, observers: &mut Observers<'_, '_>) {
         for node in 0..self.stations.len() {
             if self.stations[node].node.deadline().is_some() {
@@ -306,7 +306,7 @@ impl World {
             return;
         };
         let (link, direction) = lane::name(lane);
-        tell(observers, now, &Observation::Arrived { link, direction, packet: &packet });
+        notify(observers, now, &Observation::Arrived { link, direction, packet: &packet });
         let station = &mut self.stations[node];
         if station.is_prompt() {
             station.node.handle(now, Input::Packet { face, packet });
@@ -330,13 +330,13 @@ impl World {
         };
         let (link, direction) = lane::name(place);
         self.balance.count_sent(Some(packet.kind()));
-        tell(observers, self.now, &Observation::Sent { link, direction, packet: &packet });
+        notify(observers, self.now, &Observation::Sent { link, direction, packet: &packet });
         let octets = self.lanes[place].charge(&packet);
         let until = self.offer(place, Frame { packet: Some(packet), octets }, observers);
         self.stations[node].node.handle(self.now, Input::Busy { face, until });
     }
 
-    /// Hands a frame to a lane; says from when on that takes another one.
+    /// Hands a frame to a lane; returns the time from which it takes another one.
     fn offer(&mut self, place: usize, frame: Frame, observers: &mut Observers<'_, '_>) -> Instant {
         if let Some(aerial) = self.lanes[place].aerial {
             self.fly(aerial, place, frame, observers);
@@ -351,7 +351,7 @@ impl World {
         if has_decided {
             self.settle(place, observers);
         }
-        self.tell_waiting(place, observers);
+        self.notify_queue(place, observers);
         until
     }
 
@@ -368,14 +368,14 @@ impl World {
         self.arm_lane(place);
     }
 
-    /// Tells what a channel has decided already.
+    /// Notifies observers of the frames whose fate a channel has decided.
     fn settle(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
         while let Some(decided) = self.lanes[lane].channel.poll_decided() {
-            self.tell_decided(lane, decided, observers);
+            self.notify_decided(lane, decided, observers);
         }
     }
 
-    fn tell_decided(
+    fn notify_decided(
         &mut self,
         lane: usize,
         decided: ChannelOutput<Frame>,
@@ -387,27 +387,27 @@ impl World {
                 self.balance.count_lost(frame.packet.as_ref().map(Packet::kind), reason);
                 if let Some(packet) = &frame.packet {
                     let lost = Observation::Lost { link, direction, packet, reason };
-                    tell(observers, self.now, &lost);
+                    notify(observers, self.now, &lost);
                 }
             }
             ChannelOutput::Doubled(frame) => {
                 self.balance.count_doubled(frame.packet.as_ref().map(Packet::kind));
                 if let Some(packet) = &frame.packet {
-                    tell(observers, self.now, &Observation::Doubled { link, direction, packet });
+                    notify(observers, self.now, &Observation::Doubled { link, direction, packet });
                 }
             }
             ChannelOutput::Arrived(_) | ChannelOutput::Free => {}
         }
     }
 
-    /// Tells what waits in a channel that has a queue of its own.
-    fn tell_waiting(&self, place: usize, observers: &mut Observers<'_, '_>) {
+    /// Notifies observers of the queue inside a channel.
+    fn notify_queue(&self, place: usize, observers: &mut Observers<'_, '_>) {
         let lane = &self.lanes[place];
         if lane.has_queue() && !observers.is_empty() {
             let (link, direction) = lane::name(place);
             let (packets, octets) = lane.channel.waiting();
             let waiting = Observation::Waiting { link, direction, packets, octets };
-            tell(observers, self.now, &waiting);
+            notify(observers, self.now, &waiting);
         }
     }
 
@@ -447,14 +447,14 @@ impl World {
                 Some(Output::Wants { face }) => self.grant(node, face),
                 Some(Output::App { app, report }) => self.on_report(node, app, &report, observers),
                 Some(Output::Event(event)) => {
-                    tell(observers, now, &Observation::Node { node: id, event });
+                    notify(observers, now, &Observation::Node { node: id, event });
                 }
                 Some(Output::Dropped { kind, reason, .. }) => {
-                    tell(observers, now, &Observation::Dropped { node: id, kind, reason });
+                    notify(observers, now, &Observation::Dropped { node: id, kind, reason });
                 }
                 Some(Output::Send { .. }) => debug_assert!(false, "no face carries frames"),
                 Some(Output::Order(_) | Output::Worker { .. }) => {
-                    debug_assert!(false, "nobody manages these nodes, and each is alone");
+                    debug_assert!(false, "these nodes have no management and no neighbours");
                 }
             }
         }
@@ -508,7 +508,7 @@ impl World {
         let Some(application) = self.stations[node].application(app) else {
             return;
         };
-        tell(observers, self.now, &Observation::Application { application, report });
+        notify(observers, self.now, &Observation::Application { application, report });
         if matches!(report, Report::Done(_)) {
             self.close(application);
         }
@@ -525,7 +525,7 @@ impl World {
 }
 
 #[inline]
-fn tell(observers: &mut Observers<'_, '_>, now: Instant, observation: &Observation<'_>) {
+fn notify(observers: &mut Observers<'_, '_>, now: Instant, observation: &Observation<'_>) {
     for observer in observers {
         observer.on(now, observation);
     }

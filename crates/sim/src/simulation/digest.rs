@@ -1,7 +1,7 @@
 //! The digest of a run: one number over everything that was observed, in its order.
 //!
-//! Two runs with the same digest did, as far as anybody could see, the same. It is no protection against
-//! somebody who wants two runs to look alike. Folded multiplication, as in wyhash.
+//! Two runs with the same digest made the same observations. A digest is no protection against a constructed collision.
+//! Folded multiplication, as in wyhash.
 use crate::network::Direction;
 use crate::observe::{Observation, Observer};
 use recoup_forwarder::event::NodeEvent;
@@ -31,8 +31,7 @@ impl Digest {
         Self::default()
     }
 
-    /// The same for a network that follows transmissions and shall count as one that does not: what is told of
-    /// trace ids is left out.
+    /// A digest without trace ids: equal for a network that follows transmissions and one that does not.
     pub fn without_traces() -> Self {
         Self { leaves_out_traces: true, ..Self::default() }
     }
@@ -193,7 +192,7 @@ fn is_of_trace(observation: &Observation<'_>) -> bool {
     )
 }
 
-/// What can be hashed goes into the digest as words, alike on every machine of 64 bits.
+/// Hashable values enter the digest as words, alike on every machine of 64 bits.
 impl Hasher for Digest {
     fn finish(&self) -> u64 {
         self.value()

@@ -1,5 +1,5 @@
 //! Nodes whose links lead over the medium.
-#[path = "../world/build.rs"]
+#[path = "../simulation/build.rs"]
 mod build;
 
 use build::{applications, fetch, link, serve};
@@ -11,7 +11,7 @@ use recoup_sim::network::{
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
-use recoup_sim::world::{Cause, Digest, Ended, World};
+use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use recoup_wifi::motion::{Motion, RandomWaypoint};
@@ -37,26 +37,26 @@ fn chain(nodes: u32, metres: f64, object_octets: u64) -> Network {
     network
 }
 
-fn run(network: Network, seed: u64) -> (u64, Ended, World) {
-    let mut world = World::new(network, seed).unwrap();
+fn run(network: Network, seed: u64) -> (u64, Ended, Simulation) {
+    let mut simulation = Simulation::new(network, seed).unwrap();
     let mut digest = Digest::new();
-    let ended = world.run(&mut [&mut digest]);
-    (digest.value(), ended, world)
+    let ended = simulation.run(&mut [&mut digest]);
+    (digest.value(), ended, simulation)
 }
 
 #[test]
 fn an_object_is_fetched_over_three_hops() {
-    let (_, ended, world) = run(chain(4, 150.0, 200_000), 1);
+    let (_, ended, simulation) = run(chain(4, 150.0, 200_000), 1);
     assert_eq!(ended.cause, Cause::Done);
     assert!(ended.balance.hops() > 3 * 2 * 25, "{ended:?}");
-    let counters = world.wifi_counters(0, NodeId(1)).unwrap();
+    let counters = simulation.wifi_counters(0, NodeId(1)).unwrap();
     assert!(counters.acknowledged > 2 * 25, "{counters:?}");
-    // 54 Mbit/s over three hops that hear each other leave about 5.
+    // 54 Mbit/s over three hops within carrier sense of each other leave about 5.
     assert!(ended.at.as_secs_f64() > 200_000.0 * 8.0 / 6e6, "{}", ended.at);
 }
 
 #[test]
-fn stations_out_of_reach_lose_what_is_sent_to_them() {
+fn stations_out_of_range_lose_their_frames() {
     let mut network = chain(2, 5_000.0, 1_000);
     network.stop.at = Instant::from_millis(2_000);
     let (_, ended, _) = run(network, 1);
@@ -67,7 +67,7 @@ fn stations_out_of_reach_lose_what_is_sent_to_them() {
 }
 
 #[test]
-fn a_relay_that_fails_and_comes_back_only_delays_a_fetch() {
+fn failing_relay_only_delays_a_fetch() {
     let whole = run(chain(3, 150.0, 300_000), 1).1;
     let mut network = chain(3, 150.0, 300_000);
     network.faults.push((Instant::from_millis(50), Fault::NodeDown(NodeId(1))));
@@ -120,11 +120,11 @@ fn wanderers(seed: u64) -> Network {
 }
 
 #[test]
-fn wandering_nodes_fetch_by_broadcast_and_a_seed_repeats_it() {
+fn wandering_nodes_fetch_by_broadcast_repeatably() {
     let (digest, ended, _) = run(wanderers(1), 5);
     assert!(ended.balance.hops() > 500, "{ended:?}");
     let doubled = ended.balance.doubled(Some(recoup_forwarder::packet::Kind::Interest));
-    assert!(doubled > 0, "several nodes hear an Interest: {ended:?}");
+    assert!(doubled > 0, "several nodes receive an Interest: {ended:?}");
     assert_eq!((digest, &ended), (run(wanderers(1), 5).0, &run(wanderers(1), 5).1));
     assert_ne!(digest, run(wanderers(1), 6).0);
 }
@@ -179,7 +179,7 @@ fn moving(text: &str, car: &str, seed: u64) -> Result<Network, String> {
 }
 
 #[test]
-fn a_mobile_world_is_the_same_when_it_is_run_again_and_when_it_is_recorded() {
+fn mobile_run_repeats_with_and_without_records() {
     let network = || moving(MOVING, CAR, 3).unwrap();
     let (digest, ended, _) = run(network(), 3);
     let interests = Some(recoup_forwarder::packet::Kind::Interest);
@@ -190,19 +190,19 @@ fn a_mobile_world_is_the_same_when_it_is_run_again_and_when_it_is_recorded() {
         RecordPlan::names().map(|n| RecordPlan::parse(n).unwrap()).collect();
     let mut records = Records::new(&network(), &plans);
     let mut recorded = Digest::new();
-    let mut world = World::new(network(), 3).unwrap();
-    assert_eq!(world.run(&mut [&mut records, &mut recorded]), ended);
+    let mut simulation = Simulation::new(network(), 3).unwrap();
+    assert_eq!(simulation.run(&mut [&mut records, &mut recorded]), ended);
     assert_eq!(recorded.value(), digest, "a recorder moves nothing");
     assert_ne!(run(moving(MOVING, CAR, 4).unwrap(), 4).0, digest);
 }
 
 #[test]
-fn a_car_out_of_reach_hears_nothing_and_a_fixed_one_does() {
+fn car_out_of_range_receives_nothing() {
     let arrived = |car: &str| {
         let network = moving(&MOVING.replace("nakagami(m=1)", "none"), car, 1).unwrap();
-        let mut world = World::new(network, 1).unwrap();
+        let mut simulation = Simulation::new(network, 1).unwrap();
         let mut links = Counts::default();
-        world.run(&mut [&mut links]);
+        simulation.run(&mut [&mut links]);
         links.0
     };
     let (parked, leaving) = (arrived("$node_(4) set X_ 5\n"), arrived(CAR));
@@ -223,17 +223,17 @@ impl Observer for Counts {
 }
 
 #[test]
-fn what_is_wrong_with_a_motion_is_said_with_file_and_line() {
-    let said = |text: &str, car: &str| moving(text, car, 1).unwrap_err();
-    let wrong = said(MOVING, "$node_(4) set X_ 1\n$node_(4) setdest 1 2\n");
+fn wrong_motion_names_file_and_line() {
+    let problem = |text: &str, car: &str| moving(text, car, 1).unwrap_err();
+    let wrong = problem(MOVING, "$node_(4) set X_ 1\n$node_(4) setdest 1 2\n");
     assert!(wrong.contains("car.tcl: line 2: write `set X_ 1.0`"), "{wrong}");
-    let nobody = said(MOVING, "$node_(3) set X_ 1\n");
-    assert!(nobody.contains("`4` moves nowhere in it; it moves `3`"), "{nobody}");
-    let gone = said(&MOVING.replace("car.tcl", "bus.tcl"), CAR);
+    let not_moving = problem(MOVING, "$node_(3) set X_ 1\n");
+    assert!(not_moving.contains("`4` moves nowhere in it; it moves `3`"), "{not_moving}");
+    let gone = problem(&MOVING.replace("car.tcl", "bus.tcl"), CAR);
     assert!(gone.contains("bus.tcl: is not there"), "{gone}");
-    let no_place = said(&MOVING.replace("position = [0, 0]", ""), CAR);
+    let no_place = problem(&MOVING.replace("position = [0, 0]", ""), CAR);
     assert!(no_place.contains("`here` has no place"), "{no_place}");
-    let no_speed = said(&MOVING.replace("speed=20m/s", "speed=fast"), CAR);
+    let no_speed = problem(&MOVING.replace("speed=20m/s", "speed=fast"), CAR);
     assert!(no_speed.contains("50km/h"), "{no_speed}");
 }
 
@@ -275,7 +275,7 @@ fn a_scenario_with_a_medium_runs() {
 }
 
 #[test]
-fn a_packet_in_parts_arrives_once_all_of_them_have() {
+fn packet_in_parts_arrives_with_its_last_part() {
     let text = |mtu: &str, metres: u32| {
         format!("{SCENARIO}rto = \"ccntimer\"\n")
             .replace("rate = \"ht-4-40-short\"", "rate = \"ofdm-24\"")
@@ -289,20 +289,20 @@ fn a_packet_in_parts_arrives_once_all_of_them_have() {
         let network = file.scenario(&file.points()[0], &no_files).unwrap().network(1).unwrap();
         run(network, 1)
     };
-    let frames = |world: &World| world.wifi_counters(0, NodeId(2)).unwrap().acknowledged;
-    let (_, whole, world) = run("", 100);
-    assert_eq!((whole.cause, frames(&world)), (Cause::Done, 49));
-    let (_, parts, world) = run("mtu = \"1500 B\"", 100);
-    assert_eq!((parts.cause, frames(&world)), (Cause::Done, 49 * 3));
+    let frames = |simulation: &Simulation| simulation.wifi_counters(0, NodeId(2)).unwrap().acknowledged;
+    let (_, whole, simulation) = run("", 100);
+    assert_eq!((whole.cause, frames(&simulation)), (Cause::Done, 49));
+    let (_, parts, simulation) = run("mtu = \"1500 B\"", 100);
+    assert_eq!((parts.cause, frames(&simulation)), (Cause::Done, 49 * 3));
     assert!(parts.at > whole.at, "each part contends for the medium");
-    // Stations two hops apart do not hear each other: parts are lost, and with them what they are parts of.
+    // Hidden stations: parts collide, and with each part its packet is lost.
     let (_, hidden, _) = run("mtu = \"1500 B\"\ntries = 1", 600);
     let data = Some(recoup_forwarder::packet::Kind::Data);
     assert_eq!(hidden.cause, Cause::Done);
     assert!(hidden.balance.lost(data, LossReason::Model) > 0, "{:?}", hidden.balance);
 }
 
-/// Five nodes in hearing of each other: one asks, one answers, three hand on what they hear.
+/// Five nodes in range of each other: a consumer, a producer, and three that forward the packets they receive.
 const ROOM: &str = r#"
 stop = "4 s"
 
@@ -362,7 +362,7 @@ rto = "none"
 "#;
 
 #[test]
-fn who_hears_another_say_the_same_keeps_silent_on_the_broadcast_face() {
+fn received_broadcast_suppresses_the_own_copy() {
     use recoup_forwarder::packet::Kind;
     let run_room = |defer: &str| {
         let text = ROOM.replace("lifetime", &format!("defer = \"{defer}\"\nlifetime"));
@@ -430,15 +430,15 @@ impl Observer for Comings {
 }
 
 #[test]
-fn who_was_out_of_reach_does_not_wait_for_what_was_given_up_meanwhile() {
-    let mut world =
-        World::new(moving(&AWAY.replace("away.tcl", "car.tcl"), AWAY_AND_BACK, 1).unwrap(), 1)
+fn returning_client_skips_abandoned_segments() {
+    let mut simulation =
+        Simulation::new(moving(&AWAY.replace("away.tcl", "car.tcl"), AWAY_AND_BACK, 1).unwrap(), 1)
             .unwrap();
     let mut comings = Comings::default();
-    world.run(&mut [&mut comings]);
+    simulation.run(&mut [&mut comings]);
     let within =
         |from: f64, until: f64| comings.0.iter().filter(|at| (from..until).contains(*at)).count();
     assert!(within(0.0, 1.0) > 55 && within(1.2, 1.8) == 0, "{:?}", comings.0);
-    // 60 a second are asked for; a window of 64 that nobody moves would hold back a second of them.
+    // 60 Interests a second; a window of 64 that stalls would hold back a second of them.
     assert!(within(2.05, 2.55) > 27, "{:?}", comings.0);
 }
