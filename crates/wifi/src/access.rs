@@ -4,19 +4,19 @@
 //! it ends; the remaining slots of a back-off are settled whenever something happens, and the instant at
 //! which it ends follows from them.
 //!
-//! Differences, all of them ns-3.37's: EIFS follows only after a frame whose headers were decoded and whose
-//! octets were not; DCF counts a slot at its end and EDCA at its beginning, so that an interrupted EDCA
-//! back-off has consumed one slot more.
+//! Differences, all of them ns-3.37's: EIFS follows only after a frame whose headers were decoded and whose bytes were
+//! not. DCF counts a slot at its end and EDCA at its beginning, so that an interrupted EDCA back-off has consumed one
+//! slot more.
 use super::plan::{Contention, Timing};
 
-/// What a contender is after.
+/// State of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
     /// Nothing.
     None,
     /// The medium.
     Requested,
-    /// It has it.
+    /// Access is granted.
     Granted,
 }
 
@@ -96,7 +96,7 @@ impl Access {
 
     // --- what happens on the medium -------------------------------------------------------------
 
-    /// Octets of a frame begin to be received, and will be until `end`.
+    /// Reception of the bytes of a frame begins, and lasts until `end`.
     pub(super) fn on_rx_start(&mut self, now: u64, end: u64) {
         self.settle(now);
         (self.rx_end, self.rx_failed) = (end, false);
@@ -119,7 +119,7 @@ impl Access {
         self.busy_end = end;
     }
 
-    /// Somebody else's exchange reserves the medium until `end`.
+    /// Another station's exchange reserves the medium until `end`.
     pub(super) fn on_nav(&mut self, now: u64, end: u64) {
         self.settle(now);
         self.nav_end = self.nav_end.max(end);
@@ -169,7 +169,7 @@ impl Access {
         self.rx_failed && self.rx_end <= now
     }
 
-    /// Least time until somebody may send after a frame that reserved the medium for `nav_nanos`.
+    /// Least time to the next transmission after a frame that reserved the medium for `nav_nanos`.
     pub(super) fn least_pause_nanos(&self, nav_nanos: u64) -> u64 {
         nav_nanos.min(self.timing.sifs_nanos + self.timing.eifs_ack_nanos)
     }
@@ -177,9 +177,9 @@ impl Access {
     // --- back-off -------------------------------------------------------------------------------
 
     /// A frame comes to an empty queue: whether a back-off must be drawn for it.
-    pub(super) fn needs_backoff(&mut self, now: u64, who: usize, fresh_space: bool) -> bool {
+    pub(super) fn needs_backoff(&mut self, now: u64, index: usize, fresh_space: bool) -> bool {
         self.settle(now);
-        let contender = &self.contenders[who];
+        let contender = &self.contenders[index];
         if contender.claim == Claim::Granted || contender.slots > 0 {
             return false;
         }
@@ -191,49 +191,49 @@ impl Access {
             true => 0,
             false => self.timing.aifs_nanos(plan.aifsn),
         };
-        self.contenders[who].since = now + space;
+        self.contenders[index].since = now + space;
         false
     }
 
     /// The contender wants to send.
-    pub(super) fn request(&mut self, now: u64, who: usize) {
-        let begin = self.begin_of(now, self.contenders[who].plan.aifsn);
-        let contender = &mut self.contenders[who];
+    pub(super) fn request(&mut self, now: u64, index: usize) {
+        let begin = self.begin_of(now, self.contenders[index].plan.aifsn);
+        let contender = &mut self.contenders[index];
         if contender.plan.is_edca && contender.since > begin {
             // EDCA acts on slot boundaries only.
             let slots = (contender.since - begin) / self.timing.slot_nanos + 1;
             contender.since = begin + slots * self.timing.slot_nanos;
         }
         self.settle(now);
-        self.contenders[who].claim = Claim::Requested;
+        self.contenders[index].claim = Claim::Requested;
     }
 
     /// The first contender whose back-off is over, if one is; those behind it that are done as well collide
     /// with it.
     pub(super) fn winner(&self, now: u64) -> Option<usize> {
-        (0..self.contenders.len()).find(|who| self.is_done(now, *who))
+        (0..self.contenders.len()).find(|index| self.is_done(now, *index))
     }
 
-    pub(super) fn is_done(&self, now: u64, who: usize) -> bool {
-        self.contenders[who].claim == Claim::Requested && self.end_of(now, who) <= now
+    pub(super) fn is_done(&self, now: u64, index: usize) -> bool {
+        self.contenders[index].claim == Claim::Requested && self.end_of(now, index) <= now
     }
 
     /// When the next back-off ends if nothing happens.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         (0..self.contenders.len())
-            .filter(|who| self.contenders[*who].claim == Claim::Requested)
-            .map(|who| self.end_of(now, who))
+            .filter(|index| self.contenders[*index].claim == Claim::Requested)
+            .map(|index| self.end_of(now, index))
             .min()
     }
 
     /// Counts the slots that have passed.
     fn settle(&mut self, now: u64) {
-        for who in 0..self.contenders.len() {
-            let begin = self.counting_from(now, who);
+        for index in 0..self.contenders.len() {
+            let begin = self.counting_from(now, index);
             if begin > now {
                 continue;
             }
-            let contender = &mut self.contenders[who];
+            let contender = &mut self.contenders[index];
             let passed = (now - begin) / self.timing.slot_nanos + u64::from(contender.plan.is_edca);
             let counted = passed.min(u64::from(contender.slots));
             contender.slots -= counted as u32;
@@ -241,13 +241,13 @@ impl Access {
         }
     }
 
-    fn end_of(&self, now: u64, who: usize) -> u64 {
-        let slots = u64::from(self.contenders[who].slots);
-        self.counting_from(now, who) + slots * self.timing.slot_nanos
+    fn end_of(&self, now: u64, index: usize) -> u64 {
+        let slots = u64::from(self.contenders[index].slots);
+        self.counting_from(now, index) + slots * self.timing.slot_nanos
     }
 
-    fn counting_from(&self, now: u64, who: usize) -> u64 {
-        let contender = &self.contenders[who];
+    fn counting_from(&self, now: u64, index: usize) -> u64 {
+        let contender = &self.contenders[index];
         contender.since.max(self.begin_of(now, contender.plan.aifsn))
     }
 
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_back_off_ends_after_the_space_and_its_slots() {
+    fn back_off_ends_after_space_and_slots() {
         let mut access = access(Contention::DCF);
         access.on_tx_start(0, 100 * US);
         access.contenders[0].begin(100 * US, 3);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupted_in_a_slot_dcf_counts_the_slots_before_and_edca_this_one_too() {
+    fn interrupted_edca_counts_the_current_slot() {
         for (plan, space, left) in [(Contention::DCF, 50, 3), (Contention::BEST_EFFORT, 70, 2)] {
             let mut access = access(plan);
             access.contenders[0].begin(0, 5);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_could_not_be_decoded_puts_access_off_until_something_can() {
+    fn undecodable_frame_defers_access() {
         let mut access = access(Contention::DCF);
         access.on_rx_start(0, 100 * US);
         access.on_rx_end(100 * US, true);

@@ -1,4 +1,4 @@
-//! The frames that are on the air, each held until nobody that it reaches needs it.
+//! The frames on the air, each held until the last receiver in range needs it no more.
 use super::content::Content;
 use super::plan::Category;
 use super::rate::Rate;
@@ -7,7 +7,7 @@ use super::{Address, StationId};
 /// Number of a frame on the air; reused.
 pub(super) type PpduId = u32;
 
-/// What a frame is.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// MPDUs with loads: one, or an aggregate.
@@ -21,13 +21,13 @@ pub(super) enum Kind {
         start: u16,
         bits: u64,
     },
-    /// Asks for a block acknowledgement; nothing before `start` will come any more.
+    /// Block acknowledgement request; frames before `start` are given up.
     BlockAckRequest {
         start: u16,
     },
     Rts,
     Cts,
-    /// Management for all clients that hear it.
+    /// Management frame for all clients in range.
     Beacon,
 }
 
@@ -36,13 +36,13 @@ pub(super) enum Kind {
 pub(super) struct Mpdu<L> {
     /// Sequence number, of 12 bits.
     pub(super) sequence: u16,
-    /// It was sent before.
+    /// Whether it is a retransmission.
     pub(super) is_retry: bool,
-    /// What it carries.
+    /// Its load.
     pub(super) load: Content<L>,
-    /// What it carries besides, if it is an A-MSDU.
+    /// Further loads, if it is an A-MSDU.
     pub(super) more: Vec<Content<L>>,
-    /// Its octets, with header and checksum.
+    /// Its bytes, with header and checksum.
     pub(super) octets: u32,
     /// Number of the frame at its sender.
     pub(super) number: u64,
@@ -65,10 +65,10 @@ pub(super) struct Ppdu<L> {
     /// Receivers that it is for and where it has not ended.
     awaited: u32,
     /// One of them has received it.
-    is_heard: bool,
+    is_received: bool,
 }
 
-/// What is on the air.
+/// Frames on the air.
 #[derive(Debug)]
 pub(super) struct Air<L> {
     ppdus: Vec<Ppdu<L>>,
@@ -94,8 +94,8 @@ impl<L> Ppdu<L> {
         if is_aggregate { self.mpdus.len() } else { 1 }
     }
 
-    /// When a part ends (with its delimiter and padding), where the octets before it are `octets`, to which
-    /// its own are added; the first begins at `start`, the last ends at `end`.
+    /// End of a part (with its delimiter and padding) after `octets` bytes of the frame, to which it adds its own. The
+    /// first part begins at `start`, the last ends at `end`.
     pub(super) fn end_of_part(&self, place: usize, octets: &mut u64, start: u64, end: u64) -> u64 {
         if place + 1 >= self.parts() {
             return end;
@@ -107,7 +107,7 @@ impl<L> Ppdu<L> {
     }
 }
 
-/// Bits before the first octet.
+/// Bits before the first byte.
 const SERVICE_BITS: u64 = 16;
 
 impl<L> Air<L> {
@@ -115,15 +115,15 @@ impl<L> Air<L> {
         Self { ppdus: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts a frame on the air; nobody holds it yet.
+    /// Puts a frame on the air, without receivers yet.
     pub(super) fn put(&mut self, envelope: Envelope) -> PpduId {
         let Envelope { from, to, kind, category, rate, nav_nanos, .. } = envelope;
-        let (users, awaited, is_heard) = (0, 0, false);
+        let (users, awaited, is_received) = (0, 0, false);
         let reused = self.free.pop();
         let mpdus = reused.map(|id| std::mem::take(&mut self.ppdus[id as usize].mpdus));
         let mpdus = mpdus.unwrap_or_default();
         let ppdu =
-            Ppdu { from, to, kind, category, rate, nav_nanos, mpdus, users, awaited, is_heard };
+            Ppdu { from, to, kind, category, rate, nav_nanos, mpdus, users, awaited, is_received };
         match reused {
             Some(id) => {
                 self.ppdus[id as usize] = ppdu;
@@ -144,7 +144,7 @@ impl<L> Air<L> {
         &mut self.ppdus[id as usize]
     }
 
-    /// That many receivers hold the frame, and for so many of them it is; without any it is gone at once.
+    /// Sets the number of receivers in range, and how many of them are addressed; without any the frame is dropped.
     pub(super) fn hold(&mut self, id: PpduId, users: u32, awaited: u32) {
         let ppdu = &mut self.ppdus[id as usize];
         (ppdu.users, ppdu.awaited) = (users + awaited, awaited);
@@ -153,37 +153,37 @@ impl<L> Air<L> {
         }
     }
 
-    /// A receiver that the frame is for has received it; says whether another one had before.
-    pub(super) fn note_heard(&mut self, id: PpduId) -> bool {
-        std::mem::replace(&mut self.ppdus[id as usize].is_heard, true)
+    /// Marks a frame as received by an addressed receiver; returns whether another one had received it before.
+    pub(super) fn mark_received(&mut self, id: PpduId) -> bool {
+        std::mem::replace(&mut self.ppdus[id as usize].is_received, true)
     }
 
-    /// The frame is over for one of those whom it is for; if it was for all and nobody has received it, it is
-    /// handed back after the last.
+    /// The frame is over for one addressed receiver. If it was for all and none has received it, its load is returned
+    /// after the last.
     pub(super) fn conclude(&mut self, id: PpduId) -> Option<(StationId, Content<L>)>
     where
         L: Clone,
     {
         let ppdu = &mut self.ppdus[id as usize];
         ppdu.awaited -= 1;
-        let is_unheard = ppdu.to == Address::All && ppdu.awaited == 0 && !ppdu.is_heard;
+        let is_lost = ppdu.to == Address::All && ppdu.awaited == 0 && !ppdu.is_received;
         let lost =
-            is_unheard.then(|| ppdu.mpdus.first().map(|mpdu| (ppdu.from, mpdu.load.clone())));
+            is_lost.then(|| ppdu.mpdus.first().map(|mpdu| (ppdu.from, mpdu.load.clone())));
         self.release(id);
         lost.flatten()
     }
 
-    /// Loads of frames for all that nobody has received yet and somebody may.
+    /// Loads of broadcast frames in flight that no station has received yet.
     pub(super) fn unheard(&self) -> impl Iterator<Item = &L> {
         let ppdus = self.ppdus.iter().filter(|ppdu| ppdu.to == Address::All);
-        let flying = ppdus.filter(|ppdu| ppdu.awaited > 0 && !ppdu.is_heard);
+        let flying = ppdus.filter(|ppdu| ppdu.awaited > 0 && !ppdu.is_received);
         flying.flat_map(|ppdu| &ppdu.mpdus).filter_map(|mpdu| mpdu.load.as_above())
     }
 
     /// A receiver is done with the frame.
     pub(super) fn release(&mut self, id: PpduId) {
         let ppdu = &mut self.ppdus[id as usize];
-        debug_assert!(ppdu.users > 0, "nobody releases what it does not hold");
+        debug_assert!(ppdu.users > 0, "a frame is released once per receiver");
         ppdu.users -= 1;
         if ppdu.users == 0 {
             self.clear(id);

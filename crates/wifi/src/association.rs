@@ -1,23 +1,23 @@
-//! To which access point a client belongs: what it hears of beacons, and when it goes to another.
+//! The association of a client: its view of beacons, and its choice of access points.
 //!
-//! The rule is hysteresis: RSSI of beacons is smoothed per access point, and the client goes to another one
-//! whose beacons were stronger by a margin so many times in a row, unless it came only just now. What the
-//! standard leaves open (when to go) is this file's; how is the exchange of IEEE Std 802.11-2016, §11.3:
-//! authentication, then association, each with a request and a response.
+//! The rule is hysteresis. RSSI of beacons is smoothed per access point. The client joins another access point whose
+//! beacons were stronger by a margin so many times in a row, unless it has just joined. The standard leaves the time of
+//! a handoff open; its procedure is that of IEEE Std 802.11-2016, §11.3: authentication, then association, each with a
+//! request and a response.
 //!
-//! Differences: there is one channel; the time that a scan of others would take is a parameter, in which the
-//! client neither sends nor hears.
+//! Differences: there is one channel. The time that a scan of others would take is a parameter, in which the client
+//! neither sends nor receives.
 use super::StationId;
 use super::plan::Infrastructure;
 
-/// Beacons that may be missed before what was heard of an access point is forgotten.
+/// Missed beacons after which an access point is forgotten.
 const STALE_BEACONS: u64 = 5;
 /// How long an answer of an access point is waited for, in ns.
 const ANSWER_NANOS: u64 = 500_000_000;
 
-/// What was heard of an access point.
+/// A known access point.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct KnownPoint {
     point: StationId,
     /// Smoothed RSSI, in dBm.
     dbm: f64,
@@ -29,22 +29,22 @@ struct Heard {
 /// Where a client stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// With nobody, and it has nobody in view.
+    /// Unassociated, with no access point in view.
     Alone,
-    /// It looks around before it asks an access point to let it in.
+    /// Scanning before authentication.
     Scanning { point: StationId, until: u64 },
-    /// It has asked.
+    /// Waiting for a response.
     Asking { point: StationId, until: u64 },
-    /// It belongs to an access point.
+    /// Associated.
     Member { point: StationId, since: u64 },
 }
 
-/// What a client does.
+/// Actions of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Leaves an access point, for another one or because it hears it no more.
+    /// Leaves an access point, for another one or because its beacons are missing.
     Leave(StationId),
-    /// Neither sends nor hears from now on, until it asks.
+    /// Neither sends nor receives until the next request.
     Fall,
     /// Asks an access point to let it in.
     Ask(StationId),
@@ -54,7 +54,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Association {
     plan: Infrastructure,
-    heard: Vec<Heard>,
+    known: Vec<KnownPoint>,
     standing: Standing,
     /// To which access point it belonged last.
     before: Option<StationId>,
@@ -62,17 +62,17 @@ pub(super) struct Association {
 
 impl Association {
     pub(super) fn new(plan: Infrastructure) -> Self {
-        Self { plan, heard: Vec::new(), standing: Standing::Alone, before: None }
+        Self { plan, known: Vec::new(), standing: Standing::Alone, before: None }
     }
 
-    /// Has heard nobody and belongs to nobody.
+    /// Forgets all access points.
     pub(super) fn reset(&mut self) {
-        (self.standing, self.heard) = (Standing::Alone, Vec::new());
+        (self.standing, self.known) = (Standing::Alone, Vec::new());
     }
 
-    /// Belongs to an access point from the beginning, which it hears that strong.
+    /// Associates from the beginning, with that RSSI.
     pub(super) fn begin(&mut self, point: StationId, dbm: f64) {
-        self.heard.push(Heard { point, dbm, at: 0, better: 0 });
+        self.known.push(KnownPoint { point, dbm, at: 0, better: 0 });
         self.joined(0, point);
     }
 
@@ -102,29 +102,29 @@ impl Association {
         let smoothing = self.plan.smoothing;
         let stale = now.saturating_sub(STALE_BEACONS * self.interval());
         let current = self.point();
-        self.heard.retain(|heard| {
-            heard.at >= stale || heard.point == point || Some(heard.point) == current
+        self.known.retain(|known| {
+            known.at >= stale || known.point == point || Some(known.point) == current
         });
-        let place = match self.heard.iter().position(|heard| heard.point == point) {
+        let place = match self.known.iter().position(|known| known.point == point) {
             Some(place) => place,
             None => {
-                self.heard.push(Heard { point, dbm, at: now, better: 0 });
-                self.heard.len() - 1
+                self.known.push(KnownPoint { point, dbm, at: now, better: 0 });
+                self.known.len() - 1
             }
         };
-        let heard = &mut self.heard[place];
-        if heard.at < stale {
-            (heard.dbm, heard.better) = (dbm, 0);
+        let known = &mut self.known[place];
+        if known.at < stale {
+            (known.dbm, known.better) = (dbm, 0);
         }
-        heard.dbm += smoothing * (dbm - heard.dbm);
-        heard.at = now;
-        let rival = heard.dbm;
+        known.dbm += smoothing * (dbm - known.dbm);
+        known.at = now;
+        let rival = known.dbm;
         let is_better = self.current().is_some_and(|current| {
             current.point != point
                 && rival >= current.dbm + self.plan.hysteresis_db
                 && self.plan.low_dbm.is_none_or(|low| current.dbm < low)
         });
-        let better = &mut self.heard[place].better;
+        let better = &mut self.known[place].better;
         *better = if is_better { *better + 1 } else { 0 };
     }
 
@@ -132,17 +132,17 @@ impl Association {
     pub(super) fn joined(&mut self, now: u64, point: StationId) {
         self.standing = Standing::Member { point, since: now };
         self.before = Some(point);
-        self.heard.iter_mut().for_each(|heard| heard.better = 0);
+        self.known.iter_mut().for_each(|known| known.better = 0);
     }
 
-    /// What it asked for could not be asked: it looks around again.
-    pub(super) fn refused(&mut self) {
+    /// The request failed: the client scans again.
+    pub(super) fn rejected(&mut self) {
         if matches!(self.standing, Standing::Asking { .. }) {
             self.standing = Standing::Alone;
         }
     }
 
-    /// What it does at `now`, one thing at a time.
+    /// Next action at `now`.
     pub(super) fn step(&mut self, now: u64) -> Option<Step> {
         match self.standing {
             Standing::Member { point, since } => {
@@ -191,38 +191,38 @@ impl Association {
         self.plan.beacon_nanos
     }
 
-    fn current(&self) -> Option<Heard> {
+    fn current(&self) -> Option<KnownPoint> {
         let point = self.point()?;
-        self.heard.iter().find(|heard| heard.point == point).copied()
+        self.known.iter().find(|known| known.point == point).copied()
     }
 
-    /// Who has been better for long enough.
+    /// The access point that has been better for long enough.
     fn rival(&self, now: u64, since: u64) -> Option<StationId> {
         if now < since.saturating_add(self.plan.dwell_nanos) {
             return None;
         }
-        let rivals = self.heard.iter().filter(|heard| heard.better >= self.plan.beacons);
+        let rivals = self.known.iter().filter(|known| known.better >= self.plan.beacons);
         strongest(rivals)
     }
 
-    /// The strongest that was heard lately.
+    /// The strongest recently received access point.
     fn best(&self, now: u64, except: Option<StationId>) -> Option<StationId> {
         let stale = now.saturating_sub(STALE_BEACONS * self.interval());
-        strongest(self.heard.iter().filter(|h| h.at >= stale && Some(h.point) != except))
+        strongest(self.known.iter().filter(|h| h.at >= stale && Some(h.point) != except))
     }
 
     /// When so many beacons in a row will have been missed.
     fn lost_at(&self, point: StationId, since: u64) -> u64 {
-        let heard = self.heard.iter().find(|heard| heard.point == point);
-        let last = heard.map_or(since, |heard| heard.at.max(since));
+        let known = self.known.iter().find(|known| known.point == point);
+        let last = known.map_or(since, |known| known.at.max(since));
         last + u64::from(self.plan.missed) * self.interval()
     }
 }
 
 /// The strongest; of equals the one with the lower number.
-fn strongest<'a>(heard: impl Iterator<Item = &'a Heard>) -> Option<StationId> {
-    let better = |a: &&Heard, b: &&Heard| a.dbm.total_cmp(&b.dbm).then(b.point.cmp(&a.point));
-    heard.max_by(better).map(|heard| heard.point)
+fn strongest<'a>(known: impl Iterator<Item = &'a KnownPoint>) -> Option<StationId> {
+    let better = |a: &&KnownPoint, b: &&KnownPoint| a.dbm.total_cmp(&b.dbm).then(b.point.cmp(&a.point));
+    known.max_by(better).map(|known| known.point)
 }
 
 #[cfg(test)]
@@ -239,7 +239,7 @@ mod tests {
         client
     }
 
-    /// Feeds a beacon of each, beacon by beacon from `from` on, until something is done; says when.
+    /// Feeds a beacon of each, beacon by beacon from `from` on, until the client acts; returns the time.
     fn until_step(client: &mut Association, from: u64, a: f64, b: f64) -> Option<(u64, Step)> {
         (from..from + 100).find_map(|turn| {
             client.on_beacon(turn * BEACON, A, a);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_goes_to_what_was_stronger_by_the_margin_three_times_in_a_row() {
+    fn client_moves_after_three_stronger_beacons() {
         let plan = Infrastructure { smoothing: 1.0, ..Infrastructure::default() };
         let mut here = client(plan);
         assert_eq!(until_step(&mut here, 30, -60.0, -55.1), None, "not by the margin of 5 dB");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_stays_for_a_while_where_it_came_to() {
+    fn client_stays_after_a_handoff() {
         let plan = Infrastructure { smoothing: 1.0, ..Infrastructure::default() };
         let mut here = client(plan);
         let (turn, step) = until_step(&mut here, 1, -60.0, -40.0).unwrap();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_point_that_is_not_heard_any_more_is_left_for_another() {
+    fn silent_access_point_is_left() {
         let plan = Infrastructure::default();
         let mut here = client(plan);
         here.on_beacon(0, A, -60.0);
@@ -295,16 +295,16 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_takes_its_time_and_an_answer_is_not_waited_for_forever() {
+    fn scan_takes_time_and_answers_time_out() {
         let plan = Infrastructure { scan_nanos: 100_000_000, ..Infrastructure::default() };
         let mut here = Association::new(plan);
-        assert_eq!((here.step(0), here.deadline()), (None, u64::MAX), "it has heard nobody");
+        assert_eq!((here.step(0), here.deadline()), (None, u64::MAX), "no beacons received");
         here.on_beacon(5, A, -60.0);
         assert_eq!((here.step(5), here.step(6)), (Some(Step::Fall), None));
         assert_eq!(here.deadline(), 100_000_005);
         assert_eq!(here.step(100_000_005), Some(Step::Ask(A)));
         assert_eq!(here.asked(), Some(A));
-        assert_eq!(here.step(600_000_005), None, "what it heard then is stale");
+        assert_eq!(here.step(600_000_005), None, "those beacons are stale");
         here.on_beacon(600_000_006, A, -60.0);
         assert_eq!(here.step(600_000_006), Some(Step::Fall));
     }

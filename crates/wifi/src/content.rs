@@ -1,11 +1,11 @@
-//! What frames carry: something from above, or management of the medium itself.
+//! Contents of frames: load of the layer above, or management of the medium itself.
 //!
 //! IEEE Std 802.11-2016, §9.3.3. Differences: lengths of management frames are typical ones, and requests are
 //! always granted.
 use super::StationId;
 use recoup_core::load::Load;
 
-/// What a frame carries.
+/// Content of a frame.
 #[derive(Clone, Debug)]
 pub(super) enum Content<L> {
     /// Something from above.
@@ -21,14 +21,14 @@ pub(super) enum Management {
     Beacon,
     /// A client wants to be known.
     AuthenticationRequest,
-    /// It is.
+    /// The access point.
     AuthenticationResponse,
     /// A client wants to belong to this access point, and leaves another one.
     AssociationRequest {
-        /// Which it leaves.
+        /// The access point that is left.
         before: Option<StationId>,
     },
-    /// It does.
+    /// The action.
     AssociationResponse,
 }
 
@@ -56,7 +56,7 @@ impl<L> Content<L> {
 }
 
 impl<L: Load> Load for Content<L> {
-    /// Octets above the LLC header; management frames have none, and count as if they had.
+    /// Bytes above the LLC header; management frames have none, and count as if they had.
     fn octets(&self) -> u32 {
         match self {
             Self::Above(load) => load.octets(),

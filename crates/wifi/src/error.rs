@@ -1,8 +1,8 @@
 //! How likely a stretch of a frame is received at a given SNR.
 //!
-//! Three models, as ns-3.37 has them: *table* (AWGN link simulations, its default), *nist* (Pei and
-//! Henderson, "Validation of OFDM error rate model in ns-3", 2010) and *yans* (Lacage and Henderson,
-//! "Yet another network simulator", 2006). 802.11b has one model of its own, whatever is chosen.
+//! Three models of ns-3.37. *table*: AWGN link simulations, its default. *nist*: Pei and Henderson, "Validation of OFDM
+//! error rate model in ns-3", 2010. *yans*: Lacage and Henderson, "Yet another network simulator", 2006. 802.11b always
+//! has a model of its own.
 //!
 //! Differences: the table model knows no BPSK 3/4 (9 Mbit/s) and asks *yans* there, as ns-3 does.
 mod curve;
@@ -15,7 +15,7 @@ use super::rate::Rate;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which model is asked.
+/// The error model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorModel {
     /// Measured curves.
@@ -42,8 +42,7 @@ impl ErrorModel {
         }
     }
 
-    /// The SNR up to which the probability is 0 and that from which on it is 1 for any number of bits, where the model
-    /// has such.
+    /// The SNR up to which the probability is 0 and that from which on it is 1 for any number of bits, if any.
     pub(super) fn certain(self, rate: Rate) -> Option<(f64, f64)> {
         match self {
             Self::Table => Coding::of(rate)?.curve().map(table::certain),

@@ -1,18 +1,17 @@
 //! Chance on the way of a signal: Nakagami-m fading and log-normal shadowing.
 //!
-//! Nakagami, "The m-distribution", 1960: received power is gamma distributed with shape m (1 is Rayleigh
-//! fading). It is drawn anew for each coherence time, 9 / (16 π f_d) after Rappaport, "Wireless
-//! Communications", 2002, §5.4, with the Doppler shift f_d = v f / c. Shadowing is normal in dB and follows
-//! the way that the ends have travelled, with a decorrelation distance after Gudmundson, "Correlation model
-//! for shadow fading", 1991.
+//! Nakagami, "The m-distribution", 1960: received power is gamma distributed with shape m (1 is Rayleigh fading). It is
+//! drawn anew for each coherence time, 9 / (16 π f_d), with the Doppler shift f_d = v f / c (Rappaport, "Wireless
+//! Communications", 2002, §5.4). Shadowing is normal in dB and follows the path of the ends, with a decorrelation
+//! distance after Gudmundson, "Correlation model for shadow fading", 1991.
 //!
-//! Differences: between two points at the decorrelation distance shadowing is interpolated, with its
-//! variance kept, so that it is a function of where one is and not of how often it was looked at.
+//! Differences: between two points at the decorrelation distance shadowing is interpolated, with its variance kept. So
+//! it is a function of position and not of the number of samples.
 use super::propagation::LIGHT;
 use recoup_core::random::Rng;
 use std::f64::consts::PI;
 
-/// What chance does to power.
+/// Random effects on power.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FadingPlan {
     /// Shape of Nakagami's distribution; `None` means no fading.
@@ -44,12 +43,12 @@ pub(super) struct Fading {
     shadowing: u64,
 }
 
-/// What was drawn for a pair of stations last: it holds for a coherence time, and a decorrelation distance.
+/// The latest draw for a pair of stations: it holds for a coherence time, and a decorrelation distance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    /// Which coherence time, and the gain in it.
+    /// The coherence time, and the gain in it.
     fade: (u64, f64),
-    /// Which stretch of the way, and shadowing at its ends.
+    /// The stretch of the path, and shadowing at its ends.
     shadow: (u64, f64, f64),
 }
 
@@ -69,13 +68,13 @@ impl Fading {
         self.plan.nakagami_m.is_none() && self.plan.shadowing_db <= 0.0
     }
 
-    /// Most that chance is taken to add, in dB, where it is decided who may hear a signal at all.
+    /// Margin for random gains, in dB, in the choice of stations in range.
     pub(super) fn headroom_db(&self) -> f64 {
         let fading = if self.plan.nakagami_m.is_some() { 6.0 } else { 0.0 };
         fading + 3.0 * self.plan.shadowing_db
     }
 
-    /// Whether it changes while nobody moves.
+    /// Whether it changes while no station moves.
     pub(super) fn is_restless(&self) -> bool {
         self.plan.nakagami_m.is_some() && self.plan.surrounding_speed > 0.0
     }
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn power_under_nakagami_fading_has_the_mean_and_variance_of_its_shape() {
+    fn nakagami_power_has_mean_and_variance() {
         for m in [0.5, 1.0, 1.5, 3.0, 5.0] {
             let mut rng = Rng::from_seed(1);
             let powers: Vec<f64> = (0..20_000).map(|_| gamma(&mut rng, m) / m).collect();
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn fading_holds_for_a_coherence_time_and_not_longer() {
+    fn fading_holds_for_a_coherence_time() {
         let carrier_hz = 2.4e9;
         let plan = FadingPlan { nakagami_m: Some(1.0), carrier_hz, ..FadingPlan::default() };
         let fading = fading(plan);
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn shadowing_is_steady_on_the_way_and_keeps_its_deviation() {
+    fn shadowing_is_continuous_and_keeps_its_deviation() {
         let plan =
             FadingPlan { shadowing_db: 8.0, decorrelation_metres: 20.0, ..Default::default() };
         let fading = fading(plan);

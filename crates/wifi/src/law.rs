@@ -14,7 +14,7 @@ use super::motion::plan::speed;
 use super::propagation::PathLoss;
 use recoup_core::spec::{self, Reader, Spec, SpecError};
 
-/// Reads a path loss; free space is at `carrier_hz` unless the text says otherwise.
+/// Reads a path loss; free space is at `carrier_hz` by default.
 ///
 /// # Errors
 /// If the text cannot be read.

@@ -1,12 +1,12 @@
 //! An 802.11 medium as a machine: stations that contend for a channel, and what they receive of each other.
 //!
-//! It knows nothing of NDN and nothing of IP: a frame carries any payload that has a length ([`recoup_core::load::Load`]). The
-//! model is that of ns-3.37 where the standard leaves a choice, and `tests/ns3` holds it to measurements of that
-//! simulator; each file says where the two differ.
+//! The crate knows nothing of NDN and nothing of IP: a frame carries any payload that has a length
+//! ([`recoup_core::load::Load`]). If the standard leaves a choice, the model is that of ns-3.37. `tests/ns3` checks it
+//! against measurements of that simulator; each file lists its differences.
 //!
 //! [`medium::Medium`] has three verbs. [`handle`](medium::Medium::handle) takes a frame for a station,
-//! [`poll`](medium::Medium::poll) reports arrivals and losses, [`deadline`](medium::Medium::deadline) says when
-//! the medium next needs a call. It reads no clock: the caller's event loop gives the time, and one seed repeats a run.
+//! [`poll`](medium::Medium::poll) reports arrivals and losses, [`deadline`](medium::Medium::deadline) names the time of
+//! the next call. It reads no clock: the caller's event loop gives the time, and one seed repeats a run.
 //!
 //! Three saturated stations send to a fourth one over 802.11g at 54 Mbit/s:
 //!
@@ -49,21 +49,21 @@
 //! assert!((20.0..30.0).contains(&(bytes as f64 * 8.0 / 1e6)));
 //! ```
 //!
-//! | what | where |
+//! | topic | module |
 //! |---|---|
-//! | rates, and how long a frame lasts | [`rate`] |
-//! | what a medium is made of, as data | [`plan`] |
-//! | loss, delay, fading, motion, who hears whom | [`propagation`], [`fading`], [`law`] (as text), [`motion`], `links` |
-//! | what is received at which SINR | [`error`], `ear`, `radio` |
-//! | when a station may send | `access` |
-//! | exchanges of frames | [`medium`] and what is below it |
-//! | access points, beacons, who belongs to whom | `association`, `medium/membership.rs` |
-//! | aggregates and block acknowledgement, rates by trying | `medium/block.rs`, `reorder`, `minstrel` |
+//! | rates, and durations of frames | [`rate`] |
+//! | description of a medium, as data | [`plan`] |
+//! | loss, delay, fading, motion, stations in range | [`propagation`], [`fading`], [`law`] (as text), [`motion`], `links` |
+//! | reception by SINR | [`error`], `receiver`, `radio` |
+//! | channel access | `access` |
+//! | exchanges of frames | [`medium`] and its submodules |
+//! | access points, beacons, association | `association`, `medium/membership.rs` |
+//! | aggregates and block acknowledgement, rate adaptation | `medium/block.rs`, `reorder`, `minstrel` |
 mod access;
 mod air;
 mod association;
 mod content;
-mod ear;
+mod receiver;
 pub mod error;
 pub mod fading;
 pub mod law;
@@ -86,6 +86,6 @@ pub struct StationId(pub u32);
 pub enum Address {
     /// One station, which acknowledges it.
     Station(StationId),
-    /// Whoever hears it; nobody acknowledges it.
+    /// All stations in range, without acknowledgement.
     All,
 }

@@ -1,9 +1,8 @@
-//! Who hears whom, how strong and when: neighbours by grid, so that a frame costs what hears it.
+//! Stations in range, with power and delay: neighbours by grid, so that a frame costs only its receivers.
 //!
-//! Stations are binned in cells as large as a signal reaches at most. What moves is binned anew every
-//! second, with room for what it can travel until then. Nothing happens in between: where a station is, and
-//! what a signal to it loses, is computed when a frame is sent. Between two that stand still, with nothing
-//! that changes, that is done once.
+//! Stations are binned in cells as large as a signal reaches at most. Moving stations are binned anew every second,
+//! with a margin for their travel until then. In between nothing is computed: the position of a station, and the loss
+//! of a signal to it, are computed when a frame is sent. For two fixed stations without fading that happens once.
 use super::error::from_db;
 use super::fading::{Fading, Known};
 use super::motion::{Motion, State};
@@ -16,7 +15,7 @@ const REBIN_NANOS: u64 = 1_000_000_000;
 /// Cells are never smaller, in metres, or a grid of a plan without reach would have no end.
 const LEAST_CELL: f64 = 1.0;
 
-/// A station that hears another.
+/// A station in range of another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Neighbour {
     pub(super) station: u32,
@@ -25,13 +24,13 @@ pub(super) struct Neighbour {
     pub(super) delay_nanos: u64,
 }
 
-/// A station that may hear another.
+/// A station that may be in range of another.
 #[derive(Clone, Copy, Debug)]
 struct Near {
     station: u32,
-    /// Where nothing changes: what it hears.
+    /// Without motion and fading: its reception.
     fixed: Option<Neighbour>,
-    /// What is known of chance on the way.
+    /// Fading and shadowing of the pair.
     known: Known,
 }
 
@@ -47,9 +46,9 @@ pub(super) struct Links {
     fading: Fading,
     cell: f64,
     cells: BTreeMap<(i64, i64), Vec<u32>>,
-    /// By station, while they hold: who may hear it.
+    /// By station, while they hold: the stations that may be in range.
     near: Vec<Option<Vec<Near>>>,
-    /// Nobody moves.
+    /// Whether no station moves.
     is_still: bool,
     bin_again_at: u64,
 }
@@ -58,12 +57,12 @@ impl Links {
     pub(super) fn new(plan: &MediumPlan, motions: Vec<Motion>, rng: Rng) -> Self {
         let fading = Fading::new(plan.fading, &rng);
         let top_speed = motions.iter().map(Motion::top_speed).fold(0.0, f64::max);
-        let loss = plan.power_dbm - plan.hearing.sensitivity_dbm + fading.headroom_db();
+        let loss = plan.power_dbm - plan.receiver.sensitivity_dbm + fading.headroom_db();
         let reach = plan.path_loss.reach(loss) + 2.0 * top_speed * REBIN_NANOS as f64 / 1e9;
         let mut links = Self {
             path_loss: plan.path_loss,
             power: from_db(plan.power_dbm),
-            sensitivity: from_db(plan.hearing.sensitivity_dbm),
+            sensitivity: from_db(plan.receiver.sensitivity_dbm),
             near: vec![None; motions.len()],
             legs: vec![0; motions.len()],
             is_still: motions.iter().all(Motion::is_still),
@@ -77,8 +76,8 @@ impl Links {
         links
     }
 
-    /// Fills `list` with those who hear a frame of `width_mhz` that `from` sends at `now`.
-    pub(super) fn hear(&mut self, from: u32, now: u64, width_mhz: u32, list: &mut Vec<Neighbour>) {
+    /// Fills `list` with the stations in range of a frame of `width_mhz` that `from` sends at `now`.
+    pub(super) fn reach(&mut self, from: u32, now: u64, width_mhz: u32, list: &mut Vec<Neighbour>) {
         list.clear();
         if now >= self.bin_again_at && !self.is_still {
             self.bin(now);
@@ -165,14 +164,14 @@ mod tests {
         MediumPlan::n(RateControl::Constant(Rate::Ofdm(0)))
     }
 
-    fn heard(links: &mut Links, from: u32, now: u64) -> Vec<u32> {
+    fn reached(links: &mut Links, from: u32, now: u64) -> Vec<u32> {
         let mut list = Vec::new();
-        links.hear(from, now, 20, &mut list);
+        links.reach(from, now, 20, &mut list);
         list.iter().map(|neighbour| neighbour.station).collect()
     }
 
     #[test]
-    fn the_grid_finds_whom_a_search_through_all_finds() {
+    fn grid_finds_the_stations_of_a_full_search() {
         let mut rng = Rng::from_seed(5);
         let places: Vec<Position> = (0..200)
             .map(|_| Position { x: rng.unit_f64() * 2e3 - 1e3, y: rng.unit_f64() * 2e3 - 1e3 })
@@ -185,26 +184,26 @@ mod tests {
                 .filter(|to| *to != from)
                 .filter(|to| places[from as usize].distance(places[*to as usize]) <= reach)
                 .collect();
-            assert_eq!(heard(&mut links, from, 0), all, "{from}");
+            assert_eq!(reached(&mut links, from, 0), all, "{from}");
         }
     }
 
     #[test]
-    fn what_moves_comes_into_hearing_when_it_is_near() {
+    fn moving_station_comes_into_range() {
         let far = Position { x: 1_000.0, y: 0.0 };
         let until = Instant::from_millis(1_000_000);
         let motions =
             vec![Motion::still(Position::default()), Motion::linear(far, (-10.0, 0.0), until)];
         let mut links = Links::new(&plan(), motions, Rng::from_seed(1));
         let first =
-            (0..100_000_u64).find(|millis| !heard(&mut links, 0, millis * 1_000_000).is_empty());
+            (0..100_000_u64).find(|millis| !reached(&mut links, 0, millis * 1_000_000).is_empty());
         let reach = plan().path_loss.reach(117.0);
         let expected = (1_000.0 - reach) * 100.0;
         assert!((first.unwrap() as f64 - expected).abs() < 2.0, "{first:?} {expected}");
     }
 
     #[test]
-    fn among_wanderers_the_grid_finds_whom_a_search_through_all_finds_at_any_time() {
+    fn grid_follows_moving_stations() {
         let area = crate::motion::RandomWaypoint {
             from: Position { x: -800.0, y: -800.0 },
             to: Position { x: 800.0, y: 800.0 },
@@ -224,23 +223,23 @@ mod tests {
             let near =
                 |to: &u32| *to != from && here.distance(motions[*to as usize].at(now)) <= reach;
             let all: Vec<u32> = (0..60).filter(near).collect();
-            assert_eq!(heard(&mut links, from, now), all, "{from} at {now}");
+            assert_eq!(reached(&mut links, from, now), all, "{from} at {now}");
         }
     }
 
     #[test]
-    fn a_station_that_moves_hears_at_each_instant_what_the_distance_leaves() {
+    fn moving_station_receives_power_by_distance() {
         let until = Instant::from_millis(10_000);
         let motion = Motion::linear(Position { x: 10.0, y: 0.0 }, (13.9, 0.0), until);
         let motions = vec![Motion::still(Position::default()), motion];
         let mut links = Links::new(&plan(), motions, Rng::from_seed(1));
         let mut list = Vec::new();
         for millis in [0, 1, 500, 999, 1_001, 2_500] {
-            links.hear(0, millis * 1_000_000, 20, &mut list);
+            links.reach(0, millis * 1_000_000, 20, &mut list);
             let metres = 10.0 + 13.9 * millis as f64 / 1e3;
             let dbm = 16.0 + to_db(plan().path_loss.gain(metres));
-            let heard = to_db(list[0].power);
-            assert!((heard - dbm).abs() < 1e-6, "at {millis} ms: {heard} {dbm}");
+            let reached = to_db(list[0].power);
+            assert!((reached - dbm).abs() < 1e-6, "at {millis} ms: {reached} {dbm}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The medium, as a machine: frames in at one station, out at others.
 //!
-//! Everything follows from calls of [`Medium::handle`] and [`Medium::poll`]; [`Medium::deadline`] names the
-//! next instant at which something happens by itself. A station has one entry in the medium's agenda: the
-//! earliest of what it waits for (the end of its back-off, of an answer, of a frame for it). A frame
-//! that is not for a station costs that station no entry; what it hears is settled when somebody comes by.
+//! All events follow from calls of [`Medium::handle`] and [`Medium::poll`]; [`Medium::deadline`] names the next instant
+//! of an event. A station has one entry in the medium's agenda: the earliest of its timers (the end of its back-off, of
+//! the wait for an answer, of a frame for it). A frame for another station costs no entry; its effect is settled at the
+//! next call that concerns the station.
 mod block;
 mod exchange;
 mod membership;
@@ -16,7 +16,7 @@ pub use station::Counters;
 use super::air::Air;
 use super::association::Association;
 use super::content::Content;
-use super::ear::Ear;
+use super::receiver::Receiver;
 use super::links::{Links, Neighbour};
 use super::motion::Motion;
 use super::plan::{Category, MediumPlan, Role};
@@ -29,10 +29,10 @@ use recoup_core::time::Instant;
 use station::{Queued, Station};
 use std::collections::VecDeque;
 
-/// What happens to the medium.
+/// Inputs of the medium.
 #[derive(Debug)]
 pub enum MediumInput<L> {
-    /// A station is to send a frame. Its octets are those above the LLC header.
+    /// A station is to send a frame. Its size is that above the LLC header.
     Frame {
         /// The sender.
         from: StationId,
@@ -40,32 +40,32 @@ pub enum MediumInput<L> {
         to: Address,
         /// In which category it waits; without EDCA all wait in one.
         category: Category,
-        /// It.
+        /// The load.
         load: L,
     },
-    /// What waits in a station for another one is given up: that belongs elsewhere.
+    /// The frames queued in a station for another one are given up: that one has moved elsewhere.
     Forget {
-        /// Where it waits.
+        /// The station that holds them.
         from: StationId,
         /// For whom.
         to: StationId,
     },
-    /// A station fails: what waits in it is lost, and it neither sends nor hears.
+    /// A station fails: its queue is lost, and it neither sends nor receives.
     Down(StationId),
-    /// It works again.
+    /// A station works again.
     Up(StationId),
 }
 
-/// What follows.
+/// Outputs of the medium.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MediumOutput<L> {
     /// A frame arrived.
     Arrived {
-        /// Where.
+        /// The receiving station.
         at: StationId,
-        /// From where.
+        /// The sending station.
         from: StationId,
-        /// It.
+        /// The load.
         load: L,
         /// Another station has received it before: it was for all.
         is_copy: bool,
@@ -76,14 +76,14 @@ pub enum MediumOutput<L> {
         from: StationId,
         /// For whom it was.
         to: Address,
-        /// It.
+        /// The load.
         load: L,
-        /// Why.
+        /// The reason.
         reason: Discard,
     },
     /// A client belongs to an access point from now on.
     Joined {
-        /// Which.
+        /// The client.
         client: StationId,
         /// To which one.
         point: StationId,
@@ -92,12 +92,12 @@ pub enum MediumOutput<L> {
     },
     /// A client does not belong to an access point any more, which does not know that yet.
     Left {
-        /// Which.
+        /// The client.
         client: StationId,
-        /// Which one.
+        /// The access point.
         point: StationId,
     },
-    /// What was asked for with [`Medium::trace`].
+    /// An event of a station, after [`Medium::trace`].
     Traced(Traced),
 }
 
@@ -106,11 +106,11 @@ pub enum MediumOutput<L> {
 pub enum Discard {
     /// No room in the station's queue.
     QueueFull,
-    /// It waited for too long.
+    /// It was queued for too long.
     Lifetime,
-    /// It was sent as often as may be and not acknowledged.
+    /// The last try was not acknowledged.
     Retries,
-    /// It was for all, and nobody received it.
+    /// It was a broadcast that no station received.
     Unheard,
     /// The station failed.
     Down,
@@ -118,7 +118,7 @@ pub enum Discard {
     Departed,
 }
 
-/// What a station does, for those who follow it frame by frame.
+/// Events of a station, frame by frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traced {
     /// A frame goes on the air.
@@ -127,11 +127,11 @@ pub enum Traced {
         from: StationId,
         /// For whom it is.
         to: Address,
-        /// It is data, and not an answer or an announcement.
+        /// Whether it is data, and not a control or management frame.
         is_data: bool,
-        /// It was sent before.
+        /// Whether it is a retransmission.
         is_retry: bool,
-        /// Octets of the PSDU.
+        /// Bytes of the PSDU.
         octets: u32,
         /// At this rate.
         rate: Rate,
@@ -151,7 +151,7 @@ pub enum Traced {
 #[derive(Debug)]
 pub struct Medium<L> {
     plan: MediumPlan,
-    ear: Ear,
+    receiver: Receiver,
     air: Air<L>,
     links: Links,
     stations: Vec<Station<L>>,
@@ -161,7 +161,7 @@ pub struct Medium<L> {
     numbers: u64,
     /// When something last happened.
     latest: u64,
-    heard: Vec<Neighbour>,
+    neighbours: Vec<Neighbour>,
 }
 
 impl<L: Load + Clone> Medium<L> {
@@ -171,8 +171,8 @@ impl<L: Load + Clone> Medium<L> {
         Self::with_roles(plan, motions.into_iter().map(|motion| (motion, Role::Peer)), rng)
     }
 
-    /// A medium with stations that move like that, each with its role. Clients belong from the beginning to
-    /// the access point that they hear best ([`Medium::member_of`]), if they hear any.
+    /// A medium with stations of these motions and roles. From the beginning, clients are associated with the access
+    /// point that they receive best ([`Medium::member_of`]), if any is in range.
     pub fn with_roles(
         plan: MediumPlan,
         stations: impl IntoIterator<Item = (Motion, Role)>,
@@ -185,7 +185,7 @@ impl<L: Load + Clone> Medium<L> {
             stations.map(|(number, role)| Station::new(&plan, *role, &rng_of(number))).collect();
         let mut medium = Self {
             plan,
-            ear: Ear::new(plan.hearing),
+            receiver: Receiver::new(plan.receiver),
             air: Air::new(),
             links: Links::new(&plan, motions, rng.substream("links")),
             agenda: Agenda::new(stations.len()),
@@ -194,7 +194,7 @@ impl<L: Load + Clone> Medium<L> {
             is_traced: false,
             numbers: 0,
             latest: 0,
-            heard: Vec::new(),
+            neighbours: Vec::new(),
         };
         medium.gather();
         medium
@@ -242,7 +242,7 @@ impl<L: Load + Clone> Medium<L> {
 
     /// When to come back if nothing happens.
     ///
-    /// What was not handed out yet is due at the instant of its cause.
+    /// Pending outputs are due at the instant of their cause.
     pub fn deadline(&self) -> Option<Instant> {
         if !self.outputs.is_empty() {
             return Some(Instant::from_nanos(self.latest));
@@ -265,13 +265,13 @@ impl<L: Load + Clone> Medium<L> {
         self.waiting_loads(station).count()
     }
 
-    /// What waits in a station, the frame that is being sent included.
+    /// Frames queued in a station, the one in transmission included.
     pub fn waiting_loads(&self, station: StationId) -> impl Iterator<Item = &L> {
         let station = self.stations.get(station.0 as usize);
         station.into_iter().flat_map(Station::queued).flat_map(Queued::loads)
     }
 
-    /// What waits in a station and has not arrived anywhere.
+    /// Frames of a station that have not arrived anywhere.
     pub fn inside(&self) -> impl Iterator<Item = &L> {
         let waiting = self.stations.iter().flat_map(Station::queued);
         let waiting = waiting.filter(|queued| !queued.has_arrived).flat_map(Queued::loads);
@@ -279,12 +279,12 @@ impl<L: Load + Clone> Medium<L> {
         waiting.chain(self.air.unheard()).chain(peers.flat_map(|peer| peer.reorder.waiting()))
     }
 
-    /// What a station has counted so far.
+    /// Counters of a station.
     pub fn counters(&self, station: StationId) -> Counters {
         self.stations.get(station.0 as usize).map(|station| station.counters).unwrap_or_default()
     }
 
-    /// Says from now on, or no longer, what stations do frame by frame.
+    /// Enables or disables events of stations, frame by frame.
     pub fn trace(&mut self, is_traced: bool) {
         self.is_traced = is_traced;
     }
@@ -306,25 +306,25 @@ impl<L: Load + Clone> Medium<L> {
     // --- agenda ---------------------------------------------------------------------------------
 
     /// A station's time has come.
-    fn wake(&mut self, now: u64, who: usize) {
-        self.settle(now, who);
-        self.act(now, who);
-        self.arm(now, who);
+    fn wake(&mut self, now: u64, index: usize) {
+        self.settle(now, index);
+        self.act(now, index);
+        self.arm(now, index);
     }
 
     /// Wakes a station no later than `at`.
-    fn arm_by(&mut self, who: usize, at: u64) {
-        let is_earlier = self.agenda.key(who as u32).is_none_or(|key| at < key.at().as_nanos());
+    fn arm_by(&mut self, index: usize, at: u64) {
+        let is_earlier = self.agenda.key(index as u32).is_none_or(|key| at < key.at().as_nanos());
         if is_earlier {
             let sequence = self.agenda.sequence();
-            self.agenda.arm(who as u32, Key::new(Instant::from_nanos(at), sequence));
+            self.agenda.arm(index as u32, Key::new(Instant::from_nanos(at), sequence));
         }
     }
 
     /// Wakes a station when it has to act next.
-    fn arm(&mut self, now: u64, who: usize) {
-        let slot = who as u32;
-        let Some(at) = self.stations[who].next(now, &self.air) else {
+    fn arm(&mut self, now: u64, index: usize) {
+        let slot = index as u32;
+        let Some(at) = self.stations[index].next(now, &self.air) else {
             return self.agenda.disarm(slot);
         };
         let at = Instant::from_nanos(at.max(now));
@@ -337,38 +337,38 @@ impl<L: Load + Clone> Medium<L> {
     // --- frames from above ----------------------------------------------------------------------
 
     fn accept(&mut self, now: u64, from: StationId, to: Address, category: Category, load: L) {
-        let who = from.0 as usize;
+        let index = from.0 as usize;
         let is_there = |id: StationId| (id.0 as usize) < self.stations.len();
-        let can_be_sent = is_there(from) && !self.stations[who].is_down;
+        let can_be_sent = is_there(from) && !self.stations[index].is_down;
         let load = Content::Above(load);
         if !can_be_sent || matches!(to, Address::Station(id) if !is_there(id) || id == from) {
             return self.lose(from, to, load, Discard::Down);
         }
-        self.settle(now, who);
-        self.enqueue(now, who, to, category, load);
-        self.arm(now, who);
+        self.settle(now, index);
+        self.enqueue(now, index, to, category, load);
+        self.arm(now, index);
     }
 
     /// A frame begins to wait in a station that was brought up to date.
-    fn enqueue(&mut self, now: u64, who: usize, to: Address, category: Category, load: Content<L>) {
+    fn enqueue(&mut self, now: u64, index: usize, to: Address, category: Category, load: Content<L>) {
         self.numbers += 1;
-        let (number, from) = (self.numbers, StationId(who as u32));
-        let line = self.stations[who].line_of(&self.plan, self.plan.category(category));
-        if self.stations[who].lines[line].queue.len() >= self.plan.queue_frames {
-            self.expire(now, who, line);
+        let (number, from) = (self.numbers, StationId(index as u32));
+        let line = self.stations[index].line_of(&self.plan, self.plan.category(category));
+        if self.stations[index].lines[line].queue.len() >= self.plan.queue_frames {
+            self.expire(now, index, line);
         }
-        if self.stations[who].lines[line].queue.len() >= self.plan.queue_frames {
-            self.stations[who].counters.full += 1;
+        if self.stations[index].lines[line].queue.len() >= self.plan.queue_frames {
+            self.stations[index].counters.full += 1;
             return self.lose(from, to, load, Discard::QueueFull);
         }
-        self.expire(now, who, line);
-        let station = &mut self.stations[who];
+        self.expire(now, index, line);
+        let station = &mut self.stations[index];
         let is_first = station.lines[line].queue.is_empty();
         if is_first && station.access.needs_backoff(now, line, self.plan.fresh_space) {
-            self.draw(now, who, line);
+            self.draw(now, index, line);
         }
-        self.stations[who].lines[line].queue.push_back(Queued::new(number, now, to, load));
-        self.claim(now, who);
+        self.stations[index].lines[line].queue.push_back(Queued::new(number, now, to, load));
+        self.claim(now, index);
     }
 
     /// A frame is given up.
@@ -382,39 +382,39 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     fn fail(&mut self, now: u64, station: StationId) {
-        let who = station.0 as usize;
-        if who >= self.stations.len() {
+        let index = station.0 as usize;
+        if index >= self.stations.len() {
             return;
         }
-        self.settle(now, who);
-        for line in 0..self.stations[who].lines.len() {
-            let queue = std::mem::take(&mut self.stations[who].lines[line].queue);
+        self.settle(now, index);
+        for line in 0..self.stations[index].lines.len() {
+            let queue = std::mem::take(&mut self.stations[index].lines[line].queue);
             for queued in queue.into_iter().filter(|queued| !queued.has_arrived) {
-                self.abandon(who, line, queued, Discard::Down);
+                self.abandon(index, line, queued, Discard::Down);
             }
         }
-        for place in 0..self.stations[who].peers.len() {
-            let peer = &mut self.stations[who].peers[place];
+        for place in 0..self.stations[index].peers.len() {
+            let peer = &mut self.stations[index].peers[place];
             peer.asked_in_vain = 0;
             let (from, waiting) = (peer.id, peer.reorder.take_waiting());
             for load in waiting {
                 self.lose(from, Address::Station(station), Content::Above(load), Discard::Down);
             }
         }
-        self.stations[who].is_down = true;
-        self.stations[who].stop();
-        self.part(who);
-        self.arm(now, who);
+        self.stations[index].is_down = true;
+        self.stations[index].stop();
+        self.part(index);
+        self.arm(now, index);
     }
 
     fn recover(&mut self, now: u64, station: StationId) {
-        let who = station.0 as usize;
-        if who < self.stations.len() {
-            self.settle(now, who);
-            self.stations[who].is_down = false;
-            self.resume_beacons(now, who);
-            self.claim(now, who);
-            self.arm(now, who);
+        let index = station.0 as usize;
+        if index < self.stations.len() {
+            self.settle(now, index);
+            self.stations[index].is_down = false;
+            self.resume_beacons(now, index);
+            self.claim(now, index);
+            self.arm(now, index);
         }
     }
 }

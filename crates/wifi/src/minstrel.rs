@@ -13,7 +13,7 @@ const UPDATE_NANOS: u64 = 50_000_000;
 const OLD: f64 = 75.0;
 const COLUMNS: usize = 10;
 const RATES: usize = 8;
-/// Octets of the frame by whose time rates are compared.
+/// Bytes of the frame by whose time rates are compared.
 const FRAME_OCTETS: f64 = 1_200.0;
 /// Longest time that the tries at one rate may take.
 const SEGMENT_NANOS: f64 = 6e6;
@@ -37,7 +37,7 @@ struct Entry {
     next_nanos: f64,
 }
 
-/// What one station knows of the rates to another.
+/// Statistics of one station about the rates to another.
 #[derive(Clone, Debug)]
 pub(super) struct Minstrel {
     /// Group after group, eight rates each.
@@ -379,14 +379,14 @@ mod tests {
     }
 
     #[test]
-    fn it_settles_on_the_fastest_rate_where_all_work() {
+    fn fastest_rate_is_chosen_if_all_work() {
         let shares = run(|_| 1.0);
         assert_eq!(shares[0].0.to_string(), "ht-7-40-short");
         assert!(shares[0].1 > 0.9, "{shares:?}");
     }
 
     #[test]
-    fn it_avoids_rates_that_do_not_get_through_and_goes_on_trying_them() {
+    fn failing_rates_are_avoided_and_sampled() {
         let shares = run(|rate| f64::from(u8::from(rate.bits() <= 61_000_000)));
         assert_eq!(shares[0].0.to_string(), "ht-3-40-short");
         assert!(shares[0].1 > 0.75, "{shares:?}");
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_rate_that_loses_much_may_be_worse_than_a_slow_one() {
+    fn lossy_fast_rate_loses_to_slow_one() {
         let shares = run(|rate| if rate.bits() > 100_000_000 { 0.3 } else { 1.0 });
         assert!(shares[0].0.bits() <= 100_000_000, "{shares:?}");
     }

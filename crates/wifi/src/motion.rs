@@ -4,8 +4,8 @@
 //! of time alone. The random way-point model is Johnson and Maltz, "Dynamic source routing in ad hoc
 //! wireless networks", 1996.
 //!
-//! Differences: a traveller begins at a way-point, at rest; the first legs are therefore slower than in the
-//! long run (Yoon, Liu and Noble, 2003), and a run that must not see that begins to measure later.
+//! Differences: a traveller begins at a way-point, at rest. So the first legs are slower than in the long run (Yoon,
+//! Liu and Noble, 2003); a run that must avoid that starts its measurement later.
 pub mod plan;
 pub mod trace;
 
@@ -161,7 +161,7 @@ impl Motion {
         }
     }
 
-    /// Everything at `now`; `leg` is kept by who asks, and makes the next answer quick.
+    /// Position and velocity at `now`; the caller keeps `leg`, which makes the next call fast.
     pub(super) fn state(&self, now: u64, leg: &mut u32) -> State {
         let (here, there) = self.leg_near(now, leg);
         let part = part(&here, &there, now);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_random_traveller_stays_inside_and_keeps_to_its_speeds() {
+    fn random_traveller_stays_inside_within_its_speeds() {
         let plan = RandomWaypoint {
             from: place(0.0, 0.0),
             to: place(100.0, 50.0),

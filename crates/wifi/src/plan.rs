@@ -1,4 +1,4 @@
-//! What a medium and its stations are, as plain data; the defaults are ns-3.37's for 802.11g ad hoc.
+//! A medium and its stations as plain data; the defaults are ns-3.37's for 802.11g ad hoc.
 use super::error::ErrorModel;
 use super::fading::FadingPlan;
 use super::propagation::PathLoss;
@@ -80,8 +80,8 @@ impl Contention {
     pub const BEACON: Self = Self { aifsn: 1, cw_min: 0, cw_max: 0, is_edca: false, txop_nanos: 0 };
 }
 
-/// What a frame belongs to where stations have several queues (IEEE Std 802.11-2016, §10.2.4.2); the first
-/// that is ready goes first.
+/// Access category of a frame if stations have several queues (IEEE Std 802.11-2016, §10.2.4.2); the first ready one
+/// goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// Beacons of access points; not for frames from above.
@@ -93,11 +93,11 @@ pub enum Category {
     /// Everything else; without EDCA simply everything.
     #[default]
     BestEffort,
-    /// What can wait.
+    /// Number of categories.
     Background,
 }
 
-/// What a station is to others.
+/// Role of a station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// One among equals.
@@ -122,11 +122,11 @@ pub struct Infrastructure {
     pub beacons: u32,
     /// How long a client stays at least, in ns.
     pub dwell_nanos: u64,
-    /// Only a client that hears its access point weaker than this goes, in dBm; `None` means any.
+    /// RSSI below which a client may leave its access point, in dBm; `None` means any.
     pub low_dbm: Option<f64>,
     /// Beacons that may be missed before an access point counts as gone.
     pub missed: u32,
-    /// Time that a client neither sends nor hears before it asks another access point, in ns.
+    /// Time of a scan, in ns: the client neither sends nor receives before its request.
     pub scan_nanos: u64,
 }
 
@@ -145,9 +145,9 @@ impl Default for Infrastructure {
     }
 }
 
-/// What a receiver hears.
+/// Thresholds of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hearing {
+pub struct ReceiverPlan {
     /// Noise figure, in dB.
     pub noise_figure_db: f64,
     /// Weaker signals are not even interference, in dBm per 20 MHz.
@@ -162,11 +162,11 @@ pub struct Hearing {
     pub energy_dbm: f64,
     /// A frame that arrives that much stronger within 16 µs replaces the one that is being received, in dB.
     pub capture_db: Option<f64>,
-    /// Which stretches are received.
+    /// Model of errors in a stretch of a frame.
     pub errors: ErrorModel,
 }
 
-impl Default for Hearing {
+impl Default for ReceiverPlan {
     fn default() -> Self {
         Self {
             noise_figure_db: 7.0,
@@ -181,12 +181,12 @@ impl Default for Hearing {
     }
 }
 
-/// Which rate a station sends at.
+/// Choice of the rate of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateControl {
     /// Always this one.
     Constant(Rate),
-    /// What Minstrel-HT finds best, among the rates of 802.11n of that width and guard interval and below.
+    /// Minstrel-HT, among the rates of 802.11n of that width and guard interval and below.
     MinstrelHt {
         /// 40 MHz besides 20.
         wide: bool,
@@ -198,9 +198,9 @@ pub enum RateControl {
 /// Aggregation of 802.11n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
-    /// Most octets of an A-MPDU; 0 means none.
+    /// Most bytes of an A-MPDU; 0 means none.
     pub ampdu_octets: u32,
-    /// Most octets of an A-MSDU; 0 means none.
+    /// Most bytes of an A-MSDU; 0 means none.
     pub amsdu_octets: u32,
     /// Transmissions of an MPDU under block acknowledgement before it is given up; `None` means that only
     /// its lifetime bounds them.
@@ -212,7 +212,7 @@ impl Aggregation {
     pub const AMPDU: Self = Self { ampdu_octets: 65_535, amsdu_octets: 0, mpdu_tries: None };
 }
 
-/// What all stations of a medium share.
+/// Parameters of all stations of a medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MediumPlan {
     /// Inter-frame spaces.
@@ -227,19 +227,19 @@ pub struct MediumPlan {
     pub fading: FadingPlan,
     /// Transmitted power, in dBm.
     pub power_dbm: f64,
-    /// What receivers hear.
-    pub hearing: Hearing,
+    /// Thresholds of receivers.
+    pub receiver: ReceiverPlan,
     /// Rate of unicast frames.
     pub rate: RateControl,
     /// Rate of broadcast frames and of RTS.
     pub basic_rate: Rate,
-    /// Frames whose MPDU has more octets are announced by RTS; `None` means none.
+    /// Frames whose MPDU has more bytes are announced by RTS; `None` means none.
     pub rts_octets: Option<u32>,
-    /// Longest packet, in octets with its IP header, that one frame carries; longer ones are sent in parts as IP does.
+    /// Longest packet in one frame, in bytes with its IP header; longer ones are sent in parts, as by IP fragmentation.
     pub largest_octets: Option<u32>,
     /// Transmissions of a frame before it is given up.
     pub tries: u32,
-    /// The same for frames that are announced by RTS.
+    /// Tries of frames that are announced by RTS.
     pub long_tries: u32,
     /// Frames that may wait in a station.
     pub queue_frames: usize,
@@ -249,8 +249,8 @@ pub struct MediumPlan {
     pub aggregation: Option<Aggregation>,
     /// How clients belong to access points, where there are any.
     pub infrastructure: Infrastructure,
-    /// A frame that finds nothing waiting and the medium idle waits one arbitration space from its arrival
-    /// (ns-3) instead of from the end of what was last on the medium (the standard).
+    /// A frame may find the queue empty and the medium idle. Then it waits one arbitration space from its arrival
+    /// (ns-3) instead of from the end of the last frame on the medium (the standard).
     pub fresh_space: bool,
 }
 
@@ -264,7 +264,7 @@ impl MediumPlan {
             path_loss: PathLoss::Friis { frequency: 2.412e9 },
             fading: FadingPlan::default(),
             power_dbm: 16.0206,
-            hearing: Hearing::default(),
+            receiver: ReceiverPlan::default(),
             rate: RateControl::Constant(rate),
             basic_rate: Rate::Ofdm(0),
             rts_octets: None,
@@ -293,12 +293,12 @@ impl MediumPlan {
         }
     }
 
-    /// Octets that the MAC adds to a frame: header, LLC/SNAP and checksum.
+    /// Bytes that the MAC adds to a frame: header, LLC/SNAP and checksum.
     pub fn overhead_octets(&self) -> u32 {
         LLC_OCTETS + self.header_octets() + FCS_OCTETS
     }
 
-    /// Octets of an MPDU that carries `load`, and `more` besides as an A-MSDU.
+    /// Bytes of an MPDU that carries `load`, and `more` as an A-MSDU.
     pub(super) fn mpdu_octets<L: Load>(&self, load: &L, more: &[L]) -> u32 {
         if more.is_empty() {
             return load.octets() + self.overhead_octets();
@@ -322,13 +322,13 @@ impl MediumPlan {
         }
     }
 
-    /// Octets of the MAC header.
+    /// Bytes of the MAC header.
     pub fn header_octets(&self) -> u32 {
         if self.qos { 26 } else { 24 }
     }
 }
 
-/// Octets of an A-MSDU of these loads: each begins at a multiple of four.
+/// Bytes of an A-MSDU of these loads: each begins at a multiple of four.
 pub(super) fn amsdu_octets<'a, L: Load + 'a>(loads: impl Iterator<Item = &'a L>) -> u32 {
     let subframes = loads.map(|load| SUBFRAME_OCTETS + LLC_OCTETS + load.octets());
     subframes.fold(0, |sum: u32, octets| sum.next_multiple_of(4) + octets)

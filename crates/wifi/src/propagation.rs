@@ -1,4 +1,4 @@
-//! What a signal loses on its way, and how long it takes.
+//! Path loss and propagation delay of a signal.
 //!
 //! Friis, "A note on a simple transmission formula", 1946; log-distance as in Rappaport, "Wireless
 //! Communications", 2002, §4.9. Chance (fading, shadowing) is in [`super::fading`].
@@ -46,8 +46,8 @@ impl PathLoss {
     /// ns-3's log-distance model.
     pub const LOG_DISTANCE: Self = Self::LogDistance { reference_db: 46.6777, exponent: 3.0 };
 
-    /// What is left of a power over `distance` metres, as a factor; never above one in free space, and that over 1 m
-    /// for less with the log-distance model.
+    /// Received part of a power over `distance` metres, as a factor. In free space it is never above one; with the
+    /// log-distance model, distances below 1 m count as 1 m.
     pub fn gain(self, distance: f64) -> f64 {
         match self {
             Self::Friis { frequency } => {
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn friis_loses_40_decibels_over_the_first_metre_at_2412_megahertz() {
+    fn friis_loses_40_db_over_one_metre() {
         let friis = PathLoss::Friis { frequency: 2.412e9 };
         assert!((to_db(friis.gain(1.0)) + 40.096).abs() < 0.01, "{}", to_db(friis.gain(1.0)));
         assert!((16.0206 + to_db(friis.gain(787.0)) + 82.0).abs() < 0.01);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_takes_half_a_microsecond_over_150_metres() {
+    fn signal_takes_half_a_microsecond_over_150_m() {
         assert_eq!([150.0, 280.0, 500.0].map(delay_nanos), [500, 934, 1668]);
     }
 }

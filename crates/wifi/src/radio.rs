@@ -1,15 +1,14 @@
 //! The receiver of a station: which of the signals that reach it is decoded, and when the medium is busy.
 //!
-//! A preamble is decided on 4 µs after its start: the strongest that arrived meanwhile must have enough power
-//! and SINR. Then headers, then octets, each stretch of constant interference tested by itself. As ns-3.37's
-//! `PhyEntity`, `InterferenceHelper` and `WifiPhyStateHelper`.
+//! A preamble is decided on 4 µs after its start: the strongest that arrived meanwhile must have enough power and SINR.
+//! Then headers, then bytes, each stretch of constant interference tested by itself. As ns-3.37's `PhyEntity`,
+//! `InterferenceHelper` and `WifiPhyStateHelper`.
 //!
-//! Nothing here asks for a wake-up. A receiver is brought up to date ([`Radio::step`]) by whoever comes to it
-//! next: it changes nobody but its own station, and the order of what happens to it is known from the times
-//! of the signals.
+//! A radio needs no wake-up. The next call that concerns a receiver brings it up to date ([`Radio::step`]). It changes
+//! only its own station, and the times of the signals give the order of its events.
 use super::access::Access;
 use super::air::{Air, PpduId};
-use super::ear::Ear;
+use super::receiver::Receiver;
 use super::rate::{HT_SIGNAL_NANOS, Rate};
 use recoup_core::random::Rng;
 use std::collections::VecDeque;
@@ -25,7 +24,7 @@ const HELD: usize = 24;
 /// Rate of SIGNAL and HT-SIG.
 const HEADER_RATE: Rate = Rate::Ofdm(0);
 
-/// In place of the number of a frame that is too weak to be decoded: its octets do not matter.
+/// In place of the number of a frame that is too weak to be decoded: its bytes do not matter.
 pub(super) const WEAK: PpduId = PpduId::MAX;
 
 /// A frame as it reaches a receiver.
@@ -46,7 +45,7 @@ impl Signal {
     }
 }
 
-/// What the receiver is at.
+/// State of the receiver.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// Nothing that it could decode.
@@ -55,18 +54,18 @@ enum Phase {
     Header(Signal, u64),
     /// The second header of 802.11n is through at the given time.
     SecondHeader(Signal, u64),
-    /// Both are; octets begin at the given time.
+    /// Preamble and headers are received; bytes begin at the given time.
     Training(Signal, u64),
-    /// Octets.
+    /// Receiving bytes.
     Payload(Signal),
     /// The second header was lost: busy until the frame is over.
     Lost(Signal),
 }
 
-/// What became of something that was received.
+/// Result of a reception.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Heard {
-    /// Headers are through: octets follow until the given time.
+pub(super) enum Reception {
+    /// Headers are received: bytes follow until the given time.
     Begun(u64),
     /// A frame is over.
     Ended(Signal),
@@ -133,7 +132,7 @@ impl Radio {
         (self.tx_end, self.is_sending) = (end, true);
     }
 
-    /// What is being received, if anything is: the medium is certainly in use until its end.
+    /// End of the frame in reception, if any: the medium is certainly busy until then.
     pub(super) fn current(&self) -> Option<Signal> {
         match self.phase {
             Phase::Listening => None,
@@ -150,14 +149,14 @@ impl Radio {
     }
 
     /// Takes in what begins before `until` and has no consequence by itself: signals too weak to be decoded.
-    fn take_in<L>(&mut self, until: u64, ear: &Ear, air: &mut Air<L>) {
+    fn take_in<L>(&mut self, until: u64, receiver: &Receiver, air: &mut Air<L>) {
         while let Some(signal) = self.pending.front().copied() {
             if signal.start >= until || !signal.is_weak() {
                 return;
             }
-            if self.signals.len() >= HELD || self.may_be_sensed(&signal, ear) {
+            if self.signals.len() >= HELD || self.may_be_sensed(&signal, receiver) {
                 self.forget(signal.start, air);
-                if self.may_be_sensed(&signal, ear) {
+                if self.may_be_sensed(&signal, receiver) {
                     return;
                 }
             }
@@ -166,12 +165,12 @@ impl Radio {
         }
     }
 
-    /// Whether the medium may become busy, or busy for longer, with a signal that is not decoded: neither while octets
-    /// come, nor if the own frame outlasts it, nor while all that is here is too weak.
-    fn may_be_sensed(&self, signal: &Signal, ear: &Ear) -> bool {
+    /// Whether an undecoded signal may make the medium busy, or busy for longer. It may not during the bytes of a
+    /// frame, if the own frame outlasts it, or if all signals together are too weak.
+    fn may_be_sensed(&self, signal: &Signal, receiver: &Receiver) -> bool {
         let is_deaf = matches!(self.phase, Phase::Payload(_)) && self.rx_end > signal.start;
         let is_outlasted = self.tx_end > signal.start && self.tx_end >= signal.end;
-        !is_deaf && !is_outlasted && self.ceiling + signal.power >= ear.carrier
+        !is_deaf && !is_outlasted && self.ceiling + signal.power >= receiver.carrier
     }
 
     /// Does the next thing that is due until `now`; `Ok(None)` if that is of no interest outside, `Err` if
@@ -179,17 +178,17 @@ impl Radio {
     pub(super) fn step<L>(
         &mut self,
         now: u64,
-        ear: &mut Ear,
+        receiver: &mut Receiver,
         access: &mut Access,
         air: &mut Air<L>,
-    ) -> Result<Option<(u64, Heard)>, ()> {
+    ) -> Result<Option<(u64, Reception)>, ()> {
         let phase = self.phase_at();
         let sent = if self.is_sending { self.tx_end } else { u64::MAX };
         let decision = self.preambles.front().map_or(u64::MAX, |s| s.start + DETECTION_NANOS);
         let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
         let first = phase.min(sent).min(decision);
         if arrival < first && arrival <= now {
-            self.take_in(first.min(now + 1), ear, air);
+            self.take_in(first.min(now + 1), receiver, air);
         }
         let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
         let at = first.min(arrival);
@@ -197,18 +196,18 @@ impl Radio {
             return Err(());
         }
         if at == phase {
-            return Ok(self.advance(at, ear, access).map(|heard| (at, heard)));
+            return Ok(self.advance(at, receiver, access).map(|reception| (at, reception)));
         }
         if at == sent {
             self.is_sending = false;
-            self.sense(at, ear.energy, access);
+            self.sense(at, receiver.energy, access);
         } else if at == decision {
-            self.decide(at, ear, access);
+            self.decide(at, receiver, access);
         } else if let Some(signal) = self.pending.pop_front() {
-            if self.signals.len() >= HELD || self.ceiling + signal.power >= ear.carrier {
+            if self.signals.len() >= HELD || self.ceiling + signal.power >= receiver.carrier {
                 self.forget(at, air);
             }
-            self.arrive(at, signal, ear, access);
+            self.arrive(at, signal, receiver, access);
         }
         Ok(None)
     }
@@ -224,26 +223,26 @@ impl Radio {
         signal: &Signal,
         window: (u64, u64),
         rate: Rate,
-        ear: &mut Ear,
+        receiver: &mut Receiver,
     ) -> f64 {
         let (mut at, end) = window;
         let (mut success, width_mhz) = (1.0, signal.rate.width_mhz());
-        // Who is too far for the rate receives nothing, whatever else is on the air.
-        if at < end && ear.is_hopeless(rate, ear.sinr(signal.power, 0.0, width_mhz)) {
+        // A station out of range of the rate receives nothing, whatever else is on the air.
+        if at < end && receiver.is_hopeless(rate, receiver.sinr(signal.power, 0.0, width_mhz)) {
             return 0.0;
         }
         while at < end && success > 0.0 {
             let (interference, next) = self.interference(signal, at, end);
-            let sinr = ear.sinr(signal.power, interference, width_mhz);
-            success *= ear.success(rate, sinr, next - at);
+            let sinr = receiver.sinr(signal.power, interference, width_mhz);
+            success *= receiver.success(rate, sinr, next - at);
             at = next;
         }
         success
     }
 
     /// A frame is over and what was in it is decided: senses what is left.
-    pub(super) fn finish(&mut self, now: u64, ear: &Ear, access: &mut Access) {
-        self.sense(now, ear.carrier, access);
+    pub(super) fn finish(&mut self, now: u64, receiver: &Receiver, access: &mut Access) {
+        self.sense(now, receiver.carrier, access);
     }
 
     // --- steps ----------------------------------------------------------------------------------
@@ -256,25 +255,25 @@ impl Radio {
         }
     }
 
-    fn arrive(&mut self, now: u64, signal: Signal, ear: &Ear, access: &mut Access) {
+    fn arrive(&mut self, now: u64, signal: Signal, receiver: &Receiver, access: &mut Access) {
         self.hold(signal);
         if self.tx_end > now {
-            return self.overlook(now, &signal, self.tx_end, ear, access);
+            return self.overlook(now, &signal, self.tx_end, receiver, access);
         }
         let Some(current) = self.current() else {
             // What is too weak to be detected is too weak to be sensed, too, unless there is more of it.
-            let may_be_sensed = self.ceiling >= ear.carrier && self.power(now) >= ear.carrier;
-            if signal.power >= ear.preamble || may_be_sensed {
+            let may_be_sensed = self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
+            if signal.power >= receiver.preamble || may_be_sensed {
                 self.preambles.push_back(signal);
             }
             return;
         };
-        if now <= current.start + CAPTURE_NANOS && ear.captures(current.power, signal.power) {
+        if now <= current.start + CAPTURE_NANOS && receiver.captures(current.power, signal.power) {
             self.phase = Phase::Listening;
             self.rx_end = self.rx_end.min(now);
             self.preambles.push_back(signal);
         } else if self.rx_end <= now {
-            self.overlook(now, &signal, self.busy_end, ear, access);
+            self.overlook(now, &signal, self.busy_end, receiver, access);
         }
     }
 
@@ -284,15 +283,15 @@ impl Radio {
         now: u64,
         signal: &Signal,
         idle_at: u64,
-        ear: &Ear,
+        receiver: &Receiver,
         access: &mut Access,
     ) {
-        if signal.end > now.max(idle_at) && self.ceiling >= ear.carrier {
-            self.sense(now, ear.carrier, access);
+        if signal.end > now.max(idle_at) && self.ceiling >= receiver.carrier {
+            self.sense(now, receiver.carrier, access);
         }
     }
 
-    fn decide(&mut self, now: u64, ear: &Ear, access: &mut Access) {
+    fn decide(&mut self, now: u64, receiver: &Receiver, access: &mut Access) {
         let Some(signal) = self.preambles.pop_front() else {
             return;
         };
@@ -300,9 +299,9 @@ impl Radio {
             return;
         }
         let interference = self.interference_before(&signal, now);
-        if !ear.detects(signal.power, interference, signal.rate.width_mhz()) {
+        if !receiver.detects(signal.power, interference, signal.rate.width_mhz()) {
             let idle_at = self.busy_end;
-            return self.overlook(now, &signal, idle_at, ear, access);
+            return self.overlook(now, &signal, idle_at, receiver, access);
         }
         self.preambles.clear();
         let header = signal.start + signal.rate.preamble_nanos() + signal.rate.first_header_nanos();
@@ -310,16 +309,16 @@ impl Radio {
         self.occupy(now, header, access);
     }
 
-    fn advance(&mut self, now: u64, ear: &mut Ear, access: &mut Access) -> Option<Heard> {
+    fn advance(&mut self, now: u64, receiver: &mut Receiver, access: &mut Access) -> Option<Reception> {
         match self.phase {
             Phase::Listening => None,
             Phase::Header(signal, _) => {
                 let from = now - signal.rate.first_header_nanos();
                 let rate = if signal.rate.is_dsss() { Rate::Dsss(0) } else { HEADER_RATE };
-                let success = self.success(&signal, (from, now), rate, ear);
+                let success = self.success(&signal, (from, now), rate, receiver);
                 if !self.receives(success) {
                     self.phase = Phase::Listening;
-                    self.overlook(now, &signal, self.busy_end, ear, access);
+                    self.overlook(now, &signal, self.busy_end, receiver, access);
                     return None;
                 }
                 if signal.rate.is_ht() {
@@ -332,7 +331,7 @@ impl Radio {
             }
             Phase::SecondHeader(signal, _) => {
                 let window = (now - HT_SIGNAL_NANOS, now);
-                let success = self.success(&signal, window, HEADER_RATE, ear);
+                let success = self.success(&signal, window, HEADER_RATE, receiver);
                 if self.receives(success) {
                     let until = signal.start + signal.rate.header_nanos();
                     self.phase = Phase::Training(signal, until);
@@ -346,21 +345,21 @@ impl Radio {
             Phase::Training(signal, _) => Some(self.begin(now, signal, access)),
             Phase::Payload(signal) => {
                 self.phase = Phase::Listening;
-                Some(Heard::Ended(signal))
+                Some(Reception::Ended(signal))
             }
             Phase::Lost(_) => {
                 self.phase = Phase::Listening;
-                self.sense(now, ear.carrier, access);
+                self.sense(now, receiver.carrier, access);
                 None
             }
         }
     }
 
-    fn begin(&mut self, now: u64, signal: Signal, access: &mut Access) -> Heard {
+    fn begin(&mut self, now: u64, signal: Signal, access: &mut Access) -> Reception {
         self.phase = Phase::Payload(signal);
         self.rx_end = signal.end;
         access.on_rx_start(now, signal.end);
-        Heard::Begun(signal.end)
+        Reception::Begun(signal.end)
     }
 
     // --- energy ---------------------------------------------------------------------------------
@@ -395,7 +394,7 @@ impl Radio {
         here.map(|signal| signal.power).sum()
     }
 
-    /// What else is here at `at`, and until when that holds, but no longer than `end`.
+    /// Interference at `at`, and the time until which it holds, no later than `end`.
     fn interference(&self, signal: &Signal, at: u64, end: u64) -> (f64, u64) {
         let (mut power, mut next) = (0.0, end);
         for other in self.signals.iter().filter(|other| other.ppdu != signal.ppdu) {

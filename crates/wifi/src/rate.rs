@@ -45,9 +45,9 @@ pub(super) const SIGNAL_NANOS: u64 = 4_000;
 /// HT-SIG, and HT-STF with one HT-LTF.
 pub(super) const HT_SIGNAL_NANOS: u64 = 8_000;
 const HT_TRAINING_NANOS: u64 = 8_000;
-/// What follows a frame of OFDM in the 2.4 GHz band.
+/// Signal extension after a frame of OFDM in the 2.4 GHz band.
 const EXTENSION_NANOS: u64 = 6_000;
-/// Service bits before and tail bits after the octets.
+/// Service bits before and tail bits after the bytes.
 const SERVICE_AND_TAIL_BITS: u64 = 22;
 
 impl Rate {
@@ -88,7 +88,7 @@ impl Rate {
         matches!(self, Self::Dsss(_))
     }
 
-    /// Time of preamble and headers, before the first octet.
+    /// Time of preamble and headers, before the first byte.
     pub fn header_nanos(self) -> u64 {
         match self {
             Self::Dsss(_) => DSSS_PREAMBLE_NANOS + DSSS_HEADER_NANOS,
@@ -107,7 +107,7 @@ impl Rate {
         if self.is_dsss() { DSSS_HEADER_NANOS } else { SIGNAL_NANOS }
     }
 
-    /// Time on the air of a frame of `psdu_octets`.
+    /// Time on the air of a frame of `psdu_octets` bytes.
     pub fn ppdu_nanos(self, psdu_octets: u32, band: Band) -> u64 {
         self.header_nanos() + self.payload_nanos(psdu_octets, band)
     }
@@ -123,7 +123,7 @@ impl Rate {
         }
     }
 
-    /// What follows the last symbol.
+    /// Signal extension after the last symbol.
     pub fn extension_nanos(self, band: Band) -> u64 {
         if band == Band::TwoPointFour && !self.is_dsss() { EXTENSION_NANOS } else { 0 }
     }
@@ -192,7 +192,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// What is not a rate.
+/// Not a rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no rate: write ofdm-54, dsss-11 or ht-7-40-short")]
 pub struct RateError(pub String);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_802_11g_last_as_long_as_observed() {
+    fn durations_of_80211g_match_observations() {
         let g = |rate, psdu| micros(rate, psdu, Band::TwoPointFour);
         let of_54 = [104, 1164, 1536].map(|psdu| g("ofdm-54", psdu));
         assert_eq!(of_54, [42.0, 202.0, 254.0]);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_guard_frame_ends_where_its_symbols_end() {
+    fn short_guard_frame_ends_with_its_symbols() {
         let rate: Rate = "ht-7-40-short".parse().unwrap();
         assert_eq!(rate.ppdu_nanos(1540, Band::Five), 118_800);
         assert_eq!(rate.bits(), 150_000_000);

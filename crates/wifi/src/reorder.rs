@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) const WINDOW: u16 = 64;
 const NUMBERS: u16 = 4096;
 
-/// What waits for those before it.
+/// Frames that wait for earlier ones.
 #[derive(Debug)]
 pub(super) struct Reorder<L> {
     start: u16,
@@ -60,7 +60,7 @@ impl<L> Reorder<L> {
         (self.start, bits.fold(0, |bits, (place, slot)| bits | u64::from(slot.is_some()) << place))
     }
 
-    /// What waits.
+    /// The held frames.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &L> {
         self.slots.iter().flatten().flatten()
     }
@@ -70,7 +70,7 @@ impl<L> Reorder<L> {
         self.slots.iter_mut().flatten().flat_map(std::mem::take).collect()
     }
 
-    /// What waits, at the end of the numbers.
+    /// Takes the held frames, at a reset of the numbers.
     pub(super) fn into_waiting(self) -> impl Iterator<Item = L> {
         self.slots.into_iter().flatten().flatten()
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_beyond_the_window_moves_it_and_a_request_closes_holes() {
+    fn frame_beyond_the_window_moves_it() {
         let (mut reorder, mut released) = (Reorder::new(), Vec::new());
         reorder.accept(3, vec![3], &mut released);
         reorder.accept(66, vec![66], &mut released);

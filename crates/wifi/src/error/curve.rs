@@ -1,9 +1,9 @@
-//! Packet error rates against SNR on a channel with white noise, per MCS, for frames of 32 and of 1458
-//! octets, at steps of 0.25 dB.
+//! Packet error rates against SNR on a channel with white noise, per MCS, for frames of 32 and 1458 bytes. Steps are
+//! 0.25 dB.
 //!
-//! Computed back from measured curves of ns-3.37's `TableBasedErrorRateModel` at six frame sizes; five
-//! decimals, as that model's precision is. 0.25 dB below a curve nothing is received, 0.25 dB above
-//! everything. MCS 0 at 32 octets was measured from -2 dB on; below it is a straight line.
+//! Computed back from measured curves of ns-3.37's `TableBasedErrorRateModel` at six frame sizes, with its five
+//! decimals. 0.25 dB below a curve nothing is received, 0.25 dB above everything. MCS 0 at 32 bytes was measured from
+//! -2 dB on; below it is a straight line.
 pub(super) struct Curve {
     /// SNR of the first point, in dB.
     pub(super) first_db: f64,
@@ -14,7 +14,7 @@ pub(super) struct Curve {
 /// Distance of points.
 pub(super) const STEP_DB: f64 = 0.25;
 
-/// Frames of 32 octets, by MCS.
+/// Frames of 32 bytes, by MCS.
 pub(super) static SHORT: [Curve; 8] = [
     Curve {
         first_db: -3.25,
@@ -84,7 +84,7 @@ pub(super) static SHORT: [Curve; 8] = [
     },
 ];
 
-/// Frames of 1458 octets, by MCS.
+/// Frames of 1458 bytes, by MCS.
 pub(super) static LONG: [Curve; 8] = [
     Curve {
         first_db: -1.0,

@@ -1,8 +1,7 @@
 //! Measured curves, scaled to the length of the stretch.
 //!
-//! The SNR is rounded to 0.01 dB, the curve for 32 octets serves below 400 octets and the one for 1458
-//! from there on, and *PER(n) = 1 - (1 - PER)^(n / reference)* (IEEE 802.11-14/0803r1). What is below
-//! 10⁻⁵ is nothing.
+//! The SNR is rounded to 0.01 dB. The curve for 32 bytes serves below 400 bytes and the one for 1458 from there on, and
+//! *PER(n) = 1 - (1 - PER)^(n / reference)* (IEEE 802.11-14/0803r1). Rates below 10⁻⁵ are zero.
 use super::curve::{Curve, LONG, SHORT, STEP_DB};
 use super::{from_db, to_db};
 

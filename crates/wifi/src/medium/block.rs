@@ -1,11 +1,11 @@
 //! Aggregates and block acknowledgement: the sender's side, and what is released at the receiver.
 //!
-//! IEEE Std 802.11-2016, §10.13, §10.14 and §10.24. Frames to one station are joined to an A-MPDU until it is as
-//! long as it may be, in octets, in time, or in numbers under way; those that a block acknowledgement does
-//! not name are sent again before new ones. When no acknowledgement comes it is asked for.
+//! IEEE Std 802.11-2016, §10.13, §10.14 and §10.24. Frames to one station are joined to an A-MPDU up to its limits in
+//! bytes, in time, and in frames in flight. Frames missing in a block acknowledgement are sent again before new ones.
+//! If no acknowledgement comes, the sender requests one.
 //!
-//! Differences: the agreement needs no exchange of its own. A frame that is alone is sent by itself, with an
-//! acknowledgement by itself, as in ns-3; and as there an A-MSDU in an A-MPDU may be longer than 4095 octets.
+//! Differences: the agreement needs no exchange of its own. A single frame is sent by itself, with a normal
+//! acknowledgement, as in ns-3; and as there an A-MSDU in an A-MPDU may be longer than 4095 bytes.
 use super::super::air::{Envelope, Kind, Mpdu, Ppdu, PpduId};
 use super::super::content::Content;
 use super::super::plan::{
@@ -21,7 +21,7 @@ use crate::access::Claim;
 use recoup_core::load::Load;
 use std::iter::once;
 
-/// What became of a frame by itself, for the choice of rates.
+/// Result of a single frame, for rate adaptation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Report {
     Received,
@@ -31,36 +31,36 @@ pub(super) enum Report {
 
 impl<L: Load + Clone> Medium<L> {
     /// Sends a request or an aggregate; `false` if the frame at the front is to be sent by itself.
-    pub(super) fn start_block(&mut self, now: u64, who: usize) -> bool {
-        let station = &mut self.stations[who];
+    pub(super) fn start_block(&mut self, now: u64, index: usize) -> bool {
+        let station = &mut self.stations[index];
         let (line, category) = (station.active, station.line().category);
         if let Some(to) = station.must_ask(category) {
             station.access.contenders[line].claim = Claim::Granted;
-            self.send_request(now, who, to);
+            self.send_request(now, index, to);
             return true;
         }
         let front = station.line().queue.front().filter(|queued| !queued.is_management());
         let Some(Address::Station(to)) = front.map(|queued| queued.to) else {
             return false;
         };
-        let rate = self.data_rate(now, who, Address::Station(to), false);
-        let (mpdus, octets) = self.compose(now, who, to, rate);
+        let rate = self.data_rate(now, index, Address::Station(to), false);
+        let (mpdus, octets) = self.compose(now, index, to, rate);
         if mpdus.len() < 2 {
             return false;
         }
-        self.stations[who].access.contenders[line].claim = Claim::Granted;
-        self.send_aggregate(now, who, to, rate, octets, mpdus);
+        self.stations[index].access.contenders[line].claim = Claim::Granted;
+        self.send_aggregate(now, index, to, rate, octets, mpdus);
         true
     }
 
-    /// The frames of the next aggregate, and its octets; those that are one by themselves stay as they are.
-    fn compose(&mut self, now: u64, who: usize, to: StationId, rate: Rate) -> (Vec<Mpdu<L>>, u32) {
+    /// The frames of the next aggregate, and its bytes; single frames stay as they are.
+    fn compose(&mut self, now: u64, index: usize, to: StationId, rate: Rate) -> (Vec<Mpdu<L>>, u32) {
         let Some(plan) = self.plan.aggregation else {
             return (Vec::new(), 0);
         };
-        self.bundle(who, to, &plan);
-        let most_nanos = self.most_nanos(now, who, rate);
-        let (medium, station) = (self.plan, &mut self.stations[who]);
+        self.bundle(index, to, &plan);
+        let most_nanos = self.most_nanos(now, index, rate);
+        let (medium, station) = (self.plan, &mut self.stations[index]);
         let (line, category) = (station.active, station.line().category);
         let start = window_start(station, to);
         let (mut mpdus, mut octets) = (Vec::new(), 0_u32);
@@ -103,8 +103,8 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// How long an aggregate may last, in what is left of the time that the station has.
-    fn most_nanos(&self, now: u64, who: usize, rate: Rate) -> u64 {
-        let station = &self.stations[who];
+    fn most_nanos(&self, now: u64, index: usize, rate: Rate) -> u64 {
+        let station = &self.stations[index];
         let limit = station.access.contenders[station.active].plan.txop_nanos;
         if limit == 0 {
             return MOST_PPDU_NANOS;
@@ -116,8 +116,8 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Joins new frames to A-MSDUs.
-    fn bundle(&mut self, who: usize, to: StationId, plan: &Aggregation) {
-        let queue = &mut self.stations[who].line().queue;
+    fn bundle(&mut self, index: usize, to: StationId, plan: &Aggregation) {
+        let queue = &mut self.stations[index].line().queue;
         let is_new = |queued: &super::Queued<L>| {
             let is_mine = queued.to == Address::Station(to) && !queued.is_management();
             is_mine && queued.sequence.is_none()
@@ -138,13 +138,13 @@ impl<L: Load + Clone> Medium<L> {
     fn send_aggregate(
         &mut self,
         now: u64,
-        who: usize,
+        index: usize,
         to: StationId,
         rate: Rate,
         octets: u32,
         mpdus: Vec<Mpdu<L>>,
     ) {
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.counters.data_sent += mpdus.len() as u64;
         for queued in &mut station.line().queue {
             if mpdus.iter().any(|mpdu| mpdu.number == queued.number) {
@@ -155,7 +155,7 @@ impl<L: Load + Clone> Medium<L> {
         let timing = self.plan.timing;
         let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_OCTETS, timing.band);
         let envelope = Envelope {
-            from: StationId(who as u32),
+            from: StationId(index as u32),
             to: Address::Station(to),
             kind: Kind::Data { is_aggregate: true },
             category: station.line().category,
@@ -164,18 +164,18 @@ impl<L: Load + Clone> Medium<L> {
             nav_nanos: timing.sifs_nanos + answer,
         };
         let end = self.transmit(now, envelope, mpdus);
-        self.await_block_ack(who, end + timing.timeout_nanos(rate.control_answer()));
+        self.await_block_ack(index, end + timing.timeout_nanos(rate.control_answer()));
     }
 
-    fn send_request(&mut self, now: u64, who: usize, to: StationId) {
-        let start = window_start(&mut self.stations[who], to);
-        let station = &mut self.stations[who];
+    fn send_request(&mut self, now: u64, index: usize, to: StationId) {
+        let start = window_start(&mut self.stations[index], to);
+        let station = &mut self.stations[index];
         (station.partner, station.is_rated) = (to, true);
         let category = station.line().category;
         let (rate, timing) = (self.plan.basic_rate, self.plan.timing);
         let answer = rate.control_answer();
         let envelope = Envelope {
-            from: StationId(who as u32),
+            from: StationId(index as u32),
             to: Address::Station(to),
             kind: Kind::BlockAckRequest { start },
             category,
@@ -184,11 +184,11 @@ impl<L: Load + Clone> Medium<L> {
             nav_nanos: timing.sifs_nanos + answer.ppdu_nanos(BLOCK_ACK_OCTETS, timing.band),
         };
         let end = self.transmit(now, envelope, None);
-        self.await_block_ack(who, end + timing.timeout_nanos(answer));
+        self.await_block_ack(index, end + timing.timeout_nanos(answer));
     }
 
-    fn await_block_ack(&mut self, who: usize, until: u64) {
-        let station = &mut self.stations[who];
+    fn await_block_ack(&mut self, index: usize, until: u64) {
+        let station = &mut self.stations[index];
         (station.awaited, station.timeout_at) = (Awaited::BlockAck, until);
         station.access.wait_for_ack(until);
     }
@@ -196,13 +196,13 @@ impl<L: Load + Clone> Medium<L> {
     pub(super) fn send_block_ack(
         &mut self,
         now: u64,
-        who: usize,
+        index: usize,
         to: StationId,
         category: Category,
         rate: Rate,
     ) {
-        let (start, bits) = self.stations[who].peer(to, category).reorder.acknowledgement();
-        let (from, to) = (StationId(who as u32), Address::Station(to));
+        let (start, bits) = self.stations[index].peer(to, category).reorder.acknowledgement();
+        let (from, to) = (StationId(index as u32), Address::Station(to));
         let (kind, octets) = (Kind::BlockAck { start, bits }, BLOCK_ACK_OCTETS);
         let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos: 0 };
         self.transmit(now, envelope, None);
@@ -210,8 +210,8 @@ impl<L: Load + Clone> Medium<L> {
 
     // --- answers --------------------------------------------------------------------------------
 
-    pub(super) fn on_block_ack(&mut self, now: u64, who: usize, start: u16, bits: u64) {
-        let station = &mut self.stations[who];
+    pub(super) fn on_block_ack(&mut self, now: u64, index: usize, start: u16, bits: u64) {
+        let station = &mut self.stations[index];
         (station.awaited, station.timeout_at) = (Awaited::Nothing, u64::MAX);
         station.access.stop_waiting_for_ack(now);
         station.access.contenders[station.active].reset_cw();
@@ -222,20 +222,20 @@ impl<L: Load + Clone> Medium<L> {
             peer.asked_in_vain = 0;
         }
         peer.must_ask = peer.asked_in_vain > 0;
-        let (received, lost) = self.sort(who, start, bits);
-        if !was_asked && let Some(minstrel) = self.stations[who].minstrel() {
+        let (received, lost) = self.sort(index, start, bits);
+        if !was_asked && let Some(minstrel) = self.stations[index].minstrel() {
             minstrel.on_aggregate(now, received, lost);
         }
-        self.go_on(now, who);
+        self.go_on(now, index);
     }
 
-    /// Lets go of what was received and marks the rest to be sent again; says how many were which.
-    fn sort(&mut self, who: usize, start: u16, bits: u64) -> (u32, u32) {
+    /// Removes acknowledged frames and marks the rest to be sent again; returns the number of each.
+    fn sort(&mut self, index: usize, start: u16, bits: u64) -> (u32, u32) {
         let most = self.plan.aggregation.and_then(|plan| plan.mpdu_tries);
         let (mut received, mut lost, mut place) = (0, 0, 0);
-        let line = self.stations[who].active;
-        while place < self.stations[who].lines[line].queue.len() {
-            let station = &mut self.stations[who];
+        let line = self.stations[index].active;
+        while place < self.stations[index].lines[line].queue.len() {
+            let station = &mut self.stations[index];
             let queued = &mut station.lines[line].queue[place];
             if !std::mem::replace(&mut queued.is_flying, false) {
                 place += 1;
@@ -258,16 +258,16 @@ impl<L: Load + Clone> Medium<L> {
             station.counters.retries_exhausted += 1;
             let given_up = station.lines[line].queue.remove(place);
             if let Some(queued) = given_up.filter(|queued| !queued.has_arrived) {
-                self.abandon(who, line, queued, Discard::Retries);
+                self.abandon(index, line, queued, Discard::Retries);
             }
         }
         (received, lost)
     }
 
-    /// No acknowledgement came: it is asked for, as long as there is something that it could name.
-    pub(super) fn on_block_ack_timeout(&mut self, now: u64, who: usize) {
+    /// No acknowledgement came: the sender requests one, as long as it could name a frame.
+    pub(super) fn on_block_ack_timeout(&mut self, now: u64, index: usize) {
         let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.counters.ack_timeouts += 1;
         let (partner, line) = (station.partner, station.active);
         let lost = station.line().queue.iter().filter(|queued| queued.is_flying).count() as u32;
@@ -283,7 +283,8 @@ impl<L: Load + Clone> Medium<L> {
             return station.access.contenders[line].double_cw();
         }
         if lost == 0 {
-            // What the receiver waits for was given up, and it does not answer: it is asked again once it answers anything.
+            // The frames that the receiver waits for were given up, and it does not answer: send the request again
+            // later.
             let most = self.plan.tries;
             let peer = station.peer(partner, category);
             peer.asked_in_vain += 1;
@@ -296,12 +297,12 @@ impl<L: Load + Clone> Medium<L> {
         for queued in &mut station.line().queue {
             queued.is_flying = false;
         }
-        self.expire(now, who, line);
+        self.expire(now, index, line);
     }
 
-    /// Tells the choice of rates what became of a frame by itself.
-    pub(super) fn report(&mut self, now: u64, who: usize, report: Report) {
-        let Some(minstrel) = self.stations[who].minstrel() else {
+    /// Reports the result of a single frame to rate adaptation.
+    pub(super) fn report(&mut self, now: u64, index: usize, report: Report) {
+        let Some(minstrel) = self.stations[index].minstrel() else {
             return;
         };
         match report {
@@ -314,7 +315,7 @@ impl<L: Load + Clone> Medium<L> {
     // --- at the receiver ------------------------------------------------------------------------
 
     /// Takes what came of a frame, and hands up what is in order.
-    pub(super) fn deliver_in_order(&mut self, who: usize, id: PpduId, received: u64) {
+    pub(super) fn deliver_in_order(&mut self, index: usize, id: PpduId, received: u64) {
         let Ppdu { from, category, .. } = *self.air.ppdu(id);
         let mut released = Vec::new();
         for place in 0..self.air.ppdu(id).mpdus.len() {
@@ -333,29 +334,29 @@ impl<L: Load + Clone> Medium<L> {
             let is_first = !std::mem::replace(&mut queued.has_arrived, true);
             let loads = std::iter::once(&mpdu.load).chain(&mpdu.more).filter(|_| is_first);
             let loads = loads.cloned().filter_map(Content::above).collect();
-            let station = &mut self.stations[who];
+            let station = &mut self.stations[index];
             let reorder = &mut station.peer(from, category).reorder;
             if !reorder.accept(mpdu.sequence, loads, &mut released) {
                 station.counters.duplicates += 1;
             }
         }
-        self.hand_up(who, from, released);
+        self.hand_up(index, from, released);
     }
 
     pub(super) fn close_holes(
         &mut self,
-        who: usize,
+        index: usize,
         from: StationId,
         category: Category,
         start: u16,
     ) {
         let mut released = Vec::new();
-        self.stations[who].peer(from, category).reorder.advance(start, &mut released);
-        self.hand_up(who, from, released);
+        self.stations[index].peer(from, category).reorder.advance(start, &mut released);
+        self.hand_up(index, from, released);
     }
 
-    fn hand_up(&mut self, who: usize, from: StationId, released: Vec<L>) {
-        let at = StationId(who as u32);
+    fn hand_up(&mut self, index: usize, from: StationId, released: Vec<L>) {
+        let at = StationId(index as u32);
         let arrived = |load| MediumOutput::Arrived { at, from, load, is_copy: false };
         self.outputs.extend(released.into_iter().map(arrived));
     }

@@ -2,9 +2,9 @@
 //!
 //! IEEE Std 802.11-2016, §10.3. A station draws a new back-off after each exchange, whatever came of it.
 //!
-//! Differences, ns-3.37's: failures are counted for the station, not for the frame, and go on when a frame
-//! outlived its time in between; an RTS that is not answered counts as a failure of short frames, so that
-//! it never ends the tries of the long frame which it announces.
+//! Differences, ns-3.37's: failures are counted for the station, not for the frame, and continue if a frame expired in
+//! between. An unanswered RTS counts as a failure of short frames, so that it never ends the tries of the long frame
+//! that it announces.
 use super::super::Address;
 use super::super::access::Claim;
 use super::block::Report;
@@ -15,81 +15,81 @@ use recoup_core::load::Load;
 
 impl<L: Load + Clone> Medium<L> {
     /// Does what is due in a station that was brought up to date.
-    pub(super) fn act(&mut self, now: u64, who: usize) {
-        while let Some(expected) = self.stations[who].expected.front().copied() {
+    pub(super) fn act(&mut self, now: u64, index: usize) {
+        while let Some(expected) = self.stations[index].expected.front().copied() {
             if expected.end > now {
                 break;
             }
-            self.stations[who].expected.pop_front();
+            self.stations[index].expected.pop_front();
             self.conclude(expected.ppdu);
         }
-        if let Some((at, response)) = self.stations[who].response
+        if let Some((at, response)) = self.stations[index].response
             && at <= now
         {
-            self.stations[who].response = None;
-            self.respond(now, who, response);
+            self.stations[index].response = None;
+            self.respond(now, index, response);
         }
-        if self.stations[who].timeout_at <= now {
-            self.on_timeout(now, who);
+        if self.stations[index].timeout_at <= now {
+            self.on_timeout(now, index);
         }
-        if self.stations[who].association.is_some() {
-            self.decide(now, who);
+        if self.stations[index].association.is_some() {
+            self.decide(now, index);
         }
-        if self.stations[who].beacon_at <= now {
-            self.queue_beacon(now, who);
+        if self.stations[index].beacon_at <= now {
+            self.queue_beacon(now, index);
         }
-        if let Some(line) = self.stations[who].access.winner(now) {
-            self.win(now, who, line);
+        if let Some(line) = self.stations[index].access.winner(now) {
+            self.win(now, index, line);
         }
     }
 
-    /// A frame for all is over for one of those who should hear it.
+    /// A broadcast is over for one of its receivers.
     fn conclude(&mut self, ppdu: u32) {
         if let Some((from, load)) = self.air.conclude(ppdu) {
             self.lose(from, Address::All, load, Discard::Unheard);
         }
     }
 
-    fn respond(&mut self, now: u64, who: usize, response: Response) {
+    fn respond(&mut self, now: u64, index: usize, response: Response) {
         match response {
-            Response::Ack { to, rate } => self.send_ack(now, who, to, rate),
+            Response::Ack { to, rate } => self.send_ack(now, index, to, rate),
             Response::BlockAck { to, category, rate } => {
-                self.send_block_ack(now, who, to, category, rate);
+                self.send_block_ack(now, index, to, category, rate);
             }
-            Response::Cts { to, rate, nav_nanos } => self.send_cts(now, who, to, rate, nav_nanos),
-            Response::Data => self.send_data(now, who),
-            Response::Next => self.start(now, who),
+            Response::Cts { to, rate, nav_nanos } => self.send_cts(now, index, to, rate, nav_nanos),
+            Response::Data => self.send_data(now, index),
+            Response::Next => self.start(now, index),
         }
     }
 
     /// The medium is a line's; others that were ready as well have collided with it inside the station.
-    fn win(&mut self, now: u64, who: usize, line: usize) {
-        for other in line + 1..self.stations[who].lines.len() {
-            let station = &mut self.stations[who];
+    fn win(&mut self, now: u64, index: usize, line: usize) {
+        for other in line + 1..self.stations[index].lines.len() {
+            let station = &mut self.stations[index];
             if station.access.is_done(now, other) {
                 station.counters.internal_collisions += 1;
                 station.access.contenders[other].double_cw();
-                self.draw(now, who, other);
-                self.stations[who].access.request(now, other);
+                self.draw(now, index, other);
+                self.stations[index].access.request(now, other);
             }
         }
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         (station.active, station.txop_start) = (line, now);
-        self.start(now, who);
+        self.start(now, index);
     }
 
     /// Sends what comes next in the line that has the medium.
-    fn start(&mut self, now: u64, who: usize) {
-        let line = self.stations[who].active;
-        self.stations[who].access.contenders[line].claim = Claim::Requested;
-        self.expire(now, who, line);
-        if !self.stations[who].has_work(line) {
-            return self.release(now, who);
+    fn start(&mut self, now: u64, index: usize) {
+        let line = self.stations[index].active;
+        self.stations[index].access.contenders[line].claim = Claim::Requested;
+        self.expire(now, index, line);
+        if !self.stations[index].has_work(line) {
+            return self.release(now, index);
         }
-        if self.plan.aggregation.is_some() && self.start_block(now, who) {
+        if self.plan.aggregation.is_some() && self.start_block(now, index) {
             return;
         }
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.access.contenders[line].claim = Claim::Granted;
         let (front, category) = (&station.lines[line].queue[0], station.lines[line].category);
         if front.sequence.is_none() {
@@ -103,27 +103,27 @@ impl<L: Load + Clone> Medium<L> {
         }
         let line = &station.lines[line];
         let is_announced = line.queue[0].to != Address::All && line.is_long(&self.plan);
-        if is_announced { self.send_rts(now, who) } else { self.send_data(now, who) }
+        if is_announced { self.send_rts(now, index) } else { self.send_data(now, index) }
     }
 
-    fn on_timeout(&mut self, now: u64, who: usize) {
-        self.stations[who].timeout_at = u64::MAX;
-        match std::mem::replace(&mut self.stations[who].awaited, Awaited::Nothing) {
+    fn on_timeout(&mut self, now: u64, index: usize) {
+        self.stations[index].timeout_at = u64::MAX;
+        match std::mem::replace(&mut self.stations[index].awaited, Awaited::Nothing) {
             Awaited::Nothing => return,
             Awaited::End => {
-                self.stations[who].line().queue.pop_front();
+                self.stations[index].line().queue.pop_front();
             }
-            Awaited::Ack => self.on_ack_timeout(now, who),
-            Awaited::BlockAck => self.on_block_ack_timeout(now, who),
-            Awaited::Cts => self.on_cts_timeout(who),
+            Awaited::Ack => self.on_ack_timeout(now, index),
+            Awaited::BlockAck => self.on_block_ack_timeout(now, index),
+            Awaited::Cts => self.on_cts_timeout(index),
         }
-        self.release(now, who);
-        self.claim(now, who);
+        self.release(now, index);
+        self.claim(now, index);
     }
 
-    fn on_ack_timeout(&mut self, now: u64, who: usize) {
+    fn on_ack_timeout(&mut self, now: u64, index: usize) {
         let plan = &self.plan;
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.counters.ack_timeouts += 1;
         let line = station.line();
         let (failures, most) = match line.is_long(plan) {
@@ -133,49 +133,49 @@ impl<L: Load + Clone> Medium<L> {
         *failures += 1;
         if *failures >= most {
             *failures = 0;
-            self.report(now, who, Report::GivenUp);
-            return self.give_up(who);
+            self.report(now, index, Report::GivenUp);
+            return self.give_up(index);
         }
-        self.report(now, who, Report::Lost);
-        let station = &mut self.stations[who];
+        self.report(now, index, Report::Lost);
+        let station = &mut self.stations[index];
         station.access.contenders[station.active].double_cw();
         if let Some(queued) = station.line().queue.front_mut() {
             queued.is_retry = true;
         }
     }
 
-    fn on_cts_timeout(&mut self, who: usize) {
-        let station = &mut self.stations[who];
+    fn on_cts_timeout(&mut self, index: usize) {
+        let station = &mut self.stations[index];
         station.counters.cts_timeouts += 1;
         station.line().short_failures += 1;
         if station.line().long_failures >= self.plan.long_tries {
-            return self.give_up(who);
+            return self.give_up(index);
         }
         station.access.contenders[station.active].double_cw();
     }
 
     /// The frame at the front was sent as often as may be.
-    fn give_up(&mut self, who: usize) {
-        let station = &mut self.stations[who];
+    fn give_up(&mut self, index: usize) {
+        let station = &mut self.stations[index];
         station.counters.retries_exhausted += 1;
         station.access.contenders[station.active].reset_cw();
         let line = station.active;
         let given_up = station.line().queue.pop_front().filter(|queued| !queued.has_arrived);
         if let Some(queued) = given_up {
-            self.abandon(who, line, queued, Discard::Retries);
+            self.abandon(index, line, queued, Discard::Retries);
         }
     }
 
     /// Gives a frame up that has not arrived.
-    pub(super) fn abandon(&mut self, who: usize, line: usize, queued: Queued<L>, reason: Discard) {
-        let from = StationId(who as u32);
+    pub(super) fn abandon(&mut self, index: usize, line: usize, queued: Queued<L>, reason: Discard) {
+        let from = StationId(index as u32);
         let is_numbered = queued.sequence.is_some() && !queued.is_management() && !queued.is_void;
         if let Address::Station(to) = queued.to
             && is_numbered
             && self.plan.aggregation.is_some()
         {
             // The receiver must not wait for its number.
-            let station = &mut self.stations[who];
+            let station = &mut self.stations[index];
             let category = station.lines[line].category;
             station.peer(to, category).must_ask = true;
         }
@@ -185,10 +185,10 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// The frame at the front was acknowledged.
-    pub(super) fn on_ack(&mut self, now: u64, who: usize) {
-        self.report(now, who, Report::Received);
+    pub(super) fn on_ack(&mut self, now: u64, index: usize) {
+        self.report(now, index, Report::Received);
         let plan = &self.plan;
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.awaited = Awaited::Nothing;
         station.timeout_at = u64::MAX;
         station.access.stop_waiting_for_ack(now);
@@ -208,22 +208,22 @@ impl<L: Load + Clone> Medium<L> {
             // It still waits for what was given up, and this frame waits there behind it.
             peer.must_ask |= peer.asked_in_vain > 0;
         }
-        self.go_on(now, who);
+        self.go_on(now, index);
     }
 
     /// An exchange went well: the next one follows a SIFS later while the station has time, else it is over.
-    pub(super) fn go_on(&mut self, now: u64, who: usize) {
-        if !self.has_time(now, who) {
-            return self.release(now, who);
+    pub(super) fn go_on(&mut self, now: u64, index: usize) {
+        if !self.has_time(now, index) {
+            return self.release(now, index);
         }
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.access.contenders[station.active].claim = Claim::Granted;
         station.response = Some((now + self.plan.timing.sifs_nanos, Response::Next));
     }
 
     /// Whether the frame at the front can be sent and acknowledged in what is left of the station's time.
-    fn has_time(&mut self, now: u64, who: usize) -> bool {
-        let station = &self.stations[who];
+    fn has_time(&mut self, now: u64, index: usize) -> bool {
+        let station = &self.stations[index];
         let limit = station.access.contenders[station.active].plan.txop_nanos;
         let line = &station.lines[station.active];
         let Some(queued) = line.queue.front().filter(|_| limit > 0) else {
@@ -234,14 +234,14 @@ impl<L: Load + Clone> Medium<L> {
         if line.is_long(&self.plan) || line.queue.iter().any(|queued| queued.is_flying) {
             return false;
         }
-        let rate = self.data_rate(now, who, to, is_management);
+        let rate = self.data_rate(now, index, to, is_management);
         let timing = &self.plan.timing;
         let nanos = timing.sifs_nanos + rate.ppdu_nanos(octets, timing.band) + self.ack_nanos(rate);
-        now + nanos <= self.stations[who].txop_start + limit
+        now + nanos <= self.stations[index].txop_start + limit
     }
 
-    pub(super) fn on_cts(&mut self, now: u64, who: usize) {
-        let station = &mut self.stations[who];
+    pub(super) fn on_cts(&mut self, now: u64, index: usize) {
+        let station = &mut self.stations[index];
         station.awaited = Awaited::Nothing;
         station.timeout_at = u64::MAX;
         station.line().short_failures = 0;
@@ -252,17 +252,17 @@ impl<L: Load + Clone> Medium<L> {
     // --- the claim to the medium ----------------------------------------------------------------
 
     /// The exchange is over: a new back-off.
-    pub(super) fn release(&mut self, now: u64, who: usize) {
-        let line = self.stations[who].active;
-        self.stations[who].access.contenders[line].claim = Claim::None;
-        self.draw(now, who, line);
+    pub(super) fn release(&mut self, now: u64, index: usize) {
+        let line = self.stations[index].active;
+        self.stations[index].access.contenders[line].claim = Claim::None;
+        self.draw(now, index, line);
     }
 
     /// Wants the medium for each line in which there is something to send.
-    pub(super) fn claim(&mut self, now: u64, who: usize) {
-        for line in 0..self.stations[who].lines.len() {
-            self.expire(now, who, line);
-            let station = &mut self.stations[who];
+    pub(super) fn claim(&mut self, now: u64, index: usize) {
+        for line in 0..self.stations[index].lines.len() {
+            self.expire(now, index, line);
+            let station = &mut self.stations[index];
             let is_idle = station.access.contenders[line].claim == Claim::None;
             if is_idle && !station.is_away && !station.is_down && station.has_work(line) {
                 station.access.request(now, line);
@@ -270,30 +270,30 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    pub(super) fn draw(&mut self, now: u64, who: usize, line: usize) {
-        let slots = self.stations[who].draw(line);
-        self.stations[who].access.contenders[line].begin(now, slots);
+    pub(super) fn draw(&mut self, now: u64, index: usize, line: usize) {
+        let slots = self.stations[index].draw(line);
+        self.stations[index].access.contenders[line].begin(now, slots);
         if self.is_traced {
-            let station = StationId(who as u32);
+            let station = StationId(index as u32);
             let traced = Traced::Backoff { station, slots };
             self.outputs.push_back(MediumOutput::Traced(traced));
         }
     }
 
     /// Gives up what has waited for too long in a line, but for what is being sent.
-    pub(super) fn expire(&mut self, now: u64, who: usize, line: usize) {
+    pub(super) fn expire(&mut self, now: u64, index: usize, line: usize) {
         let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
-        let is_granted = self.stations[who].access.contenders[line].claim == Claim::Granted;
+        let is_granted = self.stations[index].access.contenders[line].claim == Claim::Granted;
         let kept = usize::from(is_granted);
-        while let Some(queued) = self.stations[who].lines[line].queue.get(kept) {
+        while let Some(queued) = self.stations[index].lines[line].queue.get(kept) {
             let is_alive = now <= queued.since.saturating_add(lifetime) && !queued.is_void;
             if is_alive || queued.is_flying {
                 return;
             }
-            if let Some(queued) = self.stations[who].lines[line].queue.remove(kept) {
-                self.stations[who].counters.expired += u64::from(!queued.is_void);
+            if let Some(queued) = self.stations[index].lines[line].queue.remove(kept) {
+                self.stations[index].counters.expired += u64::from(!queued.is_void);
                 if !queued.has_arrived {
-                    self.abandon(who, line, queued, Discard::Lifetime);
+                    self.abandon(index, line, queued, Discard::Lifetime);
                 }
             }
         }

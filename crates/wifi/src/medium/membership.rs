@@ -1,7 +1,7 @@
 //! Access points and clients: beacons, and the exchange by which a client comes to an access point.
 //!
-//! Differences: a client asks without having to be known on the wired side, both ends forget what they
-//! numbered at one instant, and a client acknowledges what a former access point still sends to it.
+//! Differences: a client joins without being known on the wired side. Both ends reset their sequence numbers at one
+//! instant. A client acknowledges frames that a former access point still sends to it.
 use super::super::association::{Association, Step};
 use super::super::content::{Content, Management};
 use super::super::error::to_db;
@@ -14,16 +14,17 @@ use crate::access::Claim;
 use recoup_core::load::Load;
 
 impl<L: Load + Clone> Medium<L> {
-    /// Every client begins at the access point that it hears best, and every access point to send beacons.
+    /// Associates every client with the access point that it receives best, and starts the beacons of all access
+    /// points.
     pub(super) fn gather(&mut self) {
         let mut best: Vec<Option<(f64, u32)>> = vec![None; self.stations.len()];
-        let mut heard = std::mem::take(&mut self.heard);
+        let mut neighbours = std::mem::take(&mut self.neighbours);
         for point in 0..self.stations.len() as u32 {
             if self.stations[point as usize].role != Role::AccessPoint {
                 continue;
             }
-            self.links.hear(point, 0, 20, &mut heard);
-            for neighbour in heard.iter().filter(|one| one.power >= self.ear.preamble) {
+            self.links.reach(point, 0, 20, &mut neighbours);
+            for neighbour in neighbours.iter().filter(|one| one.power >= self.receiver.preamble) {
                 let best = &mut best[neighbour.station as usize];
                 if best.is_none_or(|(power, _)| neighbour.power > power) {
                     *best = Some((neighbour.power, point));
@@ -31,7 +32,7 @@ impl<L: Load + Clone> Medium<L> {
             }
             self.arm(0, point as usize);
         }
-        self.heard = heard;
+        self.neighbours = neighbours;
         for (client, best) in best.into_iter().enumerate() {
             if let (Some((power, point)), Some(association)) =
                 (best, &mut self.stations[client].association)
@@ -45,28 +46,28 @@ impl<L: Load + Clone> Medium<L> {
     // --- beacons --------------------------------------------------------------------------------
 
     /// A beacon is due.
-    pub(super) fn queue_beacon(&mut self, now: u64, who: usize) {
-        let station = &mut self.stations[who];
+    pub(super) fn queue_beacon(&mut self, now: u64, index: usize) {
+        let station = &mut self.stations[index];
         station.beacon_at += self.plan.infrastructure.beacon_nanos;
         let line = station.line_of(&self.plan, Category::Beacon);
-        if station.is_down || !self.stations[who].lines[line].queue.is_empty() {
+        if station.is_down || !self.stations[index].lines[line].queue.is_empty() {
             return;
         }
-        self.stations[who].counters.beacons += 1;
+        self.stations[index].counters.beacons += 1;
         let beacon = Content::Management(Management::Beacon);
-        self.enqueue(now, who, Address::All, Category::Beacon, beacon);
+        self.enqueue(now, index, Address::All, Category::Beacon, beacon);
     }
 
     /// An access point that works again goes on where it would be.
-    pub(super) fn resume_beacons(&mut self, now: u64, who: usize) {
-        let (station, interval) = (&mut self.stations[who], self.plan.infrastructure.beacon_nanos);
+    pub(super) fn resume_beacons(&mut self, now: u64, index: usize) {
+        let (station, interval) = (&mut self.stations[index], self.plan.infrastructure.beacon_nanos);
         if station.role == Role::AccessPoint && station.beacon_at < now {
             station.beacon_at += (now - station.beacon_at).div_ceil(interval.max(1)) * interval;
         }
     }
 
-    pub(super) fn note_beacon(&mut self, now: u64, who: usize, from: StationId, power: f64) {
-        let station = &mut self.stations[who];
+    pub(super) fn note_beacon(&mut self, now: u64, index: usize, from: StationId, power: f64) {
+        let station = &mut self.stations[index];
         if let Some(association) = &mut station.association {
             association.on_beacon(now, from, to_db(power));
             station.counters.beacons += 1;
@@ -76,10 +77,10 @@ impl<L: Load + Clone> Medium<L> {
     // --- coming and going -----------------------------------------------------------------------
 
     /// Does what a client wants to do.
-    pub(super) fn decide(&mut self, now: u64, who: usize) {
-        let client = StationId(who as u32);
+    pub(super) fn decide(&mut self, now: u64, index: usize) {
+        let client = StationId(index as u32);
         loop {
-            let station = &mut self.stations[who];
+            let station = &mut self.stations[index];
             let step = station.association.as_mut().filter(|_| !station.is_down);
             let Some(step) = step.and_then(|association| association.step(now)) else {
                 return;
@@ -87,7 +88,7 @@ impl<L: Load + Clone> Medium<L> {
             match step {
                 Step::Leave(point) => {
                     self.outputs.push_back(MediumOutput::Left { client, point });
-                    self.forget_here(now, who, point);
+                    self.forget_here(now, index, point);
                 }
                 Step::Fall => {
                     station.is_away = true;
@@ -100,84 +101,84 @@ impl<L: Load + Clone> Medium<L> {
                 Step::Ask(point) => {
                     station.is_away = false;
                     let request = Management::AuthenticationRequest;
-                    self.manage(now, who, point, request);
+                    self.manage(now, index, point, request);
                 }
             }
         }
     }
 
-    /// A client that failed belongs to nobody.
-    pub(super) fn part(&mut self, who: usize) {
-        let station = &mut self.stations[who];
+    /// A failed client leaves its access point.
+    pub(super) fn part(&mut self, index: usize) {
+        let station = &mut self.stations[index];
         station.is_away = false;
         let Some(association) = &mut station.association else {
             return;
         };
-        let (client, left) = (StationId(who as u32), association.point());
+        let (client, left) = (StationId(index as u32), association.point());
         association.reset();
         if let Some(point) = left {
             self.outputs.push_back(MediumOutput::Left { client, point });
         }
     }
 
-    fn manage(&mut self, now: u64, who: usize, to: StationId, management: Management) {
+    fn manage(&mut self, now: u64, index: usize, to: StationId, management: Management) {
         let (to, load) = (Address::Station(to), Content::Management(management));
-        self.enqueue(now, who, to, Category::Voice, load);
+        self.enqueue(now, index, to, Category::Voice, load);
     }
 
     /// Management for a station came.
     pub(super) fn on_management(
         &mut self,
         now: u64,
-        who: usize,
+        index: usize,
         from: StationId,
         management: Management,
     ) {
-        let is_asked = self.stations[who]
+        let is_asked = self.stations[index]
             .association
             .as_ref()
             .is_some_and(|association| association.asked() == Some(from));
         match management {
             Management::Beacon => {}
             Management::AuthenticationRequest => {
-                self.manage(now, who, from, Management::AuthenticationResponse);
+                self.manage(now, index, from, Management::AuthenticationResponse);
             }
             Management::AuthenticationResponse if is_asked => {
-                let before = self.stations[who].association.as_ref().and_then(Association::before);
-                self.manage(now, who, from, Management::AssociationRequest { before });
+                let before = self.stations[index].association.as_ref().and_then(Association::before);
+                self.manage(now, index, from, Management::AssociationRequest { before });
             }
             Management::AssociationRequest { .. } => {
-                self.manage(now, who, from, Management::AssociationResponse);
+                self.manage(now, index, from, Management::AssociationResponse);
             }
-            Management::AssociationResponse if is_asked => self.join(now, who, from),
+            Management::AssociationResponse if is_asked => self.join(now, index, from),
             Management::AuthenticationResponse | Management::AssociationResponse => {}
         }
     }
 
     /// A client comes to an access point; what they numbered before is void.
-    fn join(&mut self, now: u64, who: usize, point: StationId) {
-        let client = StationId(who as u32);
-        let Some(association) = &mut self.stations[who].association else {
+    fn join(&mut self, now: u64, index: usize, point: StationId) {
+        let client = StationId(index as u32);
+        let Some(association) = &mut self.stations[index].association else {
             return;
         };
         let before = association.before();
         association.joined(now, point);
-        self.stations[who].counters.associations += 1;
+        self.stations[index].counters.associations += 1;
         self.stations[point.0 as usize].counters.associations += 1;
         self.forget(now, point, client);
-        self.forget_here(now, who, point);
+        self.forget_here(now, index, point);
         self.sever(client, point);
         self.outputs.push_back(MediumOutput::Joined { client, point, before });
     }
 
-    /// A management frame was not acknowledged: who asked looks around again.
+    /// A management frame was not acknowledged: its client scans again.
     pub(super) fn on_unanswered(&mut self, from: StationId, management: Management) {
         let asks = matches!(
             management,
             Management::AuthenticationRequest | Management::AssociationRequest { .. }
         );
         if let (true, Some(association)) = (asks, &mut self.stations[from.0 as usize].association) {
-            association.refused();
+            association.rejected();
         }
     }
 
@@ -185,22 +186,22 @@ impl<L: Load + Clone> Medium<L> {
 
     /// Gives up what waits in one station for another, and what was numbered on that way.
     pub(super) fn forget(&mut self, now: u64, from: StationId, to: StationId) {
-        let who = from.0 as usize;
-        if who >= self.stations.len() || to.0 as usize >= self.stations.len() {
+        let index = from.0 as usize;
+        if index >= self.stations.len() || to.0 as usize >= self.stations.len() {
             return;
         }
-        self.settle(now, who);
-        self.forget_here(now, who, to);
+        self.settle(now, index);
+        self.forget_here(now, index, to);
         self.sever(from, to);
-        self.arm(now, who);
+        self.arm(now, index);
     }
 
-    fn forget_here(&mut self, now: u64, who: usize, to: StationId) {
-        let from = StationId(who as u32);
-        for line in 0..self.stations[who].lines.len() {
-            let is_granted = self.stations[who].access.contenders[line].claim == Claim::Granted;
+    fn forget_here(&mut self, now: u64, index: usize, to: StationId) {
+        let from = StationId(index as u32);
+        for line in 0..self.stations[index].lines.len() {
+            let is_granted = self.stations[index].access.contenders[line].claim == Claim::Granted;
             let mut place = 0;
-            while let Some(queued) = self.stations[who].lines[line].queue.get_mut(place) {
+            while let Some(queued) = self.stations[index].lines[line].queue.get_mut(place) {
                 place += 1;
                 if queued.to != Address::Station(to) || queued.is_management() {
                     continue;
@@ -208,20 +209,20 @@ impl<L: Load + Clone> Medium<L> {
                 let has_arrived = std::mem::replace(&mut queued.has_arrived, true);
                 queued.is_void = true;
                 let loads: Vec<L> = queued.loads().filter(|_| !has_arrived).cloned().collect();
-                self.stations[who].counters.departed += loads.len() as u64;
+                self.stations[index].counters.departed += loads.len() as u64;
                 for load in loads {
                     self.lose(from, Address::Station(to), Content::Above(load), Discard::Departed);
                 }
             }
             let mut is_front = true;
-            self.stations[who].lines[line].queue.retain(|queued| {
+            self.stations[index].lines[line].queue.retain(|queued| {
                 // What is being sent ends as it may.
                 let is_sent = queued.is_flying || is_granted && is_front;
                 is_front = false;
                 !queued.is_void || is_sent
             });
         }
-        self.claim(now, who);
+        self.claim(now, index);
     }
 
     /// The way from one station to another begins anew: numbers, what came out of order, rates.

@@ -2,46 +2,46 @@
 use super::super::air::{Kind, PpduId};
 use super::super::content::Content;
 use super::super::plan::ACK_OCTETS;
-use super::super::radio::{Heard, Signal};
+use super::super::radio::{Reception, Signal};
 use super::super::{Address, StationId};
 use super::station::{Awaited, Response};
 use super::{Medium, MediumOutput};
 use recoup_core::load::Load;
 
-/// What an answer that has begun may take longer than its frame, in ns.
+/// Slack of an answer in reception beyond its frame, in ns.
 const SAFEGUARD_NANOS: u64 = 400;
 
 impl<L: Load + Clone> Medium<L> {
-    /// Brings a station up to date with what it heard until `now`.
-    pub(super) fn settle(&mut self, now: u64, who: usize) {
-        let reset_at = self.stations[who].nav_reset_at;
+    /// Brings a station up to date with its receptions until `now`.
+    pub(super) fn settle(&mut self, now: u64, index: usize) {
+        let reset_at = self.stations[index].nav_reset_at;
         if reset_at <= now {
-            self.catch_up(reset_at, who);
-            let station = &mut self.stations[who];
+            self.catch_up(reset_at, index);
+            let station = &mut self.stations[index];
             if station.nav_reset_at == reset_at {
                 station.nav_reset_at = u64::MAX;
                 station.access.reset_nav(reset_at);
             }
         }
-        self.catch_up(now, who);
+        self.catch_up(now, index);
     }
 
-    fn catch_up(&mut self, now: u64, who: usize) {
+    fn catch_up(&mut self, now: u64, index: usize) {
         loop {
-            let station = &mut self.stations[who];
-            let step = station.radio.step(now, &mut self.ear, &mut station.access, &mut self.air);
+            let station = &mut self.stations[index];
+            let step = station.radio.step(now, &mut self.receiver, &mut station.access, &mut self.air);
             match step {
                 Err(()) => return,
                 Ok(None) => {}
-                Ok(Some((at, Heard::Begun(end)))) => self.on_begun(at, who, end),
-                Ok(Some((at, Heard::Ended(signal)))) => self.on_ended(at, who, &signal),
+                Ok(Some((at, Reception::Begun(end)))) => self.on_begun(at, index, end),
+                Ok(Some((at, Reception::Ended(signal)))) => self.on_ended(at, index, &signal),
             }
         }
     }
 
-    /// Octets begin to come: an answer that is waited for may be among them.
-    fn on_begun(&mut self, now: u64, who: usize, end: u64) {
-        let station = &mut self.stations[who];
+    /// Reception of bytes begins: they may be an awaited answer.
+    fn on_begun(&mut self, now: u64, index: usize, end: u64) {
+        let station = &mut self.stations[index];
         if matches!(station.awaited, Awaited::Ack | Awaited::BlockAck | Awaited::Cts) {
             station.timeout_at = end + SAFEGUARD_NANOS;
             station.access.stop_waiting_for_ack(now);
@@ -49,53 +49,53 @@ impl<L: Load + Clone> Medium<L> {
         station.nav_reset_at = u64::MAX;
     }
 
-    fn on_ended(&mut self, now: u64, who: usize, signal: &Signal) {
+    fn on_ended(&mut self, now: u64, index: usize, signal: &Signal) {
         let start = signal.start + signal.rate.header_nanos();
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         let ppdu = self.air.ppdu(signal.ppdu);
-        let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == who);
+        let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == index);
         let (mut received, mut from, mut octets) = (0_u64, start, 0);
         for place in 0..ppdu.parts() {
             let until = ppdu.end_of_part(place, &mut octets, start, signal.end);
             let window = (from, until);
-            let success = station.radio.success(signal, window, signal.rate, &mut self.ear);
+            let success = station.radio.success(signal, window, signal.rate, &mut self.receiver);
             received |= u64::from(station.radio.receives(success)) << place;
             from = until;
-            // Who only overhears an aggregate wants to know its reservation, which each part names.
+            // A station that overhears an aggregate needs its reservation, which each part holds.
             if received != 0 && !is_mine {
                 break;
             }
         }
         let is_received = !station.is_down && !station.is_away && received != 0;
         if is_received {
-            self.on_frame(now, who, signal, received);
+            self.on_frame(now, index, signal, received);
         }
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.access.on_rx_end(now, !is_received);
-        station.radio.finish(now, &self.ear, &mut station.access);
+        station.radio.finish(now, &self.receiver, &mut station.access);
         if is_received {
-            self.claim(now, who);
+            self.claim(now, index);
         }
     }
 
     /// A frame came, with those of its MPDUs whose bits are set in `received`.
-    fn on_frame(&mut self, now: u64, who: usize, signal: &Signal, received: u64) {
+    fn on_frame(&mut self, now: u64, index: usize, signal: &Signal, received: u64) {
         let id = signal.ppdu;
         let ppdu = self.air.ppdu(id);
         let (from, to, kind, rate) = (ppdu.from, ppdu.to, ppdu.kind, ppdu.rate);
         let (nav_nanos, category) = (ppdu.nav_nanos, ppdu.category);
-        let is_mine = to == Address::Station(StationId(who as u32));
+        let is_mine = to == Address::Station(StationId(index as u32));
         if !is_mine {
-            self.reserve(now, who, id);
+            self.reserve(now, index, id);
             if kind == Kind::Beacon {
-                self.note_beacon(now, who, from, signal.power);
+                self.note_beacon(now, index, from, signal.power);
             } else if to == Address::All {
-                self.deliver_copies(who, id);
+                self.deliver_copies(index, id);
             }
             return;
         }
         let sifs = self.plan.timing.sifs_nanos;
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         match kind {
             Kind::Data { is_aggregate } => {
                 let (to, rate) = (from, rate.control_answer());
@@ -106,23 +106,23 @@ impl<L: Load + Clone> Medium<L> {
                 station.response = Some((now + sifs, response));
                 let is_above = ppdu.mpdus.iter().all(|mpdu| mpdu.load.as_above().is_some());
                 match is_above && self.plan.aggregation.is_some() {
-                    false => self.deliver(now, who, id),
-                    true => self.deliver_in_order(who, id, received),
+                    false => self.deliver(now, index, id),
+                    true => self.deliver_in_order(index, id, received),
                 }
             }
             Kind::BlockAckRequest { start } => {
                 let rate = rate.control_answer();
                 let response = Response::BlockAck { to: from, category, rate };
                 station.response = Some((now + sifs, response));
-                self.close_holes(who, from, category, start);
+                self.close_holes(index, from, category, start);
             }
             Kind::BlockAck { start, bits } => {
                 if station.awaited == Awaited::BlockAck {
-                    self.on_block_ack(now, who, start, bits);
+                    self.on_block_ack(now, index, start, bits);
                 }
             }
-            Kind::Ack if station.awaited == Awaited::Ack => self.on_ack(now, who),
-            Kind::Cts if station.awaited == Awaited::Cts => self.on_cts(now, who),
+            Kind::Ack if station.awaited == Awaited::Ack => self.on_ack(now, index),
+            Kind::Cts if station.awaited == Awaited::Cts => self.on_cts(now, index),
             Kind::Rts if station.access.nav_end() <= now => {
                 let rate = rate.control_answer();
                 let cts = sifs + rate.ppdu_nanos(ACK_OCTETS, self.plan.timing.band);
@@ -134,11 +134,11 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    /// Somebody else's frame reserves the medium.
-    fn reserve(&mut self, now: u64, who: usize, id: PpduId) {
+    /// A frame for another station reserves the medium.
+    fn reserve(&mut self, now: u64, index: usize, id: PpduId) {
         let ppdu = self.air.ppdu(id);
         let timing = &self.plan.timing;
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         let end = now + ppdu.nav_nanos;
         if ppdu.kind == Kind::Rts && end > station.access.nav_end() {
             let answer = ppdu.rate.ppdu_nanos(ACK_OCTETS, timing.band);
@@ -149,13 +149,13 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Hands a frame for this station up, unless it was before.
-    fn deliver(&mut self, now: u64, who: usize, id: PpduId) {
+    fn deliver(&mut self, now: u64, index: usize, id: PpduId) {
         let ppdu = self.air.ppdu(id);
-        let (from, at) = (ppdu.from, StationId(who as u32));
+        let (from, at) = (ppdu.from, StationId(index as u32));
         let mut management = None;
         for mpdu in &ppdu.mpdus {
-            if !self.stations[who].is_new(from, mpdu.sequence, mpdu.is_retry) {
-                self.stations[who].counters.duplicates += 1;
+            if !self.stations[index].is_new(from, mpdu.sequence, mpdu.is_retry) {
+                self.stations[index].counters.duplicates += 1;
                 continue;
             }
             let mut queue =
@@ -175,15 +175,15 @@ impl<L: Load + Clone> Medium<L> {
             }
         }
         if let Some(management) = management {
-            self.on_management(now, who, from, management);
+            self.on_management(now, index, from, management);
         }
     }
 
     /// Hands a frame for all up.
-    fn deliver_copies(&mut self, who: usize, id: PpduId) {
-        let is_copy = self.air.note_heard(id);
+    fn deliver_copies(&mut self, index: usize, id: PpduId) {
+        let is_copy = self.air.mark_received(id);
         let ppdu = self.air.ppdu(id);
-        let (at, from) = (StationId(who as u32), ppdu.from);
+        let (at, from) = (StationId(index as u32), ppdu.from);
         for load in ppdu.mpdus.iter().filter_map(|mpdu| mpdu.load.as_above()) {
             let load = load.clone();
             self.outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy });

@@ -12,8 +12,8 @@ use recoup_core::load::Load;
 
 impl<L: Load + Clone> Medium<L> {
     /// Sends the frame at the front.
-    pub(super) fn send_data(&mut self, now: u64, who: usize) {
-        let station = &mut self.stations[who];
+    pub(super) fn send_data(&mut self, now: u64, index: usize) {
+        let station = &mut self.stations[index];
         let category = station.line().category;
         let Some(queued) = station.line().queue.front() else {
             return;
@@ -29,17 +29,17 @@ impl<L: Load + Clone> Medium<L> {
             octets,
             number: queued.number,
         };
-        let rate = self.data_rate(now, who, to, is_management);
+        let rate = self.data_rate(now, index, to, is_management);
         let kind = if is_beacon { Kind::Beacon } else { Kind::Data { is_aggregate: false } };
         let nav_nanos = if to == Address::All { 0 } else { self.ack_nanos(rate) };
-        let from = StationId(who as u32);
+        let from = StationId(index as u32);
         let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
         let end = self.transmit(now, envelope, Some(mpdu));
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.counters.data_sent += u64::from(!is_beacon);
         if to == Address::All {
             (station.awaited, station.timeout_at) = (Awaited::End, end);
-            // Who hears it decides what becomes of it, and not this station any more.
+            // From here on, the receivers of the frame decide its fate, not this station.
             station.line().queue[0].has_arrived = true;
         } else {
             let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
@@ -48,8 +48,8 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    pub(super) fn send_rts(&mut self, now: u64, who: usize) {
-        let station = &mut self.stations[who];
+    pub(super) fn send_rts(&mut self, now: u64, index: usize) {
+        let station = &mut self.stations[index];
         let category = station.line().category;
         let Some(queued) = station.line().queue.front() else {
             return;
@@ -57,23 +57,23 @@ impl<L: Load + Clone> Medium<L> {
         let (to, is_management) = (queued.to, queued.is_management());
         let octets = queued.load.octets() + self.plan.overhead_octets();
         let rate = self.plan.basic_rate;
-        let data_rate = self.data_rate(now, who, to, is_management);
+        let data_rate = self.data_rate(now, index, to, is_management);
         let (sifs, band) = (self.plan.timing.sifs_nanos, self.plan.timing.band);
         let cts = rate.control_answer().ppdu_nanos(ACK_OCTETS, band);
         let data = data_rate.ppdu_nanos(octets, band);
         let nav_nanos = sifs + cts + sifs + data + self.ack_nanos(data_rate);
-        let from = StationId(who as u32);
+        let from = StationId(index as u32);
         let (kind, octets) = (Kind::Rts, RTS_OCTETS);
         let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
         let end = self.transmit(now, envelope, None);
         let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         (station.awaited, station.timeout_at) = (Awaited::Cts, until);
         station.access.wait_for_cts(until);
     }
 
-    pub(super) fn send_ack(&mut self, now: u64, who: usize, to: StationId, rate: Rate) {
-        let (from, to, kind) = (StationId(who as u32), Address::Station(to), Kind::Ack);
+    pub(super) fn send_ack(&mut self, now: u64, index: usize, to: StationId, rate: Rate) {
+        let (from, to, kind) = (StationId(index as u32), Address::Station(to), Kind::Ack);
         let (category, octets) = (Category::BestEffort, ACK_OCTETS);
         let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos: 0 };
         self.transmit(now, envelope, None);
@@ -82,12 +82,12 @@ impl<L: Load + Clone> Medium<L> {
     pub(super) fn send_cts(
         &mut self,
         now: u64,
-        who: usize,
+        index: usize,
         to: StationId,
         rate: Rate,
         nav_nanos: u64,
     ) {
-        let (from, to, kind) = (StationId(who as u32), Address::Station(to), Kind::Cts);
+        let (from, to, kind) = (StationId(index as u32), Address::Station(to), Kind::Cts);
         let (category, octets) = (Category::BestEffort, ACK_OCTETS);
         let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
         self.transmit(now, envelope, None);
@@ -103,11 +103,11 @@ impl<L: Load + Clone> Medium<L> {
     pub(super) fn data_rate(
         &mut self,
         now: u64,
-        who: usize,
+        index: usize,
         to: Address,
         is_management: bool,
     ) -> Rate {
-        let station = &mut self.stations[who];
+        let station = &mut self.stations[index];
         station.is_rated = !is_management;
         let Address::Station(to) = to else {
             return self.plan.basic_rate;
@@ -129,7 +129,7 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    /// Puts a frame on the air, for all who hear it; returns when it ends.
+    /// Puts a frame on the air, for all stations in range; returns its end.
     pub(super) fn transmit(
         &mut self,
         now: u64,
@@ -155,23 +155,23 @@ impl<L: Load + Clone> Medium<L> {
         end
     }
 
-    /// Tells all who hear a frame of it.
+    /// Announces a frame to all stations in range.
     fn spread(&mut self, now: u64, nanos: u64, ppdu: u32) {
         let (from, to, rate, is_beacon) = {
             let sent = self.air.ppdu(ppdu);
             (sent.from, sent.to, sent.rate, sent.kind == Kind::Beacon)
         };
-        let mut heard = std::mem::take(&mut self.heard);
-        self.links.hear(from.0, now, rate.width_mhz(), &mut heard);
+        let mut neighbours = std::mem::take(&mut self.neighbours);
+        self.links.reach(from.0, now, rate.width_mhz(), &mut neighbours);
         let (mut users, mut addressed) = (0, 0);
-        for neighbour in &heard {
-            let who = neighbour.station as usize;
-            let station = &self.stations[who];
+        for neighbour in &neighbours {
+            let index = neighbour.station as usize;
+            let station = &self.stations[index];
             if station.is_down || station.is_away {
                 continue;
             }
-            // Nobody decodes what is weaker than a preamble that is detected.
-            let is_weak = neighbour.power < self.ear.preamble;
+            // A signal weaker than a detectable preamble is never decoded.
+            let is_weak = neighbour.power < self.receiver.preamble;
             users += u32::from(!is_weak);
             let is_addressed = !is_weak
                 && match to {
@@ -180,31 +180,31 @@ impl<L: Load + Clone> Medium<L> {
                     Address::All => true,
                 };
             if !is_weak || !station.radio.is_patient() {
-                self.settle(now, who);
+                self.settle(now, index);
             }
             let start = now + neighbour.delay_nanos;
             let end = start + nanos;
-            let station = &mut self.stations[who];
-            let heard = if is_weak { WEAK } else { ppdu };
-            station.radio.expect(Signal { ppdu: heard, start, end, power: neighbour.power, rate });
+            let station = &mut self.stations[index];
+            let neighbours = if is_weak { WEAK } else { ppdu };
+            station.radio.expect(Signal { ppdu: neighbours, start, end, power: neighbour.power, rate });
             if is_addressed {
                 addressed += 1;
                 let place = station.expected.iter().rposition(|other| other.end <= end);
                 station.expected.insert(place.map_or(0, |place| place + 1), Expected { end, ppdu });
-                self.arm_by(who, end);
+                self.arm_by(index, end);
             } else if !is_weak && station.access.is_extended(now) {
                 // What can be decoded ends the longer space after what could not.
-                self.arm_by(who, end);
+                self.arm_by(index, end);
             }
         }
-        self.heard = heard;
+        self.neighbours = neighbours;
         if addressed == 0 && to == Address::All {
             self.lose_unheard(ppdu);
         }
         self.air.hold(ppdu, users, addressed);
     }
 
-    /// Nobody is there to hear a frame for all.
+    /// A broadcast without any station in range.
     fn lose_unheard(&mut self, ppdu: u32) {
         let ppdu = self.air.ppdu(ppdu);
         if let Some(load) = ppdu.mpdus.first().map(|mpdu| mpdu.load.clone()) {

@@ -13,7 +13,7 @@ use recoup_core::load::Load;
 use recoup_core::random::Rng;
 use std::collections::VecDeque;
 
-/// What a station counts.
+/// Counters of a station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Data frames on the air, again or for the first time.
@@ -34,7 +34,7 @@ pub struct Counters {
     pub duplicates: u64,
     /// Frames given up because the one they were for belongs elsewhere.
     pub departed: u64,
-    /// Beacons sent by an access point, or heard by a client.
+    /// Beacons sent by an access point, or received by a client.
     pub beacons: u64,
     /// Times that a client came to an access point: as either of them.
     pub associations: u64,
@@ -49,16 +49,16 @@ pub(super) struct Queued<L> {
     pub(super) since: u64,
     pub(super) to: Address,
     pub(super) load: Content<L>,
-    /// What is sent with it as an A-MSDU, once it was.
+    /// Further loads sent with it as an A-MSDU, once it was sent.
     pub(super) more: Vec<Content<L>>,
     /// Given when it is sent for the first time.
     pub(super) sequence: Option<u16>,
     pub(super) is_retry: bool,
     /// How often it was sent.
     pub(super) tries: u32,
-    /// It was sent in an aggregate, and nothing is known of it.
+    /// Sent in an aggregate, with unknown result.
     pub(super) is_flying: bool,
-    /// It is where it should be, though its sender may not know, or it was given up.
+    /// Delivered, though its sender may not know, or given up.
     pub(super) has_arrived: bool,
     /// The one it is for belongs elsewhere: it is not sent again.
     pub(super) is_void: bool,
@@ -81,7 +81,7 @@ impl<L> Queued<L> {
         }
     }
 
-    /// What is in it.
+    /// Content of the frame.
     pub(super) fn loads(&self) -> impl Iterator<Item = &L> {
         std::iter::once(&self.load).chain(&self.more).filter_map(Content::as_above)
     }
@@ -92,7 +92,7 @@ impl<L> Queued<L> {
     }
 }
 
-/// What waits in a category, and how it fares. Its back-off is the contender of the same number.
+/// Queue and state of a category. Its back-off is the contender of the same number.
 #[derive(Debug)]
 pub(super) struct Line<L> {
     pub(super) category: Category,
@@ -122,11 +122,11 @@ impl<L> Line<L> {
     }
 }
 
-/// What a station waits for after it has sent.
+/// Wait of a station after a transmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Awaited {
     Nothing,
-    /// The end of a frame that nobody answers.
+    /// The end of a frame without answer.
     End,
     Ack,
     /// A block acknowledgement, of an aggregate or of a request for it.
@@ -134,7 +134,7 @@ pub(super) enum Awaited {
     Cts,
 }
 
-/// What a station sends a SIFS after it received something.
+/// Answer of a station a SIFS after a reception.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Response {
     Ack {
@@ -153,7 +153,7 @@ pub(super) enum Response {
     },
     /// The data that were announced.
     Data,
-    /// What comes next in the time that the station has.
+    /// Next step in the station's transmission opportunity.
     Next,
 }
 
@@ -168,7 +168,7 @@ pub(super) struct Peer<L> {
     pub(super) must_ask: bool,
     /// How many of them in a row were not answered.
     pub(super) asked_in_vain: u32,
-    /// What came from it.
+    /// Receive state of the peer.
     pub(super) reorder: Reorder<L>,
 }
 
@@ -180,7 +180,7 @@ impl<L> Peer<L> {
         sequence
     }
 
-    /// What is sent to it is numbered from the beginning, and nothing sent before is asked for.
+    /// Restarts the sequence numbers of frames to the peer, and gives up earlier ones.
     pub(super) fn begin_anew(&mut self) {
         (self.next_sequence, self.must_ask, self.asked_in_vain) = (0, false, 0);
     }
@@ -197,16 +197,16 @@ pub(super) struct Expected {
 pub(super) struct Station<L> {
     pub(super) radio: Radio,
     pub(super) access: Access,
-    /// What waits, the first category first.
+    /// Queues, the first category first.
     pub(super) lines: Vec<Line<L>>,
-    /// The line whose exchange is under way, or was last.
+    /// The line of the current exchange, or of the last.
     pub(super) active: usize,
     /// When the station got the medium.
     pub(super) txop_start: u64,
-    /// What became of the exchange is told to the choice of rates.
+    /// Result of the exchange for rate adaptation.
     pub(super) is_rated: bool,
     pub(super) awaited: Awaited,
-    /// When waiting ends.
+    /// End of the wait.
     pub(super) timeout_at: u64,
     pub(super) response: Option<(u64, Response)>,
     /// Frames for it on their way, by their ends.
@@ -216,20 +216,20 @@ pub(super) struct Station<L> {
     next_sequence: u16,
     /// By sender: the sequence number that was received last.
     pub(super) received: Vec<(StationId, u16)>,
-    /// What is known of those with whom it exchanges frames under block acknowledgement.
+    /// Peers under block acknowledgement.
     pub(super) peers: Vec<Peer<L>>,
     /// Rates to others, found by trying.
     pub(super) minstrels: Vec<(StationId, Minstrel)>,
-    /// What it is to others.
+    /// Its role.
     pub(super) role: Role,
     /// Of a client: to which access point it belongs.
     pub(super) association: Option<Association>,
     /// Of an access point: when the next beacon is due.
     pub(super) beacon_at: u64,
-    /// To whom the exchange under way is.
+    /// Partner of the current exchange.
     pub(super) partner: StationId,
     pub(super) is_down: bool,
-    /// It neither sends nor hears until then.
+    /// End of its scan: it neither sends nor receives until then.
     pub(super) is_away: bool,
     pub(super) counters: Counters,
     rng: Rng,
@@ -277,7 +277,7 @@ impl<L> Station<L> {
         station
     }
 
-    /// The line of a category; it is opened when it is asked for first.
+    /// The line of a category, opened at first use.
     pub(super) fn line_of(&mut self, plan: &MediumPlan, category: Category) -> usize {
         let place = self.lines.iter().position(|line| line.category >= category);
         let place = place.unwrap_or(self.lines.len());
@@ -306,17 +306,17 @@ impl<L> Station<L> {
         }
     }
 
-    /// What waits in all lines.
+    /// All queued frames.
     pub(super) fn queued(&self) -> impl Iterator<Item = &Queued<L>> {
         self.lines.iter().flat_map(|line| &line.queue)
     }
 
-    /// The line whose exchange is under way.
+    /// The line of the current exchange.
     pub(super) fn line(&mut self) -> &mut Line<L> {
         &mut self.lines[self.active]
     }
 
-    /// When the station has to act next, as far as it can be told.
+    /// Time of the station's next action, as far as it is known.
     pub(super) fn next(&self, now: u64, air: &Air<L>) -> Option<u64> {
         let response = self.response.map_or(u64::MAX, |(at, _)| at);
         let expected = self.expected.front().map_or(u64::MAX, |expected| expected.end);
@@ -342,7 +342,7 @@ impl<L> Station<L> {
         }
     }
 
-    /// What is known of another station in a category.
+    /// State of another station in a category.
     pub(super) fn peer(&mut self, id: StationId, category: Category) -> &mut Peer<L> {
         let is_it = |peer: &Peer<L>| peer.id == id && peer.category == category;
         let place = self.peers.iter().position(is_it).unwrap_or_else(|| {
@@ -359,7 +359,7 @@ impl<L> Station<L> {
         &mut self.peers[place]
     }
 
-    /// How the choice of rates to the partner is told what became of a frame, if it is to be.
+    /// Rate adaptation toward the partner, if it needs the result of a frame.
     pub(super) fn minstrel(&mut self) -> Option<&mut Minstrel> {
         let partner = self.partner;
         let known = self.minstrels.iter_mut().find(|(id, _)| *id == partner);
@@ -396,7 +396,7 @@ impl<L> Station<L> {
         sequence
     }
 
-    /// The station neither sends nor hears any more.
+    /// The station neither sends nor receives any more.
     pub(super) fn stop(&mut self) {
         self.awaited = Awaited::Nothing;
         (self.timeout_at, self.nav_reset_at) = (u64::MAX, u64::MAX);

@@ -29,7 +29,7 @@ pub enum MotionPlan {
         speed: f64,
         /// Rest at each end.
         pause: Duration,
-        /// It begins anywhere on the way, in either direction.
+        /// Whether it begins anywhere on its path, in either direction.
         anywhere: bool,
     },
     /// From one random place to the next.
@@ -60,12 +60,12 @@ pub enum Recording {
 /// Why a plan has no motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MotionError {
-    /// It has too many way-points.
+    /// Too many way-points.
     #[error(
         "turns more than {MOST_POINTS} times before the end; make the run shorter, the way longer or the speed lower"
     )]
     Restless,
-    /// It is in a file.
+    /// A trace file.
     #[error("is in a file")]
     Recorded,
 }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_degrees_from_east_and_speeds_have_units() {
+    fn headings_are_degrees_from_east() {
         assert_eq!(at("linear(speed=36km/h)", 2_000), (30.0, 5.0));
         assert_eq!(at("linear(speed=2m/s,heading=90)", 2_000), (10.0, 9.0));
         assert_eq!(at("linear(speed=2,heading=-180)", 2_000), (6.0, 5.0));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuttle_that_begins_anywhere_is_all_over_its_way_and_keeps_its_speed() {
+    fn shuttle_may_begin_anywhere_on_its_path() {
         let plan = MotionPlan::parse("shuttle(east=8m,speed=2m/s,begin=anywhere)").unwrap();
         assert!(plan.needs_place());
         let until = Instant::from_millis(20_000);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuttle_goes_there_and_back_and_rests_at_each_end() {
+    fn shuttle_returns_and_rests_at_its_ends() {
         let shuttle = "shuttle(east=8m,north=6,speed=10m/s,pause=500ms)";
         let places = [500, 1_000, 1_500, 2_000, 2_500, 3_000, 3_500].map(|at_| at(shuttle, at_));
         let (here, half, there) = ((10.0, 5.0), (14.0, 8.0), (18.0, 11.0));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_motion_is_said() {
+    fn wrong_motion_is_named() {
         let wrong = |text: &str| MotionPlan::parse(text).unwrap_err().to_string();
         assert!(wrong("linear(heading=3)").contains("speed"), "{}", wrong("linear(heading=3)"));
         assert!(wrong("linear(speed=-3)").contains("speed"));

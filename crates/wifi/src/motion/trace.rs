@@ -10,13 +10,13 @@ use crate::propagation::Position;
 use recoup_core::time::Instant;
 use std::collections::BTreeMap;
 
-/// What is wrong with a file.
+/// Error of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct TraceError {
     /// Where, from 1; 0 where that is not known.
     pub line: usize,
-    /// What.
+    /// The problem.
     pub problem: String,
 }
 
@@ -43,7 +43,7 @@ pub fn ns2(text: &str) -> Result<BTreeMap<u32, Motion>, TraceError> {
     Ok(commands.into_iter().map(|(node, commands)| (node, travel(commands))).collect())
 }
 
-/// What a line does with which node when; `None` if it moves nothing.
+/// Effect of a line: time, node and command; `None` if it moves nothing.
 fn ns2_line(line: &str) -> Result<Option<(u32, u64, Command)>, &'static str> {
     let words: Vec<&str> = line.split([' ', '\t', '"']).filter(|word| !word.is_empty()).collect();
     let (at, words) = match words[..] {
@@ -123,7 +123,7 @@ fn metres(text: &str) -> Option<f64> {
     text.parse().ok().filter(|metres: &f64| metres.abs() <= 1e9)
 }
 
-/// What a line of ns-2 does with a node.
+/// Command of a line of ns-2.
 #[derive(Clone, Copy, Debug)]
 enum Command {
     SetX(f64),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_of_ns_2_go_where_they_are_sent_from_where_they_are() {
+    fn ns2_nodes_start_from_their_current_position() {
         let text = "# two nodes\n$node_(0) set X_ 10.0\n$node_(0) set Y_ 20.0\n$node_(0) set Z_ 0.0\n\
             $ns_ at 1.0 \"$node_(0) setdest 20.0 20.0 2.0\"\n\
             $ns_ at 3.0 \"$node_(0) setdest 14.0 30.0 1.0\"\n$node_(7) set X_ 5\n";
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_moves_nothing_anywhere_is_an_error_with_its_number() {
+    fn useless_line_is_an_error_with_its_number() {
         let error = ns2("$node_(0) set X_ 1\n$node_(0) setdest 1 2\n").unwrap_err();
         assert_eq!(error.line, 2);
         assert!(ns2("$ns_ at never \"$node_(0) setdest 1 2 3\"").is_err());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_count_in_the_order_of_their_times_however_they_are_written() {
+    fn commands_are_sorted_by_time() {
         let text = "$ns_ at 4.0 \"$node_(0) setdest 0 0 1\"\n$node_(0) set X_ 4\n\
             $ns_ at 1.0 \"$node_(0) setdest 10 0 2\"\n";
         let motions = ns2(text).unwrap();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn vehicles_of_sumo_are_where_each_step_has_them() {
+    fn vehicles_of_sumo_follow_their_steps() {
         let text = r#"<fcd-export><timestep time="0.00"><vehicle id="a" x="0" y="5"/></timestep>
             <timestep time="2.00"><vehicle id="a" x="10" y="5"/><vehicle id="b" x="1" y="1"/></timestep>
             </fcd-export>"#;

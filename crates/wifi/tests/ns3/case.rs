@@ -126,8 +126,8 @@ impl Case {
             plan.timing = Timing::G_SHORT;
         }
         match self.scenario.rsplit('_').next()? {
-            "nist" => plan.hearing.errors = recoup_wifi::error::ErrorModel::Nist,
-            "capture" => plan.hearing.capture_db = Some(5.0),
+            "nist" => plan.receiver.errors = recoup_wifi::error::ErrorModel::Nist,
+            "capture" => plan.receiver.capture_db = Some(5.0),
             "rtscts" => plan.rts_octets = Some(0),
             _ => {}
         }
@@ -143,7 +143,7 @@ impl Case {
         self.params.get(key)?.parse().ok()
     }
 
-    /// Whether there are stations that do not hear each other.
+    /// Whether there are hidden stations.
     fn has_hidden(&self) -> bool {
         let hops = self.number("hops").unwrap_or(0.0);
         let is_far = |limit: f64| hops > limit;
@@ -166,7 +166,7 @@ impl Case {
             ("C" | "V", "drop_retry") if hidden => Some(0.2),
             ("C" | "V", "time" | "goodput" | "rtt_mean") => Some(if hidden { 0.1 } else { 0.03 }),
             ("D", "goodput") if matches!(&*self.scenario, "D_mcs" | "D_noagg") => Some(0.02),
-            // ns-3 stalls there (its measurements say so).
+            // ns-3 stalls there (as its measurements show).
             ("D", "goodput") if self.stalls() => None,
             ("D", "goodput") if self.scenario.starts_with("D_dist") => Some(0.1),
             ("D", "goodput") => Some(0.03),

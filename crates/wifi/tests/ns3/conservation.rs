@@ -1,4 +1,4 @@
-//! What must hold whatever is sent: nothing vanishes, nothing comes twice, the seed decides.
+//! Invariants for any traffic: nothing vanishes, nothing is duplicated, the seed decides.
 use crate::harness::{Datagram, row};
 use proptest::prelude::*;
 use recoup_core::random::Rng;
@@ -92,7 +92,7 @@ fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
             fates.order.push(format!("{next} {output:?}"));
             match output {
                 MediumOutput::Arrived { load, is_copy: false, .. } => {
-                    assert!(fates.arrived.insert(load.segment), "{} came twice", load.segment);
+                    assert!(fates.arrived.insert(load.segment), "{} is a duplicate", load.segment);
                 }
                 MediumOutput::Lost { load, .. } => {
                     assert!(fates.lost.insert(load.segment), "{} was lost twice", load.segment);
@@ -110,7 +110,7 @@ fn drain(medium: &mut Medium<Datagram>, until: u64, fates: &mut Fates) {
 }
 
 #[test]
-fn an_aggregate_on_the_air_while_both_ends_begin_to_count_anew_takes_nothing_with_it() {
+fn aggregate_in_flight_survives_a_number_reset() {
     for forgotten in 100..200 {
         let steps: Vec<_> = (0..400).map(|number| busy(0, number == forgotten)).collect();
         all_end_somewhere(&steps, forgotten);
@@ -118,7 +118,7 @@ fn an_aggregate_on_the_air_while_both_ends_begin_to_count_anew_takes_nothing_wit
 }
 
 #[test]
-fn the_way_back_keeps_its_numbers_while_the_way_there_begins_anew() {
+fn reverse_direction_keeps_its_numbers() {
     for forgotten in 100..200 {
         let steps =
             (0..400).map(|number| busy(u32::from(number != forgotten), number == forgotten));
@@ -150,7 +150,7 @@ fn all_end_somewhere(steps: &[Step], forgotten: usize) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn every_frame_arrives_or_is_lost_or_is_still_inside(
+    fn frames_arrive_or_are_lost_or_inside(
         steps in steps(),
         metres in prop_oneof![Just(100.0), Just(300.0), Just(500.0), Just(20_000.0)],
         settle_millis in 0..40_u64,

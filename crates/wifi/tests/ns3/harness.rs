@@ -1,8 +1,7 @@
 //! The set-ups of the ns-3 measurements: saturated senders, and chains of relays.
 //!
-//! Applications are as the measurements describe them: a source keeps 100 frames waiting and looks after
-//! them every millisecond; a relay hands every datagram to the next station at once; a consumer keeps its
-//! window full and asks again after 4 s.
+//! Applications are those of the measurements. A source keeps 100 frames queued and refills every millisecond; a relay
+//! forwards every datagram to the next station at once; a consumer keeps its window full and retransmits after 4 s.
 use recoup_core::load::Load;
 use recoup_core::random::Rng;
 use recoup_core::time::Instant;
@@ -49,7 +48,7 @@ pub(crate) fn circle(n: usize, radius: f64) -> Vec<Motion> {
     std::iter::once(Position::default()).chain(around).map(Motion::still).collect()
 }
 
-/// What a run amounts to.
+/// Result of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     /// Of what arrived where it should, in Mbit/s.
@@ -266,7 +265,7 @@ struct Consumer {
     producer: u32,
     window: u32,
     next: u32,
-    /// By segment: when it was asked for first, how often, and whether it came.
+    /// By segment: first request, number of requests, and whether it arrived.
     segments: Vec<(u64, u32, bool)>,
     /// Time-outs, in order; those of earlier tries are void.
     timeouts: VecDeque<(u64, u32, u32)>,

@@ -58,7 +58,7 @@ fn handoffs(medium: &mut Medium<Datagram>, until_millis: u64) -> Vec<(f64, f64)>
 }
 
 #[test]
-fn a_client_begins_where_it_hears_best_and_hears_a_beacon_every_hundred_milliseconds() {
+fn client_begins_at_the_best_access_point() {
     let mut medium = road(n(), 0.01, 1);
     assert_eq!(medium.member_of(CLIENT), Some(WEST));
     assert_eq!(medium.member_of(WEST), None);
@@ -68,7 +68,7 @@ fn a_client_begins_where_it_hears_best_and_hears_a_beacon_every_hundred_millisec
 }
 
 #[test]
-fn a_client_on_its_way_goes_over_once_after_the_margin_and_within_two_milliseconds() {
+fn moving_client_hands_off_once() {
     let mut medium = road(n(), 13.9, 1);
     let handoffs = handoffs(&mut medium, 10_000);
     let [(left, joined)] = handoffs[..] else {
@@ -84,7 +84,7 @@ fn a_client_on_its_way_goes_over_once_after_the_margin_and_within_two_millisecon
 }
 
 #[test]
-fn a_greater_margin_means_a_later_handoff_and_a_scan_a_longer_one() {
+fn margin_delays_and_scan_lengthens_a_handoff() {
     let at = |change: &dyn Fn(&mut MediumPlan)| {
         let mut plan = n();
         change(&mut plan);
@@ -100,7 +100,7 @@ fn a_greater_margin_means_a_later_handoff_and_a_scan_a_longer_one() {
 }
 
 #[test]
-fn what_waits_at_the_old_access_point_is_lost_there_and_nothing_comes_twice() {
+fn handoff_loses_queued_frames_without_duplicates() {
     let mut medium = road(n(), 13.9, 3);
     let mut fates = [0_u32; 3];
     let mut sent = 0;
@@ -136,10 +136,10 @@ fn what_waits_at_the_old_access_point_is_lost_there_and_nothing_comes_twice() {
 }
 
 #[test]
-fn a_client_that_hears_its_access_point_no_more_looks_for_another() {
+fn client_out_of_range_joins_another_point() {
     let mut medium = road(n(), 0.5, 1);
     medium.handle(Instant::from_millis(1), MediumInput::Down(WEST));
-    assert!(handoffs(&mut medium, 15_000).is_empty(), "nobody else is in reach");
+    assert!(handoffs(&mut medium, 15_000).is_empty(), "no other point is in range");
     let all = outputs(&mut medium, 100_000);
     let joined = all.iter().find(|(_, output)| matches!(output, MediumOutput::Joined { .. }));
     let (at, MediumOutput::Joined { point: EAST, before: Some(WEST), .. }) = joined.unwrap() else {
@@ -150,7 +150,7 @@ fn a_client_that_hears_its_access_point_no_more_looks_for_another() {
 }
 
 #[test]
-fn beacons_and_handoffs_are_the_same_for_a_seed() {
+fn beacons_and_handoffs_repeat_with_the_seed() {
     let run = |seed: u64| {
         let mut plan = n();
         (plan.fading.nakagami_m, plan.fading.carrier_hz) = (Some(1.0), 5.19e9);
@@ -190,7 +190,7 @@ fn shares(one: Category, other: Category) -> [u32; 2] {
 }
 
 #[test]
-fn voice_goes_before_best_effort_and_that_before_background() {
+fn categories_are_served_in_priority_order() {
     let [voice, effort] = shares(Category::Voice, Category::BestEffort);
     assert!(voice > 3 * effort && effort > 0, "{voice} {effort}");
     let [effort, background] = shares(Category::BestEffort, Category::Background);
@@ -198,7 +198,7 @@ fn voice_goes_before_best_effort_and_that_before_background() {
 }
 
 #[test]
-fn a_station_that_has_time_sends_several_frames_with_one_back_off() {
+fn txop_sends_several_frames_per_back_off() {
     let rate_of = |category: Category| {
         let stations =
             [(Motion::still(place(0.0)), Role::Peer), (Motion::still(place(5.0)), Role::Peer)];
@@ -214,7 +214,7 @@ fn a_station_that_has_time_sends_several_frames_with_one_back_off() {
         all.iter().rfind(|(_, o)| matches!(o, MediumOutput::Arrived { .. })).unwrap().0
     };
     let (video, effort) = (rate_of(Category::Video), rate_of(Category::BestEffort));
-    // 1466 octets at 60 Mbit/s, SIFS, acknowledgement: 278 µs; by itself 43 + 67.5 more, in 4 ms only once.
+    // 1466 bytes at 60 Mbit/s, SIFS, acknowledgement: 278 µs; alone 43 + 67.5 more, in 4 ms only once.
     assert!((0.400 * 0.270..0.400 * 0.302).contains(&video), "{video}");
     assert!((0.400 * 0.37..0.400 * 0.41).contains(&effort), "{effort}");
 }

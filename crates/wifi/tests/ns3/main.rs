@@ -39,36 +39,36 @@ fn the_error_models_give_the_measured_rates() {
 }
 
 #[test]
-fn one_sender_has_the_goodput_of_ns_3_at_two_slots() {
+fn one_sender_has_ns3_goodput_at_two_slots() {
     check("A_g rate=ErpOfdmRate54Mbps;payload=1472", 1);
     check("A_g_slot9 rate=ErpOfdmRate6Mbps;payload=200", 1);
 }
 
 #[test]
-fn one_sender_at_the_edge_of_its_rate_has_the_goodput_of_ns_3() {
+fn sender_at_the_edge_has_ns3_goodput() {
     check("A_dist54 rate=ErpOfdmRate54Mbps;payload=1472;d=380", 2);
 }
 
 #[test]
-fn two_and_ten_senders_collide_as_in_ns_3() {
+fn senders_collide_as_in_ns3() {
     check("B_r5 n=2;", 3);
     check("B_r5 n=10;", 2);
 }
 
 #[test]
-fn a_chain_without_hidden_stations_takes_the_time_of_ns_3() {
+fn open_chains_take_the_time_of_ns3() {
     check("C_rr_allCS54 rate=ErpOfdmRate54Mbps;d=150;hops=2;window=16", 2);
     check("C_rr_allCS54 rate=ErpOfdmRate54Mbps;d=150;hops=3;window=1", 1);
 }
 
 #[test]
-fn chains_with_hidden_stations_lose_what_they_lose_in_ns_3() {
+fn hidden_chains_lose_as_in_ns3() {
     check("C_rr_cs1hop24 rate=ErpOfdmRate24Mbps;d=500;hops=5;window=16", 2);
     check("C_ow_cs1hop24 rate=ErpOfdmRate24Mbps;d=500;hops=5", 3);
 }
 
 #[test]
-fn aggregates_of_802_11n_carry_what_they_carry_in_ns_3() {
+fn aggregates_have_the_goodput_of_ns3() {
     check("D_mcs mgr=0;dir=up;amsdu=0", 1);
     check("D_mcs mgr=7;dir=up;amsdu=0", 1);
     check("D_mcs mgr=7;dir=up;amsdu=7935", 1);

@@ -7,7 +7,7 @@ use recoup_wifi::rate::Rate;
 use recoup_wifi::{Address, StationId};
 use std::collections::BTreeMap;
 
-/// A frame in the timeline: start (ns), sender, receiver, data or not, octets, Mbit/s, again or not, time on
+/// A frame in the timeline: start (ns), sender, receiver, data or not, bytes, Mbit/s, retransmission or not, time on
 /// the air (ns).
 type Frame = (u64, u32, u32, bool, u32, String, bool, u64);
 
@@ -63,11 +63,11 @@ fn replay(text: &str, mbits: u8, metres: f64, hops: u32, window: u32) {
 }
 
 #[test]
-fn a_hop_of_54_megabits_runs_frame_by_frame_as_recorded() {
+fn fast_hop_replays_the_recorded_frames() {
     replay(include_str!("microtrace_1hop_w1_54.csv"), 54, 150.0, 1, 1);
 }
 
 #[test]
-fn two_hops_with_hidden_ends_run_frame_by_frame_as_recorded() {
+fn hidden_ends_replay_the_recorded_frames() {
     replay(include_str!("microtrace_2hop_w4_hidden24.csv"), 24, 500.0, 2, 4);
 }

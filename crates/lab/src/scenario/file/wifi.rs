@@ -159,8 +159,8 @@ pub(in crate::scenario) fn read_wifi(
     fields.field("basic-rate", &mut medium.basic_rate, RATES);
     fields.field("power", &mut medium.power_dbm, POWER);
     way(&mut fields, standard, &mut medium);
-    fields.field("errors", &mut medium.hearing.errors, ERRORS);
-    fields.field("capture", &mut medium.hearing.capture_db, Maybe(MARGIN));
+    fields.field("errors", &mut medium.receiver.errors, ERRORS);
+    fields.field("capture", &mut medium.receiver.capture_db, Maybe(MARGIN));
     fields.field("rts", &mut medium.rts_octets, Maybe(FEW_OCTETS));
     counts(&mut fields, complete, &mut medium);
     fields.field("lifetime", &mut medium.lifetime, INTERVAL);
@@ -257,8 +257,8 @@ fn way(fields: &mut Fields<'_>, standard: Standard, medium: &mut MediumPlan) {
     fields.field("path-loss", &mut loss, law::PATH_LOSS);
     fields.field("fading", &mut fading, law::FADING);
     fields.field("shadowing", &mut shadowing, law::SHADOWING);
-    fields.field("floor", &mut medium.hearing.preamble_dbm, POWER);
-    medium.hearing.carrier_dbm = medium.hearing.preamble_dbm;
+    fields.field("floor", &mut medium.receiver.preamble_dbm, POWER);
+    medium.receiver.carrier_dbm = medium.receiver.preamble_dbm;
     // What is wrong was said when the fields were read.
     medium.path_loss = recoup_wifi::law::path_loss(&loss, carrier_hz).unwrap_or(medium.path_loss);
     medium.fading.carrier_hz = carrier_hz;

@@ -1,6 +1,6 @@
-//! What a receiver makes of powers: noise, thresholds, and the error model with what it answered lately.
+//! Receiver of a station: noise, thresholds, and the error model with its latest results.
 use super::error::from_db;
-use super::plan::Hearing;
+use super::plan::ReceiverPlan;
 use super::rate::Rate;
 
 /// Boltzmann's constant, in J/K, with the digits that ns-3 has.
@@ -12,8 +12,8 @@ const PLACES: usize = 16;
 
 /// Receiver properties, ready to compute with; powers are in milliwatts.
 #[derive(Clone, Debug)]
-pub(super) struct Ear {
-    pub(super) plan: Hearing,
+pub(super) struct Receiver {
+    pub(super) plan: ReceiverPlan,
     /// Noise in 20 MHz.
     noise: f64,
     pub(super) preamble: f64,
@@ -41,8 +41,8 @@ struct Answer {
     success: f64,
 }
 
-impl Ear {
-    pub(super) fn new(plan: Hearing) -> Self {
+impl Receiver {
+    pub(super) fn new(plan: ReceiverPlan) -> Self {
         let noise = BOLTZMANN * KELVIN * 20e6 * from_db(plan.noise_figure_db) * 1e3;
         let nothing = Answer { snr: -1.0, bits: 0, rate: Rate::Ofdm(0), success: 0.0 };
         Self {
@@ -128,27 +128,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_is_at_minus_94_dbm_in_20_megahertz() {
-        let ear = Ear::new(Hearing::default());
-        assert!((to_db(ear.noise) + 93.97).abs() < 0.01);
+    fn noise_in_20_mhz_is_minus_94_dbm() {
+        let receiver = Receiver::new(ReceiverPlan::default());
+        assert!((to_db(receiver.noise) + 93.97).abs() < 0.01);
         let signal = from_db(-80.0);
-        let ratio = ear.sinr(signal, 0.0, 20) / ear.sinr(signal, 0.0, 40);
+        let ratio = receiver.sinr(signal, 0.0, 20) / receiver.sinr(signal, 0.0, 40);
         assert!((ratio - 2.0).abs() < 1e-9);
     }
 
     #[test]
-    fn what_is_certain_is_what_the_model_says() {
+    fn certain_outcomes_agree_with_the_model() {
         use super::super::error::ErrorModel::{Nist, Table, Yans};
         for errors in [Table, Nist, Yans] {
-            let mut ear = Ear::new(Hearing { errors, ..Hearing::default() });
+            let mut receiver = Receiver::new(ReceiverPlan { errors, ..ReceiverPlan::default() });
             for rate in (0..PLACES).map(rate_at) {
                 assert_eq!(place(rate).map(rate_at), Some(rate));
                 for (step, nanos) in (0..600).flat_map(|step| [(step, 8_000), (step, 4_000_000)]) {
                     let snr = from_db(f64::from(step) * 0.077 - 8.0);
                     let bits = rate.bits() * nanos / 1_000_000_000;
                     let success = errors.success(rate, snr, bits);
-                    assert_eq!(ear.success(rate, snr, nanos), success, "{errors} {rate} {snr}");
-                    assert!(success == 0.0 || !ear.is_hopeless(rate, snr), "{errors} {rate} {snr}");
+                    assert_eq!(receiver.success(rate, snr, nanos), success, "{errors} {rate} {snr}");
+                    assert!(success == 0.0 || !receiver.is_hopeless(rate, snr), "{errors} {rate} {snr}");
                 }
             }
         }
