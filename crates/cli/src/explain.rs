@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let chosen = kept.choose(&args.at, args.seed)?;
     let (consumer, story) = explain(&kept, &chosen, args.application.as_deref(), wanted)?;
     let story = story.ok_or_else(|| {
-        Failure::usage(format!("{consumer} never asked for {}", args.segment))
+        Failure::usage(format!("{consumer} never requested {}", args.segment))
             .advise("segments count from 0; a name is that of a Data packet")
     })?;
     match args.json {

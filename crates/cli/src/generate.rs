@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Write shell completions and manual pages
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
-    /// What to write.
+    /// The page to write.
     #[command(subcommand)]
     what: What,
 }

@@ -10,7 +10,7 @@ const FAINT: RGBColor = RGBColor(0xe6, 0xe9, 0xec);
 const RTT: RGBColor = RGBColor(0x2b, 0x6c, 0xb0);
 const RTO: RGBColor = RGBColor(0xd9, 0x6b, 0x0b);
 const RECOVERED: RGBColor = RGBColor(0xc0, 0x2d, 0x3e);
-/// One colour per run, told apart by readers who see few colours too.
+/// One colour per run, distinct for colour-blind readers, too.
 const RUNS: [RGBColor; 5] = [
     RGBColor(0xc0, 0x2d, 0x3e),
     RGBColor(0x2b, 0x6c, 0xb0),
@@ -37,14 +37,14 @@ pub(crate) struct Point {
     pub arrived_s: f64,
     /// How often it was sent.
     pub transmissions: u32,
-    /// Octets of content.
+    /// Bytes of content.
     pub octets: u32,
 }
 
 /// One run: a name and its segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
-    /// What is being compared.
+    /// Label of the run.
     pub label: String,
     /// Segments in the order of their arrival.
     pub points: Vec<Point>,
@@ -55,7 +55,7 @@ pub(crate) fn draw(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Fai
     write(path, title, curves, curves.len() + 1)
 }
 
-/// The same without content over time.
+/// A picture without content over time.
 pub(crate) fn draw_timers(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
     write(path, title, curves, curves.len())
 }

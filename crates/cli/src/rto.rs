@@ -81,7 +81,7 @@ struct Document<'a> {
     /// Round trips of segments without retransmission.
     samples: usize,
     /// Segments with retransmissions; null if the trace has no such column.
-    asked_again: Option<usize>,
+    retransmitted: Option<usize>,
     /// Whether the trace has send times; else the timeout before each sample counts.
     timed: bool,
     estimators: &'a [Replay],
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &RtoArgs) -> Result<(), Failure> {
         let document = Document {
             command: "rto replay",
             samples: trace.samples(),
-            asked_again: trace.retransmitted(),
+            retransmitted: trace.retransmitted(),
             timed: trace.is_timed(),
             estimators: &replays,
         };

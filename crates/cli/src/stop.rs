@@ -1,4 +1,4 @@
-//! Stopping on a signal: the loop is woken, ends what it does, and says what is left.
+//! Stopping on a signal: the loop wakes up, ends its work, and reports the rest.
 use crate::error::{Exit, Failure};
 use recoup_io::waker::Waker;
 use recoup_lab::campaign::Execution;
@@ -37,7 +37,7 @@ impl Stop {
         result.map_err(|error| self.failure(error))
     }
 
-    /// The failure that an error makes: that of the signal, if it says that it was cancelled.
+    /// The failure of an error: that of the signal, if the error is a cancellation.
     pub(crate) fn failure(&self, error: recoup_lab::Error) -> Failure {
         match self.wanted().filter(|_| error.is_cancelled()) {
             Some(failure) => Failure { advice: error.remedy().map(str::to_owned), ..failure },

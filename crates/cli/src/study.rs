@@ -18,7 +18,7 @@ use crate::format;
 use crate::output::{self, Stream};
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
-use args::{Action, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted, World};
+use args::{Action, Backend, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted};
 use page::Page;
 use recoup_lab::executor::Threads;
 use recoup_studies::claim::{Outcome, Verdict};
@@ -55,7 +55,7 @@ fn list() -> Result<(), Failure> {
 }
 
 fn experiments(args: &RunArgs) -> Result<(), Failure> {
-    if args.world == World::Sockets {
+    if args.backend == Backend::Sockets {
         return on_sockets(args);
     }
     let mut work = Work::new(&args.wanted, args.out.as_ref())?;
@@ -158,7 +158,7 @@ impl<'a> Work<'a> {
         Ok(Self { study, wanted, folder, gathered: Gathered::default() })
     }
 
-    /// Gathers what `run` asks for, until a signal comes.
+    /// Gathers the runs for `run`, until a signal comes.
     fn gathering<T>(
         &self,
         figure: Option<&str>,
@@ -194,7 +194,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// What was run on processes before, beside the simulated runs; nothing if that is nothing.
+    /// Earlier runs on processes, beside the simulated ones; `None` without any.
     fn compared(&self) -> Result<Option<Comparison>, Failure> {
         let Some(sockets) = self.study.sockets(self.wanted.scale.into()) else { return Ok(None) };
         let real = self.gathering(None, |it| it.real_so_far(&sockets.experiments))?;
@@ -257,7 +257,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Where results of a study are unless told otherwise (XDG Base Directory Specification).
+/// Default folder for the results of a study (XDG Base Directory Specification).
 ///
 /// # Errors
 /// If there is no home directory.

@@ -1,7 +1,7 @@
 //! Text from the network as a terminal may show it.
 //!
-//! A name in a listing is any sequence of bytes. An escape sequence in it moves the cursor, a bidirectional control
-//! (U+202E) shows `exe.txt` where the name ends in `txt.exe`, and an invisible character makes two names look equal.
+//! A name in a listing is any sequence of bytes. An escape sequence in it moves the cursor. A bidirectional control
+//! (U+202E) shows `exe.txt` for a name that ends in `txt.exe`. An invisible character makes two names look equal.
 //!
 //! Source: UAX #44 (general categories `Cc`, `Cf`, `Zl` and `Zp`; property `Default_Ignorable_Code_Point`), UAX #9 and
 //! UTR #36, section 2.
@@ -40,8 +40,8 @@ pub(crate) fn escaped_json(document: &str) -> String {
     escaped
 }
 
-/// Whether a character has no shape of its own: controls, format characters (bidirectional ones among them), separators
-/// of lines, and letters without a shape.
+/// Whether a character has no shape of its own: controls, format characters (bidirectional ones among them), line
+/// separators, and blank characters.
 fn is_invisible(c: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
     if c.is_ascii() {

@@ -1,4 +1,4 @@
-//! Values of options: how they are spelled, and what is said when they are misspelled.
+//! Values of options: their spelling, and the messages about misspelled ones.
 use std::fmt;
 use std::str::FromStr;
 

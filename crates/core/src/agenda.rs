@@ -25,7 +25,7 @@ impl Key {
         Self { at, sequence }
     }
 
-    /// When.
+    /// Its time.
     pub fn at(self) -> Instant {
         self.at
     }
@@ -62,13 +62,13 @@ impl Ord for Key {
     }
 }
 
-/// What is to happen when. Slots are small numbers chosen by the owner.
+/// Pending events by time. Slots are small numbers chosen by the owner.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// What each slot is armed with; their number is a power of two, at least 2.
+    /// Key of each slot; their number is a power of two, at least 2.
     keys: Vec<Key>,
-    /// Who won each match. Number 1 is the last; the winners of matches 2n and 2n + 1 meet in match n, slots 2n
-    /// and 2n + 1 in the match in the middle of the list plus n. Number 0 is not played.
+    /// Winner of each match, as in a tournament tree. Number 1 is the last match; the winners of matches 2n and 2n + 1
+    /// meet in match n, slots 2n and 2n + 1 in the match in the middle of the list plus n. Number 0 is not played.
     winners: Vec<u32>,
     armed: usize,
     sequence: u64,
@@ -115,13 +115,13 @@ impl Agenda {
         self.set(slot, None);
     }
 
-    /// What `slot` is armed with.
+    /// The key with which `slot` is armed.
     pub fn key(&self, slot: u32) -> Option<Key> {
         let key = self.keys[slot as usize];
         (!key.is_never()).then_some(key)
     }
 
-    /// What comes first, which stays armed.
+    /// The earliest key, which stays armed.
     pub fn first(&self) -> Option<(Key, u32)> {
         let slot = self.winners[1];
         Some((self.key(slot)?, slot))
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_decided_first_comes_first_at_the_same_instant() {
+    fn earlier_decision_wins_at_equal_instants() {
         let mut agenda = Agenda::new(3);
         agenda.arm(0, key(10, 2));
         agenda.arm(1, key(10, 1));

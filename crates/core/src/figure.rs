@@ -1,17 +1,17 @@
 //! Figures as people read them.
 use std::time::Duration;
 
-/// Octets as hexadecimal digits.
+/// Bytes as hexadecimal digits.
 pub fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+    octets.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Octets: `5.00 MB`, `800 B`.
+/// Bytes with a unit: `5.00 MB`, `800 B`.
 pub fn octets(count: u64) -> String {
     scaled(count as f64, "B")
 }
 
-/// A part of all octets, with one unit if it is that of both: `18.0 of 41.2 MB`, `999 kB of 41.2 MB`.
+/// A part of a number of bytes, with one unit if both have it: `18.0 of 41.2 MB`, `999 kB of 41.2 MB`.
 pub fn of(done: u64, total: u64) -> String {
     let (done, total) = (octets(done), octets(total));
     let unit = |text: &str| text.split(' ').nth(1).unwrap_or_default().to_owned();

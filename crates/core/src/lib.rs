@@ -1,14 +1,14 @@
-//! What every machine of this workspace is written with, whether it speaks NDN or 802.11: points in time, named
-//! random streams, the list of pending events, and parameters as text.
+//! Common base of the crates, for NDN and 802.11 alike: points in time, named random streams, the list of pending
+//! events, and parameters as text.
 //!
-//! | what | where |
+//! | item | module |
 //! |---|---|
 //! | [`Instant`](time::Instant): nanoseconds since a run began | [`time`] |
 //! | [`Rng`](random::Rng): one seed, independent named streams | [`random`] |
-//! | what happens when, in a simulation | [`agenda`] |
-//! | packets as a queue and a link see them | [`load`] |
+//! | pending events of a simulation | [`agenda`] |
+//! | load of a queue or a link | [`load`] |
 //! | quantities with their units, for files, options and parameters | [`mod@unit`] |
-//! | figures as people read them | [`figure`] |
+//! | figures for people | [`figure`] |
 //! | `name(key=value,…)`, numbers, durations, the nearest spelling of a word | [`spec`] |
 //!
 //! Nothing here reads a clock, draws entropy or calls the operating system.

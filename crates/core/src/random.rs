@@ -61,8 +61,8 @@ impl Rng {
 
 /// FNV-1a, 64 bits.
 fn fnv1a(octets: &[u8]) -> u64 {
-    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3)
+    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_substream_does_not_depend_on_what_was_drawn_before() {
+    fn substream_does_not_depend_on_earlier_draws() {
         let mut drawn = Rng::from_seed(7);
         drawn.next_u64();
         let fresh = Rng::from_seed(7);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_stay_in_their_range_and_reach_all_of_it() {
+    fn draws_cover_their_range() {
         let mut rng = Rng::from_seed(1);
         let mut seen = [0_u32; 5];
         for _ in 0..5_000 {

@@ -23,13 +23,13 @@ pub enum SpecError {
     Syntax {
         /// The whole text.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// No algorithm of the family has that name.
     #[error("no {family} is called `{name}`{}; there are: {}", hint(name, known), known.join(", "))]
     UnknownName {
-        /// What was looked for, for example "RTO estimator".
+        /// The family searched, for example "RTO estimator".
         family: &'static str,
         /// The name that was given.
         name: String,
@@ -46,7 +46,7 @@ pub enum SpecError {
         /// The keys that exist.
         known: Vec<&'static str>,
     },
-    /// The same parameter is given twice.
+    /// A parameter is given twice.
     #[error("`{key}` is given twice to `{name}`")]
     DuplicateKey {
         /// The algorithm.
@@ -63,7 +63,7 @@ pub enum SpecError {
         key: &'static str,
         /// The value that was given.
         value: String,
-        /// What would have been right.
+        /// The expected form.
         expected: &'static str,
     },
 }
@@ -221,7 +221,7 @@ impl<'a> Spec<'a> {
         Ok(())
     }
 
-    /// Takes a value of any other kind out; `read` says whether it is one, `expected` puts that into words.
+    /// Takes a value of any other kind out; `read` parses it, `expected` describes the valid form.
     ///
     /// # Errors
     /// If `read` does not take the value.
@@ -307,7 +307,7 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
     /// Ends the spec.
     ///
     /// # Errors
-    /// What the formatter said.
+    /// The error of the formatter.
     pub fn finish(self) -> fmt::Result {
         self.result?;
         if self.separator == "," { self.formatter.write_str(")") } else { Ok(()) }
@@ -317,8 +317,8 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
 /// Splits at the commas outside brackets; none if brackets do not match.
 fn parts(text: &str) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
-    for (at, octet) in text.bytes().enumerate() {
-        match octet {
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
             b'(' => depth += 1,
             b')' => depth = depth.checked_sub(1)?,
             b',' if depth == 0 => {
@@ -348,16 +348,16 @@ fn hint(given: &str, known: &[&str]) -> String {
     near.map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"))
 }
 
-/// The known word that `given` was probably meant to be: one that differs, whatever the case of letters, by a letter or
-/// two and not in all of them.
+/// The known word that `given` was probably meant to be: one that differs by a character or two, ignoring case, and not
+/// in all characters.
 #[must_use]
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
     let length = given.chars().count();
     let far = |word: &'a str| (strsim::osa_distance(&given, &word.to_lowercase()), word);
     let is_near = |(distance, word): &(usize, &str)| {
-        let letters = word.chars().count();
-        *distance <= 1 + letters / 4 && *distance < length.max(letters)
+        let characters = word.chars().count();
+        *distance <= 1 + characters / 4 && *distance < length.max(characters)
     };
     known.into_iter().map(far).filter(is_near).min().map(|(_, word)| word)
 }
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_word_differs_by_little_and_not_in_all() {
+    fn nearest_word_differs_by_little() {
         let near = |given| nearest(given, ["k", "rate", "delay", "loss-model"]);
         for (given, word) in [("rtae", "rate"), ("Dealy", "delay"), ("lossmodel", "loss-model")] {
             assert_eq!(near(given), Some(word), "{given}");
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_offending_part_and_what_would_be_right() {
+    fn error_names_the_part_and_the_remedy() {
         for (text, message) in [
             (
                 "exmaple",

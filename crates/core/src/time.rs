@@ -47,7 +47,7 @@ impl Instant {
     }
 }
 
-/// Nanoseconds of a duration, as many as there is room for.
+/// Nanoseconds of a duration, saturating.
 #[inline]
 fn nanos(duration: Duration) -> u64 {
     let whole = duration.as_secs().saturating_mul(1_000_000_000);

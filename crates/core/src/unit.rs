@@ -1,9 +1,9 @@
 //! Quantities with their units: durations, rates, sizes, packet counts, probabilities.
 //!
-//! Algorithm specs, the command line, scenario files and configuration files share this grammar: a decimal number,
-//! an optional space and a unit (`10ms`, `1.5 s`, `10 Mbit/s`, `64 KiB`, `32 packets`). Only 0 needs no unit, because
-//! `delay = 10` does not say whether it means milliseconds or seconds. Values are exact integers of the smallest
-//! unit; a fraction of that unit is cut off. Printed text parses to the same value.
+//! Algorithm specs, the command line, scenario files and configuration files share this grammar: a decimal number, an
+//! optional space and a unit (`10ms`, `1.5 s`, `10 Mbit/s`, `64 KiB`, `32 packets`). Only 0 needs no unit: `delay = 10`
+//! could mean milliseconds or seconds. Values are exact integers of the smallest unit; a fraction of that unit is cut
+//! off. Printed text parses to the same value.
 pub mod as_text;
 
 use crate::spec::nearest;
@@ -430,22 +430,22 @@ mod tests {
 
     #[test]
     fn errors_show_a_correct_text() {
-        let said = |error: UnitError| error.to_string();
+        let message = |error: UnitError| error.to_string();
         assert_eq!(
-            said(duration("10").unwrap_err()),
+            message(duration("10").unwrap_err()),
             "10 has no unit; write a duration like \"10 ms\" or \"1.5 s\""
         );
         assert_eq!(
-            said(rate("10 Mbits").unwrap_err()),
+            message(rate("10 Mbits").unwrap_err()),
             "`10 Mbits` is not a rate: no unit is called `Mbits`; did you mean `Mbit/s`?"
         );
         assert_eq!(
-            said(rate("10 cats").unwrap_err()),
+            message(rate("10 cats").unwrap_err()),
             "`10 cats` is not a rate; write it like \"10 Mbit/s\""
         );
-        assert!(said(rate("0 Mbit/s").unwrap_err()).contains("outage"));
-        assert!(said(capacity("32").unwrap_err()).contains("packets or bytes"));
-        assert!(said(bytes("99999999999999 GiB").unwrap_err()).contains("too large"));
+        assert!(message(rate("0 Mbit/s").unwrap_err()).contains("outage"));
+        assert!(message(capacity("32").unwrap_err()).contains("packets or bytes"));
+        assert!(message(bytes("99999999999999 GiB").unwrap_err()).contains("too large"));
         for wrong in ["", "fast", "-3 s", "1e9 s", "s", "1.2.3 s", ".5 s", "1. s", "4 parsecs"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

@@ -10,8 +10,8 @@ pub use show::Story;
 
 use crate::{Error, ErrorKind};
 use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
-use recoup_sim::timeline::{Timeline, Wanted};
 use recoup_sim::simulation::{Digest, Simulation};
+use recoup_sim::timeline::{Timeline, Wanted};
 
 /// Makes a run again and follows what a consumer wanted: the consumer called `application`, or the only one that may
 /// have requested it. `None` if it never did; the name is that of the consumer.
@@ -63,8 +63,8 @@ fn consumer(
             Err(Error::usage(format!("no consumer is called {name}"))
                 .with_remedy(format!("there is {}", names(consumers.collect()))))
         }
-        ([], None) => Err(Error::usage("no consumer asks for that")),
-        (several, _) => Err(Error::usage(format!("{} consumers ask for that", several.len()))
+        ([], None) => Err(Error::usage("no consumer requests it")),
+        (several, _) => Err(Error::usage(format!("{} consumers request it", several.len()))
             .with_remedy(format!(
                 "choose one with --application: {}",
                 names(several.iter().map(|(_, plan)| *plan).collect())
@@ -72,7 +72,7 @@ fn consumer(
     }
 }
 
-/// Whether an application is a consumer, which may ask for that.
+/// Whether an application is a consumer that may request it.
 fn may_want(plan: &ApplicationPlan, wanted: Option<&Wanted>) -> bool {
     let below = |prefixes: &[recoup_packet::name::Name]| match wanted {
         Some(Wanted::Content(name)) => prefixes.iter().any(|prefix| prefix.is_prefix_of(name)),
@@ -85,13 +85,13 @@ fn may_want(plan: &ApplicationPlan, wanted: Option<&Wanted>) -> bool {
     }
 }
 
-/// What was run again must be what was kept.
+/// Checks that the repeated run equals the kept one.
 fn is_the_same(chosen: &Chosen<'_>, digest: &Digest, kept: &Kept) -> Result<(), Error> {
     if chosen.row.digest == format!("{:016x}", digest.value()) {
         return Ok(());
     }
     let (place, seed) = (kept.folder.display(), chosen.row.seed);
-    let message = format!("seed {seed} does not run as the results in {place} say that it did");
+    let message = format!("seed {seed} does not reproduce the results in {place}");
     Err(Error::new(ErrorKind::Local, message).with_remedy(
         "another recoup made them, or they were measured on processes: simulate it anew",
     ))

@@ -42,7 +42,8 @@ impl Runner for Simulations {
         }
         let mut capture = Captured::begin(stage, seed, &network, shelf)?;
         observers.extend(capture.as_mut().map(|captured| &mut captured.packets as _));
-        let mut simulation = simulation(network, seed).map_err(|what| broken(stage, seed, &what))?;
+        let mut simulation =
+            simulation(network, seed).map_err(|what| broken(stage, seed, &what))?;
         let Some(ended) = run_sliced(&mut simulation, &mut observers, stop) else {
             return Ok(None);
         };

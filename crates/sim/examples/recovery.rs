@@ -8,9 +8,9 @@
 //! retransmissions and of known false alarms follow.
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics, Summary};
+use recoup_sim::simulation::Simulation;
 use recoup_sim::statistic::moments::Moments;
 use recoup_sim::statistic::student;
-use recoup_sim::simulation::Simulation;
 
 const SCENARIO: &str = r#"
 stop = "1 h"

@@ -16,8 +16,8 @@ use recoup_sim::network::{
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::oracle::Oracle;
 use recoup_sim::route::{Graph, Metric, NextHops, Producer};
-use recoup_sim::topology;
 use recoup_sim::simulation::{Cause, Simulation};
+use recoup_sim::topology;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;

@@ -120,7 +120,12 @@ fn recorded_queues_equal_those_of_the_simulation() {
                 let there = simulation.waiting(LinkId(number as u32), direction);
                 let key = (plan.name.clone(), name.to_owned());
                 let recorded = queues.get(&key).copied().unwrap_or_default();
-                assert_eq!(recorded, (there.packets, there.bytes), "{key:?} at {}", simulation.now());
+                assert_eq!(
+                    recorded,
+                    (there.packets, there.bytes),
+                    "{key:?} at {}",
+                    simulation.now()
+                );
                 longest = longest.max(there.packets);
             }
         }

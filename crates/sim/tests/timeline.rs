@@ -10,8 +10,8 @@ use recoup_sim::network::{
 };
 use recoup_sim::observe::LossReason;
 use recoup_sim::record::place::Channel;
-use recoup_sim::timeline::{Cause, Loss, Remedy, Source, Step, Timeline, Verdict, Wanted};
 use recoup_sim::simulation::{Digest, Simulation};
+use recoup_sim::timeline::{Cause, Loss, Remedy, Source, Step, Timeline, Verdict, Wanted};
 use recoup_transport::time::Duration;
 
 const FORTH: Direction = Direction::Forth;

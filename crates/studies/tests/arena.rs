@@ -1,8 +1,8 @@
 //! Every case of the arena runs: on a small object, for a short time.
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::Metrics;
-use recoup_sim::statistic::mean;
 use recoup_sim::simulation::{Cause, Simulation};
+use recoup_sim::statistic::mean;
 use recoup_studies::arena::case::{Case, Kind};
 use recoup_studies::arena::score::{Goodputs, Score};
 use recoup_studies::arena::{cases, family, texts};

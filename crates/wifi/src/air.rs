@@ -167,8 +167,7 @@ impl<L> Air<L> {
         let ppdu = &mut self.ppdus[id as usize];
         ppdu.awaited -= 1;
         let is_lost = ppdu.to == Address::All && ppdu.awaited == 0 && !ppdu.is_received;
-        let lost =
-            is_lost.then(|| ppdu.mpdus.first().map(|mpdu| (ppdu.from, mpdu.load.clone())));
+        let lost = is_lost.then(|| ppdu.mpdus.first().map(|mpdu| (ppdu.from, mpdu.load.clone())));
         self.release(id);
         lost.flatten()
     }

@@ -221,7 +221,8 @@ impl Association {
 
 /// The strongest; of equals the one with the lower number.
 fn strongest<'a>(known: impl Iterator<Item = &'a KnownPoint>) -> Option<StationId> {
-    let better = |a: &&KnownPoint, b: &&KnownPoint| a.dbm.total_cmp(&b.dbm).then(b.point.cmp(&a.point));
+    let better =
+        |a: &&KnownPoint, b: &&KnownPoint| a.dbm.total_cmp(&b.dbm).then(b.point.cmp(&a.point));
     known.max_by(better).map(|known| known.point)
 }
 

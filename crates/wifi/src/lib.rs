@@ -63,7 +63,6 @@ mod access;
 mod air;
 mod association;
 mod content;
-mod receiver;
 pub mod error;
 pub mod fading;
 pub mod law;
@@ -75,6 +74,7 @@ pub mod plan;
 pub mod propagation;
 mod radio;
 pub mod rate;
+mod receiver;
 mod reorder;
 
 /// Number of a station: its place in the list from which the medium was made.

@@ -16,11 +16,11 @@ pub use station::Counters;
 use super::air::Air;
 use super::association::Association;
 use super::content::Content;
-use super::receiver::Receiver;
 use super::links::{Links, Neighbour};
 use super::motion::Motion;
 use super::plan::{Category, MediumPlan, Role};
 use super::rate::Rate;
+use super::receiver::Receiver;
 use super::{Address, StationId};
 use recoup_core::agenda::{Agenda, Key};
 use recoup_core::load::Load;
@@ -350,7 +350,14 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// A frame begins to wait in a station that was brought up to date.
-    fn enqueue(&mut self, now: u64, index: usize, to: Address, category: Category, load: Content<L>) {
+    fn enqueue(
+        &mut self,
+        now: u64,
+        index: usize,
+        to: Address,
+        category: Category,
+        load: Content<L>,
+    ) {
         self.numbers += 1;
         let (number, from) = (self.numbers, StationId(index as u32));
         let line = self.stations[index].line_of(&self.plan, self.plan.category(category));

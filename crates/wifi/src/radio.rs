@@ -8,8 +8,8 @@
 //! only its own station, and the times of the signals give the order of its events.
 use super::access::Access;
 use super::air::{Air, PpduId};
-use super::receiver::Receiver;
 use super::rate::{HT_SIGNAL_NANOS, Rate};
+use super::receiver::Receiver;
 use recoup_core::random::Rng;
 use std::collections::VecDeque;
 
@@ -262,7 +262,8 @@ impl Radio {
         }
         let Some(current) = self.current() else {
             // What is too weak to be detected is too weak to be sensed, too, unless there is more of it.
-            let may_be_sensed = self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
+            let may_be_sensed =
+                self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
             if signal.power >= receiver.preamble || may_be_sensed {
                 self.preambles.push_back(signal);
             }
@@ -309,7 +310,12 @@ impl Radio {
         self.occupy(now, header, access);
     }
 
-    fn advance(&mut self, now: u64, receiver: &mut Receiver, access: &mut Access) -> Option<Reception> {
+    fn advance(
+        &mut self,
+        now: u64,
+        receiver: &mut Receiver,
+        access: &mut Access,
+    ) -> Option<Reception> {
         match self.phase {
             Phase::Listening => None,
             Phase::Header(signal, _) => {

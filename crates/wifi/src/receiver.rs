@@ -147,8 +147,15 @@ mod tests {
                     let snr = from_db(f64::from(step) * 0.077 - 8.0);
                     let bits = rate.bits() * nanos / 1_000_000_000;
                     let success = errors.success(rate, snr, bits);
-                    assert_eq!(receiver.success(rate, snr, nanos), success, "{errors} {rate} {snr}");
-                    assert!(success == 0.0 || !receiver.is_hopeless(rate, snr), "{errors} {rate} {snr}");
+                    assert_eq!(
+                        receiver.success(rate, snr, nanos),
+                        success,
+                        "{errors} {rate} {snr}"
+                    );
+                    assert!(
+                        success == 0.0 || !receiver.is_hopeless(rate, snr),
+                        "{errors} {rate} {snr}"
+                    );
                 }
             }
         }

@@ -84,7 +84,7 @@ impl Arena {
             text += &self.row(word, heading).unwrap_or_default();
         }
         text += "\nOn sockets: factor of the default, then of that transport, over the cases that ran there. A transport is recommended only if it is \
-                 better in both worlds and slower in no case on sockets.\n";
+                 better on both backends and slower in no case on sockets.\n";
         let _ = write!(text, "\nDefault: `{}`. {}", self.simulated.default, self.simulated.made);
         if !self.sockets.cases.is_empty() {
             let _ = write!(text, " {}", self.sockets.made);

@@ -19,14 +19,14 @@ Examples:
       sixty random paths, the same on each machine: fix constants on these, check them on 61..120
   recoup arena --cases ./mine my-case
       cases of your own: a scenario file each, with a table [arena]
-  recoup arena loss-1 --world sockets
+  recoup arena loss-1 --backend sockets
       the same case with processes of this machine, in real time
   recoup arena --json | jq '.transports[] | {transport, mean: .completion.geometric_mean}'
 ";
 
 const SCORES: &str = "\
 Scores: time over the ideal time (1 is the best possible), 95th percentile of the queueing delay,
-retransmissions and needless ones per segment; where a link is shared: utilisation, the share beside
+retransmissions and spurious ones per segment; on a shared link: utilisation, the share beside
 the rivals, Jain's index, time to converge. All are means over seeds with 95 % intervals; over cases
 there is the geometric mean and the worst. docs/arena.md has the formulas.";
 
@@ -63,14 +63,14 @@ pub(crate) struct ArenaArgs {
     #[arg(long, value_name = "SEEDS", help_heading = "Running")]
     pub seeds: Option<Seeds>,
 
-    /// Where cases run
+    /// Run the cases in simulation or on sockets
     ///
     /// On sockets, cases that real time does not allow are left out unless they are named. A machine that is busy
     /// with other things distorts what happens in milliseconds.
-    #[arg(long, value_name = "WORLD", default_value_t, value_enum, help_heading = "Running")]
-    pub world: World,
+    #[arg(long, value_name = "BACKEND", default_value_t, value_enum, help_heading = "Running")]
+    pub backend: Backend,
 
-    /// Runs at a time; as many as there are cores unless told otherwise, one on sockets
+    /// Concurrent runs; by default one for each core, or one on sockets
     #[arg(short, long, value_name = "N", help_heading = "Running")]
     pub jobs: Option<NonZeroUsize>,
 
@@ -101,9 +101,9 @@ pub(crate) struct ArenaArgs {
     pub json: bool,
 }
 
-/// Where cases run.
+/// Execution of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum World {
+pub(crate) enum Backend {
     /// In simulated time
     #[default]
     Simulated,
@@ -111,7 +111,7 @@ pub(crate) enum World {
     Sockets,
 }
 
-impl World {
+impl Backend {
     /// Its word.
     pub(super) fn word(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Which cases and which transports take part.
+//! Choice of cases and transports.
 use super::args::ArenaArgs;
 use crate::error::Failure;
 use recoup_lab::scenario::{Situation, fits};
@@ -147,7 +147,7 @@ fn names(wanted: &str, case: &Case) -> bool {
     fits(wanted, &case.name) || case.arena.situation.word() == wanted
 }
 
-/// Refuses words that name nothing.
+/// Rejects words that match nothing.
 fn check(wanted: &[String], known: &[Chosen]) -> Result<(), Failure> {
     for word in wanted {
         if known.iter().any(|it| names(word, &it.case)) {

@@ -1,5 +1,5 @@
 //! Makes the runs that are missing, and scores every run that there is.
-use super::args::{ArenaArgs, World};
+use super::args::{ArenaArgs, Backend};
 use super::choice::Chosen;
 use crate::emulate;
 use crate::error::Failure;
@@ -76,9 +76,9 @@ impl Gathering<'_> {
         watch: &mut dyn Watch,
     ) -> Result<ResultFolder, Failure> {
         let processes = emulate::processes()?;
-        let (runner, threads): (&dyn Runner, _) = match self.args.world {
-            World::Simulated => (&Simulations, Threads::default()),
-            World::Sockets => (&processes, Threads(1)),
+        let (runner, threads): (&dyn Runner, _) = match self.args.backend {
+            Backend::Simulated => (&Simulations, Threads::default()),
+            Backend::Sockets => (&processes, Threads(1)),
         };
         let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));
         let mut folder = campaign.folder(&self.place(case), self.args.fresh, Format::Csv)?;
@@ -88,9 +88,9 @@ impl Gathering<'_> {
 
     /// Where the runs of a case are kept.
     fn place(&self, case: &Case) -> PathBuf {
-        match self.args.world {
-            World::Simulated => self.args.out.join(&case.name),
-            World::Sockets => self.args.out.join("sockets").join(&case.name),
+        match self.args.backend {
+            Backend::Simulated => self.args.out.join(&case.name),
+            Backend::Sockets => self.args.out.join("sockets").join(&case.name),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The heat map: cases below each other, transports beside each other.
 //!
-//! The classes of colour grow darker in one hue family (ColorBrewer's YlOrBr, six classes), which readers with any colour
-//! vision tell apart, and each cell has its figure as text.
+//! The classes of colour grow darker in one hue family (ColorBrewer's YlOrBr, six classes), distinct for readers with
+//! any colour vision. Each cell has its figure as text.
 use super::report::Report;
 use super::table::short;
 use crate::study::escape;
@@ -23,7 +23,7 @@ const COLOURS: [(&str, &str); 6] = [
 const NOTHING: (&str, &str) = ("#f6f7f8", "#5b6570");
 
 const CELL: (usize, usize) = (78, 24);
-/// Room for names of cases.
+/// Width for names of cases.
 const NAMES: usize = 170;
 const TOP: usize = 34;
 const MARGIN: usize = 10;

@@ -31,17 +31,17 @@ fn text(chosen: &[Chosen]) -> String {
             }
             Kind::Sharing { .. } => "equal".into(),
         };
-        let world = if sockets::fitness(it).is_ok() { "sockets" } else { "" };
+        let backend = if sockets::fitness(it).is_ok() { "sockets" } else { "" };
         let _ = writeln!(
             text,
-            "  {:<18} {ideal:>9}  {world:<7}  {}",
+            "  {:<18} {ideal:>9}  {backend:<7}  {}",
             it.case.name,
             it.case.file.title()
         );
     }
     let _ = write!(
         text,
-        "\n{} cases: name, ideal time or share, whether --world sockets carries it, title\n",
+        "\n{} cases: name, ideal time or share, whether --backend sockets carries it, title\n",
         chosen.len()
     );
     text

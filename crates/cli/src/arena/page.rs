@@ -36,15 +36,15 @@ pub(super) fn write(report: &Report<'_>, path: &Path) -> Result<(), Failure> {
 }
 
 fn text(report: &Report<'_>) -> String {
-    let world = match report.args.world {
-        super::args::World::Simulated => "in simulation",
-        super::args::World::Sockets => "on sockets",
+    let backend = match report.args.backend {
+        super::args::Backend::Simulated => "in simulation",
+        super::args::Backend::Sockets => "on sockets",
     };
     let (runs, _) = report.gathered.runs;
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Arena</title>\n\
-         <style>\n{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<h1>Arena: transports {world}</h1>\n\
+         <style>\n{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<h1>Arena: transports {backend}</h1>\n\
          <p class=\"source\">{} transports on {} cases, {runs} runs</p>\n\
          <p class=\"small\">{EXPLANATION}</p>\n{}<h2 id=\"map\">Heat map</h2>\n<div class=\"heat wide\">\n{}</div>\n{}\
          <p class=\"small\">Made by recoup {}. Default transport: <code>{}</code></p>\n</body>\n</html>\n",
@@ -145,8 +145,8 @@ fn cell(summary: &Summary, kind: &Kind) -> String {
     }
     lines.push(format!("queue p95 {}", unit(summary.queueing_ms, 1, "ms")));
     lines.push(format!("retransmitted {}", unit(summary.retransmitted_percent, 2, "%")));
-    if summary.needless_percent.is_some() {
-        lines.push(format!("needless {}", unit(summary.needless_percent, 2, "%")));
+    if summary.spurious_percent.is_some() {
+        lines.push(format!("spurious {}", unit(summary.spurious_percent, 2, "%")));
     }
     let (first, rest) = lines.split_first().map_or(("", &[] as &[_]), |(a, b)| (a.as_str(), b));
     format!(

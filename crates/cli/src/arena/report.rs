@@ -62,7 +62,7 @@ impl Report<'_> {
             })
         });
         json!({
-            "command": "arena", "world": self.args.world.word(), "made": made(),
+            "command": "arena", "backend": self.args.backend.word(), "made": made(),
             "default": self.default.to_string(),
             "transports": transports.collect::<Vec<_>>(), "cases": cases.collect::<Vec<_>>(),
         })

@@ -1,5 +1,5 @@
-//! Which cases processes can carry in real time.
-use super::args::{ArenaArgs, World};
+//! Cases that processes can run in real time.
+use super::args::{ArenaArgs, Backend};
 use super::choice::Chosen;
 use crate::emulate;
 use crate::error::Failure;
@@ -13,9 +13,9 @@ const FASTEST: f64 = 200e6;
 /// Longest ideal time in s of a case on sockets.
 const LONGEST_S: f64 = 60.0;
 
-/// The cases that can run in the world that is wanted. A case that is named and cannot run is an error.
+/// The cases that can run in the chosen mode. A named case that cannot run is an error.
 pub(super) fn possible(chosen: Vec<Chosen>, args: &ArenaArgs) -> Result<Vec<Chosen>, Failure> {
-    if args.world == World::Simulated {
+    if args.backend == Backend::Simulated {
         return Ok(chosen);
     }
     let (mut possible, mut left_out) = (Vec::new(), 0);
@@ -24,16 +24,15 @@ pub(super) fn possible(chosen: Vec<Chosen>, args: &ArenaArgs) -> Result<Vec<Chos
             Ok(()) => possible.push(it),
             Err(why) if args.wanted.contains(&it.case.name) => {
                 let message = format!("{} cannot run on sockets: {why}", it.case.name);
-                return Err(
-                    Failure::usage(message).advise("`recoup arena --list` says which cases can")
-                );
+                return Err(Failure::usage(message)
+                    .advise("`recoup arena --list` lists the cases that can"));
             }
             Err(_) => left_out += 1,
         }
     }
     if possible.is_empty() {
         return Err(Failure::usage("none of these cases can run on sockets")
-            .advise("`recoup arena --list` says which can"));
+            .advise("`recoup arena --list` lists those that can"));
     }
     if left_out > 0 && !args.quiet {
         output::tell(&format!("{left_out} cases are left out, which cannot run on sockets"));

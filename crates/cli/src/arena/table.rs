@@ -6,14 +6,14 @@ use recoup_studies::arena::standing::Standing;
 use recoup_studies::arena::summary::Summary;
 use std::fmt::Write as _;
 
-/// Room for the name of a transport; a longer one stands on a line of its own.
+/// Width for the name of a transport; a longer one stands on a line of its own.
 const NAME: usize = 24;
 
 /// The whole table.
 pub(super) fn text(report: &Report<'_>) -> String {
     let mut text = format!(
         "{:<26} {:>14} {:>9} {:>9} {:>9}\n",
-        "", "time / ideal", "queue p95", "retransm.", "needless"
+        "", "time / ideal", "queue p95", "retransm.", "spurious"
     );
     for (chosen, summaries) in report.rows() {
         let _ = writeln!(text, "{}: {}", chosen.case.name, chosen.case.file.title());
@@ -53,7 +53,7 @@ fn line(summary: &Summary, kind: &Kind) -> String {
     let [factor, queue, again] = figures;
     let last = match kind {
         Kind::Sharing { fair_share, .. } => sharing(summary, *fair_share),
-        Kind::Completion { .. } => format!("{:>9}", unit(summary.needless_percent, 2, "%")),
+        Kind::Completion { .. } => format!("{:>9}", unit(summary.spurious_percent, 2, "%")),
     };
     let ended = match summary.runs - summary.completed {
         0 => String::new(),

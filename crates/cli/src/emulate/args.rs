@@ -15,7 +15,7 @@ Examples:
       fetch a file from node c to node a
   recoup emulate net.conf --recovery wldr --set links.a-b.loss='bernoulli(p=0.05)' \\
     --beside b 'recoup ping --serve /b' --on a 'recoup ping /b -c 10'
-      losses are repaired hop by hop, and one link loses more than the file says
+      losses are repaired hop by hop, and one link loses more than in the file
   recoup emulate net.conf -- ./experiment.sh
       a script finds the sockets of all nodes in $RECOUP_NODES, as NODE.sock
   recoup emulate line.toml
@@ -35,9 +35,9 @@ Examples:
 /// program (PATH); the exit code is that of the first of them that fails.
 ///
 /// A scenario runs with its applications, each a `recoup fetch` or `recoup serve`. Then it is simulated, and both are
-/// printed beside each other. Exit code 1 says that they disagree. It may have links with all properties but marking,
-/// nodes with caches, strategies and suppression, and applications of the kinds fetch and serve. Packets that are longer
-/// in the scenario than `recoup serve` makes them count as long there.
+/// printed side by side. Exit code 1 means that they disagree. Links have all properties but marking; nodes have
+/// caches, strategies and suppression; applications are of the kinds fetch and serve. If packets of the scenario are
+/// longer than those of `recoup serve`, links charge the difference.
 ///
 /// A machine that is busy with other things distorts what happens in milliseconds.
 #[derive(Debug, Args)]
@@ -53,7 +53,7 @@ pub(crate) struct EmulateArgs {
     #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Network")]
     pub settings: Vec<String>,
 
-    /// What all links lose, their ends send again: wldr or acked; as --set link.recovery=…
+    /// Link recovery of all links: wldr or acked; as --set link.recovery=…
     #[arg(long, value_name = "RECOVERY", help_heading = "Network")]
     pub recovery: Option<String>,
 
@@ -79,15 +79,15 @@ pub(crate) struct EmulateArgs {
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 
-    /// Per cent by which mean goodputs may differ; 5 unless told otherwise
+    /// Tolerated difference of mean goodputs, in per cent; 5 by default
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Scenario")]
     pub within: Option<f64>,
 
-    /// Runs at a time; one on processes unless told otherwise
+    /// Concurrent runs; by default one on processes
     #[arg(short, long, value_name = "N", help_heading = "Scenario")]
     pub jobs: Option<NonZeroUsize>,
 
-    /// Folder for the results; FILE-emulated here unless told otherwise
+    /// Folder for the results; by default FILE-emulated in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Scenario")]
     pub out: Option<PathBuf>,
 
@@ -111,7 +111,7 @@ impl EmulateArgs {
         recovery.chain(self.settings.iter().cloned()).collect()
     }
 
-    /// Refuses options that mean nothing for the kind of file.
+    /// Rejects options without a meaning for the kind of file.
     pub(super) fn check(&self, is_topology: bool) -> Result<(), Failure> {
         let of_topologies = [
             ("--on", !self.on.is_empty()),

@@ -53,7 +53,7 @@ pub(crate) fn verdict(duel: &Duel) -> &'static str {
 /// A duel as a document.
 pub(super) fn document(duel: &Duel) -> Value {
     let contest = &duel.contest;
-    let world = |ours: Option<Estimate>, theirs: Option<Estimate>, ratio: Option<Estimate>| {
+    let side = |ours: Option<Estimate>, theirs: Option<Estimate>, ratio: Option<Estimate>| {
         json!({
             contest.ours: ours.map(|it| it.mean), contest.theirs: theirs.map(|it| it.mean),
             "ratio": ratio.map(|it| it.mean), "ci95": interval(ratio), "runs": ratio.map(|it| it.count),
@@ -63,8 +63,8 @@ pub(super) fn document(duel: &Duel) -> Value {
         "experiment": contest.experiment, "values": duel.point, "place": contest.place,
         "metric": contest.quantity.metric, "unit": contest.quantity.unit,
         "ours": contest.ours, "theirs": contest.theirs,
-        "sockets": world(duel.ours.real, duel.theirs.real, duel.ratio.real),
-        "simulated": world(duel.ours.simulated, duel.theirs.simulated, duel.ratio.simulated),
+        "sockets": side(duel.ours.real, duel.theirs.real, duel.ratio.real),
+        "simulated": side(duel.ours.simulated, duel.theirs.simulated, duel.ratio.simulated),
         "difference": duel.ratio.difference(), "expected": duel.is_expected, "holds": duel.holds(),
     })
 }
@@ -108,7 +108,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_has_both_sides_their_quotient_and_what_that_means() {
+    fn line_has_both_sides_and_their_quotient() {
         let duels =
             [duel(&[0.899, 0.901], true), duel(&[1.2, 1.21], true), duel(&[1.2, 1.21], false)];
         let text = Shown(&duels).to_string();

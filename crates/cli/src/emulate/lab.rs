@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What a topology leaves open: caches as NFD has them, and of each packet what UDP, IPv4 and Ethernet add, as `tc`
-/// counts them on Mini-NDN's links.
+/// Defaults of a topology: caches as in NFD, and the overhead of UDP, IPv4 and Ethernet for each packet, as `tc` counts
+/// it on Mini-NDN's links.
 const DEFAULTS: &str = "[node]\ncache = \"65536 packets\"\n[link]\noverhead = \"42 B\"\n";
 /// Time between two looks at processes and signals.
 const LOOK: Duration = Duration::from_millis(10);
@@ -51,7 +51,7 @@ fn network(source: &Source, seed: u64) -> Result<Network, Failure> {
     Ok(network)
 }
 
-/// What is to run on the nodes.
+/// Commands to run on the nodes.
 struct Orders {
     beside: Vec<Order>,
     /// One after the other.
@@ -95,7 +95,7 @@ struct Lab<'a> {
 }
 
 impl Lab<'_> {
-    /// Says that it stands, and where.
+    /// Prints the running nodes with their addresses.
     fn begin(&self, args: &EmulateArgs) -> Result<(), Failure> {
         if args.json {
             return output::json_line(&self.document());
@@ -136,7 +136,7 @@ impl Lab<'_> {
                 text,
                 "{name:<width$}  {}{page}  beside {}",
                 self.net.door(*number),
-                if neighbours.is_empty() { "nobody".to_owned() } else { neighbours.join(", ") }
+                if neighbours.is_empty() { "none".to_owned() } else { neighbours.join(", ") }
             );
         }
         text
@@ -191,10 +191,10 @@ impl Lab<'_> {
     }
 }
 
-/// What links and nodes, by number, said at their end.
+/// Final documents of links, and of nodes by number.
 type Said = (Vec<Value>, BTreeMap<usize, Value>);
 
-/// Says what the network carried, lost and sent again.
+/// Prints the packets carried, lost and retransmitted by the network.
 fn tell(
     args: &EmulateArgs,
     network: &Network,

@@ -1,4 +1,4 @@
-//! Both worlds beside each other, for people and for programs.
+//! Simulated and real runs side by side, for people and for programs.
 use super::duel;
 use crate::error::{Exit, Failure};
 use crate::format;
@@ -13,9 +13,9 @@ use std::fmt;
 /// A comparison with its title.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
-    /// What was run.
+    /// Title of the runs.
     pub title: &'a str,
-    /// What came of it.
+    /// The comparison.
     pub comparison: &'a Comparison,
 }
 
@@ -23,27 +23,28 @@ impl Table<'_> {
     /// How a command ends that compared.
     ///
     /// # Errors
-    /// If the worlds disagree, a contest ends as it must not, or it cannot be told.
+    /// If both disagree, a contest ends against its expectation, or either is undecided.
     pub(crate) fn judge(&self) -> Result<(), Failure> {
         let percent = self.comparison.within * 100.0;
-        let say = |what| Err(Failure::new(Exit::Other, format!("{}: {what}", self.title)));
+        let fail = |what| Err(Failure::new(Exit::Other, format!("{}: {what}", self.title)));
         match self.comparison.holds() {
             Some(true) => {}
-            Some(false) => return say("a contest ends as it must not".into()),
-            None => return say("contests are undecided; run them with more --seeds".into()),
+            Some(false) => return fail("a contest ends against its expectation".into()),
+            None => return fail("contests are undecided; run them with more --seeds".into()),
         }
         match self.comparison.agrees() {
             Some(true) => Ok(()),
-            Some(false) => {
-                say(format!("both worlds differ by more than {percent} % where they should not"))
+            Some(false) => fail(format!(
+                "simulation and processes differ by more than {percent} % at decisive points"
+            )),
+            None => {
+                fail("a run did not end, so simulation and processes cannot be compared".into())
             }
-            None => say("a run did not come to its end, so both worlds cannot be compared".into()),
         }
     }
 }
 
-/// How late the links of real runs were, which says how far to trust these: a machine that is busy is a queue that no
-/// model has.
+/// Lateness of the links of real runs, as a measure of trust: a busy machine is a queue that no model has.
 pub(crate) fn lateness(real: &Results) -> String {
     let all = |name: &str| {
         let rows = real.experiments.values().flatten();
@@ -89,7 +90,7 @@ pub(crate) fn point(values: &BTreeMap<String, String>) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// What became of a line.
+/// The verdict on a line.
 pub(crate) fn verdict(line: &Line) -> &'static str {
     match (line.is_decisive, line.agrees) {
         (false, _) => "",
@@ -123,11 +124,13 @@ impl fmt::Display for Table<'_> {
         let what = self.comparison.quantities.first().map_or("", |it| it.label);
         match self.comparison.agrees() {
             Some(true) if !self.comparison.lines.iter().any(|line| line.is_decisive) => {
-                write!(f, "both worlds need not agree at any of these points ({what})")
+                write!(f, "none of these points is decisive ({what})")
             }
-            Some(true) => write!(f, "both worlds agree within {percent} % ({what})"),
-            Some(false) => write!(f, "both worlds differ by more than {percent} % ({what})"),
-            None => write!(f, "both worlds cannot be compared: a run did not come to its end"),
+            Some(true) => write!(f, "simulation and processes agree within {percent} % ({what})"),
+            Some(false) => {
+                write!(f, "simulation and processes differ by more than {percent} % ({what})")
+            }
+            None => write!(f, "simulation and processes cannot be compared: a run did not end"),
         }
     }
 }
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_where_worlds_agree() {
+    fn table_shows_agreement() {
         let comparison = comparison(&[10.2]);
         let table = Table { title: "line.toml", comparison: &comparison };
         let text = table.to_string();
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contest_that_ends_as_it_must_not_fails() {
+    fn contest_against_its_expectation_fails() {
         for (ratios, piece) in [([1.2, 1.2], "must not"), ([0.9, 1.1], "undecided")] {
             let comparison = Comparison { duels: vec![duel(&ratios, true)], ..comparison(&[10.2]) };
             let table = Table { title: "repair", comparison: &comparison };
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_how_late_links_were() {
+    fn lateness_of_links_is_shown() {
         use recoup_studies::result::Row;
         let row = |mean: f64, worst: f64| {
             let metrics =
@@ -235,12 +238,12 @@ mod tests {
         };
         let mut real = Results::default();
         real.experiments.insert("line".into(), vec![row(50e-6, 0.02), row(150e-6, 0.01)]);
-        let said = lateness(&real);
-        assert!(said.contains("0.100 ms late") && said.contains("20.00 ms at worst"), "{said}");
+        let text = lateness(&real);
+        assert!(text.contains("0.100 ms late") && text.contains("20.00 ms at worst"), "{text}");
     }
 
     #[test]
-    fn worlds_that_differ_or_cannot_be_compared_fail() {
+    fn disagreement_and_missing_runs_fail() {
         for (real, piece) in
             [(vec![11.0], "differ by more than 5 %"), (Vec::new(), "cannot be compared")]
         {

@@ -12,7 +12,7 @@ Examples:
   recoup explain line-results 17 --application c2 --seed 3 --at link.delay='50 ms'
       the same of another consumer in another run
   recoup explain catalogue-results /data/p3/40
-      content by its name, the first time that it is asked for
+      content by its name, from its first Interest on
   recoup explain ~/.cache/recoup/studies/yang2016/linear 100 --at design=#1
       of a run of a study
 ";
@@ -23,9 +23,9 @@ Examples:
 /// seed gives the same run to the last event. So the run is made again with this one segment followed, and the
 /// digest of all that happens shows that it is the same run: no record need have been switched on.
 ///
-/// The timeline has each hop: how long a packet waited in a node and was under way, where it was lost, joined
-/// another's Interest or met a cache, and which timer asked again after how long. The last line is the verdict,
-/// beside the median delay of the consumer in that run.
+/// The timeline has each hop: queueing in a node, time in flight, losses, aggregation with a pending Interest, cache
+/// hits, and the timer of each retransmission. The last line is the verdict, beside the median delay of the consumer in
+/// that run.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ExplainArgs {
@@ -41,7 +41,7 @@ pub(crate) struct ExplainArgs {
     #[arg(short, long, value_name = "NAME")]
     pub application: Option<String>,
 
-    /// The run's seed; the lowest that was run unless told otherwise
+    /// Seed of the run; by default the lowest one
     #[arg(short, long, value_name = "SEED")]
     pub seed: Option<u64>,
 
@@ -49,7 +49,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "AXIS=VALUE")]
     pub at: Vec<String>,
 
-    /// Folder of the files that the scenario names; beside RESULT unless told otherwise
+    /// Folder of the files that the scenario names; by default the folder beside RESULT
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
 

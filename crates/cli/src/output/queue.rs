@@ -1,7 +1,8 @@
 //! Lines for a reader that may be slow or stuck: a thread writes them, and no other thread waits for it.
 //!
-//! A line is written at once if nothing waits and the reader has room for it. The thread runs only while lines wait: each system
-//! call of a process with one thread is cheaper, since descriptors need no reference counts, and allocations no lock.
+//! A line is written at once if the queue is empty and the reader's buffer has space. The thread runs only while lines
+//! are queued. System calls of a process with one thread are cheaper: descriptors need no reference counts, allocations
+//! no lock.
 //!
 //! Lines wait in a bounded queue. If the queue is full, lines are left out and counted until half of the queue is free again;
 //! the count is written where the lines would have been. The file description of standard error is shared with other
@@ -26,7 +27,7 @@ pub(super) struct LineQueue {
     changed: Condvar,
     /// Locked as long as the thread runs.
     out: Mutex<Box<dyn Write + Send>>,
-    /// The same, where a write need not wait.
+    /// Non-blocking handle of the same file, if it can be had.
     direct: Option<NonBlocking>,
 }
 
@@ -36,7 +37,7 @@ struct State {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
     limit: usize,
-    /// Lines that were left out since the last line was queued, and how to say that.
+    /// Lines dropped since the last line was queued, with the format of the notice.
     gap: Option<(u64, Gap)>,
     /// Lines that were left out in all.
     left_out: u64,
@@ -62,7 +63,7 @@ impl LineQueue {
         let mut line = line.into_bytes();
         if state.is_done() {
             line.push(b'\n');
-            // If it fails, nobody reads.
+            // If it fails, the reader is gone.
             let direct = self.direct.as_ref();
             let written = direct.map_or(0, |direct| direct.write(&line).unwrap_or(line.len()));
             line.pop();
@@ -127,7 +128,7 @@ impl LineQueue {
                 state.is_writing = true;
                 drop(state);
                 line.push(b'\n');
-                // At once, so that it stays whole beside lines of other processes. If it fails, nobody reads.
+                // At once, so that it stays whole beside lines of other processes. If it fails, the reader is gone.
                 let _ = out.write_all(&line).and_then(|()| out.flush());
                 state = self.lock();
                 state.is_writing = false;
@@ -152,7 +153,7 @@ impl State {
         self.lines.push_back(line);
     }
 
-    /// The next line. Lines that were left out are said when there is no later line.
+    /// The next line. A notice of dropped lines comes out if there is no later line.
     fn pop(&mut self) -> Option<Vec<u8>> {
         let Some(line) = self.lines.pop_front() else {
             return self.gap.take().map(|(lines, gap)| gap(lines).into_bytes());
@@ -176,14 +177,18 @@ mod tests {
         format!("-{lines}")
     }
 
-    /// Numbers in lines: those that are there, and those that are said to be left out.
+    /// Numbers in lines: the lines present, and the reported number of dropped ones.
     fn account(lines: impl Iterator<Item = String>) -> (Vec<u64>, u64) {
         let (mut there, mut left_out) = (Vec::new(), 0);
         for line in lines {
             let number: i64 = line.trim().parse().unwrap();
             match u64::try_from(number) {
                 Ok(number) => {
-                    assert_eq!(number, there.len() as u64 + left_out, "a gap is said in its place");
+                    assert_eq!(
+                        number,
+                        there.len() as u64 + left_out,
+                        "a gap is reported in its place"
+                    );
                     there.push(number);
                 }
                 Err(_) => left_out += number.unsigned_abs(),

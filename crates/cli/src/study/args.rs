@@ -14,7 +14,7 @@ Examples:
       a small version of everything, in seconds; too few seeds for verdicts
   recoup study run yang2016 --figure window
       only what one figure needs
-  recoup study run yang2016 --world sockets --seeds 1
+  recoup study run yang2016 --backend sockets --seeds 1
       the paper's experiments on real processes, a run each, beside the simulated ones
   recoup study check yang2016 --json
       for programs: a document, and the exit code
@@ -26,14 +26,13 @@ Examples:
 
 const CODES: &str = "\
 `study check` exits with 0 when each gating claim holds, with 1 when one fails, with 2 when it could
-not tell. Gating are claims of class R, unless they helped to fix what the paper leaves open.";
+not tell. Claims of class R are gating, unless they were used to infer a parameter of the paper.";
 
 /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
 ///
-/// A study runs the networks of its paper in simulated time, with the same nodes that run on sockets; and
-/// some of them, where the study says so, in real time as processes of this machine.
-/// Results are kept, by default below $XDG_CACHE_HOME/recoup/studies; what is there is not run again,
-/// unless the scenario or the way it runs has changed.
+/// A study runs the networks of its paper in simulated time, with the same nodes that run on sockets. Some studies also
+/// run networks in real time as processes of this machine. Results are kept, by default below
+/// $XDG_CACHE_HOME/recoup/studies. Kept runs are not repeated, unless the scenario or its execution has changed.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{CODES}\n\n{EXIT_CODES}"), arg_required_else_help = true)]
 pub(crate) struct StudyArgs {
@@ -47,14 +46,14 @@ pub(super) enum Action {
     List,
     /// Run experiments, print a verdict on each claim
     Run(RunArgs),
-    /// Run what is missing, judge each claim, and say by the exit code whether the study holds
+    /// Run what is missing, judge each claim, and report by the exit code whether the study holds
     #[command(after_help = CODES)]
     Check(CheckArgs),
     /// Run what is missing and write a page with claims, figures and assumptions
     Report(ReportArgs),
 }
 
-/// What is run, and where its results are.
+/// Scale of the runs, and the folder of their results.
 #[derive(Debug, Args)]
 pub(super) struct Wanted {
     /// The study; `recoup study list` names them
@@ -69,7 +68,7 @@ pub(super) struct Wanted {
     #[arg(long, value_name = "N", help_heading = "Running")]
     pub seeds: Option<NonZeroU64>,
 
-    /// Runs at a time; as many as there are cores unless told otherwise, two on sockets
+    /// Concurrent runs; by default one for each core, or two on sockets
     #[arg(short, long, value_name = "N", help_heading = "Running")]
     pub jobs: Option<NonZeroUsize>,
 
@@ -93,10 +92,10 @@ pub(super) struct RunArgs {
 
     /// Where it is run
     ///
-    /// On sockets, --seeds says how often each point is run; what has been simulated stands beside it. Exit
-    /// code 1 says that the worlds disagree where the study says that they must not.
-    #[arg(long, value_name = "WORLD", default_value_t, value_enum, help_heading = "Running")]
-    pub world: World,
+    /// On sockets, --seeds is the number of runs of each point; simulated runs are shown beside them. Exit code 1 means
+    /// that simulation and processes disagree at a decisive point.
+    #[arg(long, value_name = "BACKEND", default_value_t, value_enum, help_heading = "Running")]
+    pub backend: Backend,
 
     /// End with a JSON document instead of a table
     #[arg(long, help_heading = "Reports")]
@@ -130,16 +129,16 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub results: Option<PathBuf>,
 
-    /// What is written
+    /// Format of the report
     #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Reports")]
     pub form: Form,
 
-    /// Folder for the page, index.html or README.md, and its pictures; KEY-report here unless told otherwise
+    /// Folder for the page, index.html or README.md, and its pictures; by default KEY-report in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
 }
 
-/// What a report is written as.
+/// Formats of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     /// One HTML page, whose figures can be asked
@@ -151,7 +150,7 @@ pub(super) enum Form {
 
 /// Where experiments are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum World {
+pub(super) enum Backend {
     /// In simulated time
     #[default]
     Simulated,

@@ -1,9 +1,8 @@
 //! The page of a study: one HTML file that needs no network.
 //!
-//! Whoever runs no scripts sees the same pictures that stand beside the page as files; with scripts the
-//! figures can be asked, enlarged and reduced to some of their series (`page.js`, written for this page:
-//! libraries that do it weigh one to five megabytes a page).
-mod world;
+//! Without scripts, the page shows the pictures that are kept beside it as files. With scripts, figures show values,
+//! zoom, and hide series (`page.js`, written for this page: libraries for it weigh one to five megabytes a page).
+mod sockets_table;
 
 use super::picture;
 use super::verdict::{Summary, word};
@@ -17,17 +16,17 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// How pages look.
+/// Style sheet of pages.
 pub(crate) const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// What a page is made of.
+/// Parts of a page.
 pub(super) struct Page<'a> {
     pub study: &'a Study,
     pub verdicts: &'a [Verdict],
     pub dependences: &'a [Dependence],
     pub figures: &'a [Figure],
-    /// What was run on processes, beside what was simulated.
+    /// Runs on processes, beside the simulated ones.
     pub sockets: Option<&'a Comparison>,
     /// How the results were made.
     pub origin: String,
@@ -55,7 +54,7 @@ impl Page<'_> {
         page += &self.contents();
         page += &self.claims();
         page += &self.drawn()?;
-        page += &self.sockets.map_or_else(String::new, world::both);
+        page += &self.sockets.map_or_else(String::new, sockets_table::both);
         page += &self.open();
         let _ = write!(page, "<h2 id=\"room\">Question, set-up, deviations</h2>\n{}", self.room());
         let _ = write!(
@@ -109,7 +108,7 @@ impl Page<'_> {
         let mut metric = String::new();
         for verdict in self.verdicts {
             let claim = by_id.get(verdict.id.as_str()).copied();
-            // Whoever reads one row need not look for the one that is meant.
+            // The row of the claim's own metric comes without a label.
             let own = claim.map(|claim| claim.metric.as_str()).filter(|own| *own != "same");
             metric = own.map_or(metric, str::to_owned);
             table += &row(verdict, claim, &metric);
@@ -307,9 +306,9 @@ pub(super) fn write(
 
 /// Writes each figure as a picture into a folder that is there: as SVG, and as PNG where this program can.
 pub(super) fn pictures(figures: &[Figure], folder: &std::path::Path) -> Result<(), Failure> {
-    let write = |name: String, octets: &[u8]| {
+    let write = |name: String, content: &[u8]| {
         let path = folder.join(name);
-        std::fs::write(&path, octets)
+        std::fs::write(&path, content)
             .map_err(|error| Failure::file("write", path.display(), &error))
     };
     #[cfg(feature = "png")]
@@ -345,7 +344,7 @@ mod tests {
         let results = Results::default();
         let verdicts = study.judge(&results);
         let dependences = study.dependences(&results);
-        let origin = "made by <nobody>".to_owned();
+        let origin = "made by <none>".to_owned();
         let (verdicts, dependences) = (verdicts.as_slice(), dependences.as_slice());
         let (scale, seeds) = ("check", 20);
         let page =
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_every_claim_every_assumption_and_loads_nothing() {
+    fn page_has_all_claims_and_loads_nothing() {
         let figures = [super::super::picture::tests::example()];
         for study in recoup_studies::all() {
             let text = page(study, &figures);
@@ -365,8 +364,7 @@ mod tests {
             for open in study.dependences(&Results::default()) {
                 assert!(text.contains(&format!("<td>{}</td>", escape(open.value))), "{open:?}");
             }
-            for piece in
-                ["made by &lt;nobody&gt;", "undecided", "id=\"figure-example\"", "\\u003cto"]
+            for piece in ["made by &lt;none&gt;", "undecided", "id=\"figure-example\"", "\\u003cto"]
             {
                 assert!(text.contains(piece), "{piece}");
             }

@@ -26,13 +26,13 @@ const SIZE: (u32, u32) = (1000, 480);
 const MARKED: usize = 60;
 /// Names of so many series fit into the plot, above named places; others stand beside it.
 const NAMES_INSIDE: usize = 3;
-/// Room for a letter of a name, in pixels: that of a wide font, for the reader's is not known.
+/// Width of a character of a name, in pixels: that of a wide font, since the reader's is unknown.
 const LETTER: u32 = 8;
 /// Room below the plot for numbers, or names that lie, and for what the axis measures.
 const BELOW: u32 = 48;
-/// Room for a row of names.
+/// Height of a row of names.
 const ROW: i32 = 22;
-/// Room for the mark in front of a name.
+/// Width of the mark in front of a name.
 const MARK: i32 = 26;
 /// How much of the room of a name its dots take.
 const DOTS: f64 = 0.4;
@@ -95,7 +95,7 @@ fn colours(figure: &Figure) -> Vec<RGBColor> {
     figure.series.iter().map(colour).collect()
 }
 
-/// Room for the names of series beside the plot; 0 if they fit into it, where curves that go anywhere would meet them.
+/// Width for the names of series beside the plot; 0 if they fit into it without touching curves.
 fn room_beside(figure: &Figure) -> u32 {
     let inside = !figure.x.categories.is_empty() && figure.series.len() <= NAMES_INSIDE;
     if inside { 0 } else { (18 + names_width(figure)).min(SIZE.0 / 3) }
@@ -107,7 +107,7 @@ fn names_width(figure: &Figure) -> u32 {
     MARK as u32 + LETTER * longest.unwrap_or(0) as u32
 }
 
-/// Letters of the longest name of a place.
+/// Characters of the longest name of a place.
 fn longest_place(figure: &Figure) -> u32 {
     figure.x.categories.iter().map(|name| name.chars().count() as u32).max().unwrap_or(0)
 }
@@ -118,7 +118,7 @@ fn names_stand(figure: &Figure) -> bool {
     longest_place(figure) * LETTER * figure.x.categories.len() as u32 > width
 }
 
-/// Room for what is written below the plot.
+/// Height for the text below the plot.
 fn room_below(figure: &Figure) -> u32 {
     if names_stand(figure) { BELOW + LETTER * longest_place(figure) } else { BELOW }
 }
@@ -314,7 +314,7 @@ fn with_errors(series: &Series) -> impl Iterator<Item = (f64, f64, f64)> {
     values.map(|(point, error)| (point.1 - error, point.1, point.1 + error))
 }
 
-/// What one series is drawn with.
+/// Style of one series.
 struct Brush<'a> {
     figure: &'a Figure,
     colour: RGBColor,
@@ -437,7 +437,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_picture_names_its_axes_its_places_and_its_series() {
+    fn picture_names_axes_places_and_series() {
         let text = draw(&example()).unwrap();
         for piece in ["time (s)", "design", "#2", "ours, c1", "the paper", "&lt;to&gt;"] {
             assert!(text.contains(piece), "{piece}");
@@ -446,7 +446,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_axis_may_be_logarithmic_and_a_figure_empty() {
+    fn axis_may_be_logarithmic_and_figure_empty() {
         let mut figure = example();
         figure.y.logarithmic = true;
         let text = draw(&figure).unwrap();
@@ -493,7 +493,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn dots_of_one_place_stand_beside_each_other_where_places_have_names() {
+    fn dots_of_a_named_place_stand_side_by_side() {
         let mut figure = example();
         figure.series.push(Series::new("more", Style::Dots));
         let found: Vec<_> = (0..figure.series.len()).map(|it| aside(&figure, it)).collect();
@@ -503,7 +503,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_number_has_no_digits_that_say_nothing() {
+    fn number_has_only_significant_digits() {
         let axis = Axis::default();
         assert_eq!(number(10.0, &axis), "10");
         assert_eq!(number(0.25, &axis), "0.25");

@@ -1,11 +1,11 @@
-//! Pictures as pixels, for papers, slides and whoever shows no SVG: drawn from the SVG, so that both are the same.
+//! Pictures as pixels, for papers, slides and viewers without SVG: drawn from the SVG, so that both are the same.
 use crate::error::{Exit, Failure};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
 /// Pixels of the picture for each of the SVG, so that words stay sharp on paper.
 const SCALE: f32 = 2.0;
-/// What stands for `sans-serif`, the first of them that is there.
+/// Fonts for `sans-serif`, in order of preference.
 const FONTS: [&str; 6] =
     ["DejaVu Sans", "Noto Sans", "Liberation Sans", "Arial", "Helvetica", "Verdana"];
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_has_colours_and_where_there_are_fonts_words() {
+    fn picture_has_colours_and_text_with_fonts() {
         let Some(painter) = Painter::new() else { return };
         let figure = picture::tests::example();
         let png = painter.paint(&picture::draw(&figure).unwrap()).unwrap();

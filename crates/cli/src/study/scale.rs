@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_counts_by_one_two_and_five_or_by_powers_of_ten() {
+    fn logarithmic_axis_counts_in_one_two_five() {
         assert_eq!(numbers(0.126, 1.0), [0.2, 0.5, 1.0]);
         assert_eq!(numbers(10.0, 1000.0), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]);
         assert_eq!(numbers(10.0, 10_000.0), [10.0, 100.0, 1000.0, 10_000.0]);

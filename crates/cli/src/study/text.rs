@@ -18,7 +18,7 @@ const SLICES: usize = 150;
 /// Figures with more places on their horizontal axis have no table.
 const MOST_ROWS: usize = 12;
 
-/// What a study came to.
+/// Result of a study.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     study: &'a str,
@@ -181,7 +181,7 @@ fn labelled(label: &str, unit: &str) -> String {
     if unit.is_empty() { label.to_owned() } else { format!("{label}, {unit}") }
 }
 
-/// What a series has at places that stand for one name: in one place with commas, from place to place with semicolons.
+/// Values of a series at places of one name: within one place with commas, from place to place with semicolons.
 fn all_at(series: &Series, places: &[f64]) -> String {
     let at = |place: &f64| {
         let here = (0..series.points.len()).filter(|at| series.points[*at].0 == *place);
@@ -253,7 +253,7 @@ mod tests {
     use recoup_studies::result::Results;
 
     #[test]
-    fn a_text_has_every_claim_and_its_pictures_and_says_what_it_comes_to() {
+    fn text_has_claims_pictures_and_summary() {
         let figures = [super::super::picture::tests::example()];
         for study in recoup_studies::all() {
             let results = Results::default();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_with_few_places_has_a_table_of_all_its_values() {
+    fn small_figure_has_a_table_of_values() {
         let mut figure = super::super::picture::tests::example();
         figure.x.categories = vec!["a | b".into(), "c".into()];
         let mut bars = Series::new("ours", Style::Bars);

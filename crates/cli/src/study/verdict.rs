@@ -16,7 +16,7 @@ pub(super) struct Check<'a> {
     /// The verdicts.
     #[serde(rename = "claims")]
     pub verdicts: &'a [Verdict],
-    /// What it comes to.
+    /// The summary.
     #[serde(skip)]
     pub summary: Summary,
 }
@@ -28,14 +28,14 @@ pub(super) struct Summary {
     pub hold: usize,
     /// Gating claims that fail.
     pub fail: usize,
-    /// Gating claims on which nothing can be said.
+    /// Gating claims without a verdict.
     pub undecided: usize,
     /// Claims that do not gate.
     pub others: usize,
 }
 
 impl Summary {
-    /// What the verdicts on these claims come to. A gating claim without a verdict is undecided.
+    /// Summary of the verdicts on these claims. A gating claim without a verdict is undecided.
     pub(super) fn new(claims: &[Claim], verdicts: &[Verdict]) -> Self {
         let mut summary = Self::default();
         for claim in claims {
@@ -54,7 +54,7 @@ impl Summary {
     /// How `study check` ends.
     ///
     /// # Errors
-    /// With exit code 1 if a gating claim fails, with 2 if that could not be told of one.
+    /// With exit code 1 if a gating claim fails, with 2 if one is undecided.
     pub(super) fn judge(self, study: &str) -> Result<(), Failure> {
         let claims = |count| if count == 1 { "one gating claim" } else { "gating claims" };
         if self.fail > 0 {
@@ -66,7 +66,7 @@ impl Summary {
             let what = claims(self.undecided);
             let count =
                 if self.undecided == 1 { String::new() } else { format!("{} ", self.undecided) };
-            // Its code is also that of a wrong command line; a document tells them apart.
+            // Its code is also that of a wrong command line; the document distinguishes them.
             return Err(Failure::new(Exit::Usage, format!("{study}: {count}{what} undecided"))
                 .advise("run it with more --seeds"));
         }

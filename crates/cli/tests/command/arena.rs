@@ -169,15 +169,15 @@ fn family_runs_by_numbers() {
 fn case_runs_on_sockets() {
     let place = with_cases();
     let words =
-        "arena --cases mine brief --transport cubic --seeds 1 --world sockets --json --out r";
+        "arena --cases mine brief --transport cubic --seeds 1 --backend sockets --json --out r";
     let document: Value = place.run(words).succeeds().document();
-    assert_eq!(document["world"], "sockets");
+    assert_eq!(document["backend"], "sockets");
     let result = &document["cases"][0]["results"][0];
     assert_eq!(result["completed"], 1, "{document}");
     // Three round trips at least.
     assert!(result["figures"]["time"]["mean"].as_f64().unwrap() > 0.12, "{document}");
     place
-        .run("arena twins --world sockets")
+        .run("arena twins --backend sockets")
         .refuses(&["twins cannot run on sockets", "several consumers"]);
 }
 

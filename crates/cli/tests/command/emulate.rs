@@ -32,9 +32,9 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
     // How much slower it is than in simulation is up to whatever else the machine does.
     let ended = place.run("emulate line.toml --within 1000 --json").succeeds();
     let document = ended.document();
-    let metric = |name: &str, world: &str| {
-        let found = &document["lines"][0]["metrics"][name][world]["mean"];
-        found.as_f64().unwrap_or_else(|| panic!("{name}, {world}: {document}"))
+    let metric = |name: &str, backend: &str| {
+        let found = &document["lines"][0]["metrics"][name][backend]["mean"];
+        found.as_f64().unwrap_or_else(|| panic!("{name}, {backend}: {document}"))
     };
     assert_eq!((&document["agrees"], &document["lines"][0]["place"]), (&true.into(), &"c1".into()));
     // 600 packets that count 1250 octets at 10 Mbit/s are 0.6 s, whatever they really measure.
@@ -42,7 +42,7 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
     assert!(metric("time_s", "sockets") > 0.6, "{document}");
     assert!(place.exists("line-emulated/sockets/runs.csv"));
     // What is there is not run again.
-    place.run("emulate line.toml --within 0").fails(1, &["both worlds differ"]);
+    place.run("emulate line.toml --within 0").fails(1, &["simulation and processes differ"]);
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn who_has_not_ended_when_a_run_stops_counts_as_incomplete_in_both_worlds() {
         .write("line.toml", format!("stop = \"3 s\"\n{LINE}").replace("600 kB", "6 MB").as_bytes());
     let document = place.run("emulate line.toml --within 1000 --json").succeeds().document();
     let metrics = &document["lines"][0]["metrics"];
-    for world in ["simulated", "sockets"] {
-        assert_eq!(metrics["completed"][world]["mean"], 0.0, "{document}");
-        assert!(metrics["goodput_bps"][world]["mean"].as_f64() > Some(1.0), "{document}");
-        assert!(metrics["time_s"][world].is_null(), "{document}");
+    for backend in ["simulated", "sockets"] {
+        assert_eq!(metrics["completed"][backend]["mean"], 0.0, "{document}");
+        assert!(metrics["goodput_bps"][backend]["mean"].as_f64() > Some(1.0), "{document}");
+        assert!(metrics["time_s"][backend].is_null(), "{document}");
     }
 }
 

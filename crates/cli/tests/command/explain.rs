@@ -67,8 +67,8 @@ fn a_lost_segment_has_its_link_its_timer_and_its_delay() {
     for piece in [
         "c1 at c, segment 5; seed 4",
         "Data to r is lost on r-p: model",
-        "the timer expires",
-        "asks for the 2. time",
+        "the retransmission timer expires",
+        "sends Interest number 2",
     ] {
         assert!(text.contains(piece), "{text}");
     }
@@ -93,7 +93,7 @@ fn what_cannot_be_explained_is_said_in_a_line() {
     let place = ran(LINE);
     place.run("explain line-results 20").fails(2, &["c1 never asked for 20", "from 0"]);
     place.run("explain line-results 1 -a c2").fails(2, &["no consumer is called c2", "c1"]);
-    place.run("explain line-results /other/1").fails(2, &["no consumer asks for that"]);
+    place.run("explain line-results /other/1").fails(2, &["no consumer requests it"]);
     place.run("explain line-results five").fails(2, &["neither the number of a segment"]);
     std::fs::create_dir(place.path("notes")).unwrap();
     place.write("notes/a.txt", b"mine");
@@ -109,7 +109,7 @@ fn results_that_do_not_run_again_alike_are_not_explained() {
         text + "\"digest\":\"0123456789abcdef" + &after[16..]
     });
     place.write("line-results/journal.jsonl", forged.as_bytes());
-    place.run("explain line-results 5").fails(4, &["does not run as the results"]);
+    place.run("explain line-results 5").fails(4, &["does not reproduce the results"]);
     // Another list of losses is another scenario, whose runs are not there.
     let place = ran(LINE);
     place.write("lift.txt", b"7\n");

@@ -52,16 +52,16 @@ fn a_figure_needs_only_its_own_experiment() {
 fn a_study_runs_on_processes_beside_what_is_simulated() {
     let place = Place::new();
     let words =
-        "study run yang2016 --scale smoke --world sockets --figure linear --out here --json";
+        "study run yang2016 --scale smoke --backend sockets --figure linear --out here --json";
     // So short a fetch on a busy machine may differ; that it is compared is what counts here.
     let ended = place.run(words);
     let document: Value = ended.document();
     let lines = document["lines"].as_array().unwrap();
     assert_eq!(lines.len(), 4, "{document}");
     for line in lines {
-        for world in ["simulated", "sockets"] {
-            let seconds = line["metrics"]["time_s"][world]["mean"].as_f64();
-            assert!(seconds.is_some_and(|it| it > 0.5), "{world}: {line}");
+        for backend in ["simulated", "sockets"] {
+            let seconds = line["metrics"]["time_s"][backend]["mean"].as_f64();
+            assert!(seconds.is_some_and(|it| it > 0.5), "{backend}: {line}");
         }
         assert!(line["paper"].as_str().is_some_and(|it| it.ends_with(" s")), "{line}");
     }
@@ -74,15 +74,15 @@ fn a_study_runs_on_processes_beside_what_is_simulated() {
 #[test]
 fn two_ways_of_repair_are_held_against_each_other_on_processes() {
     let place = Place::new();
-    let words = "study run udugama2013 --scale smoke --world sockets --figure repair-sources --out here --jobs 4";
+    let words = "study run udugama2013 --scale smoke --backend sockets --figure repair-sources --out here --jobs 4";
     // A single run of each decides nothing; that both are there, and their quotient, is what counts here.
     let ended = place.run(&format!("{words} --json")).fails(1, &["undecided"]);
     let document: Value = ended.document();
     let contests = document["contests"].as_array().unwrap();
     assert_eq!(contests.len(), 10, "{document}");
     for contest in contests {
-        for world in ["simulated", "sockets"] {
-            let (smart, simple3) = (&contest[world]["Smart"], &contest[world]["Simple3"]);
+        for backend in ["simulated", "sockets"] {
+            let (smart, simple3) = (&contest[backend]["Smart"], &contest[backend]["Simple3"]);
             assert!(smart.is_number() && simple3.as_f64().is_some_and(|it| it > 0.0), "{contest}");
         }
     }

@@ -3,10 +3,10 @@ use super::{Duration, Instant};
 
 /// How far the calendar clock was from the clock of the run when it was read last.
 ///
-/// The calendar clock can be set, and it goes on while the machine is suspended. Who reads it makes a new value then.
+/// The calendar clock can be set, and it goes on while the machine is suspended. After either, make a new value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeOfDay {
-    /// What the calendar clock showed at [`Instant::ZERO`], in microseconds since 1970; possibly before.
+    /// The calendar clock at [`Instant::ZERO`], in microseconds since 1970; possibly before.
     zero_micros: i64,
 }
 
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_near_1970_and_beyond_all_time_are_no_error() {
+    fn extreme_clocks_are_no_error() {
         let booted = TimeOfDay::at(Instant::from_millis(9_000), 5_000_000);
         assert_eq!(
             [0, 4_000, 9_001].map(|it| booted.millis(Instant::from_millis(it))),

@@ -35,7 +35,7 @@ stored! {
     milliseconds: std::time::Duration, crate::unit::print_duration;
 }
 
-/// A number passes as its text, so that the error says which unit is missing.
+/// A number passes as its text, so that the error names the missing unit.
 fn read<'de, T, D: Deserializer<'de>>(
     format: D,
     read: fn(&str) -> Result<T, UnitError>,

@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind};
 use recoup_sim::network::Network;
 use std::path::{Path, PathBuf};
 
-/// What is in the folder.
+/// Content of the folder.
 #[derive(Debug)]
 pub struct Kept {
     /// The folder.
@@ -22,7 +22,7 @@ pub struct Kept {
 pub struct Chosen<'a> {
     /// Its scenario.
     pub stage: &'a Stage,
-    /// What is kept of it.
+    /// The kept row of the run.
     pub row: &'a Row,
 }
 

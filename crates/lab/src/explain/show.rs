@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What happened to a segment.
+/// The timeline of a segment.
 #[derive(Debug, Serialize)]
 pub struct Story {
     command: &'static str,
@@ -21,45 +21,45 @@ pub struct Story {
     segment: u64,
     values: BTreeMap<String, String>,
     seed: u64,
-    /// When it was first asked for, from the beginning of the run.
+    /// Time of the first Interest, from the beginning of the run.
     asked_s: f64,
     delay_ms: Option<f64>,
     median_ms: Option<f64>,
     late: bool,
-    /// How often it was asked for.
+    /// Transmissions of its Interest.
     transmissions: usize,
-    /// What took most of the time, in a word.
+    /// Largest part of the delay, in a word.
     cause: &'static str,
-    /// How long after the first timeout that was needless the answer came.
-    needless_ms: Option<f64>,
+    /// Time from the first spurious timeout to the answer.
+    spurious_ms: Option<f64>,
     /// Node whose cache or producer answered.
     source: Option<String>,
     verdict: String,
     moments: Vec<Line>,
-    /// Moments that were too many to be kept.
+    /// Moments beyond the limit of the timeline.
     omitted: u64,
 }
 
 /// A line of the timeline.
 #[derive(Debug, Serialize)]
 struct Line {
-    /// Since it was first asked for.
+    /// Time since the first Interest.
     at_ms: f64,
     place: String,
     what: String,
 }
 
 impl Story {
-    /// The story of what was followed; `None` if it was never asked for.
+    /// The timeline of the followed segment; `None` without any Interest.
     pub fn new(chosen: &Chosen<'_>, plan: &ApplicationPlan, timeline: &Timeline) -> Option<Self> {
         let verdict = timeline.verdict()?;
         let asked = timeline.transmissions().first()?.at;
-        let teller = Teller { places: timeline.places(), plan };
-        let lines = timeline.moments().iter().filter_map(|moment| teller.line(asked, moment));
+        let printer = Printer { places: timeline.places(), plan };
+        let lines = timeline.moments().iter().filter_map(|moment| printer.line(asked, moment));
         Some(Self {
             command: "explain",
             application: plan.name.clone(),
-            node: teller.node(plan.node).to_owned(),
+            node: printer.node(plan.node).to_owned(),
             segment: timeline.segment()?,
             values: chosen.row.values.iter().cloned().collect(),
             seed: chosen.row.seed,
@@ -69,9 +69,9 @@ impl Story {
             late: verdict.is_late(),
             transmissions: timeline.transmissions().len(),
             cause: word(&verdict.cause),
-            needless_ms: verdict.needless.map(ms),
-            source: verdict.source.map(|source| teller.node(node_of(source)).to_owned()),
-            verdict: teller.verdict(&verdict),
+            spurious_ms: verdict.spurious.map(ms),
+            source: verdict.source.map(|source| printer.node(node_of(source)).to_owned()),
+            verdict: printer.verdict(&verdict),
             moments: lines.collect(),
             omitted: timeline.omitted(),
         })
@@ -88,7 +88,7 @@ impl fmt::Display for Story {
         for (axis, value) in &self.values {
             write!(f, ", {axis}={value}")?;
         }
-        writeln!(f, "; first asked for at {:.6} s\n", self.asked_s)?;
+        writeln!(f, "; first Interest at {:.6} s\n", self.asked_s)?;
         let places = self.moments.iter().map(|line| line.place.chars().count());
         let width = places.max().unwrap_or(0);
         for Line { at_ms, place, what } in &self.moments {
@@ -131,12 +131,12 @@ fn kind_of(kind: Kind) -> &'static str {
 }
 
 /// Puts moments and verdicts into words.
-struct Teller<'a> {
+struct Printer<'a> {
     places: &'a Places,
     plan: &'a ApplicationPlan,
 }
 
-impl Teller<'_> {
+impl Printer<'_> {
     fn node(&self, node: NodeId) -> &str {
         self.places.node(node)
     }
@@ -149,7 +149,7 @@ impl Teller<'_> {
         self.places.receiver(channel).map_or("?", |node| self.node(node))
     }
 
-    /// `None` where another line says it: a packet that left at once comes, or is lost.
+    /// A line; `None` if another line implies it: a packet sent at once arrives, or is lost.
     fn line(&self, asked: Instant, moment: &Moment) -> Option<Line> {
         let consumer = self.plan.name.as_str();
         let at_node = |node: NodeId, what: &str| (self.node(node).to_owned(), what.to_owned());
@@ -160,40 +160,37 @@ impl Teller<'_> {
                 self.on_channel(&moment.step)
             }
             Step::Dropped { node, kind, reason } => {
-                let kind = kind.map_or("what came of it", kind_of);
+                let kind = kind.map_or("a packet of it", kind_of);
                 (self.node(node).to_owned(), format!("{kind} is dropped: {reason}"))
             }
             Step::Cached { node } => at_node(node, "the cache answers"),
-            Step::Joined { node } => at_node(node, "the Interest joins one that is pending"),
+            Step::Joined { node } => at_node(node, "the Interest is aggregated with a pending one"),
             Step::SentOn { node } => {
-                at_node(node, "the Interest is sent on although one is pending")
+                at_node(node, "the Interest is forwarded although one is pending")
             }
-            Step::Suppressed { node } => at_node(node, "the repeated Interest is not sent on"),
+            Step::Suppressed { node } => at_node(node, "the retransmitted Interest is suppressed"),
             Step::Expired { node } => at_node(node, "the pending Interest expires"),
             Step::Redirected { node } => {
-                at_node(node, "its face is gone; the Interest takes another")
+                at_node(node, "its face is gone; the Interest takes another face")
             }
-            Step::Superseded { node } => {
-                at_node(node, "Data comes after another copy has answered")
-            }
+            Step::Superseded { node } => at_node(node, "duplicate Data: another copy has answered"),
             Step::Asked { transmissions: 1, rto } => {
-                here(format!("asks; the timer is set to {}", time(rto)))
+                here(format!("sends an Interest; RTO {}", time(rto)))
             }
-            Step::Asked { transmissions, rto } => here(format!(
-                "asks for the {transmissions}. time; the timer is set to {}",
-                time(rto)
-            )),
-            Step::TimedOut => here("the timer expires".into()),
-            Step::TakenForLost => {
-                here("takes it for lost, by the order in which others came".into())
+            Step::Asked { transmissions, rto } => {
+                here(format!("sends Interest number {transmissions}; RTO {}", time(rto)))
             }
-            Step::Refused { reason } => here(format!("is refused: {reason:?}")),
-            Step::Explained { cause } => here(format!("learns why it stays away: {}", why(cause))),
+            Step::TimedOut => here("the retransmission timer expires".into()),
+            Step::TakenForLost => here("declares it lost by reordering".into()),
+            Step::Nacked { reason } => here(format!("receives a Nack: {reason:?}")),
+            Step::Explained { cause } => {
+                here(format!("receives a notice of the loss: {}", why(cause)))
+            }
             Step::FalseAlarm { signal } => {
-                here(format!("learns that it was not lost; the alarm came by {}", signal.word()))
+                here(format!("finds the loss spurious, declared by {}", signal.word()))
             }
-            Step::Received { delay, .. } => here(format!("has it, after {}", time(delay))),
-            Step::LeftOut => here("gives it up".into()),
+            Step::Received { delay, .. } => here(format!("receives it, after {}", time(delay))),
+            Step::LeftOut => here("gives up".into()),
         };
         Some(Line { at_ms: ms(moment.at.since(asked)), place, what })
     }
@@ -204,26 +201,26 @@ impl Teller<'_> {
             Step::Left { channel, kind, waited, again, own } => {
                 let (kind, to) = (kind_of(kind), self.receiver(channel));
                 let how = if again {
-                    "again, by the link".into()
+                    "again: link recovery".into()
                 } else {
                     format!("after {} here", time(waited))
                 };
                 (
                     self.sender(channel).into(),
-                    format!("{}{kind} leaves for {to} {how}", others(own)),
+                    format!("{}{kind} is sent to {to} {how}", others(own)),
                 )
             }
             Step::Came { channel, kind, travelled, excess, own } => {
                 let (kind, from) = (kind_of(kind), self.sender(channel));
                 let way =
-                    travelled.map_or_else(String::new, |it| format!(", {} on the way", time(it)));
+                    travelled.map_or_else(String::new, |it| format!(", {} in flight", time(it)));
                 let more = excess.filter(|it| !it.is_zero());
                 let more = more.map_or_else(String::new, |it| {
                     format!(", {} of it unexplained by rate and delay", time(it))
                 });
                 (
                     self.receiver(channel).into(),
-                    format!("{}{kind} comes from {from}{way}{more}", others(own)),
+                    format!("{}{kind} arrives from {from}{way}{more}", others(own)),
                 )
             }
             Step::Lost { channel, kind, reason, own } => {
@@ -241,7 +238,7 @@ impl Teller<'_> {
     /// The verdict, as a sentence.
     fn verdict(&self, verdict: &Verdict) -> String {
         let mut text = match (verdict.delay, verdict.median) {
-            (None, _) => "Did not come".to_owned(),
+            (None, _) => "Did not arrive".to_owned(),
             (Some(delay), Some(median)) if verdict.is_late() => {
                 let times = delay.as_secs_f64() / median.as_secs_f64().max(1e-9);
                 format!("Late: {}, {times:.1} times the median of {}", time(delay), time(median))
@@ -255,8 +252,8 @@ impl Teller<'_> {
             }
         };
         text += &self.cause(&verdict.cause);
-        if let Some(early) = verdict.needless {
-            text += &format!("; needless timeout: the answer came {} after it", time(early));
+        if let Some(early) = verdict.spurious {
+            text += &format!("; spurious timeout: the answer arrived {} after it", time(early));
         }
         match verdict.source {
             Some(Source::Cache(node)) => {
@@ -272,20 +269,20 @@ impl Teller<'_> {
 
     fn cause(&self, cause: &Cause) -> String {
         match *cause {
-            Cause::Way => "; nothing stands out on its way".to_owned(),
+            Cause::Way => "; no part of its path stands out".to_owned(),
             Cause::Repair { loss, remedy, after, in_vain } => {
                 let lost = loss.map_or_else(|| "; not answered".into(), |loss| self.loss(loss));
                 let how = match remedy {
                     Remedy::Timer(rto) => format!("repaired by a timer of {}", time(rto)),
-                    Remedy::Order => "repaired by the order of arrivals".into(),
-                    Remedy::Network => "asked for again when the network told of it".into(),
+                    Remedy::Order => "repaired by reordering-based loss detection".into(),
+                    Remedy::Network => "retransmitted after a Nack or notice".into(),
                 };
                 let often =
-                    if in_vain > 1 { format!(" ({in_vain} times in vain)") } else { String::new() };
-                format!("{lost} and {how}{often}, {} after it was first asked for", time(after))
+                    if in_vain > 1 { format!(" ({in_vain} unanswered)") } else { String::new() };
+                format!("{lost} and {how}{often}, {} after the first Interest", time(after))
             }
             Cause::Queue { channel, kind, time: waited } => format!(
-                "; {} waited {} in {} for the link {} to {}",
+                "; {} was queued {} in {} for the link {} to {}",
                 kind_of(kind),
                 time(waited),
                 self.sender(channel),
@@ -327,6 +324,6 @@ fn why(cause: event::Cause) -> &'static str {
         event::Cause::Congestion => "a queue was full",
         event::Cause::Random => "a link lost it, and no node reported it",
         event::Cause::Wireless => "a link lost it",
-        event::Cause::Mobility => "somebody moved",
+        event::Cause::Mobility => "a node moved",
     }
 }

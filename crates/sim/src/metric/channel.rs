@@ -110,7 +110,12 @@ impl Channels {
 
 /// The number of losses in all and by reason; reasons that did not occur only if `every` one counts, but
 /// for what only broadcast faces do.
-fn report_losses(place: &str, lost: &BTreeMap<LossReason, u64>, every: bool, summary: &mut Summary) {
+fn report_losses(
+    place: &str,
+    lost: &BTreeMap<LossReason, u64>,
+    every: bool,
+    summary: &mut Summary,
+) {
     summary.push(place, "lost", "", lost.values().sum::<u64>() as f64);
     for reason in LossReason::ALL {
         let count = lost.get(&reason).copied().unwrap_or(0);

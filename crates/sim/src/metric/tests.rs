@@ -113,8 +113,7 @@ fn a_window_counts_until_its_fetch_is_over() {
 fn spurious_timeouts_are_counted_apart_from_genuine() {
     let summary = summary(9000, |feed| {
         for id in 0..2 {
-            feed
-                .node(NodeId(0), NodeEvent::TraceBorn { id, app: AppId(0), hash: 0 })
+            feed.node(NodeId(0), NodeEvent::TraceBorn { id, app: AppId(0), hash: 0 })
                 .send(C1, id, 1, 200);
         }
         let [rtt, srtt, rttvar, rto] = [50, 50, 10, 100].map(|it| ms(it).into());
@@ -195,9 +194,7 @@ fn links_report_utilisation_and_losses() {
 #[test]
 fn producer_reports_served_packets() {
     let summary = summary(9, |feed| {
-        feed
-            .event(P, Event::Served { content_bytes: 100, signed: true })
-            .event(P, Event::Unknown);
+        feed.event(P, Event::Served { content_bytes: 100, signed: true }).event(P, Event::Unknown);
     });
     assert_metric(&summary, "p1.served_octets", 100.0);
     assert_metric(&summary, "p1.unknown", 1.0);

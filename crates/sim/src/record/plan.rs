@@ -60,7 +60,7 @@ impl RecordPlan {
     /// Reads a record as it is written, for example `queue(every=1ms)`.
     ///
     /// # Errors
-    /// If the text cannot be read; the error names the offending part and what would be right.
+    /// If the text cannot be read; the error names the offending part and the remedy.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse_with(text, "record", FAMILY)
     }

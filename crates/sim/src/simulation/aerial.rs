@@ -226,12 +226,12 @@ impl Simulation {
         let outgoing = Outgoing { aerial, lane, frame };
         match self.cells[aerial.cell].deferred.take(self.now, outgoing) {
             Ok(()) => self.arm_cell(aerial.cell),
-            Err(outgoing) => self.transmit(outgoing, observers),
+            Err(outgoing) => self.send_frame(outgoing, observers),
         }
     }
 
     /// A frame begins to wait in a station, in parts if it is long.
-    fn transmit(&mut self, outgoing: Outgoing, observers: &mut Observers<'_, '_>) {
+    fn send_frame(&mut self, outgoing: Outgoing, observers: &mut Observers<'_, '_>) {
         let Outgoing { aerial: Aerial { cell, from, to }, lane, frame } = outgoing;
         let Cell { medium, parts, largest, categories, .. } = &mut self.cells[cell];
         let is_interest =
@@ -253,7 +253,7 @@ impl Simulation {
     /// A medium's time has come.
     pub(super) fn on_cell(&mut self, cell: usize, observers: &mut Observers<'_, '_>) {
         while let Some(outgoing) = self.cells[cell].deferred.pop_due(self.now) {
-            self.transmit(outgoing, observers);
+            self.send_frame(outgoing, observers);
         }
         while let Some(output) = self.cells[cell].medium.poll(self.now) {
             match output {

@@ -89,7 +89,11 @@ fn advance(
     }
 }
 
-fn decide(at: Instant, output: ChannelOutput<Frame>, decided: &mut impl FnMut(Instant, Frame, Fate)) {
+fn decide(
+    at: Instant,
+    output: ChannelOutput<Frame>,
+    decided: &mut impl FnMut(Instant, Frame, Fate),
+) {
     match output {
         ChannelOutput::Arrived(frame) => decided(at, frame, Fate::Arrived(at.since(frame.offered))),
         ChannelOutput::Lost { frame, reason } => decided(at, frame, Fate::Lost(reason)),

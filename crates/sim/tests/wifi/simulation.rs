@@ -289,7 +289,8 @@ fn packet_in_parts_arrives_with_its_last_part() {
         let network = file.scenario(&file.points()[0], &no_files).unwrap().network(1).unwrap();
         run(network, 1)
     };
-    let frames = |simulation: &Simulation| simulation.wifi_counters(0, NodeId(2)).unwrap().acknowledged;
+    let frames =
+        |simulation: &Simulation| simulation.wifi_counters(0, NodeId(2)).unwrap().acknowledged;
     let (_, whole, simulation) = run("", 100);
     assert_eq!((whole.cause, frames(&simulation)), (Cause::Done, 49));
     let (_, parts, simulation) = run("mtu = \"1500 B\"", 100);

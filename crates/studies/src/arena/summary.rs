@@ -70,7 +70,7 @@ impl Summary {
             ("time", "s", self.time_s),
             ("queueing-p95", "ms", self.queueing_ms),
             ("retransmitted", "%", self.retransmitted_percent),
-            ("needless", "%", self.spurious_percent),
+            ("spurious", "%", self.spurious_percent),
             ("utilisation", "", self.utilisation),
             ("share", "", self.share),
             ("jain", "", self.jain),

@@ -223,11 +223,7 @@ fn open_timer(results: &Results) -> Figure {
     let line = |open: &Open| {
         let label = open.label();
         let runs = Runs::open(results, "open-timer", &label);
-        Series::means(
-            open.short(),
-            Style::Line,
-            TIMERS.map(|timer| runs.time(&[("timer", timer)])),
-        )
+        Series::means(open.short(), Style::Line, TIMERS.map(|timer| runs.time(&[("timer", timer)])))
     };
     let caption = "The wireless network with wires of 300 Mbit/s, without recovery.";
     let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", TIMERS) };

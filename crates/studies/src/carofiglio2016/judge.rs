@@ -71,10 +71,9 @@ fn of_moves(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
             mobile::few_are_sent_on(&producer, &SPEEDS),
             "Of the Interests that the consumer sent.",
         ),
-        "E-17" => (
-            mobile::half_of_the_way(&satisfaction),
-            "Over seeds with movement at that speed.",
-        ),
+        "E-17" => {
+            (mobile::half_of_the_way(&satisfaction), "Over seeds with movement at that speed.")
+        }
         "E-18" => (mobile::the_gap_grows(&satisfaction), PAIRED),
         "E-19" => (mobile::mldr_is_always_lower(&satisfaction), PAIRED),
         "E-20" => (

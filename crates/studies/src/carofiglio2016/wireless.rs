@@ -83,8 +83,7 @@ pub(super) fn near_repair_is_quickest(runs: &Runs<'_>) -> Finding {
 
 /// Time that ELN takes more than WLDR, as a share, mean over timers above the round trip.
 fn gap(runs: &Runs<'_>, wires: &str) -> Vec<Seeded> {
-    let one =
-        |timer: &&str| quotient(&at(runs, ELN, timer, wires), &at(runs, WLDR, timer, wires));
+    let one = |timer: &&str| quotient(&at(runs, ELN, timer, wires), &at(runs, WLDR, timer, wires));
     let sum = LONG_TIMERS.iter().map(one).reduce(|sum, one| joined(&sum, &one, |a, b| a + b));
     let percent = |sum: f64| 100.0 * (sum / LONG_TIMERS.len() as f64 - 1.0);
     sum.unwrap_or_default().into_iter().map(|(seed, sum)| (seed, percent(sum))).collect()

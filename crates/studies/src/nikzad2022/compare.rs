@@ -1,5 +1,5 @@
 //! Figure 11 and what the paper concludes: its proposal against the others (C-29 to C-35).
-use super::runs::{B, Timer, W, Runs, joined};
+use super::runs::{B, Runs, Timer, W, joined};
 use super::timer::{BASIC, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED};
 use super::trend::{Side, beyond, least};
 use crate::claim::Outcome;
@@ -33,8 +33,7 @@ pub(super) fn reconsidered_is_better(runs: &Runs<'_>) -> Finding {
         let (own, basic, each) = (w(RECONSIDERED.into()), w(BASIC.into()), w(PER_PROVIDER.into()));
         let lower = joined(&basic, &each, f64::min);
         let others = [BASIC.into(), PER_PROVIDER.into()];
-        let b =
-            least(runs, s, RECONSIDERED.into(), &others, |runs, timer, s| runs.of(timer, s, B));
+        let b = least(runs, s, RECONSIDERED.into(), &others, |runs, timer, s| runs.of(timer, s, B));
         let w = beyond("W over the lower of both", &quotient(&own, &lower), "", Side::Below, 1.1);
         b.labelled("B").and(w)
     };

@@ -5,7 +5,7 @@ mod open;
 use super::compare::figure_11;
 use super::floor;
 use super::gains::{self, TABLE_4};
-use super::runs::{B, Timer, W, Runs, number};
+use super::runs::{B, Runs, Timer, W, number};
 use super::timer::{
     BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED, S,
     floored,
@@ -159,11 +159,7 @@ const TABLE_3: [[f64; 2]; 5] =
 
 fn table_3(runs: &Runs<'_>) -> Figure {
     let bars = |floor: u32| {
-        Series::means(
-            &format!("{floor} ms"),
-            Style::Bars,
-            S.map(|s| floor::growth(runs, floor, s)),
-        )
+        Series::means(&format!("{floor} ms"), Style::Bars, S.map(|s| floor::growth(runs, floor, s)))
     };
     let mut paper = Series::new("the paper", Style::Paper);
     for (place, row) in TABLE_3.iter().enumerate() {

@@ -1,5 +1,5 @@
 //! Figures 2 and 3, Table 3: what the shortest timeout does (C-01 to C-11b, C-36).
-use super::runs::{B, W, Runs, joined, number};
+use super::runs::{B, Runs, W, joined, number};
 use super::timer::{BASIC, FLOORS, floored};
 use super::trend::{Side, Sweep, Way, beyond, monotone, near_least, over_exponents, with_interval};
 use crate::rule::{Finding, always, less, scaled, within};
@@ -90,7 +90,8 @@ pub(super) fn longer_does_harm(runs: &Runs<'_>, s: &str) -> Finding {
 /// C-06b, C-07b, C-08b: how much harm.
 pub(super) fn harm(runs: &Runs<'_>, s: &str) -> Finding {
     let long = growth(runs, 200, s);
-    Finding::open(with_interval("100 ms", &growth(runs, 100, s), "%")).beside(&with_interval("200 ms", &long, "%"))
+    Finding::open(with_interval("100 ms", &growth(runs, 100, s), "%"))
+        .beside(&with_interval("200 ms", &long, "%"))
 }
 
 /// C-09: which of the two floors is better at little and at much popularity.

@@ -1,6 +1,6 @@
 //! Figures 4 to 10, Table 4: how fast an estimate should follow, and how many deviations it should add (C-12 to C-28).
 use super::floor::millis;
-use super::runs::{B, Timer, W, Runs, number};
+use super::runs::{B, Runs, Timer, W, number};
 use super::timer::{BASIC, FACTORS, Gains, Jacobson};
 use super::trend::{
     Side, Sweep, Way, beyond, correlations, least, monotone, near_least, nearly_all,

@@ -1,5 +1,5 @@
 //! Lessons about timers if caches answer some requests and producers others.
-use super::runs::{B, Timer, W, Runs};
+use super::runs::{B, Runs, Timer, W};
 use super::timer::{BASIC, BEYOND, COMPARED, Other, PREDICTIVE, RECONSIDERED};
 use crate::lesson::{About, Choice, Lesson, Measure, Part, Situation};
 use crate::result::Results;

@@ -1,5 +1,5 @@
 //! Rules about how something develops over a sweep, and on which side of a bound it stays.
-use super::runs::{Timer, Runs, joined, number};
+use super::runs::{Runs, Timer, joined, number};
 use crate::claim::Outcome;
 use crate::rule::{Finding, SEEDS, are_enough, estimate, quotient, text};
 use recoup_sim::statistic::order::spearman;

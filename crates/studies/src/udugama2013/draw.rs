@@ -65,12 +65,7 @@ fn gains(results: &Results) -> Figure {
 }
 
 /// The change of a column over time, from a run with records.
-fn steps(
-    runs: &Runs<'_>,
-    at: &[(&str, &str)],
-    name: &str,
-    (column, from): (&str, f64),
-) -> Series {
+fn steps(runs: &Runs<'_>, at: &[(&str, &str)], name: &str, (column, from): (&str, f64)) -> Series {
     let mut steps = Series::new(name, Style::Steps);
     if let Some(table) = runs.table(at, "c1", "window") {
         let points = table.points("time_s", column).into_iter();

@@ -139,10 +139,9 @@ fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'stati
             ("D-07", single::faster_at_each(&runs, "Cubic")),
             ("D-08", single::cubic_gains_more(&runs)),
         ],
-        Section::Growth => vec![
-            ("D-01", growth::one_per_round(&runs)),
-            ("D-02", growth::a_third_at_first(&runs)),
-        ],
+        Section::Growth => {
+            vec![("D-01", growth::one_per_round(&runs)), ("D-02", growth::a_third_at_first(&runs))]
+        }
         Section::Burst => vec![
             ("D-13", burst::equal_after_one(&runs)),
             ("D-14", burst::grows_with_losses(&runs)),

@@ -78,6 +78,5 @@ fn scheduler(results: &Results) -> Option<Lesson> {
         claims: &["D-26", "D-29"],
     };
     let runs = Runs::of(results, "fairness");
-    about
-        .lesson(TIME, FAIRNESS.map(|it| (it, share::of(&runs, "c1", (it.name, "80 %"), "time_s"))))
+    about.lesson(TIME, FAIRNESS.map(|it| (it, share::of(&runs, "c1", (it.name, "80 %"), "time_s"))))
 }

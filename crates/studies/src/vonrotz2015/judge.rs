@@ -207,8 +207,7 @@ fn longer_bounds_gain_nothing(results: &Results) -> Finding {
 /// The claims judged with one parameter changed: in scenario 1, in scenario 2 at five hops, in
 /// scenario 3 at one.
 fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
-    let mut all: Vec<_> =
-        OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, runs)?))).collect();
+    let mut all: Vec<_> = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, runs)?))).collect();
     all.extend([
         ("A-11", one::speed_up(runs, "2", (2.5, 6.0))),
         ("A-13", one::speed_up(runs, "5", (1.8, 4.0))),

@@ -54,7 +54,13 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// The frames of the next aggregate, and its bytes; single frames stay as they are.
-    fn compose(&mut self, now: u64, index: usize, to: StationId, rate: Rate) -> (Vec<Mpdu<L>>, u32) {
+    fn compose(
+        &mut self,
+        now: u64,
+        index: usize,
+        to: StationId,
+        rate: Rate,
+    ) -> (Vec<Mpdu<L>>, u32) {
         let Some(plan) = self.plan.aggregation else {
             return (Vec::new(), 0);
         };

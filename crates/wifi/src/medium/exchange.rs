@@ -167,7 +167,13 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Gives a frame up that has not arrived.
-    pub(super) fn abandon(&mut self, index: usize, line: usize, queued: Queued<L>, reason: Discard) {
+    pub(super) fn abandon(
+        &mut self,
+        index: usize,
+        line: usize,
+        queued: Queued<L>,
+        reason: Discard,
+    ) {
         let from = StationId(index as u32);
         let is_numbered = queued.sequence.is_some() && !queued.is_management() && !queued.is_void;
         if let Address::Station(to) = queued.to

@@ -60,7 +60,8 @@ impl<L: Load + Clone> Medium<L> {
 
     /// An access point that works again goes on where it would be.
     pub(super) fn resume_beacons(&mut self, now: u64, index: usize) {
-        let (station, interval) = (&mut self.stations[index], self.plan.infrastructure.beacon_nanos);
+        let (station, interval) =
+            (&mut self.stations[index], self.plan.infrastructure.beacon_nanos);
         if station.role == Role::AccessPoint && station.beacon_at < now {
             station.beacon_at += (now - station.beacon_at).div_ceil(interval.max(1)) * interval;
         }
@@ -144,7 +145,8 @@ impl<L: Load + Clone> Medium<L> {
                 self.manage(now, index, from, Management::AuthenticationResponse);
             }
             Management::AuthenticationResponse if is_asked => {
-                let before = self.stations[index].association.as_ref().and_then(Association::before);
+                let before =
+                    self.stations[index].association.as_ref().and_then(Association::before);
                 self.manage(now, index, from, Management::AssociationRequest { before });
             }
             Management::AssociationRequest { .. } => {

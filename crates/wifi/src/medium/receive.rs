@@ -29,7 +29,8 @@ impl<L: Load + Clone> Medium<L> {
     fn catch_up(&mut self, now: u64, index: usize) {
         loop {
             let station = &mut self.stations[index];
-            let step = station.radio.step(now, &mut self.receiver, &mut station.access, &mut self.air);
+            let step =
+                station.radio.step(now, &mut self.receiver, &mut station.access, &mut self.air);
             match step {
                 Err(()) => return,
                 Ok(None) => {}

@@ -186,7 +186,13 @@ impl<L: Load + Clone> Medium<L> {
             let end = start + nanos;
             let station = &mut self.stations[index];
             let neighbours = if is_weak { WEAK } else { ppdu };
-            station.radio.expect(Signal { ppdu: neighbours, start, end, power: neighbour.power, rate });
+            station.radio.expect(Signal {
+                ppdu: neighbours,
+                start,
+                end,
+                power: neighbour.power,
+                rate,
+            });
             if is_addressed {
                 addressed += 1;
                 let place = station.expected.iter().rposition(|other| other.end <= end);

@@ -90,7 +90,7 @@ impl MotionPlan {
     /// Reads a motion as it is written.
     ///
     /// # Errors
-    /// If the text cannot be read; the error names the offending part and what would be right.
+    /// If the text cannot be read; the error names the offending part and the remedy.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse_with(text, "motion", FAMILY)
     }

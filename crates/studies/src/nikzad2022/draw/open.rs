@@ -1,7 +1,7 @@
 //! Figures of what the paper leaves open: the proposal against Basic with each value that was tried.
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::nikzad2022::open::{OPEN, Open};
-use crate::nikzad2022::runs::{B, W, Runs};
+use crate::nikzad2022::runs::{B, Runs, W};
 use crate::nikzad2022::timer::{BASIC, ENDS, RECONSIDERED};
 use crate::result::Results;
 use crate::rule::quotient;

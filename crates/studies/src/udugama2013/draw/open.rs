@@ -53,8 +53,7 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
             (Axis::quantity("Simple1 / Smart", ""), caption, series)
         }
         Section::Growth => {
-            let at =
-                |loss: &'static str| line(loss, &move |runs| growth::first_growth(runs, loss));
+            let at = |loss: &'static str| line(loss, &move |runs| growth::first_growth(runs, loss));
             let series = vec![
                 at("0.1 %"),
                 at("0.2 %"),

@@ -7,7 +7,7 @@ use recoup_studies::compare::{Cell, Comparison, Line, Quantity};
 use recoup_studies::contest::Duel;
 use std::fmt::Write as _;
 
-/// Both worlds as a table.
+/// Simulated and real runs as a table.
 pub(super) fn both(comparison: &Comparison) -> String {
     let percent = comparison.within * 100.0;
     let what = comparison.quantities.first().map_or("", |it| it.label);
@@ -16,14 +16,14 @@ pub(super) fn both(comparison: &Comparison) -> String {
             if quantity.unit.is_empty() { String::new() } else { format!(" ({})", quantity.unit) };
         format!("<th colspan=\"2\">{}{}</th>", escape(quantity.label), escape(&unit))
     });
-    let worlds = "<th>simulated</th><th>sockets</th>".repeat(comparison.quantities.len());
+    let columns = "<th>simulated</th><th>sockets</th>".repeat(comparison.quantities.len());
     let mut table = format!(
         "<h2 id=\"sockets\">On real processes</h2>\n<p class=\"small\">The same scenarios in real time: each node a \
          <code>recoup forward</code>, each link a <code>recoup link</code> with the simulator's channels, consumers and \
          producers <code>recoup fetch</code> and <code>recoup serve</code>, on the loopback interface of one machine. \
-         Where a verdict is given, both worlds have to agree within {percent} % ({what}). Intervals are for 95 %.</p>\n\
-         <div class=\"wide\"><table class=\"worlds\">\n<tr><th rowspan=\"2\">Experiment</th>{}<th rowspan=\"2\">\
-         Difference</th><th rowspan=\"2\">The paper's runs</th></tr>\n<tr>{worlds}</tr>\n",
+         At points with a verdict, both have to agree within {percent} % ({what}). Intervals are for 95 %.</p>\n\
+         <div class=\"wide\"><table class=\"compared\">\n<tr><th rowspan=\"2\">Experiment</th>{}<th rowspan=\"2\">\
+         Difference</th><th rowspan=\"2\">The paper's runs</th></tr>\n<tr>{columns}</tr>\n",
         heads.collect::<String>()
     );
     for line in &comparison.lines {
@@ -32,7 +32,7 @@ pub(super) fn both(comparison: &Comparison) -> String {
     table + "</table></div>\n" + &contests(&comparison.duels)
 }
 
-/// What one way of doing it needs of what the other needs; nothing without contests.
+/// Cost of one alternative relative to the other; empty without contests.
 fn contests(duels: &[Duel]) -> String {
     let heads = ["Contest", "ours", "theirs", "quotient", "simulated", "difference"];
     let heads = heads.map(|head| format!("<th>{head}</th>")).concat();
@@ -42,7 +42,7 @@ fn contests(duels: &[Duel]) -> String {
     let rows: String = duels.iter().map(contest).collect();
     format!(
         "<p class=\"small\">Contests on processes: means of both sides, and of the quotients of runs with the same \
-         seed, with what the simulation says of it.</p>\n<div class=\"wide\"><table class=\"worlds\">\n\
+         seed, with the simulated value.</p>\n<div class=\"wide\"><table class=\"compared\">\n\
          <tr>{heads}</tr>\n{rows}</table></div>\n"
     )
 }
@@ -112,7 +112,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn both_worlds_stand_in_one_row() {
+    fn simulation_and_processes_share_a_row() {
         let cell = Cell {
             simulated: Estimate::of(&[10.0, 10.0], 0.95),
             real: Estimate::of(&[10.2], 0.95),
