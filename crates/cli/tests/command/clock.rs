@@ -88,8 +88,8 @@ fn signed_commands_go_on_after_clock_steps() {
         machine.set(clock);
         let words = format!("ctl --face {} cs erase / --sign /operator", at(&forwarder, "tcp"));
         let output = machine.command(&words).output().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "the clock is wrong by {clock} s: {said}");
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "the clock is wrong by {clock} s: {log}");
     }
     assert_eq!(forwarder.stop("TERM").0, Some(0));
 }

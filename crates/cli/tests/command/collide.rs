@@ -71,7 +71,7 @@ fn processes_with_colliding_targets_do_not_mix() {
 }
 
 #[test]
-fn listed_name_of_a_staging_folder_is_refused() {
+fn listed_name_of_a_staging_folder_is_rejected() {
     let place = Place::new();
     let socket = format!("unix://{}", place.path("node").display());
     place.write("node.toml", format!("[[listen]]\nuri = \"{socket}\"\n").as_bytes());

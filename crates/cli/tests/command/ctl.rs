@@ -11,7 +11,7 @@ fn forwarder(place: &Place, more: &str) -> (Server, String) {
     (place.serve("forward --config node.toml"), format!("ctl --json --face {unix}"))
 }
 
-fn told(place: &Place, ctl: &str, words: &str) -> Value {
+fn run_ctl(place: &Place, ctl: &str, words: &str) -> Value {
     place.run(&format!("{ctl} {words}")).succeeds().document()
 }
 
@@ -19,45 +19,46 @@ fn told(place: &Place, ctl: &str, words: &str) -> Value {
 fn faces_come_and_go_and_routes_with_them() {
     let place = Place::new();
     let (_forwarder, ctl) = forwarder(&place, "");
-    let made = told(&place, &ctl, "face create udp://127.0.0.1:6399 --mtu 1400 --reliability on");
+    let made =
+        run_ctl(&place, &ctl, "face create udp://127.0.0.1:6399 --mtu 1400 --reliability on");
     assert_eq!((&made["remote"], &made["mtu"]), (&"udp4://127.0.0.1:6399".into(), &1400.into()));
     let again = "face create udp4://127.0.0.1:6399 --congestion-marking-interval 7";
-    assert_eq!(told(&place, &ctl, again)["face"], made["face"], "it is there and is changed");
-    let changed = told(&place, &ctl, "face update udp4://127.0.0.1:6399 --mtu 1300");
+    assert_eq!(run_ctl(&place, &ctl, again)["face"], made["face"], "it is there and is changed");
+    let changed = run_ctl(&place, &ctl, "face update udp4://127.0.0.1:6399 --mtu 1300");
     assert_eq!((&changed["face"], &changed["mtu"]), (&made["face"], &1300.into()));
-    let face = told(&place, &ctl, "face show udp://127.0.0.1:6399");
+    let face = run_ctl(&place, &ctl, "face show udp://127.0.0.1:6399");
     assert_eq!((&face["face"], &face["persistency"]), (&made["face"], &"persistent".into()));
     assert!(face["flags"].as_array().unwrap().contains(&"lp-reliability".into()), "{face}");
     assert_eq!(face["marking_interval_s"], 0.007);
 
-    told(&place, &ctl, "route add /a udp4://127.0.0.1:6399 --cost 7");
+    run_ctl(&place, &ctl, "route add /a udp4://127.0.0.1:6399 --cost 7");
     // A face that is not there is opened.
-    told(&place, &ctl, "route add /a/b tcp4://127.0.0.1:6398 --expires 3600000");
-    let routes = told(&place, &ctl, "route list");
+    run_ctl(&place, &ctl, "route add /a/b tcp4://127.0.0.1:6398 --expires 3600000");
+    let routes = run_ctl(&place, &ctl, "route list");
     assert_eq!(routes.as_array().unwrap().len(), 2, "{routes}");
-    let of_operators = told(&place, &ctl, "route list --origin static");
+    let of_operators = run_ctl(&place, &ctl, "route list --origin static");
     assert_eq!(of_operators.as_array().unwrap().len(), 2, "{of_operators}");
-    assert_eq!(told(&place, &ctl, "route list --origin nlsr"), Value::Array(Vec::new()));
+    assert_eq!(run_ctl(&place, &ctl, "route list --origin nlsr"), Value::Array(Vec::new()));
     assert_eq!((&routes[0]["prefix"], &routes[0]["routes"][0]["cost"]), (&"/a".into(), &7.into()));
-    let fib = told(&place, &ctl, "fib list");
+    let fib = run_ctl(&place, &ctl, "fib list");
     let of = |entry: &&Value| entry["prefix"] == "/a/b";
     let inherited = fib.as_array().unwrap().iter().find(of).unwrap();
     assert_eq!(inherited["next_hops"].as_array().unwrap().len(), 2, "{fib}");
 
-    told(&place, &ctl, "face destroy udp4://127.0.0.1:6399");
-    assert_eq!(told(&place, &ctl, "route list").as_array().unwrap().len(), 1);
+    run_ctl(&place, &ctl, "face destroy udp4://127.0.0.1:6399");
+    assert_eq!(run_ctl(&place, &ctl, "route list").as_array().unwrap().len(), 1);
     place.run(&format!("{ctl} face show udp4://127.0.0.1:6399")).fails(3, &["no face leads to"]);
     let own = format!("{ctl} route add /localhost/nfd tcp4://127.0.0.1:6398");
     place.run(&own).fails(1, &["commands come by this prefix"]);
     place
         .run(&format!("{ctl} face create udp4://127.0.0.1:6399 --mtu 10"))
         .fails(2, &["256 or more"]);
-    told(&place, &ctl, "route remove /a/b tcp4://127.0.0.1:6398");
-    assert_eq!(told(&place, &ctl, "route list"), Value::Array(Vec::new()));
+    run_ctl(&place, &ctl, "route remove /a/b tcp4://127.0.0.1:6398");
+    assert_eq!(run_ctl(&place, &ctl, "route list"), Value::Array(Vec::new()));
 }
 
 #[test]
-fn a_face_that_is_not_there_is_no_face_whatever_is_to_be_done_with_it() {
+fn missing_face_is_an_error_for_all_commands() {
     let place = Place::new();
     let (_forwarder, ctl) = forwarder(&place, "");
     for words in [
@@ -67,24 +68,24 @@ fn a_face_that_is_not_there_is_no_face_whatever_is_to_be_done_with_it() {
         "route add /a 999",
         "route remove /a 999",
     ] {
-        let said = ["there is no face 999", "face list"];
-        place.run(&format!("{ctl} {words}")).fails(3, &said);
+        let expected = ["there is no face 999", "face list"];
+        place.run(&format!("{ctl} {words}")).fails(3, &expected);
     }
-    let refused = place.run(&format!("{ctl} strategy unset /"));
-    assert!(!refused.fails(2, &["must have a strategy"]).stderr.contains("too old"));
+    let rejected = place.run(&format!("{ctl} strategy unset /"));
+    assert!(!rejected.fails(2, &["must have a strategy"]).stderr.contains("too old"));
 }
 
 #[test]
-fn faces_on_an_interface_are_created_with_its_name() {
+fn faces_on_an_interface_have_its_name() {
     let place = Place::new();
     let (_forwarder, ctl) = forwarder(&place, "");
     let group = "udp4://224.0.23.170:56363";
-    let made = told(&place, &ctl, &format!("face create {group} --local dev://no-such-if"));
+    let made = run_ctl(&place, &ctl, &format!("face create {group} --local dev://no-such-if"));
     assert_eq!(made["remote"], group);
-    let face = told(&place, &ctl, &format!("face show {group}"));
+    let face = run_ctl(&place, &ctl, &format!("face show {group}"));
     let how = (&face["persistency"], &face["link_type"]);
     assert_eq!(how, (&"permanent".into(), &"multi-access".into()));
-    told(&place, &ctl, &format!("face destroy {group}"));
+    run_ctl(&place, &ctl, &format!("face destroy {group}"));
     let station = "face create ether://[02:00:00:00:00:07]";
     place.run(&format!("{ctl} {station}")).fails(2, &["faces create", "406"]);
     place.run(&format!("{ctl} face create udp4://127.0.0.1:9 --local dev://lo")).fails(2, &["406"]);
@@ -92,21 +93,21 @@ fn faces_on_an_interface_are_created_with_its_name() {
 }
 
 #[test]
-fn strategies_and_the_content_store_are_changed_and_the_report_has_everything() {
+fn strategies_and_content_store_are_changed() {
     let place = Place::new();
     let (_forwarder, ctl) = forwarder(&place, "[node]\ncache = \"500 packets\"\n");
-    told(&place, &ctl, "strategy set /live multicast");
-    let shown = told(&place, &ctl, "strategy show /live/x");
+    run_ctl(&place, &ctl, "strategy set /live multicast");
+    let shown = run_ctl(&place, &ctl, "strategy show /live/x");
     assert_eq!(shown[0]["strategy"], "/localhost/nfd/strategy/multicast/v=4");
     place.run(&format!("{ctl} strategy set /live unheard")).fails(3, &["404"]);
-    told(&place, &ctl, "strategy unset /live");
-    assert_eq!(told(&place, &ctl, "strategy list").as_array().unwrap().len(), 1);
-    let changed = told(&place, &ctl, "cs config --capacity 9 --serve off");
+    run_ctl(&place, &ctl, "strategy unset /live");
+    assert_eq!(run_ctl(&place, &ctl, "strategy list").as_array().unwrap().len(), 1);
+    let changed = run_ctl(&place, &ctl, "cs config --capacity 9 --serve off");
     assert_eq!(changed["capacity"], 9);
-    let info = told(&place, &ctl, "cs info");
+    let info = run_ctl(&place, &ctl, "cs info");
     assert_eq!((&info["capacity"], &info["flags"]), (&9.into(), &serde_json::json!(["admit"])));
-    assert_eq!(told(&place, &ctl, "cs erase /")["count"], 0);
-    let report = told(&place, &ctl, "status report");
+    assert_eq!(run_ctl(&place, &ctl, "cs erase /")["count"], 0);
+    let report = run_ctl(&place, &ctl, "status report");
     let version = report["status"]["version"].as_str().unwrap();
     assert!(version.starts_with("recoup "), "{report}");
     assert_eq!(report["channels"].as_array().unwrap().len(), 2, "{report}");
@@ -119,7 +120,7 @@ fn strategies_and_the_content_store_are_changed_and_the_report_has_everything() 
 }
 
 #[test]
-fn with_keys_only_their_owner_commands_and_programs_still_register() {
+fn keys_restrict_commands_but_not_registration() {
     let place = Place::new();
     place.run("key new /operator").succeeds();
     place.run("key export /operator --public -o op.cert").succeeds();
@@ -137,7 +138,7 @@ fn with_keys_only_their_owner_commands_and_programs_still_register() {
 }
 
 #[test]
-fn who_finds_no_forwarder_is_told_how_to_start_one() {
+fn missing_forwarder_error_names_the_command() {
     let place = Place::new();
     let face = format!("unix://{}", place.path("nowhere").display());
     place.run(&format!("ctl --face {face} status show")).fails(6, &["nowhere"]);

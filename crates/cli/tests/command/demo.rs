@@ -2,7 +2,7 @@
 use crate::place::Place;
 
 #[test]
-fn adaptive_timers_beat_the_constant_one_and_the_same_bytes_arrive() {
+fn adaptive_timers_beat_the_constant_one() {
     let place = Place::new();
     let words =
         "demo --size 800kB --loss 4% --rto constant(rto=2s) --rto jacobson --json --out pictures";
@@ -26,7 +26,7 @@ fn the_table_names_every_timer() {
 }
 
 #[test]
-fn wrong_links_and_timers_are_refused() {
+fn wrong_links_and_timers_are_rejected() {
     let place = Place::new();
     place.run("demo --rate 10").refuses(&["10 Mbit/s"]);
     place.run("demo --loss 100%").refuses(&["below 100%"]);

@@ -26,7 +26,7 @@ packet = "1250 B"
 "#;
 
 #[test]
-fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
+fn processes_are_no_faster_than_their_links() {
     let place = Place::new();
     place.write("line.toml", LINE.as_bytes());
     // How much slower it is than in simulation is up to whatever else the machine does.
@@ -37,7 +37,7 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
         found.as_f64().unwrap_or_else(|| panic!("{name}, {backend}: {document}"))
     };
     assert_eq!((&document["agrees"], &document["lines"][0]["place"]), (&true.into(), &"c1".into()));
-    // 600 packets that count 1250 octets at 10 Mbit/s are 0.6 s, whatever they really measure.
+    // 600 packets charged with 1250 bytes at 10 Mbit/s are 0.6 s, whatever their real length.
     assert!((0.6..0.7).contains(&metric("time_s", "simulated")), "{document}");
     assert!(metric("time_s", "sockets") > 0.6, "{document}");
     assert!(place.exists("line-emulated/sockets/runs.csv"));
@@ -46,7 +46,7 @@ fn a_line_on_processes_brings_the_content_no_faster_than_its_links() {
 }
 
 #[test]
-fn who_has_not_ended_when_a_run_stops_counts_as_incomplete_in_both_worlds() {
+fn unfinished_fetch_is_incomplete_on_both_backends() {
     let place = Place::new();
     place
         .write("line.toml", format!("stop = \"3 s\"\n{LINE}").replace("600 kB", "6 MB").as_bytes());
@@ -83,13 +83,13 @@ fn greedy_part(place: &Place, scheduler: &str) -> f64 {
 }
 
 #[test]
-fn a_router_shares_its_link_within_a_tenth_of_max_min_however_greedy_one_is() {
+fn router_shares_its_link_nearly_max_min() {
     let place = Place::new();
     place.write("shared.toml", shared_link().as_bytes());
     let takes_more = greedy_part(&place, "none");
     assert!(takes_more > 0.6, "without a scheduler: {takes_more}");
     for scheduler in ["max-min", "drr"] {
-        // Max-min fair is a half each. A machine that is busy may keep one of them from asking for a while.
+        // Max-min fair is a half each. On a busy machine one of them may stall for a while.
         let parts: Vec<f64> = std::iter::repeat_with(|| greedy_part(&place, scheduler))
             .take(3)
             .scan(false, |done, part| {
@@ -103,15 +103,15 @@ fn a_router_shares_its_link_within_a_tenth_of_max_min_however_greedy_one_is() {
 }
 
 #[test]
-fn what_cannot_be_had_on_processes_is_one_line() {
+fn unsupported_property_is_one_line() {
     let place = Place::new();
     place.write("line.toml", LINE.as_bytes());
-    let refused = |setting: &str, piece: &str| {
+    let rejects = |setting: &str, piece: &str| {
         place.run(&format!("emulate line.toml --fresh --set {setting}")).fails(2, &[piece]);
     };
-    refused("node.processing=constant(time=1ms)", "processing");
-    refused("link.marking=codel()", "marking");
-    refused("applications.c1.stop=1s", "c1 must end by itself");
+    rejects("node.processing=constant(time=1ms)", "processing");
+    rejects("link.marking=codel()", "marking");
+    rejects("applications.c1.stop=1s", "c1 must end by itself");
     place.run("emulate line.toml --within often").refuses(&["per cent"]);
 }
 
@@ -128,7 +128,7 @@ fn long_run(place: &Place) -> (Child, String) {
 }
 
 #[test]
-fn a_run_that_is_interrupted_leaves_neither_processes_nor_files() {
+fn interrupted_run_leaves_no_processes_or_files() {
     let place = Place::new();
     let (child, mark) = long_run(&place);
     kill(&child, "INT");
@@ -140,7 +140,7 @@ fn a_run_that_is_interrupted_leaves_neither_processes_nor_files() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn processes_end_with_whoever_started_them() {
+fn processes_end_with_their_parent() {
     let place = Place::new();
     let (mut child, mark) = long_run(&place);
     child.kill().unwrap();

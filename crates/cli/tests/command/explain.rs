@@ -46,7 +46,7 @@ fn ran(scenario: &str) -> Place {
 }
 
 #[test]
-fn a_lost_segment_has_its_link_its_timer_and_its_delay() {
+fn lost_segment_has_link_timer_and_delay() {
     let place = ran(LINE);
     let document = place.run("explain line-results 5 --json").succeeds().document();
     assert_eq!(document["cause"], "repair");
@@ -75,7 +75,7 @@ fn a_lost_segment_has_its_link_its_timer_and_its_delay() {
 }
 
 #[test]
-fn a_run_is_chosen_by_its_seed_and_its_place_in_the_sweep() {
+fn run_is_chosen_by_seed_and_point() {
     let place = ran(LINE);
     let ended = place.run("explain line-results 4 --seed 5 --at link.delay=5ms");
     ended.fails(2, &["no point of the sweep has these values", "link.delay=5 ms"]);
@@ -89,9 +89,9 @@ fn a_run_is_chosen_by_its_seed_and_its_place_in_the_sweep() {
 }
 
 #[test]
-fn what_cannot_be_explained_is_said_in_a_line() {
+fn unexplainable_segment_is_one_line() {
     let place = ran(LINE);
-    place.run("explain line-results 20").fails(2, &["c1 never asked for 20", "from 0"]);
+    place.run("explain line-results 20").fails(2, &["c1 never requested 20", "from 0"]);
     place.run("explain line-results 1 -a c2").fails(2, &["no consumer is called c2", "c1"]);
     place.run("explain line-results /other/1").fails(2, &["no consumer requests it"]);
     place.run("explain line-results five").fails(2, &["neither the number of a segment"]);
@@ -101,7 +101,7 @@ fn what_cannot_be_explained_is_said_in_a_line() {
 }
 
 #[test]
-fn results_that_do_not_run_again_alike_are_not_explained() {
+fn irreproducible_results_are_not_explained() {
     let place = ran(LINE);
     let journal = String::from_utf8(place.read("line-results/journal.jsonl")).unwrap();
     let (first, rest) = journal.split_once("\"digest\":\"").unwrap();

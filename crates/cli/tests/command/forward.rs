@@ -1,4 +1,4 @@
-//! A forwarder process: between whom, by which way, and what is said about it.
+//! A forwarder process: its faces, routes and messages.
 use crate::place::{Ended, Ends, Place, Server, kill, noise, until};
 
 /// A forwarder that listens at `listen`, with more of a configuration behind that.
@@ -22,7 +22,7 @@ pub(crate) fn unix(place: &Place) -> String {
 }
 
 #[test]
-fn a_producer_registers_and_consumers_on_every_kind_of_face_fetch() {
+fn consumers_on_every_kind_of_face_fetch() {
     let place = Place::new();
     let content = noise(300_000);
     place.write("data", &content);
@@ -36,7 +36,7 @@ fn a_producer_registers_and_consumers_on_every_kind_of_face_fetch() {
     }
     let (code, served) = server.stop("INT");
     assert_eq!(code, Some(0));
-    // The first fetch filled the cache; metadata is asked for anew.
+    // The first fetch filled the cache; metadata is requested again.
     assert_eq!(served["segments"], 38, "{served}");
     let (code, document) = forwarder.stop("TERM");
     assert_eq!((code, &document["event"]), (Some(0), &"stopped".into()));
@@ -47,7 +47,7 @@ fn a_producer_registers_and_consumers_on_every_kind_of_face_fetch() {
 }
 
 #[test]
-fn over_udp_a_producer_registers_only_where_peers_elsewhere_may() {
+fn remote_producer_registers_only_if_permitted() {
     let place = Place::new();
     let content = noise(30_000);
     place.write("data", &content);
@@ -63,7 +63,7 @@ fn over_udp_a_producer_registers_only_where_peers_elsewhere_may() {
 }
 
 #[test]
-fn two_forwarders_in_a_chain_over_udp_bring_what_a_producer_behind_the_second_serves() {
+fn chain_of_forwarders_over_udp_works() {
     let place = Place::new();
     let content = noise(200_000);
     place.write("data", &content);
@@ -91,7 +91,7 @@ fn a_file_is_fetched_through_a_multicast_group() {
     let content = noise(100_000);
     place.write("data", &content);
     let unix = unix(&place);
-    // Nobody else talks at a port that was free.
+    // No other program uses a port that was free.
     let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let lan = format!(
         "[node]\ncache = 0\n[[face]]\nname = \"lan\"\nuri = \"udp4://224.0.23.170:{port}\"\n\
@@ -104,10 +104,11 @@ fn a_file_is_fetched_through_a_multicast_group() {
     let fetched = place.run(&format!("fetch /data -q --face {}", near.face()));
     if fetched.code == Some(0) {
         assert!(fetched.stdout == content);
-        let told = place.run(&format!("ctl --json --face {unix} face list")).succeeds().document();
-        assert!(told.to_string().contains("multi-access"), "{told}");
+        let listed =
+            place.run(&format!("ctl --json --face {unix} face list")).succeeds().document();
+        assert!(listed.to_string().contains("multi-access"), "{listed}");
     } else {
-        // Where a group cannot be joined the face never came up, and says so.
+        // If the group cannot be joined, the face never came up, and the log reports it.
         assert!(std::env::var_os("RECOUP_REQUIRE_NAMESPACES").is_none());
         let (_, document) = near.stop("INT");
         assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
@@ -116,8 +117,8 @@ fn a_file_is_fetched_through_a_multicast_group() {
     drop(far);
 }
 
-/// What fetching through two forwarders costs with a link between them that loses a frame of twenty: the last words of the near
-/// and the far one, and of the consumer.
+/// Cost of a fetch through two forwarders over a link that loses a frame of twenty: final documents of the near and the
+/// far forwarder, and of the consumer.
 fn over_a_lossy_link(near: &str, far: &str) -> [serde_json::Value; 3] {
     let place = Place::new();
     let content = noise(1_500_000);
@@ -144,7 +145,7 @@ fn over_a_lossy_link(near: &str, far: &str) -> [serde_json::Value; 3] {
 }
 
 #[test]
-fn what_a_link_between_forwarders_loses_they_send_again() {
+fn forwarders_recover_losses_of_their_link() {
     for recovery in ["wldr", "acked"] {
         let [near, far, _] = over_a_lossy_link(recovery, recovery);
         for document in [near, far] {
@@ -157,7 +158,7 @@ fn what_a_link_between_forwarders_loses_they_send_again() {
 }
 
 #[test]
-fn a_forwarder_with_recovery_serves_one_without_as_before() {
+fn recovery_interoperates_with_plain_forwarders() {
     for ends in [["wldr", "off"], ["off", "wldr"]] {
         let [near, far, _] = over_a_lossy_link(ends[0], ends[1]);
         let resent = |document: &serde_json::Value| document["recovery"]["resent"].as_u64();
@@ -167,7 +168,7 @@ fn a_forwarder_with_recovery_serves_one_without_as_before() {
 }
 
 #[test]
-fn a_static_face_is_opened_when_its_neighbour_comes_and_again_when_it_comes_back() {
+fn static_face_reopens_when_its_neighbour_returns() {
     let place = Place::new();
     place.write("data", b"content");
     let unix = unix(&place);
@@ -184,44 +185,44 @@ fn a_static_face_is_opened_when_its_neighbour_comes_and_again_when_it_comes_back
 }
 
 #[test]
-fn what_is_wrong_with_a_configuration_is_one_line_with_its_place() {
+fn wrong_configuration_is_one_line_with_place() {
     let place = Place::new();
-    let refused = |text: &str, pieces: &[&str]| {
+    let rejects = |text: &str, pieces: &[&str]| {
         place.write("node.toml", text.as_bytes());
         place.run("forward --config node.toml").fails(2, pieces);
     };
     let listen = "[[listen]]\nuri = \"udp://127.0.0.1:0\"\n";
-    refused(&format!("{listen}[nod]\n"), &["node.toml:3:2: nod:", "did you mean `node`?"]);
-    refused(&format!("{listen}[node]\nstrategy = 7\n"), &["node.toml:4:12: node.strategy:"]);
-    refused(&format!("{listen}[[route]]\nprefix = \"/\"\n"), &["route.1.face: is missing"]);
-    refused("", &["[[listen]]"]);
-    refused("[[listen]\n", &["node.toml:1:"]);
+    rejects(&format!("{listen}[nod]\n"), &["node.toml:3:2: nod:", "did you mean `node`?"]);
+    rejects(&format!("{listen}[node]\nstrategy = 7\n"), &["node.toml:4:12: node.strategy:"]);
+    rejects(&format!("{listen}[[route]]\nprefix = \"/\"\n"), &["route.1.face: is missing"]);
+    rejects("", &["[[listen]]"]);
+    rejects("[[listen]\n", &["node.toml:1:"]);
     place.run("forward --config nowhere.toml").fails(4, &["nowhere.toml"]);
-    refused(&format!("{listen}a = 1\nb = 2\nc = 3\n"), &["and 2 other mistakes, in lines 4, 5"]);
+    rejects(&format!("{listen}a = 1\nb = 2\nc = 3\n"), &["and 2 other mistakes, in lines 4, 5"]);
 }
 
 #[test]
-fn what_is_in_the_way_of_a_listener_is_said_and_left_alone() {
+fn obstacle_of_a_listener_is_named_and_kept() {
     let place = Place::new();
     let socket = unix(&place);
     let listen = ["tcp4://127.0.0.1:0", "udp4://127.0.0.1:0", socket.as_str()];
     let first = forwarder(&place, "a.toml", &listen, "");
-    let refused = |uri: &str, piece: &str| {
+    let rejects = |uri: &str, piece: &str| {
         place.write("b.toml", format!("[[listen]]\nuri = \"{uri}\"\n").as_bytes());
         place.run("forward --config b.toml").fails(4, &[uri, piece]);
     };
     for scheme in ["tcp4", "udp4", "unix"] {
-        refused(&at(&first, scheme), "another program listens there already");
+        rejects(&at(&first, scheme), "another program listens there already");
     }
     place.write("mine", b"content");
-    refused(&format!("unix://{}", place.path("mine").display()), "is no socket: remove it");
+    rejects(&format!("unix://{}", place.path("mine").display()), "is no socket: remove it");
     assert_eq!(place.read("mine"), b"content");
     let nowhere = place.path("nowhere/socket").display().to_string();
-    refused(&format!("unix://{nowhere}"), "the folder of the socket does not exist");
+    rejects(&format!("unix://{nowhere}"), "the folder of the socket does not exist");
 }
 
 #[test]
-fn a_forwarder_takes_the_socket_over_that_a_killed_one_left_behind() {
+fn forwarder_reuses_the_socket_of_a_killed_one() {
     let place = Place::new();
     let socket = unix(&place);
     drop(forwarder(&place, "a.toml", &[&socket], ""));
@@ -234,7 +235,7 @@ fn a_forwarder_takes_the_socket_over_that_a_killed_one_left_behind() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_forwarder_whose_log_finds_no_room_forwards_on() {
+fn full_log_does_not_stop_forwarding() {
     let place = Place::new();
     let socket = unix(&place);
     place.write("a.toml", format!("[[listen]]\nuri = \"{socket}\"\n").as_bytes());
@@ -249,7 +250,7 @@ fn a_forwarder_whose_log_finds_no_room_forwards_on() {
 }
 
 #[test]
-fn a_live_run_is_done_again_from_its_recording() {
+fn recording_replays_a_live_run() {
     let place = Place::new();
     place.write("data", &noise(100_000));
     let unix = unix(&place);
@@ -267,9 +268,9 @@ fn a_live_run_is_done_again_from_its_recording() {
     let document = place.run("replay run --json").succeeds().document();
     assert_eq!(document["complete"], true, "{document}");
     assert_eq!(document["outputs"], document["compared"]);
-    let said = place.run("replay run --verbose").succeeds();
-    let said = String::from_utf8(said.stdout).unwrap();
-    let sent = said.lines().filter(|line| line.contains(" > ") && !line.contains("Dropped"));
+    let printed = place.run("replay run --verbose").succeeds();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let sent = printed.lines().filter(|line| line.contains(" > ") && !line.contains("Dropped"));
     let events = sent.clone().filter(|line| line.contains("Event")).count();
     assert_eq!(Some((sent.count() - events) as u64), live["frames_out"].as_u64());
 
@@ -286,7 +287,7 @@ fn a_live_run_is_done_again_from_its_recording() {
     place.run("replay nowhere").fails(4, &["nowhere"]);
 }
 
-/// What a forwarder serves under a path of its status page.
+/// Content below a path of a forwarder's status page.
 pub(crate) fn page(forwarder: &Server, path: &str) -> String {
     get(forwarder.listening["metrics"].as_str().expect("a page"), path)
 }
@@ -304,7 +305,7 @@ pub(crate) fn get(at: &str, path: &str) -> String {
 }
 
 #[test]
-fn who_looks_at_a_forwarder_sees_what_it_carried_and_dropped() {
+fn status_page_shows_traffic_and_drops() {
     let place = Place::new();
     place.write("data", &noise(100_000));
     let unix = unix(&place);
@@ -335,7 +336,7 @@ fn who_looks_at_a_forwarder_sees_what_it_carried_and_dropped() {
 }
 
 #[test]
-fn a_configuration_is_read_again_without_dropping_who_is_connected() {
+fn reload_keeps_connections() {
     let place = Place::new();
     place.write("data", b"content");
     let unix = unix(&place);
@@ -368,8 +369,8 @@ fn a_configuration_is_read_again_without_dropping_who_is_connected() {
     place.run(&format!("ctl --face {unix} route show /n")).fails(3, &["no route"]);
 }
 
-/// A fetch of 3 MB at 1.2 MB/s or less, because a window of 40 segments meets a link of 40 ms; what it says in the end.
-/// Only its timer finds losses, and it is so long that it never expires, however slow the machine.
+/// A fetch of 3 MB at 1.2 MB/s or less, because a window of 40 segments meets a link of 40 ms; its final document. Only
+/// its timer detects losses, and it is so long that it never expires, however slow the machine.
 fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
     let words = format!(
         "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) --loss timeout \
@@ -382,7 +383,7 @@ fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json
 }
 
 #[test]
-fn a_consumer_whose_face_goes_down_and_comes_back_finishes_without_a_window_reduction() {
+fn face_flap_does_not_reduce_the_window() {
     let place = Place::new();
     let content = noise(3_000_000);
     place.write("data", &content);
@@ -409,11 +410,11 @@ fn a_consumer_whose_face_goes_down_and_comes_back_finishes_without_a_window_redu
 }
 
 #[test]
-fn a_producer_that_moves_to_another_forwarder_costs_the_consumer_no_window() {
+fn moving_producer_does_not_reduce_the_window() {
     let place = Place::new();
     let content = noise(3_000_000);
     place.write("data", &content);
-    // No routing follows it: the old place says for as long as it takes that it was there.
+    // No routing follows it: the old place reports the departure for as long as needed.
     let node = "[node]\ncache = 0\nmobility = \"mldr(lost=30s)\"\n";
     let doors = ["here", "there"].map(|name| format!("unix://{}", place.path(name).display()));
     let points = [0, 1].map(|place_of| {

@@ -1,4 +1,4 @@
-//! Producers that lie, over UDP: each answers an Interest with whatever a test says.
+//! Malicious producers over UDP: each test scripts the answers to Interests.
 use bytes::{Bytes, BytesMut};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -35,7 +35,7 @@ pub(crate) fn asked_object(interest: &Interest) -> Option<Name> {
     (interest.name.last()? == keyword).then(|| interest.name.parent())
 }
 
-/// The number of the segment that an Interest asks for.
+/// Number of the requested segment.
 pub(crate) fn asked_segment(interest: &Interest) -> Option<u64> {
     Convention::Typed.parse_segment(&interest.name.last()?)
 }
@@ -56,7 +56,7 @@ pub(crate) fn signed(name: &Name, last: Option<u64>, content: &[u8]) -> Data {
     builder.build(content, &DigestSigner)
 }
 
-/// The same Data with a bit of its content flipped.
+/// Copy of the Data with a bit of its content flipped.
 pub(crate) fn forged(data: &Data) -> Data {
     let mut wire = data.wire().to_vec();
     let content = data.content();

@@ -37,7 +37,7 @@ fn lines(ended: &Ended) -> Vec<Value> {
 }
 
 #[test]
-fn a_file_crosses_a_mini_ndn_topology_the_short_way() {
+fn file_crosses_a_topology_by_the_short_path() {
     let place = place();
     place.write("film", &noise(100_000));
     let serve = ["--beside", "d", "exec recoup serve film --name /d/film --quiet"];
@@ -79,7 +79,7 @@ fn interests_cross_a_link_in_both_directions() {
 }
 
 #[test]
-fn the_exit_code_is_that_of_the_command_that_fails() {
+fn exit_code_is_that_of_the_failing_command() {
     let place = place();
     let on = |text| ["--on", "b", text];
     let words = [on("echo first >> order"), on("exit 9"), on("echo third >> order")].concat();
@@ -87,14 +87,14 @@ fn the_exit_code_is_that_of_the_command_that_fails() {
     assert_eq!(place.read("order"), b"first\n");
     let beside = ["--beside", "a", "exit 4", "--on", "b", "true"];
     emulate(&place, "--quiet", &beside).fails(4, &["`exit 4` on a"]);
-    // Nobody serves that.
+    // No producer serves that.
     let fetch = ["--on", "a", "recoup fetch /d/none -o none --quiet 2> why"];
     emulate(&place, "--quiet", &fetch).fails(3, &["exit code 3"]);
     assert!(String::from_utf8(place.read("why")).unwrap().contains("no route"));
 }
 
 #[test]
-fn a_script_finds_all_nodes_and_settings_stand_above_the_file() {
+fn scripts_find_nodes_and_settings_override_files() {
     let place = place();
     let script = "for n in a b c d; do \
         recoup ctl --face unix://$RECOUP_NODES/$n.sock cs info --json > $n.json; done; \
@@ -108,30 +108,30 @@ fn a_script_finds_all_nodes_and_settings_stand_above_the_file() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_one_line_before_anything_starts() {
+fn errors_are_one_line_before_any_start() {
     let place = place();
-    let refused = |words: &str, pieces: &[&str]| {
+    let rejects = |words: &str, pieces: &[&str]| {
         place.run(&format!("emulate {words}")).fails(2, pieces);
     };
-    refused("net.conf --on router true", &["no node is called `router`", "a, b, c, d"]);
-    refused("net.conf --within 3", &["--within is for a scenario"]);
-    refused("net.conf --set link.recovery=some", &["link.recovery"]);
-    refused("net.conf --set node.processing=constant(time=1ms)", &["processing"]);
+    rejects("net.conf --on router true", &["no node is called `router`", "a, b, c, d"]);
+    rejects("net.conf --within 3", &["--within is for a scenario"]);
+    rejects("net.conf --set link.recovery=some", &["link.recovery"]);
+    rejects("net.conf --set node.processing=constant(time=1ms)", &["processing"]);
     place.write("bad.conf", NET.replace("delay=50ms", "delay=slow").as_bytes());
-    refused("bad.conf", &["recoup: bad.conf: line 9: ", "slow"]);
+    rejects("bad.conf", &["recoup: bad.conf: line 9: ", "slow"]);
     place.write("line.toml", b"[topology]\nlinks = [\"a-b\"]\n");
-    refused("line.toml --on a true", &["--on is for a topology"]);
+    rejects("line.toml --on a true", &["--on is for a topology"]);
     place.run("emulate none.conf").fails(4, &["none.conf"]);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_that_it_started_outlives_it_even_if_it_is_killed() {
+fn no_process_outlives_a_killed_parent() {
     let place = place();
     let mark = place.path("mark").display().to_string();
     let mut command = place.command("emulate net.conf --quiet --beside a");
     command.env("PATH", "/usr/bin:/bin");
-    // A child that is told of no end of its grandparent, and that does not mind being asked.
+    // A child without notice of its grandparent's end, which ignores signals.
     let stubborn =
         format!("(trap '' TERM; while :; do sleep 1; done; : {mark}) & sleep 600; : {mark}");
     command.arg(stubborn).args(["--on", "b", &format!("sleep 600; : {mark}")]);
@@ -150,7 +150,7 @@ fn a_command_that_is_not_there_is_named() {
 }
 
 #[test]
-fn without_commands_it_stands_until_it_is_told_to_end_and_leaves_nothing() {
+fn network_runs_until_terminated_and_leaves_nothing() {
     let place = place();
     let temporary = place.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -161,10 +161,10 @@ fn without_commands_it_stands_until_it_is_told_to_end_and_leaves_nothing() {
     let sleeper = format!("sh -c 'sleep 600; : {mark}' & sleep 600");
     command.arg(sleeper).stderr(Stdio::piped());
     let mut network = Ends(command.spawn().expect("the command runs"));
-    let mut said = BufReader::new(network.0.stderr.take().unwrap());
+    let mut printed = BufReader::new(network.0.stderr.take().unwrap());
     let mut table = String::new();
     while table.lines().count() < 5 {
-        assert!(said.read_line(&mut table).unwrap() > 0, "{table}");
+        assert!(printed.read_line(&mut table).unwrap() > 0, "{table}");
     }
     for piece in ["d     unix://", "/nodes/d.sock", "http://127.0.0.1:", "beside b, c"] {
         assert!(table.contains(piece), "{piece}: {table}");

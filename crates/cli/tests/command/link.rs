@@ -3,7 +3,7 @@ use crate::place::{Ended, Place, noise};
 use std::time::Instant;
 
 #[test]
-fn what_passes_a_link_takes_its_rate_and_is_accounted_for() {
+fn traffic_takes_the_rate_and_is_counted() {
     let place = Place::new();
     let content = noise(250_000);
     place.write("data", &content);
@@ -15,7 +15,7 @@ fn what_passes_a_link_takes_its_rate_and_is_accounted_for() {
     );
     let began = Instant::now();
     let fetched = place.run(&format!("fetch /data -q --face {}", link.face())).succeeds();
-    // 250,000 octets at 4 Mbit/s are half a second.
+    // 250,000 bytes at 4 Mbit/s are half a second.
     assert!(began.elapsed().as_secs_f64() > 0.5, "{:?}", began.elapsed());
     assert!(fetched.stdout == content);
     let (code, document) = link.stop("TERM");
@@ -37,7 +37,7 @@ fn two_fetches_share_one_link() {
     let contents = [noise(300_000), noise(250_000)];
     place.write("a", &contents[0]);
     place.write("b", &contents[1]);
-    // One server, so that only the addresses of the clients tell the two fetches apart.
+    // One server, so that only the addresses of the clients distinguish the two fetches.
     let server = place.serve("serve . --name /folder --listen udp://127.0.0.1:0");
     let far = server.face().replace("udp4", "udp");
     let link = place.serve_with(
@@ -88,18 +88,18 @@ fn losses_of_a_link_are_made_good() {
 }
 
 #[test]
-fn what_is_wrong_with_a_link_is_one_line() {
+fn wrong_link_is_one_line() {
     let place = Place::new();
     let between = "link --between udp://127.0.0.1:0 udp://127.0.0.1:9";
-    let refused = |words: &str, pieces: &[&str]| {
+    let rejects = |words: &str, pieces: &[&str]| {
         place.run(&format!("{between} {words}")).fails(2, pieces);
     };
-    refused("--rate fast", &["--rate:", "10 Mbit/s"]);
-    refused("--back-loss often", &["--back-loss:", "often"]);
-    refused("--queue 32", &["--queue:", "packets"]);
-    refused("--order slow-then-fast", &["--order:"]);
+    rejects("--rate fast", &["--rate:", "10 Mbit/s"]);
+    rejects("--back-loss often", &["--back-loss:", "often"]);
+    rejects("--queue 32", &["--queue:", "packets"]);
+    rejects("--order slow-then-fast", &["--order:"]);
     place.write("link.toml", b"[link]\ndely = \"1 ms\"\n");
-    refused("--file link.toml", &["link.toml:2:1", "did you mean `delay`?"]);
+    rejects("--file link.toml", &["link.toml:2:1", "did you mean `delay`?"]);
     place.run("link --between tcp://127.0.0.1 udp://127.0.0.1").fails(2, &["no UDP face"]);
     let elsewhere = "link --between udp://192.0.2.1:7001 udp://127.0.0.1:9";
     place.run(elsewhere).fails(4, &["cannot open a link"]);

@@ -1,4 +1,4 @@
-//! The command as its users run it: what it does, and what it says when it cannot.
+//! The command as its users run it: its effects, and its errors.
 mod place;
 
 mod arena;

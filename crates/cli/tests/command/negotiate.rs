@@ -1,4 +1,4 @@
-//! Link recovery that commands negotiate without being told to.
+//! Link recovery that commands negotiate by default.
 use crate::forward::{at, forwarder, page, unix};
 use crate::place::{Place, Server, noise, until};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn agreement(place: &Place, face: &str, fetch: &str) -> Value {
     document["link_recovery"].clone()
 }
 
-/// The same over a long link.
+/// The number of a fetch over a long link.
 fn fetched(serve: &str, fetch: &str) -> Value {
     let place = Place::new();
     let server = server(&place, UDP, serve);
@@ -59,11 +59,11 @@ fn verbose_fetch_reports_the_agreement() {
     let place = Place::new();
     let server = server(&place, UDP, "");
     let link = long_link(&place, &server);
-    let said = |verbose: &str| {
+    let printed = |verbose: &str| {
         let words = format!("fetch /data -o copy {verbose} --face {}", link.face());
         place.run(&words).succeeds().stderr
     };
-    let (details, events) = (said("-v"), said("-vv"));
+    let (details, events) = (printed("-v"), printed("-vv"));
     assert!(details.contains("\n  link recovery agreed\n"), "{details}");
     assert!(events.contains("link recovery agreed at udp4://127.0.0.1:"), "{events}");
 }

@@ -1,4 +1,4 @@
-//! A forwarder that is looked at: captures of its frames, and what it says while it runs.
+//! Observation of a forwarder: captures of its frames, and its log.
 use crate::forward::get;
 use crate::place::{Place, kill, noise, until};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A forwarder with this in its configuration that writes what it says to the file `said`.
+/// A forwarder with this in its configuration that logs to the file `log`.
 struct Observed<'a> {
     place: &'a Place,
     child: Child,
@@ -22,22 +22,22 @@ impl<'a> Observed<'a> {
     fn start_as(place: &'a Place, node: &str, mut command: Command) -> Self {
         let listen = format!("[[listen]]\nuri = \"unix://{}\"\n", place.path("socket").display());
         place.write("node.toml", format!("[node]\n{node}\n{listen}").as_bytes());
-        let said = std::fs::File::create(place.path("said")).unwrap();
-        let child = command.stdout(Stdio::null()).stderr(said).spawn().expect("the command runs");
+        let log = std::fs::File::create(place.path("log")).unwrap();
+        let child = command.stdout(Stdio::null()).stderr(log).spawn().expect("the command runs");
         until("the socket", || place.exists("socket"));
         Self { place, child, listen }
     }
 
-    fn said(&self) -> String {
-        String::from_utf8(self.place.read("said")).unwrap()
+    fn log(&self) -> String {
+        String::from_utf8(self.place.read("log")).unwrap()
     }
 
     /// Another configuration is followed.
     fn reload(&self, node: &str) {
-        let before = self.said().lines().count();
+        let before = self.log().lines().count();
         self.place.write("node.toml", format!("[node]\n{node}\n{}", self.listen).as_bytes());
         kill(&self.child, "HUP");
-        until("it is read again", || self.said().lines().count() > before);
+        until("it is read again", || self.log().lines().count() > before);
     }
 
     /// Serves and fetches a file through it.
@@ -53,7 +53,7 @@ impl<'a> Observed<'a> {
     fn end(mut self) -> String {
         kill(&self.child, "INT");
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        self.said()
+        self.log()
     }
 }
 
@@ -64,13 +64,13 @@ impl Drop for Observed<'_> {
     }
 }
 
-/// What a capture begins with.
-fn is_capture(octets: &[u8]) -> bool {
-    octets.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a])
+/// Whether the bytes begin a capture.
+fn is_capture(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a])
 }
 
 #[test]
-fn frames_are_captured_from_the_beginning_or_when_a_reload_says_so() {
+fn capture_begins_at_start_or_reload() {
     let place = Place::new();
     let observed = Observed::start(&place, "capture = \"all.pcapng\"", "");
     observed.carry();
@@ -88,34 +88,34 @@ fn frames_are_captured_from_the_beginning_or_when_a_reload_says_so() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_ends_the_capture_with_one_line_and_nothing_else() {
+fn full_disk_only_ends_the_capture() {
     let place = Place::new();
     let observed = Observed::start(&place, "capture = \"/dev/full\"", "--log json");
     for _ in 0..3 {
         observed.carry();
     }
-    until("the line", || observed.said().contains("capture-ended"));
-    let said = observed.end();
-    let ended: Vec<Value> = said
+    until("the line", || observed.log().contains("capture-ended"));
+    let log = observed.end();
+    let ended: Vec<Value> = log
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
         .filter(|line: &Value| line["event"] == "capture-ended")
         .collect();
-    let [line] = ended.as_slice() else { panic!("{said}") };
+    let [line] = ended.as_slice() else { panic!("{log}") };
     assert_eq!(line["level"], "warn");
     let text = line["text"].as_str().unwrap();
     assert!(text.contains("/dev/full") && text.contains("no space left"), "{text}");
 }
 
 /// The lines of standard error that are events of that name.
-fn events(said: &str, name: &str) -> Vec<Value> {
-    let lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+fn events(log: &str, name: &str) -> Vec<Value> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.filter(|line| line["event"] == name).collect()
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_ends_the_recording_and_nothing_else() {
+fn full_disk_only_ends_the_recording() {
     let place = Place::new();
     let words = "forward --config node.toml --log json --record";
     let full = place.command(&format!("{words} /dev/full"));
@@ -129,9 +129,9 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     {
         let observed = Observed::start_as(&place, "metrics = \"127.0.0.1:0\"", command);
         observed.carry();
-        until("the line", || observed.said().contains("recording-ended"));
+        until("the line", || observed.log().contains("recording-ended"));
         observed.carry();
-        let page = events(&observed.said(), "forwarding").remove(0)["page"].clone();
+        let page = events(&observed.log(), "forwarding").remove(0)["page"].clone();
         let page = page.as_str().unwrap();
         let status: Value = serde_json::from_str(&get(page, "/status.json")).unwrap();
         assert_eq!(status["recording"]["file"], file);
@@ -165,7 +165,7 @@ fn an_unread_standard_error_stops_nothing() {
         let mut child = place.command(&format!("{words} {form}")).spawn().expect("it runs");
         let mut first = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
-        stdout.read_line(&mut first).expect("it says where it listens");
+        stdout.read_line(&mut first).expect("it prints its address");
         let listening: Value = serde_json::from_str(&first).unwrap();
         let left_out = || {
             let status = get(listening["metrics"].as_str().unwrap(), "/status.json");
@@ -178,15 +178,15 @@ fn an_unread_standard_error_stops_nothing() {
         let mut observed = Observed { place: &place, child, listen };
         observed.carry();
         let mut reader = BufReader::new(observed.child.stderr.take().expect("a pipe"));
-        let mut said: u64 = 0;
-        let told = left_out();
-        while said < told {
+        let mut reported: u64 = 0;
+        let dropped = left_out();
+        while reported < dropped {
             let mut line = String::new();
             reader.read_line(&mut line).expect("it goes on");
-            said += gap(&line);
+            reported += gap(&line);
         }
-        assert!(said >= told, "{said} of {told}");
-        // It ends although nobody reads.
+        assert!(reported >= dropped, "{reported} of {dropped}");
+        // It ends although the pipe has no reader.
         come_and_go(&place, 4_000);
         let start = Instant::now();
         kill(&observed.child, "TERM");
@@ -195,7 +195,7 @@ fn an_unread_standard_error_stops_nothing() {
     }
 }
 
-/// How many lines a line says to be missing.
+/// Number of missing lines that a line reports.
 fn gap(line: &str) -> u64 {
     if let Ok(line) = serde_json::from_str::<Value>(line) {
         return line["lines"].as_u64().filter(|_| line["event"] == "lines-left-out").unwrap_or(0);
@@ -205,7 +205,7 @@ fn gap(line: &str) -> u64 {
 }
 
 #[test]
-fn a_capture_that_cannot_begin_is_one_line_and_after_a_reload_the_forwarder_goes_on() {
+fn failed_capture_does_not_stop_a_reload() {
     let place = Place::new();
     place.write(
         "node.toml",
@@ -214,18 +214,18 @@ fn a_capture_that_cannot_begin_is_one_line_and_after_a_reload_the_forwarder_goes
     place.run("forward --config node.toml").fails(4, &["none/x", "no such file"]);
     let observed = Observed::start(&place, "", "");
     observed.reload("capture = \"none/x\"");
-    until("the line", || observed.said().contains("none/x"));
+    until("the line", || observed.log().contains("none/x"));
     observed.carry();
     observed.end();
 }
 
 #[test]
-fn events_are_objects_with_time_and_level_and_as_many_as_are_wanted() {
+fn events_are_json_objects_up_to_the_level() {
     let place = Place::new();
     let observed = Observed::start(&place, "log = \"json\"\nlog-level = \"debug\"", "");
     let is_there = |name: &str, piece: &str| {
-        let said = observed.said();
-        let mut lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let log = observed.log();
+        let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.any(|line| line["event"] == name && line.to_string().contains(piece))
     };
     place.write("data", b"content");
@@ -234,26 +234,26 @@ fn events_are_objects_with_time_and_level_and_as_many_as_are_wanted() {
     until("the route", || is_there("route", "\"prefix\":\"/data\""));
     assert_eq!(server.stop("INT").0, Some(0));
     until("the route that has gone", || is_there("route", "\"cost\":null"));
-    assert!(is_there("forwarding", "/socket"), "{}", observed.said());
+    assert!(is_there("forwarding", "/socket"), "{}", observed.log());
     assert!(is_there("face", "\"change\":\"up\"") && is_there("face", "\"change\":\"closed\""));
     place.write("node.toml", b"nonsense = 1\n");
     kill(&observed.child, "HUP");
     until("the failure", || is_there("failed", "nonsense"));
-    let said = observed.end();
-    for line in said.lines() {
+    let log = observed.end();
+    for line in log.lines() {
         let line: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
         assert!(line["time_s"].as_f64().unwrap() > 1.7e9 && line["level"].is_string(), "{line}");
     }
 }
 
 #[test]
-fn faces_are_told_of_only_where_that_is_wanted() {
+fn faces_are_logged_only_on_request() {
     let place = Place::new();
     for (words, lines) in [("", 1), ("--quiet", 0), ("--log-level warn", 0)] {
         let observed = Observed::start(&place, "", words);
         observed.carry();
-        let said = observed.end();
-        assert_eq!(said.lines().count(), lines, "{words}: {said}");
+        let log = observed.end();
+        assert_eq!(log.lines().count(), lines, "{words}: {log}");
         std::fs::remove_file(place.path("socket")).ok();
     }
     let observed = Observed::start(&place, "", "--verbose");
@@ -268,7 +268,7 @@ fn an_unread_standard_error_stops_no_transfer() {
     let place = Place::new();
     let content = noise(20_000_000);
     place.write("data", &content);
-    // Nobody reads what the server says either: it ends with the test.
+    // The server's output has no reader either: it ends with the test.
     let server = place.serve("serve data --name /data --verbose --listen unix://socket");
     let words = format!("fetch /data --verbose -o copy --face {}", server.face());
     let mut child = place.command(&words).spawn().expect("it runs");

@@ -8,9 +8,9 @@ fn questions_are_answered_and_counted() {
     let server = place.serve("ping /site --serve --listen udp://127.0.0.1:0");
     let face = server.face();
     let ended = place.run(&format!("ping /site -c 3 -i 10ms -n 7 --face {face}")).succeeds();
-    let said = String::from_utf8(ended.stdout).unwrap();
+    let text = String::from_utf8(ended.stdout).unwrap();
     for piece in ["seq=7 time=", "seq=9 time=", "3 sent, 3 received", "0.0 % lost", "mdev"] {
-        assert!(said.contains(piece), "{piece}: {said}");
+        assert!(text.contains(piece), "{piece}: {text}");
     }
     let words = format!("ping /site -c 2 -i 10ms --json --face {face}");
     let document = place.run(&words).succeeds().document();
@@ -37,10 +37,10 @@ fn a_signal_ends_it_with_the_summary() {
     let words = format!("ping /site -i 10ms --face {}", server.face());
     let mut child = place.command(&words).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let mut said = String::new();
-    while !said.contains(" time=") && stdout.read_line(&mut said).unwrap() > 0 {}
+    let mut text = String::new();
+    while !text.contains(" time=") && stdout.read_line(&mut text).unwrap() > 0 {}
     kill(&child, "INT");
-    stdout.read_to_string(&mut said).unwrap();
+    stdout.read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(said.contains("rtt min/avg/max/mdev"), "{said}");
+    assert!(text.contains("rtt min/avg/max/mdev"), "{text}");
 }

@@ -29,7 +29,7 @@ fn a_trace_is_judged_by_each_estimator() {
 }
 
 #[test]
-fn the_table_says_that_it_approximates_and_curves_are_written() {
+fn table_states_approximation_and_curves_are_written() {
     let place = Place::new();
     place.write("rtt.tsv", trace().as_bytes());
     let ended = place.run("rto replay rtt.tsv --out curves").succeeds();
@@ -51,7 +51,7 @@ fn ndngets_log_has_no_times() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_with_what_would_be() {
+fn non_trace_is_rejected_with_valid_forms() {
     let place = Place::new();
     place.write("noise", b"\x00\xff\n\xfe\t\t\n");
     place.run("rto replay noise").fails(4, &["noise", "segments.tsv"]);

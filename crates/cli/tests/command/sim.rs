@@ -57,7 +57,7 @@ fn results(place: &Place, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn losses_come_from_a_file_and_captured_packets_go_into_one() {
+fn losses_are_read_and_captures_written() {
     let place = Place::new();
     let lossy = LINE
         .replace("bernoulli(p=0.02)", "trace(file=lift.txt)")
@@ -69,8 +69,8 @@ fn losses_come_from_a_file_and_captured_packets_go_into_one() {
     let captures: Vec<_> = std::fs::read_dir(place.path("results/captures")).unwrap().collect();
     assert_eq!(captures.len(), 2, "one for each point, and no unfinished ones");
     let lost = captures.into_iter().map(|entry| {
-        let octets = std::fs::read(entry.unwrap().path()).unwrap();
-        octets.windows(4).filter(|octets| octets == b"lost").count()
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        bytes.windows(4).filter(|bytes| bytes == b"lost").count()
     });
     assert_eq!(lost.collect::<Vec<_>>(), [8, 8], "four on each of the two ways");
     // Another list makes other results.
@@ -80,7 +80,7 @@ fn losses_come_from_a_file_and_captured_packets_go_into_one() {
 }
 
 #[test]
-fn a_sweep_runs_and_leaves_a_row_for_each_run() {
+fn sweep_leaves_a_row_per_run() {
     let place = with_line();
     let ended = place.run("sim line.toml --json --format csv").succeeds();
     let document = ended.document();
@@ -101,7 +101,7 @@ fn a_sweep_runs_and_leaves_a_row_for_each_run() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_digest_however_many_run_at_a_time() {
+fn digest_does_not_depend_on_concurrency() {
     let place = with_line();
     place.run("sim line.toml -q --out one --jobs 1 --format csv").succeeds();
     place.run("sim line.toml -q --out two --jobs 2 --format csv").succeeds();
@@ -115,7 +115,7 @@ fn the_same_seed_gives_the_same_digest_however_many_run_at_a_time() {
 }
 
 #[test]
-fn a_later_command_goes_on_and_another_scenario_is_refused() {
+fn later_command_resumes_but_only_the_scenario() {
     let place = with_line();
     place.run("sim line.toml -q --seeds 1").succeeds();
     let document = place.run("sim line.toml --json --seeds 1..2").succeeds().document();
@@ -130,7 +130,7 @@ fn a_later_command_goes_on_and_another_scenario_is_refused() {
 }
 
 #[test]
-fn the_scenario_that_was_kept_runs_to_the_same_results() {
+fn kept_scenario_gives_the_same_results() {
     let place = with_line();
     place.run("sim line.toml -q --seeds 1 --set applications.c1.retries=99").succeeds();
     place.run("sim line-results/scenario.toml -q --seeds 1 --out again").succeeds();
@@ -241,7 +241,7 @@ fn goes_on(place: &Place, signal: &str) {
 }
 
 #[test]
-fn a_campaign_that_is_interrupted_keeps_its_runs_and_goes_on() {
+fn interrupted_campaign_keeps_its_runs() {
     let place = with_line();
     let ended = interrupted(&place, "INT");
     ended.fails(130, &["interrupted", "goes on"]);
@@ -250,7 +250,7 @@ fn a_campaign_that_is_interrupted_keeps_its_runs_and_goes_on() {
 }
 
 #[test]
-fn a_campaign_that_is_killed_keeps_its_runs_and_goes_on() {
+fn killed_campaign_keeps_its_runs() {
     let place = with_line();
     let ended = interrupted(&place, "KILL");
     assert_eq!(ended.code, None);

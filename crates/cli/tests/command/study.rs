@@ -14,9 +14,9 @@ fn studies_are_listed_with_their_questions() {
 }
 
 #[test]
-fn a_study_runs_once_and_is_judged_and_drawn_from_what_is_there() {
+fn study_runs_once_and_uses_kept_results() {
     let place = Place::new();
-    // Two seeds decide nothing, which is what the exit code says.
+    // Two seeds decide nothing, as the exit code shows.
     let first = place.run("study check yang2016 --scale smoke --json").fails(2, &["undecided"]);
     let document: Value = first.document();
     assert_eq!((&document["study"], &document["seeds"]), (&"yang2016".into(), &2.into()));
@@ -49,7 +49,7 @@ fn a_figure_needs_only_its_own_experiment() {
 }
 
 #[test]
-fn a_study_runs_on_processes_beside_what_is_simulated() {
+fn study_runs_on_processes_beside_simulation() {
     let place = Place::new();
     let words =
         "study run yang2016 --scale smoke --backend sockets --figure linear --out here --json";
@@ -72,7 +72,7 @@ fn a_study_runs_on_processes_beside_what_is_simulated() {
 }
 
 #[test]
-fn two_ways_of_repair_are_held_against_each_other_on_processes() {
+fn repairs_are_compared_on_processes() {
     let place = Place::new();
     let words = "study run udugama2013 --scale smoke --backend sockets --figure repair-sources --out here --jobs 4";
     // A single run of each decides nothing; that both are there, and their quotient, is what counts here.
@@ -90,7 +90,7 @@ fn two_ways_of_repair_are_held_against_each_other_on_processes() {
 }
 
 #[test]
-fn every_study_runs_small_and_draws_every_figure_that_has_results() {
+fn every_study_runs_at_smoke_scale() {
     let place = Place::new();
     let checked =
         place.run("study check udugama2013 --scale smoke --json").fails(2, &["undecided"]);
@@ -105,7 +105,7 @@ fn every_study_runs_small_and_draws_every_figure_that_has_results() {
 }
 
 #[test]
-fn the_radio_and_the_moves_of_carofiglio2016_run_small_and_are_drawn() {
+fn carofiglio2016_runs_at_smoke_scale() {
     let place = Place::new();
     let checked =
         place.run("study check carofiglio2016 --scale smoke --json").fails(2, &["undecided"]);

@@ -1,4 +1,4 @@
-//! Verification: what is accepted, what is not, and what is said about it.
+//! Verification: accepted and rejected content, and its messages.
 use crate::place::{Place, Server, noise};
 
 fn signed(place: &Place) -> Server {
@@ -11,7 +11,7 @@ fn signed(place: &Place) -> Server {
 }
 
 #[test]
-fn the_right_key_is_accepted_by_name_and_by_file() {
+fn right_key_is_accepted_by_name_and_file() {
     let place = Place::new();
     let server = signed(&place);
     for key in ["alice.cert", "/alice"] {
@@ -25,7 +25,7 @@ fn the_right_key_is_accepted_by_name_and_by_file() {
 }
 
 #[test]
-fn a_wrong_key_and_a_missing_digest_are_refused() {
+fn wrong_key_and_missing_digest_are_rejected() {
     let place = Place::new();
     let server = signed(&place);
     let fetch = |how: &str| {
@@ -53,7 +53,7 @@ fn an_unknown_signer_is_reported_as_not_verified() {
 #[test]
 fn a_key_that_is_not_there_is_named() {
     let place = Place::new();
-    place.run("fetch /data -o x --verify key=nobody.pem").fails(4, &["nobody.pem"]);
+    place.run("fetch /data -o x --verify key=missing.pem").fails(4, &["missing.pem"]);
     place.write("garbage.pem", b"no key at all");
     place.run("fetch /data -o x --verify key=./garbage.pem").fails(4, &["garbage.pem"]);
 }

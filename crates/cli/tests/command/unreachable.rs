@@ -1,4 +1,4 @@
-//! Nobody there: exit code 6, and where the face came from.
+//! Unreachable peers: exit code 6, and the origin of the face.
 use crate::place::Place;
 use std::fs;
 
@@ -14,7 +14,7 @@ fn a_socket_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_named() {
+fn port_without_a_listener_is_named() {
     let place = Place::new();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let words = format!("fetch /a -o x --face tcp://{free}");
@@ -27,7 +27,7 @@ fn a_port_where_nobody_listens_is_named() {
 }
 
 #[test]
-fn a_configured_forwarder_is_named_with_the_place_of_its_configuration() {
+fn configured_forwarder_is_named_with_its_file() {
     let place = Place::new();
     fs::create_dir(place.path(".ndn")).unwrap();
     place.write(".ndn/client.conf", b"; comment\ntransport=unix:///no/where.sock\n");

@@ -20,7 +20,7 @@ fn every_help_has_examples_and_exit_codes() {
 }
 
 #[test]
-fn a_misspelled_value_is_answered_with_how_to_spell_it() {
+fn misspelled_value_is_named_with_the_right_one() {
     let place = Place::new();
     let cases: [(&str, &[&str]); 17] = [
         ("fetsh /a", &["fetsh", "fetch"]),
@@ -47,7 +47,7 @@ fn a_misspelled_value_is_answered_with_how_to_spell_it() {
 }
 
 #[test]
-fn a_wrong_algorithm_is_answered_with_those_that_exist() {
+fn wrong_algorithm_is_named_with_valid_ones() {
     let place = Place::new();
     let fetch = |more: &str| place.run(&format!("fetch /a -o x {more}"));
     fetch("--congestion cubik").refuses(&["--congestion", "cubik", "cubic"]);
@@ -62,7 +62,7 @@ fn a_wrong_algorithm_is_answered_with_those_that_exist() {
 }
 
 #[test]
-fn options_that_need_a_place_say_so() {
+fn options_without_their_place_are_errors() {
     let place = Place::new();
     place.run("fetch /a -o - --resume").fails(2, &["--resume", "-o"]);
     place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);

@@ -1,4 +1,4 @@
-//! A forwarder of several threads: whoever uses it need not know.
+//! A forwarder of several threads, which its users need not notice.
 use crate::forward::{at, forwarder, page, unix};
 use crate::place::{Ended, Place, Server, noise, until};
 use recoup_packet::interest::Uniqueness;
@@ -19,7 +19,7 @@ fn status(forwarder: &Server) -> Value {
 }
 
 #[test]
-fn clients_of_all_kinds_fetch_at_once_and_what_is_counted_adds_up() {
+fn all_kinds_of_clients_fetch_and_counts_agree() {
     for (workers, node) in
         [("2", "cache = \"500 packets\""), ("3", "cache = 0\nshard-components = 3")]
     {
@@ -53,16 +53,16 @@ fn clients_of_all_kinds_fetch_at_once_and_what_is_counted_adds_up() {
         assert!(again.stdout == noise(100_000));
         let document = status(&forwarder);
         let drops = |reason: &str| document["drops"][reason].as_u64().unwrap_or(0);
-        let refused = ["loop", "scope", "hop-limit", "too-fast"].map(drops);
+        let dropped = ["loop", "scope", "hop-limit", "too-fast"].map(drops);
         let asked = document["status"]["interests_in"].as_u64().unwrap();
         if node.contains("500") {
             // Each Interest was looked up once, at one worker.
             let [hits, misses] =
                 ["hits", "misses"].map(|key| document["cs"][key].as_u64().unwrap());
-            assert_eq!(hits + misses + refused.iter().sum::<u64>(), asked, "{document}");
+            assert_eq!(hits + misses + dropped.iter().sum::<u64>(), asked, "{document}");
             assert!(hits > 0 && document["cs"]["capacity"] == 500, "{document}");
         }
-        // What faces carried is what the whole carried, for nobody has left but consumers.
+        // Counts of faces add up to those of the whole, for only consumers have left.
         let faces = document["faces"].as_array().unwrap();
         let sum = |key: &str| faces.iter().filter_map(|face| face[key].as_u64()).sum::<u64>();
         assert!(
@@ -114,7 +114,7 @@ fn an_operator_changes_all_workers() {
 }
 
 #[test]
-fn a_configuration_that_is_read_again_reaches_all_workers() {
+fn reload_reaches_all_workers() {
     let place = Place::new();
     place.write("data", &noise(50_000));
     let unix = unix(&place);
@@ -155,7 +155,7 @@ fn a_configuration_that_is_read_again_reaches_all_workers() {
 }
 
 #[test]
-fn several_workers_are_not_recorded_and_their_number_is_read_where_it_is_given() {
+fn several_workers_cannot_be_recorded() {
     let place = Place::new();
     let unix = unix(&place);
     let listen = format!("[[listen]]\nuri = \"{unix}\"\n");
@@ -166,7 +166,7 @@ fn several_workers_are_not_recorded_and_their_number_is_read_where_it_is_given()
     place.write("many.toml", format!("{listen}[node]\nworkers = 65\n").as_bytes());
     place.run("forward --config many.toml").fails(2, &["many.toml:4:11: node.workers:", "64"]);
     place.run("forward --workers none").refuses(&["--workers", "auto"]);
-    // What the command line says stands above the file.
+    // The command line overrides the file.
     place.write("two.toml", format!("{listen}[node]\nworkers = 2\n").as_bytes());
     let one = place.serve("forward --config two.toml --workers 1 --record run");
     assert_eq!(one.stop("INT").0, Some(0));

@@ -16,7 +16,7 @@ fn all_fetch(object: &Object, face: &str) {
         assert_eq!(answer["sha256"], object.sha256(), "{answer}");
     }
     let output = fetch(&name, face, &["-q"]).stdout;
-    assert!(output == object.content, "{} octets arrived", output.len());
+    assert!(output == object.content, "{} bytes arrived", output.len());
 }
 
 fn serve_with_python(transport: Transport) {
@@ -47,7 +47,7 @@ fn serve_with_ndnts(transport: Transport) {
         "name": object.versioned(),
         "segmentSize": SEGMENT,
     }));
-    // It says that it serves before the forwarder has answered.
+    // It reports serving before the forwarder has answered.
     let ready = || try_fetch(&object.name, &forwarder.face, &["-q"]).status.success();
     assert!((0..50).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -59,36 +59,36 @@ fn serve_with_ndnts(transport: Transport) {
 
 #[test]
 #[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_registers_with_our_forwarder_and_serves_over_unix() {
+fn python_ndn_serves_by_our_forwarder_over_unix() {
     serve_with_python(Transport::Unix);
 }
 
 #[test]
 #[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_registers_with_our_forwarder_and_serves_over_tcp() {
+fn python_ndn_serves_by_our_forwarder_over_tcp() {
     serve_with_python(Transport::Tcp);
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_registers_with_our_forwarder_and_serves_over_unix() {
+fn ndnts_serves_by_our_forwarder_over_unix() {
     serve_with_ndnts(Transport::Unix);
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_registers_with_our_forwarder_and_serves_over_tcp() {
+fn ndnts_serves_by_our_forwarder_over_tcp() {
     serve_with_ndnts(Transport::Tcp);
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_registers_with_our_forwarder_and_serves_over_udp() {
+fn ndnts_serves_by_our_forwarder_over_udp() {
     serve_with_ndnts(Transport::Udp);
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_registers_with_our_forwarder_and_serves_over_websocket() {
+fn ndnts_serves_by_our_forwarder_over_websocket() {
     serve_with_ndnts(Transport::WebSocket);
 }

@@ -5,7 +5,7 @@ use crate::peer::Peer;
 use crate::recoup::Forwarder;
 use serde_json::{Value, json};
 
-fn told(peer: &mut Peer, request: &Value) -> Vec<Value> {
+fn dataset(peer: &mut Peer, request: &Value) -> Vec<Value> {
     peer.ask(request)["records"].as_array().cloned().unwrap_or_default()
 }
 
@@ -15,7 +15,7 @@ fn manage_with_ndnts(transport: Transport) {
     let forwarder = Forwarder::start(folder.path(), &transport.listen_uri(folder.path()));
     let mut peer = Peer::node("manage.js");
     peer.ask(&json!({ "do": "connect", "face": forwarder.face }));
-    let status = told(&mut peer, &json!({ "do": "told", "dataset": "GeneralStatus" }));
+    let status = dataset(&mut peer, &json!({ "do": "status", "dataset": "GeneralStatus" }));
     assert!(status[0]["nfdVersion"].as_str().is_some_and(|it| it.starts_with("recoup")));
     assert!(status[0]["startTimestamp"].as_u64() > Some(1_600_000_000_000), "{status:?}");
 
@@ -33,16 +33,16 @@ fn manage_with_ndnts(transport: Transport) {
     assert_eq!(command("cs/config", json!({ "capacity": 77 })), Some(200));
     assert_eq!(command("cs/erase", json!({ "name": "/" })), Some(200));
 
-    let found = told(&mut peer, &json!({ "do": "told", "scheme": "udp4" }));
+    let found = dataset(&mut peer, &json!({ "do": "status", "scheme": "udp4" }));
     let created: Vec<_> = found.iter().filter(|face| face["uri"] == to).collect();
     assert_eq!((created.len(), &created[0]["mtu"]), (1, &json!(1400)), "{found:?}");
-    let faces = told(&mut peer, &json!({ "do": "told", "dataset": "FaceStatus" }));
+    let faces = dataset(&mut peer, &json!({ "do": "status", "dataset": "FaceStatus" }));
     assert!(faces.iter().any(|face| face["nInInterests"].as_u64() > Some(0)), "{faces:?}");
-    let cs = told(&mut peer, &json!({ "do": "told", "dataset": "CsInfo" }));
+    let cs = dataset(&mut peer, &json!({ "do": "status", "dataset": "CsInfo" }));
     assert_eq!((&cs[0]["capacity"], &cs[0]["flags"]), (&json!(77), &json!(3)), "{cs:?}");
-    let choices = told(&mut peer, &json!({ "do": "told", "dataset": "StrategyChoice" }));
+    let choices = dataset(&mut peer, &json!({ "do": "status", "dataset": "StrategyChoice" }));
     assert_eq!(choices.len(), 2, "{choices:?}");
-    let channels = told(&mut peer, &json!({ "do": "told", "dataset": "ChannelStatus" }));
+    let channels = dataset(&mut peer, &json!({ "do": "status", "dataset": "ChannelStatus" }));
     assert_eq!(channels.len(), 2, "{channels:?}");
 
     let face = created[0]["faceId"].clone();
@@ -53,12 +53,12 @@ fn manage_with_ndnts(transport: Transport) {
     let route = json!({ "name": "/x", "faceId": face, "cost": 9, "flags": 3 });
     assert_eq!(command("rib/register", route), Some(200));
     assert_eq!(command("strategy-choice/unset", json!({ "name": "/live" })), Some(200));
-    let routes = told(&mut peer, &json!({ "do": "told", "dataset": "RibEntry" }));
+    let routes = dataset(&mut peer, &json!({ "do": "status", "dataset": "RibEntry" }));
     assert_eq!((routes.len(), &routes[0]["route"][0]["cost"]), (1, &json!(9)), "{routes:?}");
     let request =
         json!({ "do": "command", "verb": "faces/destroy", "parameters": { "faceId": face } });
     assert_eq!(peer.ask(&request)["statusCode"], 200);
-    assert!(told(&mut peer, &json!({ "do": "told", "dataset": "RibEntry" })).is_empty());
+    assert!(dataset(&mut peer, &json!({ "do": "status", "dataset": "RibEntry" })).is_empty());
 }
 
 /// python-ndn as operator, over one kind of face.
@@ -75,9 +75,9 @@ fn manage_with_python(transport: Transport) {
     assert_eq!(command("faces/create", json!({ "uri": "udp4://127.0.0.1:6397" })), Some(200));
     let choice = json!({ "name": "/live", "strategy": "/localhost/nfd/strategy/multicast" });
     assert_eq!(command("strategy-choice/set", choice), Some(200));
-    let mut told =
-        |dataset: &str| peer.ask(&json!({ "do": "told", "face": face, "dataset": dataset }));
-    let faces = told("faces/list");
+    let mut dataset =
+        |dataset: &str| peer.ask(&json!({ "do": "status", "face": face, "dataset": dataset }));
+    let faces = dataset("faces/list");
     let faces = faces["face_status"].as_array().cloned().unwrap_or_default();
     let created =
         faces.iter().find(|face| face["uri"] == "udp4://127.0.0.1:6397").expect("it is there");
@@ -86,21 +86,23 @@ fn manage_with_python(transport: Transport) {
         (&json!("PERSISTENT"), &json!("LOCAL"))
     );
     let id = created["face_id"].clone();
-    let strategies = told("strategy-choice/list");
+    let strategies = dataset("strategy-choice/list");
     assert_eq!(strategies["strategy_choices"].as_array().map(Vec::len), Some(2), "{strategies}");
     assert!(
-        told("status/general")["nfd_version"].as_str().is_some_and(|it| it.starts_with("recoup"))
+        dataset("status/general")["nfd_version"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("recoup"))
     );
 
     let route = json!({ "do": "command", "face": face, "verb": "rib/register",
         "parameters": { "name": "/x", "face_id": id, "cost": 9, "origin": 255 } });
     assert_eq!(peer.ask(&route)["statusCode"], 200);
-    let mut told =
-        |dataset: &str| peer.ask(&json!({ "do": "told", "face": face, "dataset": dataset }));
-    let routes = told("rib/list");
+    let mut dataset =
+        |dataset: &str| peer.ask(&json!({ "do": "status", "face": face, "dataset": dataset }));
+    let routes = dataset("rib/list");
     assert_eq!(routes["entries"][0]["name"], "/x", "{routes}");
     assert_eq!(routes["entries"][0]["routes"][0]["cost"], 9, "{routes}");
-    let fib = told("fib/list");
+    let fib = dataset("fib/list");
     let names: Vec<_> =
         fib["entries"].as_array().into_iter().flatten().map(|it| &it["name"]).collect();
     assert!(names.contains(&&json!("/x")), "{fib}");

@@ -1,4 +1,4 @@
-//! Each side decodes what the other encoded, and encodes what it understood: the octets are the same.
+//! Each side decodes the packets of the other and encodes them again: the bytes are the same.
 
 use crate::peer::Peer;
 use bytes::{Bytes, BytesMut};
@@ -14,7 +14,7 @@ use recoup_packet::signature::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Signs with a signature that was made before, so that re-encoding shows every other octet.
+/// Signs with an earlier signature, so that re-encoding shows every other byte.
 struct Replayed<'a> {
     info: SignatureInfo<'a>,
     value: &'a [u8],
@@ -43,7 +43,7 @@ impl Signer for Replayed<'_> {
     }
 }
 
-/// Decodes a packet and encodes what was understood, without looking at the octets again.
+/// Decodes a packet and encodes the result, without the original bytes.
 fn recode(wire: &Bytes) -> (Bytes, String) {
     match wire[0] {
         0x05 => {
@@ -86,7 +86,7 @@ fn read_packets_of(mut peer: Peer, choices: &[&str]) {
     assert!(packets.len() > 10, "{made}");
     for packet in packets {
         let label = packet["label"].as_str().expect("a label");
-        let wire = octets(&packet["hex"]);
+        let wire = bytes(&packet["hex"]);
         let (again, uri) = recode(&wire);
         if !choices.contains(&label) {
             assert_eq!(again, wire, "{label}");
@@ -101,8 +101,8 @@ fn read_packets_of(mut peer: Peer, choices: &[&str]) {
 /// A signature made by the peer is right with its key, and wrong as soon as a bit of the packet changes.
 fn check_signature(label: &str, wire: &Bytes, packet: &Value) {
     let key = match (&packet["spki"], &packet["secret"]) {
-        (Value::String(_), _) => PublicKey::from_spki(&octets(&packet["spki"])).expect("a key"),
-        (_, Value::String(_)) => PublicKey::from_hmac_secret(&octets(&packet["secret"])),
+        (Value::String(_), _) => PublicKey::from_spki(&bytes(&packet["spki"])).expect("a key"),
+        (_, Value::String(_)) => PublicKey::from_hmac_secret(&bytes(&packet["secret"])),
         _ => return,
     };
     let verifier = KeyVerifier(key);
@@ -118,14 +118,14 @@ fn check_signature(label: &str, wire: &Bytes, packet: &Value) {
     assert!(matches!(judge(&forged), Verdict::Bad(_)), "{label}");
 }
 
-fn octets(hex: &Value) -> Bytes {
-    let text = hex.as_str().expect("octets in hexadecimal");
-    let octet = |start| u8::from_str_radix(&text[start..start + 2], 16).expect("two digits");
-    (0..text.len()).step_by(2).map(octet).collect()
+fn bytes(hex: &Value) -> Bytes {
+    let text = hex.as_str().expect("bytes in hexadecimal");
+    let byte = |start| u8::from_str_radix(&text[start..start + 2], 16).expect("two digits");
+    (0..text.len()).step_by(2).map(byte).collect()
 }
 
 fn hex(wire: &[u8]) -> String {
-    wire.iter().map(|octet| format!("{octet:02x}")).collect()
+    wire.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A name with one component of each kind.
@@ -201,7 +201,7 @@ fn link_packets() -> Vec<(&'static str, Bytes)> {
     ]
 }
 
-/// Lets the peer decode and encode all that we make, but for what it says it does not know.
+/// Lets the peer decode and encode all our packets, except those that it reports as unknown.
 fn have_packets_read_by(mut peer: Peer, unknown: &[&str]) {
     for (label, wire) in packets() {
         let answer = peer.try_ask(&json!({ "do": "recode", "hex": hex(&wire) }));
@@ -238,6 +238,6 @@ fn we_understand_every_packet_of_python_ndn() {
 
 #[test]
 #[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_understands_every_packet_of_ours_but_fragments() {
+fn python_ndn_decodes_all_packets_but_fragments() {
     have_packets_read_by(Peer::python("packet.py"), &["fragment"]);
 }

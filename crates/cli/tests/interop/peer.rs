@@ -38,8 +38,8 @@ impl Peer {
     fn start(mut command: Command, script: &'static str) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the peers are installed: cargo xtask test interop");
-        let input = child.stdin.take().expect("a pipe was asked for");
-        let output = child.stdout.take().expect("a pipe was asked for");
+        let input = child.stdin.take().expect("a pipe");
+        let output = child.stdout.take().expect("a pipe");
         let (sender, lines) = channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -49,13 +49,13 @@ impl Peer {
         Self { child, input, lines, script }
     }
 
-    /// Asks for something and returns the answer, which may be an error.
+    /// Sends a request and returns the answer, which may be an error.
     pub(crate) fn try_ask(&mut self, request: &Value) -> Value {
         writeln!(self.input, "{request}").expect("the peer listens");
         self.next_line()
     }
 
-    /// Asks for something and returns the answer.
+    /// Sends a request and returns the answer.
     pub(crate) fn ask(&mut self, request: &Value) -> Value {
         let answer = self.try_ask(request);
         assert!(answer.get("error").is_none(), "{} to {request}: {answer}", self.script);
@@ -68,10 +68,10 @@ impl Peer {
         answer["face"].as_str().expect("the answer names a face").to_string()
     }
 
-    /// The next line that the peer says.
+    /// The next line of the peer.
     pub(crate) fn next_line(&mut self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE);
-        let line = line.unwrap_or_else(|error| panic!("{} says nothing: {error}", self.script));
+        let line = line.unwrap_or_else(|error| panic!("{} prints nothing: {error}", self.script));
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
 }

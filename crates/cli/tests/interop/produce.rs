@@ -10,7 +10,7 @@ use std::fs;
 /// The largest NDN packet: nothing is fragmented.
 const WHOLE: usize = 8800;
 
-/// What an Ethernet leaves to a datagram: a segment of 8,000 octets comes in six fragments.
+/// Space of a datagram on Ethernet: a segment of 8,000 bytes comes in six fragments.
 const NARROW: usize = 1400;
 
 /// Fetches each object discovering its version, to a file, and knowing it, to standard output.
@@ -28,11 +28,11 @@ fn fetch_every_object(transport: Transport, mtu: usize) {
         let copy = folder.path().join("copy");
         fetch(&object.name, &face, &["-o", &copy.display().to_string()]);
         let copied = fs::read(&copy).expect("the file was written");
-        assert!(copied == object.content, "{}: {} octets arrived", object.name, copied.len());
+        assert!(copied == object.content, "{}: {} bytes arrived", object.name, copied.len());
         fs::remove_file(copy).expect("the file can be removed");
 
         let output = fetch(&object.versioned(), &face, &[]).stdout;
-        assert!(output == object.content, "{}: {} octets arrived", object.name, output.len());
+        assert!(output == object.content, "{}: {} bytes arrived", object.name, output.len());
     }
 }
 
@@ -56,6 +56,6 @@ fn we_fetch_what_ndnts_serves_over_udp() {
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_fetch_what_ndnts_serves_over_udp_in_fragments() {
+fn we_fetch_fragments_of_ndnts_over_udp() {
     fetch_every_object(Transport::Udp, NARROW);
 }

@@ -21,15 +21,15 @@ pub(crate) fn run(home: &Path, arguments: &[&str]) -> Output {
 
 fn succeeded(command: &mut Command) -> Output {
     let output = command.output().expect("recoup runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {log}");
     output
 }
 
 /// `recoup serve`, until it is dropped.
 pub(crate) struct Served {
     child: Child,
-    /// Where consumers connect.
+    /// Face for consumers.
     pub(crate) face: String,
     /// The versioned name.
     pub(crate) name: String,
@@ -46,11 +46,11 @@ impl Served {
         let mut command = recoup(home);
         command.arg("serve").arg(file).args(arguments).args(["--json"]).stdout(Stdio::piped());
         let mut child = command.spawn().expect("recoup runs");
-        let output = child.stdout.take().expect("a pipe was asked for");
+        let output = child.stdout.take().expect("a pipe");
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("recoup says where it listens");
+        BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
         let listening: Value = serde_json::from_str(&line)
-            .unwrap_or_else(|error| panic!("recoup serve says {line:?}: {error}"));
+            .unwrap_or_else(|error| panic!("recoup serve prints {line:?}: {error}"));
         assert_eq!(listening["event"], "listening", "{line}");
         let text = |member: &str| listening[member].as_str().unwrap_or_default().to_string();
         Self { child, face: text("face"), name: text("name") }
@@ -60,17 +60,17 @@ impl Served {
 /// `recoup forward`, until it is dropped.
 pub(crate) struct Forwarder {
     child: Child,
-    /// Where others connect.
+    /// Face for peers.
     pub(crate) face: String,
     /// Where they connect over UDP.
     pub(crate) udp: String,
 }
 
 impl Forwarder {
-    /// Forwards between everybody who connects at `uri`; the configuration stands in `folder`.
+    /// Forwards between all peers that connect at `uri`; the configuration is in `folder`.
     pub(crate) fn start(folder: &Path, uri: &str) -> Self {
         let config = folder.join("node.toml");
-        // Faces over UDP offer recovery, which nobody else knows and everybody must survive.
+        // Faces over UDP offer recovery, which other implementations ignore.
         let listen = [uri, "udp://127.0.0.1:0"].map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n"));
         let node = "[node]\nrecovery = \"wldr\"\nlocalhop = true\ncache = 0\n";
         let text = format!("{node}{}", listen.concat());
@@ -78,11 +78,11 @@ impl Forwarder {
         let mut command = recoup(Path::new(NOWHERE));
         command.arg("forward").arg("--config").arg(config).arg("--json").stdout(Stdio::piped());
         let mut child = command.spawn().expect("recoup runs");
-        let output = child.stdout.take().expect("a pipe was asked for");
+        let output = child.stdout.take().expect("a pipe");
         let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).expect("recoup says where it listens");
+        BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
         let listening: Value = serde_json::from_str(&line)
-            .unwrap_or_else(|error| panic!("recoup forward says {line:?}: {error}"));
+            .unwrap_or_else(|error| panic!("recoup forward prints {line:?}: {error}"));
         let face =
             |place: usize| listening["faces"][place].as_str().unwrap_or_default().to_string();
         Self { child, face: face(0), udp: face(1) }

@@ -26,12 +26,12 @@ fn reach_what_we_registered(transport: Transport) {
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn a_forwarder_brings_interests_after_we_registered_over_unix() {
+fn registration_over_unix_brings_interests() {
     reach_what_we_registered(Transport::Unix);
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn a_forwarder_brings_interests_after_we_registered_over_tcp() {
+fn registration_over_tcp_brings_interests() {
     reach_what_we_registered(Transport::Tcp);
 }

@@ -7,7 +7,7 @@ use crate::recoup::{Forwarder, fetch};
 use serde_json::json;
 use std::time::Duration;
 
-/// The repository speaks over one kind of face, who asks for what it stored over all.
+/// The repository uses one kind of face, consumers of its content use all.
 fn store(transport: Transport) {
     let folder = tempfile::tempdir().expect("a folder for this test");
     let forwarder = Forwarder::start(folder.path(), &transport.listen_uri(folder.path()));
@@ -22,21 +22,21 @@ fn store(transport: Transport) {
         repo.try_ask(&put)["packets"].as_u64().filter(|packets| *packets > 0)
     });
     assert_eq!(stored, Some(25));
-    // Who put it there is gone, and there is no cache: it comes from the repository.
+    // The writer is gone, and there is no cache: the content comes from the repository.
     for face in [&forwarder.face, &forwarder.udp] {
         let output = fetch(&name, face, &["-q"]).stdout;
-        assert!(output == object.content, "{} octets arrived", output.len());
+        assert!(output == object.content, "{} bytes arrived", output.len());
     }
 }
 
 #[test]
 #[ignore = "needs ndn-python-repo: cargo xtask test interop"]
-fn a_python_repository_stores_and_serves_through_our_forwarder_over_unix() {
+fn python_repository_works_over_unix() {
     store(Transport::Unix);
 }
 
 #[test]
 #[ignore = "needs ndn-python-repo: cargo xtask test interop"]
-fn a_python_repository_stores_and_serves_through_our_forwarder_over_tcp() {
+fn python_repository_works_over_tcp() {
     store(Transport::Tcp);
 }

@@ -61,9 +61,9 @@ fn we_verify_what_ndnts_signs_with(algorithm: &str) {
     let output = fetch(&object.name, &face, &["--verify", &key("certificate")]);
     assert!(output.stdout == object.content);
     let output = try_fetch(&object.name, &face, &["--verify", &key("other"), "--retries", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(NOT_SIGNED), "{said}");
-    assert!(output.stdout.is_empty(), "something came through: {said}");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(NOT_SIGNED), "{log}");
+    assert!(output.stdout.is_empty(), "something came through: {log}");
 }
 
 #[test]

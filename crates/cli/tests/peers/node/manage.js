@@ -39,7 +39,7 @@ function fields(value) {
 }
 
 /** What a dataset says; of faces only those of a scheme, if one is given. */
-async function told({ dataset, scheme }) {
+async function status({ dataset, scheme }) {
   const wanted = scheme ? FaceQuery({ uriScheme: scheme }) : datasets[dataset];
   return { records: (await list(wanted, opts)).map(plain) };
 }
@@ -54,4 +54,4 @@ async function command({ verb, parameters }) {
   return { statusCode, statusText };
 }
 
-await serve({ connect: connectTo, told, command });
+await serve({ connect: connectTo, status, command });

@@ -53,7 +53,7 @@ async def run(request, work):
     return result["answer"]
 
 
-async def told(request):
+async def status(request):
     """What a dataset says."""
 
     async def work(app):
@@ -84,4 +84,4 @@ async def command(request):
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.ERROR)
-    asyncio.run(lines.serve({"told": told, "command": command}))
+    asyncio.run(lines.serve({"status": status, "command": command}))
