@@ -8,7 +8,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   recoup arena --list
-      name the cases: what each is about, its ideal time, and whether sockets can carry it
+      list the cases with their ideal times; mark those that can run on sockets
   recoup arena
       the default transport and CUBIC on every case; results go to ./arena-results
   recoup arena plain 'loss-*' sharing --transport newreno --transport 'cubic,loss=smart'
@@ -16,11 +16,11 @@ Examples:
   recoup arena --transport 'congestion=fixed(window=64),rto=reconsidered(min=adaptive)' --seeds 1..3
       the parts of a transport as `recoup fetch` takes them; parts left out are its defaults
   recoup arena --family 1..60 --transport newreno --out family
-      sixty random paths, the same on each machine: fix constants on these, check them on 61..120
+      sixty random paths, the same on each machine: tune constants on these, check them on 61..120
   recoup arena --cases ./mine my-case
       cases of your own: a scenario file each, with a table [arena]
   recoup arena loss-1 --backend sockets
-      the same case with processes of this machine, in real time
+      the case on processes of this machine, in real time
   recoup arena --json | jq '.transports[] | {transport, mean: .completion.geometric_mean}'
 ";
 
@@ -34,12 +34,12 @@ there is the geometric mean and the worst. docs/arena.md has the formulas.";
 ///
 /// A case is a scenario with an ideal: the shortest possible completion time of its path, or a fair share
 /// of its link. Each transport (congestion control, loss detector, timer) runs on each case with each
-/// seed. Results are kept in a folder, from which the same command goes on; it also holds the page, a heat
-/// map of transports and cases.
+/// seed. Results are kept in a folder, from which a repeated command resumes; it also holds the page, a
+/// heat map of transports and cases.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{SCORES}\n\n{EXIT_CODES}"))]
 pub(crate) struct ArenaArgs {
-    /// Cases: names, patterns such as 'loss-*', or situations such as sharing; all unless given
+    /// Cases: names, patterns such as 'loss-*', or situations such as sharing; by default all
     #[arg(value_name = "CASE")]
     pub wanted: Vec<String>,
 
@@ -51,11 +51,11 @@ pub(crate) struct ArenaArgs {
     #[arg(long, value_name = "DIR", help_heading = "Cases")]
     pub cases: Option<PathBuf>,
 
-    /// Random paths by their numbers, such as 1..60; alone unless cases are named, too
+    /// Random paths by number, such as 1..60; other cases run only if they are named
     #[arg(long, value_name = "NUMBERS", help_heading = "Cases")]
     pub family: Option<Seeds>,
 
-    /// Name the cases, and run nothing
+    /// List the cases, and run nothing
     #[arg(long, help_heading = "Cases")]
     pub list: bool,
 
@@ -65,8 +65,8 @@ pub(crate) struct ArenaArgs {
 
     /// Run the cases in simulation or on sockets
     ///
-    /// On sockets, cases that real time does not allow are left out unless they are named. A machine that is busy
-    /// with other things distorts what happens in milliseconds.
+    /// On sockets, cases that cannot run in real time are left out unless they are named. Other load on the machine
+    /// distorts results in milliseconds.
     #[arg(long, value_name = "BACKEND", default_value_t, value_enum, help_heading = "Running")]
     pub backend: Backend,
 
@@ -84,11 +84,11 @@ pub(crate) struct ArenaArgs {
     )]
     pub out: PathBuf,
 
-    /// Remove results of these cases that are in the folder, and begin anew
+    /// Remove earlier results of these cases in the folder
     #[arg(long, help_heading = "Results")]
     pub fresh: bool,
 
-    /// Write the page to FILE; to index.html in the folder unless given
+    /// Write the page to FILE; by default to index.html in the folder
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub page: Option<PathBuf>,
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   recoup emulate net.conf
-      start a network; print where its nodes are reached, and keep it until Ctrl-C
+      run a network until Ctrl-C; print the sockets of its nodes
   recoup emulate net.conf --beside c 'recoup serve film.mp4 --name /c/film' \\
     --on a 'recoup fetch /c/film -o copy.mp4'
       fetch a file from node c to node a
@@ -27,19 +27,19 @@ Examples:
 /// Run a network on real processes of this machine
 ///
 /// Each node becomes a `recoup forward`, each link a `recoup link`, on free ports of the loopback interface, in real
-/// time; no rights are needed. The file is a topology or a scenario.
+/// time; no privileges are needed. The file is a topology or a scenario.
 ///
-/// A topology (Mini-NDN's .conf; also ndnSIM's annotated files) stands until the commands given with
-/// --on and after -- have ended, or else until Ctrl-C. Node x has routes to each other node y for names below /y; what
-/// registers such a name at y is found. Commands find the forwarder of their node (NDN_CLIENT_TRANSPORT) and this
-/// program (PATH); the exit code is that of the first of them that fails.
+/// A topology (Mini-NDN's .conf; also ndnSIM's annotated files) runs until the commands given with --on and after --
+/// have ended, or else until Ctrl-C. Each node has routes to each other node y for names below /y. Commands find the
+/// forwarder of their node (NDN_CLIENT_TRANSPORT) and this program (PATH). The exit code is that of the first command
+/// that fails.
 ///
 /// A scenario runs with its applications, each a `recoup fetch` or `recoup serve`. Then it is simulated, and both are
 /// printed side by side. Exit code 1 means that they disagree. Links have all properties but marking; nodes have
 /// caches, strategies and suppression; applications are of the kinds fetch and serve. If packets of the scenario are
 /// longer than those of `recoup serve`, links charge the difference.
 ///
-/// A machine that is busy with other things distorts what happens in milliseconds.
+/// Other load on the machine distorts results in milliseconds.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct EmulateArgs {
@@ -47,7 +47,7 @@ pub(crate) struct EmulateArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Give a field another value: a dotted path, such as link.delay=50ms
+    /// Set a field: a dotted path, such as link.delay=50ms
     ///
     /// A topology has the sections [link], [links.NAME], [node], [nodes.NAME] and [routing] of a scenario.
     #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Network")]
@@ -61,13 +61,13 @@ pub(crate) struct EmulateArgs {
     #[arg(long, value_name = "SEEDS", help_heading = "Network")]
     pub seeds: Option<Seeds>,
 
-    /// Run a command on a node of a topology; those of several --on run one after the other, until one fails
+    /// Run a command on a node of a topology; several run in sequence, until one fails
     #[arg(long, value_names = ["NODE", "COMMAND"], num_args = 2, action = ArgAction::Append, help_heading = "Topology")]
     pub on: Vec<String>,
 
-    /// Run a command on a node beside the others, until those have ended
+    /// Run a command on a node in the background, until the other commands have ended
     ///
-    /// Others begin when it has registered a prefix, or after five seconds without.
+    /// The others start when it has registered a prefix, or after five seconds.
     #[arg(long, value_names = ["NODE", "COMMAND"], num_args = 2, action = ArgAction::Append, help_heading = "Topology")]
     pub beside: Vec<String>,
 
@@ -75,7 +75,7 @@ pub(crate) struct EmulateArgs {
     #[arg(long, help_heading = "Topology")]
     pub pages: bool,
 
-    /// A command that finds all nodes in $RECOUP_NODES; it runs after those of --on
+    /// Command that finds all nodes in $RECOUP_NODES; it runs after those of --on
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 
@@ -91,7 +91,7 @@ pub(crate) struct EmulateArgs {
     #[arg(short, long, value_name = "DIR", help_heading = "Scenario")]
     pub out: Option<PathBuf>,
 
-    /// Remove results that are in the folder, and begin anew
+    /// Remove earlier results in the folder
     #[arg(long, help_heading = "Scenario")]
     pub fresh: bool,
 
@@ -99,7 +99,7 @@ pub(crate) struct EmulateArgs {
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// Print JSON documents instead: of a scenario one at the end, of a topology a line when it stands and one at the end
+    /// Print JSON documents: one at the end, and for a topology one line at the start, too
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 }

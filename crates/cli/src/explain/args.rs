@@ -10,18 +10,18 @@ Examples:
   recoup explain line-results 17
       segment 17 of the only consumer, at the first point of the sweep, with its lowest seed
   recoup explain line-results 17 --application c2 --seed 3 --at link.delay='50 ms'
-      the same of another consumer in another run
+      that segment of another consumer in another run
   recoup explain catalogue-results /data/p3/40
       content by its name, from its first Interest on
   recoup explain ~/.cache/recoup/studies/yang2016/linear 100 --at design=#1
-      of a run of a study
+      a segment of a study's run
 ";
 
 /// Explain why a segment was late: its timeline over the hops, and a verdict
 ///
-/// RESULT is a folder that `recoup sim` or `recoup study` wrote. It holds the scenario and the seeds, and the same
-/// seed gives the same run to the last event. So the run is made again with this one segment followed, and the
-/// digest of all that happens shows that it is the same run: no record need have been switched on.
+/// RESULT is a folder of `recoup sim` or `recoup study` with the scenario and the seeds. A seed repeats a run to the
+/// last event. The command repeats the run with this one segment traced, and compares the digests of both runs. So the
+/// original run needs no records.
 ///
 /// The timeline has each hop: queueing in a node, time in flight, losses, aggregation with a pending Interest, cache
 /// hits, and the timer of each retransmission. The last line is the verdict, beside the median delay of the consumer in
@@ -33,11 +33,11 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "RESULT")]
     pub result: PathBuf,
 
-    /// Number of the segment (of a consumer of a catalogue: of the request), or a content's name
+    /// Number of the segment (for a consumer of a catalogue: of the request), or name of the content
     #[arg(value_name = "SEGMENT")]
     pub segment: String,
 
-    /// The consumer, where there are several
+    /// Name of the consumer, if there are several
     #[arg(short, long, value_name = "NAME")]
     pub application: Option<String>,
 
@@ -45,7 +45,7 @@ pub(crate) struct ExplainArgs {
     #[arg(short, long, value_name = "SEED")]
     pub seed: Option<u64>,
 
-    /// The run's value on an axis of the sweep; the first point that fits is taken
+    /// Value of an axis of the sweep; the first point that matches is taken
     #[arg(long, value_name = "AXIS=VALUE")]
     pub at: Vec<String>,
 
@@ -65,8 +65,10 @@ pub(super) fn parse_wanted(text: &str) -> Result<Wanted, Failure> {
     }
     let name: Result<Name, _> = text.parse();
     name.ok().filter(|_| text.starts_with('/')).map(Wanted::Content).ok_or_else(|| {
-        Failure::usage(format!("`{text}` is neither the number of a segment nor a content's name"))
-            .advise("write it as 17 or /data/p3/40")
+        Failure::usage(format!(
+            "`{text}` is neither the number of a segment nor the name of a content"
+        ))
+        .advise("write it as 17 or /data/p3/40")
     })
 }
 

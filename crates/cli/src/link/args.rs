@@ -8,13 +8,13 @@ const EXAMPLES: &str = "\
 Examples:
   recoup link --between udp://127.0.0.1:7001 udp://127.0.0.1:6363 --rate '10 Mbit/s'
   recoup fetch /movie --face udp://127.0.0.1:7001
-      through the link to the server or forwarder at port 6363; so may others, at the same time
+      through the link to the server or forwarder at port 6363; other clients can share it
   recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --delay '10 ms' --back-rate '1 Mbit/s'
-      a slow way back
+      a slow return direction
   recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --loss 'bernoulli(p=0.01)' --seed 7
-      a lossy way, the same packets each time
+      losses, the same packets each time
   recoup link --between udp://0.0.0.0:7001 udp://192.0.2.7 --order delay-then-rate --file link.toml
-      what happens in time stands in a file
+      scheduled changes from a file
 
 A file; each key as in a scenario, options take precedence over [link]:
   [link]
@@ -24,7 +24,7 @@ A file; each key as in a scenario, options take precedence over [link]:
 
   [[event]]
   at = \"5 s\"                      # since the link began
-  for = \"2 s\"                     # or else for good
+  for = \"2 s\"                     # by default until the end
   to = { loss = \"bernoulli(p=0.1)\" }
 
   [[event]]
@@ -63,7 +63,7 @@ pub(crate) struct LinkArgs {
     pub delay: Option<String>,
 
     /// Random part of the delay, such as 'uniform(min=0ms,max=2ms)'
-    #[arg(long, value_name = "LAW", help_heading = "Link")]
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "Link")]
     pub jitter: Option<String>,
 
     /// Let packets with different jitter overtake each other
@@ -71,7 +71,7 @@ pub(crate) struct LinkArgs {
     pub reorder: bool,
 
     /// Queue limit: '32 packets', '64 KiB' or unlimited
-    #[arg(long, value_name = "ROOM", help_heading = "Link")]
+    #[arg(long, value_name = "LIMIT", help_heading = "Link")]
     pub queue: Option<String>,
 
     /// Loss model, such as 'bernoulli(p=0.01)'; models are joined by +
@@ -96,28 +96,28 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Link")]
     pub interest: Option<String>,
 
-    /// rate-then-delay, or delay-then-rate as Mininet builds links
+    /// Order: rate-then-delay, or delay-then-rate as in Mininet's links
     #[arg(long, value_name = "ORDER", help_heading = "Link")]
     pub order: Option<String>,
 
     /// Rate of the return direction, if different
-    #[arg(long, value_name = "RATE", help_heading = "Way back")]
+    #[arg(long, value_name = "RATE", help_heading = "Return direction")]
     pub back_rate: Option<String>,
 
     /// Delay of the return direction, if different
-    #[arg(long, value_name = "TIME", help_heading = "Way back")]
+    #[arg(long, value_name = "TIME", help_heading = "Return direction")]
     pub back_delay: Option<String>,
 
     /// Queue of the return direction, if different
-    #[arg(long, value_name = "ROOM", help_heading = "Way back")]
+    #[arg(long, value_name = "LIMIT", help_heading = "Return direction")]
     pub back_queue: Option<String>,
 
     /// Losses of the return direction, if different
-    #[arg(long, value_name = "MODEL", help_heading = "Way back")]
+    #[arg(long, value_name = "MODEL", help_heading = "Return direction")]
     pub back_loss: Option<String>,
 
     /// Jitter of the return direction, if different
-    #[arg(long, value_name = "LAW", help_heading = "Way back")]
+    #[arg(long, value_name = "DISTRIBUTION", help_heading = "Return direction")]
     pub back_jitter: Option<String>,
 
     /// Seed of random losses

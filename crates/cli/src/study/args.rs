@@ -9,24 +9,24 @@ const EXAMPLES: &str = "\
 Examples:
   recoup study list
   recoup study run yang2016
-      run the paper's experiments and what it leaves open; print a verdict on each of its claims
+      run the paper's experiments, vary its open parameters; print a verdict on each claim
   recoup study run yang2016 --scale smoke
-      a small version of everything, in seconds; too few seeds for verdicts
+      a small version of all experiments, in seconds; too few seeds for verdicts
   recoup study run yang2016 --figure window
-      only what one figure needs
+      only the runs for one figure
   recoup study run yang2016 --backend sockets --seeds 1
-      the paper's experiments on real processes, a run each, beside the simulated ones
+      the paper's experiments on real processes, one run each, beside the simulated ones
   recoup study check yang2016 --json
       for programs: a document, and the exit code
   recoup study report yang2016 --out yang2016-report
       one HTML page with the paper's figures drawn from our runs
   recoup study report yang2016 --form text --out docs/studies/yang2016
-      the same as text, to be kept
+      the page as text, for version control
 ";
 
 const CODES: &str = "\
-`study check` exits with 0 when each gating claim holds, with 1 when one fails, with 2 when it could
-not tell. Claims of class R are gating, unless they were used to infer a parameter of the paper.";
+`study check` exits with 0 if each gating claim holds, with 1 if one fails, with 2 if one is
+undecided. Claims of class R are gating, unless they were used to infer a parameter of the paper.";
 
 /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
 ///
@@ -42,25 +42,25 @@ pub(crate) struct StudyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
-    /// Name the studies
+    /// List the studies
     List,
     /// Run experiments, print a verdict on each claim
     Run(RunArgs),
-    /// Run what is missing, judge each claim, and report by the exit code whether the study holds
+    /// Run missing experiments, judge each claim, and exit with 0 if the study holds
     #[command(after_help = CODES)]
     Check(CheckArgs),
-    /// Run what is missing and write a page with claims, figures and assumptions
+    /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
 }
 
 /// Scale of the runs, and the folder of their results.
 #[derive(Debug, Args)]
 pub(super) struct Wanted {
-    /// The study; `recoup study list` names them
+    /// Name of the study; `recoup study list` prints them
     #[arg(value_name = "KEY", value_parser = known)]
     pub key: String,
 
-    /// How much is run
+    /// Scale of the runs
     #[arg(long, value_name = "SCALE", default_value_t, value_enum, help_heading = "Running")]
     pub scale: Scale,
 
@@ -86,11 +86,11 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     pub wanted: Wanted,
 
-    /// Run only what this figure needs
+    /// Run only the experiments for this figure
     #[arg(long, value_name = "ID", help_heading = "Running")]
     pub figure: Option<String>,
 
-    /// Where it is run
+    /// Run in simulation or on sockets
     ///
     /// On sockets, --seeds is the number of runs of each point; simulated runs are shown beside them. Exit code 1 means
     /// that simulation and processes disagree at a decisive point.
@@ -158,7 +158,7 @@ pub(super) enum Backend {
     Sockets,
 }
 
-/// How much is run.
+/// Scale of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Scale {
     /// A small version of everything: seconds
