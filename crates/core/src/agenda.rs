@@ -1,4 +1,4 @@
-//! The order of events: one entry for each thing that waits, not for each packet.
+//! The order of events: one entry for each waiting machine, not for each packet.
 //!
 //! A channel is armed with its next arrival, a node with its deadline; what stands behind the next
 //! arrival is in the channel's own order. The agenda therefore never holds more entries than there are
@@ -78,7 +78,7 @@ impl Agenda {
     /// An empty agenda for the slots below `slots`.
     pub fn new(slots: usize) -> Self {
         let slots = slots.next_power_of_two().max(2);
-        // Nothing is armed: the first of the slots below each match wins it.
+        // No slot is armed: the first of the slots below each match wins it.
         let winner = |place: usize| {
             let round = place.max(1).ilog2();
             ((place - (1 << round).min(place)) * (slots >> round)) as u32
@@ -127,7 +127,7 @@ impl Agenda {
         Some((self.key(slot)?, slot))
     }
 
-    /// How many slots are armed.
+    /// Number of armed slots.
     pub fn len(&self) -> usize {
         self.armed
     }

@@ -1,4 +1,4 @@
-//! Figures as people read them.
+//! Formats of figures for people.
 use std::time::Duration;
 
 /// Bytes as hexadecimal digits.

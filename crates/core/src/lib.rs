@@ -11,7 +11,7 @@
 //! | figures for people | [`figure`] |
 //! | `name(key=value,…)`, numbers, durations, the nearest spelling of a word | [`spec`] |
 //!
-//! Nothing here reads a clock, draws entropy or calls the operating system.
+//! The crate reads no clock, draws no entropy and calls no operating system.
 pub mod agenda;
 pub mod figure;
 pub mod load;

@@ -1,7 +1,7 @@
 //! Packets as queues, links and media see them: a length.
 use bytes::Bytes;
 
-/// Something that takes space in a queue and time on a link.
+/// Load of a queue and of a link.
 pub trait Load {
     /// Bytes that it is charged with; the same as long as it is queued.
     fn octets(&self) -> u32;

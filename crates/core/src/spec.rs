@@ -1,4 +1,4 @@
-//! How algorithms are written: `name(key=value,…)`.
+//! Specifications of algorithms: `name(key=value,…)`.
 //!
 //! One grammar for every family, shared by the command line, scenario files and summaries. Values
 //! are numbers (`0.5`, `1/8`, `2%`, `inf`), durations (`4s`, `200ms`; see [`mod@crate::unit`]), booleans and

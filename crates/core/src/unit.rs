@@ -59,7 +59,7 @@ impl From<UnitError> for String {
     }
 }
 
-/// One kind of quantity. Units are ordered from the largest to the smallest.
+/// A kind of quantity. Units are ordered from the largest to the smallest.
 struct Kind {
     name: &'static str,
     units: &'static [(&'static str, u64)],

@@ -1,4 +1,4 @@
-//! One direction of a link, as a machine: a rate, a way, and what gets lost on it.
+//! One direction of a link as a state machine: rate, propagation delay, and losses.
 //!
 //! The machine is generic over its load: packets in a simulation, frames of bytes between real processes. It holds the
 //! frames in flight itself and names one deadline; it needs no other wake-up. A user with a queue of its own, such as a
@@ -68,7 +68,7 @@ pub enum ChannelInput<L> {
     },
     /// The sender has a frame queued: the channel reports when the rate is free.
     Wanted {
-        /// As for a frame.
+        /// Sequence number, as for a frame.
         sequence: u64,
     },
     /// Whether frames that are offered are lost from now on.
@@ -145,7 +145,7 @@ impl<L: Load + Clone> Channel<L> {
         }
     }
 
-    /// One thing happened.
+    /// Takes an input.
     #[inline]
     pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
         match input {
@@ -183,7 +183,7 @@ impl<L: Load + Clone> Channel<L> {
         !self.outputs.is_empty()
     }
 
-    /// Hands out what was decided already (losses, doubled frames), whatever is due besides.
+    /// Returns outputs that are decided already (losses, duplicates), in front of all due ones.
     pub fn poll_decided(&mut self) -> Option<ChannelOutput<L>> {
         self.outputs.pop_front()
     }
@@ -197,7 +197,7 @@ impl<L: Load + Clone> Channel<L> {
     pub fn next(&self) -> Option<Key> {
         let next = earlier(self.flying.front().map(|front| front.key), self.free_key());
         match self.toward_rate.front() {
-            // What travelled before the order changed may arrive after what comes to the rate.
+            // Frames in flight before a change of order may arrive after frames that reach the rate.
             Some(front) => earlier(next, Some(self.end_of_service(front))),
             None => next,
         }
@@ -329,7 +329,7 @@ impl<L: Load + Clone> Channel<L> {
         }
     }
 
-    /// When a frame that comes to the rate next will have left it.
+    /// Time at which a frame that reaches the rate next will have left it.
     fn end_of_service(&self, next: &Timed<L>) -> Key {
         let begun = self.free_at.max(next.key.at());
         let mut rate = self.rate;

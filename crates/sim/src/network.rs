@@ -42,7 +42,7 @@ pub struct Network {
     pub wifi: Vec<WifiPlan>,
     /// Where nodes send Interests.
     pub routes: Vec<RoutePlan>,
-    /// Routes that are computed anew, everywhere at once, whenever a client has come to an access point.
+    /// Routes that are recomputed everywhere at once, whenever a client has joined an access point.
     pub rerouting: Option<Rerouting>,
     /// Strategies of prefixes other than `/`.
     pub strategies: Vec<StrategyPlan>,
@@ -109,7 +109,7 @@ pub struct NodePlan {
     pub scheduler: String,
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
-    /// How the node moves, where a medium has a station for it, as it is written in a scenario
+    /// Motion of the node, if a medium has a station for it, as its specification
     /// ([`recoup_wifi::motion::plan`]); `None` means not at all. The station has what follows from it.
     pub motion: Option<String>,
 }
@@ -189,9 +189,9 @@ pub struct WifiPlan {
     pub stations: Vec<WifiStation>,
     /// The links that it carries. One between a client and an access point is up while the client is associated there.
     pub links: Vec<LinkId>,
-    /// In which category Interests wait, where there are several.
+    /// Access category of Interests.
     pub interests: Category,
-    /// In which category everything else waits.
+    /// Access category of all other packets.
     pub data: Category,
     /// When an access point learns that a client has left it.
     pub notice: Notice,
@@ -218,14 +218,14 @@ impl WifiPlan {
 /// is for the client is sent in vain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notice {
-    /// As soon as the client belongs to another one, after routes were computed anew.
+    /// When the client joins another one, after routes were recomputed.
     #[default]
     Association,
     /// When the client leaves.
     Departure,
 }
 
-/// How routes are computed while clients come and go.
+/// Recomputation of routes as clients roam.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rerouting {
     /// Producers, grouped by prefix.
@@ -239,7 +239,7 @@ pub struct Rerouting {
 /// A station of a medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiStation {
-    /// Whose.
+    /// The node.
     pub node: NodeId,
     /// Its motion.
     pub motion: Motion,
@@ -319,9 +319,9 @@ pub enum Order {
 /// Next hops of a node for a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutePlan {
-    /// At which node.
+    /// The node.
     pub node: NodeId,
-    /// For which names.
+    /// The prefix.
     pub prefix: Name,
     /// Over which link (away from this node), at which cost.
     pub hops: Vec<(LinkId, u64)>,
@@ -330,9 +330,9 @@ pub struct RoutePlan {
 /// A strategy for a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StrategyPlan {
-    /// At which node.
+    /// The node.
     pub node: NodeId,
-    /// For which names.
+    /// The prefix.
     pub prefix: Name,
     /// The strategy, as its name and parameters are written.
     pub strategy: String,
@@ -426,7 +426,7 @@ pub enum PacketShape {
     Digest,
     /// A signature of that many bytes.
     Signature(u32),
-    /// As long a signature as makes the whole packet that long.
+    /// A signature that fills the packet to this length, in bytes.
     Total(u32),
 }
 
@@ -448,13 +448,13 @@ pub struct ProducePlan {
 pub struct RequestPlan {
     /// Prefixes of the catalogue; content `k` is at prefix number `k mod prefixes.len()`.
     pub prefixes: Vec<Name>,
-    /// How many contents there are.
+    /// Number of contents.
     pub contents: u64,
     /// The choice of the next content.
     pub popularity: Popularity,
     /// The times of requests.
     pub arrival: Arrival,
-    /// How many requests are made; `None` means without limit.
+    /// Number of requests; `None` means without limit.
     pub requests: Option<u64>,
     /// Estimator of the retransmission timeout; `none` disables retransmission.
     pub rto: String,
@@ -467,7 +467,7 @@ pub struct RequestPlan {
 /// The choice of content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Popularity {
-    /// One after the other.
+    /// In sequence.
     Sequential,
     /// Each equally likely.
     Uniform,
@@ -485,7 +485,7 @@ pub enum Popularity {
 pub enum Arrival {
     /// At equal intervals: so many per second.
     Constant(f64),
-    /// With exponential gaps: so many per second on average.
+    /// Exponential gaps, with this mean rate per second.
     Poisson(f64),
     /// Constant while on; on and off times are exponential with these means.
     OnOff {
@@ -496,18 +496,18 @@ pub enum Arrival {
         /// Mean time off.
         off: Duration,
     },
-    /// So many at once at these times after the start.
+    /// Batches: times after the start, and numbers of requests.
     Batches(Vec<(Duration, u64)>),
-    /// As many as the window of a congestion control permits (named as on the command line).
+    /// As the window of a congestion control permits (named as on the command line).
     Window(String),
 }
 
 /// Frames that are not NDN's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackgroundPlan {
-    /// On which link.
+    /// The link.
     pub link: LinkId,
-    /// In which direction.
+    /// The direction.
     pub direction: Direction,
     /// Bytes of a frame.
     pub frame_octets: u32,
@@ -515,7 +515,7 @@ pub struct BackgroundPlan {
     pub arrival: Arrival,
 }
 
-/// Something that happens to the network.
+/// A change of the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// A link fails in both directions: what is on it is lost, its faces go down.
@@ -539,7 +539,7 @@ pub enum Fault {
 pub struct Stop {
     /// Not later than this.
     pub at: Instant,
-    /// As soon as every application that ends by itself has ended.
+    /// Whether to stop when every finite application has ended.
     pub when_done: bool,
 }
 

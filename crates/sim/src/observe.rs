@@ -40,7 +40,7 @@ pub enum Observation<'a> {
     Sent {
         /// Over which link.
         link: LinkId,
-        /// In which direction.
+        /// The direction.
         direction: Direction,
         /// The packet.
         packet: &'a Packet,
@@ -49,7 +49,7 @@ pub enum Observation<'a> {
     Arrived {
         /// Over which link.
         link: LinkId,
-        /// In which direction.
+        /// The direction.
         direction: Direction,
         /// The packet.
         packet: &'a Packet,
@@ -65,9 +65,9 @@ pub enum Observation<'a> {
     },
     /// A channel discarded a packet.
     Lost {
-        /// On which link.
+        /// The link.
         link: LinkId,
-        /// In which direction.
+        /// The direction.
         direction: Direction,
         /// The packet.
         packet: &'a Packet,
@@ -76,9 +76,9 @@ pub enum Observation<'a> {
     },
     /// A channel's packet was doubled on the way: one more of it will arrive, or be lost.
     Doubled {
-        /// On which link.
+        /// The link.
         link: LinkId,
-        /// In which direction.
+        /// The direction.
         direction: Direction,
         /// The packet.
         packet: &'a Packet,
@@ -86,11 +86,11 @@ pub enum Observation<'a> {
     /// The queue inside a channel may have changed. A channel has one if its delay comes before its rate, or if other
     /// traffic shares it. Otherwise packets queue in the node, which reports them.
     Waiting {
-        /// On which link.
+        /// The link.
         link: LinkId,
-        /// In which direction.
+        /// The direction.
         direction: Direction,
-        /// How many wait, with those that are not NDN's.
+        /// Number of queued frames, with those of other protocols.
         packets: u64,
         /// Bytes that they are charged with.
         octets: u64,
@@ -100,9 +100,9 @@ pub enum Observation<'a> {
     Joined {
         /// The client.
         client: NodeId,
-        /// To which one.
+        /// The access point.
         point: NodeId,
-        /// To which one it belonged last.
+        /// Its last access point before.
         before: Option<NodeId>,
     },
     /// A client has left an access point: its face is down.

@@ -57,7 +57,7 @@ impl Verdict {
 /// A first timeout of an Interest, judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timeout {
-    /// Whose.
+    /// The application.
     pub application: ApplicationId,
     /// Number of the segment.
     pub segment: u64,

@@ -24,7 +24,7 @@ use std::io::{self, Write};
 /// Links and bytes to capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaptureOptions {
-    /// On which links; empty means on all.
+    /// The links; empty means all.
     pub links: BTreeSet<LinkId>,
     /// Bytes of a frame that are kept; `None` means all.
     pub frame_octets: Option<u32>,
@@ -71,7 +71,7 @@ impl<W: Write> Capture<W> {
         Ok(capture)
     }
 
-    /// How many packets were captured.
+    /// Number of captured packets.
     pub fn packets(&self) -> u64 {
         self.packets
     }
@@ -79,7 +79,7 @@ impl<W: Write> Capture<W> {
     /// Ends the capture.
     ///
     /// # Errors
-    /// The first thing that `out` complained of; nothing was written after that.
+    /// Ends the capture; returns the first error of `out`, after which nothing was written.
     pub fn finish(mut self) -> io::Result<W> {
         match self.failed.take() {
             Some(error) => Err(error),

@@ -48,7 +48,7 @@ pub enum NextHops {
     LoopFree(Option<u32>),
 }
 
-/// One that answers Interests.
+/// A producer of a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Producer {
     /// Its node.
@@ -70,7 +70,7 @@ pub enum RouteError {
         /// The prefix.
         prefix: String,
     },
-    /// A number stands for no node.
+    /// A number without a node.
     #[error("there is no node number {0}")]
     UnknownNode(u32),
     /// A link ends at no node, or at one node twice.
@@ -232,7 +232,7 @@ impl FromStr for NextHops {
     }
 }
 
-/// A word that stands for nothing here.
+/// An unknown word.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("expected {0}, found {1:?}")]
 pub struct SpellingError(pub(crate) &'static str, pub(crate) String);

@@ -59,14 +59,14 @@ pub struct Simulation {
     lanes: Vec<Lane>,
     stations: Vec<Station>,
     sources: Vec<Source>,
-    /// As the network's media.
+    /// In the order of the network's media.
     cells: Vec<Cell>,
-    /// As the network's applications.
+    /// In the order of the network's applications.
     attachments: Vec<Attachment>,
     script: Script,
-    /// As the network's links: whether it failed by itself.
+    /// In the order of the network's links: whether it has failed.
     failed: Vec<bool>,
-    /// As the lanes: whether no client belongs to the access point at one of its ends.
+    /// In the order of the lanes: whether an access point at one of its ends has no client there.
     detached: Vec<bool>,
     /// Routes that are computed anew, as they were last.
     ways: Ways,
@@ -82,11 +82,11 @@ struct Attachment {
     app: Option<AppId>,
     has_begun: bool,
     is_over: bool,
-    /// How often it was started.
+    /// Number of starts.
     lives: u32,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     /// Time of the end.
@@ -102,11 +102,11 @@ pub struct Ended {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Every application that ends by itself has ended.
+    /// Every finite application has ended.
     Done,
     /// The time was up.
     Time,
-    /// Nothing was left to happen.
+    /// The agenda is empty.
     Quiet,
     /// A packet vanished or came from nowhere: the simulator is wrong, and so may be all its results.
     Unbalanced,
@@ -256,7 +256,7 @@ impl Simulation {
     // --- channels -------------------------------------------------------------------------------
 
     fn on_lane(&mut self, lane: usize, observers: &mut Observers<'_, '_>) {
-        // One thing that is due at a time: another lane's may stand between it and the next.
+        // One due output at a time: an output of another lane may come before the next.
         loop {
             match self.lanes[lane].channel.poll(self.now) {
                 Some(ChannelOutput::Arrived(frame)) => {

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 /// Mean of some values, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// How many values there were.
+    /// Number of values.
     pub count: usize,
     /// Their mean.
     pub mean: f64,

@@ -67,7 +67,7 @@ pub struct Timeline {
     sends: VecDeque<Option<Send>>,
     /// The segment and the hash of its name, once an Interest has been sent.
     target: Option<(u64, u64)>,
-    /// Until that is known: what happened at this instant, by the hashes of names.
+    /// Until the target is known: moments of the current instant, by the hashes of names.
     early: Vec<(u64, Moment)>,
     moments: Vec<Moment>,
     omitted: u64,
@@ -90,7 +90,7 @@ pub struct Timeline {
 struct Birth {
     id: u64,
     hash: u64,
-    /// How many moments there were.
+    /// Number of moments.
     place: usize,
 }
 
@@ -141,7 +141,7 @@ impl Timeline {
         &self.moments
     }
 
-    /// How many moments were too many to be kept.
+    /// Number of moments beyond the limit.
     pub fn omitted(&self) -> u64 {
         self.omitted
     }
@@ -253,7 +253,7 @@ impl Timeline {
         self.close();
     }
 
-    /// Nothing more is to be expected once it has come and each Interest's fate is known.
+    /// Closes the timeline once the segment has arrived and each Interest's fate is known.
     fn close(&mut self) {
         let known = |it: &Transmission| self.ledger.fate(it.id).is_some();
         self.is_over = self.delay.is_some() && self.transmissions.iter().all(known);

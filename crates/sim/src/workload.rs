@@ -52,7 +52,7 @@ pub fn make(
     Ok(Some(Made { application, prefixes }))
 }
 
-/// Whether an application ends by itself.
+/// Whether an application is finite.
 pub fn ends(kind: &ApplicationKind) -> bool {
     match kind {
         ApplicationKind::Fetch(_) => true,

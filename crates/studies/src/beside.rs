@@ -11,7 +11,7 @@ use recoup_transport::fetch::FetchOptions;
 use recoup_transport::unit::print_duration;
 use std::cmp::Ordering;
 
-/// The value of an axis of transports that stands for the transport of `recoup fetch`.
+/// The value of an axis of transports for the transport of `recoup fetch`.
 pub(crate) const DEFAULT: &str = "default";
 
 /// The fields of that value: the transport, `rto-check` and the Interest lifetime as `recoup fetch` has them.
@@ -25,7 +25,7 @@ pub(crate) fn fields() -> String {
     )
 }
 
-/// One network on which the default stands beside a paper's transports.
+/// A network with the default beside a paper's transports.
 #[derive(Debug)]
 pub(crate) struct Beside {
     /// The experiment, and the figure that it serves.
@@ -40,7 +40,7 @@ pub(crate) struct Beside {
     pub why: &'static str,
 }
 
-/// How the default compares with the best of the others.
+/// The default compared with the best of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Best,

@@ -2,7 +2,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One claim of a paper.
+/// A claim of a paper.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -20,7 +20,7 @@ pub struct Claim {
     pub reported: String,
     /// Kind of statement.
     pub kind: Kind,
-    /// How much it should depend on what the paper leaves open.
+    /// Dependence on what the paper leaves open.
     pub class: Class,
     /// When a reproduction agrees.
     pub acceptance: String,
@@ -43,7 +43,7 @@ pub enum Kind {
     Trend,
 }
 
-/// How much a claim should depend on what the paper leaves open.
+/// Dependence of a claim on what the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub enum Class {
     /// Robust: should survive another substrate.

@@ -18,7 +18,7 @@ pub struct Quantity {
     pub label: &'static str,
     /// The unit in which it is shown.
     pub unit: &'static str,
-    /// How many of that unit the metric's own unit is.
+    /// Number of these units in the metric's own unit.
     pub factor: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct Quantity {
 pub struct Sockets {
     /// The experiments, with as many seeds as there are real runs of each point.
     pub experiments: Vec<Experiment>,
-    /// These experiments in simulation.
+    /// Their scenarios for simulation.
     pub simulated: Vec<Experiment>,
     /// Terms of the comparison.
     pub terms: Terms,
@@ -62,7 +62,7 @@ pub struct Reported {
     pub text: String,
 }
 
-/// One quantity: simulated and real.
+/// A quantity, simulated and real.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cell {
     /// Mean of the simulated runs.
@@ -79,7 +79,7 @@ impl Cell {
     }
 }
 
-/// One place at one point of an experiment.
+/// A place at a point of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// The experiment.
@@ -90,7 +90,7 @@ pub struct Line {
     pub place: String,
     /// The paper's value; empty if the paper reports none.
     pub reported: String,
-    /// One for each quantity.
+    /// A cell for each quantity.
     pub cells: Vec<Cell>,
     /// Whether simulation and processes agree here; `None` if this point does not decide, or data
     /// are missing.

@@ -44,7 +44,7 @@ pub struct Duel {
 }
 
 impl Duel {
-    /// On which side of 1 the interval of the real quotient lies; `None` if it holds 1.
+    /// The side of 1 on which the interval of the real quotient lies; `None` if it holds 1.
     pub fn outcome(&self) -> Option<Ordering> {
         self.ratio.real.and_then(|ratio| ratio.compare(1.0))
     }

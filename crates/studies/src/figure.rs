@@ -6,7 +6,7 @@ use recoup_sim::statistic::Seeded;
 /// Share of the width of a category that bars take.
 pub const BARS: f64 = 0.7;
 
-/// One figure.
+/// A figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Short name: part of file names, and what `--figure` takes.
@@ -36,12 +36,12 @@ pub struct Axis {
     pub categories: Vec<String>,
 }
 
-/// One series of points.
+/// A series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Its style.
     pub style: Style,
     /// The points.
     pub points: Vec<(f64, f64)>,
@@ -49,7 +49,7 @@ pub struct Series {
     pub errors: Vec<f64>,
 }
 
-/// How a series is drawn.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Points joined by a line.

@@ -42,7 +42,7 @@ pub enum Part {
     LinkRecovery,
     /// Handling of Interests whose face is gone.
     Moves,
-    /// How flows share a link.
+    /// Scheduler of a shared link.
     Scheduler,
 }
 
@@ -82,7 +82,7 @@ pub struct Ranked {
     pub is_best: bool,
 }
 
-/// One lesson.
+/// A lesson.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lesson {
     /// The situation.

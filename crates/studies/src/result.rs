@@ -5,7 +5,7 @@ use recoup_lab::folder::ResultFolder;
 use recoup_sim::statistic::Seeded;
 use std::collections::BTreeMap;
 
-/// One run of one experiment.
+/// A run of an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// The point of the sweep: dotted path and value, as the scenario spells them.

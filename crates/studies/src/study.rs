@@ -74,7 +74,7 @@ impl Study {
         self.claims().iter().map(verdict).collect()
     }
 
-    /// How the verdicts depend on the parameters that the paper leaves open, one parameter after
+    /// Dependence of the verdicts on the parameters that the paper leaves open, one parameter after
     /// the other.
     pub fn dependences(&self, results: &Results) -> Vec<Dependence> {
         (self.dependences)(results)
@@ -164,7 +164,7 @@ impl Scale {
     }
 }
 
-/// One scenario with its sweep.
+/// A scenario with its sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Experiment {
     /// Its name, unique in the study.

@@ -12,7 +12,7 @@ use super::plan::{Contention, Timing};
 /// State of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// Nothing.
+    /// No claim.
     None,
     /// The medium.
     Requested,
@@ -20,7 +20,7 @@ pub(super) enum Claim {
     Granted,
 }
 
-/// One back-off: of a station with DCF, of a category with EDCA.
+/// A contender with its back-off: a station with DCF, a category with EDCA.
 #[derive(Clone, Debug)]
 pub(super) struct Contender {
     pub(super) plan: Contention,
@@ -151,7 +151,7 @@ impl Access {
         self.nav_end
     }
 
-    /// Nothing is wanted any more.
+    /// Withdraws the claim.
     pub(super) fn give_up(&mut self) {
         for contender in &mut self.contenders {
             contender.claim = Claim::None;
@@ -164,7 +164,7 @@ impl Access {
         self.rx_end > now || self.tx_end > now || self.nav_end > now || self.busy_end > now
     }
 
-    /// Whether the next access is put off because a frame could not be decoded.
+    /// Whether the next access is deferred because a frame could not be decoded.
     pub(super) fn is_extended(&self, now: u64) -> bool {
         self.rx_failed && self.rx_end <= now
     }
@@ -176,7 +176,7 @@ impl Access {
 
     // --- back-off -------------------------------------------------------------------------------
 
-    /// A frame comes to an empty queue: whether a back-off must be drawn for it.
+    /// Whether a frame that finds an empty queue needs a back-off.
     pub(super) fn needs_backoff(&mut self, now: u64, index: usize, fresh_space: bool) -> bool {
         self.settle(now);
         let contender = &self.contenders[index];

@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Beacon,
 }
 
-/// One MPDU.
+/// An MPDU.
 #[derive(Clone, Debug)]
 pub(super) struct Mpdu<L> {
     /// Sequence number, of 12 bits.
@@ -54,17 +54,17 @@ pub(super) struct Ppdu<L> {
     pub(super) from: StationId,
     pub(super) to: Address,
     pub(super) kind: Kind,
-    /// In which it was sent, for what is numbered by category.
+    /// Access category, for numbers by category.
     pub(super) category: Category,
     pub(super) rate: Rate,
-    /// How long the medium is reserved after it, in ns.
+    /// Reservation of the medium after it, in ns.
     pub(super) nav_nanos: u64,
     pub(super) mpdus: Vec<Mpdu<L>>,
     /// Receivers that still hold it.
     users: u32,
     /// Receivers that it is for and where it has not ended.
     awaited: u32,
-    /// One of them has received it.
+    /// Whether an addressed receiver has received it.
     is_received: bool,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Air<L> {
     free: Vec<PpduId>,
 }
 
-/// All of a frame but its loads.
+/// Header of a frame, without its loads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Envelope {
     pub(super) from: StationId,

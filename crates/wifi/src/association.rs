@@ -12,7 +12,7 @@ use super::plan::Infrastructure;
 
 /// Missed beacons after which an access point is forgotten.
 const STALE_BEACONS: u64 = 5;
-/// How long an answer of an access point is waited for, in ns.
+/// Timeout of an answer from an access point, in ns.
 const ANSWER_NANOS: u64 = 500_000_000;
 
 /// A known access point.
@@ -56,7 +56,7 @@ pub(super) struct Association {
     plan: Infrastructure,
     known: Vec<KnownPoint>,
     standing: Standing,
-    /// To which access point it belonged last.
+    /// Its last access point.
     before: Option<StationId>,
 }
 
@@ -92,7 +92,7 @@ impl Association {
         }
     }
 
-    /// To which one it belonged before it left.
+    /// The access point before it left.
     pub(super) fn before(&self) -> Option<StationId> {
         self.before
     }

@@ -8,7 +8,7 @@ use recoup_core::load::Load;
 /// Content of a frame.
 #[derive(Clone, Debug)]
 pub(super) enum Content<L> {
-    /// Something from above.
+    /// Load of the layer above.
     Above(L),
     /// Management.
     Management(Management),

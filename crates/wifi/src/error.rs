@@ -1,4 +1,4 @@
-//! How likely a stretch of a frame is received at a given SNR.
+//! Probability that a stretch of a frame is received at a given SNR.
 //!
 //! Three models of ns-3.37. *table*: AWGN link simulations, its default. *nist*: Pei and Henderson, "Validation of OFDM
 //! error rate model in ns-3", 2010. *yans*: Lacage and Henderson, "Yet another network simulator", 2006. 802.11b always

@@ -1,4 +1,4 @@
-//! How path loss and chance on the way are written: `log-distance(exponent=2.47)`, `nakagami(m=1)`.
+//! Path loss and fading as text: `log-distance(exponent=2.47)`, `nakagami(m=1)`.
 //!
 //! | path loss | |
 //! |---|---|

@@ -81,10 +81,10 @@ mod reorder;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StationId(pub u32);
 
-/// For whom a frame is.
+/// Destination of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
-    /// One station, which acknowledges it.
+    /// A station, which acknowledges it.
     Station(StationId),
     /// All stations in range, without acknowledgement.
     All,

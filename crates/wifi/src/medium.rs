@@ -36,9 +36,9 @@ pub enum MediumInput<L> {
     Frame {
         /// The sender.
         from: StationId,
-        /// For whom it is.
+        /// Its destination.
         to: Address,
-        /// In which category it waits; without EDCA all wait in one.
+        /// Access category; without EDCA all frames share one.
         category: Category,
         /// The load.
         load: L,
@@ -47,7 +47,7 @@ pub enum MediumInput<L> {
     Forget {
         /// The station that holds them.
         from: StationId,
-        /// For whom.
+        /// Their destination.
         to: StationId,
     },
     /// A station fails: its queue is lost, and it neither sends nor receives.
@@ -74,7 +74,7 @@ pub enum MediumOutput<L> {
     Lost {
         /// Its sender.
         from: StationId,
-        /// For whom it was.
+        /// Its destination.
         to: Address,
         /// The load.
         load: L,
@@ -85,9 +85,9 @@ pub enum MediumOutput<L> {
     Joined {
         /// The client.
         client: StationId,
-        /// To which one.
+        /// The access point.
         point: StationId,
-        /// To which one it belonged last, which may be the same.
+        /// Its last access point, which may be the same.
         before: Option<StationId>,
     },
     /// A client does not belong to an access point any more, which does not know that yet.
@@ -121,11 +121,11 @@ pub enum Discard {
 /// Events of a station, frame by frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traced {
-    /// A frame goes on the air.
+    /// The transmission of a frame begins.
     Sent {
         /// Its sender.
         from: StationId,
-        /// For whom it is.
+        /// Its destination.
         to: Address,
         /// Whether it is data, and not a control or management frame.
         is_data: bool,
@@ -200,7 +200,7 @@ impl<L: Load + Clone> Medium<L> {
         medium
     }
 
-    /// One thing happened.
+    /// Takes an input.
     pub fn handle(&mut self, now: Instant, input: MediumInput<L>) {
         let now = now.as_nanos();
         self.latest = now;
@@ -229,7 +229,7 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    /// Hands out what was given up already, before whatever else is due.
+    /// Returns loads that are lost already, in front of all due outputs.
     pub fn poll_lost(&mut self) -> Option<(L, Discard)> {
         if !matches!(self.outputs.front(), Some(MediumOutput::Lost { .. })) {
             return None;
@@ -250,7 +250,7 @@ impl<L: Load + Clone> Medium<L> {
         self.agenda.first().map(|(key, _)| key.at())
     }
 
-    /// How many stations there are.
+    /// Number of stations.
     pub fn len(&self) -> usize {
         self.stations.len()
     }

@@ -105,7 +105,7 @@ impl Minstrel {
         self.entries[self.current].rate
     }
 
-    /// So many MPDUs of an aggregate were received and not received.
+    /// Result of an aggregate: numbers of MPDUs received and not received.
     pub(super) fn on_aggregate(&mut self, now: u64, received: u32, lost: u32) {
         self.aggregates += 1;
         self.aggregated += received + lost;
@@ -120,7 +120,7 @@ impl Minstrel {
         }
     }
 
-    /// A frame by itself was acknowledged.
+    /// A single frame was acknowledged.
     pub(super) fn on_success(&mut self, now: u64) {
         let entry = &mut self.entries[self.current];
         entry.successes += 1;
@@ -129,7 +129,7 @@ impl Minstrel {
         self.conclude(now);
     }
 
-    /// A frame by itself was not, and will be sent again.
+    /// A single frame was not acknowledged, and will be sent again.
     pub(super) fn on_failure(&mut self) {
         if self.failures < self.most_failures() {
             self.entries[self.current].attempts += 1;
@@ -137,7 +137,7 @@ impl Minstrel {
         }
     }
 
-    /// A frame by itself was given up.
+    /// A single frame was given up.
     pub(super) fn on_final_failure(&mut self, now: u64) {
         self.count(0, 1);
         self.conclude(now);
@@ -223,7 +223,7 @@ impl Minstrel {
         }
     }
 
-    /// How often a rate is tried in a row.
+    /// Tries of a rate in a row.
     fn tries(&self, place: usize) -> u32 {
         let entry = &self.entries[place];
         if entry.mean < 1.0 {

@@ -50,7 +50,7 @@ struct Point {
 /// The area in which a traveller chooses way-points, and how it travels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomWaypoint {
-    /// One corner.
+    /// A corner.
     pub from: Position,
     /// The opposite corner.
     pub to: Position,
@@ -68,7 +68,7 @@ impl Motion {
         Self { points: vec![Point { at: 0, position, metres: 0.0 }] }
     }
 
-    /// There at the beginning, then in a straight line with that velocity (m/s) until `until`.
+    /// At `from` until the beginning, then in a straight line with that velocity (m/s) until `until`.
     pub fn linear(from: Position, velocity: (f64, f64), until: Instant) -> Self {
         let seconds = until.as_secs_f64();
         let to = Position { x: from.x + velocity.0 * seconds, y: from.y + velocity.1 * seconds };

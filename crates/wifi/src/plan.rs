@@ -38,14 +38,14 @@ impl Timing {
         self.sifs_nanos + aifsn as u64 * self.slot_nanos
     }
 
-    /// How long an answer at `rate` is waited for after the own frame, in ns: a SIFS, a slot, and the
+    /// Timeout of an answer at `rate` after the own frame, in ns: a SIFS, a slot, and the
     /// time until its headers are through.
     pub fn timeout_nanos(&self, answer: Rate) -> u64 {
         self.sifs_nanos + self.slot_nanos + answer.header_nanos()
     }
 }
 
-/// How a station contends (IEEE Std 802.11-2016, table 9-137 for the categories of EDCA).
+/// Contention parameters of a station (IEEE Std 802.11-2016, table 9-137 for the categories of EDCA).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contention {
     /// Slots of the arbitration space.
@@ -56,7 +56,7 @@ pub struct Contention {
     pub cw_max: u32,
     /// Counts down at the boundary of the arbitration space already, and sends on slot boundaries.
     pub is_edca: bool,
-    /// How long a station keeps the medium once it has it, in ns; 0 means one exchange.
+    /// Longest transmission opportunity, in ns; 0 means one exchange.
     pub txop_nanos: u64,
 }
 
@@ -90,7 +90,7 @@ pub enum Category {
     Voice,
     /// Video.
     Video,
-    /// Everything else; without EDCA simply everything.
+    /// All other frames; without EDCA all frames.
     #[default]
     BestEffort,
     /// Number of categories.
@@ -100,7 +100,7 @@ pub enum Category {
 /// Role of a station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// One among equals.
+    /// An ad hoc station.
     #[default]
     Peer,
     /// Sends beacons and lets clients in.
@@ -118,9 +118,9 @@ pub struct Infrastructure {
     pub smoothing: f64,
     /// By how much another access point must be stronger, in dB.
     pub hysteresis_db: f64,
-    /// How many beacons in a row.
+    /// Number of consecutive beacons.
     pub beacons: u32,
-    /// How long a client stays at least, in ns.
+    /// Least time that a client stays, in ns.
     pub dwell_nanos: u64,
     /// RSSI below which a client may leave its access point, in dBm; `None` means any.
     pub low_dbm: Option<f64>,
@@ -217,7 +217,7 @@ impl Aggregation {
 pub struct MediumPlan {
     /// Inter-frame spaces.
     pub timing: Timing,
-    /// How stations contend: without EDCA with all frames, with it with those of best effort.
+    /// Contention: without EDCA of all frames, with it of those of best effort.
     pub contention: Contention,
     /// Frames have a QoS field.
     pub qos: bool,
@@ -243,11 +243,11 @@ pub struct MediumPlan {
     pub long_tries: u32,
     /// Frames that may wait in a station.
     pub queue_frames: usize,
-    /// How long they may.
+    /// Lifetime of a queued frame.
     pub lifetime: Duration,
     /// Aggregation, if any.
     pub aggregation: Option<Aggregation>,
-    /// How clients belong to access points, where there are any.
+    /// Association of clients, if there are access points.
     pub infrastructure: Infrastructure,
     /// A frame may find the queue empty and the medium idle. Then it waits one arbitration space from its arrival
     /// (ns-3) instead of from the end of the last frame on the medium (the standard).
@@ -311,7 +311,7 @@ impl MediumPlan {
         if self.qos || wanted == Category::Beacon { wanted } else { Category::BestEffort }
     }
 
-    /// How a category contends.
+    /// Contention parameters of a category.
     pub fn contention_of(&self, category: Category) -> Contention {
         match category {
             Category::Beacon => Contention::BEACON,

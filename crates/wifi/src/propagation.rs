@@ -25,7 +25,7 @@ impl Position {
     }
 }
 
-/// How loss grows with distance.
+/// Model of path loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathLoss {
     /// Free space, at a carrier of that many Hz.

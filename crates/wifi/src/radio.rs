@@ -48,7 +48,7 @@ impl Signal {
 /// State of the receiver.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Nothing that it could decode.
+    /// Idle, without a decodable frame.
     Listening,
     /// A preamble was detected; the first header is through at the given time.
     Header(Signal, u64),
@@ -75,7 +75,7 @@ pub(super) enum Reception {
 pub(super) struct Radio {
     /// On their way, by arrival.
     pending: VecDeque<Signal>,
-    /// Here, or gone and still of interest to what is being received.
+    /// Signals on the air, or gone and still relevant to the current reception.
     signals: Vec<Signal>,
     /// No less than the power of what is held, over or not.
     ceiling: f64,
@@ -148,7 +148,7 @@ impl Radio {
         matches!(self.phase, Phase::Payload(_))
     }
 
-    /// Takes in what begins before `until` and has no consequence by itself: signals too weak to be decoded.
+    /// Takes in signals that begin before `until` and are too weak to be decoded.
     fn take_in<L>(&mut self, until: u64, receiver: &Receiver, air: &mut Air<L>) {
         while let Some(signal) = self.pending.front().copied() {
             if signal.start >= until || !signal.is_weak() {

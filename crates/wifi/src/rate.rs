@@ -73,7 +73,7 @@ impl Rate {
         }
     }
 
-    /// How wide the channel is, in MHz.
+    /// Channel width, in MHz.
     pub fn width_mhz(self) -> u32 {
         if matches!(self, Self::Ht { wide: true, .. }) { 40 } else { 20 }
     }

@@ -45,7 +45,7 @@ impl<L> Reorder<L> {
         is_new
     }
 
-    /// Nothing before `start` will come any more.
+    /// Frames before `start` are given up.
     pub(super) fn advance(&mut self, start: u16, released: &mut Vec<L>) {
         let steps = distance(self.start, start);
         if steps < NUMBERS / 2 {

@@ -1,7 +1,7 @@
 //! The time of day as machines that read no clock know it.
 use super::{Duration, Instant};
 
-/// How far the calendar clock was from the clock of the run when it was read last.
+/// Difference of the calendar clock and the clock of the run at its last reading.
 ///
 /// The calendar clock can be set, and it goes on while the machine is suspended. After either, make a new value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

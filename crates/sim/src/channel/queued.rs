@@ -36,7 +36,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         Self { queue: Fifo::new(model.limit), channel: Channel::new(model) }
     }
 
-    /// One thing happened.
+    /// Takes an input.
     pub fn handle(&mut self, now: Instant, input: ChannelInput<L>) {
         self.advance(now);
         match input {
@@ -62,7 +62,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         self.channel.poll(now)
     }
 
-    /// Hands out what was decided already, whatever is due besides.
+    /// Returns outputs that are decided already, in front of all due ones.
     pub fn poll_decided(&mut self) -> Option<ChannelOutput<L>> {
         self.channel.poll_decided()
     }
@@ -110,7 +110,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
         &mut self.channel
     }
 
-    /// Since when the next one waits, and its number.
+    /// Queueing start of the next frame, and its number.
     fn front(&self) -> Option<(Instant, u64)> {
         self.queue.iter().next().map(|waiting| (waiting.since, waiting.sequence))
     }

@@ -35,7 +35,7 @@ fn offer(channel: &mut Channel<Frame>, now: Instant, number: u64) {
     channel.handle(now, ChannelInput::Frame { frame: Frame(number, 1_000), sequence: number });
 }
 
-/// Everything that comes out from here on, with when it is due.
+/// All outputs from here on, with their times.
 fn run(channel: &mut Channel<Frame>) -> Vec<(u64, ChannelOutput<Frame>)> {
     let mut all = Vec::new();
     while let Some(output) = channel.poll_decided() {

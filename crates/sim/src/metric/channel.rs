@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(super) struct Channels {
     carriage: Carriage,
-    /// Only where each channel has metrics of its own.
+    /// Only if each channel has metrics of its own.
     queues: Option<Queues>,
     lengths: Vec<TimeMean>,
-    /// Times that a client has come to an access point.
+    /// Number of handoffs.
     handoffs: u64,
     /// When the first application started: utilisation is relative to the time since.
     began: Option<Instant>,

@@ -30,13 +30,13 @@ pub(super) struct Flow {
 /// Segments whose Interest or Data was lost by a move: the network forwarded the Interest again, or sent a notice.
 #[derive(Clone, Debug, Default)]
 struct Moves {
-    /// Those that are awaited.
+    /// Awaited segments.
     awaited: BTreeSet<u64>,
     /// First Interest to Data.
     satisfaction: Durations,
 }
 
-/// How far the consumer had asked at its window reductions.
+/// Progress of the consumer at its window reductions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recovery {
     /// Highest requested segment so far, plus one.
@@ -92,7 +92,7 @@ impl Flow {
         }
     }
 
-    /// One of its Interests left its node.
+    /// An Interest of it left its node.
     pub(super) fn on_left(&mut self) {
         self.left += 1;
     }

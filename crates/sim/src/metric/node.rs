@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
     nodes: Vec<Counts>,
-    /// Only where each node has metrics of its own.
+    /// Only if each node has metrics of its own.
     pits: Option<Pits>,
 }
 
@@ -84,7 +84,7 @@ impl Nodes {
         }
     }
 
-    /// Nothing is pending when the first application starts.
+    /// Resets pending Interests when the first application starts.
     fn begin(&mut self, now: Instant) {
         for counts in self.nodes.iter_mut().filter(|counts| counts.pit.current().is_none()) {
             counts.pit.set(now, 0.0);

@@ -29,7 +29,7 @@ impl Summary {
         self.metrics.iter()
     }
 
-    /// How many there are.
+    /// Number of metrics.
     pub fn len(&self) -> usize {
         self.metrics.len()
     }

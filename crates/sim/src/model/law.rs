@@ -1,6 +1,6 @@
 //! Laws that a time is drawn from: `none`, `constant`, `uniform`, `exponential`, `normal`.
 //!
-//! They serve as jitter, which is added to a delay, and as the time that a node takes for a packet.
+//! Distributions serve as jitter, added to a delay, and as the processing time of a node.
 //! Each draw of one law takes the same number of numbers from its stream.
 use recoup_transport::random::Rng;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};

@@ -21,7 +21,7 @@ impl Rate {
         Self { bits, remainder: 0 }
     }
 
-    /// There was a pause: what was left over is gone.
+    /// A pause drops the carried fraction.
     pub fn pause(&mut self) {
         self.remainder = 0;
     }

@@ -1,4 +1,4 @@
-//! How many copies there are of what descends from an Interest.
+//! Number of copies that descend from each Interest.
 use crate::number::ByNumber;
 
 /// Fate of a transmission.
@@ -29,14 +29,14 @@ impl Ledger {
         self.entries.insert(id, Entry { copies: 1, answered: false });
     }
 
-    /// There are so many copies more.
+    /// Adds copies.
     pub(crate) fn copied(&mut self, id: u64, copies: u32) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.copies += u64::from(copies);
         }
     }
 
-    /// One copy is gone.
+    /// Removes a copy.
     pub(crate) fn died(&mut self, id: u64) {
         if let Some(entry) = self.entries.get_mut(&id) {
             debug_assert!(entry.copies > 0, "more copies of {id:#x} died than there were");
@@ -44,7 +44,7 @@ impl Ledger {
         }
     }
 
-    /// One copy made it; what becomes of the others does not matter.
+    /// A copy was answered; the fate of the others does not matter.
     pub(crate) fn answered(&mut self, id: u64) {
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.answered = true;
@@ -66,7 +66,7 @@ impl Ledger {
         self.entries.remove(&id);
     }
 
-    /// How many ids are remembered.
+    /// Number of ids in memory.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.entries.len()

@@ -10,7 +10,7 @@ pub struct Score {
     pub bad: u64,
     /// Necessary ones.
     pub good: u64,
-    /// Those that the end of the run left open.
+    /// Timeouts that were open at the end of the run.
     pub undecided: u64,
     /// RTO over RTT of the necessary ones.
     pub relative: Moments,

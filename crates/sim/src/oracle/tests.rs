@@ -201,7 +201,7 @@ fn with_several_ways_the_last_copy_decides() {
     assert_eq!(bench.verdicts(), []);
     bench.node(NodeEvent::TraceSuperseded { id: 1 });
     assert_eq!(bench.verdicts(), [Verdict::Bad]);
-    // And with all of them gone:
+    // All copies are gone:
     bench.send(C1, 1, 1, 2).node(NodeEvent::TraceCopied { id: 2, copies: 1 }).at(400);
     bench.lose(&[2]).timeout(C1, 1).lose(&[2]);
     assert_eq!(bench.verdicts(), [Verdict::Good]);

@@ -15,7 +15,7 @@ use recoup_packet::nack::NackReason;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything in a capture.
+/// All blocks of a capture.
 fn blocks(capture: Vec<u8>) -> Vec<Block<'static>> {
     let mut reader = PcapNgReader::new(io::Cursor::new(capture)).unwrap();
     let mut blocks = Vec::new();

@@ -7,7 +7,7 @@ use crate::observe::{Observation, Observer};
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 
-/// Makes `handoffs`: a row for each time that a client has come to an access point.
+/// Makes `handoffs`: a row for each client that joins an access point.
 pub(super) struct Handoffs {
     places: Arc<Places>,
     /// By node: when it left the access point before.

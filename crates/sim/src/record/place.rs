@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
-    /// Of which link.
+    /// The link.
     pub link: LinkId,
-    /// In which direction.
+    /// The direction.
     pub direction: Direction,
 }
 
@@ -132,12 +132,12 @@ impl Places {
         }
     }
 
-    /// How many applications there are.
+    /// Number of applications.
     pub fn applications(&self) -> usize {
         self.applications.len()
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes.len()
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Default limit of the rows of a table.
 const ROWS: f64 = 1e6;
 
-/// One record with its parameters; the module above lists them.
+/// A record with its parameters; the module above lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordPlan {
     kind: Kind,

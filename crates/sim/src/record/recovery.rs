@@ -26,7 +26,7 @@ struct Flow {
     open: Option<Stay>,
 }
 
-/// A recovery that goes on.
+/// A recovery in progress.
 #[derive(Clone, Copy, Debug)]
 struct Stay {
     since: Instant,

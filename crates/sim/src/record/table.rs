@@ -9,7 +9,7 @@ pub struct Table {
     pub name: String,
     /// The columns.
     pub columns: Vec<Column>,
-    /// Only each so-manieth row was kept, to bound memory; 1 means that all were.
+    /// Step of the kept rows, which bounds memory; 1 means that all were kept.
     pub every: u64,
 }
 
@@ -44,12 +44,12 @@ pub enum Values {
 pub struct Words {
     /// The different words, in the order in which they came.
     pub dictionary: Vec<String>,
-    /// For each row the place of its word in the dictionary.
+    /// Dictionary index of each row.
     pub rows: Vec<u32>,
     places: BTreeMap<String, u32>,
 }
 
-/// One value on its way into or out of a table.
+/// A value on its way into or out of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// A whole number.
@@ -99,7 +99,7 @@ impl Table {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
@@ -180,7 +180,7 @@ impl Values {
         }
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::U64(values) => values.len(),
@@ -323,7 +323,7 @@ impl Sheet {
         self.table.push(row);
     }
 
-    /// Takes out what there is; the sheet goes on as sparsely as it was.
+    /// Takes the rows out; the sheet keeps its step.
     pub fn take(&mut self) -> Table {
         self.seen = 0;
         self.table.take()

@@ -88,7 +88,7 @@ impl Queues {
 }
 
 impl Waiting {
-    /// One packet less, unless there was none: then it did not wait.
+    /// Removes a packet; `false` if the queue was empty, so that it had not been queued.
     fn remove(&mut self, packet: &Packet) -> bool {
         let waited = self.packets > 0;
         if waited {
@@ -100,14 +100,14 @@ impl Waiting {
     }
 }
 
-/// How many Interests are pending in each node.
+/// Pending Interests of each node.
 #[derive(Clone, Debug)]
 pub(crate) struct Pits {
     entries: Vec<u64>,
 }
 
 impl Pits {
-    /// Nothing is pending.
+    /// No Interest is pending.
     pub(crate) fn new(places: &Places) -> Self {
         Self { entries: vec![0; places.nodes()] }
     }
@@ -162,7 +162,7 @@ pub(crate) struct Carried {
 }
 
 impl Carriage {
-    /// Nothing was carried.
+    /// Empty counts.
     pub(crate) fn new(places: &Places) -> Self {
         let carried = |channel| Carried { charge: places.charge(channel), ..Carried::default() };
         Self { channels: places.channels().map(carried).collect() }

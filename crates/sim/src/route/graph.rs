@@ -29,7 +29,7 @@ pub(super) struct Way {
 /// Length of a path, ordered by the metric and then by the number of hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Distance {
-    /// In the metric of the graph; the largest number stands for all that are larger.
+    /// Length in the metric of the graph, saturating.
     pub metric: u64,
     /// Links on the path.
     pub hops: u32,
@@ -108,12 +108,12 @@ impl Graph {
         Ok(Some(path))
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// How many links there are.
+    /// Number of links.
     pub(super) fn links(&self) -> usize {
         self.links
     }

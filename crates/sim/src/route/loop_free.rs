@@ -78,14 +78,14 @@ fn goes_on(hops: &[Vec<NextHop>], hop: &NextHop) -> bool {
 
 /// A walk over links in the direction in which Interests cross them.
 struct Walk {
-    /// In which round an arrival was last seen: by link and by which of its ends is arrived at.
+    /// Round in which an arrival was last seen: by link and end.
     seen: Vec<u32>,
     round: u32,
     waiting: Vec<(NextHop, NodeId)>,
 }
 
 impl Walk {
-    /// Whether an Interest that takes this hop from `node` can come to take it again.
+    /// Whether an Interest that takes this hop from `node` may take it again later.
     fn closes_circle(&mut self, hops: &[Vec<NextHop>], new: &NextHop, node: NodeId) -> bool {
         self.round += 1;
         self.waiting.clear();

@@ -26,12 +26,12 @@ mod part;
 #[derive(Debug)]
 pub(super) struct Cell {
     pub(super) medium: Medium<Borne>,
-    /// As its stations.
+    /// In the order of its stations.
     ground: Vec<Ground>,
     /// Bytes of the longest packet that is sent in one frame.
     largest: Option<u32>,
     parts: Parts,
-    /// In which category Interests wait, and everything else.
+    /// Access categories of Interests, and of all other packets.
     categories: (Category, Category),
     deferred: Deferred,
 }
@@ -51,7 +51,7 @@ pub(super) struct Borne {
     frame: Option<Frame>,
     lane: usize,
     octets: u32,
-    /// None if it is the whole.
+    /// The part of the packet; `None` for a whole one.
     part: Option<Part>,
 }
 
@@ -97,7 +97,7 @@ impl Cell {
         }
     }
 
-    /// Whose station it is.
+    /// Node of a station.
     pub(super) fn node(&self, station: StationId) -> usize {
         self.ground[station.0 as usize].node
     }

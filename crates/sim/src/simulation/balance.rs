@@ -19,11 +19,11 @@ pub struct Balance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("of {sent} frames ({kind:?}) sent or doubled {found} were delivered, lost or on their way")]
 pub struct Imbalance {
-    /// Of which kind; `None` for background traffic.
+    /// Kind of packet; `None` for background traffic.
     pub kind: Option<Kind>,
-    /// How many there should be.
+    /// Expected number.
     pub sent: u64,
-    /// How many there are.
+    /// Number found.
     pub found: u64,
 }
 
@@ -48,27 +48,27 @@ fn column(reason: LossReason) -> usize {
 }
 
 impl Balance {
-    /// How many of a kind (`None`: background) were handed to channels.
+    /// Number of a kind (`None`: background) handed to channels.
     pub fn sent(&self, kind: Option<Kind>) -> u64 {
         self.sent[row(kind)]
     }
 
-    /// How many were doubled on the way.
+    /// Number of duplicates made by channels.
     pub fn doubled(&self, kind: Option<Kind>) -> u64 {
         self.doubled[row(kind)]
     }
 
-    /// How many were delivered.
+    /// Number delivered.
     pub fn delivered(&self, kind: Option<Kind>) -> u64 {
         self.delivered[row(kind)]
     }
 
-    /// How many were lost for that reason.
+    /// Number lost for that reason.
     pub fn lost(&self, kind: Option<Kind>, reason: LossReason) -> u64 {
         self.lost[row(kind)][column(reason)]
     }
 
-    /// How many are on their way.
+    /// Number in flight.
     pub fn in_flight(&self, kind: Option<Kind>) -> u64 {
         self.inside[row(kind)]
     }

@@ -41,7 +41,7 @@ impl Digest {
         self.state ^ self.observations
     }
 
-    /// How many observations it is of.
+    /// Number of observations in it.
     pub fn observations(&self) -> u64 {
         self.observations
     }

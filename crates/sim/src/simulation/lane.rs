@@ -114,7 +114,7 @@ pub(super) fn place(link: LinkId, direction: Direction) -> usize {
     2 * link.0 as usize + usize::from(direction == Direction::Back)
 }
 
-/// The direction of the lane that stands there.
+/// Link and direction of the lane at that index.
 pub(super) fn name(place: usize) -> (LinkId, Direction) {
     let direction = if place.is_multiple_of(2) { Direction::Forth } else { Direction::Back };
     (LinkId((place / 2) as u32), direction)

@@ -8,7 +8,7 @@ use recoup_forwarder::node::Input;
 use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use recoup_transport::time::{Duration, Instant};
 
-/// How long is measured.
+/// Interval of a measurement.
 const MEASURED: Duration = Duration::from_secs(1);
 
 /// Load of the background traffic in a direction of a link.

@@ -2,7 +2,7 @@
 use crate::network::{ApplicationId, Network};
 use recoup_transport::time::Instant;
 
-/// One thing that happens.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// The fault of that number.

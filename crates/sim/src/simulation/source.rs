@@ -1,6 +1,6 @@
 //! Background traffic: frames that are not NDN's, offered to one direction of a link.
 //!
-//! They share the queue with the node's packets, so on such a link the queue is the channel's.
+//! Background traffic shares the queue with the node's packets, so such a link has a queue of its own.
 use super::lane::{self, Frame};
 use super::{Observers, Simulation};
 use crate::network::BackgroundPlan;

@@ -16,7 +16,7 @@ pub(super) struct Station {
     /// Face → the lane that leads away from it.
     pub(super) doors: Vec<usize>,
     pub(super) is_down: bool,
-    /// How often it was set up.
+    /// Number of set-ups.
     pub(super) lives: u32,
     /// Attached application → which one it is.
     applications: Vec<Option<ApplicationId>>,

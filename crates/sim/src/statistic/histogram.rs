@@ -7,7 +7,7 @@
 const BITS: u32 = 9;
 const BUCKETS: usize = 1 << BITS;
 
-/// How many values lie in which bucket. Counts stop at `u32::MAX` per bucket.
+/// Number of values per bucket. Counts stop at `u32::MAX` per bucket.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     octaves: Vec<Option<Box<[u32; BUCKETS]>>>,

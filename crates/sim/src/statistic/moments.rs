@@ -41,7 +41,7 @@ impl Moments {
         }
     }
 
-    /// How many values there were.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }

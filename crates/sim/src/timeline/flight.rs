@@ -124,7 +124,7 @@ impl Flights {
         (waited, again)
     }
 
-    /// A packet comes to a node: how long it travelled, and what of that its channel does not explain.
+    /// A packet arrives at a node: its time in flight, and the part that the channel does not explain.
     pub(super) fn arrive(
         &mut self,
         now: Instant,
@@ -147,7 +147,7 @@ impl Flights {
         self.take(channel, packet);
     }
 
-    /// There is one more of a packet.
+    /// A packet is duplicated.
     pub(super) fn double(&mut self, channel: Channel, packet: &Packet) {
         if let Some(place) = self.find(channel, packet) {
             let Flight { kind, since, source, .. } = self.in_flight[place];

@@ -8,7 +8,7 @@ use recoup_packet::nack::NackReason;
 use recoup_transport::event::{Cause, Signal};
 use recoup_transport::time::{Duration, Instant};
 
-/// One thing that happened to it.
+/// An event with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {
     /// The time.
@@ -22,7 +22,7 @@ pub struct Moment {
 pub enum Step {
     /// The consumer sent an Interest.
     Asked {
-        /// How often, this time included.
+        /// Number of transmissions, this one included.
         transmissions: u32,
         /// Timeout in force for this transmission.
         rto: Duration,
@@ -76,37 +76,37 @@ pub enum Step {
     },
     /// A content store answered.
     Cached {
-        /// Of which node.
+        /// The node.
         node: NodeId,
     },
     /// An Interest joined one that was pending.
     Joined {
-        /// In which node.
+        /// The node.
         node: NodeId,
     },
     /// An Interest for which another was pending was sent on nevertheless.
     SentOn {
-        /// By which node.
+        /// The node.
         node: NodeId,
     },
     /// A repeated Interest was not sent on.
     Suppressed {
-        /// By which node.
+        /// The node.
         node: NodeId,
     },
-    /// Nothing came for a pending Interest.
+    /// A pending Interest expired.
     Expired {
-        /// In which node.
+        /// The node.
         node: NodeId,
     },
     /// Its face was gone, and an Interest was sent on by another one.
     Redirected {
-        /// By which node.
+        /// The node.
         node: NodeId,
     },
     /// Data came to a node after an earlier copy had answered everybody.
     Superseded {
-        /// To which node.
+        /// The node.
         node: NodeId,
     },
     /// The timer of the latest transmission expired.

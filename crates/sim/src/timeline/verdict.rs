@@ -44,7 +44,7 @@ pub enum Remedy {
 /// The largest part of the delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Nothing stands out: the way itself.
+    /// The path itself: no part of it stands out.
     Way,
     /// A retransmission that long after the first transmission, with the last loss before it, if known.
     Repair {
@@ -54,7 +54,7 @@ pub enum Cause {
         remedy: Remedy,
         /// From the first transmission to the one that was answered.
         after: Duration,
-        /// How many transmissions were in vain.
+        /// Number of unanswered transmissions.
         in_vain: usize,
     },
     /// A packet of it waited in the node in front of a channel.
@@ -72,7 +72,7 @@ pub enum Cause {
         channel: Channel,
         /// Kind of the packet.
         kind: Kind,
-        /// How long, beyond what is explained.
+        /// Unexplained time.
         time: Duration,
     },
     /// The segment did not arrive; the last loss of it.

@@ -144,12 +144,12 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// As many parts as nodes.
+    /// Each node is a part of its own.
     pub(super) fn new(nodes: usize) -> Self {
         Self { parent: (0..nodes).collect(), count: nodes }
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub(super) fn count(&self) -> usize {
         self.count
     }

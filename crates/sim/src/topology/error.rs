@@ -17,7 +17,7 @@ pub struct TopologyError {
 /// Problems of a topology.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Problem {
-    /// Something else stands where something was expected.
+    /// A text differs from the expected one.
     #[error("expected {what}, found {found:?}")]
     Unexpected {
         /// The expected text.
@@ -55,7 +55,7 @@ pub enum Problem {
     TooMany {
         /// Of what there is too much.
         what: &'static str,
-        /// How much there may be.
+        /// The limit.
         limit: usize,
     },
     /// The parameters of a generator make no network.

@@ -46,7 +46,7 @@ pub fn random(nodes: u32, links: u32, rng: &mut Rng) -> Result<Topology, Topolog
 /// A random network on a square after Waxman: near nodes are joined more often than far ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waxman {
-    /// How many nodes, at most 5,000: `n1`, `n2`, …
+    /// Number of nodes, at most 5,000: `n1`, `n2`, …
     pub nodes: u32,
     /// Probability of a link between nodes at one place, above 0 and at most 1.
     pub alpha: f64,

@@ -13,7 +13,7 @@ const SECOND: f64 = 1e9;
 pub const MOST_PER_SECOND: f64 = SECOND;
 
 impl Arrival {
-    /// Whether it comes to an end.
+    /// Whether the stream is finite.
     pub fn is_finite(&self) -> bool {
         matches!(self, Self::Batches(_))
     }
@@ -103,7 +103,7 @@ impl Arrivals {
         self.next.map(|(at, _)| at)
     }
 
-    /// How many are due at `now` that were not handed out; one instant at a time.
+    /// Number of arrivals due at `now` and not taken yet; one instant at a time.
     pub fn pop_due(&mut self, now: Instant) -> Option<u64> {
         let (at, count) = self.next.filter(|(at, _)| *at <= now)?;
         self.next = self.following(at);

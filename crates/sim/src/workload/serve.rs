@@ -8,7 +8,7 @@ use recoup_packet::signature::DigestSigner;
 use recoup_transport::serve::{Form, Library, Opened, Serve, ServeConfig, Unknown, Zeros};
 use recoup_transport::time::Duration;
 
-/// How long metadata may be answered from caches, as `recoup serve` has it.
+/// Freshness period of metadata, as in `recoup serve`.
 const METADATA_FRESHNESS: Duration = Duration::from_millis(10);
 
 pub(super) fn make(plan: &ServePlan) -> Result<Serve, String> {
@@ -44,7 +44,7 @@ fn describe_last(plan: &ServePlan, segment_bytes: usize) -> Result<Data, Describ
     template.describe(name, content_octets)
 }
 
-/// One object of zeros.
+/// An object of zeros.
 #[derive(Debug)]
 struct Blank {
     octets: u64,

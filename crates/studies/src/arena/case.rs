@@ -50,7 +50,7 @@ pub enum Kind {
         /// Shortest possible time, in s.
         ideal_s: f64,
     },
-    /// How consumers share a link.
+    /// Shares of consumers on a link.
     Sharing {
         /// Content that the link carries, in bit/s.
         goodput: f64,
@@ -199,7 +199,7 @@ impl Terms {
     }
 }
 
-/// One consumer alone, without radio, other traffic and recovery by links.
+/// Whether a consumer is alone, without radio, other traffic and link recovery.
 fn losses_are_its_own(network: &Network) -> bool {
     let is_one = |kind: &ApplicationKind| {
         !matches!(kind, ApplicationKind::Serve(_) | ApplicationKind::Produce(_))

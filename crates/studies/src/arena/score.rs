@@ -27,11 +27,11 @@ pub struct Score {
     pub retransmitted_percent: Option<f64>,
     /// Spurious retransmissions, in % of segments.
     pub spurious_percent: Option<f64>,
-    /// How the link was shared.
+    /// Shares of the link.
     pub sharing: Option<Sharing>,
 }
 
-/// How a link was shared.
+/// Shares of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sharing {
     /// Share of the link's capacity for content that was used.

@@ -1,8 +1,8 @@
-//! How a transport stands over all cases.
+//! Standing of a transport over all cases.
 use super::case::{Case, Kind};
 use super::summary::Summary;
 
-/// How a transport stands over cases of one kind.
+/// Standing of a transport over cases of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     /// Cases of which there is a run.

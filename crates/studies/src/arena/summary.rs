@@ -10,7 +10,7 @@ pub struct Summary {
     pub runs: usize,
     /// Runs that completed.
     pub completed: usize,
-    /// How far from the best possible, which is 1.
+    /// Ratio to the best possible result, which is 1.
     pub factor: Option<Estimate>,
     /// The factors with their seeds.
     pub factors: Vec<(u64, f64)>,

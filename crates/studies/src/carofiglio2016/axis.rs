@@ -5,7 +5,7 @@ pub(super) use crate::sweep::axis;
 
 /// Nothing recovers losses of the radio.
 pub(super) const NOTHING: &str = "nothing";
-/// Both radio links do.
+/// Both radio links recover their losses.
 pub(super) const WLDR: &str = "WLDR";
 /// Explicit loss notification: the link signals losses to the consumer.
 pub(super) const ELN: &str = "ELN";
@@ -48,11 +48,11 @@ fn recovery(way: &str) -> String {
 
 /// The timers of Figure 5a, in milliseconds.
 pub(super) const TIMERS: [&str; 9] = ["40", "50", "60", "80", "100", "150", "200", "500", "1000"];
-/// Those of them that are longer than the round trip.
+/// The timers that are longer than the round trip.
 pub(super) const LONG_TIMERS: [&str; 7] = ["60", "80", "100", "150", "200", "500", "1000"];
 /// The two of Figures 5b and 5c.
 pub(super) const TWO_TIMERS: [&str; 2] = ["60", "200"];
-/// Those of Figure 9c.
+/// The timers of Figure 9c.
 pub(super) const JOINT_TIMERS: [&str; 4] = ["500", "1000", "2000", "4000"];
 
 /// The axis of timers, which are lifetimes, too.
@@ -124,7 +124,7 @@ pub(super) fn consumer_moves() -> String {
     axis("mobility", CONSUMER_TIMERS.map(with).into_iter().chain([mldr]))
 }
 
-/// How often a timer may repeat an Interest in Figure 7b.
+/// Most repetitions of an Interest by a timer in Figure 7b.
 pub(super) const REPETITIONS: [&str; 2] = ["0", "5"];
 
 /// The axis of repetitions; a segment still missing after them is a hole. The links above take 70
@@ -145,7 +145,7 @@ pub(super) fn repetitions(chosen: &[&'static str]) -> String {
 
 // --- the joint network --------------------------------------------------------------------------
 
-/// Both.
+/// Link recovery and mobility together.
 pub(super) const BOTH: &str = "WLDR and MLDR";
 
 /// The recoveries of Figures 9a to 9c.

@@ -1,4 +1,4 @@
-//! Both: Figures 9a to 9c (E-21 to E-27, E-29).
+//! WLDR and MLDR together: Figures 9a to 9c (E-21 to E-27, E-29).
 use super::axis::{BOTH, FAST, JOINT_TIMERS, MLDR, NOTHING, SLOW, SPEEDS, WLDR};
 use super::runs::Runs;
 use crate::claim::Outcome;

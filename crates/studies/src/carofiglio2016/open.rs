@@ -5,14 +5,14 @@ use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
 use std::sync::LazyLock;
 
-/// One thing that is different, or a point of the grid.
+/// A changed parameter, or a point of the grid.
 #[derive(Debug)]
 pub(super) struct Open {
     /// The parameter.
     pub parameter: &'static str,
     /// Its value.
     pub value: String,
-    /// Everything is as assumed.
+    /// Whether it is the assumed set-up.
     pub is_assumed: bool,
     fields: String,
 }

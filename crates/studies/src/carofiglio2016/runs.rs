@@ -20,7 +20,7 @@ impl<'a> Runs<'a> {
         Self { results, experiment, setup: None }
     }
 
-    /// One with something different.
+    /// Runs with a changed parameter.
     pub(super) fn open(results: &'a Results, experiment: &'static str, setup: &'a str) -> Self {
         Self { results, experiment, setup: Some(setup) }
     }
@@ -32,7 +32,7 @@ impl<'a> Runs<'a> {
         self.results.values(self.experiment, &choice, &format!("all.{metric}"))
     }
 
-    /// How long a flow took, mean over flows.
+    /// Completion time of a flow, mean over flows.
     pub(super) fn time(&self, at: At<'_>) -> Vec<Seeded> {
         self.values(at, "time_mean_s")
     }

@@ -15,7 +15,7 @@ pub(super) enum Net {
     Wireless,
     /// The wireless network with fewer packets: enough to compare ratios.
     WirelessShort,
-    /// One that passes by six access points.
+    /// A network with six access points that the mobile node passes.
     Mobile,
     /// Ten among 36 access points.
     Joint,
@@ -68,7 +68,7 @@ impl Net {
     }
 }
 
-/// How many seeds there are.
+/// Number of seeds.
 fn seeds(net: Net, scale: Scale) -> u64 {
     match (scale, net) {
         (Scale::Smoke, _) => 1,

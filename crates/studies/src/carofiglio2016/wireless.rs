@@ -154,7 +154,7 @@ pub(super) fn data_helps_far(runs: &Runs<'_>) -> Finding {
     most.and(less(("the rest at 60 ms", &rest("60")), ("at 200 ms", &rest("200")), "s"))
 }
 
-/// All of WLDR is best, nothing worst.
+/// WLDR as a whole is best, none worst.
 pub(super) fn the_whole_is_best(runs: &Runs<'_>) -> Finding {
     let between = PARTS.iter().filter(|way| ![NOTHING, WLDR].contains(way));
     let one = |way: &&str| quicker(runs, WLDR, way).and(quicker(runs, way, NOTHING));

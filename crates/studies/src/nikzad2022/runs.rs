@@ -42,7 +42,7 @@ impl<'a> Runs<'a> {
         Self { results, place: Place::Open(ASSUMED, None) }
     }
 
-    /// One parameter of these has another value.
+    /// These parameters with another value of one of them.
     pub(super) fn with(
         results: &'a Results,
         experiment: &'static str,

@@ -9,7 +9,7 @@ pub(super) const FLOORS: [u32; 6] = [0, 50, 100, 150, 200, 500];
 /// Factors of the deviation in Figures 7 to 10.
 pub(super) const FACTORS: [u32; 6] = [2, 4, 6, 8, 10, 12];
 
-/// How fast an estimate follows its samples, slowest first: the paper's classes.
+/// Gains of an estimate, slowest first: the paper's classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gains {
     VerySlow,

@@ -77,7 +77,7 @@ pub(super) fn beyond(
     Finding { outcome: sided(values, side, bound), ours: with_interval(label, values, unit) }
 }
 
-/// One timer has less of something than others at an exponent, run by run over the same seeds.
+/// A timer has less of a quantity than others at an exponent, run by run over the same seeds.
 pub(super) fn least(
     runs: &Runs<'_>,
     s: &str,

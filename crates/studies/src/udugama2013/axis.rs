@@ -121,7 +121,7 @@ const LOAD_40: &str = r#""applications.load" = { kind = "background", link = "*"
 const LOAD_60: &str = r#""applications.load" = { kind = "background", link = "*", arrival = "constant(load=0.6)", spread = "10 ms" }"#;
 const LOAD_80: &str = r#""applications.load" = { kind = "background", link = "*", arrival = "constant(load=0.8)", spread = "10 ms" }"#;
 
-/// How a face shares its link among flows, each of them by itself as the paper has it.
+/// Fair sharing of a link among flows, each scheduler alone as in the paper.
 pub(super) const FAIRNESS: Axis = Axis {
     name: "fairness",
     values: &[

@@ -12,7 +12,7 @@ const TRANSPORT: &str = "transport";
 /// Detectors of the paper that do not wait for a timer alone.
 const VERSIONS: [&str; 2] = ["Simple3", "Smart"];
 
-/// One section: its experiment, its network in words, the varied situation, and the reason if the default is not the
+/// A section: its experiment, its network in words, the varied situation, and the reason if the default is not the
 /// best.
 struct Case {
     id: &'static str,

@@ -6,7 +6,7 @@ use crate::result::Curve;
 use crate::rule::{Finding, estimate, increasing, ratio, text};
 use recoup_sim::statistic::Seeded;
 
-/// One number of each run.
+/// A number of each run.
 pub(super) type Measure = fn(&Curve, f64) -> Option<f64>;
 
 /// Time in fast recovery after the burst that begins at `at`, all entries together.

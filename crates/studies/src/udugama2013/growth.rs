@@ -1,4 +1,4 @@
-//! How windows grow in congestion avoidance, from curves: segments per round trip.
+//! Growth of windows in congestion avoidance, from curves: segments per round trip.
 //!
 //! A stretch of congestion avoidance lies between two changes of the threshold, with the window at or above it and
 //! outside of fast recovery. Rounds are counted by the round trips that the estimator sampled.

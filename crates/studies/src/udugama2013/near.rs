@@ -77,7 +77,7 @@ pub(super) fn of_two_servers(runs: &Runs<'_>) -> [Finding; 2] {
     [falls_in_every_run(&simple3), less(("entries Smart", &smart), ("Simple3", &simple3), "")]
 }
 
-/// How far two windows are from each other between two times: the root of the mean square.
+/// Distance of two windows between two times: the root of the mean square.
 fn distance(one: &[(f64, f64)], other: &[(f64, f64)], (from, to): (f64, f64)) -> Option<f64> {
     const STEP: f64 = 0.05;
     let steps = ((to - from) / STEP) as usize;

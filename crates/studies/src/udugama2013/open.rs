@@ -172,7 +172,7 @@ const fn open(
     Open { experiment, parameter, section, assumed, axis }
 }
 
-/// Everything that the paper leaves open.
+/// All parameters that the paper leaves open.
 pub(super) static OPEN: [Open; 24] = {
     use Section::{Burst, Caching, Fairness, Growth, Share, Single};
     [

@@ -1,4 +1,4 @@
-//! Results of one experiment at one value of whatever is open.
+//! Results of one experiment at one value of the open parameter.
 use super::open::Place;
 use crate::result::{Curve, Results};
 pub(super) use crate::rule::joined;

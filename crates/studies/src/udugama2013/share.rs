@@ -29,7 +29,7 @@ pub(super) fn change(runs: &Runs<'_>, client: &str, load: &str) -> Vec<Seeded> {
     quotient(&time("max-min"), &time("off"))
 }
 
-/// How much of its time a client saves by fairness, in percent.
+/// Time that a client saves by fairness, in percent.
 fn saving(runs: &Runs<'_>, client: &str, load: &str) -> Vec<Seeded> {
     scaled(change(runs, client, load), -100.0)
         .into_iter()

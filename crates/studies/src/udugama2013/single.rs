@@ -11,7 +11,7 @@ pub(super) fn time(runs: &Runs<'_>, flavour: &str, version: &str, loss: &str) ->
     runs.values(&choice, "c1.time_s")
 }
 
-/// How much longer timers alone take.
+/// Ratio of the times with timers alone and with the detector.
 pub(super) fn gain(runs: &Runs<'_>, flavour: &str, loss: &str) -> Vec<Seeded> {
     quotient(&time(runs, flavour, "Simple1", loss), &time(runs, flavour, "Smart", loss))
 }

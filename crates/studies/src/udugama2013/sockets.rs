@@ -135,7 +135,7 @@ const QUANTITIES: &[Quantity] = &[
 const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
 const FOUND: Quantity =
     Quantity { metric: "lost_by_order", label: "fast retransmits", unit: "", factor: 1.0 };
-/// Nothing is lost where two servers answer, so that each of them is false.
+/// Two servers answer without any loss, so that every fast retransmission is false.
 const FALSE: Quantity = Quantity { label: "false fast retransmits", ..FOUND };
 
 /// The windows that restart after a timeout. With plain `cubic` a timeout costs no more than any loss. There is at most

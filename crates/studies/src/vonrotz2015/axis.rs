@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The timers by the names that sweeps, tables and figures give them, in the order of the paper's figures.
 pub(super) const TIMERS: [&str; 6] = ["constant", "TCP RTO", "Timeest", "CCNTimer", "WMA", "ICP"];
 
-/// Those that adapt.
+/// The adaptive timers.
 pub(super) const ADAPTIVE: [&str; 5] = ["TCP RTO", "Timeest", "CCNTimer", "WMA", "ICP"];
 
 /// The specification of a timer.

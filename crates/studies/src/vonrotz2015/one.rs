@@ -32,7 +32,7 @@ pub(super) fn every_adaptive_is_faster_at_three(runs: &Runs<'_>) -> Finding {
     beats_constant(runs, [THREE])
 }
 
-/// How many times as fast CCNTimer is as 4 s.
+/// Ratio of the times of 4 s and CCNTimer.
 pub(super) fn speed_up(runs: &Runs<'_>, hops: &'static str, band: (f64, f64)) -> Finding {
     runs.ratio(Runs::time, one(hops), ("constant", "CCNTimer"), band)
 }
@@ -52,7 +52,7 @@ pub(super) fn timeouts(runs: &Runs<'_>, timers: (&str, &str), band: (f64, f64)) 
     runs.ratio(Runs::timeouts, THREE, timers, band)
 }
 
-/// WMA and ICP, in whatever order, before CCNTimer, Timeest, TCP RTO and 4 s.
+/// WMA and ICP, in either order, before CCNTimer, Timeest, TCP RTO and 4 s.
 pub(super) fn order(runs: &Runs<'_>) -> Finding {
     let time = |timer| runs.time(THREE, timer);
     let ccntimer = time("CCNTimer");

@@ -5,7 +5,7 @@ use super::setup::{NAMED, PIPELINES, PROCESSINGS, RADIOS, SEGMENTS, Setup};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
 
-/// One changed parameter.
+/// A changed parameter.
 #[derive(Debug)]
 pub(super) struct Open {
     /// The parameter.

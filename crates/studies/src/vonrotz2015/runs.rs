@@ -22,7 +22,7 @@ pub(super) struct Runs<'a> {
 enum Origin<'a> {
     /// The assumed set-up.
     Assumed,
-    /// One changed parameter; the label is that of the axis.
+    /// A changed parameter; the label is that of the axis.
     Open(&'a Open, &'a str),
     /// A point of the map.
     Map(&'a str),

@@ -38,7 +38,7 @@ pub(super) fn is_longer(variant: &str) -> bool {
 /// Part of the file that is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
-    /// All of it.
+    /// The whole file.
     Whole,
     /// A quarter: enough to compare ratios.
     Quarter,

@@ -43,7 +43,7 @@ impl Trace {
         Self { sent: pick(sent), lifetime: pick(lifetime), round_trip: pick(round_trip) }
     }
 
-    /// How often the lifetime goes up to 4 s from less than 3.9 s.
+    /// Number of times that the lifetime goes up to 4 s from less than 3.9 s.
     fn resets(&self) -> f64 {
         self.lifetime.windows(2).filter(|pair| pair[0] < 3.9 && pair[1] >= 3.999).count() as f64
     }
@@ -65,7 +65,7 @@ impl Trace {
         lost as f64 / self.round_trip.len().max(1) as f64
     }
 
-    /// Of those, the share that took less than a second more than a multiple of 4 s.
+    /// The share of these that took less than a second more than a multiple of 4 s.
     fn share_just_above(&self) -> Option<f64> {
         let lost: Vec<_> = self.round_trip.iter().filter(|it| **it >= 4.0).collect();
         let near = lost.iter().filter(|it| **it % 4.0 < 1.0).count();

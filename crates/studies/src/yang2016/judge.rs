@@ -29,13 +29,13 @@ impl<'a> Runs<'a> {
         Self { results, experiment: "dumbbell", rest: None, consumers: TWO }
     }
 
-    /// One metric of one consumer, by seed.
+    /// A metric of a consumer, by seed.
     fn of(&self, design: &str, consumer: &str, metric: &str) -> Vec<Seeded> {
         let choice: Vec<_> = [("design", design)].into_iter().chain(self.rest).collect();
         self.results.values(self.experiment, &choice, &format!("{consumer}.{metric}"))
     }
 
-    /// One metric, averaged over the consumers of each run.
+    /// A metric, averaged over the consumers of each run.
     fn each(&self, design: &str, metric: &str) -> Vec<Seeded> {
         let all: Vec<_> = self.consumers.iter().map(|it| self.of(design, it, metric)).collect();
         averaged(&all)
@@ -216,7 +216,7 @@ fn spread(runs: &Runs<'_>) -> Finding {
     less(("deviation of #3", &one), ("#1", &every), "s")
 }
 
-/// How far the time of a run is from the mean of its consumer, averaged over the consumers.
+/// Distance of a run's time from the mean of its consumer, averaged over the consumers.
 fn deviations(runs: &Runs<'_>, design: &str) -> Vec<Seeded> {
     let of = |consumer: &&str| {
         let times = runs.of(design, consumer, "time_s");

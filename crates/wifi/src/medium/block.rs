@@ -30,7 +30,7 @@ pub(super) enum Report {
 }
 
 impl<L: Load + Clone> Medium<L> {
-    /// Sends a request or an aggregate; `false` if the frame at the front is to be sent by itself.
+    /// Sends a request or an aggregate; `false` if the frame at the front is to be sent alone.
     pub(super) fn start_block(&mut self, now: u64, index: usize) -> bool {
         let station = &mut self.stations[index];
         let (line, category) = (station.active, station.line().category);
@@ -108,7 +108,7 @@ impl<L: Load + Clone> Medium<L> {
         (mpdus, octets)
     }
 
-    /// How long an aggregate may last, in what is left of the time that the station has.
+    /// Longest duration of an aggregate in the rest of the transmission opportunity.
     fn most_nanos(&self, now: u64, index: usize, rate: Rate) -> u64 {
         let station = &self.stations[index];
         let limit = station.access.contenders[station.active].plan.txop_nanos;

@@ -1,4 +1,4 @@
-//! Access points and clients: beacons, and the exchange by which a client comes to an access point.
+//! Access points and clients: beacons, and the exchange by which a client joins an access point.
 //!
 //! Differences: a client joins without being known on the wired side. Both ends reset their sequence numbers at one
 //! instant. A client acknowledges frames that a former access point still sends to it.
@@ -58,7 +58,7 @@ impl<L: Load + Clone> Medium<L> {
         self.enqueue(now, index, Address::All, Category::Beacon, beacon);
     }
 
-    /// An access point that works again goes on where it would be.
+    /// A restarted access point keeps its schedule of beacons.
     pub(super) fn resume_beacons(&mut self, now: u64, index: usize) {
         let (station, interval) =
             (&mut self.stations[index], self.plan.infrastructure.beacon_nanos);
@@ -157,7 +157,7 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    /// A client comes to an access point; what they numbered before is void.
+    /// A client joins an access point; earlier sequence numbers are void.
     fn join(&mut self, now: u64, index: usize, point: StationId) {
         let client = StationId(index as u32);
         let Some(association) = &mut self.stations[index].association else {
@@ -229,7 +229,7 @@ impl<L: Load + Clone> Medium<L> {
 
     /// The way from one station to another begins anew: numbers, what came out of order, rates.
     ///
-    /// The way back goes on: what still waits there keeps its numbers.
+    /// The return direction continues: frames queued there keep their numbers.
     fn sever(&mut self, from: StationId, to: StationId) {
         let sender: &mut Station<L> = &mut self.stations[from.0 as usize];
         sender.minstrels.retain(|(id, _)| *id != to);

@@ -54,7 +54,7 @@ pub(super) struct Queued<L> {
     /// Given when it is sent for the first time.
     pub(super) sequence: Option<u16>,
     pub(super) is_retry: bool,
-    /// How often it was sent.
+    /// Number of tries.
     pub(super) tries: u32,
     /// Sent in an aggregate, with unknown result.
     pub(super) is_flying: bool,
@@ -166,7 +166,7 @@ pub(super) struct Peer<L> {
     pub(super) next_sequence: u16,
     /// A request for acknowledgement is to be sent.
     pub(super) must_ask: bool,
-    /// How many of them in a row were not answered.
+    /// Consecutive unanswered requests.
     pub(super) asked_in_vain: u32,
     /// Receive state of the peer.
     pub(super) reorder: Reorder<L>,
@@ -328,7 +328,7 @@ impl<L> Station<L> {
         (next < u64::MAX).then_some(next)
     }
 
-    /// Until when the station certainly will not get the medium.
+    /// Time until which the station certainly cannot get the medium.
     fn engaged_until(&self, air: &Air<L>) -> u64 {
         let Some(signal) = self.radio.current() else {
             return 0;

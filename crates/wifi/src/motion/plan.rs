@@ -14,7 +14,7 @@ use recoup_core::random::Rng;
 use recoup_core::spec::{self, Reader, Spec, SpecError};
 use recoup_core::time::{Duration, Instant};
 
-/// How a station moves.
+/// Motion of a station.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MotionPlan {
     /// Not at all.
@@ -34,11 +34,11 @@ pub enum MotionPlan {
     },
     /// From one random place to the next.
     RandomWaypoint(RandomWaypoint),
-    /// As a file has it.
+    /// Motion from a file.
     Recorded(Recording),
 }
 
-/// Whose motion in which file.
+/// A node's motion in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recording {
     /// A node of an ns-2 movement file.
@@ -72,9 +72,9 @@ pub enum MotionError {
 
 /// Most way-points of one station.
 pub const MOST_POINTS: usize = 1 << 20;
-/// Nothing is faster, in m/s.
+/// Highest speed, in m/s.
 const MOST_SPEED: f64 = 1_000.0;
-/// Nothing is farther, in metres.
+/// Longest distance, in metres.
 const MOST_METRES: f64 = 1e7;
 
 const FAMILY: &[(&str, Reader<MotionPlan>)] = &[

@@ -11,7 +11,7 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 
-/// Both ends included.
+/// An inclusive range.
 type Range = (u64, u64);
 
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Trace {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Time {
-    /// One frame, from here on.
+    /// The first frame from this time on.
     Once(Duration),
     /// Every frame from the first to before the second.
     Span(Duration, Duration),

@@ -14,7 +14,7 @@ const HEADER: u32 = 20;
 pub(super) struct Part {
     /// Number of the packet in its lane.
     pub(super) packet: u64,
-    /// How many parts that has.
+    /// Number of its parts.
     pub(super) of: u32,
 }
 

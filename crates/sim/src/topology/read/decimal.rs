@@ -99,7 +99,7 @@ fn split_power(text: &str) -> (i32, &str) {
     (sign * power, &behind[end..])
 }
 
-/// A quantity with a unit that stands for `factor · 10^power`.
+/// A quantity whose unit is `factor · 10^power`.
 pub(super) fn quantity(
     text: &str,
     what: &'static str,
