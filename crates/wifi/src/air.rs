@@ -43,7 +43,7 @@ pub(super) struct Mpdu<L> {
     /// Further loads, if it is an A-MSDU.
     pub(super) more: Vec<Content<L>>,
     /// Its bytes, with header and checksum.
-    pub(super) octets: u32,
+    pub(super) bytes: u32,
     /// Number of the frame at its sender.
     pub(super) number: u64,
 }
@@ -83,7 +83,7 @@ pub(super) struct Envelope {
     pub(super) kind: Kind,
     pub(super) category: Category,
     pub(super) rate: Rate,
-    pub(super) octets: u32,
+    pub(super) bytes: u32,
     pub(super) nav_nanos: u64,
 }
 
@@ -94,15 +94,15 @@ impl<L> Ppdu<L> {
         if is_aggregate { self.mpdus.len() } else { 1 }
     }
 
-    /// End of a part (with its delimiter and padding) after `octets` bytes of the frame, to which it adds its own. The
+    /// End of a part (with its delimiter and padding) after `bytes` bytes of the frame, to which it adds its own. The
     /// first part begins at `start`, the last ends at `end`.
-    pub(super) fn end_of_part(&self, place: usize, octets: &mut u64, start: u64, end: u64) -> u64 {
+    pub(super) fn end_of_part(&self, place: usize, bytes: &mut u64, start: u64, end: u64) -> u64 {
         if place + 1 >= self.parts() {
             return end;
         }
-        *octets += u64::from(4 + self.mpdus[place].octets.next_multiple_of(4));
+        *bytes += u64::from(4 + self.mpdus[place].bytes.next_multiple_of(4));
         let nanos =
-            (SERVICE_BITS + 8 * *octets) * self.rate.symbol_nanos() / self.rate.symbol_bits();
+            (SERVICE_BITS + 8 * *bytes) * self.rate.symbol_nanos() / self.rate.symbol_bits();
         start + nanos
     }
 }

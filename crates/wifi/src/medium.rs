@@ -132,7 +132,7 @@ pub enum Traced {
         /// Whether it is a retransmission.
         is_retry: bool,
         /// Bytes of the PSDU.
-        octets: u32,
+        bytes: u32,
         /// At this rate.
         rate: Rate,
         /// Time on the air, in ns.

@@ -14,7 +14,7 @@ const OLD: f64 = 75.0;
 const COLUMNS: usize = 10;
 const RATES: usize = 8;
 /// Bytes of the frame by whose time rates are compared.
-const FRAME_OCTETS: f64 = 1_200.0;
+const FRAME_BYTES: f64 = 1_200.0;
 /// Longest time that the tries at one rate may take.
 const SEGMENT_NANOS: f64 = 6e6;
 const MOST_TRIES: u32 = 7;
@@ -301,7 +301,7 @@ impl Entry {
     fn new(mcs: u8, wide: bool, short_guard: bool) -> Self {
         let rate = Rate::Ht { mcs, wide, short_guard };
         let symbols = |bits: f64| bits / rate.symbol_bits() as f64 * rate.symbol_nanos() as f64;
-        let (octets, header) = (8.0 * FRAME_OCTETS, rate.header_nanos() as f64);
+        let (bytes, header) = (8.0 * FRAME_BYTES, rate.header_nanos() as f64);
         Self {
             rate,
             attempts: 0,
@@ -311,8 +311,8 @@ impl Entry {
             was_successful: false,
             skipped: 0,
             tries: 1,
-            first_nanos: header + symbols(octets + 22.0) + rate.extension_nanos(Band::Five) as f64,
-            next_nanos: symbols(octets),
+            first_nanos: header + symbols(bytes + 22.0) + rate.extension_nanos(Band::Five) as f64,
+            next_nanos: symbols(bytes),
         }
     }
 

@@ -199,9 +199,9 @@ pub enum RateControl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
     /// Most bytes of an A-MPDU; 0 means none.
-    pub ampdu_octets: u32,
+    pub ampdu_bytes: u32,
     /// Most bytes of an A-MSDU; 0 means none.
-    pub amsdu_octets: u32,
+    pub amsdu_bytes: u32,
     /// Transmissions of an MPDU under block acknowledgement before it is given up; `None` means that only
     /// its lifetime bounds them.
     pub mpdu_tries: Option<u32>,
@@ -209,7 +209,7 @@ pub struct Aggregation {
 
 impl Aggregation {
     /// A-MPDUs as long as they may be, no A-MSDUs, as many tries as the lifetime permits.
-    pub const AMPDU: Self = Self { ampdu_octets: 65_535, amsdu_octets: 0, mpdu_tries: None };
+    pub const AMPDU: Self = Self { ampdu_bytes: 65_535, amsdu_bytes: 0, mpdu_tries: None };
 }
 
 /// Parameters of all stations of a medium.
@@ -234,9 +234,9 @@ pub struct MediumPlan {
     /// Rate of broadcast frames and of RTS.
     pub basic_rate: Rate,
     /// Frames whose MPDU has more bytes are announced by RTS; `None` means none.
-    pub rts_octets: Option<u32>,
+    pub rts_bytes: Option<u32>,
     /// Longest packet in one frame, in bytes with its IP header; longer ones are sent in parts, as by IP fragmentation.
-    pub largest_octets: Option<u32>,
+    pub largest_bytes: Option<u32>,
     /// Transmissions of a frame before it is given up.
     pub tries: u32,
     /// Tries of frames that are announced by RTS.
@@ -267,8 +267,8 @@ impl MediumPlan {
             receiver: ReceiverPlan::default(),
             rate: RateControl::Constant(rate),
             basic_rate: Rate::Ofdm(0),
-            rts_octets: None,
-            largest_octets: None,
+            rts_bytes: None,
+            largest_bytes: None,
             tries: 7,
             long_tries: 4,
             queue_frames: 500,
@@ -294,16 +294,16 @@ impl MediumPlan {
     }
 
     /// Bytes that the MAC adds to a frame: header, LLC/SNAP and checksum.
-    pub fn overhead_octets(&self) -> u32 {
-        LLC_OCTETS + self.header_octets() + FCS_OCTETS
+    pub fn overhead_bytes(&self) -> u32 {
+        LLC_BYTES + self.header_bytes() + FCS_BYTES
     }
 
     /// Bytes of an MPDU that carries `load`, and `more` as an A-MSDU.
-    pub(super) fn mpdu_octets<L: Load>(&self, load: &L, more: &[L]) -> u32 {
+    pub(super) fn mpdu_bytes<L: Load>(&self, load: &L, more: &[L]) -> u32 {
         if more.is_empty() {
-            return load.octets() + self.overhead_octets();
+            return load.octets() + self.overhead_bytes();
         }
-        self.header_octets() + amsdu_octets(std::iter::once(load).chain(more)) + FCS_OCTETS
+        self.header_bytes() + amsdu_bytes(std::iter::once(load).chain(more)) + FCS_BYTES
     }
 
     /// The category in which a frame contends here: without EDCA there is one for all but beacons.
@@ -323,25 +323,25 @@ impl MediumPlan {
     }
 
     /// Bytes of the MAC header.
-    pub fn header_octets(&self) -> u32 {
+    pub fn header_bytes(&self) -> u32 {
         if self.qos { 26 } else { 24 }
     }
 }
 
 /// Bytes of an A-MSDU of these loads: each begins at a multiple of four.
-pub(super) fn amsdu_octets<'a, L: Load + 'a>(loads: impl Iterator<Item = &'a L>) -> u32 {
-    let subframes = loads.map(|load| SUBFRAME_OCTETS + LLC_OCTETS + load.octets());
-    subframes.fold(0, |sum: u32, octets| sum.next_multiple_of(4) + octets)
+pub(super) fn amsdu_bytes<'a, L: Load + 'a>(loads: impl Iterator<Item = &'a L>) -> u32 {
+    let subframes = loads.map(|load| SUBFRAME_BYTES + LLC_BYTES + load.octets());
+    subframes.fold(0, |sum: u32, bytes| sum.next_multiple_of(4) + bytes)
 }
 
 /// Header of a frame in an A-MSDU.
-const SUBFRAME_OCTETS: u32 = 14;
-pub(super) const LLC_OCTETS: u32 = 8;
-const FCS_OCTETS: u32 = 4;
+const SUBFRAME_BYTES: u32 = 14;
+pub(super) const LLC_BYTES: u32 = 8;
+const FCS_BYTES: u32 = 4;
 /// Acknowledgement, and CTS.
-pub(super) const ACK_OCTETS: u32 = 14;
-pub(super) const RTS_OCTETS: u32 = 20;
-pub(super) const BLOCK_ACK_OCTETS: u32 = 32;
-pub(super) const BLOCK_ACK_REQUEST_OCTETS: u32 = 24;
+pub(super) const ACK_BYTES: u32 = 14;
+pub(super) const RTS_BYTES: u32 = 20;
+pub(super) const BLOCK_ACK_BYTES: u32 = 32;
+pub(super) const BLOCK_ACK_REQUEST_BYTES: u32 = 24;
 /// Longest frame of 802.11n.
 pub(super) const MOST_PPDU_NANOS: u64 = 5_484_000;

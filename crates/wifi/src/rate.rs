@@ -107,13 +107,13 @@ impl Rate {
         if self.is_dsss() { DSSS_HEADER_NANOS } else { SIGNAL_NANOS }
     }
 
-    /// Time on the air of a frame of `psdu_octets` bytes.
-    pub fn ppdu_nanos(self, psdu_octets: u32, band: Band) -> u64 {
-        self.header_nanos() + self.payload_nanos(psdu_octets, band)
+    /// Time on the air of a frame of `psdu_bytes` bytes.
+    pub fn ppdu_nanos(self, psdu_bytes: u32, band: Band) -> u64 {
+        self.header_nanos() + self.payload_nanos(psdu_bytes, band)
     }
 
-    fn payload_nanos(self, psdu_octets: u32, band: Band) -> u64 {
-        let bits = 8 * u64::from(psdu_octets);
+    fn payload_nanos(self, psdu_bytes: u32, band: Band) -> u64 {
+        let bits = 8 * u64::from(psdu_bytes);
         match self {
             Self::Dsss(_) => (bits * 1_000_000).div_ceil(self.bits()) * 1_000,
             _ => {

@@ -92,7 +92,7 @@ impl Cell {
                 rng.substream(&format!("wifi/{}/defer", plan.name)),
             ),
             ground: plan.stations.iter().map(|station| ground(station.node)).collect(),
-            largest: plan.medium.largest_octets,
+            largest: plan.medium.largest_bytes,
             parts: Parts::default(),
         }
     }

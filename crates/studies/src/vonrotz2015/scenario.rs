@@ -177,7 +177,7 @@ mod tests {
         let (rto, congestion) = (plan.options.rto.text(), plan.options.congestion.text());
         assert!(rto.starts_with("wma") && congestion.contains("accounting=span"));
         assert_eq!((plan.first, plan.last), (0, Some(5119)));
-        assert_eq!(network.wifi[0].medium.largest_octets, Some(1_500));
+        assert_eq!(network.wifi[0].medium.largest_bytes, Some(1_500));
         let at =
             |number: usize| network.wifi[0].stations[number].motion.position(Default::default());
         assert_eq!(at(2).x - at(1).x, 700.0);

@@ -5,14 +5,14 @@
 use super::curve::{Curve, LONG, SHORT, STEP_DB};
 use super::{from_db, to_db};
 
-const THRESHOLD_OCTETS: u64 = 400;
+const THRESHOLD_BYTES: u64 = 400;
 const PRECISION: f64 = 1e-5;
 /// More than the SNR is rounded by.
 const MARGIN_DB: f64 = 0.02;
 
 pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
-    let octets = (bits / 8).max(1);
-    let (curve, reference) = match octets < THRESHOLD_OCTETS {
+    let bytes = (bits / 8).max(1);
+    let (curve, reference) = match bytes < THRESHOLD_BYTES {
         true => (&SHORT[mcs], 32.0),
         false => (&LONG[mcs], 1458.0),
     };
@@ -20,7 +20,7 @@ pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
     if error <= 0.0 || error >= 1.0 {
         return 1.0 - error;
     }
-    let scaled = 1.0 - libm::pow(1.0 - error, octets as f64 / reference);
+    let scaled = 1.0 - libm::pow(1.0 - error, bytes as f64 / reference);
     if scaled < PRECISION { 1.0 } else { 1.0 - scaled }
 }
 

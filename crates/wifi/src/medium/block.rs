@@ -9,8 +9,7 @@
 use super::super::air::{Envelope, Kind, Mpdu, Ppdu, PpduId};
 use super::super::content::Content;
 use super::super::plan::{
-    Aggregation, BLOCK_ACK_OCTETS, BLOCK_ACK_REQUEST_OCTETS, Category, MOST_PPDU_NANOS,
-    amsdu_octets,
+    Aggregation, BLOCK_ACK_BYTES, BLOCK_ACK_REQUEST_BYTES, Category, MOST_PPDU_NANOS, amsdu_bytes,
 };
 use super::super::rate::Rate;
 use super::super::reorder::{WINDOW, distance};
@@ -44,12 +43,12 @@ impl<L: Load + Clone> Medium<L> {
             return false;
         };
         let rate = self.data_rate(now, index, Address::Station(to), false);
-        let (mpdus, octets) = self.compose(now, index, to, rate);
+        let (mpdus, bytes) = self.compose(now, index, to, rate);
         if mpdus.len() < 2 {
             return false;
         }
         self.stations[index].access.contenders[line].claim = Claim::Granted;
-        self.send_aggregate(now, index, to, rate, octets, mpdus);
+        self.send_aggregate(now, index, to, rate, bytes, mpdus);
         true
     }
 
@@ -69,16 +68,16 @@ impl<L: Load + Clone> Medium<L> {
         let (medium, station) = (self.plan, &mut self.stations[index]);
         let (line, category) = (station.active, station.line().category);
         let start = window_start(station, to);
-        let (mut mpdus, mut octets) = (Vec::new(), 0_u32);
+        let (mut mpdus, mut bytes) = (Vec::new(), 0_u32);
         for place in 0..station.lines[line].queue.len() {
             let queued = &station.lines[line].queue[place];
             if queued.to != Address::Station(to) || queued.is_management() || queued.is_void {
                 continue;
             }
-            let mpdu_octets = medium.mpdu_octets(&queued.load, &queued.more);
-            let total = octets.next_multiple_of(4) + 4 + mpdu_octets;
+            let mpdu_bytes = medium.mpdu_bytes(&queued.load, &queued.more);
+            let total = bytes.next_multiple_of(4) + 4 + mpdu_bytes;
             let nanos = rate.ppdu_nanos(total, medium.timing.band);
-            let is_full = total > plan.ampdu_octets || nanos > most_nanos;
+            let is_full = total > plan.ampdu_bytes || nanos > most_nanos;
             if is_full && !mpdus.is_empty() {
                 break;
             }
@@ -100,12 +99,12 @@ impl<L: Load + Clone> Medium<L> {
                 is_retry: queued.is_retry,
                 load: queued.load.clone(),
                 more: queued.more.clone(),
-                octets: mpdu_octets,
+                bytes: mpdu_bytes,
                 number: queued.number,
             });
-            octets = total;
+            bytes = total;
         }
-        (mpdus, octets)
+        (mpdus, bytes)
     }
 
     /// Longest duration of an aggregate in the rest of the transmission opportunity.
@@ -116,7 +115,7 @@ impl<L: Load + Clone> Medium<L> {
             return MOST_PPDU_NANOS;
         }
         let timing = &self.plan.timing;
-        let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_OCTETS, timing.band);
+        let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_BYTES, timing.band);
         let left = (station.txop_start + limit).saturating_sub(now);
         left.saturating_sub(timing.sifs_nanos + answer).min(MOST_PPDU_NANOS)
     }
@@ -129,10 +128,10 @@ impl<L: Load + Clone> Medium<L> {
             is_mine && queued.sequence.is_none()
         };
         let mut place = 0;
-        while plan.amsdu_octets > 0 && place + 1 < queue.len() {
+        while plan.amsdu_bytes > 0 && place + 1 < queue.len() {
             let (first, next) = (&queue[place], &queue[place + 1]);
             let loads = || once(&first.load).chain(&first.more).chain(once(&next.load));
-            let fits = is_new(first) && is_new(next) && amsdu_octets(loads()) <= plan.amsdu_octets;
+            let fits = is_new(first) && is_new(next) && amsdu_bytes(loads()) <= plan.amsdu_bytes;
             if !fits || !next.more.is_empty() {
                 place += 1;
             } else if let Some(next) = queue.remove(place + 1) {
@@ -147,7 +146,7 @@ impl<L: Load + Clone> Medium<L> {
         index: usize,
         to: StationId,
         rate: Rate,
-        octets: u32,
+        bytes: u32,
         mpdus: Vec<Mpdu<L>>,
     ) {
         let station = &mut self.stations[index];
@@ -159,14 +158,14 @@ impl<L: Load + Clone> Medium<L> {
             }
         }
         let timing = self.plan.timing;
-        let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_OCTETS, timing.band);
+        let answer = rate.control_answer().ppdu_nanos(BLOCK_ACK_BYTES, timing.band);
         let envelope = Envelope {
             from: StationId(index as u32),
             to: Address::Station(to),
             kind: Kind::Data { is_aggregate: true },
             category: station.line().category,
             rate,
-            octets,
+            bytes,
             nav_nanos: timing.sifs_nanos + answer,
         };
         let end = self.transmit(now, envelope, mpdus);
@@ -186,8 +185,8 @@ impl<L: Load + Clone> Medium<L> {
             kind: Kind::BlockAckRequest { start },
             category,
             rate,
-            octets: BLOCK_ACK_REQUEST_OCTETS,
-            nav_nanos: timing.sifs_nanos + answer.ppdu_nanos(BLOCK_ACK_OCTETS, timing.band),
+            bytes: BLOCK_ACK_REQUEST_BYTES,
+            nav_nanos: timing.sifs_nanos + answer.ppdu_nanos(BLOCK_ACK_BYTES, timing.band),
         };
         let end = self.transmit(now, envelope, None);
         self.await_block_ack(index, end + timing.timeout_nanos(answer));
@@ -209,8 +208,8 @@ impl<L: Load + Clone> Medium<L> {
     ) {
         let (start, bits) = self.stations[index].peer(to, category).reorder.acknowledgement();
         let (from, to) = (StationId(index as u32), Address::Station(to));
-        let (kind, octets) = (Kind::BlockAck { start, bits }, BLOCK_ACK_OCTETS);
-        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos: 0 };
+        let (kind, bytes) = (Kind::BlockAck { start, bits }, BLOCK_ACK_BYTES);
+        let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos: 0 };
         self.transmit(now, envelope, None);
     }
 

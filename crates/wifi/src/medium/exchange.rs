@@ -236,13 +236,13 @@ impl<L: Load + Clone> Medium<L> {
             return false;
         };
         let (to, is_management) = (queued.to, queued.is_management());
-        let octets = self.plan.mpdu_octets(&queued.load, &queued.more);
+        let bytes = self.plan.mpdu_bytes(&queued.load, &queued.more);
         if line.is_long(&self.plan) || line.queue.iter().any(|queued| queued.is_flying) {
             return false;
         }
         let rate = self.data_rate(now, index, to, is_management);
         let timing = &self.plan.timing;
-        let nanos = timing.sifs_nanos + rate.ppdu_nanos(octets, timing.band) + self.ack_nanos(rate);
+        let nanos = timing.sifs_nanos + rate.ppdu_nanos(bytes, timing.band) + self.ack_nanos(rate);
         now + nanos <= self.stations[index].txop_start + limit
     }
 

@@ -1,7 +1,7 @@
 //! Frames from the air.
 use super::super::air::{Kind, PpduId};
 use super::super::content::Content;
-use super::super::plan::ACK_OCTETS;
+use super::super::plan::ACK_BYTES;
 use super::super::radio::{Reception, Signal};
 use super::super::{Address, StationId};
 use super::station::{Awaited, Response};
@@ -55,9 +55,9 @@ impl<L: Load + Clone> Medium<L> {
         let station = &mut self.stations[index];
         let ppdu = self.air.ppdu(signal.ppdu);
         let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == index);
-        let (mut received, mut from, mut octets) = (0_u64, start, 0);
+        let (mut received, mut from, mut bytes) = (0_u64, start, 0);
         for place in 0..ppdu.parts() {
-            let until = ppdu.end_of_part(place, &mut octets, start, signal.end);
+            let until = ppdu.end_of_part(place, &mut bytes, start, signal.end);
             let window = (from, until);
             let success = station.radio.success(signal, window, signal.rate, &mut self.receiver);
             received |= u64::from(station.radio.receives(success)) << place;
@@ -126,7 +126,7 @@ impl<L: Load + Clone> Medium<L> {
             Kind::Cts if station.awaited == Awaited::Cts => self.on_cts(now, index),
             Kind::Rts if station.access.nav_end() <= now => {
                 let rate = rate.control_answer();
-                let cts = sifs + rate.ppdu_nanos(ACK_OCTETS, self.plan.timing.band);
+                let cts = sifs + rate.ppdu_nanos(ACK_BYTES, self.plan.timing.band);
                 let nav_nanos = nav_nanos.saturating_sub(cts);
                 let response = Response::Cts { to: from, rate, nav_nanos };
                 station.response = Some((now + sifs, response));
@@ -142,7 +142,7 @@ impl<L: Load + Clone> Medium<L> {
         let station = &mut self.stations[index];
         let end = now + ppdu.nav_nanos;
         if ppdu.kind == Kind::Rts && end > station.access.nav_end() {
-            let answer = ppdu.rate.ppdu_nanos(ACK_OCTETS, timing.band);
+            let answer = ppdu.rate.ppdu_nanos(ACK_BYTES, timing.band);
             let pause = 2 * timing.sifs_nanos + 2 * timing.slot_nanos;
             station.nav_reset_at = now + pause + answer + ppdu.rate.header_nanos();
         }

@@ -2,7 +2,7 @@
 use super::super::air::{Envelope, Kind, Mpdu};
 use super::super::content::Management;
 use super::super::minstrel::Minstrel;
-use super::super::plan::{ACK_OCTETS, Category, RTS_OCTETS, RateControl};
+use super::super::plan::{ACK_BYTES, Category, RTS_BYTES, RateControl};
 use super::super::radio::{Signal, WEAK};
 use super::super::rate::Rate;
 use super::super::{Address, StationId};
@@ -18,7 +18,7 @@ impl<L: Load + Clone> Medium<L> {
         let Some(queued) = station.line().queue.front() else {
             return;
         };
-        let (to, octets) = (queued.to, self.plan.mpdu_octets(&queued.load, &queued.more));
+        let (to, bytes) = (queued.to, self.plan.mpdu_bytes(&queued.load, &queued.more));
         let (is_management, is_beacon) =
             (queued.is_management(), queued.load.management() == Some(Management::Beacon));
         let mpdu = Mpdu {
@@ -26,14 +26,14 @@ impl<L: Load + Clone> Medium<L> {
             is_retry: queued.is_retry,
             load: queued.load.clone(),
             more: queued.more.clone(),
-            octets,
+            bytes,
             number: queued.number,
         };
         let rate = self.data_rate(now, index, to, is_management);
         let kind = if is_beacon { Kind::Beacon } else { Kind::Data { is_aggregate: false } };
         let nav_nanos = if to == Address::All { 0 } else { self.ack_nanos(rate) };
         let from = StationId(index as u32);
-        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
+        let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos };
         let end = self.transmit(now, envelope, Some(mpdu));
         let station = &mut self.stations[index];
         station.counters.data_sent += u64::from(!is_beacon);
@@ -55,16 +55,16 @@ impl<L: Load + Clone> Medium<L> {
             return;
         };
         let (to, is_management) = (queued.to, queued.is_management());
-        let octets = queued.load.octets() + self.plan.overhead_octets();
+        let bytes = queued.load.octets() + self.plan.overhead_bytes();
         let rate = self.plan.basic_rate;
         let data_rate = self.data_rate(now, index, to, is_management);
         let (sifs, band) = (self.plan.timing.sifs_nanos, self.plan.timing.band);
-        let cts = rate.control_answer().ppdu_nanos(ACK_OCTETS, band);
-        let data = data_rate.ppdu_nanos(octets, band);
+        let cts = rate.control_answer().ppdu_nanos(ACK_BYTES, band);
+        let data = data_rate.ppdu_nanos(bytes, band);
         let nav_nanos = sifs + cts + sifs + data + self.ack_nanos(data_rate);
         let from = StationId(index as u32);
-        let (kind, octets) = (Kind::Rts, RTS_OCTETS);
-        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
+        let (kind, bytes) = (Kind::Rts, RTS_BYTES);
+        let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos };
         let end = self.transmit(now, envelope, None);
         let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
         let station = &mut self.stations[index];
@@ -74,8 +74,8 @@ impl<L: Load + Clone> Medium<L> {
 
     pub(super) fn send_ack(&mut self, now: u64, index: usize, to: StationId, rate: Rate) {
         let (from, to, kind) = (StationId(index as u32), Address::Station(to), Kind::Ack);
-        let (category, octets) = (Category::BestEffort, ACK_OCTETS);
-        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos: 0 };
+        let (category, bytes) = (Category::BestEffort, ACK_BYTES);
+        let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos: 0 };
         self.transmit(now, envelope, None);
     }
 
@@ -88,15 +88,15 @@ impl<L: Load + Clone> Medium<L> {
         nav_nanos: u64,
     ) {
         let (from, to, kind) = (StationId(index as u32), Address::Station(to), Kind::Cts);
-        let (category, octets) = (Category::BestEffort, ACK_OCTETS);
-        let envelope = Envelope { from, to, kind, category, rate, octets, nav_nanos };
+        let (category, bytes) = (Category::BestEffort, ACK_BYTES);
+        let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos };
         self.transmit(now, envelope, None);
     }
 
     /// SIFS and acknowledgement of a frame at `rate`.
     pub(super) fn ack_nanos(&self, rate: Rate) -> u64 {
         let timing = &self.plan.timing;
-        timing.sifs_nanos + rate.control_answer().ppdu_nanos(ACK_OCTETS, timing.band)
+        timing.sifs_nanos + rate.control_answer().ppdu_nanos(ACK_BYTES, timing.band)
     }
 
     /// The rate of the next frame to `to`, which becomes the partner of the exchange.
@@ -136,8 +136,8 @@ impl<L: Load + Clone> Medium<L> {
         envelope: Envelope,
         mpdus: impl IntoIterator<Item = Mpdu<L>>,
     ) -> u64 {
-        let Envelope { from, to, kind, rate, octets, .. } = envelope;
-        let nanos = rate.ppdu_nanos(octets, self.plan.timing.band);
+        let Envelope { from, to, kind, rate, bytes, .. } = envelope;
+        let nanos = rate.ppdu_nanos(bytes, self.plan.timing.band);
         let end = now + nanos;
         let station = &mut self.stations[from.0 as usize];
         station.radio.send(now, end);
@@ -148,7 +148,7 @@ impl<L: Load + Clone> Medium<L> {
             let mpdus = &self.air.ppdu(ppdu).mpdus;
             let is_retry = mpdus.first().is_some_and(|mpdu| mpdu.is_retry);
             let is_data = matches!(kind, Kind::Data { .. });
-            let sent = Traced::Sent { from, to, is_data, is_retry, octets, rate, nanos };
+            let sent = Traced::Sent { from, to, is_data, is_retry, bytes, rate, nanos };
             self.outputs.push_back(MediumOutput::Traced(sent));
         }
         self.spread(now, nanos, ppdu);

@@ -117,8 +117,8 @@ impl<L> Line<L> {
     where
         L: Load,
     {
-        let octets = self.queue.front().map_or(0, |queued| queued.load.octets());
-        plan.rts_octets.is_some_and(|most| octets + plan.overhead_octets() > most)
+        let bytes = self.queue.front().map_or(0, |queued| queued.load.octets());
+        plan.rts_bytes.is_some_and(|most| bytes + plan.overhead_bytes() > most)
     }
 }
 

@@ -102,10 +102,10 @@ impl Case {
         if self.params.get("loss").is_some_and(|loss| loss == "friis") {
             plan.path_loss = PathLoss::Friis { frequency: 5.19e9 };
         }
-        let amsdu_octets = self.number("amsdu").unwrap_or(7_935.0) as u32;
+        let amsdu_bytes = self.number("amsdu").unwrap_or(7_935.0) as u32;
         plan.aggregation = match self.number("ampdu") {
             Some(_) => None,
-            None => Some(Aggregation { amsdu_octets, ..Aggregation::AMPDU }),
+            None => Some(Aggregation { amsdu_bytes, ..Aggregation::AMPDU }),
         };
         Some(plan)
     }
@@ -128,7 +128,7 @@ impl Case {
         match self.scenario.rsplit('_').next()? {
             "nist" => plan.receiver.errors = recoup_wifi::error::ErrorModel::Nist,
             "capture" => plan.receiver.capture_db = Some(5.0),
-            "rtscts" => plan.rts_octets = Some(0),
+            "rtscts" => plan.rts_bytes = Some(0),
             _ => {}
         }
         Some(plan)

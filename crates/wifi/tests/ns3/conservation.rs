@@ -14,7 +14,7 @@ struct Step {
     after_micros: u64,
     from: u32,
     to: Option<u32>,
-    octets: u32,
+    bytes: u32,
     category: Category,
     fails: bool,
     forgets: bool,
@@ -29,11 +29,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     ];
     let to = prop::option::of(0..4_u32);
     let step = (0..3_000_u64, 0..4_u32, to, 0..1_500_u32, category, 0..40_u32);
-    let step = step.prop_map(|(after_micros, from, to, octets, category, fails)| Step {
+    let step = step.prop_map(|(after_micros, from, to, bytes, category, fails)| Step {
         after_micros,
         from,
         to,
-        octets,
+        bytes,
         category,
         fails: fails == 0,
         forgets: fails == 1,
@@ -76,7 +76,7 @@ fn run(
         }
         let to = step.to.map_or(Address::All, |to| Address::Station(StationId(to)));
         let category = step.category;
-        let load = Datagram { octets: step.octets, segment: number as u32, to: 0 };
+        let load = Datagram { bytes: step.bytes, segment: number as u32, to: 0 };
         medium.handle(now, MediumInput::Frame { from: station, to, category, load });
     }
     drain(&mut medium, at + settle_millis * 1_000_000, &mut fates);
@@ -133,7 +133,7 @@ fn busy(from: u32, forgets: bool) -> Step {
         after_micros: 150,
         from,
         to: Some(1 - from),
-        octets: 1_500,
+        bytes: 1_500,
         category,
         fails: false,
         forgets,
@@ -165,10 +165,10 @@ proptest! {
             MediumPlan::n(if standard == 2 { minstrel } else { mcs })
         };
         plan.path_loss = MediumPlan::g(Rate::Ofdm(0)).path_loss;
-        plan.rts_octets = (standard == 1).then_some(500);
+        plan.rts_bytes = (standard == 1).then_some(500);
         if standard == 4 {
-            let (amsdu_octets, mpdu_tries) = (7_935, Some(4));
-            plan.aggregation = Some(Aggregation { amsdu_octets, mpdu_tries, ..Aggregation::AMPDU });
+            let (amsdu_bytes, mpdu_tries) = (7_935, Some(4));
+            plan.aggregation = Some(Aggregation { amsdu_bytes, mpdu_tries, ..Aggregation::AMPDU });
         }
         let mut roles = [Role::Peer; 4];
         if is_infrastructure {

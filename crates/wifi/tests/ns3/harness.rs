@@ -13,7 +13,7 @@ use recoup_wifi::{Address, StationId};
 use std::collections::VecDeque;
 
 /// UDP and IPv4.
-const IP_OCTETS: u32 = 28;
+const IP_BYTES: u32 = 28;
 const TOP_UP_NANOS: u64 = 1_000_000;
 const TOP_UP_FRAMES: usize = 100;
 const RTO_NANOS: u64 = 4_000_000_000;
@@ -22,7 +22,7 @@ const SECOND: u64 = 1_000_000_000;
 /// A datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
-    pub(crate) octets: u32,
+    pub(crate) bytes: u32,
     pub(crate) segment: u32,
     /// Where it goes in the end.
     pub(crate) to: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Datagram {
 
 impl Load for Datagram {
     fn octets(&self) -> u32 {
-        self.octets + IP_OCTETS
+        self.bytes + IP_BYTES
     }
 }
 
@@ -118,7 +118,7 @@ impl Saturated {
     pub(crate) fn run(&self, seed: u64) -> Outcome {
         let mut medium = Medium::new(self.plan, self.motions.clone(), &Rng::from_seed(seed));
         let (begin, end) = (self.warm_up * SECOND, (self.warm_up + self.seconds) * SECOND);
-        let (mut top_up_at, mut octets, mut before) = (0, 0_u64, Vec::new());
+        let (mut top_up_at, mut bytes, mut before) = (0, 0_u64, Vec::new());
         let mut outcome = Outcome::default();
         loop {
             let next = medium.deadline().map_or(u64::MAX, |at| at.as_nanos()).min(top_up_at);
@@ -138,14 +138,14 @@ impl Saturated {
                     continue;
                 };
                 if at.0 == load.to {
-                    octets += if next > begin { u64::from(load.octets) } else { 0 };
+                    bytes += if next > begin { u64::from(load.bytes) } else { 0 };
                 } else {
                     let next_hop = if load.to > at.0 { at.0 + 1 } else { at.0 - 1 };
                     send(&mut medium, now, at.0, next_hop, load);
                 }
             }
         }
-        outcome.goodput = octets as f64 * 8.0 / self.seconds as f64 / 1e6;
+        outcome.goodput = bytes as f64 * 8.0 / self.seconds as f64 / 1e6;
         outcome.count(&before, &medium);
         outcome
     }
@@ -154,7 +154,7 @@ impl Saturated {
         for sender in &self.senders {
             let hop = if self.is_chain() { sender + 1 } else { self.to };
             for _ in medium.waiting(StationId(*sender))..self.top_up {
-                let load = Datagram { octets: self.payload, segment: 0, to: self.to };
+                let load = Datagram { bytes: self.payload, segment: 0, to: self.to };
                 send(medium, now, *sender, hop, load);
             }
         }
@@ -255,7 +255,7 @@ impl Chain {
             consumer.accept(now, load.segment);
             consumer.ask(medium, now);
         } else {
-            let load = Datagram { octets: RESPONSE, segment: load.segment, to: 0 };
+            let load = Datagram { bytes: RESPONSE, segment: load.segment, to: 0 };
             send(medium, now, at, at - 1, load);
         }
     }
@@ -321,7 +321,7 @@ impl Consumer {
         let tries = &mut self.segments[segment as usize].1;
         *tries += 1;
         self.timeouts.push_back((now.as_nanos() + RTO_NANOS, segment, *tries));
-        send(medium, now, 0, 1, Datagram { octets: REQUEST, segment, to: self.producer });
+        send(medium, now, 0, 1, Datagram { bytes: REQUEST, segment, to: self.producer });
     }
 
     fn accept(&mut self, now: Instant, segment: u32) {

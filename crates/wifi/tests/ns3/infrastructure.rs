@@ -120,7 +120,7 @@ fn handoff_loses_queued_frames_without_duplicates() {
         }
         let point = medium.member_of(CLIENT).unwrap_or(WEST);
         for _ in 0..3 {
-            let load = Datagram { octets: 1_400, segment: sent, to: 2 };
+            let load = Datagram { bytes: 1_400, segment: sent, to: 2 };
             let (to, category) = (Address::Station(CLIENT), Category::BestEffort);
             medium.handle(now, MediumInput::Frame { from: point, to, category, load });
             sent += 1;
@@ -177,7 +177,7 @@ fn shares(one: Category, other: Category) -> [u32; 2] {
         }
         for (segment, category) in [one, other].into_iter().enumerate() {
             while waiting[segment] < 20 {
-                let load = Datagram { octets: 1_400, segment: segment as u32, to: 1 };
+                let load = Datagram { bytes: 1_400, segment: segment as u32, to: 1 };
                 let (from, to) = (StationId(0), Address::Station(StationId(1)));
                 let now = Instant::from_millis(millis);
                 medium.handle(now, MediumInput::Frame { from, to, category, load });
@@ -206,7 +206,7 @@ fn txop_sends_several_frames_per_back_off() {
         plan.aggregation = None;
         let mut medium = Medium::with_roles(plan, stations, &Rng::from_seed(1));
         for segment in 0..400 {
-            let load = Datagram { octets: 1_400, segment, to: 1 };
+            let load = Datagram { bytes: 1_400, segment, to: 1 };
             let (from, to) = (StationId(0), Address::Station(StationId(1)));
             medium.handle(Instant::ZERO, MediumInput::Frame { from, to, category, load });
         }

@@ -29,9 +29,9 @@ fn the_error_models_give_the_measured_rates() {
         let fields: Vec<&str> = line.split(',').collect();
         let model: ErrorModel = fields[0].parse().unwrap();
         let rate: Rate = fields[1].parse().unwrap();
-        let [octets, db, expected]: [f64; 3] = [2, 3, 4].map(|n| fields[n].parse().unwrap());
+        let [bytes, db, expected]: [f64; 3] = [2, 3, 4].map(|n| fields[n].parse().unwrap());
         let snr = libm::pow(10.0, db / 10.0);
-        let found = 1.0 - model.success(rate, snr, octets as u64 * 8);
+        let found = 1.0 - model.success(rate, snr, bytes as u64 * 8);
         let close =
             (found - expected).abs() <= 2e-5 + 2e-3 * expected.min(1.0 - expected).max(1e-6);
         assert!(close, "{line}: {found}");

@@ -49,12 +49,12 @@ fn replay(text: &str, mbits: u8, metres: f64, hops: u32, window: u32) {
     let end = recorded.frames.last().unwrap().0;
     let mut frames: Vec<Frame> = Vec::new();
     chain.run_with(medium, start, end, &mut |at, traced| {
-        let Traced::Sent { from, to: Address::Station(to), is_data, is_retry, octets, rate, nanos } =
+        let Traced::Sent { from, to: Address::Station(to), is_data, is_retry, bytes, rate, nanos } =
             traced
         else {
             return;
         };
-        frames.push((at, from.0, to.0, is_data, octets, rate.to_string(), is_retry, nanos));
+        frames.push((at, from.0, to.0, is_data, bytes, rate.to_string(), is_retry, nanos));
     });
     for (number, (found, expected)) in frames.iter().zip(&recorded.frames).enumerate() {
         assert_eq!(found, expected, "frame {number}");

@@ -161,10 +161,10 @@ pub(in crate::scenario) fn read_wifi(
     way(&mut fields, standard, &mut medium);
     fields.field("errors", &mut medium.receiver.errors, ERRORS);
     fields.field("capture", &mut medium.receiver.capture_db, Maybe(MARGIN));
-    fields.field("rts", &mut medium.rts_octets, Maybe(FEW_OCTETS));
+    fields.field("rts", &mut medium.rts_bytes, Maybe(FEW_OCTETS));
     counts(&mut fields, complete, &mut medium);
     fields.field("lifetime", &mut medium.lifetime, INTERVAL);
-    fields.field("mtu", &mut medium.largest_octets, Maybe(FEW_OCTETS));
+    fields.field("mtu", &mut medium.largest_bytes, Maybe(FEW_OCTETS));
     let mut rule = WifiRule {
         medium,
         links: Vec::new(),
@@ -275,8 +275,8 @@ fn counts(fields: &mut Fields<'_>, complete: bool, medium: &mut MediumPlan) {
         let mut mpdu_tries = None;
         fields.field("mpdu-tries", &mut mpdu_tries, Maybe(Count(1, 255)));
         aggregation.mpdu_tries = mpdu_tries.map(|tries| tries as u32);
-        fields.field("ampdu", &mut aggregation.ampdu_octets, AMPDU);
-        fields.field("amsdu", &mut aggregation.amsdu_octets, AMSDU);
+        fields.field("ampdu", &mut aggregation.ampdu_bytes, AMPDU);
+        fields.field("amsdu", &mut aggregation.amsdu_bytes, AMSDU);
     } else {
         for key in ["mpdu-tries", "ampdu", "amsdu"] {
             if fields.keep(key).is_some() && complete {
