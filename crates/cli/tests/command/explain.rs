@@ -120,10 +120,10 @@ fn irreproducible_results_are_not_explained() {
 }
 
 #[test]
-fn a_study_s_run_is_explained_too() {
+fn run_of_a_study_is_explained() {
     let place = Place::new();
     place.run("study run yang2016 --scale smoke --figure window -q --out study").succeeds();
     let text = place.run("explain study/smoke/linear-curves 10 --at design=#2").succeeds().stdout;
     let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("design=#2") && text.contains("Interest comes from"), "{text}");
+    assert!(text.contains("design=#2") && text.contains("Interest arrives from"), "{text}");
 }
