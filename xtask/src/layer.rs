@@ -7,24 +7,34 @@ use serde_json::Value;
 use std::fs;
 
 /// The crates of this workspace, lowest first: a package, and the packages that it may import.
-const STAIRS: [(&str, &[&str]); 14] = [
+const STAIRS: [(&str, &[&str]); 15] = [
     ("recoup-core", &[]),
     ("recoup-config", &["recoup-core"]),
     ("recoup-wifi", &["recoup-core"]),
     ("recoup-packet", &["recoup-core"]),
+    ("recoup-trust", &["recoup-packet"]),
     ("recoup-transport", &["recoup-core", "recoup-packet"]),
     ("recoup-forwarder", &["recoup-core", "recoup-packet", "recoup-transport"]),
     ("recoup-sim", BELOW_SIM),
-    ("recoup-io", &["recoup-core", "recoup-packet", "recoup-transport", "recoup-forwarder"]),
-    (
-        "recoup",
-        &["recoup-core", "recoup-packet", "recoup-transport", "recoup-forwarder", "recoup-io"],
-    ),
+    ("recoup-io", BELOW_IO),
+    ("recoup", BELOW_LIBRARY),
     ("recoup-lab", BELOW_LAB),
     ("recoup-studies", BELOW_STUDIES),
     ("recoup-cli", EVERYTHING),
     ("recoup-python", EVERYTHING),
     ("xtask", &[]),
+];
+
+const BELOW_IO: &[&str] =
+    &["recoup-core", "recoup-packet", "recoup-trust", "recoup-transport", "recoup-forwarder"];
+
+const BELOW_LIBRARY: &[&str] = &[
+    "recoup-core",
+    "recoup-packet",
+    "recoup-trust",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-io",
 ];
 
 const BELOW_SIM: &[&str] =
@@ -60,6 +70,7 @@ const EVERYTHING: &[&str] = &[
     "recoup-config",
     "recoup-wifi",
     "recoup-packet",
+    "recoup-trust",
     "recoup-transport",
     "recoup-forwarder",
     "recoup-sim",
@@ -70,11 +81,12 @@ const EVERYTHING: &[&str] = &[
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 7] = [
+const WITHOUT_A_CLOCK: [&str; 8] = [
     "crates/core",
     "crates/config",
     "crates/wifi",
     "crates/packet",
+    "crates/trust",
     "crates/transport",
     "crates/forwarder",
     "crates/sim",

@@ -109,8 +109,9 @@ fn interop(tally: &mut Tally) -> Outcome<Done> {
         Ok(peers) => peers,
         Err(skipped) => return Ok(skipped),
     };
-    let mut tests =
-        cargo(&["test", "--package", "recoup-cli", "--test", "interop", "--no-fail-fast"]);
+    let packages = ["--package", "recoup-cli", "--package", "recoup-trust"];
+    let mut tests = cargo(&["test"]);
+    tests.args(packages).args(["--test", "interop", "--test", "differential", "--no-fail-fast"]);
     tests.args(["--", "--ignored"]).env(peer::FOLDER, peers);
     counted(&mut tests, tally)
 }

@@ -22,6 +22,7 @@
 pub mod data;
 pub mod interest;
 pub mod lp;
+pub mod manifest;
 pub mod metadata;
 pub mod nack;
 pub mod name;

@@ -20,6 +20,8 @@ pub use public_key::PublicKey;
 pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};
 
 use crate::data::Data;
+use crate::name::Name;
+use std::sync::Arc;
 
 /// An unusable key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,6 +80,8 @@ pub enum Verdict {
     NotVerified,
     /// The packet must not be used; the reason completes "the packet …".
     Bad(&'static str),
+    /// A certificate is missing: [`Certificates::missing`] names it.
+    Pending,
 }
 
 /// Checks signatures.
@@ -90,7 +94,12 @@ pub trait Verifier: Send + Sync {
         true
     }
 
-    /// Checks a Data packet.
+    /// Certificates that it collects, if it judges by chains of them.
+    fn certificates(&self) -> Option<&dyn Certificates> {
+        None
+    }
+
+    /// Checks a Data packet, of which it sees the name as well.
     fn verify(&self, data: &Data) -> Verdict {
         self.judge(&data.signature_info(), data.signed_portion(), data.signature_value())
     }
@@ -99,4 +108,46 @@ pub trait Verifier: Send + Sync {
     fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
         data.iter().map(|it| self.verify(it)).collect()
     }
+}
+
+impl<V: Verifier + ?Sized> Verifier for Arc<V> {
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
+        (**self).judge(info, signed_portion, value)
+    }
+
+    fn judges(&self) -> bool {
+        (**self).judges()
+    }
+
+    fn certificates(&self) -> Option<&dyn Certificates> {
+        (**self).certificates()
+    }
+
+    fn verify(&self, data: &Data) -> Verdict {
+        (**self).verify(data)
+    }
+
+    fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
+        (**self).verify_batch(data)
+    }
+}
+
+/// Certificates of a verifier that judges by chains of them, and manifests, which list digests of segments. The code that
+/// fetches them keeps no state of their trust.
+pub trait Certificates: Send + Sync {
+    /// Name of the certificate, or of its key, without which `data` cannot be judged; `None` if nothing is missing.
+    fn missing(&self, data: &Data) -> Option<Name>;
+
+    /// Names of what will be missing soon, as the verified packet `data` shows.
+    fn ahead(&self, data: &Data) -> Vec<Name> {
+        let _ = data;
+        Vec::new()
+    }
+
+    /// Takes a certificate: kept if it is [`Verdict::Verified`]. If it is [`Verdict::Pending`],
+    /// [`missing`](Self::missing) names the certificate that must be taken first.
+    fn take(&self, certificate: &Data) -> Verdict;
+
+    /// The certificate `name` cannot be had. For some seconds, packets that need it get a verdict without it.
+    fn give_up(&self, name: &Name);
 }

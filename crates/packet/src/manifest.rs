@@ -1,0 +1,61 @@
+//! Manifests: lists of digests that one signature covers.
+//!
+//! The digests of the segments from `250 k` on are the content of `<object>/32=manifest/50=<k>`, of content type Manifest: 32
+//! bytes for each segment, the SHA-256 of its signed portion, which is also the value of its DigestSha256 signature.
+//!
+//! Differences from FLIC (draft-irtf-icnrg-flic): lists are flat and found by name, digests are of the signed portion, which
+//! a consumer computes anyway, and segments keep their names.
+
+use crate::name::{Component, Name};
+
+/// Segments of one manifest: their digests fill 8,000 bytes.
+pub const SEGMENTS: u64 = 250;
+/// Bytes of a digest.
+pub const DIGEST_BYTES: usize = 32;
+/// The keyword before the number of a manifest.
+const WORD: &[u8] = b"manifest";
+
+/// Name of the manifest with this number.
+#[must_use]
+pub fn name(object: &Name, number: u64) -> Name {
+    object.append(Component::keyword(WORD)).append(Component::segment(number))
+}
+
+/// The object and the number in the name of a manifest.
+#[must_use]
+pub fn parse(name: &Name) -> Option<(Name, u64)> {
+    let number = name.last()?.is_segment()?;
+    let word_at = name.len().checked_sub(2)?;
+    let is_manifest = name.get(word_at).is_some_and(|word| word.is_keyword(WORD));
+    is_manifest.then(|| (name.prefix(word_at), number))
+}
+
+/// The digest of a segment in the content of its manifest.
+#[must_use]
+pub fn digest(content: &[u8], segment: u64) -> Option<&[u8]> {
+    let at = (segment % SEGMENTS) as usize * DIGEST_BYTES;
+    content.get(at..at + DIGEST_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_holds_object_and_number() {
+        let object: Name = "/movie/v=1".parse().unwrap();
+        let name = name(&object, 3);
+        assert_eq!(name.to_string(), "/movie/v=1/32=manifest/seg=3");
+        assert_eq!(parse(&name), Some((object, 3)));
+        for other in ["/", "/seg=3", "/movie/seg=3", "/movie/32=manifest"] {
+            assert_eq!(parse(&other.parse().unwrap()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn each_segment_has_its_place() {
+        let content: Vec<u8> = (0..3).flat_map(|byte| [byte; 32]).collect();
+        assert_eq!(digest(&content, 252), Some(&[2; 32][..]));
+        assert_eq!(digest(&content, 3), None);
+    }
+}

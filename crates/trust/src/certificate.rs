@@ -1,0 +1,223 @@
+//! NDN certificates: Data packets that bind a public key to a name, for some time.
+//!
+//! Source: NDN certificate format 2.0 (ndn-cxx documentation, "certificate format").
+
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::{KeyError, KeyLocator, PublicKey};
+use std::fmt;
+
+/// Data that is no certificate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CertificateError {
+    /// The name has no `KEY` component where it should.
+    #[error("{0} is not a certificate name; it must read /<identity>/KEY/<key>/<issuer>/<version>")]
+    Name(Name),
+    /// The content type is not KEY, or the content no public key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The validity period is absent or no period.
+    #[error("the certificate {0} states no validity period")]
+    Validity(Name),
+}
+
+/// A certificate whose parts are decoded; its signature is not verified.
+#[derive(Clone)]
+pub struct Certificate {
+    data: Data,
+    key: PublicKey,
+    not_before: u64,
+    not_after: u64,
+}
+
+impl Certificate {
+    /// Understands a packet.
+    ///
+    /// # Errors
+    /// [`CertificateError`]
+    pub fn new(data: Data) -> Result<Self, CertificateError> {
+        if key_name(data.name()).is_none() {
+            return Err(CertificateError::Name(data.name().clone()));
+        }
+        let key = PublicKey::from_certificate(&data)?;
+        let period = data.signature_info().validity;
+        let limits = period
+            .and_then(|period| Some((seconds(period.not_before)?, seconds(period.not_after)?)));
+        let Some((not_before, not_after)) = limits else {
+            return Err(CertificateError::Validity(data.name().clone()));
+        };
+        Ok(Self { data, key, not_before, not_after })
+    }
+
+    /// The packet.
+    #[must_use]
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// `/<identity>/KEY/<key>/<issuer>/<version>`.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        self.data.name()
+    }
+
+    /// `/<identity>/KEY/<key>`.
+    #[must_use]
+    pub fn key_name(&self) -> Name {
+        self.name().prefix(self.name().len().saturating_sub(2))
+    }
+
+    /// The name of the key's owner.
+    #[must_use]
+    pub fn identity(&self) -> Name {
+        self.name().prefix(self.name().len().saturating_sub(4))
+    }
+
+    /// The key.
+    #[must_use]
+    pub fn key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    /// First second of validity, since 1970-01-01 UTC.
+    #[must_use]
+    pub fn not_before(&self) -> u64 {
+        self.not_before
+    }
+
+    /// Last second of validity, since 1970-01-01 UTC.
+    #[must_use]
+    pub fn not_after(&self) -> u64 {
+        self.not_after
+    }
+
+    /// The certificate in a buffer of its own.
+    pub(crate) fn detached(self) -> Self {
+        Self { data: self.data.detached(), ..self }
+    }
+
+    /// Name of the certificate, or of the key, that signed it.
+    #[must_use]
+    pub fn signer(&self) -> Option<Name> {
+        locator(&self.data)
+    }
+
+    /// Whether its own key signed it, by its name; the signature is not verified.
+    #[must_use]
+    pub fn is_self_signed(&self) -> bool {
+        self.signer().is_some_and(|signer| self.key_name().is_prefix_of(&signer))
+    }
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificate({})", self.name())
+    }
+}
+
+/// The name in a packet's key locator.
+#[must_use]
+pub fn locator(data: &Data) -> Option<Name> {
+    match data.signature_info().key_locator {
+        Some(KeyLocator::Name(value)) => Name::from_value(value.to_vec().into()).ok(),
+        Some(KeyLocator::Digest(_)) | None => None,
+    }
+}
+
+/// Name of the key that a certificate of this name is about; `None` if it names no certificate.
+#[must_use]
+pub fn key_name(certificate: &Name) -> Option<Name> {
+    let key_at = certificate.len().checked_sub(4)?;
+    let is_key = |component: Component<'_>| component == Component::generic(b"KEY");
+    certificate.get(key_at).is_some_and(is_key).then(|| certificate.prefix(key_at + 2))
+}
+
+/// Whether this is a name of a certificate's packet type.
+#[must_use]
+pub fn is_certificate(data: &Data) -> bool {
+    data.content_type() == ContentType::Key && key_name(data.name()).is_some()
+}
+
+/// `unix_s` seconds after 1970-01-01 as `YYYYMMDDThhmmss`, UTC.
+#[must_use]
+pub fn date(unix_s: u64) -> String {
+    let (days, second) = (unix_s / 86_400, unix_s % 86_400);
+    // Years that begin in March end with the leap day, which makes the months' lengths regular.
+    let day_of_era = days + 719_468;
+    let (era, day) = (day_of_era / 146_097, day_of_era % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month_from_march = (5 * day + 2) / 153;
+    let day = day - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}")
+}
+
+/// Seconds after 1970-01-01 of a date as [`date`] writes it; 0 if it lies before. `None` if it is no date.
+fn seconds(date: &[u8]) -> Option<u64> {
+    if date.len() != 15 || date.get(8) != Some(&b'T') {
+        return None;
+    }
+    let number = |from: usize, to: usize| {
+        let digits = date.get(from..to)?;
+        digits.iter().try_fold(0, |number, digit| {
+            digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0'))
+        })
+    };
+    let (year, month, day) = (number(0, 4)?, number(4, 6)?, number(6, 8)?);
+    let (hour, minute, second) = (number(9, 11)?, number(11, 13)?, number(13, 15)?);
+    if !(1..=12).contains(&month)
+        || !(1..=31).contains(&day)
+        || hour > 23
+        || minute > 59
+        || second > 60
+    {
+        return None;
+    }
+    // Years begin in March, as in `date`.
+    let (year, month) =
+        if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    let days = days.saturating_sub(719_468);
+    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_gregorian_calendar() {
+        let known = [
+            (0, "19700101T000000"),
+            (951_782_399, "20000228T235959"),
+            (951_782_400, "20000229T000000"),
+            (951_868_800, "20000301T000000"),
+            (1_000_000_000, "20010909T014640"),
+            (4_107_542_400, "21000301T000000"),
+            (1_735_689_599, "20241231T235959"),
+        ];
+        for (unix_s, text) in known {
+            assert_eq!(date(unix_s), text);
+            assert_eq!(seconds(text.as_bytes()), Some(unix_s), "{text}");
+        }
+        for unix_s in (0..4_000_000_000).step_by(7_654_321) {
+            assert_eq!(seconds(date(unix_s).as_bytes()), Some(unix_s));
+        }
+        assert_eq!(seconds(b"19691231T235959"), Some(86_399), "clipped to the first day");
+        for wrong in ["20240101 000000", "2024010aT000000", "20241301T000000", "20240100T000000"] {
+            assert_eq!(seconds(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn key_stands_four_components_before_the_end() {
+        let name = |uri: &str| uri.parse::<Name>().unwrap();
+        assert_eq!(key_name(&name("/a/b/KEY/k/i/v=1")), Some(name("/a/b/KEY/k")));
+        for other in ["/", "/KEY/a/b", "/a/KEY/b/c", "/a/b/c/d/e"] {
+            assert_eq!(key_name(&name(other)), None, "{other}");
+        }
+    }
+}

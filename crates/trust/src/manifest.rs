@@ -1,0 +1,319 @@
+//! Manifests: one signature for many segments.
+//!
+//! A producer signs segments with digests only, and lists their digests in manifests that it signs with a key (format:
+//! [`recoup_packet::manifest`]). A verifier of manifests judges a segment with a digest by the list, which the resolver of the
+//! fetch loop fetches as it fetches certificates. The key of a manifest must be one that may sign each of its segments.
+
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::manifest::{self, SEGMENTS};
+use recoup_packet::name::Name;
+use recoup_packet::signature::{
+    Certificates, KeyVerifier, SignatureInfo, SignatureType, Verdict, Verifier, sha256_many,
+};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Most manifests that are kept: 512 kB.
+pub const MAX_MANIFESTS: usize = 64;
+/// Most names of manifests that are remembered as not to be had.
+const MAX_REJECTED: usize = 64;
+/// Manifests that are fetched ahead: 8 MB of segments of 8,000 bytes.
+const AHEAD: u64 = 4;
+/// Segments that are judged without a manifest before another Interest for it.
+const PATIENCE: u32 = 16;
+
+const NOT_LISTED: Verdict = Verdict::Bad("is not listed in the signed manifest");
+const NO_MANIFEST: Verdict =
+    Verdict::Bad("carries only a digest, and no manifest signed by a key lists it");
+
+/// Verifiers that know which names a key may sign.
+pub trait Signing: Verifier {
+    /// Whether the key that signed `manifest`, which is verified, may sign a packet named `name`.
+    fn may_sign(&self, name: &Name, manifest: &Data) -> Result<(), &'static str>;
+}
+
+impl Signing for KeyVerifier {
+    fn may_sign(&self, _: &Name, _: &Data) -> Result<(), &'static str> {
+        Ok(())
+    }
+}
+
+/// Judges segments with a digest by manifests, and everything else by another verifier.
+pub struct Manifests<V> {
+    inner: V,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    lists: BTreeMap<Name, Arc<List>>,
+    /// Manifests that are not to be had, and for how many segments more.
+    rejected: Vec<(Name, u32)>,
+    /// Number of the last list that was taken.
+    taken: u64,
+}
+
+struct List {
+    manifest: Data,
+    number: u64,
+}
+
+/// Where the digest of a segment stands.
+struct Entry {
+    object: Name,
+    segment: u64,
+}
+
+impl Entry {
+    /// `None` if the packet is no segment with a digest.
+    fn of(data: &Data) -> Option<Self> {
+        if data.signature_info().typ != SignatureType::DigestSha256 {
+            return None;
+        }
+        let segment = data.name().last()?.is_segment()?;
+        Some(Self { object: data.name().parent(), segment })
+    }
+
+    fn manifest(&self) -> Name {
+        manifest::name(&self.object, self.segment / SEGMENTS)
+    }
+}
+
+impl Known {
+    /// The manifest is there, or not to be had.
+    fn is_settled(&self, name: &Name) -> bool {
+        self.lists.contains_key(name) || self.rejected.iter().any(|(known, _)| known == name)
+    }
+
+    /// Counts a segment that is judged without its manifest; `false` if that can be had.
+    fn reject(&mut self, name: &Name) -> bool {
+        let Some(place) = self.rejected.iter().position(|(known, _)| known == name) else {
+            return false;
+        };
+        self.rejected[place].1 -= 1;
+        if self.rejected[place].1 == 0 {
+            self.rejected.swap_remove(place);
+        }
+        true
+    }
+}
+
+impl<V: Signing> Manifests<V> {
+    /// Judges by manifests that `inner` verifies.
+    pub fn new(inner: V) -> Self {
+        Self { inner, known: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The verdict on a segment with this digest.
+    fn judge_digest(&self, data: &Data, entry: &Entry, digest: &[u8; 32]) -> Verdict {
+        let name = entry.manifest();
+        let list = {
+            let mut known = self.known();
+            match known.lists.get(&name).cloned() {
+                Some(list) => list,
+                None if known.reject(&name) => return NO_MANIFEST,
+                None => return Verdict::Pending,
+            }
+        };
+        if manifest::digest(list.manifest.content(), entry.segment) != Some(&digest[..]) {
+            return NOT_LISTED;
+        }
+        match self.inner.may_sign(data.name(), &list.manifest) {
+            Ok(()) => Verdict::Verified,
+            Err(why) => Verdict::Bad(why),
+        }
+    }
+}
+
+impl<V: Signing> Verifier for Manifests<V> {
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
+        self.inner.judge(info, signed_portion, value)
+    }
+
+    fn verify(&self, data: &Data) -> Verdict {
+        self.verify_batch(&[data]).pop().unwrap_or(Verdict::Pending)
+    }
+
+    fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
+        let entries: Vec<Option<Entry>> = data.iter().map(|data| Entry::of(data)).collect();
+        let with_entry = data.iter().zip(&entries).filter(|(_, entry)| entry.is_some());
+        let portions: Vec<&[u8]> = with_entry.map(|(data, _)| data.signed_portion()).collect();
+        let mut digests = Vec::new();
+        sha256_many(&portions, &mut digests);
+        let mut digests = digests.iter();
+        let judge = |(data, entry): (&&Data, &Option<Entry>)| match entry {
+            Some(entry) => {
+                digests.next().map_or(NOT_LISTED, |digest| self.judge_digest(data, entry, digest))
+            }
+            None => self.inner.verify(data),
+        };
+        data.iter().zip(&entries).map(judge).collect()
+    }
+
+    fn certificates(&self) -> Option<&dyn Certificates> {
+        Some(self)
+    }
+}
+
+impl<V: Signing> Certificates for Manifests<V> {
+    fn missing(&self, data: &Data) -> Option<Name> {
+        let Some(entry) = Entry::of(data) else {
+            return self.inner.certificates()?.missing(data);
+        };
+        let name = entry.manifest();
+        (!self.known().is_settled(&name)).then_some(name)
+    }
+
+    fn ahead(&self, data: &Data) -> Vec<Name> {
+        let Some(entry) = Entry::of(data).filter(|entry| entry.segment % 25 == 0) else {
+            return Vec::new();
+        };
+        let last = data.final_block().and_then(|last| last.is_segment()).unwrap_or(entry.segment);
+        let (part, last) = (entry.segment / SEGMENTS, last / SEGMENTS);
+        let known = self.known();
+        (part + 1..=last.min(part + AHEAD))
+            .map(|part| manifest::name(&entry.object, part))
+            .filter(|name| !known.is_settled(name))
+            .collect()
+    }
+
+    fn take(&self, data: &Data) -> Verdict {
+        if data.content_type() != ContentType::Manifest {
+            let certificates = self.inner.certificates();
+            return certificates.map_or(Verdict::Bad("is no manifest"), |it| it.take(data));
+        }
+        let verdict = self.inner.verify(data);
+        if verdict == Verdict::Verified {
+            let mut known = self.known();
+            known.taken += 1;
+            let list = List { manifest: data.clone().detached(), number: known.taken };
+            known.rejected.retain(|(name, _)| name != data.name());
+            known.lists.insert(data.name().clone(), Arc::new(list));
+            if known.lists.len() > MAX_MANIFESTS {
+                let first = known.lists.iter().min_by_key(|(_, list)| list.number);
+                if let Some(name) = first.map(|(name, _)| name.clone()) {
+                    known.lists.remove(&name);
+                }
+            }
+        }
+        verdict
+    }
+
+    fn give_up(&self, name: &Name) {
+        if manifest::parse(name).is_none() {
+            if let Some(certificates) = self.inner.certificates() {
+                certificates.give_up(name);
+            }
+            return;
+        }
+        let mut known = self.known();
+        if known.rejected.len() >= MAX_REJECTED {
+            known.rejected.remove(0);
+        }
+        known.rejected.push((name.clone(), PATIENCE));
+    }
+}
+
+impl<V: fmt::Debug> fmt::Debug for Manifests<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Manifests({:?})", self.inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::data::DataBuilder;
+    use recoup_packet::name::Component;
+    use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, PublicKey, Signer};
+
+    fn object() -> Name {
+        "/movie/v=1".parse().unwrap()
+    }
+
+    fn segment(number: u64, content: &[u8]) -> Data {
+        let name = object().append(Component::segment(number));
+        DataBuilder::new(&name).final_block(Component::segment(700)).build(content, &DigestSigner)
+    }
+
+    fn signed_list(part: u64, segments: &[Data], signer: &dyn Signer) -> Data {
+        let digests: Vec<&[u8]> = segments.iter().map(Data::signature_value).collect();
+        DataBuilder::new(&manifest::name(&object(), part))
+            .content_type(ContentType::Manifest)
+            .build(&digests.concat(), signer)
+    }
+
+    fn key(secret: &[u8]) -> HmacSigner {
+        HmacSigner::new(secret, KeyLocator::Digest(&[1; 32]))
+    }
+
+    fn verifier() -> Manifests<KeyVerifier> {
+        Manifests::new(KeyVerifier(PublicKey::from_hmac_secret(b"right")))
+    }
+
+    #[test]
+    fn segment_is_judged_by_its_manifest() {
+        let manifests = verifier();
+        let segments = [segment(0, b"a"), segment(1, b"b")];
+        assert_eq!(manifests.verify(&segments[0]), Verdict::Pending);
+        assert_eq!(manifests.missing(&segments[0]), Some(manifest::name(&object(), 0)));
+        assert_eq!(manifests.take(&signed_list(0, &segments, &key(b"right"))), Verdict::Verified);
+        assert_eq!(manifests.missing(&segments[1]), None);
+        let (forged, beyond) = (segment(1, b"c"), segment(2, b"d"));
+        let verdicts = manifests.verify_batch(&[&segments[0], &segments[1], &forged, &beyond]);
+        assert_eq!(verdicts, [Verdict::Verified, Verdict::Verified, NOT_LISTED, NOT_LISTED]);
+    }
+
+    #[test]
+    fn manifest_of_another_key_is_rejected() {
+        let manifests = verifier();
+        let segments = [segment(250, b"a")];
+        let forged = signed_list(1, &segments, &key(b"wrong"));
+        assert!(matches!(manifests.take(&forged), Verdict::Bad(_)));
+        let digest_only = signed_list(1, &segments, &DigestSigner);
+        assert!(matches!(manifests.take(&digest_only), Verdict::Bad(_)));
+        assert_eq!(manifests.verify(&segments[0]), Verdict::Pending);
+        manifests.give_up(&manifest::name(&object(), 1));
+        assert_eq!(manifests.missing(&segments[0]), None);
+        for _ in 0..PATIENCE {
+            assert_eq!(manifests.verify(&segments[0]), NO_MANIFEST);
+        }
+        assert!(manifests.missing(&segments[0]).is_some(), "it may be there now");
+    }
+
+    #[test]
+    fn packets_signed_by_the_key_need_no_manifest() {
+        let manifests = verifier();
+        let name = object().append(Component::segment(0));
+        let data = DataBuilder::new(&name).build(b"x", &key(b"right"));
+        assert_eq!(manifests.verify(&data), Verdict::Verified);
+        assert_eq!(manifests.missing(&data), None);
+    }
+
+    #[test]
+    fn next_manifests_are_wanted_ahead() {
+        let manifests = verifier();
+        let ahead = manifests.ahead(&segment(0, b"a"));
+        assert_eq!(ahead, [manifest::name(&object(), 1), manifest::name(&object(), 2)]);
+        assert!(manifests.ahead(&segment(1, b"a")).is_empty());
+        assert!(manifests.ahead(&segment(700, b"a")).is_empty());
+    }
+
+    #[test]
+    fn kept_manifests_are_bounded() {
+        let manifests = verifier();
+        for part in 0..MAX_MANIFESTS as u64 + 3 {
+            let segments = [segment(part * SEGMENTS, b"a")];
+            manifests.take(&signed_list(part, &segments, &key(b"right")));
+            manifests.give_up(&manifest::name(&object(), 1_000 + part));
+        }
+        let known = manifests.known();
+        assert_eq!((known.lists.len(), known.rejected.len()), (MAX_MANIFESTS, MAX_REJECTED));
+        assert!(!known.lists.contains_key(&manifest::name(&object(), 0)));
+    }
+}
