@@ -38,6 +38,7 @@ mod end;
 mod error;
 mod options;
 mod pacer;
+mod pending;
 mod scoreboard;
 mod segment;
 pub mod summary;
@@ -57,6 +58,7 @@ use crate::rto::{RtoEstimator, RttSample, Sampling};
 use crate::time::{Duration, Instant};
 use assemble::Assembler;
 use discover::{Answer, Discovery};
+use pending::Pending;
 use recoup_packet::data::Data;
 use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
 use recoup_packet::lp::{Ignorable, field};
@@ -104,7 +106,7 @@ pub struct FetchConfig {
     pub loss: Box<dyn LossDetector>,
     /// A congestion mark reduces the window.
     pub react_to_marks: bool,
-    /// Judge of every Data packet.
+    /// Judge of every Data packet. If it judges by chains of certificates, the fetch loop fetches them.
     pub verifier: Box<dyn Verifier>,
     /// Interest lifetime, if the timer does not set it; raised to the retransmission timeout where that is longer.
     pub lifetime: Duration,
@@ -207,6 +209,8 @@ pub struct Fetch {
     among: u64,
     last_progress: Instant,
     arrivals: Vec<Arrival>,
+    /// What waits for certificates, if the verifier judges by chains of them.
+    pending: Pending,
     reports: VecDeque<Report>,
 }
 
@@ -222,6 +226,7 @@ impl Fetch {
             among: 1,
             last_progress: Instant::ZERO,
             arrivals: Vec::new(),
+            pending: Pending::default(),
             reports: VecDeque::new(),
         }
     }
@@ -261,6 +266,7 @@ impl Fetch {
 
     fn end(&mut self, result: Result<(), FetchError>) {
         self.phase = Phase::Ended;
+        self.pending = Pending::default();
         self.reports.push_back(Report::Done(result.map_err(Box::new)));
     }
 
@@ -293,10 +299,14 @@ impl Fetch {
             return;
         };
         let (now, data) = (arrival.at, &arrival.data);
-        if let Verdict::Bad(why) = self.config.verifier.verify(data) {
-            discovery.on_untrusted(now, data.name(), why);
-            self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
-            return;
+        match self.config.verifier.verify(data) {
+            Verdict::Bad(why) => {
+                discovery.on_untrusted(now, data.name(), why);
+                self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
+                return;
+            }
+            Verdict::Pending => return,
+            Verdict::Verified | Verdict::NotVerified => {}
         }
         let found = match discovery.on_data(now, data) {
             Answer::Found(found) => found,
@@ -325,6 +335,9 @@ impl Fetch {
     }
 
     fn on_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
+        if self.pending.on_nack(now, &interest.name) {
+            return;
+        }
         match &mut self.phase {
             Phase::Discovering(discovery) => {
                 let ours = discovery.on_nack(now, &interest.name, reason);
@@ -382,6 +395,7 @@ impl Fetch {
             return None;
         }
         let (interest, rto, announced) = match &mut self.phase {
+            Phase::Discovering(_) if self.pending.holds(now) => None,
             Phase::Discovering(discovery) => {
                 let rto = self.config.rto.rto();
                 let interest = discovery.poll(now, rto);
@@ -426,9 +440,14 @@ impl Fetch {
             Phase::Start => self.start(now),
             _ => {}
         }
+        let certificate = self.resolve(now);
         self.judge_arrivals();
         if let Phase::Transferring(transfer) = &mut self.phase {
             transfer.fire(&mut self.config, now, &mut self.reports);
+        }
+        if let Some((interest, rto)) = certificate {
+            let nonce = self.config.rng.next_u32();
+            return Some(AppOutput::Interest(Arc::new(self.finish(interest, nonce, rto))));
         }
         if let Some((interest, announced)) = self.next_interest(now) {
             let interest = Arc::new(interest);
@@ -514,24 +533,34 @@ impl Application for Fetch {
         let phase = match &self.phase {
             Phase::Ended => return None,
             Phase::Start => return Some(Instant::ZERO),
-            Phase::Discovering(discovery) if self.connected => discovery.deadline(),
+            Phase::Discovering(discovery) if self.connected => {
+                let due = discovery.deadline();
+                due.map(|due| self.pending.held_until().map_or(due, |held| held.max(due)))
+            }
             Phase::Transferring(transfer) => transfer.deadline(),
             Phase::Discovering(_) => None,
         };
-        phase.into_iter().chain(self.progress_deadline()).min()
+        let certificates = self.pending.deadline().filter(|_| self.connected);
+        phase.into_iter().chain(self.progress_deadline()).chain(certificates).min()
     }
 
     fn awaits(&self, data: &Data) -> bool {
         let Self { config, arrivals, .. } = self;
-        let is_unjudged = || arrivals.iter().any(|it| it.data.name_value() == data.name_value());
-        config.verifier.judges()
-            && match &self.phase {
-                Phase::Discovering(it) => it.awaits(data.name()) && (it.doubts() || is_unjudged()),
-                Phase::Transferring(it) => it
-                    .awaits(config, data.name())
-                    .is_some_and(|segment| it.doubts(segment) || is_unjudged()),
-                Phase::Start | Phase::Ended => false,
-            }
+        let is_unjudged = || {
+            let mut unjudged = arrivals.iter().chain(self.pending.arrivals());
+            unjudged.any(|it| it.data.name_value() == data.name_value())
+        };
+        self.pending.awaits(data.name())
+            || config.verifier.judges()
+                && match &self.phase {
+                    Phase::Discovering(it) => {
+                        it.awaits(data.name()) && (it.doubts() || is_unjudged())
+                    }
+                    Phase::Transferring(it) => it
+                        .awaits(config, data.name())
+                        .is_some_and(|segment| it.doubts(segment) || is_unjudged()),
+                    Phase::Start | Phase::Ended => false,
+                }
     }
 
     fn flow_nonce(&self) -> Option<u64> {

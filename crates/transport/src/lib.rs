@@ -13,6 +13,7 @@ pub mod loss;
 pub mod management;
 pub mod queue;
 pub mod registration;
+pub mod resolve;
 pub mod rto;
 pub mod serve;
 pub mod timer;

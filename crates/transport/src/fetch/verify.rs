@@ -2,11 +2,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How content is verified. Parses from and prints as `auto`, `digest`, `key=FILE` or `none`.
+/// How content is verified. Parses from and prints as `auto`, `digest`, `key=FILE`, `trust=FILE`,
+/// `trust=FILE,schema=FILE` or `none`.
 ///
 /// ```
 /// use recoup_transport::fetch::Verify;
 /// assert_eq!("key=publisher.cert".parse(), Ok(Verify::Key("publisher.cert".into())));
+/// let schema = Some("policy.tlv".into());
+/// let trust = Verify::Trust { anchors: vec!["root.cert".into()], schema };
+/// assert_eq!("trust=root.cert,schema=policy.tlv".parse(), Ok(trust.clone()));
+/// assert_eq!(trust.to_string(), "trust=root.cert,schema=policy.tlv");
 /// assert_eq!(Verify::default(), Verify::Auto);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +24,15 @@ pub enum Verify {
     /// Nothing but content signed by this key is accepted: a file (PEM, certificate, SafeBag), or the name of a key in the
     /// key store.
     Key(String),
+    /// Nothing but content is accepted whose signature leads to a trust anchor by a chain of certificates. Missing
+    /// certificates are fetched.
+    Trust {
+        /// The anchors: files of certificates, or names of keys in the key store. At least one.
+        anchors: Vec<String>,
+        /// File of the trust schema that says which key may sign which name, compiled or as text. Without one, a key may
+        /// sign what lies below the name of its owner.
+        schema: Option<String>,
+    },
     /// Everything is accepted.
     None,
 }
@@ -33,7 +47,10 @@ impl FromStr for Verify {
             "none" => Ok(Self::None),
             _ => match text.strip_prefix("key=") {
                 Some(key) if !key.is_empty() => Ok(Self::Key(key.to_owned())),
-                _ => Err("write auto, digest, key=FILE or none".into()),
+                _ => trust(text).ok_or_else(|| {
+                    "write auto, digest, key=FILE, trust=FILE, trust=FILE,schema=FILE or none"
+                        .into()
+                }),
             },
         }
     }
@@ -46,6 +63,25 @@ impl fmt::Display for Verify {
             Self::Digest => f.pad("digest"),
             Self::None => f.pad("none"),
             Self::Key(key) => write!(f, "key={key}"),
+            Self::Trust { anchors, schema } => {
+                let anchors = anchors.iter().map(|anchor| format!("trust={anchor}"));
+                let schema = schema.iter().map(|schema| format!("schema={schema}"));
+                f.write_str(&anchors.chain(schema).collect::<Vec<_>>().join(","))
+            }
         }
     }
+}
+
+/// Reads `trust=FILE` and `schema=FILE`, separated by commas.
+fn trust(text: &str) -> Option<Verify> {
+    let (mut anchors, mut schema) = (Vec::new(), None);
+    for word in text.split(',') {
+        match word.split_once('=')? {
+            (_, "") => return None,
+            ("trust", file) => anchors.push(file.to_owned()),
+            ("schema", file) if schema.is_none() => schema = Some(file.to_owned()),
+            _ => return None,
+        }
+    }
+    (!anchors.is_empty()).then_some(Verify::Trust { anchors, schema })
 }

@@ -158,6 +158,7 @@ impl Transfer {
                     return false;
                 }
                 Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
+                Verdict::Pending => return false,
                 Verdict::Verified => {}
             }
         }

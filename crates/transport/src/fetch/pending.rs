@@ -1,0 +1,128 @@
+//! Data that waits for certificates.
+//!
+//! To the fetch loop it is not there yet: its timers run, and a retransmission may bring another copy. Once the certificates
+//! are there, or cannot be had, it is judged as if it had just arrived.
+use super::{Arrival, Fetch, Phase};
+use crate::resolve::Resolver;
+use crate::time::{Duration, Instant};
+use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
+
+/// Most packets that wait.
+const MAX_WAITING: usize = 1_024;
+/// How long discovery relies on an answer that waits: a forged one must not delay it for longer.
+const LONGEST_HOLD: Duration = Duration::from_secs(5);
+
+/// What waits, and the machine that fetches certificates.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    waiting: Vec<Arrival>,
+    resolver: Resolver,
+}
+
+impl Pending {
+    /// Packets that wait.
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = &Arrival> {
+        self.waiting.iter()
+    }
+
+    /// Whether Data of that name would be a certificate that is asked for.
+    pub(super) fn awaits(&self, name: &Name) -> bool {
+        self.resolver.awaits(name)
+    }
+
+    /// Whether a Nack was for a certificate.
+    pub(super) fn on_nack(&mut self, now: Instant, name: &Name) -> bool {
+        self.resolver.on_nack(now, name)
+    }
+
+    /// Discovery waits for the verdict on an answer instead of sending further Interests.
+    pub(super) fn holds(&self, now: Instant) -> bool {
+        self.held_until().is_some_and(|until| now < until)
+    }
+
+    /// When discovery goes on although an answer still waits.
+    pub(super) fn held_until(&self) -> Option<Instant> {
+        self.waiting.first().map(|arrival| arrival.at + LONGEST_HOLD)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.resolver.deadline()
+    }
+}
+
+impl Fetch {
+    /// Whether Data of that name answers an Interest of the fetch itself.
+    fn is_awaited(&self, name: &Name) -> bool {
+        match &self.phase {
+            Phase::Discovering(discovery) => discovery.awaits(name),
+            Phase::Transferring(transfer) => transfer.awaits(&self.config, name).is_some(),
+            Phase::Start | Phase::Ended => false,
+        }
+    }
+
+    /// Settles what can be settled, and returns the next Interest for a certificate with its timeout.
+    pub(super) fn resolve(&mut self, now: Instant) -> Option<(Interest, Duration)> {
+        self.config.verifier.certificates()?;
+        loop {
+            self.sort_arrivals(now);
+            let interest = if self.connected { self.next_certificate(now) } else { None };
+            if interest.is_some() || !self.pending.resolver.has_news() {
+                return interest;
+            }
+        }
+    }
+
+    /// Hands certificates to the resolver, and sets aside what cannot be judged without further ones.
+    fn sort_arrivals(&mut self, now: Instant) {
+        let arrivals = std::mem::take(&mut self.arrivals);
+        self.arrivals = self.sorted(now, arrivals);
+        if self.pending.resolver.take_news() {
+            let waiting = std::mem::take(&mut self.pending.waiting);
+            let mut ready = self.sorted(now, waiting);
+            // A window and a timer cannot go back to the time at which it arrived; discovery can.
+            if matches!(self.phase, Phase::Transferring(_)) {
+                ready.iter_mut().for_each(|arrival| arrival.at = now);
+            }
+            ready.append(&mut self.arrivals);
+            self.arrivals = ready;
+        }
+    }
+
+    /// The arrivals that can be judged.
+    fn sorted(&mut self, now: Instant, arrivals: Vec<Arrival>) -> Vec<Arrival> {
+        let Some(certificates) = self.config.verifier.certificates() else {
+            return arrivals;
+        };
+        let mut ready = Vec::with_capacity(arrivals.len());
+        for arrival in arrivals {
+            let data = &arrival.data;
+            let is_awaited = self.is_awaited(data.name());
+            if !is_awaited && self.pending.resolver.on_data(now, data, certificates) {
+                continue;
+            }
+            match certificates.missing(data).filter(|_| is_awaited) {
+                None => {
+                    for name in certificates.ahead(data) {
+                        self.pending.resolver.want_ahead(now, &name, certificates);
+                    }
+                    ready.push(arrival);
+                }
+                Some(name) => {
+                    self.pending.resolver.want(now, &name, certificates);
+                    if self.pending.waiting.len() < MAX_WAITING {
+                        self.pending.waiting.push(arrival);
+                    }
+                }
+            }
+        }
+        ready
+    }
+
+    fn next_certificate(&mut self, now: Instant) -> Option<(Interest, Duration)> {
+        let certificates = self.config.verifier.certificates()?;
+        let rto = self.config.rto.rto();
+        let interest = self.pending.resolver.poll(now, rto, certificates)?;
+        Some((interest, rto))
+    }
+}

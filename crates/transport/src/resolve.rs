@@ -1,0 +1,455 @@
+//! Fetches the certificates that a verifier misses, up to its trust anchors, and the manifests that list what it is to verify.
+//!
+//! The resolver asks for one certificate after the other and hands each to the verifier ([`Certificates`]), which alone
+//! decides what is trusted. A certificate whose own signer is missing is held until that one is there.
+//!
+//! Bounds: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_ATTEMPTS`] Interests for each and
+//! [`PATIENCE`] for each. A forged answer costs one of the attempts.
+use crate::time::{Duration, Instant};
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::interest::Interest;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::{Certificates, Verdict};
+
+/// Most certificates that are fetched or held at a time.
+pub const MAX_QUESTIONS: usize = 32;
+/// Most certificates between a packet and its anchor.
+pub const MAX_DEPTH: u32 = 16;
+/// Most Interests for one certificate.
+pub const MAX_ATTEMPTS: u32 = 5;
+/// Longest time for one certificate, with those that it needs.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Longest time between two Interests for one certificate, unless the first timeout is longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// Time after a Nack for the first Interest, halved.
+const NACK_WAIT: Duration = Duration::from_millis(50);
+
+/// A certificate that is fetched, or held.
+#[derive(Debug)]
+struct Question {
+    /// Name of the certificate, or of its key.
+    name: Name,
+    /// Certificates between a packet and this one.
+    depth: u32,
+    until: Instant,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Interests were sent so often; the next one is due then.
+    Asking { attempts: u32, due: Instant },
+    /// The certificate waits for its signer, of that name.
+    Holding { certificate: Data, signer: Name },
+}
+
+/// Fetches certificates.
+#[derive(Debug, Default)]
+pub struct Resolver {
+    questions: Vec<Question>,
+    /// Something was settled since [`take_news`](Self::take_news).
+    news: bool,
+}
+
+impl Resolver {
+    /// A packet misses the certificate `name`.
+    pub fn want(&mut self, now: Instant, name: &Name, certificates: &dyn Certificates) {
+        self.ask(now, name, 0, certificates);
+    }
+
+    /// A packet will miss `name` soon: asked for if there is room.
+    pub fn want_ahead(&mut self, now: Instant, name: &Name, certificates: &dyn Certificates) {
+        if self.questions.len() < MAX_QUESTIONS / 2 {
+            self.ask(now, name, 0, certificates);
+        }
+    }
+
+    fn ask(&mut self, now: Instant, name: &Name, depth: u32, certificates: &dyn Certificates) {
+        if let Some(known) = self.questions.iter_mut().find(|it| it.name == *name) {
+            known.depth = known.depth.max(depth);
+            return;
+        }
+        if depth >= MAX_DEPTH || self.questions.len() >= MAX_QUESTIONS {
+            return self.fail(name, certificates);
+        }
+        let state = State::Asking { attempts: 0, due: now };
+        self.questions.push(Question { name: name.clone(), depth, until: now + PATIENCE, state });
+    }
+
+    /// The certificate cannot be had, and neither can those that need it.
+    fn fail(&mut self, name: &Name, certificates: &dyn Certificates) {
+        let mut failed = vec![name.clone()];
+        while let Some(name) = failed.pop() {
+            certificates.give_up(&name);
+            self.news = true;
+            self.questions.retain(|question| {
+                let needs_it =
+                    matches!(&question.state, State::Holding { signer, .. } if *signer == name);
+                if needs_it {
+                    failed.push(question.name.clone());
+                }
+                !needs_it && question.name != name
+            });
+        }
+    }
+
+    /// Whether Data of that name would answer a question.
+    #[must_use]
+    pub fn awaits(&self, name: &Name) -> bool {
+        self.asked(name).is_some()
+    }
+
+    fn asked(&self, name: &Name) -> Option<usize> {
+        self.questions.iter().position(|question| {
+            matches!(question.state, State::Asking { attempts: 1.., .. })
+                && question.name.is_prefix_of(name)
+        })
+    }
+
+    /// Data arrived. Returns whether it answered a question.
+    pub fn on_data(&mut self, now: Instant, data: &Data, certificates: &dyn Certificates) -> bool {
+        use ContentType::{Key, Manifest, Nack};
+        if !matches!(data.content_type(), Key | Manifest | Nack) {
+            return false;
+        }
+        let Some(place) = self.asked(data.name()) else {
+            return false;
+        };
+        match self.judge(place, data, certificates) {
+            Verdict::Verified => {
+                self.questions.swap_remove(place);
+                self.news = true;
+                self.judge_held(now, certificates);
+            }
+            Verdict::Pending => self.hold(now, place, data, certificates),
+            Verdict::Bad(_) | Verdict::NotVerified => {
+                if let State::Asking { due, .. } = &mut self.questions[place].state {
+                    *due = now;
+                }
+            }
+        }
+        true
+    }
+
+    fn judge(&self, place: usize, data: &Data, certificates: &dyn Certificates) -> Verdict {
+        // A name that is whole, or that of a key with issuer and version behind.
+        let extra = data.name().len() - self.questions[place].name.len();
+        match (data.content_type(), extra) {
+            (ContentType::Key, 0 | 2) | (ContentType::Manifest, 0) => certificates.take(data),
+            _ => Verdict::Bad("is no certificate"),
+        }
+    }
+
+    /// Keeps a certificate whose signer is missing.
+    fn hold(&mut self, now: Instant, place: usize, data: &Data, certificates: &dyn Certificates) {
+        let Some(signer) = certificates.missing(data) else {
+            return;
+        };
+        let question = &mut self.questions[place];
+        let depth = question.depth + 1;
+        question.state =
+            State::Holding { certificate: data.clone().detached(), signer: signer.clone() };
+        if self.signs_itself(&signer) {
+            return self.fail(&signer, certificates);
+        }
+        self.ask(now, &signer, depth, certificates);
+    }
+
+    /// Whether the chain from `name` on comes back to it.
+    fn signs_itself(&self, name: &Name) -> bool {
+        let mut next = name;
+        for _ in 0..=self.questions.len() {
+            let held = self.questions.iter().find_map(|question| match &question.state {
+                State::Holding { signer, .. } if question.name == *next => Some(signer),
+                _ => None,
+            });
+            match held {
+                Some(signer) if signer == name => return true,
+                Some(signer) => next = signer,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Judges held certificates again, until none of them can be settled.
+    fn judge_held(&mut self, now: Instant, certificates: &dyn Certificates) {
+        let mut place = 0;
+        while let Some(question) = self.questions.get(place) {
+            let State::Holding { certificate, .. } = &question.state else {
+                place += 1;
+                continue;
+            };
+            let (certificate, name) = (certificate.clone(), question.name.clone());
+            match certificates.take(&certificate) {
+                Verdict::Verified => {
+                    self.questions.swap_remove(place);
+                    place = 0;
+                }
+                Verdict::Pending => {
+                    self.hold(now, place, &certificate, certificates);
+                    place += 1;
+                }
+                Verdict::Bad(_) | Verdict::NotVerified => {
+                    self.fail(&name, certificates);
+                    place = 0;
+                }
+            }
+        }
+    }
+
+    /// The network rejected an Interest with a Nack. Returns whether it was one for a certificate: the next one follows soon,
+    /// after twice as long as the one before.
+    pub fn on_nack(&mut self, now: Instant, name: &Name) -> bool {
+        let Some(question) = self.questions.iter_mut().find(|question| question.name == *name)
+        else {
+            return false;
+        };
+        if let State::Asking { attempts, due } = &mut question.state {
+            *due = (*due).min(now + NACK_WAIT.saturating_mul(1 << *attempts));
+        }
+        true
+    }
+
+    /// Whether something was settled since the last [`take_news`](Self::take_news).
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.news
+    }
+
+    /// Whether something was settled since the last call.
+    pub fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.news)
+    }
+
+    /// The next Interest that is due, without nonce and lifetime; `rto` is the time to its first retransmission, which
+    /// doubles with each up to 2 s.
+    pub fn poll(
+        &mut self,
+        now: Instant,
+        rto: Duration,
+        certificates: &dyn Certificates,
+    ) -> Option<Interest> {
+        let over = |question: &Question| match question.state {
+            _ if now >= question.until => true,
+            State::Asking { attempts, due } => attempts >= MAX_ATTEMPTS && now >= due,
+            State::Holding { .. } => false,
+        };
+        while let Some(place) = self.questions.iter().position(over) {
+            let name = self.questions[place].name.clone();
+            self.fail(&name, certificates);
+        }
+        for Question { name, state, .. } in &mut self.questions {
+            if let State::Asking { attempts, due } = state
+                && now >= *due
+            {
+                *due = now + rto.saturating_mul(1 << *attempts).min(LONGEST_WAIT.max(rto));
+                *attempts += 1;
+                let mut interest = Interest::new(name.clone());
+                // A key has several certificates; a renewed one is wanted.
+                interest.can_be_prefix = is_key_name(name);
+                interest.must_be_fresh = interest.can_be_prefix;
+                return Some(interest);
+            }
+        }
+        None
+    }
+
+    /// When to poll again.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let due = self.questions.iter().map(|question| match question.state {
+            State::Asking { due, .. } => due.min(question.until),
+            State::Holding { .. } => question.until,
+        });
+        due.min()
+    }
+}
+
+/// Whether the name ends in `KEY` and the identifier of a key.
+fn is_key_name(name: &Name) -> bool {
+    let key_at = name.len().checked_sub(2);
+    key_at.and_then(|at| name.get(at)).is_some_and(|it| it == Component::generic(b"KEY"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::data::DataBuilder;
+    use recoup_packet::signature::{HmacSigner, KeyLocator};
+    use std::collections::BTreeSet;
+    use std::sync::Mutex;
+
+    const RTO: Duration = Duration::from_millis(100);
+
+    /// Trusts what is signed by a name that it knows, and names nothing that it gave up.
+    #[derive(Default)]
+    struct Known {
+        known: Mutex<BTreeSet<Name>>,
+        given_up: Mutex<BTreeSet<Name>>,
+    }
+
+    impl Known {
+        fn of(anchor: &str) -> Self {
+            let this = Self::default();
+            this.known.lock().unwrap().insert(name(anchor));
+            this
+        }
+
+        fn has(&self, uri: &str) -> bool {
+            self.known.lock().unwrap().contains(&name(uri))
+        }
+
+        fn gave_up(&self, uri: &str) -> bool {
+            self.given_up.lock().unwrap().contains(&name(uri))
+        }
+    }
+
+    impl Certificates for Known {
+        fn missing(&self, data: &Data) -> Option<Name> {
+            let info = data.signature_info();
+            let Some(KeyLocator::Name(value)) = info.key_locator else { return None };
+            let signer = Name::from_value(value.to_vec().into()).unwrap();
+            let has = |set: &Mutex<BTreeSet<Name>>| set.lock().unwrap().contains(&signer);
+            (!has(&self.known) && !has(&self.given_up)).then_some(signer)
+        }
+
+        fn take(&self, data: &Data) -> Verdict {
+            if data.content() == b"forged" {
+                return Verdict::Bad("is forged");
+            }
+            if self.missing(data).is_some() {
+                return Verdict::Pending;
+            }
+            let info = data.signature_info();
+            let Some(KeyLocator::Name(value)) = info.key_locator else { panic!() };
+            let signer = Name::from_value(value.to_vec().into()).unwrap();
+            if !self.known.lock().unwrap().contains(&signer) {
+                return Verdict::Bad("cannot be had");
+            }
+            self.known.lock().unwrap().insert(data.name().clone());
+            Verdict::Verified
+        }
+
+        fn give_up(&self, name: &Name) {
+            self.given_up.lock().unwrap().insert(name.clone());
+        }
+    }
+
+    fn name(uri: &str) -> Name {
+        uri.parse().unwrap()
+    }
+
+    fn certificate(of: &str, by: &str, content: &[u8]) -> Data {
+        let by = name(by);
+        let signer = HmacSigner::new(b"secret", KeyLocator::Name(by.value()));
+        DataBuilder::new(&name(of)).content_type(ContentType::Key).build(content, &signer)
+    }
+
+    fn asked(resolver: &mut Resolver, now: Instant, known: &Known) -> Option<String> {
+        resolver.poll(now, RTO, known).map(|interest| interest.name.to_string())
+    }
+
+    const A: &str = "/a/KEY/1/i/v=1";
+    const B: &str = "/b/KEY/1/i/v=1";
+    const ROOT: &str = "/root/KEY/1/self/v=1";
+
+    #[test]
+    fn chain_is_fetched_up_to_the_anchor() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        resolver.want(now, &name(A), &known);
+        resolver.want(now, &name(A), &known);
+        assert!(!resolver.awaits(&name(A)), "no Interest has left");
+        assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(A));
+        assert_eq!(asked(&mut resolver, now, &known), None);
+        assert!(resolver.awaits(&name(A)) && resolver.on_nack(now, &name(A)));
+        assert_eq!(resolver.deadline(), Some(now + RTO), "a Nack does not postpone it");
+        assert!(!resolver.on_data(now, &certificate("/c/KEY/1/i/v=1", ROOT, b""), &known));
+        assert!(resolver.on_data(now, &certificate(A, B, b""), &known));
+        assert!(!resolver.take_news());
+        assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(B));
+        assert!(resolver.on_data(now, &certificate(B, ROOT, b""), &known));
+        assert!(resolver.take_news() && known.has(A) && known.has(B));
+        assert_eq!(resolver.deadline(), None);
+    }
+
+    #[test]
+    fn certificate_of_a_key_is_asked_for_by_prefix() {
+        let (mut resolver, known) = (Resolver::default(), Known::of(ROOT));
+        resolver.want(Instant::ZERO, &name("/a/KEY/1"), &known);
+        let interest = resolver.poll(Instant::ZERO, RTO, &known).unwrap();
+        assert!(interest.can_be_prefix && interest.must_be_fresh);
+        assert!(resolver.on_data(Instant::ZERO, &certificate(A, ROOT, b""), &known));
+        assert!(known.has(A));
+        resolver.want(Instant::ZERO, &name(B), &known);
+        assert!(!resolver.poll(Instant::ZERO, RTO, &known).unwrap().can_be_prefix);
+    }
+
+    #[test]
+    fn unanswered_certificate_is_given_up() {
+        let (mut resolver, known, mut now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        resolver.want(now, &name(A), &known);
+        let mut interests = 0;
+        while let Some(deadline) = resolver.deadline() {
+            now = now.max(deadline);
+            interests += u32::from(asked(&mut resolver, now, &known).is_some());
+        }
+        assert_eq!(interests, MAX_ATTEMPTS);
+        assert_eq!(now, Instant::ZERO + RTO * 31, "each waits twice as long");
+        assert!(known.gave_up(A) && resolver.take_news());
+    }
+
+    #[test]
+    fn forged_certificates_cost_attempts_only() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        resolver.want(now, &name(A), &known);
+        for _ in 0..MAX_ATTEMPTS {
+            assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(A));
+            assert!(resolver.on_data(now, &certificate(A, ROOT, b"forged"), &known));
+        }
+        assert_eq!(asked(&mut resolver, now, &known), None);
+        assert!(known.gave_up(A) && !known.has(A));
+    }
+
+    #[test]
+    fn what_needs_a_lost_certificate_is_given_up() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        resolver.want(now, &name(A), &known);
+        asked(&mut resolver, now, &known);
+        resolver.on_data(now, &certificate(A, B, b""), &known);
+        assert_eq!(asked(&mut resolver, now + PATIENCE, &known), None);
+        assert!(known.gave_up(A) && known.gave_up(B) && resolver.deadline().is_none());
+    }
+
+    #[test]
+    fn circle_and_endless_chain_are_given_up() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        resolver.want(now, &name(A), &known);
+        asked(&mut resolver, now, &known);
+        resolver.on_data(now, &certificate(A, B, b""), &known);
+        asked(&mut resolver, now, &known);
+        resolver.on_data(now, &certificate(B, A, b""), &known);
+        assert!(known.gave_up(A) && known.gave_up(B) && resolver.deadline().is_none());
+
+        let key = |depth: u32| format!("/k/KEY/{depth}/i/v=1");
+        resolver.want(now, &name(&key(0)), &known);
+        let mut depth = 0;
+        while asked(&mut resolver, now, &known) == Some(key(depth)) {
+            resolver.on_data(now, &certificate(&key(depth), &key(depth + 1), b""), &known);
+            depth += 1;
+        }
+        assert_eq!(depth, MAX_DEPTH);
+        assert!(known.gave_up(&key(0)) && resolver.deadline().is_none());
+    }
+
+    #[test]
+    fn certificates_beyond_the_limit_are_given_up() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        for number in 0..=MAX_QUESTIONS {
+            resolver.want(now, &name(&format!("/{number}/KEY/1/i/v=1")), &known);
+        }
+        assert!(known.gave_up(&format!("/{MAX_QUESTIONS}/KEY/1/i/v=1")));
+        assert_eq!(known.given_up.lock().unwrap().len(), 1);
+    }
+}
