@@ -393,7 +393,7 @@ fn the_content_store_is_configured_and_erased() {
 #[test]
 fn with_keys_only_their_owners_command() {
     let keys = vec![PublicKey::from_hmac_secret(b"secret")];
-    let authority = AuthorityOptions { keys, open: vec!["rib".into()] };
+    let authority = AuthorityOptions { keys, open: vec!["rib".into()], rights: None };
     let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
     let hop = ControlParameters { face_id: Some(2), ..about("/a") };
     assert_eq!(bench.refused(Verb::FibAddNextHop, &hop), 403);
@@ -430,7 +430,7 @@ fn every_bit_flip_of_a_question_or_command_is_answered_or_dropped() {
 fn signed_commands_survive_every_step_of_the_clock() {
     let secret = b"operator";
     let authority =
-        AuthorityOptions { keys: vec![PublicKey::from_hmac_secret(secret)], open: Vec::new() };
+        AuthorityOptions { keys: vec![PublicKey::from_hmac_secret(secret)], ..Default::default() };
     let management = ManagementOptions { authority, ..ManagementOptions::default() };
     let mut bench = Bench::new(management);
     let signer = HmacSigner::new(secret, KeyLocator::Digest(&[7; 32]));

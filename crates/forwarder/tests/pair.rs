@@ -66,6 +66,7 @@ fn producer(content: Bytes) -> Node {
         unknown: Unknown::Nack,
         form: Form::Encoded,
         signer: Box::new(DigestSigner),
+        manifest_signer: None,
         epoch_micros: 0,
     };
     let prefix = config.prefix.clone();

@@ -26,7 +26,7 @@ pub use answer::{
     Command, Dataset, EVENTS_COMPONENTS, MAX_PREFIX_COMPONENTS, Refusal, Request, Verb, respond,
     respond_conflict,
 };
-pub use authority::{Authority, AuthorityOptions, GRACE, MAX_KEYS};
+pub use authority::{Authority, AuthorityOptions, GRACE, MAX_KEYS, Rights};
 pub(crate) use command_time::CommandTimes;
 pub use face::{
     ChannelStatus, FaceCounters, FaceEvent, FaceEventKind, FaceFilter, FaceProfile, FaceStatus,

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `…/32=metadata` with CanBePrefix | RDR metadata of the latest version |
 //! | `…/54=<version>/50=<segment>` | that segment |
+//! | `…/54=<version>/32=manifest/50=<number>` | the digests of 250 segments, if there are manifests |
 //! | the same and an implicit digest | that segment; the node compares the digest |
 //! | `…/54=<version>` or `…`, with CanBePrefix | segment 0 |
 //! | anything else | an application Nack, or silence |
@@ -44,10 +45,11 @@ pub use source::{Identity, Library, Opened, Source, SourceError, Zeros};
 use crate::application::{AppInput, AppOutput, Application};
 use crate::event::Event;
 use crate::time::{Duration, Instant};
+use object::Object;
 use outbox::{Answer, Outbox};
 use packet::Packet;
 use question::Question;
-use recoup_packet::data::{ContentType, DataBuilder, SignatureShape};
+use recoup_packet::data::{ContentType, Data, DataBuilder, SignatureShape};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -93,8 +95,17 @@ pub struct ServeConfig {
     pub form: Form,
     /// Signer of every packet that has octets.
     pub signer: Box<dyn Signer>,
+    /// Signer of everything but segments, which `signer` signs with digests: one manifest lists the digests of 250 segments.
+    pub manifest_signer: Option<Box<dyn Signer>>,
     /// Microseconds from 1970 to the beginning of the run, from which metadata takes its version.
     pub epoch_micros: u64,
+}
+
+impl ServeConfig {
+    /// Signer of what is no segment.
+    fn author(&self) -> &dyn Signer {
+        self.manifest_signer.as_ref().unwrap_or(&self.signer).as_ref()
+    }
 }
 
 /// Questions answered together; at most that many packets wait to be signed.
@@ -125,6 +136,8 @@ pub struct Serve {
     questions: VecDeque<Pending>,
     waiting: Waiting,
     outbox: Outbox,
+    /// Certificates that are answered under their own names.
+    published: Vec<Data>,
 }
 
 impl Serve {
@@ -137,7 +150,14 @@ impl Serve {
             questions: VecDeque::new(),
             waiting: Waiting::default(),
             outbox: Outbox::default(),
+            published: Vec::new(),
         }
+    }
+
+    /// Answers Interests for these certificates, too, so that consumers can verify what the producer signs. Their names need
+    /// not lie below the prefix.
+    pub fn publish(&mut self, certificates: Vec<Data>) {
+        self.published = certificates;
     }
 
     /// Opens the object at `path` and returns its name, version included.
@@ -157,7 +177,18 @@ impl Serve {
             Ok(answer) => self.outbox.answer(answer, pending),
             Err(Missing::Until(until)) => self.postpone(now, until, pending),
             Err(Missing::Unknown) => {
+                let certificate =
+                    self.published.iter().find(|it| pending.interest.is_satisfied_by(it));
+                if let Some(certificate) = certificate {
+                    self.outbox.report(Event::ServedMetadata);
+                    self.outbox.refuse(Packet::Whole(certificate.clone()), pending.path);
+                    return;
+                }
                 self.outbox.report(Event::Unknown);
+                // Others may have what lies beside the prefix.
+                if !self.config.prefix.is_prefix_of(&pending.interest.name) {
+                    return;
+                }
                 if self.config.unknown == Unknown::Nack {
                     let packet = self.refusal(&pending.interest.name);
                     self.outbox.refuse(packet, pending.path);
@@ -181,6 +212,33 @@ impl Serve {
             Question::Segment { path, version, segment } => {
                 self.exact_segment(now, &path, version, segment)
             }
+            Question::Manifest { path, version, number } => {
+                self.manifest(now, &path, version, number)
+            }
+        }
+    }
+
+    /// The digests of segments of the version that its name has.
+    fn manifest(
+        &mut self,
+        now: Instant,
+        path: &Name,
+        version: Option<u64>,
+        number: u64,
+    ) -> Result<Answer, Missing> {
+        let (shelf, mut context) = self.parts(now);
+        let id = match shelf.find(path, version) {
+            Some(id) => id,
+            None => shelf.latest(&mut context, path)?,
+        };
+        let object = shelf.object(id).ok_or(Missing::Unknown)?;
+        if object.version != version || context.config.manifest_signer.is_none() {
+            return Err(Missing::Unknown);
+        }
+        object.decide(&mut context)?;
+        match object.manifest(&mut context, number) {
+            Ok(answer) => answer.ok_or(Missing::Unknown),
+            Err(error) => Err(failed(object, &mut context, error)),
         }
     }
 
@@ -240,18 +298,17 @@ impl Serve {
         object.decide(&mut context)?;
         match object.segment(&mut context, segment, name) {
             Ok(answer) => answer.ok_or(Missing::Unknown),
-            Err(SourceError::Unsettled { until }) => Err(Missing::Until(until)),
-            Err(SourceError::Changed) => {
-                object.mark_changed();
-                object.decide(&mut context)?;
-                Err(Missing::Until(now + renewal::PACE))
-            }
-            Err(SourceError::Unreadable) => Err(object.end(&mut context)),
+            Err(error) => Err(failed(object, &mut context, error)),
         }
     }
 
     /// The application Nack for `name`.
     fn refusal(&mut self, name: &Name) -> Packet {
+        if let Some(signer) = &self.config.manifest_signer {
+            let refusal = DataBuilder::new(name).content_type(ContentType::Nack);
+            let refusal = refusal.freshness(Duration::from_millis(10));
+            return Packet::Whole(refusal.build(&[], signer.as_ref()));
+        }
         let signer = self.config.signer.as_ref();
         let laid_out: Result<_, std::convert::Infallible> = DataBuilder::new(name)
             .content_type(ContentType::Nack)
@@ -293,6 +350,19 @@ impl Serve {
         if !self.waiting.push(now, until, pending) {
             self.outbox.report(Event::Unknown);
         }
+    }
+}
+
+/// Why an object whose source failed has no packet.
+fn failed(object: &mut Object, context: &mut Context<'_>, error: SourceError) -> Missing {
+    match error {
+        SourceError::Unsettled { until } => Missing::Until(until),
+        SourceError::Changed => {
+            object.mark_changed();
+            let until = Missing::Until(context.now + renewal::PACE);
+            object.decide(context).err().unwrap_or(until)
+        }
+        SourceError::Unreadable => object.end(context),
     }
 }
 

@@ -98,6 +98,7 @@ impl World {
             unknown,
             form,
             signer: Box::new(DigestSigner),
+            manifest_signer: None,
             epoch_micros: 1_000_000,
         };
         let serve = Serve::new(config, Box::new(Desk(Rc::clone(&paper))));

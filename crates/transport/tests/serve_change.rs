@@ -117,6 +117,7 @@ impl World {
             unknown: Unknown::Nack,
             form: Form::Encoded,
             signer: Box::new(DigestSigner),
+            manifest_signer: None,
             epoch_micros: 1,
         };
         let library = Folder { file: Rc::clone(&file), may_renumber };

@@ -101,6 +101,7 @@ pub(crate) fn serve(socket: &str, prefix: &str, shape: Shape) -> Outcome {
         unknown: Unknown::Nack,
         form: Form::Encoded,
         signer: Box::new(DigestSigner),
+        manifest_signer: None,
         epoch_micros: 1_800_000_000_000_000,
     };
     let (mut driver, mut node) = (Driver::new()?, Node::deterministic(0));

@@ -25,6 +25,7 @@ pub(super) fn make(plan: &ServePlan) -> Result<Serve, String> {
         unknown: Unknown::Nack,
         form: Form::Described(signature_shape(plan.packet)),
         signer: Box::new(DigestSigner),
+        manifest_signer: None,
         epoch_micros: 0,
     };
     describe_last(plan, segment_bytes).map_err(|error| error.to_string())?;

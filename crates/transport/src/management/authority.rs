@@ -5,6 +5,8 @@
 //! forwarder runs, at most [`GRACE`] away from its clock, and not have come before. A prefix announcement that a command
 //! carries is judged like the command, except for its time.
 //!
+//! A key may be restricted ([`Rights`]): to routes of some prefixes, and to some commands.
+//!
 //! Source: NFD's wiki page "CommandAuthenticator", ndn-cxx, `security/validation-policy-signed-interest.cpp`.
 //!
 //! Differences: a command need not be later than the one before by the same key, since two programs that share a key
@@ -18,8 +20,11 @@ use super::answer::{Command, Refusal, is_signed};
 use super::{Scope, Verb};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
+use recoup_packet::name::Name;
 use recoup_packet::signature::{PublicKey, SignatureType, sha256};
 use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How far a command's time may be from the forwarder's.
@@ -38,6 +43,29 @@ pub struct AuthorityOptions {
     pub keys: Vec<PublicKey>,
     /// Modules whose commands local programs may give without a key nevertheless, such as `rib`.
     pub open: Vec<String>,
+    /// What each key may do; without it, each key may do everything.
+    pub rights: Option<Rights>,
+}
+
+/// Whether the key with a number, counted from 0, may act on a name.
+type Right = dyn Fn(&Name, usize) -> bool + Send + Sync;
+
+/// Which key may act on which name. Commands that change routes act on the prefix of the route, the others on the beginning
+/// of their own names, such as `/localhost/nfd/faces/create`.
+#[derive(Clone)]
+pub struct Rights(Arc<Right>);
+
+impl Rights {
+    /// `may` tells whether a key, by its number in [`AuthorityOptions::keys`], may act on a name.
+    pub fn new(may: impl Fn(&Name, usize) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(may))
+    }
+}
+
+impl fmt::Debug for Rights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rights")
+    }
 }
 
 /// Judges commands.
@@ -81,11 +109,13 @@ impl Authority {
             let is_right = is_signed(interest) && announces(command, interest, is_data_signed);
             return if is_right { Ok(()) } else { Err(Refusal::NOT_ALLOWED) };
         }
-        let keys = &self.options.keys;
+        let acts_on = object(command);
+        let may = |key| self.options.rights.as_ref().is_none_or(|it| (it.0)(&acts_on, key));
         let by_a_key = |data: &Data| {
-            let mut keys =
-                keys.iter().filter(|key| key.signature_type() == data.signature_info().typ);
-            keys.any(|key| key.verify(data.signed_portion(), data.signature_value()))
+            let keys = self.options.keys.iter().enumerate();
+            keys.filter(|(_, key)| key.signature_type() == data.signature_info().typ).any(
+                |(at, key)| key.verify(data.signed_portion(), data.signature_value()) && may(at),
+            )
         };
         if !announces(command, interest, by_a_key) {
             return Err(Refusal::NOT_ALLOWED);
@@ -104,6 +134,9 @@ impl Authority {
             key.signature_type() == info.typ && key.verify(&portion, signature.value())
         };
         let key = self.options.keys.iter().position(by).ok_or(Refusal::NOT_ALLOWED)?;
+        if !may(key) {
+            return Err(Refusal::NOT_ALLOWED);
+        }
         let is_new =
             self.seen.get_mut(key).is_some_and(|seen| seen.note(now_millis, time, &portion));
         if is_new { Ok(()) } else { Err(Refusal::NOT_IN_TIME) }
@@ -112,6 +145,15 @@ impl Authority {
     fn is_open(&self, command: &Command) -> bool {
         let module = Verb::words(command.verb).0;
         command.scope == Scope::Localhost && self.options.open.iter().any(|it| it == module)
+    }
+}
+
+/// The name that a command acts on.
+fn object(command: &Command) -> Name {
+    let (module, _) = Verb::words(command.verb);
+    match &command.parameters.name {
+        Some(prefix) if matches!(module, "rib" | "fib") => prefix.clone(),
+        _ => command.verb.name(command.scope),
     }
 }
 
@@ -219,12 +261,30 @@ mod tests {
     fn authority(open: &[&str]) -> Authority {
         let keys = vec![PublicKey::from_hmac_secret(b"one"), PublicKey::from_hmac_secret(b"two")];
         let open = open.iter().map(|it| (*it).to_owned()).collect();
-        Authority::new(AuthorityOptions { keys, open })
+        Authority::new(AuthorityOptions { keys, open, rights: None })
     }
 
     fn code(authority: &mut Authority, (interest, command): &(Interest, Command)) -> u64 {
         let verdict = authority.check(interest, command, NOW, START);
         verdict.map_or_else(|refusal| refusal.code, |()| 200)
+    }
+
+    #[test]
+    fn restricted_key_acts_on_its_names_only() {
+        let mut options = authority(&[]).options;
+        let (own, faces) = ("/a".parse().unwrap(), "/localhost/nfd/faces".parse::<Name>().unwrap());
+        options.rights = Some(Rights::new(move |name, key| match key {
+            0 => *name == own,
+            _ => faces.is_prefix_of(name),
+        }));
+        let mut restricted = Authority::new(options);
+        let (route, face) = (Verb::RibRegister, Verb::FaceCreate);
+        for (verb, key, expected) in
+            [(route, b"one", 200), (route, b"two", 403), (face, b"one", 403), (face, b"two", 200)]
+        {
+            let command = made(verb, &signer(key), NOW, expected as u8);
+            assert_eq!(code(&mut restricted, &command), expected, "{verb:?}");
+        }
     }
 
     #[test]

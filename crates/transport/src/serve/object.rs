@@ -9,8 +9,10 @@ use crate::event::Event;
 use crate::time::Instant;
 use bytes::BytesMut;
 use recoup_packet::data::{ContentType, Data, DataBuilder, Template, Unsigned};
+use recoup_packet::manifest::{self, DIGEST_BYTES, SEGMENTS};
 use recoup_packet::metadata::{self, Metadata};
-use recoup_packet::name::Name;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::sha256_many;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use std::sync::Arc;
 
@@ -201,6 +203,57 @@ impl Object {
         Ok(Some(served(Some(self.id), packet, span.1)))
     }
 
+    /// The manifest with this number, or `None` if it would list no segment. Digests of segments that were not served yet are
+    /// made from their content, and kept.
+    pub(super) fn manifest(
+        &mut self,
+        context: &mut Context<'_>,
+        number: u64,
+    ) -> Result<Option<Answer>, SourceError> {
+        let (config, now) = (context.config, context.now);
+        let first = number.checked_mul(SEGMENTS).filter(|first| *first <= self.last);
+        let (Some(first), None) = (first, &self.template) else {
+            return Ok(None);
+        };
+        let last = self.last.min(first + SEGMENTS - 1);
+        let mut made = Vec::new();
+        for start in (first..=last).step_by(MANIFEST_BATCH) {
+            let batch = start..=last.min(start + MANIFEST_BATCH as u64 - 1);
+            let mut unsigned = Vec::new();
+            for segment in batch.filter(|segment| self.signatures.get(*segment).is_none()) {
+                let name = self.name.append(config.convention.segment(segment));
+                let span = self.span(segment);
+                let (source, pool) = (self.source.as_mut(), context.outbox.room(span.1));
+                let packet = lay_out(config, now, &name, self.last, span, source, pool)?;
+                unsigned.push((segment, packet));
+            }
+            let portions: Vec<&[u8]> = unsigned.iter().map(|(_, it)| it.signed_portion()).collect();
+            let mut digests = Vec::new();
+            sha256_many(&portions, &mut digests);
+            made.extend(unsigned.iter().map(|(segment, _)| *segment).zip(digests));
+        }
+        // Digests of content that has changed are not kept.
+        self.source.check(now)?;
+        let mut content = Vec::with_capacity((last - first + 1) as usize * DIGEST_BYTES);
+        let mut made = made.into_iter().peekable();
+        for segment in first..=last {
+            match made.next_if(|(it, _)| *it == segment) {
+                Some((_, digest)) => {
+                    content.extend_from_slice(&digest);
+                    self.signatures.insert(segment, &digest);
+                }
+                None => content.extend_from_slice(self.signatures.get(segment).unwrap_or_default()),
+            }
+        }
+        let data = DataBuilder::new(&manifest::name(&self.name, number))
+            .content_type(ContentType::Manifest)
+            .freshness(config.freshness)
+            .final_block(Component::segment(self.last / SEGMENTS))
+            .build(&content, config.author());
+        let (object, packet) = (Some(self.id), Packet::Whole(data));
+        Ok(Some(Answer { object, packet, event: Event::ServedMetadata }))
+    }
+
     /// The metadata packet, made anew once its freshness has passed: a flood of questions costs no
     /// flood of signatures.
     pub(super) fn metadata(&mut self, config: &ServeConfig, now: Instant) -> Data {
@@ -223,11 +276,14 @@ impl Object {
         let data = DataBuilder::new(&name)
             .freshness(config.metadata_freshness)
             .final_block(config.convention.segment(0))
-            .build(&content, config.signer.as_ref());
+            .build(&content, config.author());
         self.answered = Some((now + config.metadata_freshness, data.clone()));
         data
     }
 }
+
+/// Segments that are read at a time for a manifest.
+const MANIFEST_BATCH: usize = 32;
 
 /// The packet of the segment called `name`, whose content is `span` (offset and length) of `source`.
 pub(super) fn lay_out(

@@ -1,6 +1,7 @@
 //! What an Interest asks a producer for.
 use super::ServeConfig;
 use recoup_packet::interest::Interest;
+use recoup_packet::manifest;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::typ;
 
@@ -11,6 +12,8 @@ pub(super) enum Question {
     Metadata { path: Name },
     /// For one segment, of the version that it names or of an object without versions.
     Segment { path: Name, version: Option<u64>, segment: u64 },
+    /// For the digests of segments.
+    Manifest { path: Name, version: Option<u64>, number: u64 },
     /// For anything of the latest version.
     Latest { path: Name },
     /// For anything of this version.
@@ -32,6 +35,14 @@ impl Question {
         };
         if last.is_keyword(b"metadata") {
             return interest.can_be_prefix.then(|| Self::Metadata { path: path(rest - 1) });
+        }
+        if let Some((object, number)) = manifest::parse(name)
+            && rest > 1
+        {
+            let version = if rest > 2 { object.last() } else { None };
+            let version = version.and_then(|c| config.convention.parse_version(&c));
+            let path = path(rest - 2 - usize::from(version.is_some()));
+            return Some(Self::Manifest { path, version, number });
         }
         if let Some(segment) = config.convention.parse_segment(&last) {
             let version = if rest > 1 { name.get(name.len() - 2) } else { None };
