@@ -339,7 +339,7 @@ impl From<&FetchError> for Error {
                     .with_remedy("check the name, and that its producer runs and can be reached")
             }
             FetchError::Untrusted { .. } => Self::new(ErrorKind::Verification, text).with_remedy(
-                "verify with the signer's key, with digest an unsigned object, with auto both",
+                "verify with the signer's key or its trust anchor, with digest an unsigned object, with auto both",
             ),
             FetchError::RangeBeyondEnd { .. } => {
                 Self::usage(text).with_remedy("choose another range").permanent()

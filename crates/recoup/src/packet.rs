@@ -14,6 +14,7 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::{Verdict, Verifier};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::random::Rng;
+use recoup_transport::resolve::Resolver;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,6 +69,9 @@ struct Exchange {
     found: Found,
     has_ended: bool,
     objection: Option<&'static str>,
+    /// Data that waits for certificates.
+    pending: Option<Data>,
+    resolver: Resolver,
     outputs: VecDeque<AppOutput>,
 }
 
@@ -83,6 +87,8 @@ impl Exchange {
             found,
             has_ended: false,
             objection: None,
+            pending: None,
+            resolver: Resolver::default(),
             outputs: VecDeque::new(),
         }
     }
@@ -102,6 +108,55 @@ impl Exchange {
         (interest.can_be_prefix, interest.must_be_fresh) = (false, true);
         (interest.nonce, interest.lifetime) = (Some(self.rng.next_u32()), Some(timeout));
         self.outputs.push_back(AppOutput::Interest(Arc::new(interest)));
+    }
+
+    /// Judges Data, which may have to wait for certificates.
+    fn judge(&mut self, now: Instant, data: Data) {
+        match self.verifier.verify(&data) {
+            Verdict::Bad(why) => self.objection = Some(why),
+            Verdict::Pending => {
+                if let Some(certificates) = self.verifier.certificates()
+                    && let Some(name) = certificates.missing(&data)
+                {
+                    self.resolver.want(now, &name, certificates);
+                    self.pending = Some(data);
+                }
+            }
+            Verdict::Verified | Verdict::NotVerified => self.accept(&data),
+        }
+    }
+
+    fn accept(&mut self, data: &Data) {
+        if data.content_type() == ContentType::Nack {
+            let text = format!(
+                "{} does not exist: its producer answered with an application Nack",
+                self.name
+            );
+            self.end(Err(Error::new(ErrorKind::NotFound, text).with_remedy("check the name")));
+        } else {
+            // A copy: what arrived is a part of a larger receive buffer.
+            self.end(Ok(Bytes::copy_from_slice(data.content())));
+        }
+    }
+
+    /// The next Interest for a certificate. Judges again once one is there, or cannot be had.
+    fn next_certificate(&mut self, now: Instant) -> Option<Interest> {
+        loop {
+            let certificates = self.verifier.certificates()?;
+            let interest = self.resolver.poll(now, FIRST_TIMEOUT, certificates);
+            if self.resolver.take_news() {
+                if let Some(data) = self.pending.take() {
+                    self.judge(now, data);
+                }
+            } else if interest.is_none() || self.has_ended {
+                return None;
+            }
+            if let Some(mut interest) = interest {
+                let nonce = Some(self.rng.next_u32());
+                (interest.nonce, interest.lifetime) = (nonce, Some(FIRST_TIMEOUT * 4));
+                return Some(interest);
+            }
+        }
     }
 
     fn give_up(&mut self) {
@@ -125,25 +180,17 @@ impl Exchange {
 }
 
 impl Application for Exchange {
-    fn handle(&mut self, _now: Instant, input: AppInput) {
+    fn handle(&mut self, now: Instant, input: AppInput) {
         match input {
             _ if self.has_ended => {}
             AppInput::FaceUp { .. } => (self.is_up, self.until) = (true, None),
             AppInput::FaceDown => self.is_up = false,
             AppInput::Data { data, .. } if *data.name() == self.name => {
-                if let Verdict::Bad(why) = self.verifier.verify(&data) {
-                    self.objection = Some(why);
-                } else if data.content_type() == ContentType::Nack {
-                    let text = format!(
-                        "{} does not exist: its producer answered with an application Nack",
-                        self.name
-                    );
-                    self.end(Err(
-                        Error::new(ErrorKind::NotFound, text).with_remedy("check the name")
-                    ));
-                } else {
-                    // A copy: what arrived is a part of a larger receive buffer.
-                    self.end(Ok(Bytes::copy_from_slice(data.content())));
+                self.judge(now, data);
+            }
+            AppInput::Data { data, .. } => {
+                if let Some(certificates) = self.verifier.certificates() {
+                    self.resolver.on_data(now, &data, certificates);
                 }
             }
             AppInput::Nack { interest, reason: NackReason::NoRoute }
@@ -158,6 +205,12 @@ impl Application for Exchange {
     }
 
     fn poll(&mut self, now: Instant) -> Option<AppOutput> {
+        if self.is_up
+            && !self.has_ended
+            && let Some(interest) = self.next_certificate(now)
+        {
+            return Some(AppOutput::Interest(Arc::new(interest)));
+        }
         if self.outputs.is_empty()
             && !self.has_ended
             && self.is_up
@@ -172,11 +225,12 @@ impl Application for Exchange {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.until.filter(|_| self.is_up && !self.has_ended)
+        let next = self.until.into_iter().chain(self.resolver.deadline()).min();
+        next.filter(|_| self.is_up && !self.has_ended)
     }
 
     fn awaits(&self, data: &Data) -> bool {
-        !self.has_ended && *data.name() == self.name
+        !self.has_ended && (*data.name() == self.name || self.resolver.awaits(data.name()))
     }
 }
 

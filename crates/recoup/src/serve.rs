@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_io::clock::unix_time;
 use recoup_io::face::FaceUri;
 use recoup_io::library::{BytesLibrary, FileLibrary, FolderLibrary, Version};
-use recoup_packet::data::{ContentType, DataBuilder};
+use recoup_packet::data::{ContentType, Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -47,6 +47,7 @@ pub fn config(prefix: Name, signer: Box<dyn Signer>) -> ServeConfig {
         unknown: Unknown::Nack,
         form: Form::Encoded,
         signer,
+        manifest_signer: None,
         epoch_micros: unix_time().as_micros() as u64,
     }
 }
@@ -69,6 +70,9 @@ pub struct ServeBuilder<M = Blocking> {
     segment_bytes: usize,
     version: Version,
     unknown: Unknown,
+    /// Certificates with which consumers verify what is signed.
+    certificates: Vec<Data>,
+    manifests: bool,
     mode: PhantomData<M>,
 }
 
@@ -91,6 +95,8 @@ impl<M> ServeBuilder<M> {
             segment_bytes: SEGMENT_BYTES,
             version: Version::Modified,
             unknown: Unknown::Nack,
+            certificates: Vec::new(),
+            manifests: false,
             mode: PhantomData,
         }
     }
@@ -107,14 +113,24 @@ impl<M> ServeBuilder<M> {
 
     /// Signs with `key`: `digest`, a key of the key store, or a file. The passphrase of an encrypted key stands in the
     /// environment variable `RECOUP_PASSPHRASE`.
+    ///
+    /// The server answers Interests for the key's certificate, and for those of its issuers that are in the key store.
     pub fn sign(mut self, key: &str) -> Self {
         self.signer = trust::signer(key);
+        self.certificates = trust::chain(key).unwrap_or_default();
         self
     }
 
     /// Signs with this signer; with digests without it.
     pub fn signer(mut self, signer: Box<dyn Signer>) -> Self {
         self.signer = Ok(signer);
+        self
+    }
+
+    /// Signs lists of digests instead of segments, so that one signature serves for 250 of them. Not for
+    /// [`answer`](ServeBuilder::answer).
+    pub fn manifests(mut self, manifests: bool) -> Self {
+        self.manifests = manifests;
         self
     }
 
@@ -170,7 +186,7 @@ impl<M> ServeBuilder<M> {
         let Self { client, prefix, listen, signer, freshness, unknown, .. } = self;
         let (prefix, signer) = (prefix?, signer?);
         let responder = Responder { answer, freshness, signer, unknown, ..Responder::default() };
-        Ok((responder, Place { client, prefix, listen }))
+        Ok((responder, Place { client, prefix, listen, also: Vec::new() }))
     }
 
     fn serve_library(
@@ -178,11 +194,22 @@ impl<M> ServeBuilder<M> {
         library: impl FnOnce() -> Result<Box<dyn Library>> + Send + 'static,
     ) -> Result<Server> {
         let Self { client, prefix, listen, signer, freshness, segment_bytes, unknown, .. } = self;
-        let (prefix, signer) = (prefix?, signer?);
-        let config =
-            ServeConfig { freshness, segment_bytes, unknown, ..config(prefix.clone(), signer) };
-        start(Place { client, prefix, listen }, move |name| {
+        let (prefix, signer, certificates) = (prefix?, signer?, self.certificates);
+        let (signer, manifest_signer): (Box<dyn Signer>, _) = match self.manifests {
+            true => (Box::new(DigestSigner), Some(signer)),
+            false => (signer, None),
+        };
+        let also = published_prefixes(&prefix, &certificates);
+        let config = ServeConfig {
+            freshness,
+            segment_bytes,
+            unknown,
+            manifest_signer,
+            ..config(prefix.clone(), signer)
+        };
+        start(Place { client, prefix, listen, also }, move |name| {
             let mut serve = Serve::new(config, library()?);
+            serve.publish(certificates);
             let object = serve.resolve(&Name::root()).ok_or_else(|| {
                 Error::new(ErrorKind::Local, format!("the content cannot be served as {name}"))
                     .with_remedy("can it still be read, and is the name shorter than a packet of 8800 bytes?")
@@ -466,6 +493,17 @@ pub(crate) struct Place {
     pub(crate) client: Client,
     prefix: Name,
     listen: Vec<FaceUri>,
+    /// Names of keys whose certificates it has.
+    also: Vec<Name>,
+}
+
+/// Names of the keys of certificates, as far as they do not lie below `prefix`: what a producer of `prefix` has besides.
+pub fn published_prefixes(prefix: &Name, certificates: &[Data]) -> Vec<Name> {
+    let names = certificates.iter().map(|it| it.name().prefix(it.name().len().saturating_sub(2)));
+    let mut names: Vec<Name> = names.filter(|name| !prefix.is_prefix_of(name)).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Starts a producer, and makes it reachable; `make` may give the server another name than its prefix.
@@ -473,16 +511,17 @@ pub(crate) fn start(
     place: Place,
     make: impl FnOnce(&mut Name) -> Result<Box<dyn Application>> + Send + 'static,
 ) -> Result<Server> {
-    let Place { client, prefix, listen } = place;
+    let Place { client, prefix, listen, also } = place;
     let mut name = prefix.clone();
     let summary = Arc::<Mutex<ServeSummary>>::default();
     let (counted, served) = (Arc::clone(&summary), prefix.clone());
+    let prefixes = [std::slice::from_ref(&prefix), &also].concat();
     let (task, name, faces) = client.link.ask(move |engine| {
         let application = make(&mut name)?;
         let faces = reach(engine, &listen)?;
         let serving = Serving { summary: counted, has_ended: false };
         let task = engine.ids.next();
-        engine.start(task, application, vec![served.clone()], Box::new(serving));
+        engine.start(task, application, prefixes, Box::new(serving));
         engine.note_served(task, served);
         Ok::<_, Error>((task, name, faces))
     })??;
@@ -490,6 +529,7 @@ pub(crate) fn start(
     let mut server = Server { client, name, faces, summary, task, registration: None };
     if server.faces.is_empty() {
         server.register(&prefix)?;
+        server.register_also(also)?;
     }
     tracing::info!(name = %server.name, faces = ?server.faces, "serving");
     Ok(server)
@@ -507,6 +547,25 @@ fn reach(engine: &mut Engine, listen: &[FaceUri]) -> Result<Vec<FaceUri>> {
 }
 
 impl Server {
+    /// Registers the names of keys, and waits for no answer: whoever has the certificates already needs none.
+    fn register_also(&self, prefixes: Vec<Name>) -> Result<()> {
+        let uplink = self.client.settings.uplink.clone();
+        if uplink.is_alone() {
+            return Ok(());
+        }
+        self.client.link.ask(move |engine| {
+            for name in prefixes {
+                let time = engine.session.driver.time_of_day();
+                let application = uplink.registration(&name, time)?;
+                let uplink = uplink.clone();
+                let owner = Registering { name, uplink, answer: None, has_ended: false };
+                let task = engine.ids.next();
+                engine.start(task, Box::new(application), Vec::new(), Box::new(owner));
+            }
+            Ok(())
+        })?
+    }
+
     /// Registers `prefix` with the forwarder, and waits for its answer.
     fn register(&mut self, prefix: &Name) -> Result<()> {
         let uplink = self.client.settings.uplink.clone();

@@ -1,11 +1,20 @@
 //! Verification and signing: verifiers and signers by name.
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use recoup_io::clock::unix_time;
 use recoup_io::key::KeyStore;
+use recoup_packet::data::Data;
 use recoup_packet::signature::{
     AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier, PublicKey, Signer, Verifier,
 };
+use recoup_trust::schema::{self, CompileError, Functions, Schema, SchemaError};
+use recoup_trust::{Manifests, Policy, TrustStore};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 pub use recoup_transport::fetch::Verify;
+pub use recoup_trust as policy;
 
 /// The environment variable with the passphrase of an encrypted key.
 pub const PASSPHRASE: &str = "RECOUP_PASSPHRASE";
@@ -19,8 +28,103 @@ pub fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>> {
         Verify::Auto => Box::new(AutoVerifier),
         Verify::Digest => Box::new(DigestVerifier),
         Verify::None => Box::new(NoVerifier),
-        Verify::Key(which) => Box::new(KeyVerifier(public_key(which)?)),
+        Verify::Key(which) => Box::new(Manifests::new(KeyVerifier(public_key(which)?))),
+        Verify::Trust { anchors, schema } => {
+            Box::new(Manifests::new(shared(verify, anchors, schema.as_deref())?))
+        }
     })
+}
+
+/// The store of certificates for these files: that of another fetch of this process, if one uses it, so that the files of a
+/// folder verify each certificate once.
+fn shared(verify: &Verify, anchors: &[String], schema: Option<&str>) -> Result<Arc<TrustStore>> {
+    static STORES: Mutex<Vec<(Verify, Weak<TrustStore>)>> = Mutex::new(Vec::new());
+    let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+    stores.retain(|(_, store)| store.strong_count() > 0);
+    let known = stores.iter().find(|(known, _)| known == verify);
+    if let Some(store) = known.and_then(|(_, store)| store.upgrade()) {
+        return Ok(store);
+    }
+    let store = Arc::new(trust_store(anchors, schema)?);
+    stores.push((verify.clone(), Arc::downgrade(&store)));
+    Ok(store)
+}
+
+/// A store of certificates that trusts `anchors`, each a file or the name of a key in the key store; `schema` is the file of
+/// a trust schema.
+///
+/// # Errors
+/// [`ErrorKind::Local`](crate::ErrorKind::Local): a file cannot be read or used.
+pub fn trust_store(anchors: &[String], schema: Option<&str>) -> Result<TrustStore> {
+    let policy = match schema {
+        Some(path) => Policy::Schema(read_schema(Path::new(path))?),
+        None => Policy::Hierarchical,
+    };
+    let anchors = anchors.iter().map(|anchor| certificate(anchor)).collect::<Result<_>>()?;
+    let store = TrustStore::new(policy, anchors, Box::new(|| unix_time().as_secs()));
+    store.map_err(|error| Error::new(ErrorKind::Local, error.to_string()))
+}
+
+/// The certificate that `which` names: a file, or a key of the key store.
+///
+/// # Errors
+/// [`ErrorKind::Local`](crate::ErrorKind::Local): the certificate cannot be read.
+pub fn certificate(which: &str) -> Result<Data> {
+    KeyStore::open_default().certificate(which).map_err(|error| (&error).into())
+}
+
+/// The trust schema in a file, compiled or as text. It may call `$eq` and `$eq_type`.
+///
+/// # Errors
+/// [`ErrorKind::Local`](crate::ErrorKind::Local): the file cannot be read, or holds no schema.
+pub fn read_schema(path: &Path) -> Result<Schema> {
+    let bytes = schema_file(path)?;
+    let model = match bytes.first() {
+        Some(&COMPILED) => schema::model::Model::decode(&bytes).map_err(SchemaError::from),
+        _ => Ok(compile(path, &bytes)?),
+    };
+    let schema = model.and_then(|model| Schema::new(model, Functions::standard()));
+    schema.map_err(|error| {
+        let unknown = matches!(error, SchemaError::UnknownFunctions(_));
+        let failure = Error::new(ErrorKind::Local, format!("{}: {error}", path.display()));
+        match unknown {
+            true => {
+                failure.with_remedy("it has $eq and $eq_type; programs add others with the library")
+            }
+            false => failure.with_remedy("compile the text with `recoup trust compile`"),
+        }
+    })
+}
+
+/// First byte of a compiled schema.
+const COMPILED: u8 = 0x61;
+
+/// Compiles the text of a trust schema.
+///
+/// # Errors
+/// [`ErrorKind::Local`](crate::ErrorKind::Local): the file cannot be read, or its text is no schema.
+pub fn compile_schema(path: &Path) -> Result<schema::model::Model> {
+    compile(path, &schema_file(path)?)
+}
+
+fn compile(path: &Path, bytes: &[u8]) -> Result<schema::model::Model> {
+    let place = path.display();
+    let text = std::str::from_utf8(bytes).map_err(|_| {
+        Error::new(ErrorKind::Local, format!("{place} is neither a compiled trust schema nor text"))
+    })?;
+    schema::compile(text).map_err(|error: CompileError| {
+        let schema::compile::Place { line, column } = error.place;
+        Error::new(ErrorKind::Local, format!("{place}:{line}:{column}: {}", error.message))
+    })
+}
+
+fn schema_file(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let limit = schema::MAX_MODEL_BYTES as u64 + 1;
+    File::open(path)
+        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        .map_err(|error| Error::file("read", path.display(), &error))?;
+    Ok(bytes)
 }
 
 /// The signer that `which` names: `digest`, a key of the key store, or a file.
@@ -30,6 +134,15 @@ pub fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>> {
 pub fn signer(which: &str) -> Result<Box<dyn Signer>> {
     let store = KeyStore::open_default();
     store.signer_with_password(which, passphrase().as_deref()).map_err(|error| (&error).into())
+}
+
+/// The certificate of the key that `which` names, and those of its issuers that are in the key store: what consumers need to
+/// verify what the key signs. Nothing for `digest` and for keys without a certificate.
+///
+/// # Errors
+/// [`ErrorKind::Local`](crate::ErrorKind::Local): the key store cannot be read.
+pub fn chain(which: &str) -> Result<Vec<Data>> {
+    KeyStore::open_default().chain(which).map_err(|error| (&error).into())
 }
 
 /// The public key that `which` names: a key of the key store, or a file.

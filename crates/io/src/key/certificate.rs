@@ -8,6 +8,7 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{
     KeyLocator, PublicKey, SignatureInfo, SignatureType, Signer, Validity,
 };
+use recoup_trust::certificate::{self, date};
 use std::time::Duration;
 
 /// How long a self-signed certificate is valid: 20 years, as those of ndn-cxx.
@@ -34,12 +35,26 @@ pub(super) fn self_signed(
 /// Name of the key that `certificate` is about: `/<identity>/KEY/<key>`.
 pub(super) fn key_name(certificate: &Data) -> Result<Name, KeyStoreError> {
     let name = certificate.name();
-    let wrong = || KeyStoreError::NotCertificateName(name.to_string());
-    let key_at = name.len().checked_sub(4).ok_or_else(wrong)?;
-    match name.get(key_at) {
-        Some(component) if component == Component::generic(b"KEY") => Ok(name.prefix(key_at + 2)),
-        _ => Err(wrong()),
-    }
+    certificate::key_name(name).ok_or_else(|| KeyStoreError::NotCertificateName(name.to_string()))
+}
+
+/// Makes a certificate for the key of `request`, in which `signer` vouches for it under the name `issuer` during these seconds
+/// since 1970-01-01 UTC. `version_ms` is the last component of its name.
+pub(super) fn issued(
+    request: &Data,
+    signer: Box<dyn Signer>,
+    issuer: &[u8],
+    version_ms: u64,
+    (from_s, to_s): (u64, u64),
+) -> Result<Data, KeyStoreError> {
+    PublicKey::from_certificate(request)?;
+    let name = key_name(request)?.append(Component::generic(issuer));
+    let name = name.append(Component::version(version_ms));
+    let certifier = Certifier { signer, not_before: date(from_s), not_after: date(to_s) };
+    Ok(DataBuilder::new(&name)
+        .content_type(ContentType::Key)
+        .freshness(Duration::from_secs(3600))
+        .build(request.content(), &certifier))
 }
 
 /// Whether `certificate` is about the public part of `key`.
@@ -83,42 +98,10 @@ impl Signer for Certifier {
     }
 }
 
-/// `unix_s` seconds after 1970-01-01 as `YYYYMMDDThhmmss`, UTC.
-pub fn date(unix_s: u64) -> String {
-    let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    // Years that begin in March end with the leap day, which makes the months' lengths regular.
-    let day_of_era = days + 719_468;
-    let (era, day) = (day_of_era / 146_097, day_of_era % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month_from_march = (5 * day + 2) / 153;
-    let day = day - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use recoup_packet::signature::{KeyVerifier, Verdict, Verifier};
-
-    #[test]
-    fn dates_are_those_of_the_gregorian_calendar() {
-        let known = [
-            (0, "19700101T000000"),
-            (951_782_399, "20000228T235959"),
-            (951_782_400, "20000229T000000"),
-            (951_868_800, "20000301T000000"),
-            (1_000_000_000, "20010909T014640"),
-            (4_107_542_400, "21000301T000000"),
-            (1_735_689_599, "20241231T235959"),
-        ];
-        for (unix_s, text) in known {
-            assert_eq!(date(unix_s), text);
-        }
-    }
 
     #[test]
     fn a_self_signed_certificate_vouches_for_its_key() {

@@ -26,7 +26,7 @@ pub enum KeyStoreError {
         known: String,
     },
     /// A key of this name is there already.
-    #[error("the key {0} is in the store already; delete its file first if it shall be replaced")]
+    #[error("the key {0} is in the store already; `recoup key delete` removes it")]
     Exists(String),
     /// Bytes of another kind than hoped for.
     #[error("this is not {0}")]
@@ -69,6 +69,21 @@ pub enum KeyStoreError {
     /// The certificate in a bag belongs to another key.
     #[error("private key and certificate do not belong together; export them again")]
     Mismatch,
+    /// The key is one of ndn-cxx, whose key chain is only read.
+    #[error("the key {0} is kept by ndn-cxx; change it with ndnsec")]
+    Foreign(String),
+    /// An identity with several keys.
+    #[error("{0} has several keys; name one of them (`recoup key list`)")]
+    Ambiguous(String),
+    /// Another key signed a request.
+    #[error("the request {0} is not signed by its own key")]
+    NotOwned(String),
+    /// There is no such certificate.
+    #[error("there is no certificate named {0}; name a key of the key store, or a file")]
+    NoSuchCertificate(String),
+    /// A certificate for another key than the one of that name.
+    #[error("the certificate {0} is about another key than the one of that name in the store")]
+    OtherKey(String),
     /// A certificate's name has no `KEY` component where it should.
     #[error("{0} is not a certificate name; it must read /<identity>/KEY/<key>/<issuer>/<version>")]
     NotCertificateName(String),

@@ -10,6 +10,7 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{
     DigestSigner, EcdsaSigner, KeyLocator, PublicKey, SignatureType, Signer, sha256,
 };
+use recoup_trust::Certificate;
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
@@ -57,6 +58,13 @@ pub struct KeyEntry {
 }
 
 impl KeyEntry {
+    /// The last second in which its certificate is valid, since 1970-01-01 UTC.
+    #[must_use]
+    pub fn valid_until(&self) -> Option<u64> {
+        let certificate = Certificate::new(self.certificate.clone()?);
+        certificate.ok().map(|certificate| certificate.not_after())
+    }
+
     /// The name of the key's owner.
     #[must_use]
     pub fn identity(&self) -> Name {
@@ -67,7 +75,7 @@ impl KeyEntry {
 /// Keys in a folder, and those of an ndn-cxx key chain behind them.
 #[derive(Clone, Debug)]
 pub struct KeyStore {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     key_chain: Option<PathBuf>,
 }
 
@@ -200,8 +208,9 @@ impl KeyStore {
         if which == DIGEST {
             return Ok(Box::new(DigestSigner));
         }
-        let (key, name, _) = self.find_private(which, password)?;
-        match name {
+        let (key, name, certificate) = self.find_private(which, password)?;
+        // A consumer can fetch the certificate by this name.
+        match certificate.map(|data| data.name().clone()).or(name) {
             Some(name) => Ok(key.signer(KeyLocator::Name(name.value()))?),
             None => Ok(key.signer(KeyLocator::Digest(&sha256(&fingerprint(&key)?)))?),
         }
@@ -227,7 +236,7 @@ impl KeyStore {
     }
 
     /// The entry that `which` names; `None` if it names none.
-    fn find(&self, which: &str) -> Result<Option<KeyEntry>, KeyStoreError> {
+    pub(super) fn find(&self, which: &str) -> Result<Option<KeyEntry>, KeyStoreError> {
         let Ok(name) = which.parse::<Name>() else {
             return Ok(None);
         };
@@ -244,7 +253,7 @@ impl KeyStore {
     }
 
     /// The private key that `which` names or that its file holds, with name and certificate where they are known.
-    fn find_private(
+    pub(super) fn find_private(
         &self,
         which: &str,
         password: Option<&str>,
@@ -263,7 +272,7 @@ impl KeyStore {
         }
     }
 
-    fn not_found(&self, which: &str) -> KeyStoreError {
+    pub(super) fn not_found(&self, which: &str) -> KeyStoreError {
         let names = self.list().unwrap_or_default();
         let identities = names.iter().map(|entry| entry.identity().to_string());
         let names: Vec<_> = identities.collect::<BTreeSet<_>>().into_iter().collect();
@@ -274,7 +283,7 @@ impl KeyStore {
         KeyStoreError::NotFound { wanted: which.into(), known }
     }
 
-    fn list_own(&self) -> Result<Vec<KeyEntry>, KeyStoreError> {
+    pub(super) fn list_own(&self) -> Result<Vec<KeyEntry>, KeyStoreError> {
         let files = match fs::read_dir(&self.folder) {
             Ok(files) => files,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -289,7 +298,13 @@ impl KeyStore {
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         mark_defaults(&mut entries);
+        self.mark_chosen(&mut entries);
         Ok(entries)
+    }
+
+    pub(super) fn make_folder(&self) -> Result<(), KeyStoreError> {
+        let make = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
+        make.map_err(KeyStoreError::io("make the folder", &self.folder))
     }
 
     /// Writes a key and its certificate; signs one if there is none.
@@ -305,11 +320,7 @@ impl KeyStore {
             (None, _) => Some(certificate::self_signed(key, name, now_ms())?),
         };
         let path = self.folder.join(file_name(name));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder)
-            .map_err(KeyStoreError::io("make the folder", &self.folder))?;
+        self.make_folder()?;
         let text = Zeroizing::new(format!("Name: {name}\n{}", *key.to_pem()?));
         write_new(&path, text.as_bytes()).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => KeyStoreError::Exists(name.to_string()),
@@ -343,7 +354,7 @@ fn fingerprint(key: &PrivateKey) -> Result<Vec<u8>, KeyStoreError> {
     }
 }
 
-fn file_name(name: &Name) -> String {
+pub(super) fn file_name(name: &Name) -> String {
     let digest = sha256(name.value());
     let digest: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     digest + ".pem"
@@ -397,7 +408,7 @@ fn load_private(entry: &KeyEntry) -> Result<PrivateKey, KeyStoreError> {
 }
 
 /// A file that cannot be written whole, as on a full disk, is none: it would stand in the way of all keys.
-fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     written.inspect_err(|_| drop(fs::remove_file(path)))
@@ -409,7 +420,7 @@ fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, KeyStoreError> {
     Ok(bytes)
 }
 
-fn now_ms() -> u64 {
+pub(super) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_millis() as u64
 }
