@@ -2,7 +2,7 @@
 use crate::error::EXIT_CODES;
 use crate::{
     arena, ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, replay, rto,
-    serve, sim, study,
+    serve, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -37,8 +37,10 @@ pub(crate) enum Command {
     Fetch(Box<fetch::FetchArgs>),
     /// Serve a file, a folder or standard input under a name
     Serve(serve::ServeArgs),
-    /// Create, import, export and list signing keys
+    /// Create, certify, import, export and list signing keys
     Key(key::KeyArgs),
+    /// Compile trust schemas, and ask them which key may sign which name
+    Trust(trust::TrustArgs),
     /// Measure round-trip times to a name, or answer such measurements
     Ping(ping::PingArgs),
     /// Forward Interests and Data between applications and neighbours

@@ -37,6 +37,7 @@ pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
     if let Some(path) = &args.options_json {
         args.options = plan::document(path)?;
     }
+    args.settle_trust();
     wait::apply(&mut args);
     check(&args)?;
     let uplink = wait::toward(&args)?;

@@ -3,7 +3,7 @@ mod markdown;
 
 use crate::command::Cli;
 use crate::error::Failure;
-use crate::{ctl, key, rto, study};
+use crate::{ctl, key, rto, study, trust};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
 use std::fs;
@@ -61,6 +61,7 @@ fn definitions() -> clap::Command {
             "key" => key::KeyArgs::augment_args,
             "rto" => rto::RtoArgs::augment_args,
             "study" => study::StudyArgs::augment_args,
+            "trust" => trust::TrustArgs::augment_args,
             _ => return one,
         };
         define(clap::Command::new(one.get_name().to_owned()))

@@ -7,7 +7,8 @@ use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
 use args::{KeyAction, KeyFormatArg, KeyKindArg};
 use recoup::trust;
-use recoup_io::key::{KeyEntry, KeyStore, KeyStoreError, KeyType, Origin};
+use recoup_io::clock::unix_time;
+use recoup_io::key::{Issue, KeyEntry, KeyStore, KeyStoreError, KeyType, Origin, date};
 use recoup_packet::name::Name;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -22,19 +23,71 @@ const MAX_KEY_FILE: u64 = 1 << 20;
 pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
     let store = KeyStore::open_default();
     match &args.action {
-        KeyAction::New { identity, kind } => {
-            let entry = store.generate(identity, (*kind).into());
-            made(&entry.map_err(|error| key_failure(&error))?)
-        }
+        KeyAction::New { identity, kind } => create(&store, identity, (*kind).into()),
         KeyAction::Import { file, identity, passphrase_file } => {
             import(&store, file, identity.as_ref(), passphrase_file.as_deref())
         }
-        KeyAction::Export { name, public, format, passphrase_file, output } => {
-            let text = export(&store, name, *public, *format, passphrase_file.as_deref())?;
+        KeyAction::Export { name, public, format, passphrase_file, insecure, output } => {
+            let open = *public || *insecure;
+            let text = export(&store, name, (*public, open), *format, passphrase_file.as_deref())?;
             write(text.as_bytes(), output.as_deref(), *public)
+        }
+        KeyAction::Delete { name } => {
+            let name = store.delete(name).map_err(|error| key_failure(&error))?;
+            output::print(format!("{name}\n").as_bytes())
+        }
+        KeyAction::Default { name } => {
+            made(&store.choose(name).map_err(|error| key_failure(&error))?)
+        }
+        KeyAction::SignRequest { name, output } => {
+            let text = store.request(name).map_err(|error| key_failure(&error))?;
+            write(text.as_bytes(), output.as_deref(), true)
+        }
+        KeyAction::Issue { request, signer, issuer, days, output } => {
+            let (signer, issuer) = (signer.clone(), issuer.clone());
+            let lifetime_s = u64::from(*days) * DAY_S;
+            let issue = Issue { signer, issuer, lifetime_s };
+            let issued = store.issue(&read(request)?, &issue);
+            let (name, text) = issued.map_err(|error| named(request, &key_failure(&error)))?;
+            output::tell(&format!("issued {name}"));
+            write(text.as_bytes(), output.as_deref(), true)
         }
         KeyAction::List { json } => list(&store, *json),
     }
+}
+
+/// Seconds of a day.
+const DAY_S: u64 = 86_400;
+/// A certificate that is valid no longer than that is worth a warning, in days.
+const SOON_DAYS: u64 = 30;
+
+/// What to say of a certificate that is valid until then, if it is over or soon will be.
+pub(crate) fn expiry(until_s: u64) -> Option<String> {
+    let now = unix_time().as_secs();
+    match until_s.checked_sub(now).map(|left| left / DAY_S) {
+        None => Some("has expired; import a new one (`recoup key sign-request`)".into()),
+        Some(0) => Some("expires within a day".into()),
+        Some(days) if days <= SOON_DAYS => Some(format!("expires in {days} days")),
+        Some(_) => None,
+    }
+}
+
+fn create(store: &KeyStore, identity: &Name, kind: KeyType) -> Result<(), Failure> {
+    let entries = store.list().map_err(|error| key_failure(&error))?;
+    let before = entries.iter().filter(|entry| entry.identity() == *identity).count();
+    let entry = store.generate(identity, kind).map_err(|error| key_failure(&error))?;
+    // What was chosen for the older keys does not hold for the new one.
+    let entry = match before {
+        0 => entry,
+        _ => store.choose(&entry.name.to_string()).map_err(|error| key_failure(&error))?,
+    };
+    if before > 0 {
+        output::tell(&format!(
+            "recoup: {identity} has older keys, which stay; it signs with the new one from here on \
+             (`recoup key default` chooses another, `recoup key delete` removes one)"
+        ));
+    }
+    made(&entry)
 }
 
 /// The exit code and message for an error of the key store.
@@ -53,6 +106,10 @@ fn import(
     passphrase_file: Option<&Path>,
 ) -> Result<(), Failure> {
     let bytes = read(file)?;
+    let certificate = store.import_certificate(&bytes);
+    if let Some(name) = certificate.map_err(|error| named(file, &key_failure(&error)))? {
+        return output::print(format!("{name}\n").as_bytes());
+    }
     let passphrase = passphrase(passphrase_file)?;
     let entry = store.import(&bytes, identity, passphrase.as_deref());
     let entry = entry.map_err(|error| match error {
@@ -79,7 +136,7 @@ fn named(file: &Path, failure: &Failure) -> Failure {
 fn export(
     store: &KeyStore,
     name: &str,
-    public: bool,
+    (public, open): (bool, bool),
     format: KeyFormatArg,
     passphrase_file: Option<&Path>,
 ) -> Result<String, Failure> {
@@ -96,6 +153,10 @@ fn export(
         }
     };
     let mut text = text.map_err(|error| key_failure(&error))?;
+    if !open && passphrase.is_none() {
+        return Err(Failure::usage("a private key is exported with a passphrase")
+            .advise(format!("{}; --insecure leaves it unencrypted", give_passphrase())));
+    }
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -151,6 +212,12 @@ struct Listed {
     identity: String,
     signature: Option<String>,
     certificate: Option<String>,
+    is_default: bool,
+    /// Last second of the certificate's validity, as `YYYYMMDDThhmmss`, UTC.
+    valid_until: Option<String>,
+    /// What is to be said of that.
+    #[serde(skip)]
+    warning: Option<String>,
     place: PathBuf,
 }
 
@@ -162,6 +229,9 @@ impl From<&KeyEntry> for Listed {
             identity: entry.identity().to_string(),
             signature: entry.signature_type.map(|kind| format!("{kind:?}")),
             certificate: entry.certificate.as_ref().map(|data| data.name().to_string()),
+            is_default: entry.is_default,
+            valid_until: entry.valid_until().map(date),
+            warning: entry.valid_until().and_then(expiry),
             place,
         }
     }
@@ -178,7 +248,9 @@ fn list(store: &KeyStore, json: bool) -> Result<(), Failure> {
     }
     let line = |key: &Listed| {
         let signature = key.signature.as_deref().unwrap_or("unreadable");
-        format!("{}  {signature}  {}\n", key.name, key.place.display())
+        let default = if key.is_default { "  default" } else { "" };
+        let warning = key.warning.iter().map(|warning| format!("  {warning}")).collect::<String>();
+        format!("{}  {signature}  {}{default}{warning}\n", key.name, key.place.display())
     };
     output::print(listed.iter().map(line).collect::<String>().as_bytes())
 }

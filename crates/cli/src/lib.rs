@@ -31,6 +31,7 @@ mod statistic;
 mod stop;
 mod study;
 mod terminal;
+mod trust;
 mod value;
 
 use clap::Parser;
@@ -58,6 +59,7 @@ pub fn run() -> ExitCode {
         Command::Fetch(args) => fetch::run(*args),
         Command::Serve(args) => serve::run(&args),
         Command::Key(args) => key::run(&args),
+        Command::Trust(args) => trust::run(&args),
         Command::Ping(args) => ping::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Sim(args) => sim::run(&args),

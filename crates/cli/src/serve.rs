@@ -7,19 +7,24 @@ pub(crate) use args::ServeArgs;
 
 use crate::error::{Exit, Failure};
 use crate::format;
+use crate::key;
 use crate::output;
-use crate::session::{Reached, Session};
+use crate::session::{At, Reached, Session};
 use args::{UnknownArg, VersionArg};
 use hint::Commands;
 use recoup::trust;
+use recoup::uplink::Uplink;
 use recoup_io::clock::unix_time;
 use recoup_io::library::{FileLibrary, FolderLibrary, SpoolLibrary, Version};
 use recoup_io::source::{Snapshots, SourceError, Spool};
+use recoup_packet::data::Data;
 use recoup_packet::name::Name;
+use recoup_packet::signature::{DigestSigner, SignatureType, Signer};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::serve::{Library, Serve, ServeConfig, Source, Unknown};
 use recoup_transport::time::{Duration, Instant};
+use recoup_trust::Certificate;
 use report::{Listening, Served};
 
 /// How long the last answers may take to leave.
@@ -27,7 +32,7 @@ const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
-    let signer = trust::signer(&args.sign)?;
+    let (signer, manifest_signer) = signers(args)?;
     let library = library(args)?;
     let mut session = Session::new(args.verbose)?;
     session.set_recovery(args.recovery);
@@ -39,6 +44,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             UnknownArg::Nack => Unknown::Nack,
             UnknownArg::Silent => Unknown::Silence,
         },
+        manifest_signer,
         ..recoup::serve::config(args.name.clone(), signer)
     };
     let mut serve = Serve::new(config, library);
@@ -48,13 +54,67 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             "can it still be read, and is the name shorter than a packet of 8800 octets?",
         ));
     };
-    let app = session.attach(Box::new(serve), vec![args.name.clone()]);
+    let certificates = trust::chain(&args.sign)?;
+    warn_of_expiry(args, &certificates);
+    let also = recoup::serve::published_prefixes(&args.name, &certificates);
+    serve.publish(certificates);
+    let prefixes = [std::slice::from_ref(&args.name), &also].concat();
+    let app = session.attach(Box::new(serve), prefixes);
     let reached = session.reach(&args.listen, args.face.as_ref(), &args.name)?;
+    if matches!(reached.at, At::Forwarder { .. }) {
+        register_certificates(args, &mut session, &also)?;
+    }
     begin(args, &object, &reached)?;
     let mut served = Served::new(&object, &reached.faces);
     let stopped = until_stopped(args, &mut session, app, &mut served);
     session.driver.finish(FAREWELL);
     end(args, &session, served, stopped)
+}
+
+/// A signer of packets, or of segments and of manifests.
+type Signers = (Box<dyn Signer>, Option<Box<dyn Signer>>);
+
+/// The signer of packets; with manifests that of segments, and that of manifests.
+fn signers(args: &ServeArgs) -> Result<Signers, Failure> {
+    let signer = trust::signer(&args.sign)?;
+    if !args.manifest {
+        return Ok((signer, None));
+    }
+    if signer.signature_type() == SignatureType::DigestSha256 {
+        return Err(Failure::usage("a manifest with a digest only proves nothing")
+            .advise("name a key (--sign KEY)"));
+    }
+    Ok((Box::new(DigestSigner), Some(signer)))
+}
+
+/// Registers the names of keys, so that consumers reach their certificates. Without that, content can still be served.
+fn register_certificates(
+    args: &ServeArgs,
+    session: &mut Session,
+    keys: &[Name],
+) -> Result<(), Failure> {
+    let uplink = Uplink::find(args.face.as_ref())?;
+    let stop = session.stop.clone();
+    for key in keys {
+        let check = &mut |_: &mut _| stop.wanted().map_or(Ok(()), Err::<(), Failure>);
+        match session.register(&uplink, key, check) {
+            Err(failure) if failure.exit != Exit::Cancelled => output::tell(&format!(
+                "recoup: certificates below {key} are not published: {failure}"
+            )),
+            registered => registered?,
+        }
+    }
+    Ok(())
+}
+
+/// Tells of certificates that are or soon will be worth nothing.
+fn warn_of_expiry(args: &ServeArgs, certificates: &[Data]) {
+    let certificates = certificates.iter().filter_map(|data| Certificate::new(data.clone()).ok());
+    for certificate in certificates.filter(|_| !args.quiet) {
+        if let Some(warning) = key::expiry(certificate.not_after()) {
+            output::tell(&format!("recoup: the certificate {} {warning}", certificate.name()));
+        }
+    }
 }
 
 fn until_stopped(

@@ -2,7 +2,7 @@
 use crate::error::EXIT_CODES;
 use crate::value::SegmentRange;
 use clap::{ArgAction, Args, ValueEnum};
-use recoup::FetchOptions;
+use recoup::{FetchOptions, Verify};
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
@@ -28,6 +28,8 @@ Examples:
       the first 100 segments, in order, to a pipe
   recoup fetch /movie -o movie.mp4 --verify key=publisher.cert
       accept nothing that this key did not sign
+  recoup fetch /site/movie -o movie.mp4 --trust root.cert --schema policy.tlv
+      accept what the trust schema allows, and fetch the certificates for it
   recoup fetch /log -o log --congestion 'aimd(beta=0.7)' --rto 'jacobson(k=8)' -s figures
       choose the algorithms and keep window, RTT and segment tables in ./figures
   recoup fetch /photos -r -o photos
@@ -78,6 +80,17 @@ pub(crate) struct FetchArgs {
 
     #[command(flatten)]
     pub options: FetchOptions,
+
+    /// Accept only content whose signature leads to this trust anchor; may be given several times
+    ///
+    /// A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
+    /// key may sign what lies below the name of its owner.
+    #[arg(long, value_name = "CERT", conflicts_with = "verify", help_heading = "Verification")]
+    pub trust: Vec<String>,
+
+    /// The trust schema (Light VerSec) that says which key may sign which name; compiled, or as text
+    #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
+    pub schema: Option<String>,
 
     /// Read the options above from a JSON document, in place of all that are given
     #[arg(long, value_name = "FILE", hide = true)]
@@ -164,6 +177,14 @@ pub(crate) struct FetchArgs {
 }
 
 impl FetchArgs {
+    /// Takes the options of trust over into the others.
+    pub(crate) fn settle_trust(&mut self) {
+        if !self.trust.is_empty() {
+            let (anchors, schema) = (self.trust.clone(), self.schema.clone());
+            self.options.verify = Verify::Trust { anchors, schema };
+        }
+    }
+
     /// A line for every event is wanted.
     pub(crate) fn traces(&self) -> bool {
         self.verbose > 1

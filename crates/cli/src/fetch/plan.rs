@@ -6,6 +6,7 @@ use recoup::options::{self, FetchOptions};
 use recoup::summary::Algorithms;
 use recoup::trust;
 use recoup_packet::name::Name;
+use recoup_packet::signature::Verifier;
 use recoup_transport::congestion::Congestion;
 use recoup_transport::fetch::FetchConfig;
 use recoup_transport::random::Rng;
@@ -15,12 +16,19 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Everything that the options decide, read once and used for every object.
-#[derive(Debug)]
 pub(crate) struct Plan<'a> {
     args: &'a FetchArgs,
     options: FetchOptions,
     /// The algorithms, as they are reported.
     pub choice: Algorithms,
+    /// Keeps certificates from one file of a folder to the next.
+    _verifier: Box<dyn Verifier>,
+}
+
+impl std::fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Plan").field("options", &self.options).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -29,8 +37,8 @@ impl<'a> Plan<'a> {
         let options =
             FetchOptions { congestion: congestion(args)?, rto: rto(args)?, ..args.options.clone() };
         let choice = options::algorithms(&options);
-        trust::verifier(&options.verify)?;
-        Ok(Self { args, options, choice })
+        let verifier = trust::verifier(&options.verify)?;
+        Ok(Self { args, options, choice, _verifier: verifier })
     }
 
     /// The configuration for one object.

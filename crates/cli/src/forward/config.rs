@@ -6,6 +6,7 @@ use super::scheduling::{self, SchedulingKeys};
 use super::workers::{self, Blueprint, Workers};
 use crate::config::{self, Section, checked, parsed, text, truth, whole};
 use crate::error::Failure;
+use recoup::trust;
 use recoup_config::form;
 use recoup_config::tree::Tree;
 use recoup_core::unit::Capacity;
@@ -21,12 +22,12 @@ use recoup_forwarder::suppression::Suppression;
 use recoup_forwarder::table::{CsCapacity, CsOptions};
 use recoup_io::face::{FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions};
 use recoup_packet::name::Name;
-use recoup_transport::management::{AuthorityOptions, MAX_KEYS, Verb};
+use recoup_transport::management::{AuthorityOptions, MAX_KEYS, Rights, Verb};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A cache of as many Data packets as in NFD's default configuration, but of long ones fewer: a forwarder that nobody has
 /// configured takes less than 100 MB, and memory that it uses again costs less than memory that it asks for.
@@ -228,8 +229,7 @@ impl ForwardConfig {
             if which.len() > MAX_KEYS {
                 return Err(format!("has {} keys; at most {MAX_KEYS} are tried", which.len()));
             }
-            let read =
-                |it: &String| recoup::trust::public_key(it).map_err(|error| error.to_string());
+            let read = |it: &String| trust::public_key(it).map_err(|error| error.to_string());
             let keys = which.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             Ok((which, keys))
         };
@@ -246,6 +246,9 @@ impl ForwardConfig {
         };
         let open = table.value("open", open);
         self.authority.open = open.unwrap_or_else(|| vec!["rib".to_owned()]);
+        let names = &self.key_names;
+        let rights = table.value("schema", |tree: &Tree| rights(&text(tree)?, names));
+        self.authority.rights = rights;
     }
 
     fn read_face(&mut self, one: &mut Section<'_>) {
@@ -413,6 +416,20 @@ fn medium(one: &mut Section<'_>, uri: Option<&FaceUri>) -> MediumOptions {
         one.problem("interface", "is missing; write interface = \"eth0\"");
     }
     medium
+}
+
+/// What each key may do by the trust schema in a file, which has rules for the names of their certificates.
+fn rights(path: &str, keys: &[String]) -> Result<Rights, String> {
+    if keys.is_empty() {
+        return Err("restricts keys, and there are none; write keys = [\"operator.cert\"]".into());
+    }
+    let schema = trust::read_schema(Path::new(path)).map_err(|error| error.to_string())?;
+    let name = |key: &String| trust::certificate(key).map(|data| data.name().clone());
+    let names: Vec<Name> =
+        keys.iter().map(name).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    Ok(Rights::new(move |name, key| {
+        names.get(key).is_some_and(|certificate| schema.allows(name, certificate) == Ok(true))
+    }))
 }
 
 /// What a face carries in one piece.

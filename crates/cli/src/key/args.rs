@@ -11,9 +11,12 @@ Examples:
   recoup key export /alice --public -o alice.cert
   recoup fetch /movie -o movie.mp4 --verify key=alice.cert
   recoup key export /alice --format safebag --passphrase-file secret -o alice.safebag
+  recoup key sign-request /site/bob -o bob.req
+  recoup key issue bob.req --signer /site --days 90 -o bob.cert
+  recoup key import bob.cert
 ";
 
-/// Create, import, export and list signing keys
+/// Create, certify, import, export and list signing keys
 ///
 /// Keys are stored in ~/.local/share/recoup/keys; ndn-cxx keys in ~/.ndn are usable, too. The
 /// environment variable RECOUP_PASSPHRASE can hold the passphrase of an encrypted key.
@@ -29,6 +32,8 @@ pub(crate) struct KeyArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyAction {
     /// Create a key for an identity
+    ///
+    /// An identity that has a key gets another one, which becomes its default; the older ones stay.
     New {
         /// Name of the identity
         #[arg(value_name = "IDENTITY")]
@@ -37,7 +42,10 @@ pub(crate) enum KeyAction {
         #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "ecdsa")]
         kind: KeyKindArg,
     },
-    /// Import a key from a PEM or SafeBag file
+    /// Import a key from a PEM or SafeBag file, or a certificate
+    ///
+    /// A certificate of a key in the store becomes the key's; any other one is kept as that of an issuer, and
+    /// published by `recoup serve --sign` with those that it signed.
     Import {
         /// The file; `-` for standard input
         #[arg(value_name = "FILE")]
@@ -60,9 +68,51 @@ pub(crate) enum KeyAction {
         /// Format of the file
         #[arg(long, value_name = "FORM", default_value = "pem", conflicts_with = "public")]
         format: KeyFormatArg,
-        /// File whose first line is the passphrase to encrypt with; a SafeBag needs one
+        /// File whose first line is the passphrase to encrypt with
         #[arg(long, value_name = "FILE")]
         passphrase_file: Option<PathBuf>,
+        /// Write the private key without encryption
+        #[arg(long, conflicts_with_all = ["public", "passphrase_file"])]
+        insecure: bool,
+        /// Output file; by default standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Remove a key and its certificate from the key store
+    Delete {
+        /// Name of the key, or of an identity that has one key
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Choose the key that its identity signs with
+    Default {
+        /// Name of the key
+        #[arg(value_name = "KEY")]
+        name: String,
+    },
+    /// Write a request for a certificate of a key
+    SignRequest {
+        /// Name of the key, or of an identity for its default key
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Output file; by default standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Issue the certificate that a request asks for
+    Issue {
+        /// The request; `-` for standard input
+        #[arg(value_name = "REQUEST")]
+        request: PathBuf,
+        /// Key that signs the certificate: its name in the key store
+        #[arg(long, value_name = "NAME")]
+        signer: String,
+        /// Component of the certificate's name that tells who issued it
+        #[arg(long, value_name = "WORD", default_value = "recoup")]
+        issuer: String,
+        /// Days from now on for which it is valid
+        #[arg(long, value_name = "DAYS", default_value = "365", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        days: u32,
         /// Output file; by default standard output
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,

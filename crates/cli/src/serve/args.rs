@@ -64,8 +64,16 @@ pub(crate) struct ServeArgs {
     pub segment_size: u64,
 
     /// digest, or a key: its name in the key store or its file
+    ///
+    /// The certificates of a key in the store, and of its issuers, are served beside the content.
     #[arg(long, value_name = "KEY", default_value = "digest", help_heading = "Content")]
     pub sign: String,
+
+    /// Sign lists of digests instead of segments: one signature for 250 of them; needs --sign
+    ///
+    /// Consumers verify with manifests if they have this version of Recoup or a later one; other software sees digests.
+    #[arg(long, requires = "sign", help_heading = "Content")]
+    pub manifest: bool,
 
     /// How long a cache may call the content fresh
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = unit::milliseconds, help_heading = "Content")]

@@ -138,6 +138,38 @@ fn keys_restrict_commands_but_not_registration() {
 }
 
 #[test]
+fn schema_restricts_keys_to_their_prefixes() {
+    let place = Place::new();
+    let mut keys = Vec::new();
+    for (identity, file) in [("/site/ann", "ann.cert"), ("/operator", "op.cert")] {
+        place.run(&format!("key new {identity}")).succeeds();
+        place.run(&format!("key export {identity} --public -o {file}")).succeeds();
+        keys.push(format!("{:?}", place.path(file).display().to_string()));
+    }
+    let rules = r##"
+        #prefix: "site"/who/_ <= #member
+        #operate: "localhost"/"nfd"/_/_ <= #operator
+        #member: "site"/who/"KEY"/_/_/_
+        #operator: "operator"/"KEY"/_/_/_
+    "##;
+    place.write("rights.lvs", rules.as_bytes());
+    let schema = place.path("rights.lvs").display().to_string();
+    let keys = keys.join(", ");
+    let table = format!("[management]\nkeys = [{keys}]\nopen = []\nschema = {schema:?}\n");
+    let (_forwarder, ctl) = forwarder(&place, &table);
+    let peer = "udp4://127.0.0.1:6399";
+    let create = format!("{ctl} face create {peer} --sign");
+    place.run(&format!("{create} /site/ann")).fails(1, &["403"]);
+    place.run(&format!("{create} /operator")).succeeds();
+    let add = |prefix: &str, key: &str| {
+        place.run(&format!("{ctl} route add {prefix} {peer} --sign {key}"))
+    };
+    add("/site/ann/photos", "/site/ann").succeeds();
+    add("/site/bob/photos", "/site/ann").fails(1, &["403"]);
+    add("/site/ann/photos", "/operator").fails(1, &["403"]);
+}
+
+#[test]
 fn missing_forwarder_error_names_the_command() {
     let place = Place::new();
     let face = format!("unix://{}", place.path("nowhere").display());

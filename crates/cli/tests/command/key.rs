@@ -28,7 +28,7 @@ fn a_key_moves_to_another_store() {
     here.run("key new /alice").succeeds();
     here.write("secret", b"correct horse\n");
     here.run("key export /alice --format safebag --passphrase-file secret -o bag").succeeds();
-    here.run("key export /alice -o plain.pem").succeeds();
+    here.run("key export /alice --insecure -o plain.pem").succeeds();
     there.write("bag", &here.read("bag"));
     there.write("secret", b"correct horse\n");
     there.write("wrong", b"battery staple\n");
@@ -54,7 +54,7 @@ fn what_cannot_be_done_is_said() {
     place.run("key new /alice").succeeds();
     place.run("key export /alice --format safebag").fails(2, &["--passphrase-file"]);
     place.write("there", b"x");
-    place.run("key export /alice -o there").fails(4, &["there", "already"]);
+    place.run("key export /alice --public -o there").fails(4, &["there", "already"]);
     place.run("key new /alice -t rot13").refuses(&["ecdsa"]);
 }
 
@@ -63,7 +63,7 @@ fn a_private_key_is_for_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.run("key new /alice").succeeds();
-    place.run("key export /alice -o private.pem").succeeds();
+    place.run("key export /alice --insecure -o private.pem").succeeds();
     let mode = std::fs::metadata(place.path("private.pem")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -88,4 +88,57 @@ fn a_full_disk_leaves_no_half_a_key() {
     let lines: Vec<_> = said.lines().collect();
     let ["4", "4", key] = lines[..] else { panic!("{said}{}", ended.stderr) };
     assert!(key.starts_with("/alice/KEY/") && ended.stderr.contains("No space left"), "{said}");
+}
+
+#[test]
+fn private_key_without_passphrase_needs_consent() {
+    let place = Place::new();
+    place.run("key new /alice").succeeds();
+    place.run("key export /alice").fails(2, &["passphrase", "--insecure"]);
+    let plain = place.run("key export /alice --insecure").succeeds();
+    assert!(String::from_utf8(plain.stdout).unwrap().contains("BEGIN PRIVATE KEY"));
+    place.write("secret", b"correct horse\n");
+    let sealed = place.run("key export /alice --passphrase-file secret").succeeds();
+    assert!(String::from_utf8(sealed.stdout).unwrap().contains("BEGIN ENCRYPTED PRIVATE KEY"));
+}
+
+#[test]
+fn keys_are_chosen_and_deleted() {
+    let place = Place::new();
+    let name = |ended: Ended| String::from_utf8(ended.succeeds().stdout).unwrap().trim().to_owned();
+    let first = name(place.run("key new /alice"));
+    let second = place.run("key new /alice").succeeds();
+    assert!(second.stderr.contains("older keys") && second.stderr.contains("key default"));
+    let second = name(second);
+    let default = || {
+        let keys = place.run("key list --json").succeeds().document();
+        let keys = keys.as_array().unwrap().clone();
+        let chosen = keys.iter().filter(|key| key["is_default"] == true);
+        chosen.map(|key| key["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(default(), [second.clone()]);
+    place.run(&format!("key default {first}")).succeeds();
+    assert_eq!(default(), [first.clone()]);
+    place.run("key delete /alice").fails(4, &["several keys"]);
+    place.run(&format!("key delete {first}")).succeeds();
+    assert_eq!(default(), [second]);
+    place.run("key delete /alice").succeeds();
+    place.run("key delete /alice").fails(4, &["/alice"]);
+}
+
+#[test]
+fn issued_certificate_becomes_that_of_the_key() {
+    let place = Place::new();
+    place.run("key new /site").succeeds();
+    place.run("key new /site/bob").succeeds();
+    place.run("key sign-request /site/bob -o bob.req").succeeds();
+    let issue = "key issue bob.req --signer /site --issuer site --days 10 -o bob.cert";
+    assert!(place.run(issue).succeeds().stderr.contains("/site/v="));
+    let name = String::from_utf8(place.run("key import bob.cert").succeeds().stdout).unwrap();
+    assert!(name.starts_with("/site/bob/KEY/") && name.contains("/site/v="), "{name}");
+    let list = String::from_utf8(place.run("key list").succeeds().stdout).unwrap();
+    assert!(list.contains("  expires in "), "{list}");
+    place.write("garbage", b"garbage");
+    place.run("key issue garbage --signer /site").fails(4, &["garbage", "sign-request"]);
+    place.run("key issue bob.req --signer /nobody").fails(4, &["/nobody"]);
 }

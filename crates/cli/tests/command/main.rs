@@ -2,6 +2,7 @@
 mod place;
 
 mod arena;
+mod chain;
 mod clock;
 mod collide;
 mod crowd;

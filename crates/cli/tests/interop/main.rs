@@ -7,6 +7,7 @@ mod object;
 mod peer;
 mod recoup;
 
+mod chain;
 mod consume;
 mod forward;
 mod manage;
