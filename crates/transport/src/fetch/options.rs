@@ -167,6 +167,8 @@ pub struct FetchOptions {
     /// key=FILE: accept nothing that this key did not sign (PEM, certificate, SafeBag, or the name of a
     /// key in the key store).
     ///
+    /// trust=FILE, or trust=FILE,schema=FILE: as --trust FILE --schema FILE.
+    ///
     /// none: accept everything.
     #[serde(with = "as_text")]
     #[cfg_attr(feature = "clap", arg(
