@@ -16,11 +16,12 @@ const CLEARLY: f64 = 0.98;
 const SLOWER: f64 = 1.03;
 
 /// Situations by their words in a result, in their order.
-const SITUATIONS: [(&str, &str); 9] = [
+const SITUATIONS: [(&str, &str); 10] = [
     ("clean", "The path is yours and loses nothing"),
     ("short", "Short objects"),
     ("random-loss", "Packets are lost at random"),
     ("reordering", "Packets overtake each other"),
+    ("jitter", "The delay varies, the order stays"),
     ("congestion", "Other traffic, marks, a changing rate"),
     ("sharing", "Several flows share a link"),
     ("sources", "Caches or several servers answer"),

@@ -91,6 +91,7 @@ impl Draft {
             (Some(_), _, _) => "congestion",
             (_, Some(_), _) => "random-loss",
             (_, _, Some((_, true))) => "reordering",
+            (_, _, Some((_, false))) => "jitter",
             _ => "clean",
         };
         let mut text = format!(

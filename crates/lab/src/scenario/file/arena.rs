@@ -38,6 +38,8 @@ pub enum Situation {
     RandomLoss,
     /// Packets overtake each other.
     Reordering,
+    /// The delay varies from packet to packet, and the order stays.
+    Jitter,
     /// Other traffic, a changing rate or congestion marks.
     Congestion,
     /// Several consumers share a link.
@@ -57,6 +59,7 @@ impl Situation {
         ("short", Self::Short),
         ("random-loss", Self::RandomLoss),
         ("reordering", Self::Reordering),
+        ("jitter", Self::Jitter),
         ("congestion", Self::Congestion),
         ("sharing", Self::Sharing),
         ("sources", Self::Sources),
