@@ -449,8 +449,19 @@ pub fn put_nni(out: &mut impl BufMut, number: u64) {
 /// Appends TLV-TYPE and TLV-LENGTH; the caller appends `value_len` bytes afterwards.
 #[inline]
 pub fn put_header(out: &mut impl BufMut, typ: u64, value_len: usize) {
-    put_varnum(out, typ);
-    put_varnum(out, value_len as u64);
+    let len = value_len as u64;
+    // Each call checks the capacity of the buffer; nearly all headers take one.
+    match (varnum_len(typ), varnum_len(len)) {
+        (1, 1) => out.put_slice(&[typ as u8, len as u8]),
+        (1, 3) => {
+            let [high, low] = (len as u16).to_be_bytes();
+            out.put_slice(&[typ as u8, 253, high, low]);
+        }
+        _ => {
+            put_varnum(out, typ);
+            put_varnum(out, len);
+        }
+    }
 }
 
 /// Appends a whole element.
@@ -463,8 +474,17 @@ pub fn put_tlv(out: &mut impl BufMut, typ: u64, value: &[u8]) {
 /// Appends a whole element whose TLV-VALUE is a NonNegativeInteger.
 #[inline]
 pub fn put_nni_tlv(out: &mut impl BufMut, typ: u64, number: u64) {
-    put_header(out, typ, nni_len(number));
-    put_nni(out, number);
+    match (varnum_len(typ), nni_len(number)) {
+        (1, 1) => out.put_slice(&[typ as u8, 1, number as u8]),
+        (1, 2) => {
+            let [high, low] = (number as u16).to_be_bytes();
+            out.put_slice(&[typ as u8, 2, high, low]);
+        }
+        (_, len) => {
+            put_header(out, typ, len);
+            put_nni(out, number);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -491,6 +511,26 @@ mod tests {
         }
         assert!(Reader::new(&[8, 253, 0, 1, 65]).read().is_err());
         assert!(frame_len(&[8, 253, 0, 1, 65]).is_err());
+    }
+
+    #[test]
+    fn element_is_written_as_long_as_computed() {
+        for typ in [1, 252, 253, 70_000] {
+            for number in [0, 255, 256, 65_535, 65_536, u64::MAX] {
+                let mut out = Vec::new();
+                put_nni_tlv(&mut out, typ, number);
+                assert_eq!(out.len(), nni_tlv_len(typ, number));
+                let element = Reader::new(&out).read().unwrap().unwrap();
+                assert_eq!((element.typ, element.number().unwrap()), (typ, number));
+            }
+            for len in [0, 252, 253, 65_535, 65_536] {
+                let mut out = Vec::new();
+                put_tlv(&mut out, typ, &vec![7; len]);
+                assert_eq!(out.len(), tlv_len(typ, len));
+                let element = Reader::new(&out).read().unwrap().unwrap();
+                assert_eq!((element.typ, element.value.len()), (typ, len));
+            }
+        }
     }
 
     #[test]
