@@ -194,8 +194,7 @@ impl Report {
         }
         writeln!(f, "  link recovery {}", self.link_recovery)?;
         let Window { last, max, .. } = self.window;
-        writeln!(f, "  window        {last:.1} segments at the end, {max:.1} at most")?;
-        writeln!(f, "  link recovery {}", self.link_recovery)
+        writeln!(f, "  window        {last:.1} segments at the end, {max:.1} at most")
     }
 
     fn fmt_trust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
