@@ -55,7 +55,9 @@ fn listing_bomb_stays_within_its_memory() {
         listing.answer(interest).into_iter().collect()
     });
     let place = Place::new();
-    let words = format!("fetch /bomb -r -j 1 -q -o copy --face {face}");
+    // A busy machine may lose datagrams of a producer with one thread, or keep it from answering.
+    let patience = "--retries unlimited --no-progress-timeout 100s --congestion fixed(window=32)";
+    let words = format!("fetch /bomb -r -j 1 -q -o copy {patience} --face {face}");
     let fetch = Ends(place.command(&words).spawn().unwrap());
     until("what follows the listings", || is_there.load(Ordering::Relaxed));
     let peak = peak_memory(fetch.0.id()).expect("it still runs");

@@ -1,5 +1,5 @@
 //! Fetching from a server of our own.
-use crate::place::{Place, noise};
+use crate::place::{Place, noise, recoup};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -223,7 +223,7 @@ fn a_folder_without_permission_is_named() {
     if is_root() {
         // Permissions do not bind root; nobody may not be able to run a program below a home folder.
         let program = place.path("recoup");
-        std::fs::copy(env!("CARGO_BIN_EXE_recoup"), &program).unwrap();
+        std::fs::copy(recoup(), &program).unwrap();
         let mut again = std::process::Command::new(program);
         again.args(command.get_args()).current_dir(place.path("")).env("HOME", place.path(""));
         again.uid(65_534).gid(65_534);

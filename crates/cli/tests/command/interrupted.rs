@@ -1,5 +1,5 @@
 //! Downloads that are cut short and go on.
-use crate::place::{Ended, Place, Server, can_mount, kill, noise, until};
+use crate::place::{Ended, Place, Server, can_mount, kill, noise, recoup, until};
 use std::fs;
 use std::time::Duration;
 
@@ -219,7 +219,7 @@ fn a_full_disk_leaves_a_part_that_goes_on() {
     let script = format!(
         "mount -t tmpfs -o size=1m none {0} && {{ {1} {words}; code=$?; cp -r {0}/.recoup-0 {2}; exit $code; }}",
         disk.display(),
-        env!("CARGO_BIN_EXE_recoup"),
+        recoup().display(),
         slow.place.part("copy").parent().unwrap().display(),
     );
     let script = script.replace("fixed(window=16)", "'fixed(window=16)'");

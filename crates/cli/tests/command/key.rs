@@ -1,5 +1,5 @@
 //! Keys: made, listed, exchanged.
-use crate::place::{Ended, Place, can_mount};
+use crate::place::{Ended, Place, can_mount, recoup};
 
 #[test]
 fn a_key_is_made_and_listed() {
@@ -79,7 +79,7 @@ fn a_full_disk_leaves_no_half_a_key() {
         "mkdir disk && mount -t tmpfs -o size=4k none disk && echo x > disk/full && \
          export XDG_DATA_HOME=$PWD/disk && {0} key new /alice; echo $?; rm disk/full; {0} key new /alice; echo $?; \
          {0} key list; mount -o remount,size=16k disk; {0} key new /alice",
-        env!("CARGO_BIN_EXE_recoup"),
+        recoup().display(),
     );
     let mut command = std::process::Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", &script]).current_dir(place.path(""));

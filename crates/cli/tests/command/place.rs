@@ -53,7 +53,7 @@ impl Place {
 
     /// The command with these words, one per space.
     pub(crate) fn command(&self, words: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_recoup"));
+        let mut command = Command::new(recoup());
         command
             .args(words.split(' ').filter(|word| !word.is_empty()))
             .current_dir(self.folder.path())
@@ -117,6 +117,12 @@ impl Place {
         });
         Server { child, stdout, listening }
     }
+}
+
+/// The command under test: `RECOUP_BINARY`, or the one built with the tests.
+pub(crate) fn recoup() -> PathBuf {
+    let given = std::env::var_os("RECOUP_BINARY");
+    given.map_or_else(|| env!("CARGO_BIN_EXE_recoup").into(), PathBuf::from)
 }
 
 /// A terminal, and a thread that reads what it shows until the last process has closed it.

@@ -1,5 +1,5 @@
 //! Serving: from where, at which face, until when.
-use crate::place::{Ends, Place, in_own_network, noise, until};
+use crate::place::{Ends, Place, in_own_network, noise, recoup, until};
 use std::io::{BufRead, BufReader, Read};
 use std::process::Command;
 
@@ -188,7 +188,7 @@ fn the_printed_command_fetches() {
     assert!(remote.starts_with("from other machines: ") && remote.contains("-o 'my data.bin'"));
     let command = local.strip_prefix("fetch it with: recoup ").unwrap();
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("exec {} {command}", env!("CARGO_BIN_EXE_recoup"))]);
+    shell.args(["-c", &format!("exec {} {command}", recoup().display())]);
     assert!(shell.current_dir(place.path("")).output().unwrap().status.success(), "{local}");
     assert!(place.read("copy.bin") == place.read("my data.bin"));
 }

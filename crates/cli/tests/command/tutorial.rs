@@ -1,5 +1,5 @@
 //! The tutorial, word for word.
-use crate::place::{Ended, Place};
+use crate::place::{Ended, Place, recoup};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -25,7 +25,7 @@ fn every_command_of_the_tutorial_runs_and_the_hop_repairs_its_losses() {
     let place = Place::new();
     let bin = place.path("bin");
     std::fs::create_dir(&bin).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_recoup"), bin.join("recoup")).unwrap();
+    std::os::unix::fs::symlink(recoup(), bin.join("recoup")).unwrap();
     let path = std::env::var("PATH").unwrap();
     let script = commands().replace("127.0.0.1:71", &format!("127.0.0.1:{}", ports()));
     let script = format!("trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n{script}");
