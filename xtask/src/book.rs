@@ -47,6 +47,7 @@ const PLAIN: &[&str] = &[
     "docs/mobile-nodes.md",
     "docs/neighbours.md",
     "docs/performance.md",
+    "docs/python.md",
     "docs/reproduce.md",
     "docs/run-forwarder.md",
     "docs/scenario.md",

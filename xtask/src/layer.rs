@@ -21,7 +21,7 @@ const STAIRS: [(&str, &[&str]); 15] = [
     ("recoup-lab", BELOW_LAB),
     ("recoup-studies", BELOW_STUDIES),
     ("recoup-cli", EVERYTHING),
-    ("recoup-python", EVERYTHING),
+    ("recoup-python", WITH_COMMAND),
     ("xtask", &[]),
 ];
 
@@ -78,6 +78,22 @@ const EVERYTHING: &[&str] = &[
     "recoup",
     "recoup-lab",
     "recoup-studies",
+];
+
+/// The wheel brings the command along.
+const WITH_COMMAND: &[&str] = &[
+    "recoup-core",
+    "recoup-config",
+    "recoup-wifi",
+    "recoup-packet",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-sim",
+    "recoup-io",
+    "recoup",
+    "recoup-lab",
+    "recoup-studies",
+    "recoup-cli",
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.

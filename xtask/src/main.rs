@@ -31,6 +31,7 @@ mod leg;
 mod page;
 mod peer;
 mod prose;
+mod python;
 mod soak;
 mod test;
 mod text;

@@ -11,6 +11,9 @@ pub(crate) const REQUIRE: &str = "RECOUP_REQUIRE_INTEROP";
 /// Environment variable with the folder of the peers, for the tests.
 pub(crate) const FOLDER: &str = "RECOUP_INTEROP";
 
+/// The oldest minor version of Python 3 that has what the peers need.
+const OLDEST: u32 = 10;
+
 const SOURCE: &str = "crates/cli/tests/peers";
 const MANIFESTS: [&str; 3] =
     ["python/requirements.txt", "node/package.json", "node/package-lock.json"];
@@ -33,7 +36,7 @@ pub(crate) fn install() -> Outcome<PathBuf> {
 
 /// Everything that decides what is installed, as one text.
 fn wanted() -> Outcome<String> {
-    let mut wanted = capture(command(python()?).arg("--version"))?;
+    let mut wanted = capture(command(python(OLDEST)?).arg("--version"))?;
     for manifest in MANIFESTS {
         let path = root().join(SOURCE).join(manifest);
         let text = fs::read_to_string(&path).map_err(|error| format!("{manifest}: {error}"))?;
@@ -42,21 +45,19 @@ fn wanted() -> Outcome<String> {
     Ok(wanted)
 }
 
-/// The first Python 3 that answers.
-fn python() -> Outcome<&'static str> {
+/// The first Python 3 that answers and has at least this minor version.
+pub(crate) fn python(oldest: u32) -> Outcome<&'static str> {
+    let probe = format!("import sys; sys.exit(sys.version_info < (3, {oldest}))");
     ["python3", "python"]
         .into_iter()
-        .find(|name| {
-            let probe = "import sys; sys.exit(sys.version_info < (3, 10))";
-            quiet(command(name).args(["-c", probe])).is_ok()
-        })
-        .ok_or_else(|| "there is no Python 3.10 or newer on this machine".into())
+        .find(|name| quiet(command(name).args(["-c", &probe])).is_ok())
+        .ok_or_else(|| format!("there is no Python 3.{oldest} or newer on this machine"))
 }
 
 fn install_python(folder: &Path) -> Outcome {
     println!("installing python-ndn and Node into {}", folder.display());
     let environment = folder.join("python");
-    quiet(command(python()?).args(["-m", "venv"]).arg(&environment)).map_err(|error| {
+    quiet(command(python(OLDEST)?).args(["-m", "venv"]).arg(&environment)).map_err(|error| {
         format!("this Python cannot make a virtual environment (python3-venv missing?)\n{error}")
     })?;
     let requirements = root().join(SOURCE).join("python/requirements.txt");

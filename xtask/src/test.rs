@@ -2,7 +2,7 @@
 
 use crate::chore::{Outcome, cargo, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{book, deny, digest, docs, layer, peer, soak, text, tutorial};
+use crate::{book, deny, digest, docs, layer, peer, python, soak, text, tutorial};
 use std::process::Command;
 
 /// Features that are off by default and tested.
@@ -11,7 +11,7 @@ const FEATURES: &str = "workers,recoup/object-store";
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 11] = [
+const LEGS: [(&str, Leg, &str); 12] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
@@ -25,6 +25,7 @@ const LEGS: [(&str, Leg, &str); 11] = [
         tutorial_leg,
         "the estimator of docs/estimator.md compiles, keeps what all promise, and is swept",
     ),
+    ("python", python_leg, "the wheel installs into a fresh environment, and its tests pass"),
     ("doc", doc, "the documentation builds, and its links lead somewhere"),
     ("interop", interop, "python-ndn and NDNts understand us, and we them"),
 ];
@@ -102,6 +103,13 @@ fn doc(_: &mut Tally) -> Outcome<Done> {
     let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     held(doc)
+}
+
+fn python_leg(tally: &mut Tally) -> Outcome<Done> {
+    match installed(python::install(), peer::REQUIRE)? {
+        Ok(tools) => tools.check(tally).map(|()| Done::Held(*tally)),
+        Err(skipped) => Ok(skipped),
+    }
 }
 
 fn interop(tally: &mut Tally) -> Outcome<Done> {

@@ -116,9 +116,9 @@ pub(crate) fn processes() -> Result<Processes, Failure> {
     Ok(Processes { program: program()? })
 }
 
-/// The file of this program.
+/// The file of this program, to start it again.
 pub(crate) fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| {
+    crate::program().map_err(|error| {
         Failure::new(Exit::Other, format!("cannot find this program: {}", reason(&error)))
     })
 }

@@ -6,7 +6,6 @@ pub(crate) use recoup::reason;
 use serde::Serialize;
 use std::fmt;
 use std::io;
-use std::process::ExitCode;
 
 /// The table of exit codes, as `--help` and the manual pages show it.
 pub(crate) const EXIT_CODES: &str = "\
@@ -110,8 +109,8 @@ impl Failure {
     }
 
     /// The exit code as the process returns it.
-    pub(crate) fn code(&self) -> ExitCode {
-        ExitCode::from(self.code.unwrap_or(self.exit as u8))
+    pub(crate) fn code(&self) -> u8 {
+        self.code.unwrap_or(self.exit as u8)
     }
 }
 

@@ -39,12 +39,35 @@ use command::{Cli, Command};
 use error::Failure;
 use recoup_io::process;
 use signal_hook::consts::SIGTERM;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Runs the command that the process was started with.
 #[must_use]
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    run_cli(Cli::parse()).into()
+}
+
+/// Runs the command inside another program, such as an interpreter, and returns its exit code. `program` is a file that runs
+/// the command; its path is not among the arguments. A mistake in them ends the process.
+#[must_use]
+pub fn run_inside(program: PathBuf, arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let program = PROGRAM.get_or_init(|| program);
+    run_cli(Cli::parse_from(std::iter::once(program.clone().into_os_string()).chain(arguments)))
+}
+
+/// The file that runs this command, where it is not the executable of the process.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The file that runs this command.
+fn program() -> io::Result<PathBuf> {
+    PROGRAM.get().cloned().map_or_else(std::env::current_exe, Ok)
+}
+
+fn run_cli(cli: Cli) -> u8 {
     if let Some(parent) = cli.end_with {
         if process::end_with(parent).is_err() {
             return Failure::signal(SIGTERM, "the parent process has ended").code();
@@ -74,12 +97,12 @@ pub fn run() -> ExitCode {
         Command::Study(args) => study::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Guard(args) => match emulate::guard::run(&args) {
-            Ok(code) => return ExitCode::from(code),
+            Ok(code) => return code,
             Err(failure) => Err(failure),
         },
     };
     let code = match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             failure.tell();
             failure.code()

@@ -8,7 +8,7 @@ use crate::error::Failure;
 use crate::output::{self, Stream};
 use crate::stop::Stop;
 use progress::Progress;
-use recoup_lab::campaign::Campaign;
+use recoup_lab::campaign::{Campaign, Share};
 use recoup_lab::executor::{Executor, Threads};
 use recoup_lab::preview::Preview;
 use recoup_lab::report::{self, Report};
@@ -16,7 +16,7 @@ use recoup_lab::simulate::Simulations;
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Runs the command.
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -25,7 +25,8 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             .advise("use --format csv"));
     }
     let source = Source::open(&args.file, &args.settings)?;
-    let campaign = Campaign::new(&source, args.seeds.as_ref())?;
+    let mut campaign = Campaign::new(&source, args.seeds.as_ref())?;
+    campaign.share = args.shard;
     let threads = threads(args.jobs);
     if args.explain {
         let seeds = args.seeds.as_ref().unwrap_or(source.file.seeds());
@@ -38,9 +39,15 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     if !args.quiet {
         warn(&campaign);
     }
-    let out = args.out.clone().unwrap_or_else(|| default_folder(&args.file));
+    let out = args.out.clone().unwrap_or_else(|| default_folder(args));
     let stop = Stop::polled()?;
     let mut folder = campaign.folder(&out, args.fresh, args.format)?;
+    for other in &args.merge {
+        let merged = campaign.merge(&mut folder, other)?;
+        if !args.quiet {
+            output::tell(&format!("{}: {merged} runs taken over", other.display()));
+        }
+    }
     let mut progress = Progress::new(!args.quiet);
     let result = stop.campaign(&threads, |execution| {
         campaign.run(&mut folder, execution, &Simulations, &mut progress)
@@ -83,8 +90,12 @@ pub(crate) fn threads(wanted: Option<NonZeroUsize>) -> Threads {
     wanted.map_or_else(Threads::default, |wanted| Threads(wanted.get()))
 }
 
-/// `line.toml` has its results in `line-results`.
-fn default_folder(file: &Path) -> PathBuf {
-    let stem = file.file_stem().filter(|stem| *stem != "-").map(|stem| stem.to_string_lossy());
-    PathBuf::from(format!("{}-results", stem.as_deref().unwrap_or("sim")))
+/// `line.toml` has its results in `line-results`, and a share of them in `line-results-3-of-40`.
+fn default_folder(args: &SimArgs) -> PathBuf {
+    let stem = args.file.file_stem().filter(|stem| *stem != "-").map(|stem| stem.to_string_lossy());
+    let stem = stem.as_deref().unwrap_or("sim");
+    match args.shard {
+        Some(Share { number, count }) => format!("{stem}-results-{number}-of-{count}").into(),
+        None => format!("{stem}-results").into(),
+    }
 }

@@ -1,6 +1,8 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
+mod merge;
+
 use crate::digest;
-use crate::executor::{Executor, Job, Report};
+use crate::executor::{Executor, Finished, Job, Report};
 use crate::folder::{Purpose, ResultFolder, Shelf};
 use crate::journal::Row;
 use crate::scenario::{Point, Scenario, Seeds};
@@ -11,8 +13,10 @@ use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -26,8 +30,40 @@ pub struct Campaign {
     /// If another program made the results, the runs of every point that this one does not repeat are made anew. Where
     /// points are algorithms, a change of one of them shows at its own points only.
     pub replaces_changed_points: bool,
+    /// The share of the runs that is made, if not all of them.
+    pub share: Option<Share>,
     text: String,
     digest: String,
+}
+
+/// One of several shares of the runs of a campaign, for processes that know nothing of each other. Text: `3/40`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Its number, from 1.
+    pub number: NonZeroUsize,
+    /// How many shares there are.
+    pub count: NonZeroUsize,
+}
+
+impl Share {
+    /// Whether the run with that place among all runs is in it.
+    fn has(self, place: usize) -> bool {
+        place % self.count == self.number.get() - 1
+    }
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let both = text.split_once('/');
+        let read = |text: &str| text.trim().parse::<NonZeroUsize>().ok();
+        let share = both
+            .and_then(|(number, count)| Some(Self { number: read(number)?, count: read(count)? }));
+        share
+            .filter(|it| it.number <= it.count)
+            .ok_or_else(|| "write a share as 3/40: the third of forty".into())
+    }
 }
 
 /// A point with its scenario.
@@ -39,6 +75,20 @@ pub struct Stage {
     pub key: String,
     /// What is run.
     pub scenario: Scenario,
+}
+
+impl Stage {
+    /// The point with that number of a scenario's sweep.
+    ///
+    /// # Errors
+    /// If there is no such point, or it is wrong.
+    pub fn of(source: &Source, number: usize) -> Result<Self, Error> {
+        let point = source.file.points().get(number);
+        let point = point.ok_or_else(|| Error::usage(format!("there is no point {number}")))?;
+        let scenario = source.scenario(point)?;
+        let key = digest::of_text(&scenario.identity());
+        Ok(Self { point: point.clone(), key, scenario })
+    }
 }
 
 /// What a run came to.
@@ -103,9 +153,11 @@ impl fmt::Debug for Execution<'_> {
 
 /// A run that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Task {
-    stage: usize,
-    seed: u64,
+pub struct Task {
+    /// Its place among the points.
+    pub stage: usize,
+    /// The seed.
+    pub seed: u64,
 }
 
 impl Campaign {
@@ -123,16 +175,32 @@ impl Campaign {
             scenario.network(seed).map_err(|problems| source.failure(&problems))?;
             let key = digest::of_text(&scenario.identity());
             identities.push_str(scenario.files());
+            for (name, version) in scenario.registered() {
+                identities.push_str(&format!("{name}: {version}"));
+            }
             points.push(Stage { point: point.clone(), key, scenario });
         }
         let digest = digest::of_text(&(source.file.base() + &identities));
         let text = source.file.to_toml();
-        Ok(Self { points, seeds, replaces_changed_points: false, text, digest })
+        Ok(Self { points, seeds, replaces_changed_points: false, share: None, text, digest })
     }
 
-    /// How many runs there are.
+    /// How many runs there are, in its share if it has one.
     pub fn runs(&self) -> usize {
-        self.points.len() * self.seeds.len()
+        self.tasks().count()
+    }
+
+    /// All runs, in its share if it has one: all points with the first seed, then with the next, so that whatever is there
+    /// when it is stopped can be compared.
+    fn tasks(&self) -> impl Iterator<Item = Task> {
+        let points = 0..self.points.len();
+        let of_seed = move |seed: &u64| {
+            let seed = *seed;
+            points.clone().map(move |stage| Task { stage, seed })
+        };
+        let share = self.share;
+        let ours = move |(place, _): &(usize, Task)| share.is_none_or(|share| share.has(*place));
+        self.seeds.iter().flat_map(of_seed).enumerate().filter(ours).map(|(_, task)| task)
     }
 
     /// Opens the folder for its results.
@@ -181,9 +249,7 @@ impl Campaign {
             }
             Seen::Time => watch.progress(done + ledger.done, self.runs(), ledger.left()),
         });
-        let stages = self.points.iter();
-        let places = stages.map(|stage| (stage.key.as_str(), stage.point.values.as_slice()));
-        folder.finish(&places.collect::<Vec<_>>())?;
+        self.finish(folder)?;
         result
     }
 
@@ -193,24 +259,37 @@ impl Campaign {
         self.seeds.iter().filter_map(find).collect()
     }
 
-    /// What is not there yet: all points with the first seed, then with the next, so that whatever is
-    /// there when it is stopped can be compared.
-    fn missing(&self, folder: &ResultFolder) -> Vec<Task> {
-        let mut tasks = Vec::new();
+    /// The runs that are not there yet.
+    pub fn missing(&self, folder: &ResultFolder) -> Vec<Task> {
         let mut taken = std::collections::BTreeSet::new();
-        for seed in &self.seeds {
-            for (stage, Stage { key, .. }) in self.points.iter().enumerate() {
-                // Two points of a sweep may be the same scenario.
-                if folder.journal.find(key, *seed).is_none() && taken.insert((key, *seed)) {
-                    tasks.push(Task { stage, seed: *seed });
-                }
-            }
-        }
-        tasks
+        let is_missing = |task: &Task| {
+            // Two points of a sweep may be the same scenario.
+            self.points.get(task.stage).is_some_and(|Stage { key, .. }| {
+                folder.journal.find(key, task.seed).is_none() && taken.insert((key, task.seed))
+            })
+        };
+        self.tasks().filter(is_missing).collect()
+    }
+
+    /// Writes the table of all runs that are in the folder.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&self, folder: &ResultFolder) -> Result<(), Error> {
+        let stages = self.points.iter();
+        let places = stages.map(|stage| (stage.key.as_str(), stage.point.values.as_slice()));
+        folder.finish(&places.collect::<Vec<_>>())
     }
 
     /// Results of another program are gone on with only if this one repeats one of them exactly.
-    fn check_program(&self, folder: &mut ResultFolder, runner: &dyn Runner) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// If it does not, or the folder cannot be written.
+    pub fn check_program(
+        &self,
+        folder: &mut ResultFolder,
+        runner: &dyn Runner,
+    ) -> Result<(), Error> {
         if self.replaces_changed_points {
             for point in self.changed(folder, runner, usize::MAX)? {
                 folder.journal.forget(&point)?;
@@ -278,7 +357,7 @@ impl Campaign {
             Some(Job { number, stage: stage(task)?, seed: task.seed })
         };
         let jobs: Vec<_> = tasks.iter().enumerate().filter_map(job).collect();
-        let run = |job: &Job<'_>, stop: &AtomicBool| one(job, &shelf, runner, stop);
+        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
         let mut result = Ok(());
         execution.executor.execute(&jobs, &run, &mut |report| {
             let kept = match report {
@@ -308,30 +387,37 @@ impl Campaign {
     }
 }
 
-/// Makes a run and writes its tables.
-fn one(
-    job: &Job<'_>,
-    shelf: &Shelf,
-    runner: &dyn Runner,
-    stop: &AtomicBool,
-) -> Result<Option<(Row, Outcome)>, Error> {
-    let Job { stage, seed, .. } = *job;
-    let begun = Instant::now();
-    let Some(outcome) = runner.run(stage, seed, Some(shelf), stop)? else {
-        return Ok(None);
-    };
-    let elapsed_s = begun.elapsed().as_secs_f64();
-    shelf.put(&stage.key, seed, &stage.point.values, &outcome.tables)?;
-    let row = Row {
-        point: stage.key.clone(),
-        seed,
-        values: stage.point.values.clone(),
-        digest: outcome.digest.clone(),
-        end_s: outcome.end_s,
-        elapsed_s,
-        metrics: numbers(&outcome.metrics),
-    };
-    Ok(Some((row, outcome)))
+impl Job<'_> {
+    /// Makes the run, and puts its records on the shelf if there is one.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario at this seed, or with the shelf.
+    pub fn run(
+        &self,
+        runner: &dyn Runner,
+        shelf: Option<&Shelf>,
+        stop: &AtomicBool,
+    ) -> Result<Finished, Error> {
+        let Self { stage, seed, .. } = *self;
+        let begun = Instant::now();
+        let Some(outcome) = runner.run(stage, seed, shelf, stop)? else {
+            return Ok(None);
+        };
+        let elapsed_s = begun.elapsed().as_secs_f64();
+        if let Some(shelf) = shelf {
+            shelf.put(&stage.key, seed, &stage.point.values, &outcome.tables)?;
+        }
+        let row = Row {
+            point: stage.key.clone(),
+            seed,
+            values: stage.point.values.clone(),
+            digest: outcome.digest.clone(),
+            end_s: outcome.end_s,
+            elapsed_s,
+            metrics: numbers(&outcome.metrics),
+        };
+        Ok(Some((row, outcome)))
+    }
 }
 
 /// Metrics without their units; JSON knows finite numbers only.

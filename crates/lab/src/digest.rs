@@ -2,6 +2,11 @@
 use recoup_core::figure::hex;
 use recoup_packet::signature::sha256;
 use std::fs;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The file that identifies this program, where it is not the executable.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// The first 16 digits of a text's SHA-256.
 pub fn of_text(text: &str) -> String {
@@ -10,8 +15,17 @@ pub fn of_text(text: &str) -> String {
 
 /// The same of this program, or nothing if it cannot be read.
 pub fn of_program() -> Option<String> {
-    let program = fs::read(std::env::current_exe().ok()?).ok()?;
-    Some(of(&program))
+    static DIGEST: OnceLock<Option<String>> = OnceLock::new();
+    let read = || {
+        let path = PROGRAM.get().cloned().or_else(|| std::env::current_exe().ok())?;
+        Some(of(&fs::read(path).ok()?))
+    };
+    DIGEST.get_or_init(read).clone()
+}
+
+/// Identifies this program by the content of that file: of a library in the process of an interpreter. The first call holds.
+pub fn set_program(path: PathBuf) {
+    let _ = PROGRAM.set(path);
 }
 
 fn of(octets: &[u8]) -> String {

@@ -127,6 +127,29 @@ impl ResultFolder {
         Shelf { folder, captures, format: self.format }
     }
 
+    /// Copies the records and the capture of a run from another folder.
+    pub(crate) fn copy_files(&self, other: &Path, point: &str, seed: u64) -> Result<(), Error> {
+        let stem = format!("{point}-{seed}.");
+        let mut folders = vec![PathBuf::from(CAPTURES)];
+        let tables = other.join(TABLES);
+        if tables.is_dir() {
+            folders.extend(names(&tables)?.into_iter().map(|name| Path::new(TABLES).join(name)));
+        }
+        for folder in folders {
+            let (from, to) = (other.join(&folder), self.path.join(&folder));
+            if !from.is_dir() {
+                continue;
+            }
+            for name in names(&from)?.into_iter().filter(|name| name.starts_with(&stem)) {
+                fs::create_dir_all(&to)
+                    .map_err(|error| Error::file("make the folder", to.display(), &error))?;
+                let draft = Draft::of(&to.join(&name));
+                draft.keep(fs::copy(from.join(&name), &draft.part))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes one row per run: those of `places` first, in that order, with the values that points have there. Two places
     /// may be the same point, whose runs then stand at both.
     pub fn finish(&self, places: &[Place<'_>]) -> Result<(), Error> {
@@ -171,6 +194,32 @@ pub fn read(path: &Path) -> Result<(String, Vec<Row>), Error> {
     Ok((text, journal::rows(&path.join(JOURNAL))?))
 }
 
+/// The runs that are in a folder, which is only read, and the unit of each metric.
+///
+/// # Errors
+/// If it holds no results.
+pub fn read_with_units(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> {
+    read(path)?;
+    journal::read(&path.join(JOURNAL))
+}
+
+/// The programs that made the results in a folder.
+///
+/// # Errors
+/// If it holds no results.
+pub fn builds(path: &Path) -> Result<Vec<String>, Error> {
+    versions(path).map(|versions| versions.builds)
+}
+
+fn versions(path: &Path) -> Result<Versions, Error> {
+    let file = path.join(VERSIONS);
+    let text = fs::read(&file).map_err(|error| Error::file("read", file.display(), &error))?;
+    serde_json::from_slice(&text).map_err(|error| {
+        let message = format!("{} cannot be understood: {error}", file.display());
+        Error::new(ErrorKind::Local, message).with_remedy(OTHER)
+    })
+}
+
 /// Where tables are put.
 #[derive(Clone, Debug)]
 pub struct Shelf {
@@ -201,6 +250,24 @@ impl Shelf {
 }
 
 impl Shelf {
+    /// Writes a record of a run that another process has made, as a Parquet file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn put_parquet(
+        &self,
+        table: &str,
+        point: &str,
+        seed: u64,
+        content: &[u8],
+    ) -> Result<(), Error> {
+        let folder = self.folder.join(table);
+        fs::create_dir_all(&folder)
+            .map_err(|error| Error::file("make the folder", folder.display(), &error))?;
+        let path = folder.join(format!("{point}-{seed}.{}", Format::Parquet.extension()));
+        atomically(&path, |out| out.write_all(content))
+    }
+
     /// Begins the capture of a run.
     pub fn begin_capture(&self, point: &str, seed: u64) -> Result<(Draft, File), Error> {
         fs::create_dir_all(&self.captures)
@@ -238,7 +305,7 @@ impl Draft {
 }
 
 /// All runs, each with its values of the sweep, as a table; a metric that a run does not have is absent.
-fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
+pub fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
     const OWN: [&str; 5] = ["point", "seed", "digest", "end_s", "elapsed_s"];
     let (mut axes, mut metrics): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let (mut axis_known, mut known) = (BTreeMap::new(), BTreeMap::new());
@@ -277,6 +344,14 @@ fn atomically(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> R
     let written =
         File::create(&draft.part).and_then(|mut file| write(&mut file).and_then(|()| file.flush()));
     draft.keep(written)
+}
+
+/// Names of what is in a folder, as far as they are text.
+fn names(path: &Path) -> Result<Vec<String>, Error> {
+    let failed = |error| Error::file("list", path.display(), &error);
+    let entries = fs::read_dir(path).map_err(failed)?;
+    let names = entries.map(|entry| Ok(entry.map_err(failed)?.file_name().into_string().ok()));
+    names.filter_map(Result::transpose).collect()
 }
 
 fn is_unused(path: &Path) -> Result<bool, Error> {
@@ -341,12 +416,7 @@ fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Error> {
 }
 
 fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Error> {
-    let file = path.join(VERSIONS);
-    let text = fs::read(&file).map_err(|error| Error::file("read", file.display(), &error))?;
-    let versions: Versions = serde_json::from_slice(&text).map_err(|error| {
-        let message = format!("{} cannot be understood: {error}", file.display());
-        Error::new(ErrorKind::Local, message).with_remedy(OTHER)
-    })?;
+    let versions = versions(path)?;
     if versions.scenario != purpose.digest {
         let old = fs::read_to_string(path.join(SCENARIO)).unwrap_or_default();
         let what = difference(&old, purpose.text)

@@ -60,16 +60,25 @@ impl Line {
 /// # Errors
 /// If it cannot be read, or is no journal.
 pub fn rows(path: &Path) -> Result<Vec<Row>, Error> {
+    read(path).map(|(rows, _)| rows)
+}
+
+/// The runs that are in the journal at `path`, which is only read, and the unit of each metric.
+///
+/// # Errors
+/// If it cannot be read, or is no journal.
+pub fn read(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> {
     let text = fs::read(path).map_err(|error| Error::file("read", path.display(), &error))?;
-    let mut rows = Vec::new();
+    let (mut rows, mut units) = (Vec::new(), BTreeMap::new());
     let complete = |line: &&[u8]| line.len() > 1 && line.ends_with(b"\n");
     for (number, line) in (1..).zip(text.split_inclusive(|octet| *octet == b'\n').filter(complete))
     {
-        if let Line::Run(row) = parse(path, number, line)? {
-            rows.push(row);
+        match parse(path, number, line)? {
+            Line::Run(row) => rows.push(row),
+            Line::Units(more) => units.extend(more),
         }
     }
-    Ok(rows)
+    Ok((rows, units))
 }
 
 fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Line, Error> {
@@ -157,9 +166,21 @@ impl Journal {
 
     /// Appends a run.
     pub fn append(&mut self, row: Row, metrics: &[Metric]) -> Result<(), Error> {
-        let new = |metric: &&Metric| !self.units.contains_key(&metric.name);
         let pair = |metric: &Metric| (metric.name.clone(), metric.unit.to_owned());
-        let units: BTreeMap<_, _> = metrics.iter().filter(new).map(pair).collect();
+        self.append_with(row, metrics.iter().map(pair))
+    }
+
+    /// Appends a run that another process has made, with the units of its metrics.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn append_with(
+        &mut self,
+        row: Row,
+        units: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), Error> {
+        let units: BTreeMap<_, _> =
+            units.filter(|(name, _)| !self.units.contains_key(name)).collect();
         if !units.is_empty() {
             self.write(&Line::Units(units.clone()))?;
             self.units.extend(units);

@@ -30,6 +30,7 @@ use file::{Content, SECTIONS};
 use recoup_config::print;
 use recoup_config::problem::{self, Origin, Problem, Problems};
 use recoup_config::tree::{Table, Tree, Value};
+use recoup_core::spec::family::versions_in;
 use recoup_sim::network::{Network, RoutePlan};
 use recoup_sim::pcap::CaptureOptions;
 use recoup_wifi::motion::plan::MotionPlan;
@@ -247,7 +248,17 @@ impl Scenario {
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and
     /// seeds and the arena's judgement are not part of it, files are.
     pub fn identity(&self) -> String {
-        format!("{}\n{}", document_without_labels(&self.content.normal), self.files())
+        let mut text =
+            format!("{}\n{}", document_without_labels(&self.content.normal), self.files());
+        for (name, version) in versions_in(&text) {
+            text.push_str(&format!("\n{name}: {version}"));
+        }
+        text
+    }
+
+    /// The algorithms of other programs that it names, with their versions.
+    pub fn registered(&self) -> Vec<(&'static str, String)> {
+        versions_in(&document_without_labels(&self.content.normal))
     }
 
     /// What is in the files that it names; empty if it names none.

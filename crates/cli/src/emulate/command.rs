@@ -59,7 +59,7 @@ impl Surroundings {
     pub(super) fn of(net: &Net<'_>) -> Result<Self, Failure> {
         let folder = net.make_folder("bin")?;
         let link = folder.join("recoup");
-        let linked = std::env::current_exe().and_then(|it| std::os::unix::fs::symlink(it, &link));
+        let linked = crate::program().and_then(|it| std::os::unix::fs::symlink(it, &link));
         linked.map_err(|error| Failure::file("make", link.display(), &error))?;
         let others = std::env::var_os("PATH").unwrap_or_default();
         let all = std::iter::once(folder).chain(std::env::split_paths(&others));
@@ -153,7 +153,7 @@ impl Running {
 
 /// How many prefixes are registered with a forwarder; none if it does not answer.
 pub(super) fn prefixes(door: &str) -> usize {
-    let asked = std::env::current_exe().and_then(|program| {
+    let asked = crate::program().and_then(|program| {
         let words = ["ctl", "--json", "--face", door, "route", "list"];
         Command::new(program).args(words).stdin(Stdio::null()).stderr(Stdio::null()).output()
     });

@@ -29,7 +29,7 @@ pub(crate) struct GuardArgs {
 
 /// What runs a program with words, under guard.
 pub(super) fn command(program: &Path, words: &[OsString]) -> std::io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(crate::program()?);
     command.arg("guard").arg(format!("--parent={}", std::process::id())).arg("--");
     command.arg(program).args(words);
     Ok(command)

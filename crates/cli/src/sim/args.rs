@@ -1,6 +1,7 @@
 //! The options of `recoup sim`.
 use crate::error::EXIT_CODES;
 use clap::Args;
+use recoup_lab::campaign::Share;
 use recoup_lab::scenario::Seeds;
 use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
@@ -18,6 +19,10 @@ Examples:
       change one parameter of an algorithm; a hundred seeds
   recoup sim line.toml --seeds 1..200
       go on: what is in ./line-results already is not run again
+  recoup sim line.toml --shard $SLURM_ARRAY_TASK_ID/40
+      make one fortieth of the runs, in a job array
+  recoup sim line.toml --merge line-results-*-of-40
+      put the results of the array together
   recoup sim line.toml --show 'c1.time_s,*.timeouts'
       choose the metrics of the table
   recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
@@ -53,6 +58,19 @@ pub(crate) struct SimArgs {
     /// Runs at a time; as many as there are cores unless told otherwise
     #[arg(short, long, value_name = "N", help_heading = "Running")]
     pub jobs: Option<NonZeroUsize>,
+
+    /// Make only a share of the runs, such as 3/40, the third of forty: for job arrays
+    ///
+    /// Shares need nothing of each other. Each has a folder of its own, FILE-results-3-of-40 unless told otherwise;
+    /// --merge puts them together.
+    #[arg(long, value_name = "N/COUNT", help_heading = "Running")]
+    pub shard: Option<Share>,
+
+    /// Take over the runs that are in these folders, and make those that are missing
+    ///
+    /// A run that is in two folders with different digests is an error.
+    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with = "shard", help_heading = "Running")]
+    pub merge: Vec<PathBuf>,
 
     /// Show what would run, and run nothing
     #[arg(long, help_heading = "Running")]

@@ -9,8 +9,26 @@
 //! `Rto::register(name, reader)` makes its text known to every reader of specs in the process: scenario files,
 //! configurations, the command line.
 use super::Spec;
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Versions of registered algorithms, by name.
+static VERSIONS: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::new());
+
+/// States the version of an algorithm that this process has registered: results of another version are not its own.
+pub fn set_version(name: &'static str, version: &str) {
+    let mut versions = VERSIONS.write().unwrap_or_else(PoisonError::into_inner);
+    versions.insert(name, version.to_owned());
+}
+
+/// The registered algorithms whose names stand in `text`, with the versions that were stated.
+#[must_use]
+pub fn versions_in(text: &str) -> Vec<(&'static str, String)> {
+    let versions = VERSIONS.read().unwrap_or_else(PoisonError::into_inner);
+    let used = versions.iter().filter(|(name, _)| text.contains(**name));
+    used.map(|(name, version)| (*name, version.clone())).collect()
+}
 
 /// An algorithm from outside the workspace: its spec, and how an instance of it is built.
 pub struct Custom<T: ?Sized> {

@@ -231,3 +231,76 @@ fn time_that_is_left_follows_from_what_runs_cost() {
     ledger.note(task(1), 10.0);
     assert!((ledger.left().unwrap().as_secs_f64() - 2.0).abs() < 1e-9);
 }
+
+fn shared(share: &str) -> Campaign {
+    Campaign { share: Some(share.parse().unwrap()), ..campaign(TEXT, None) }
+}
+
+#[test]
+fn shares_are_disjoint_and_complete() {
+    let bench = Bench::new();
+    let folder = campaign(TEXT, None).folder(&bench.path(), false, Format::Csv).unwrap();
+    let tasks = |share: &str| shared(share).missing(&folder);
+    let mut all = [tasks("1/4"), tasks("2/4"), tasks("3/4"), tasks("4/4")].concat();
+    assert_eq!([shared("1/4").runs(), shared("4/4").runs()], [2, 1]);
+    all.sort_by_key(|task| (task.seed, task.stage));
+    assert_eq!(all, campaign(TEXT, None).missing(&folder));
+    for wrong in ["0/4", "5/4", "4", "a/b", "1/0", ""] {
+        assert!(wrong.parse::<Share>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn shares_are_merged_with_their_records() {
+    let (one, other, whole) = (Bench::new(), Bench::new(), Bench::new());
+    one.run(&shared("1/2"), &Pretender::default()).1.unwrap();
+    other.run(&shared("2/2"), &Pretender::default()).1.unwrap();
+    let campaign = campaign(TEXT, None);
+    let mut folder = campaign.folder(&whole.path(), false, Format::Csv).unwrap();
+    assert_eq!(campaign.merge(&mut folder, &one.path()).unwrap(), 3);
+    assert_eq!(campaign.merge(&mut folder, &other.path()).unwrap(), 3);
+    assert_eq!(campaign.merge(&mut folder, &other.path()).unwrap(), 0);
+    assert_eq!(folder.journal.units.get("c.time_s").map(String::as_str), Some("s"));
+    drop(folder);
+    let (seen, rows) = whole.run(&campaign, &Pretender::default());
+    assert_eq!((seen.ended, rows.unwrap().len()), (0, 6));
+    assert_eq!(fs::read_dir(whole.path().join("tables/window")).unwrap().count(), 6);
+}
+
+#[test]
+fn run_with_two_digests_is_not_merged() {
+    let (one, other) = (Bench::new(), Bench::new());
+    let campaign = campaign(TEXT, None);
+    one.run(&campaign, &Pretender::default()).1.unwrap();
+    let different = Pretender { other: true, ..Pretender::default() };
+    other.run(&campaign, &different).1.unwrap();
+    let mut folder = campaign.folder(&one.path(), false, Format::Csv).unwrap();
+    let error = campaign.merge(&mut folder, &other.path()).unwrap_err().to_string();
+    assert!(error.contains("seed 1 at link.delay=1 ms ran in two ways: 11 and 11.125"), "{error}");
+    let foreign = Bench::new();
+    let text = TEXT.replace("1 kB", "2 kB");
+    foreign.run(&self::campaign(&text, None), &Pretender::default()).1.unwrap();
+    let error = campaign.merge(&mut folder, &foreign.path()).unwrap_err().to_string();
+    assert!(error.contains("another scenario"), "{error}");
+    let error = campaign.merge(&mut folder, foreign.place.path()).unwrap_err().to_string();
+    assert!(error.contains("holds no results"), "{error}");
+}
+
+#[test]
+fn version_of_a_registered_algorithm_is_part_of_the_identity() {
+    use recoup_transport::congestion::{Congestion, Fixed};
+    Congestion::register("versioned-window", |spec| {
+        spec.finish()?;
+        Ok(Congestion::custom(Fixed::new(4.0)))
+    });
+    let text = TEXT.replace("[sweep]", "[fetch]\ncongestion = \"versioned-window\"\n[sweep]");
+    let key = |version: &str| {
+        recoup_core::spec::family::set_version("versioned-window", version);
+        let campaign = campaign(&text, None);
+        (campaign.points[0].key.clone(), campaign.digest)
+    };
+    let (first, second) = (key("1"), key("2"));
+    assert!(first.0 != second.0 && first.1 != second.1);
+    assert_eq!(key("1"), first);
+    assert!(campaign(TEXT, None).points[0].scenario.registered().is_empty());
+}

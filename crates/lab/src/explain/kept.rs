@@ -6,13 +6,14 @@ use crate::source::Source;
 use crate::{Error, ErrorKind};
 use recoup_sim::network::Network;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Content of the folder.
 #[derive(Debug)]
 pub struct Kept {
     /// The folder.
     pub folder: PathBuf,
-    source: Source,
+    source: Arc<Source>,
     campaign: Campaign,
     rows: Vec<Row>,
 }
@@ -41,9 +42,19 @@ impl Kept {
         let beside = || path.canonicalize().ok().and_then(|it| it.parent().map(Path::to_owned));
         let folder = files.map(Path::to_owned).or_else(beside).unwrap_or_default();
         let name = path.join("scenario.toml").display().to_string();
-        let source = Source::kept(&name, folder, built_in, &scenario)?;
+        let source = Arc::new(Source::kept(&name, folder, built_in, &scenario)?);
         let campaign = Campaign::new(&source, None)?;
         Ok(Self { folder: path.to_owned(), source, campaign, rows })
+    }
+
+    /// Runs that are kept in memory.
+    pub fn of(source: Arc<Source>, campaign: Campaign, rows: Vec<Row>) -> Self {
+        Self { folder: PathBuf::from("memory"), source, campaign, rows }
+    }
+
+    /// The runs.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
     }
 
     /// The first run that has these values on axes of the sweep and that seed, or the lowest.

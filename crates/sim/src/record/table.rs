@@ -124,6 +124,17 @@ impl Table {
         std::mem::replace(self, emptied)
     }
 
+    /// Appends all rows of a table with the same columns.
+    pub fn append(&mut self, other: &Self) {
+        debug_assert_eq!(self.columns.len(), other.columns.len(), "rows of `{}`", self.name);
+        self.every = self.every.max(other.every);
+        for (own, column) in self.columns.iter_mut().zip(&other.columns) {
+            for row in 0..column.values.len() {
+                own.values.push(Some(column.values.get(row)));
+            }
+        }
+    }
+
     /// Drops each second row.
     fn halve(&mut self) {
         self.columns.iter_mut().for_each(|column| column.values.halve());

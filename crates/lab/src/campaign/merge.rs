@@ -1,0 +1,74 @@
+//! Results that other processes have made become part of a folder.
+use super::Campaign;
+use crate::folder::{self, ResultFolder};
+use crate::journal::Row;
+use crate::{Error, ErrorKind};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+impl Campaign {
+    /// Takes over the runs of this campaign that are in another folder, with their records. Returns how many were new.
+    ///
+    /// # Errors
+    /// If the other folder has results of another scenario or none, a run is in both with different digests, or a file cannot
+    /// be copied.
+    pub fn merge(&self, folder: &mut ResultFolder, other: &Path) -> Result<usize, Error> {
+        let (rows, units) = folder::read_with_units(other)?;
+        if !ResultFolder::is_for(other, &self.digest) {
+            let message = format!("{} holds results of another scenario", other.display());
+            return Err(Error::new(ErrorKind::Local, message)
+                .with_remedy("merge folders of one scenario file with the same settings"));
+        }
+        let mut merged = 0;
+        for row in rows {
+            if self.is_there(folder, &row)? {
+                continue;
+            }
+            folder.copy_files(other, &row.point, row.seed)?;
+            self.keep(folder, row, &units)?;
+            merged += 1;
+        }
+        for build in folder::builds(other)? {
+            folder.add_program(&build)?;
+        }
+        Ok(merged)
+    }
+
+    /// Keeps a run that another process has made, with the units of its metrics. A run that is there already is left alone.
+    ///
+    /// # Errors
+    /// If the run is there with another digest, or the journal cannot be written.
+    pub fn keep(
+        &self,
+        folder: &mut ResultFolder,
+        row: Row,
+        units: &BTreeMap<String, String>,
+    ) -> Result<(), Error> {
+        if self.is_there(folder, &row)? {
+            return Ok(());
+        }
+        let pairs = units.iter().map(|(name, unit)| (name.clone(), unit.clone()));
+        folder.journal.append_with(row, pairs)
+    }
+
+    /// Whether a run is in the folder already.
+    ///
+    /// # Errors
+    /// If it is there with another digest.
+    fn is_there(&self, folder: &ResultFolder, row: &Row) -> Result<bool, Error> {
+        match folder.journal.find(&row.point, row.seed) {
+            None => Ok(false),
+            Some(known) if known.digest == row.digest => Ok(true),
+            Some(known) => {
+                let at: Vec<_> =
+                    row.values.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
+                let at =
+                    if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+                let (seed, here, there) = (row.seed, &known.digest, &row.digest);
+                let message = format!("seed {seed}{at} ran in two ways: {here} and {there}");
+                Err(Error::new(ErrorKind::Local, message)
+                    .with_remedy("make all runs with the same version of recoup"))
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+"""Sweeps: every point of a scenario with every seed, in a result folder, on this machine or on an executor."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from recoup import _native
+from recoup._errors import Error, LocalError
+from recoup._progress import Meter, Progress
+from recoup._runs import Runs
+from recoup.algorithm import Algorithm, _identity, _register, used_in
+from recoup.scenario import Scenario, Seeds, seeds_of
+
+if TYPE_CHECKING:
+    from recoup._native import _Parcel
+
+#: Seconds of work that one task of an executor is meant to have.
+_TASK_S = 2.0
+#: Tasks that are submitted and have not ended.
+_MOST_TASKS = 200
+#: Runs of one task at most, so that a lost task loses little.
+_MOST_RUNS = 1_000
+#: How often a task is submitted whose worker was lost.
+_ATTEMPTS = 3
+#: Seconds between two looks at signals and progress.
+_LOOK_S = 0.2
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """What `sweep` needs of an executor: the ``submit`` of ``concurrent.futures.Executor``."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
+        """Begin a call, and return its future."""
+        ...
+
+
+def sweep(
+    scenario: Scenario,
+    folder: str | os.PathLike[str],
+    executor: Any | None = None,
+    *,
+    seeds: Seeds | None = None,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: Progress = False,
+) -> Runs:
+    """Run every point of a scenario with every seed, and keep the results in a folder.
+
+    Runs that are in the folder already are not made again, whichever executor or command has made them; so an
+    interrupted sweep goes on with the same call, and ``recoup sim FILE --out FOLDER`` reads the same folder.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What is run.
+    folder : path
+        Folder of the results: ``runs.csv``, ``runs.parquet``, and ``tables`` with the records.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Where runs are made: threads of this process without it, or any executor, such as a ``ProcessPoolExecutor``, or
+        a client of Dask. Workers need this package in the same version, and no common file system.
+    seeds : int, iterable of int, or str, optional
+        Other seeds than those of the scenario.
+    jobs : int, optional
+        Runs at a time without an executor; one for each core without it.
+    fresh : bool
+        Remove the results that are in the folder.
+    progress : bool or callable
+        ``True`` shows a bar of tqdm; a function is called with the runs that are there, and all.
+
+    Returns
+    -------
+    Runs
+        All runs of the sweep. Records stand in the folder, as Parquet files.
+
+    Raises
+    ------
+    LocalError
+        If the folder has other results, a worker has another version of the package, or a run has two digests.
+    """
+    chosen = None if seeds is None else seeds_of(seeds)
+    campaign = _native.Campaign(scenario._native, os.fspath(folder), chosen, fresh)
+    try:
+        with Meter(progress, "run", scenario.title) as meter:
+            callback = meter.update if meter.is_wanted else None
+            if executor is None:
+                campaign.run(jobs, callback)
+            else:
+                _Sweep(scenario, campaign, _submitter(executor), meter).run()
+        return Runs(campaign.finish())
+    finally:
+        campaign.close()
+
+
+def _submitter(executor: Any) -> Executor:
+    # A client of Dask makes futures of its own kind; its executor makes those of the standard library.
+    if hasattr(executor, "get_executor"):
+        submitter: Executor = executor.get_executor(pure=False)
+        return submitter
+    if isinstance(executor, Executor):
+        return executor
+    message = f"{type(executor).__name__} is no executor: it has no `submit`"
+    raise TypeError(message)
+
+
+Task = tuple[int, int]
+
+
+class _Sweep:
+    """The runs of one sweep on their way to an executor and back."""
+
+    def __init__(self, scenario: Scenario, campaign: _native.Campaign, executor: Executor, meter: Meter) -> None:
+        self._campaign = campaign
+        self._executor = executor
+        self._meter = meter
+        self._all = campaign.runs()
+        classes = [(it, _identity(it)) for it in used_in(scenario._native.registered())]
+        self._work = _Work(scenario, classes)
+        self._missing = campaign.missing()[::-1]
+        self._tasks: dict[Future[Any], tuple[list[Task], int]] = {}
+        self._run_s: float | None = None
+        self._known: set[tuple[str, str]] = set()
+
+    def run(self) -> None:
+        done = self._all - len(self._missing)
+        try:
+            while self._missing or self._tasks:
+                self._submit()
+                ended, _ = wait(list(self._tasks), timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    done += self._take(future)
+                    self._meter.update(done, self._all)
+        finally:
+            for future in self._tasks:
+                future.cancel()
+
+    def _submit(self) -> None:
+        while self._missing and len(self._tasks) < _MOST_TASKS:
+            # Until something is known of their length, runs are sent one by one, and few of them.
+            if self._run_s is None and len(self._tasks) >= 2 * (os.cpu_count() or 1):
+                return
+            length = 1 if self._run_s is None else int(_TASK_S / max(self._run_s, 1e-6))
+            length = max(1, min(length, _MOST_RUNS, -(-len(self._missing) // 16)))
+            tasks = [self._missing.pop() for _ in range(min(length, len(self._missing)))]
+            self._send(tasks, 1)
+
+    def _send(self, tasks: list[Task], attempt: int) -> None:
+        self._tasks[self._executor.submit(self._work, tasks)] = (tasks, attempt)
+
+    def _take(self, future: Future[Any]) -> int:
+        tasks, attempt = self._tasks.pop(future)
+        try:
+            worker, elapsed_s, parcels = future.result()
+        except Error:
+            raise
+        except Exception as error:
+            # A class that raises does so again; what is left is a worker that is gone.
+            if attempt >= _ATTEMPTS or not _is_lost(error):
+                raise
+            self._send(tasks, attempt + 1)
+            return 0
+        self._check(worker)
+        for parcel in parcels:
+            self._campaign.keep(parcel)
+        run_s = elapsed_s / max(len(parcels), 1)
+        self._run_s = run_s if self._run_s is None else 0.7 * self._run_s + 0.3 * run_s
+        return len(parcels)
+
+    def _check(self, worker: tuple[str, str]) -> None:
+        if worker in self._known:
+            return
+        here = proof()
+        if worker != here:
+            message = f"a worker has recoup {worker[0]}, which does not compute as {here[0]} here does"
+            raise LocalError(message, "install the same version of recoup everywhere", 4)
+        self._known.add(worker)
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether an executor says by this exception that a worker is gone, and not what a run has raised."""
+    return type(error).__name__ in {"KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError"}
+
+
+class _Work:
+    """Makes runs in a worker; it travels there by ``pickle``."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        classes: list[tuple[type[Algorithm], str]],
+    ) -> None:
+        self._scenario = (scenario._text, scenario._name, scenario._folder, scenario._plain_settings)
+        self._classes = classes
+
+    def __call__(self, tasks: list[Task]) -> tuple[tuple[str, str], float, list[_Parcel]]:
+        for algorithm, identity in self._classes:
+            _register(algorithm, identity)
+        begun = time.monotonic()
+        scenario = _scenario(pickle.dumps(self._scenario))
+        parcels = _native.make_parcels(scenario, tasks)
+        return proof(), time.monotonic() - begun, parcels
+
+
+@functools.lru_cache(maxsize=8)
+def _scenario(pickled: bytes) -> _native.Scenario:
+    """Read a scenario once for all tasks of a sweep."""
+    from recoup.scenario import _again
+
+    return _again(*pickle.loads(pickled))._native
+
+
+_PROBE = """
+stop = "60 s"
+[topology]
+kind = "line"
+nodes = 3
+[link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+loss = "bernoulli(p=0.02)"
+[applications.c]
+kind = "fetch"
+node = "n1"
+object = "/probe"
+[applications.p]
+kind = "serve"
+node = "n3"
+prefix = "/probe"
+size = "100 kB"
+"""
+
+
+@functools.cache
+def proof() -> tuple[str, str]:
+    """Return what tells whether two processes compute alike: the version, and the digest of a known run."""
+    return _native.__version__, Scenario.from_toml(_PROBE).run(7, jobs=1).digests[0]

@@ -1,0 +1,317 @@
+"""Algorithms of your own: subclasses of these run in simulations and in fetches, under their names in specs.
+
+>>> class Half(recoup.algorithm.CongestionControl):
+...     def __init__(self, beta: float = 0.5) -> None:
+...         self.beta = beta
+...         self.window = 2.0
+...
+...     def on_delivered(self, now, delivered):
+...         self.window += 1 / self.window
+...
+...     def on_loss(self, now, loss):
+...         self.window = max(self.window * self.beta, 2.0)
+...         return True
+>>> half = recoup.algorithm.register(Half)
+>>> str(half(beta=0.7))
+'half(beta=0.7)'
+
+A class is called once for each event, in the order of events, and its times are seconds since the beginning of the run.
+It must neither read a clock nor draw random numbers of its own: runs with equal seeds would differ. An exception ends
+the run with its traceback. The source of a class and the parameters of the instance are part of the identity of a
+scenario: results of another version of a class are not mixed with its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import math
+import re
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+from recoup import _native
+from recoup._errors import UsageError
+from recoup._native import Arrival, Delivered, Loss, Sample
+from recoup._spec import Spec, Value
+
+__all__ = [
+    "Algorithm",
+    "Arrival",
+    "CongestionControl",
+    "Delivered",
+    "Loss",
+    "LossDetector",
+    "RtoEstimator",
+    "Sample",
+    "register",
+    "registered",
+]
+
+
+class Algorithm(ABC):
+    """What all algorithms have in common.
+
+    The constructor's parameters are the parameters of the spec. Each is a keyword with a default, whose type (``bool``,
+    ``int``, ``float`` or ``str``) is that of the parameter.
+    """
+
+    family: ClassVar[str]
+    """The family that the class belongs to."""
+    spec_name: ClassVar[str | None] = None
+    """The name in specs; the name of the class in lower case with hyphens without it."""
+    version: ClassVar[str | None] = None
+    """What tells versions of the class apart; a digest of the source of the class without it."""
+    _optional: ClassVar[tuple[str, ...]] = ()
+
+
+class CongestionControl(Algorithm):
+    """A congestion window: how many segments may be in flight.
+
+    After each event the attributes are read: ``window`` in segments, at least 0, which counts as 1 below that; and
+    ``ssthresh``, where slow start ends, in segments.
+    """
+
+    family: ClassVar[str] = "congestion"
+    _optional = (
+        "on_repaired",
+        "on_spurious",
+        "on_recovered",
+        "pacing_rate",
+        "least_timeout",
+        "seed",
+        "set_limit",
+    )
+
+    window: float = 1.0
+    ssthresh: float = math.inf
+
+    @abstractmethod
+    def on_delivered(self, now: float, delivered: Delivered) -> None:
+        """A segment arrived for the first time."""
+
+    @abstractmethod
+    def on_loss(self, now: float, loss: Loss) -> bool:
+        """Judge a lost transmission, or a marked answer.
+
+        Returns
+        -------
+        bool
+            Whether this begins a new loss event, for which the window was reduced.
+        """
+
+    def on_repaired(self, now: float, loss: Loss) -> bool:
+        """A link on the way lost a transmission and repaired it. Return whether the window was reduced."""
+        return False
+
+    def on_spurious(self, now: float, order: int) -> bool:
+        """A transmission that was reported lost was answered after all. Return whether the window was restored."""
+        return False
+
+    def on_recovered(self, now: float) -> None:
+        """Everything has arrived that had been asked for when a loss was judged."""
+
+    def pacing_rate(self, remaining: int | None) -> float | None:
+        """Return how many Interests a second leave at most; ``None`` is as fast as the window allows."""
+        return None
+
+    def least_timeout(self) -> float | None:
+        """Return the shortest timeout that the window allows, in seconds."""
+        return None
+
+    def set_limit(self, max_window: float) -> None:
+        """Receive the widest window that is used from now on, in segments. A wider one counts as that."""
+
+    def seed(self, seed: int) -> None:
+        """Receive a seed for random numbers, before anything else."""
+
+
+class RtoEstimator(Algorithm):
+    """A retransmission timer: when a segment is asked for again.
+
+    After each event the attributes are read: ``rto``, and ``srtt`` and ``rttvar`` for reports, in seconds.
+    """
+
+    family: ClassVar[str] = "rto"
+    _optional = ("on_progress",)
+
+    rto: float = 1.0
+    srtt: float | None = None
+    rttvar: float | None = None
+
+    @abstractmethod
+    def on_sample(self, now: float, sample: Sample) -> None:
+        """A round trip was measured. Never called for a segment that was transmitted twice (Karn)."""
+
+    @abstractmethod
+    def on_timeout(self, now: float) -> None:
+        """A loss event was accepted: time to back off."""
+
+    def on_progress(self, now: float, elapsed: float) -> None:
+        """A segment that had been asked for again was answered, ``elapsed`` seconds after its last loss."""
+
+
+class LossDetector(Algorithm):
+    """A loss detector: a rule that declares segments lost before their timers expire."""
+
+    family: ClassVar[str] = "loss"
+    _optional = ("on_timeout", "on_recovered", "on_spurious", "age", "probe_after")
+
+    repair: str = "selective"
+    """What is asked for again: ``selective`` is all that is lost, ``first-hole`` the lowest missing segment."""
+
+    @abstractmethod
+    def on_arrival(self, now: float, arrival: Arrival) -> int | None:
+        """A segment arrived.
+
+        Returns
+        -------
+        int or None
+            Send order: transmissions of this order or a lower one that were not answered are lost. ``None``: none is.
+        """
+
+    def on_timeout(self, now: float) -> None:
+        """A timer expired: what was suspected is settled."""
+
+    def on_recovered(self, now: float) -> None:
+        """Fast recovery is over, or there was nothing to repair."""
+
+    def on_spurious(self, now: float) -> None:
+        """Something judged lost was answered after all."""
+
+    def age(self) -> float | None:
+        """Return the age at which an overtaken transmission is lost even if nothing arrives, in seconds."""
+        return None
+
+    def probe_after(self) -> float | None:
+        """Return the silence after which the oldest transmission is asked for again, in seconds."""
+        return None
+
+
+_BASES: dict[str, type[Algorithm]] = {
+    "congestion": CongestionControl,
+    "rto": RtoEstimator,
+    "loss": LossDetector,
+}
+
+#: Registered classes, by family and name.
+_CLASSES: dict[tuple[str, str], type[Algorithm]] = {}
+
+
+def register(algorithm: type[Algorithm]) -> Callable[..., Spec]:
+    """Make a class known to all readers of specs in this process.
+
+    Parameters
+    ----------
+    algorithm : type
+        A subclass of `CongestionControl`, `RtoEstimator` or `LossDetector`. It replaces one of the same name.
+
+    Returns
+    -------
+    callable
+        Makes a `Spec` from parameters: ``register(Half)(beta=0.7)``.
+
+    Raises
+    ------
+    UsageError
+        If a parameter has no default, the name is taken, or the source cannot be read and there is no ``version``.
+    """
+    return _register(algorithm, _identity(algorithm))
+
+
+def _register(algorithm: type[Algorithm], identity: str) -> Callable[..., Spec]:
+    """Register a class whose identity is known: a class from another process may have no source here."""
+    name = _name(algorithm)
+    if name in _native.spec_names(algorithm.family):
+        message = f"`{name}` is an algorithm of Recoup"
+        raise UsageError(message, "give the class another spec_name", 2)
+    if re.fullmatch(r"[a-zA-Z][a-zA-Z0-9-]*", name) is None:
+        message = f"`{name}` is no name of an algorithm"
+        raise UsageError(message, "give the class a spec_name of letters, digits and hyphens", 2)
+    base = _BASES[algorithm.family]
+    own = [it for it in algorithm._optional if getattr(algorithm, it) is not getattr(base, it)]
+    _native.register(
+        algorithm.family,
+        name,
+        algorithm.__qualname__,
+        algorithm,
+        identity,
+        _parameters(algorithm),
+        own,
+    )
+    _CLASSES[algorithm.family, name] = algorithm
+    return _constructor(algorithm.family, name)
+
+
+def used_in(names: list[str]) -> list[type[Algorithm]]:
+    """Return the registered classes with these names."""
+    return [it for it in _CLASSES.values() if _name(it) in names]
+
+
+def registered() -> list[type[Algorithm]]:
+    """Return the registered classes."""
+    return list(_CLASSES.values())
+
+
+def _constructor(in_family: str, name: str) -> Callable[..., Spec]:
+    class Registered(Spec):
+        family: ClassVar[str] = in_family
+        spec_name: ClassVar[str] = name
+
+        def __init__(self, **parameters: Value) -> None:
+            super().__init__(**parameters)
+
+        def __reduce__(self) -> tuple[Callable[..., Spec], tuple[type[Algorithm], str, str]]:
+            algorithm = _CLASSES[in_family, name]
+            return _restored, (algorithm, _identity(algorithm), str(self))
+
+    Registered.__name__ = Registered.__qualname__ = name
+    return Registered
+
+
+def _restored(algorithm: type[Algorithm], identity: str, text: str) -> Spec:
+    """Register a class where a spec of it has come from another process."""
+    made = _register(algorithm, identity)()
+    made._text = text
+    made._full = _native.full_spec(algorithm.family, text)
+    return made
+
+
+def _name(algorithm: type[Algorithm]) -> str:
+    return algorithm.spec_name or _hyphenated(algorithm.__name__)
+
+
+def _hyphenated(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
+@functools.cache
+def _identity(algorithm: type[Algorithm]) -> str:
+    if algorithm.version is not None:
+        return hashlib.sha256(algorithm.version.encode()).hexdigest()[:16]
+    # What a class inherits is as much part of it as its own methods.
+    lineage = [it for it in algorithm.__mro__ if it not in _ROOTS and it.__module__ != "builtins"]
+    try:
+        source = "".join(textwrap.dedent(inspect.getsource(it)) for it in lineage)
+    except (OSError, TypeError):
+        message = f"the source of {algorithm.__qualname__} cannot be read"
+        raise UsageError(message, "give the class a `version`, which changes when it does", 2) from None
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+_ROOTS = (Algorithm, CongestionControl, RtoEstimator, LossDetector, ABC)
+
+
+def _parameters(algorithm: type[Algorithm]) -> list[tuple[str, bool | int | float | str]]:
+    found = []
+    if algorithm.__init__ is object.__init__:
+        return []
+    for parameter in list(inspect.signature(algorithm.__init__).parameters.values())[1:]:
+        if not isinstance(parameter.default, bool | int | float | str):
+            message = f"parameter `{parameter.name}` of {algorithm.__qualname__} has no default"
+            raise UsageError(message, "give it a default: a truth value, a number or a text", 2)
+        found.append((parameter.name, parameter.default))
+    return found

@@ -1,0 +1,65 @@
+//! The extension module of the Python package `recoup`.
+//!
+//! Python code in `python/recoup` is the interface; this crate is what it stands on, and nothing else imports it. A native
+//! object does one thing and converts values; defaults, documentation and conveniences are in Python.
+//!
+//! | what | where |
+//! |---|---|
+//! | operations that wait without the interpreter lock | [`operation`] |
+//! | fetching and serving | [`client`] |
+//! | scenarios, runs, result folders | [`scenario`], [`runs`], [`sweep`] |
+//! | tables as Arrow streams | [`arrow`] |
+//! | algorithms that are Python classes; specs | [`algorithm`], [`spec`] |
+//! | papers and their claims | [`study`] |
+mod algorithm;
+mod arrow;
+mod client;
+mod error;
+mod operation;
+mod runs;
+mod scenario;
+mod spec;
+mod study;
+mod sweep;
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::algorithm::{Arrival, Delivered, LossEvent, Sample, register};
+    #[pymodule_export]
+    use super::client::{Client, Reader, Server, Stream, read_listing};
+    #[pymodule_export]
+    use super::operation::Operation;
+    #[pymodule_export]
+    use super::runs::{Runs, Table};
+    #[pymodule_export]
+    use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::spec::{full_spec, spec_names};
+    #[pymodule_export]
+    use super::study::{check_study, studies};
+    #[pymodule_export]
+    use super::sweep::{Campaign, build, make_parcels};
+    #[pymodule_export]
+    use super::{main, set_program};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Runs the command `recoup` with these arguments, and returns its exit code. `program` is the script that runs it.
+#[pyfunction]
+fn main(py: Python<'_>, program: PathBuf, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| recoup_cli::run_inside(program, arguments))
+}
+
+/// The file whose content identifies this build in result folders: the extension module.
+#[pyfunction]
+fn set_program(path: PathBuf) {
+    recoup_lab::digest::set_program(path);
+}

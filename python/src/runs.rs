@@ -1,0 +1,218 @@
+//! Results of runs, and their tables.
+use crate::arrow;
+use crate::error::{OrRaise, raised};
+use pyo3::exceptions::{PyIndexError, PyKeyError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+use recoup::Error;
+use recoup_lab::explain::{Kept, explain};
+use recoup_lab::folder;
+use recoup_lab::journal::Row;
+use recoup_lab::table::head;
+use recoup_sim::record::Table as Records;
+use recoup_sim::record::table::{Cell, Type};
+use recoup_sim::statistic::Estimate;
+use recoup_sim::timeline::Wanted;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Runs of a scenario: a row for each, with the values of its sweep, seed, digest and metrics.
+#[pyclass(frozen, module = "recoup._native")]
+pub(crate) struct Runs {
+    kept: Arc<Kept>,
+    table: Records,
+    records: BTreeMap<String, Records>,
+}
+
+impl Runs {
+    /// The runs in `kept`, with their records by name.
+    pub(crate) fn new(kept: Kept, records: BTreeMap<String, Records>) -> Self {
+        let rows: Vec<_> = kept.rows().iter().map(|row| (row.values.as_slice(), row)).collect();
+        Self { table: folder::runs(&rows), kept: Arc::new(kept), records }
+    }
+
+    fn rows(&self) -> &[Row] {
+        self.kept.rows()
+    }
+}
+
+#[pymethods]
+impl Runs {
+    fn __len__(&self) -> usize {
+        self.rows().len()
+    }
+
+    /// The run of that number, as a dictionary.
+    fn row<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
+        let missing = || PyIndexError::new_err(format!("there is no run {number}"));
+        let row = self.rows().get(number).ok_or_else(missing)?;
+        let run = PyDict::new(py);
+        run.set_item("point", &row.point)?;
+        run.set_item("values", row.values.iter().cloned().collect::<BTreeMap<_, _>>())?;
+        run.set_item("seed", row.seed)?;
+        run.set_item("digest", &row.digest)?;
+        run.set_item("end_s", row.end_s)?;
+        run.set_item("elapsed_s", row.elapsed_s)?;
+        let metrics = PyDict::new(py);
+        for (name, value) in &row.metrics {
+            metrics.set_item(name, value)?;
+        }
+        run.set_item("metrics", metrics)?;
+        Ok(run)
+    }
+
+    /// The table of runs.
+    fn table(&self) -> Table {
+        Table(self.table.clone())
+    }
+
+    /// Of each metric the mean over the seeds of each point with its 95 % confidence interval: a row for each point.
+    fn summary(&self, metrics: Vec<String>) -> Table {
+        Table(summary(self.rows(), &metrics))
+    }
+
+    /// Names of the records.
+    fn records(&self) -> Vec<String> {
+        self.records.keys().cloned().collect()
+    }
+
+    /// The record of that name, of all runs.
+    fn record(&self, name: &str) -> PyResult<Table> {
+        let known = || {
+            let known = self.records().join(", ");
+            let there = if known.is_empty() { "none".into() } else { known };
+            PyKeyError::new_err(format!("no record is called `{name}`; there is: {there}"))
+        };
+        self.records.get(name).cloned().map(Table).ok_or_else(known)
+    }
+
+    /// Why a segment was late, as text; the run is made again.
+    #[pyo3(signature = (wanted, at, seed, application))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        wanted: &str,
+        at: Vec<String>,
+        seed: Option<u64>,
+        application: Option<&str>,
+    ) -> PyResult<String> {
+        let asked = match wanted.parse() {
+            Ok(number) => Wanted::Segment(number),
+            Err(_) => {
+                let name = wanted.parse().map_err(|error| {
+                    raised(py, &Error::usage(format!("`{wanted}` is no segment: {error}")))
+                })?;
+                Wanted::Content(name)
+            }
+        };
+        let story = py.detach(|| {
+            let chosen = self.kept.choose(&at, seed)?;
+            let (consumer, story) = explain(&self.kept, &chosen, application, asked)?;
+            story.map(|story| story.to_string()).ok_or_else(|| {
+                Error::usage(format!("{consumer} never asked for {wanted}"))
+                    .with_remedy("segments count from 0; a name is that of a Data packet")
+            })
+        });
+        story.or_raise(py)
+    }
+}
+
+/// Probability that an interval holds the mean.
+const LEVEL: f64 = 0.95;
+
+fn summary(rows: &[Row], metrics: &[String]) -> Records {
+    let mut points: Vec<(&Row, Vec<&Row>)> = Vec::new();
+    for row in rows {
+        match points.iter_mut().find(|(first, _)| first.point == row.point) {
+            Some((_, rows)) => rows.push(row),
+            None => points.push((row, vec![row])),
+        }
+    }
+    let own = metrics.iter().flat_map(|it| ["", "_low", "_high"].map(|end| format!("{it}{end}")));
+    let own: Vec<_> = own.chain(["seeds".to_owned()]).collect();
+    let names: Vec<_> = own.iter().map(String::as_str).collect();
+    let axes: Vec<_> = rows.first().map_or(&[][..], |row| &row.values).iter().collect();
+    let heads: Vec<_> = axes.iter().map(|(axis, _)| head(axis, &names)).collect();
+    let mut columns: Vec<_> = heads.iter().map(|it| (it.as_ref(), "", Type::Text)).collect();
+    columns.push(("seeds", "", Type::U64));
+    columns.extend(own[..own.len() - 1].iter().map(|name| (name.as_str(), "", Type::F64)));
+    let mut table = Records::new("summary", &columns);
+    for (first, rows) in &points {
+        let value = |(axis, _): &&(String, String)| {
+            let own = first.values.iter().find(|(name, _)| name == axis);
+            Cell::Text(own.map_or("", |(_, value)| value))
+        };
+        let mut cells: Vec<_> = axes.iter().map(value).collect();
+        cells.push(Cell::U64(rows.len() as u64));
+        for metric in metrics {
+            let values: Vec<_> = rows.iter().filter_map(|row| row.metric(metric)).collect();
+            let estimate = Estimate::of(&values, LEVEL);
+            let figure =
+                |of: fn(&Estimate) -> f64| Cell::F64(estimate.as_ref().map_or(f64::NAN, of));
+            cells.extend([figure(|it| it.mean), figure(Estimate::low), figure(Estimate::high)]);
+        }
+        table.push(&cells);
+    }
+    table
+}
+
+/// Named columns of equal length.
+#[pyclass(frozen, module = "recoup._native")]
+pub(crate) struct Table(pub(crate) Records);
+
+#[pymethods]
+impl Table {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Only each so-manieth row was kept, to bound memory.
+    #[getter]
+    fn every(&self) -> u64 {
+        self.0.every
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Names of the columns with their units, which may be empty.
+    fn units(&self) -> Vec<(String, &'static str)> {
+        self.0.columns.iter().map(|column| (column.name.clone(), column.unit)).collect()
+    }
+
+    /// The values of a column as a list; `None` where a number is absent.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let missing = || PyKeyError::new_err(format!("no column is called `{name}`"));
+        let column = self.0.column(name).ok_or_else(missing)?;
+        let list = PyList::empty(py);
+        for row in 0..self.0.len() {
+            list.append(value(py, column.values.get(row))?)?;
+        }
+        Ok(list)
+    }
+
+    /// An Arrow stream in a capsule.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer answer with its own schema.
+        drop(requested_schema);
+        arrow::stream(py, &self.0)
+    }
+}
+
+fn value<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match cell {
+        Cell::U64(value) => value.into_pyobject(py)?.into_any(),
+        Cell::I64(value) => value.into_pyobject(py)?.into_any(),
+        Cell::F64(value) if value.is_nan() => py.None().into_bound(py),
+        Cell::F64(value) => value.into_pyobject(py)?.into_any(),
+        Cell::Text(value) => value.into_pyobject(py)?.into_any(),
+        Cell::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+    })
+}

@@ -1,0 +1,188 @@
+//! Scenarios, and their runs in this process.
+use crate::algorithm::Guarded;
+use crate::error::OrRaise;
+use crate::runs::Runs;
+use pyo3::prelude::*;
+use recoup::Error;
+use recoup_lab::campaign::{Campaign, Outcome, Stage};
+use recoup_lab::executor::{Executor, Job, Report, Threads};
+use recoup_lab::explain::Kept;
+use recoup_lab::journal::Row;
+use recoup_lab::source::{Given, Source};
+use recoup_lab::table::labelled;
+use recoup_sim::record::Table;
+use recoup_transport::spec::family::versions_in;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A scenario file that was read, with the files that it names.
+#[pyclass(frozen, module = "recoup._native")]
+pub(crate) struct Scenario {
+    pub(crate) source: Arc<Source>,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads the text of a scenario; files that it names are in `folder`. Settings are `path=value`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        text: String,
+        name: &str,
+        folder: PathBuf,
+        settings: Vec<String>,
+    ) -> PyResult<Self> {
+        let given = Given::beside(name, &folder, text);
+        let source = py.detach(|| Source::scenario_in(given, &settings)).or_raise(py)?;
+        Ok(Self { source: Arc::new(source) })
+    }
+
+    /// What it is about.
+    #[getter]
+    fn title(&self) -> &str {
+        self.source.file.title()
+    }
+
+    /// The seeds that it asks for.
+    fn seeds(&self) -> Vec<u64> {
+        self.source.file.seeds().iter().collect()
+    }
+
+    /// The values of each point of its sweep, by axis.
+    fn points(&self) -> Vec<Vec<(String, String)>> {
+        self.source.file.points().iter().map(|point| point.values.clone()).collect()
+    }
+
+    /// The whole scenario in normal form, defaults written out.
+    fn toml(&self) -> String {
+        self.source.file.to_toml()
+    }
+
+    /// The registered classes that it names.
+    fn registered(&self) -> Vec<&'static str> {
+        versions_in(&self.source.file.to_toml()).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Digest of the scenario at each point, by which its runs are known.
+    fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let campaign = py.detach(|| Campaign::new(&self.source, None)).or_raise(py)?;
+        Ok(campaign.points.into_iter().map(|stage| stage.key).collect())
+    }
+
+    /// Makes every run, and keeps the results in memory. `progress` is called with the runs that have ended, and all.
+    #[pyo3(signature = (seeds, jobs, progress))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        seeds: Option<Vec<u64>>,
+        jobs: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Runs> {
+        let source = Arc::clone(&self.source);
+        let mut campaign = py.detach(|| Campaign::new(&source, None)).or_raise(py)?;
+        if let Some(seeds) = seeds {
+            campaign.seeds = seeds;
+        }
+        let tasks: Vec<_> = (0..campaign.points.len())
+            .flat_map(|stage| campaign.seeds.iter().map(move |seed| (stage, *seed)))
+            .collect();
+        let threads = jobs.map_or_else(Threads::default, Threads);
+        let made = make(py, &campaign.points, &tasks, threads, progress)?;
+        let mut records: BTreeMap<String, Table> = BTreeMap::new();
+        let mut rows = Vec::new();
+        for (row, outcome) in made {
+            for table in &outcome.tables {
+                let whole = labelled(table, &row.values, row.seed);
+                match records.get_mut(&table.name) {
+                    Some(record) => record.append(&whole),
+                    None => drop(records.insert(table.name.clone(), whole)),
+                }
+            }
+            rows.push(row);
+        }
+        Ok(Runs::new(Kept::of(source, campaign, rows), records))
+    }
+}
+
+/// Makes the runs of these tasks, a place in `points` and a seed each, and returns them in the same order.
+pub(crate) fn make(
+    py: Python<'_>,
+    points: &[Stage],
+    tasks: &[(usize, u64)],
+    threads: Threads,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<(Row, Outcome)>> {
+    let jobs: Vec<_> = tasks
+        .iter()
+        .enumerate()
+        .filter_map(|(number, (stage, seed))| {
+            Some(Job { number, stage: points.get(*stage)?, seed: *seed })
+        })
+        .collect();
+    let (attention, runner) = (Attention::default(), Guarded::default());
+    let mut made: BTreeMap<usize, (Row, Outcome)> = BTreeMap::new();
+    let mut failed = None;
+    py.detach(|| {
+        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(&runner, None, stop);
+        threads.execute(&jobs, &run, &mut |report| {
+            match report {
+                Report::Ended(number, Ok(Some(ended))) => {
+                    made.insert(number, ended);
+                    attention.report(progress.as_ref(), made.len(), jobs.len());
+                }
+                Report::Ended(_, Err(error)) => drop(failed.get_or_insert(error)),
+                Report::Ended(_, Ok(None)) | Report::Idle => {}
+            }
+            match failed.is_some() || attention.is_wanted() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+    });
+    attention.raise()?;
+    runner.raised().map_or(Ok(()), Err)?;
+    match failed {
+        Some(error) => Err::<(), Error>(error).or_raise(py).map(|()| Vec::new()),
+        None => Ok(made.into_values().collect()),
+    }
+}
+
+/// What Python wants of work that goes on without the interpreter lock: a signal handler or a callback has raised.
+#[derive(Default)]
+pub(crate) struct Attention {
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Attention {
+    /// Whether the work is to end. Runs handlers of signals.
+    pub(crate) fn is_wanted(&self) -> bool {
+        if let Err(error) = Python::attach(|py| py.check_signals()) {
+            self.note(error);
+        }
+        self.lock().is_some()
+    }
+
+    /// Calls a callback with two counts.
+    pub(crate) fn report(&self, callback: Option<&Py<PyAny>>, done: usize, all: usize) {
+        let Some(callback) = callback else { return };
+        if let Err(error) = Python::attach(|py| callback.call1(py, (done, all))) {
+            self.note(error);
+        }
+    }
+
+    /// Raises what was raised.
+    pub(crate) fn raise(self) -> PyResult<()> {
+        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    fn note(&self, error: PyErr) {
+        self.lock().get_or_insert(error);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<PyErr>> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,34 @@
+//! Specs of algorithms, checked against their families.
+use crate::error::raised;
+use pyo3::prelude::*;
+use recoup::Error;
+use recoup_transport::congestion::Congestion;
+use recoup_transport::loss::Loss;
+use recoup_transport::rto::Rto;
+
+/// The names of the algorithms of a family: `congestion`, `rto` or `loss`.
+#[pyfunction]
+pub(crate) fn spec_names(py: Python<'_>, family: &str) -> PyResult<Vec<&'static str>> {
+    match family {
+        "congestion" => Ok(Congestion::names().collect()),
+        "rto" => Ok(Rto::names().collect()),
+        "loss" => Ok(Loss::names().collect()),
+        _ => Err(unknown(py, family)),
+    }
+}
+
+/// Reads a spec of a family, and returns it with every parameter.
+#[pyfunction]
+pub(crate) fn full_spec(py: Python<'_>, family: &str, text: &str) -> PyResult<String> {
+    let full = match family {
+        "congestion" => text.parse::<Congestion>().map(|it| it.full()),
+        "rto" => text.parse::<Rto>().map(|it| it.full()),
+        "loss" => text.parse::<Loss>().map(|it| it.full()),
+        _ => return Err(unknown(py, family)),
+    };
+    full.map_err(|error| raised(py, &error.into()))
+}
+
+fn unknown(py: Python<'_>, family: &str) -> PyErr {
+    raised(py, &Error::usage(format!("no family of algorithms is called `{family}`")))
+}
