@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use libfuzzer_sys::fuzz_target;
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::management::{
-    FaceDescription, FaceOrder, FaceRefusal, ManagementOptions, Notice,
+    FaceDescription, FaceOrder, OrderError, ManagementOptions, Notice,
 };
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeOptions;
@@ -215,7 +215,7 @@ impl World {
 
     /// The owner carries out an order, or refuses.
     fn order(&mut self, script: &mut Script<'_>) {
-        let refusal = script.one(&FaceRefusal::ALL);
+        let error = script.one(&OrderError::ALL);
         let obeys = script.below(2) == 0;
         let Some(order) = self.orders.pop() else {
             return;
@@ -228,7 +228,7 @@ impl World {
                 return self.notice(Notice::FaceGone { face });
             }
         };
-        let outcome = if obeys { Ok(face) } else { Err(refusal) };
+        let outcome = if obeys { Ok(face) } else { Err(error) };
         if obeys {
             self.next_face = (self.next_face + 1).min(40);
             self.up(face);

@@ -93,11 +93,11 @@ impl Link {
         self.sent += 1;
         let sending = Sending {
             kind: script.one(&[FrameKind::Interest, FrameKind::Data]),
-            octets: 1 + script.number() as u32 % 1_500,
+            bytes: 1 + script.number() as u32 % 1_500,
             lifetime: script.one(&[None, Some(4_000), Some(100)]).map(Duration::from_millis),
             packet,
             alone: script.below(4) > 0,
-            room_octets: script.number() as usize % 500,
+            free_bytes: script.number() as usize % 500,
         };
         let tag = self.ends[from].send(self.now, &packet, &sending);
         if tag.label.is_some() {
@@ -197,7 +197,7 @@ impl Link {
         let (due, it) = (self.ends[end].deadline(), self.ends[end].counters());
         assert!(due.is_none_or(|due| due > self.now), "due {due:?} at {}", self.now);
         let (frames, octets) = self.bounds;
-        assert!(it.held <= frames && it.held_octets <= octets, "{it:?}");
+        assert!(it.held <= frames && it.held_bytes <= octets, "{it:?}");
         let ended = it.resent + it.settled + it.given_up + it.expired;
         assert_eq!(it.labelled, ended + it.held, "{it:?}");
     }

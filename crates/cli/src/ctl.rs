@@ -145,7 +145,7 @@ fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), 
             };
             match forwarder.try_command(Verb::FaceCreate, create)? {
                 Ok(done) => out.one(&done),
-                Err(ManagementError::Refused { code: 409, .. }) => {
+                Err(ManagementError::Rejected { code: 409, .. }) => {
                     let there = FaceFilter { local_uri, ..leads_to(uri) };
                     let there = query(forwarder, there)?.first().map(|it| it.profile.face_id);
                     out.one(
@@ -225,7 +225,7 @@ fn open(forwarder: &mut Forwarder, uri: &FaceUri) -> Result<Option<u64>, Failure
     match forwarder.try_command(Verb::FaceCreate, wish)? {
         Ok(done) => Ok(done.face_id),
         // Another client opened it first.
-        Err(ManagementError::Refused { code: 409, .. }) => {
+        Err(ManagementError::Rejected { code: 409, .. }) => {
             number(forwarder, &FaceRef::Uri(uri.clone()))
         }
         Err(error) => Err(Failure::new(Exit::Other, format!("cannot open {uri}: {error}"))),

@@ -130,7 +130,7 @@ mod tests {
         let received = Event::Received {
             segment: 3,
             content_bytes: 1,
-            wire_octets: 2,
+            wire_bytes: 2,
             rtt,
             delay: rtt,
             transmissions: 1,

@@ -3,12 +3,12 @@ use bytes::Bytes;
 
 /// Load of a queue and of a link.
 pub trait Load {
-    /// Bytes that it is charged with; the same as long as it is queued.
-    fn octets(&self) -> u32;
+    /// Size in bytes, constant while it is queued.
+    fn bytes(&self) -> u32;
 }
 
 impl Load for Bytes {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         u32::try_from(self.len()).unwrap_or(u32::MAX)
     }
 }

@@ -1,10 +1,11 @@
-//! What one exchange of an Interest and its Data costs a node without sockets: decoding, tables, content store, encoding.
+//! Cost of one exchange of an Interest and its Data in a node without sockets: decoding, tables, content store,
+//! encoding.
 //!
 //! `cargo run --release -p recoup-forwarder --example exchange_cost [EXCHANGES]`
 //!
-//! Frames come in batches of 256, as from a driver that finds many in a buffer; Data have 100 bytes of content and are
-//! kept in a store of 65,536 packets, which is full when counting begins. For instruction counts, which no other work
-//! on the machine disturbs: `valgrind --tool=callgrind --toggle-collect='*measured*' …`.
+//! Frames arrive in batches of 256, as from a driver that finds many in a buffer. Data have 100 bytes of content and
+//! are stored in a content store of 65,536 packets, which is full when counting begins. For instruction counts, which
+//! other load on the machine does not disturb: `valgrind --tool=callgrind --toggle-collect='*measured*' …`.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};

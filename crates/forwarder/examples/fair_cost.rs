@@ -1,12 +1,12 @@
-//! What a scheduler costs a forwarder, for each exchange of an Interest and its Data.
+//! Cost of a scheduler in a forwarder, for each exchange of an Interest and its Data.
 //!
 //! `cargo run --release -p recoup-forwarder --example fair_cost`
 //!
-//! One node with two wire faces, toward consumers and toward a producer, takes frames of both and hands frames out. With a
-//! scheduler both faces have it: Interests pass the one, Data the other. A figure is the least processor time of several
-//! runs, less that of the loop around the node. *Pass*: the link has room for all, so each packet is measured and let
-//! through. *Wait*: each flow has two Interests under way, a new one for each answer, so nearly every packet waits for its
-//! time, and timers release it; without a scheduler as many wait at the producer, so that the tables hold the same.
+//! One node has two wire faces, toward consumers and toward a producer. With a scheduler both faces have it:
+//! Interests pass the one, Data the other. A figure is the least processor time of several runs, less that of the
+//! loop around the node. *Pass*: the link is not full, so each packet is measured and passes. *Wait*: each flow has
+//! two Interests in flight, a new one for each answer, so nearly every packet is queued, and timers release it.
+//! Without a scheduler as many are queued at the producer, so that the tables hold the same.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -101,7 +101,7 @@ fn node(scheduler: &str, bits: u64) -> Node {
     node
 }
 
-struct World {
+struct Harness {
     interest: Template,
     data: Template,
     pool: BytesMut,
@@ -112,7 +112,7 @@ struct World {
     holds: usize,
 }
 
-impl World {
+impl Harness {
     fn new() -> Self {
         let pool = BytesMut::with_capacity(1 << 16);
         let (interest, data) = (Template::interest(), Template::data());
@@ -160,36 +160,36 @@ impl World {
 /// Processor nanoseconds for each exchange; the loop alone if there is no node. Interests wait at the producer unless
 /// the node `schedules`.
 fn measure(node: Option<Node>, flows: u32, waits: bool, schedules: bool) -> f64 {
-    let mut world = World::new();
+    let mut harness = Harness::new();
     let (mut now, mut node) = (Instant::from_millis(1), node);
-    let under_way = if waits { u64::from(flows) * 2 } else { 1 };
-    world.holds = if waits && !schedules { under_way as usize - 1 } else { 0 };
+    let in_flight = if waits { u64::from(flows) * 2 } else { 1 };
+    harness.holds = if waits && !schedules { in_flight as usize - 1 } else { 0 };
     let before = cpu_nanos();
     for number in 0..EXCHANGES {
-        let frame = world.ask(number, flows);
+        let frame = harness.ask(number, flows);
         let Some(node) = &mut node else {
-            let frame = world.answer(&frame);
-            world.done += u64::from(black_box(frame).len() > 9);
+            let frame = harness.answer(&frame);
+            harness.done += u64::from(black_box(frame).len() > 9);
             continue;
         };
         if !waits {
             now += SPACING;
         }
         while let Some(due) = node.deadline().filter(|due| *due <= now) {
-            world.drain(node, due);
+            harness.drain(node, due);
         }
         node.handle(now, Input::Frame { face: CONSUMERS, frame });
-        world.drain(node, now);
-        while number + 1 - world.done >= under_way
+        harness.drain(node, now);
+        while number + 1 - harness.done >= in_flight
             && let Some(due) = node.deadline()
         {
             now = now.max(due);
-            world.drain(node, now);
+            harness.drain(node, now);
         }
     }
     let nanos = cpu_nanos() - before;
-    assert!(world.done + under_way >= EXCHANGES, "{} of {EXCHANGES} exchanges", world.done);
-    nanos as f64 / world.done as f64
+    assert!(harness.done + in_flight >= EXCHANGES, "{} of {EXCHANGES} exchanges", harness.done);
+    nanos as f64 / harness.done as f64
 }
 
 fn least(runs: impl Fn() -> f64) -> f64 {

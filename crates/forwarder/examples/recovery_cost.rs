@@ -1,10 +1,10 @@
-//! What recovery costs two nodes on a link that loses nothing: frames of 1,200 bytes of content, Interest one way, Data
-//! the other, in batches of 32.
+//! Cost of recovery for two nodes on a link without loss: frames of 1,200 bytes of content, Interests in one
+//! direction, Data in the other, in batches of 32.
 //!
 //! `cargo run --release -p recoup-forwarder --example recovery_cost [off|wldr|acked]…`
 //!
-//! Each line is the quickest of several rounds, in which the ways take turns, by the time that this thread had a processor
-//! (Linux; `/proc/thread-self/schedstat`), so that others may use the machine meanwhile.
+//! Each line is the fastest of several rounds, in which the kinds alternate, by the processor time of this thread
+//! (Linux; `/proc/thread-self/schedstat`), so that other load on the machine does not count.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -74,7 +74,7 @@ struct Leaving {
     link: Batch,
 }
 
-/// What a node does with frames that came by a face.
+/// Passes frames of a face to a node, and collects its frames.
 fn pass(node: &mut Node, now: Instant, by: FaceId, frames: Batch, out: &mut Leaving) {
     for frame in frames.frames() {
         node.handle(now, Input::Frame { face: by, frame });

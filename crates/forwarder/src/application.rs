@@ -5,20 +5,20 @@ use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, AppOutput, Application};
 use recoup_transport::time::Instant;
 
-/// An application in its place.
+/// An application and its prefixes.
 struct Attached {
     application: Box<dyn Application>,
     prefixes: Vec<Name>,
     flow_nonce: Option<u64>,
 }
 
-/// Applications by number; the numbers of those that are gone are given to others.
+/// Applications by number; freed numbers are reused.
 #[derive(Default)]
 pub(crate) struct Applications {
     places: Vec<Option<Attached>>,
-    /// Places in `places` that are free.
+    /// Free indices of `places`.
     free: Vec<usize>,
-    /// Who is asked next.
+    /// Index of the next application to poll.
     turn: usize,
 }
 
@@ -38,7 +38,7 @@ impl Applications {
         AppId(place as u32)
     }
 
-    /// Takes an application away; hands out its prefixes, unless it was gone already.
+    /// Removes an application; returns its prefixes, unless it is gone already.
     pub(crate) fn detach(&mut self, app: AppId) -> Option<Vec<Name>> {
         let place = app.0 as usize;
         let attached = self.places.get_mut(place)?.take()?;
@@ -53,12 +53,12 @@ impl Applications {
         attached.find(|(_, it)| it.application.awaits(data)).map(|(place, _)| AppId(place as u32))
     }
 
-    /// What the application's Interests carry.
+    /// Flow nonce of the application's Interests.
     pub(crate) fn flow_nonce(&self, app: AppId) -> Option<u64> {
         self.places.get(app.0 as usize)?.as_ref()?.flow_nonce
     }
 
-    /// Gives one application an input; `false` if it is gone.
+    /// Delivers an input to one application; `false` if it is gone.
     pub(crate) fn deliver(&mut self, now: Instant, app: AppId, input: AppInput) -> bool {
         let Some(Some(attached)) = self.places.get_mut(app.0 as usize) else {
             return false;
@@ -67,14 +67,14 @@ impl Applications {
         true
     }
 
-    /// Gives all applications an input.
+    /// Delivers an input to all applications.
     pub(crate) fn deliver_to_all(&mut self, now: Instant, input: &AppInput) {
         for attached in self.places.iter_mut().flatten() {
             attached.application.handle(now, input.clone());
         }
     }
 
-    /// The next thing that any application wants done; each has its turn.
+    /// The next output of any application, in round-robin order.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(AppId, AppOutput)> {
         for _ in 0..self.places.len() {
             let place = self.turn;

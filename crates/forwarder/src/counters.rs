@@ -1,17 +1,17 @@
-//! What a node counts beside what its faces carry.
+//! Counters of a node, beside those of its faces.
 use recoup_transport::time::Duration;
 
-/// Round trips shorter than this, in microseconds, are in the first class.
+/// Limit of the first class of round trips, in microseconds.
 const FIRST_MICROS: u64 = 16;
-/// Classes of round trips; each is twice as wide as the one before, the last one has no end.
+/// Classes of round trips; each is twice as wide as the one before, the last one has no limit.
 const CLASSES: usize = 24;
 
-/// What became of Interests.
+/// Counters of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeCounters {
     /// Pending Interests that Data answered.
     pub satisfied: u64,
-    /// Pending Interests that nobody answered in time.
+    /// Pending Interests that expired without an answer.
     pub unsatisfied: u64,
     /// Interests that the content store answered.
     pub cs_hits: u64,
@@ -19,12 +19,12 @@ pub struct NodeCounters {
     pub cs_misses: u64,
     /// Packets that were marked for congestion.
     pub marked: u64,
-    /// From the last sending of an Interest to its Data, at the face that answered.
+    /// Round-trip times from the last transmission of an Interest to its Data, at the upstream face.
     pub round_trips: Histogram,
 }
 
 impl NodeCounters {
-    /// What another node counted comes on top.
+    /// Adds the counters of another node.
     pub fn add(&mut self, other: &Self) {
         self.satisfied += other.satisfied;
         self.unsatisfied += other.unsatisfied;
@@ -35,7 +35,7 @@ impl NodeCounters {
     }
 }
 
-/// The length of a queue.
+/// Length of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueState {
     /// Queued packets.
@@ -51,7 +51,7 @@ impl std::ops::AddAssign for QueueState {
     }
 }
 
-/// How often durations fell into classes, each twice as wide as the one before.
+/// Numbers of durations by class, each twice as wide as the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u64; CLASSES],
@@ -59,7 +59,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Counts one duration.
     #[inline]
     pub fn add(&mut self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
@@ -70,7 +70,7 @@ impl Histogram {
         self.sum_micros = self.sum_micros.saturating_add(micros);
     }
 
-    /// Counts all that another has counted.
+    /// Adds the counts of another histogram.
     fn add_all(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
@@ -78,7 +78,8 @@ impl Histogram {
         self.sum_micros = self.sum_micros.saturating_add(other.sum_micros);
     }
 
-    /// Upper bounds, exclusive, and how many were below each of them; the last class, which has no bound, is left out.
+    /// Upper limits, exclusive, and the number of durations below each of them. The last class, which has no limit,
+    /// is left out.
     pub fn below(&self) -> impl Iterator<Item = (Duration, u64)> {
         let mut below = 0;
         self.counts.iter().take(CLASSES - 1).enumerate().map(move |(class, count)| {
@@ -87,13 +88,13 @@ impl Histogram {
         })
     }
 
-    /// How many there were.
+    /// Number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// All together.
+    /// Sum of all durations.
     #[must_use]
     pub const fn sum(&self) -> Duration {
         Duration::from_micros(self.sum_micros)

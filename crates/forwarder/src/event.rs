@@ -17,7 +17,7 @@ pub enum NodeEvent {
     },
     /// The content store evicted its oldest packets.
     CsEvicted {
-        /// How many.
+        /// Number of packets.
         packets: u32,
     },
     /// An Interest became pending.
@@ -66,12 +66,12 @@ pub enum NodeEvent {
     },
     /// A packet was marked for congestion.
     Marked {
-        /// At which face.
+        /// The face.
         face: FaceId,
     },
     /// The node sent a Nack of its own.
-    Refused {
-        /// Where the Nack went.
+    NackSent {
+        /// The downstream face.
         face: FaceId,
         /// The reason.
         reason: NackReason,
@@ -80,14 +80,14 @@ pub enum NodeEvent {
     Reforwarded {
         /// Hash of the Interest's name.
         hash: u64,
-        /// By which face it leaves.
+        /// The face of the new next hop.
         face: FaceId,
     },
     /// An Interest was returned downstream, because its next hop is gone or a link lost it or its Data.
     Flagged {
         /// Hash of the Interest's name.
         hash: u64,
-        /// Where it goes.
+        /// The downstream face.
         face: FaceId,
     },
     /// An application sent an Interest, which got this trace id.
@@ -111,7 +111,7 @@ pub enum NodeEvent {
         /// The Interest's trace id.
         id: u64,
     },
-    /// Data came back after an earlier copy of it had answered everybody.
+    /// Data arrived after an earlier copy of it had answered all downstream faces.
     TraceSuperseded {
         /// The Interest's trace id.
         id: u64,
@@ -120,7 +120,7 @@ pub enum NodeEvent {
     TraceCopied {
         /// The Interest's trace id.
         id: u64,
-        /// How many more.
+        /// Number of additional copies.
         copies: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! Faces: where packets come from and leave by.
+//! Faces: the interfaces of a node.
 //!
 //! A node handles two kinds of network faces alike but for their ends. *Wire* faces carry frames of bytes
 //! (sockets), *value* faces carry packets as values (the simulator). Applications sit behind faces of their own, so
@@ -11,8 +11,8 @@ pub use recoup_transport::management::LinkType;
 pub use recoup_transport::queue::QueueLimit;
 use serde::{Deserialize, Serialize};
 
-/// Number of a face, unique in its node: a driver numbers network faces from small numbers up and gives a number to another
-/// face only when it has given all others; the faces of applications follow from their [`AppId`].
+/// Number of a face, unique in its node. A driver numbers network faces from small numbers up, and reuses a number
+/// only after all others. The faces of applications follow from their [`AppId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FaceId(pub u32);
 
@@ -24,13 +24,13 @@ pub struct AppId(pub u32);
 const APP_BIT: u32 = 1 << 31;
 
 impl FaceId {
-    /// The face of the node's own management, behind which no application is.
+    /// The face of the node's own management, without an application.
     pub const MANAGEMENT: Self = Self(u32::MAX);
 
     /// The largest number of a network face.
     pub const LAST_OF_NETWORK: Self = Self(APP_BIT - 1);
 
-    /// What applications are told of Data from the content store, as NFD says it.
+    /// The IncomingFaceId of Data from the content store, as in NFD.
     pub const CONTENT_STORE: Self = Self(254);
 
     /// The face of an application.
@@ -51,7 +51,7 @@ impl FaceId {
 pub struct FaceAttributes {
     /// Frames, or packets as values.
     pub form: FaceForm,
-    /// Bytes that the receiving side of the face can hold before it loses frames, if known.
+    /// Bytes that the receiver of the face can buffer before it loses frames, if known.
     pub receive_budget: Option<u64>,
     /// The face leads toward producers: it is a next hop of "/".
     pub upstream: bool,
@@ -65,24 +65,24 @@ pub struct FaceAttributes {
     pub permanent: bool,
     /// The far end may be forged: no Data has left by the face. Such faces share low limits.
     pub provisional: bool,
-    /// Whether and when packets that leave are marked for congestion.
+    /// Congestion marking of outgoing packets; `None`: off.
     pub marking: Option<Marking>,
     /// Link recovery.
     #[serde(with = "recoup_transport::spec::as_text")]
     pub recovery: Recovery,
-    /// Limits of the face; `None`: what [`NodeOptions::limits`](crate::options::NodeOptions::limits) say.
-    /// A node whose options limit nothing does not count what faces take, and heeds only the rate.
+    /// Limits of the face; `None`: those of [`NodeOptions::limits`](crate::options::NodeOptions::limits). A node
+    /// without limits in its options does not count the slots of faces, and enforces only the rate.
     pub limits: Option<FaceLimits>,
 }
 
 impl FaceAttributes {
-    /// A face for frames of at most `mtu` bytes that is nothing special: opened by a peer, not local, without marks.
+    /// A face for frames of at most `mtu` bytes with default attributes: opened by a peer, not local, without marks.
     #[must_use]
     pub const fn wire(mtu: usize) -> Self {
         Self::of(FaceForm::Wire { mtu })
     }
 
-    /// A permanent face for packets as values, which wait in a queue of that size in the node, without marks.
+    /// A permanent face for packets as values, with a queue of that limit in the node, without marks.
     #[must_use]
     pub const fn value(queue: QueueLimit) -> Self {
         Self { permanent: true, ..Self::of(FaceForm::Value { queue }) }
@@ -104,20 +104,20 @@ impl FaceAttributes {
         }
     }
 
-    /// The same face leading toward producers; such a face is permanent.
+    /// Makes the face an upstream one, toward producers; such a face is permanent.
     #[must_use]
     pub const fn toward_producers(self) -> Self {
         Self { upstream: true, permanent: true, ..self }
     }
 }
 
-/// How a machine uses a face, for a driver that has to close one of many.
+/// Use of a face, for a driver that has to close one of many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceUse {
     /// Routes lead to the face.
     pub routes: bool,
-    /// Interests that came by the face are pending. A machine that does not limit faces does not know; nor does a worker of
-    /// the Interests that are pending at others.
+    /// Interests of the face are pending. A node without face limits does not know; nor does a worker of the
+    /// Interests that are pending at others.
     pub pending: bool,
     /// Data left by the face since it came up.
     pub answered: bool,
@@ -131,7 +131,7 @@ impl FaceUse {
     }
 }
 
-/// What a face carries.
+/// Transport of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FaceForm {
     /// Frames of bytes, sent as soon as they are made.
@@ -141,7 +141,7 @@ pub enum FaceForm {
     },
     /// Packets as values, one for each `Ready`; the others wait in the node.
     Value {
-        /// How many may wait, link headers included; what comes on top is dropped.
+        /// Limit of queued packets, link headers included; further ones are dropped.
         queue: QueueLimit,
     },
 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_face_of_an_application_leads_back_to_it() {
+    fn face_of_an_application_identifies_it() {
         assert_eq!(FaceId::of_app(AppId(7)).app(), Some(AppId(7)));
         assert_eq!(FaceId(7).app(), None);
         assert_ne!(FaceId::of_app(AppId(7)), FaceId(7));

@@ -1,4 +1,4 @@
-//! Flows: the packets of one content that one originator asks for.
+//! Flows: the packets of one content for one originator.
 //!
 //! Source: Udugama et al., hop-by-hop fairness (2013). A flow is the name of the content without the segment, and the
 //! flow nonce of the originator.
@@ -8,7 +8,7 @@ use recoup_packet::lp::field;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 
-/// The flow nonce that a packet carries.
+/// The flow nonce of a packet.
 pub(crate) fn nonce_of(hop: &Hop) -> Option<u64> {
     hop.extra.as_ref().and_then(|extra| field::flow_nonce(&extra.carried))
 }

@@ -1,21 +1,22 @@
 //! Forwarding: the tables of a node, and the pipelines of packets through them under NFD's names
 //! (`daemon/fw/forwarder.hpp`).
 //!
-//! `Forwarder` is a machine of its own. What leaves the tables goes over its `Edge`: packets to links, Interests and
-//! Data to applications, Interests to the management. In a [`Node`](crate::node::Node) these machines are behind the edge, in a test a
-//! recording.
+//! `Forwarder` is a state machine of its own. Its outputs go to its `Edge`: packets to links, Interests and Data to
+//! applications, Interests to the management. In a [`Node`](crate::node::Node) these machines are behind the edge, in
+//! a test a recording.
 //!
-//! | a node refuses an Interest with | if |
+//! | Nack reason | condition |
 //! |---|---|
-//! | NoRoute | no next hop is eligible and nobody is being asked already |
-//! | Duplicate | its nonce came by another face, or was seen by this node a short while ago |
-//! | Congestion | as many Interests are pending as there may be, in all or of its face, or it came faster than its face may ask |
-//! | Mobility | its face, or all faces that lead toward its name, are down or were lost a short while ago (`mobility`) |
-//! | Loss | a link lost it or its Data, and does not send it again (`wldr(mode=eln)`) |
+//! | NoRoute | no next hop is eligible and the Interest is not in flight |
+//! | Duplicate | its nonce came by another face, or was seen shortly before |
+//! | Congestion | the PIT or the face's limit is full, or the rate limit is exceeded |
+//! | Mobility | its face, or all next hops, are down or were just lost (`mobility`) |
+//! | Loss | a link lost it or its Data, and does not resend it (`wldr(mode=eln)`) |
 //!
-//! It reports nothing on a multi-access face, for others there may know better; no face that leads toward producers, for
-//! a forwarder there has its own reasons for what it brings here; and no application while there is no way out, for
-//! it knows. Refusals that came from further on are passed to everybody who waits, except on multi-access faces.
+//! The node sends no Nack of its own on a multi-access face, because other receivers there may have a route. It sends
+//! none on upstream faces, whose forwarders have reasons of their own for sending the Interest here. It sends none to
+//! an application while there is no uplink, because the application is notified of that. Nacks from upstream are
+//! passed to all downstream faces, except on multi-access faces.
 mod anticipation;
 mod content_store_hit;
 mod content_store_miss;
@@ -97,9 +98,9 @@ pub(crate) struct Forwarder<E> {
     pub(crate) counters: NodeCounters,
     provider_id: Option<u64>,
     anticipation: Anticipation,
-    /// Memory of packets that were received.
+    /// Memory of received packets.
     memory: PacketMemory,
-    /// Lent to the pipelines, so that they need no memory of their own.
+    /// Scratch space of the pipelines.
     actions: Vec<Action>,
     found: Vec<PitId>,
     pub(crate) edge: E,
@@ -109,7 +110,7 @@ impl<E: Edge> Forwarder<E> {
     /// Tables without faces and routes.
     ///
     /// # Errors
-    /// If the text of the strategy cannot be read.
+    /// The name of the strategy is unknown.
     pub(crate) fn new(options: &NodeOptions, edge: E) -> Result<Self, SpecError> {
         let hasher = NameHasher::new(options.hash_seed);
         let mut strategies = PrefixTable::new(hasher.clone());
@@ -142,7 +143,7 @@ impl<E: Edge> Forwarder<E> {
         })
     }
 
-    /// Handles one timer that is due; `false` if none is.
+    /// Handles one expired timer; `false` if there is none.
     pub(crate) fn fire(&mut self, now: Instant) -> bool {
         let Some(id) = self.pit.pop_due(now) else {
             return false;
@@ -151,15 +152,15 @@ impl<E: Edge> Forwarder<E> {
         true
     }
 
-    /// When the next timer is due.
+    /// Time of the next timer.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.pit.deadline()
     }
 
-    /// Reads a whole network packet that came behind `header`, or bare.
+    /// Decodes a whole network packet that came behind `header`, or bare.
     ///
     /// # Errors
-    /// If it is not a valid packet.
+    /// The packet is malformed.
     #[inline]
     pub(crate) fn decode(
         &mut self,
@@ -170,7 +171,7 @@ impl<E: Edge> Forwarder<E> {
         Packet::from_wire(header, packet, &self.hasher, &mut self.memory, will_stay)
     }
 
-    /// A packet came by a network face of this node.
+    /// Handles a packet that came by a network face of this node.
     #[inline]
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
         if packet.kind() == Kind::Interest && !self.faces.admits(now, face) {
@@ -179,8 +180,8 @@ impl<E: Edge> Forwarder<E> {
         self.enter(now, face, packet, Visit::ONLY);
     }
 
-    /// A packet that came by a network face, of this node or of another worker, and not too fast; whether it was Data for
-    /// which somebody waited.
+    /// Handles a packet that came by a network face, of this node or of another worker, within the rate limit.
+    /// Returns whether it was solicited Data.
     #[inline]
     pub(crate) fn enter(
         &mut self,
@@ -207,7 +208,7 @@ impl<E: Edge> Forwarder<E> {
         false
     }
 
-    /// Rejects an Interest that came too fast.
+    /// Rejects an Interest beyond the rate limit.
     pub(crate) fn reject_fast(&mut self, now: Instant, face: FaceId, packet: Packet) {
         let Packet { body: Body::Interest(interest), hop } = packet else {
             return;
@@ -215,12 +216,12 @@ impl<E: Edge> Forwarder<E> {
         if let Some(face) = self.faces.get_mut(face) {
             face.count_in(Kind::Interest);
         }
-        self.refuse(now, face, &interest, &hop, NackReason::Congestion);
+        self.nack(now, face, &interest, &hop, NackReason::Congestion);
         self.drop_interest(face, &hop, DropReason::TooFast);
     }
 
-    /// An application sends an Interest; `fields` are carried over to the next hops, and so is the flow nonce of the
-    /// application.
+    /// Sends an Interest of an application. Its `fields` are forwarded to the next hops, and so is the flow nonce of
+    /// the application.
     pub(crate) fn express(
         &mut self,
         now: Instant,
@@ -244,23 +245,23 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Hash of the content that a pending Interest asks for.
+    /// Hash of the content that a pending Interest requests.
     fn content_of(&mut self, id: PitId) -> u64 {
         let Self { pit, hasher, .. } = self;
         pit.entry_mut(id).content(|name| flow::content(hasher, name))
     }
 
-    /// As [`content_of`](Self::content_of), of Data that answers; `None` if no packets are scheduled.
+    /// As [`content_of`](Self::content_of), for Data that answers; `None` if no packets are scheduled.
     fn content_of_answer(&mut self, id: PitId, data: &Data) -> Option<u64> {
         if !self.edge.schedules() {
             return None;
         }
-        // Both names are the same if they are as long; an answer may have a longer one.
+        // Both names are equal if they are as long; an answer may have a longer one.
         let same = self.pit.entry(id).interest().name.len() == data.name().len();
         Some(if same { self.content_of(id) } else { flow::content(&self.hasher, data.name()) })
     }
 
-    /// What identifies a pending Interest to an application.
+    /// Return path of a pending Interest, for an application.
     fn return_path(&self, id: PitId) -> ReturnPath {
         ReturnPath(self.pit.ticket(id))
     }

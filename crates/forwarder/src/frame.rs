@@ -1,12 +1,12 @@
-//! A frame that leaves: few bytes that were written for it, and the bytes of a packet that it shares with others.
+//! An outgoing frame: a short head that was written for it, and a shared packet body.
 //!
-//! Who sends a frame collects bytes anyway (into a batch of datagrams, or a vectored write), so nothing is gained by copying
-//! a packet behind its link header first.
+//! A driver collects bytes anyway (into a batch of datagrams, or a vectored write), so copying a packet behind its
+//! link header saves nothing.
 use bytes::{Bytes, BytesMut};
 use recoup_transport::link::recovery::lean::Head;
 use std::fmt;
 
-/// A whole frame in two parts. Cloning shares the second.
+/// A frame in two parts. Clones share the second.
 #[derive(Clone)]
 pub struct Frame {
     head: Head,
@@ -14,7 +14,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Bytes that stand before `body`.
+    /// A frame with these bytes before `body`.
     #[must_use]
     pub fn new(head: Head, body: Bytes) -> Self {
         Self { head, body }
@@ -24,7 +24,7 @@ impl Frame {
     #[must_use]
     #[inline]
     pub fn head(&self) -> &[u8] {
-        self.head.octets()
+        self.head.bytes()
     }
 
     /// The shared bytes.
@@ -34,19 +34,19 @@ impl Frame {
         &self.body
     }
 
-    /// Bytes of the whole frame.
+    /// Length of the whole frame, in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.head().len() + self.body.len()
     }
 
-    /// Whether there are no bytes.
+    /// Whether the frame is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The whole frame in one piece; copied unless it is one already.
+    /// The whole frame in one buffer; copied unless one part is empty.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         if self.head().is_empty() {
@@ -77,13 +77,13 @@ mod tests {
     use recoup_transport::link::recovery::Label;
 
     #[test]
-    fn a_frame_in_two_parts_is_their_octets_one_after_the_other() {
+    fn frame_is_the_concatenation_of_its_parts() {
         let label = Label { epoch: 1, number: 2, origin: None };
         let body = Bytes::from_static(b"body");
         let head = Head::new(label, body.len()).unwrap();
         let frame = Frame::new(head, body.clone());
-        assert_eq!((frame.len(), frame.is_empty()), (head.octets().len() + 4, false));
-        assert_eq!(frame.into_bytes(), [head.octets(), b"body"].concat());
+        assert_eq!((frame.len(), frame.is_empty()), (head.bytes().len() + 4, false));
+        assert_eq!(frame.into_bytes(), [head.bytes(), b"body"].concat());
         assert_eq!(Frame::from(body.clone()).into_bytes(), body);
         assert!(Frame::from(Bytes::new()).is_empty());
     }

@@ -1,14 +1,14 @@
-//! Hashing names, alike in all nodes of one world.
+//! Hashes of names, equal in all nodes of one simulation.
 //!
-//! Names are chosen by whoever sends packets, so all secrets of the hash function follow from the
-//! seed; a driver of real faces draws it from the system's entropy. The function is foldhash (Orson
-//! Peters): deterministic for a seed, though other on machines with 32-bit words.
+//! Remote nodes choose names, so all secrets of the hash function follow from the seed; a driver of real faces draws
+//! it from the system's entropy. The function is foldhash (Orson Peters): deterministic for a seed, but different on
+//! machines with 32-bit words.
 use foldhash::SharedSeed;
 use foldhash::fast::FoldHasher;
 pub(crate) use recoup_transport::random::mix;
 use std::hash::Hasher;
 
-/// Hashes the bytes of names; the same seed gives the same hashes.
+/// Hashes the bytes of names; equal seeds give equal hashes.
 #[derive(Clone, Debug)]
 pub struct NameHasher {
     start: u64,
@@ -16,7 +16,7 @@ pub struct NameHasher {
 }
 
 impl NameHasher {
-    /// A hasher for this seed. On real networks it must be one that peers cannot know.
+    /// A hasher with this seed. On real networks peers must not know it.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { start: mix(seed), secrets: SharedSeed::from_u64(seed) }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_follow_from_octets_and_seed_alone() {
+    fn hashes_depend_on_bytes_and_seed_only() {
         let (one, same, other) = (NameHasher::new(1), NameHasher::new(1), NameHasher::new(2));
         for value in [&b""[..], b"\x08\x01a", &[7; 300]] {
             assert_eq!(one.hash(value), same.hash(value));

@@ -1,21 +1,21 @@
 //! Limits of faces, so that no neighbour exhausts the memory of a node or starves the others.
 //!
 //! Pending Interests take *slots* of the table: one for each started [`SLOT_BYTES`] bytes of the Interest, so that
-//! the same limit bounds their number and their memory. An Interest without a free slot is answered with a Nack
+//! one limit covers their number and their memory. An Interest without a free slot is answered with a Nack
 //! (Congestion).
 //!
 //! Source of the fair share: A. K. Choudhury and E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet
 //! switches", 1998, with α = 1: no face takes more slots than are free, so some stay free under any load.
 //!
-//! Differences: slots of a table are shared instead of cells of a buffer; a quarter of the table is left to
-//! faces that have few, for where many arrive one after the other, each takes half of what the one before has left.
+//! Differences: slots of a table are shared instead of cells of a buffer. A quarter of the table is reserved for
+//! faces with few slots: with many new faces, each takes half of the rest.
 use recoup_transport::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an Interest that count as one slot.
 pub const SLOT_BYTES: u32 = 512;
 
-/// What a face may take whatever the others have, as long as the table is not full.
+/// Slots of a face that are always admitted while the table is not full.
 pub(crate) const FEW: usize = 8;
 
 /// The part of the table that provisional faces share.
@@ -68,7 +68,7 @@ pub(crate) fn slots(bytes: u32) -> u8 {
     u8::try_from(1 + bytes / SLOT_BYTES).unwrap_or(u8::MAX)
 }
 
-/// Longest time that an Interest stays pending, whatever lifetime it asks for.
+/// Longest time that an Interest stays pending, whatever its lifetime.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(120);
 
 #[cfg(test)]
@@ -76,12 +76,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_interests_take_several_places() {
+    fn long_interests_take_several_slots() {
         assert_eq!([0, 511, 512, 8_800, u32::MAX].map(slots), [1, 1, 2, 18, 255]);
     }
 
     #[test]
-    fn whoever_asks_for_how_much_something_stays_free() {
+    fn some_slots_stay_free_under_any_load() {
         let limits = FaceLimits { fair: true, ..FaceLimits::default() };
         let (limit, mut taken) = (1_000, [0_usize; 9]);
         for _ in 0..limit {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_face_that_comes_last_gets_a_few() {
+    fn last_face_gets_a_few_slots() {
         let limits = FaceLimits { fair: true, ..FaceLimits::default() };
         let (limit, mut total) = (10_000, 0);
         for _ in 0..200 {

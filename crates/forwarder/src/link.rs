@@ -1,14 +1,15 @@
 //! Links of faces: framing, fragments, recovery, queues and schedulers.
 //!
-//! `Links` is a machine of its own. Packets that leave the tables enter it, frames and packets that arrive leave it
-//! whole; what it sends goes to the node's outputs. What a face carries is its `Medium`: frames of bytes, of which
-//! the queue is the driver's, or packets as values, which are queued here until the driver is ready for them. Both have
-//! the same `Service` around them: congestion marks, recovery and a scheduler.
+//! `Links` is a state machine of its own. Its inputs are outgoing packets from the tables and arriving frames; its
+//! outputs are whole packets, and frames for the node's outputs. The transport of a face is its `Medium`. A wire face
+//! carries frames of bytes, which the driver queues. A value face carries packets as values, which are queued here
+//! until the driver is ready. Both have the same `Service`: congestion marks, recovery and a scheduler.
 //!
-//! Recovery is below everything else of a link: a packet is numbered at the moment at which its frame leaves, after
-//! queue and marks, and what arrives is checked before it is read. The recovery of a permanent face outlives its going
-//! down, so that a neighbour that is found again is asked for what was lost meanwhile.
-//! A permanent face greets its neighbour when it comes up: both ends know each other before the first packet leaves.
+//! Recovery is below all other functions of a link: a packet is numbered when its frame is sent, after queue and
+//! marks, and an arriving frame is checked before it is decoded. The recovery of a permanent face outlives its going
+//! down, so that losses in the meantime are repaired when the neighbour returns.
+//!
+//! A permanent face greets its neighbour when it comes up: both ends know each other before the first packet is sent.
 mod recovery;
 mod schedule;
 #[cfg(test)]
@@ -40,19 +41,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use value::Value;
 use wire::Wire;
 
-/// What a face carries.
+/// Transport of a face.
 trait Medium {
-    /// What recovery holds until the far end has acknowledged it.
+    /// Frame that recovery holds until the far end has acknowledged it.
     type Held;
 }
 
-/// The service around a medium.
+/// Functions around a medium.
 #[derive(Debug)]
 struct Service<M: Medium> {
     medium: M,
     marking: Option<Marking>,
     marker: Option<Marker>,
-    /// Bytes that wait at the scheduler, behind the packet that leaves next: they count for marks like the link's queue.
+    /// Bytes queued at the scheduler, behind the next packet: they count for marks like the link's queue.
     scheduled_bytes: u64,
     recovery: Option<Recovering<M::Held>>,
 }
@@ -68,37 +69,37 @@ enum Link {
     Elsewhere(Worker),
 }
 
-/// A face that is up, as its link knows it.
+/// Link of a face that is up.
 #[derive(Debug)]
 struct Port {
     link: Link,
-    /// The far end is on this machine.
+    /// Whether the peer is on this machine.
     is_local: bool,
     recovers: bool,
-    /// What left since the face came up, and bytes of frames both ways.
+    /// Traffic sent since the face came up, and bytes of frames in both directions.
     counters: FaceCounters,
     scheduler: Option<Box<Scheduler>>,
-    /// When incomplete packets are too old.
+    /// Time at which incomplete packets expire.
     fragments_due: Option<Instant>,
 }
 
-/// Reasons for a link to wake up.
+/// Kinds of timers of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Duty {
-    /// Its scheduler lets a packet pass.
+    /// The next packet of its scheduler.
     Schedule,
-    /// Incomplete packets are too old.
+    /// Expiry of incomplete packets.
     Fragments,
-    /// Its recovery has something to do.
+    /// Its recovery.
     Recovery,
 }
 
-/// When links wake up.
+/// Timers of all links.
 #[derive(Debug, Default)]
 struct Timers(BTreeSet<(Instant, Duty, FaceId)>);
 
 impl Timers {
-    /// Sets the time of one reason; `slot` is the time that was set before.
+    /// Sets a timer; `slot` is its earlier time.
     fn set(&mut self, slot: &mut Option<Instant>, duty: Duty, id: FaceId, due: Option<Instant>) {
         if *slot != due {
             slot.map(|before| self.0.remove(&(before, duty, id)));
@@ -108,26 +109,26 @@ impl Timers {
     }
 }
 
-/// What all links share.
+/// Common state of all links.
 #[derive(Debug, Default)]
 struct Shared {
     timers: Timers,
     wires: WireBuffers,
-    /// Packets that were marked for congestion.
+    /// Number of packets marked for congestion.
     marked: u64,
 }
 
 /// The links of a node.
 #[derive(Debug)]
 pub(crate) struct Links {
-    /// By number. Where faces come and go, the others are searched and moved: entries are small.
+    /// By number. Insertions and removals search and move the others: entries are small.
     ports: Vec<(FaceId, Box<Port>)>,
     shared: Shared,
     hasher: NameHasher,
     recoveries: Recoveries,
     /// Schedulers of faces, up or not.
     plans: BTreeMap<FaceId, Scheduling>,
-    /// The scheduler of all other faces that lead to other machines.
+    /// The scheduler of all other faces to other machines.
     default_plan: Option<Scheduling>,
     /// Faces with a scheduler.
     schedulers: usize,
@@ -143,7 +144,7 @@ pub(crate) struct Whole {
     pub(crate) packet: Bytes,
 }
 
-/// What became of a frame.
+/// Result of a received frame.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) whole: Result<Option<Whole>, DropReason>,
@@ -151,7 +152,7 @@ pub(crate) struct Received {
     pub(crate) drains: bool,
 }
 
-/// A packet that a link lost and does not send again.
+/// A packet that a link lost and does not resend.
 #[derive(Debug)]
 pub(crate) enum Lost {
     /// A packet as a value.
@@ -162,16 +163,16 @@ pub(crate) enum Lost {
     Fragment,
 }
 
-/// What is left of a link that is gone.
+/// Result of closing a link.
 #[derive(Debug)]
 pub(crate) struct Closed {
-    /// What left since the face came up, and bytes of frames both ways.
+    /// Traffic sent since the face came up, and bytes of frames in both directions.
     pub(crate) counters: FaceCounters,
     /// Another worker has the face.
     pub(crate) is_elsewhere: bool,
 }
 
-/// The port of a face. As long as none of those between is gone it is as far from the first as its number.
+/// Index of the port of a face. While no face between is gone, the distance from the first is that of the numbers.
 #[inline]
 fn place(ports: &[(FaceId, Box<Port>)], id: FaceId) -> Result<usize, usize> {
     let first = ports.first().map_or(0, |(first, _)| first.0);
@@ -194,7 +195,7 @@ fn port(ports: &mut [(FaceId, Box<Port>)], id: FaceId) -> Option<&mut Port> {
 }
 
 impl Links {
-    /// No links yet; `rng` gives the sessions of recovery, and `plan` the scheduler of faces toward other machines.
+    /// No links; `rng` draws the sessions of recovery, and `plan` is the scheduler of faces to other machines.
     pub(crate) fn new(hasher: NameHasher, rng: Rng, plan: Option<Scheduling>) -> Self {
         Self {
             ports: Vec::new(),
@@ -224,24 +225,24 @@ impl Links {
         self.recoveries.any && self.get(id).is_some_and(|port| port.recovers)
     }
 
-    /// Packets that were marked for congestion.
+    /// Number of packets marked for congestion.
     pub(crate) fn marked(&self) -> u64 {
         self.shared.marked
     }
 
-    /// Where the bytes of Interests that leave come from.
+    /// Memory for outgoing Interests.
     #[inline]
     pub(crate) fn wire_buffers(&mut self) -> &mut WireBuffers {
         &mut self.shared.wires
     }
 
-    /// What left by a face that is up, and bytes of frames both ways.
+    /// Traffic sent by a face that is up, and bytes of frames in both directions.
     pub(crate) fn counters(&self, id: FaceId) -> FaceCounters {
         self.get(id).map_or_else(FaceCounters::default, |port| port.counters)
     }
 
-    /// What is queued for a face that is up: at its scheduler, and at its link if that is for values. `None` where nothing
-    /// is ever queued.
+    /// Length of the queue of a face that is up: at its scheduler, and at its link if that is for values. `None`
+    /// without queue.
     pub(crate) fn queue(&self, id: FaceId) -> Option<QueueState> {
         let port = self.get(id)?;
         let linked = match &port.link {
@@ -259,8 +260,8 @@ impl Links {
 
     // --- faces come and go ----------------------------------------------------------------------
 
-    /// A face is up, perhaps at another worker; whether it keeps the link that it had. To be followed by
-    /// [`open`](Self::open).
+    /// Adds a face that is up, perhaps at another worker; returns whether it keeps its link. Call
+    /// [`open`](Self::open) afterwards.
     pub(crate) fn up(
         &mut self,
         id: FaceId,
@@ -304,7 +305,7 @@ impl Links {
         false
     }
 
-    /// Opens the link of a face that is up: its scheduler, and its recovery. To be followed by [`drain`](Self::drain).
+    /// Opens the link of a face that is up: its scheduler, and its recovery. Call [`drain`](Self::drain) afterwards.
     pub(crate) fn open<O: Observer>(
         &mut self,
         now: Instant,
@@ -319,7 +320,7 @@ impl Links {
         }
     }
 
-    /// A face is down. The recovery of its link is kept if it may come up again.
+    /// Handles a face that is down. The recovery of its link is kept if it may come up again.
     pub(crate) fn down<O: Observer>(
         &mut self,
         now: Instant,
@@ -356,7 +357,7 @@ impl Links {
         Some(Closed { counters: port.counters, is_elsewhere })
     }
 
-    /// A face is gone for good.
+    /// Removes a face for good.
     pub(crate) fn forget(&mut self, id: FaceId) {
         let Self { ports, shared, recoveries, .. } = self;
         if let Some(port) = port(ports, id) {
@@ -367,7 +368,7 @@ impl Links {
 
     // --- packets that leave ---------------------------------------------------------------------
 
-    /// A packet leaves by a face, past its scheduler.
+    /// Sends a packet by a face, past its scheduler.
     pub(crate) fn transmit<O: Observer>(
         &mut self,
         now: Instant,
@@ -383,17 +384,17 @@ impl Links {
 
     // --- frames and packets that arrive ---------------------------------------------------------
 
-    /// A frame arrives: whether it is a bare packet that needs nothing done.
+    /// Counts an arriving frame; returns whether it is a bare packet without further work.
     ///
     /// # Errors
-    /// If no link takes it.
+    /// There is no such link.
     #[inline]
     pub(crate) fn arrives(&mut self, id: FaceId, frame: &Bytes) -> Result<bool, DropReason> {
         let port = port(&mut self.ports, id).ok_or(DropReason::NoFace)?;
         if !matches!(port.link, Link::Wire(_)) {
             return Err(DropReason::Malformed);
         }
-        port.counters.in_octets += frame.len() as u64;
+        port.counters.in_bytes += frame.len() as u64;
         Ok(!port.recovers && LpPacket::is_bare(frame))
     }
 
@@ -411,7 +412,7 @@ impl Links {
         }
     }
 
-    /// Accounts for fragments that were discarded, and for when others will be.
+    /// Reports dropped fragments, and sets the timer of the next ones.
     pub(crate) fn settle_fragments<O: Observer>(&mut self, id: FaceId, out: &mut Outbox<O>) {
         let Some(port) = port(&mut self.ports, id) else {
             return;
@@ -426,8 +427,8 @@ impl Links {
         }
     }
 
-    /// A packet arrives by a face for values, which may have recovery; `None` if it goes no further. If the link is to be
-    /// [drained](Self::drain) first, `drains` is set.
+    /// Handles an arriving packet of a value face, which may have recovery; `None` if it is not delivered. `drains`
+    /// is set if the link is to be [drained](Self::drain) first.
     pub(crate) fn receive_value(
         &mut self,
         now: Instant,
@@ -450,7 +451,7 @@ impl Links {
 
     // --- the driver -----------------------------------------------------------------------------
 
-    /// A face for values may send one more packet.
+    /// Handles `Ready` of a value face: it may send one more packet.
     pub(crate) fn ready<O: Observer>(&mut self, now: Instant, id: FaceId, out: &mut Outbox<O>) {
         let Self { ports, shared, .. } = self;
         let Some(port) = port(ports, id) else {
@@ -470,21 +471,21 @@ impl Links {
         port.let_pass(now, id, shared, out);
     }
 
-    /// A face for values takes the next packet from then on without being asked.
+    /// Sets the time from which a value face takes the next packet at once.
     pub(crate) fn busy(&mut self, id: FaceId, until: Instant) {
         if let Some(Link::Value(link)) = port(&mut self.ports, id).map(|port| &mut port.link) {
             link.medium.set_busy(until);
         }
     }
 
-    /// The driver's send queue of a face for frames is so long.
+    /// Sets the length of the driver's send queue of a wire face.
     pub(crate) fn backlog(&mut self, id: FaceId, bytes: u64) {
         if let Some(Link::Wire(link)) = port(&mut self.ports, id).map(|port| &mut port.link) {
             link.medium.set_backlog(bytes);
         }
     }
 
-    /// A frame was dropped by a queue of this machine: its recovery does not repair that.
+    /// Records that a queue of this machine dropped a frame: its recovery does not repair that.
     pub(crate) fn overflowed(&mut self, id: FaceId, frame: Bytes) {
         if let Some(Link::Wire(link)) = port(&mut self.ports, id).map(|port| &mut port.link) {
             link.overflowed(id, frame, &mut self.shared.timers);
@@ -493,14 +494,14 @@ impl Links {
 
     // --- timers ---------------------------------------------------------------------------------
 
-    /// When the next timer is due.
+    /// Time of the next timer.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.shared.timers.0.first().map(|(due, ..)| *due)
     }
 
-    /// Handles one timer that is due; the face whose link is to be [drained](Self::drain) if its recovery was. `None` if
-    /// none is due.
+    /// Handles one expired timer; returns the face to be [drained](Self::drain) if it was that of its recovery.
+    /// `None` if no timer is due.
     pub(crate) fn fire<O: Observer>(
         &mut self,
         now: Instant,
@@ -536,8 +537,8 @@ impl Links {
 
     // --- recovery -------------------------------------------------------------------------------
 
-    /// Sends what the recovery of a face for frames sends again, and returns what links of both kinds lost. To be followed
-    /// by [`settle`](Self::settle) when the loss was reported.
+    /// Sends the frames of a wire face's recovery, and returns losses of both kinds of links. Call
+    /// [`settle`](Self::settle) after reporting the losses.
     pub(crate) fn drain<O>(&mut self, now: Instant, id: FaceId, out: &mut Outbox<O>) -> Vec<Lost> {
         match port(&mut self.ports, id) {
             Some(Port { link: Link::Wire(link), counters, .. }) => {
@@ -548,7 +549,7 @@ impl Links {
         }
     }
 
-    /// Lets recovery of a face for values send, and notes when it has something to do again.
+    /// Sends the frames of a value face's recovery, and sets its timer.
     pub(crate) fn settle<O: Observer>(&mut self, now: Instant, id: FaceId, out: &mut Outbox<O>) {
         let Self { ports, shared, .. } = self;
         let timers = &mut shared.timers;
@@ -563,17 +564,17 @@ impl Links {
         }
     }
 
-    /// What the recovery of a face did so far; `None` if it has none.
+    /// Counters of the recovery of a face; `None` if it has none.
     pub(crate) fn recovery(&self, id: FaceId) -> Option<Counters> {
         self.recoveries.counters(id, self.get(id).map(|port| &port.link))
     }
 
-    /// Whether both ends of a face's link recover what it loses.
+    /// Whether both ends of a face's link recover losses.
     pub(crate) fn agreement(&self, id: FaceId) -> Agreement {
         self.recoveries.agreement(id, self.get(id).map(|port| &port.link))
     }
 
-    /// What the recoveries of all faces did so far, past ones included; `None` if there never was one.
+    /// Counters of the recoveries of all faces, past ones included; `None` if there never was one.
     pub(crate) fn recovered(&self) -> Option<Counters> {
         self.recoveries.all(self.ports.iter().map(|(_, port)| &port.link))
     }
@@ -586,7 +587,7 @@ impl<M: Medium> Service<M> {
         Self { medium, marking, marker, scheduled_bytes: 0, recovery: None }
     }
 
-    /// Marks a packet if the queue that it joins, which holds so many bytes, has been too long for too long.
+    /// Marks a packet if its queue, with this many bytes, has been too long for too long.
     fn mark(&mut self, now: Instant, packet: &mut Packet, bytes: u64) -> bool {
         let marks = self.marker.as_mut().is_some_and(|marker| marker.on_enqueue(now, bytes));
         if marks {
@@ -597,7 +598,7 @@ impl<M: Medium> Service<M> {
 }
 
 impl Port {
-    /// Takes new attributes on, if it can without becoming another link.
+    /// Changes attributes, if the link can keep its identity.
     fn changes_to(&mut self, attributes: &FaceAttributes, elsewhere: Option<Worker>) -> bool {
         match (&mut self.link, attributes.form) {
             (Link::Elsewhere(worker), _) if elsewhere == Some(*worker) => {}
@@ -616,7 +617,7 @@ impl Port {
         true
     }
 
-    /// A packet leaves.
+    /// Sends a packet.
     fn transmit<O: Observer>(
         &mut self,
         now: Instant,

@@ -1,12 +1,12 @@
-//! Management: a node answers applications and operators by NFD's management protocol.
+//! Management: the node's side of NFD's management protocol.
 //!
-//! Management sits behind a face of its own ([`FaceId::MANAGEMENT`]) to which `/localhost/nfd` leads, so commands go
-//! through the same pipelines and the same rules of scope as all Interests: they come from local faces only.
-//! `/localhop/nfd` leads there if the node is told so; a peer on another machine can then ask for routes to itself.
+//! Management has a face of its own ([`FaceId::MANAGEMENT`]), the next hop of `/localhost/nfd`. Commands pass the
+//! same pipelines and scope rules as all Interests, so they come from local faces only. `/localhop/nfd` leads there
+//! if the options enable it; a peer on another machine can then register routes for itself.
 //!
-//! `Management` is a machine of its own. Interests enter it, and notices of the node's owner ([`Notice`]), who opens and
-//! closes faces. What it reads of the other machines is a `View`; what it wants done are its `Effect`s, among them orders
-//! to the owner ([`FaceOrder`]).
+//! `Management` is a state machine of its own. Its inputs are Interests and notices of the node's owner ([`Notice`]).
+//! The owner opens and closes faces. The state machine reads the other machines through a `View`. Its outputs are
+//! `Effect`s, among them orders to the owner ([`FaceOrder`]).
 //!
 //! Source: NFD's wiki pages "Management", "ControlCommand" and those of the modules. Differences: in
 //! [`Request::read`], [`Authority`] and the files of `management/`.
@@ -20,7 +20,7 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 
-pub use crate::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
+pub use crate::order::{FaceDescription, FaceOrder, FaceSettings, Notice, OrderError};
 
 use crate::face::FaceId;
 use crate::order::ManagementRequest;
@@ -37,7 +37,7 @@ use recoup_packet::name::{Component, Name};
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{
     Authority, AuthorityOptions, Command, ControlParameters, CsInfo, FaceCounters, FibEntry,
-    Refusal, Request, Scope, StrategyChoice, Verb, respond, respond_conflict,
+    Rejection, Request, Scope, StrategyChoice, Verb, respond, respond_conflict,
 };
 use recoup_transport::time::{Instant, TimeOfDay};
 use registry::{EventStream, FaceRegistry};
@@ -46,24 +46,24 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) use strategy::strategy_choice;
 use strategy::{configure_cs, erase_cs};
 
-const OWN_PREFIX: Refusal = Refusal {
+const OWN_PREFIX: Rejection = Rejection {
     code: 403,
     text: "not allowed: commands come by this prefix, and nothing leads it elsewhere",
 };
 
-/// Orders that may wait for the owner.
+/// Most orders pending at the owner.
 const MAX_ORDERS: usize = 64;
 
 /// Settings of a node's management.
 #[derive(Clone, Debug)]
 pub struct ManagementOptions {
-    /// Peers on other machines may ask for routes to themselves (`/localhop/nfd/rib`).
+    /// Peers on other machines may register routes for themselves (`/localhop/nfd/rib`).
     pub localhop: bool,
-    /// Most routes that there may be, configured ones included; and most prefixes with next hops, or with a strategy.
+    /// Most routes, configured ones included; and most prefixes with next hops, or with a strategy.
     pub routes: usize,
-    /// Whose commands are carried out.
+    /// Authorization of commands.
     pub authority: AuthorityOptions,
-    /// What runs, and its version, for `status/general`.
+    /// Name and version of the forwarder, for `status/general`.
     pub version: String,
 }
 
@@ -74,7 +74,7 @@ impl Default for ManagementOptions {
     }
 }
 
-/// What the management reads of the other machines of its node.
+/// Read access to the other machines of the node.
 pub(crate) trait View {
     /// Whether a network face is up.
     fn is_up(&self, face: FaceId) -> bool;
@@ -88,19 +88,19 @@ pub(crate) trait View {
     fn has_strategy(&self, prefix: &Name) -> bool;
     /// Prefixes that have a strategy.
     fn strategies(&self) -> usize;
-    /// What a face carried since it came up, at all workers.
+    /// Counters of a face since it came up, at all workers.
     fn carried(&self, face: FaceId) -> FaceCounters;
     /// All prefixes with next hops, in canonical order.
     fn fib_entries(&self) -> Vec<FibEntry>;
     /// All choices of strategies, by prefix in canonical order.
     fn strategy_choices(&self) -> Vec<StrategyChoice>;
-    /// What is known of the content stores of all workers.
+    /// Content store of all workers.
     fn cs_info(&self) -> CsInfo;
-    /// What all workers have together.
+    /// Counters of all workers together.
     fn total(&self) -> Tally;
 }
 
-/// What the management wants done.
+/// Output of the management.
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// Answer an Interest.
@@ -109,22 +109,22 @@ pub(crate) enum Effect {
     Reject { path: ReturnPath, reason: NackReason },
     /// Change the forwarding table.
     Route(RouteChange),
-    /// Have a strategy decide below a prefix, at other workers by its text.
+    /// Set the strategy of a prefix, at other workers by its text.
     SetStrategy { prefix: Name, text: String, strategy: Box<dyn ForwardingStrategy> },
-    /// Have the strategy of the next shorter prefix decide below a prefix.
+    /// Remove the strategy of a prefix.
     UnsetStrategy { prefix: Name },
     /// The owner opens, changes or closes a face.
     Order(FaceOrder),
-    /// All workers carry out a task, after which [`Management::task_done`] is to be called.
+    /// Start a task at all workers; its end is reported to [`Management::task_done`].
     Task(RingTask),
 }
 
-/// The management of a node: its routing table, what it knows of faces, and commands that wait for their turn.
+/// The management of a node: its routing table, faces, and pending commands.
 #[derive(Debug)]
 pub(crate) struct Management {
     rib: Rib,
     limit: usize,
-    /// Prefixes that lead to the management and nowhere else.
+    /// Prefixes of the management, without other next hops.
     own: Vec<Name>,
     authority: Authority,
     version: String,
@@ -133,34 +133,34 @@ pub(crate) struct Management {
     shelf: DatasetCache,
     channels: Vec<String>,
     requests: VecDeque<Waiting>,
-    /// Commands that the owner carries out, by the tickets of their orders.
+    /// Commands pending at the owner, by the tickets of their orders.
     orders: BTreeMap<u64, Ordered>,
     next_ticket: u64,
     clock: Calendar,
     census: Census,
-    /// There are other workers, to be counted for some datasets.
+    /// There are other workers, whose counters some datasets need.
     counts_others: bool,
     effects: VecDeque<Effect>,
 }
 
-/// A request in the queue.
+/// A queued request.
 #[derive(Debug)]
 struct Waiting {
     request: ManagementRequest,
-    /// What other workers have was counted after it came.
+    /// The counters of other workers were collected after its arrival.
     counted: bool,
 }
 
-/// Requests for what all workers have together.
+/// Requests for the counters of all workers.
 #[derive(Debug, Default)]
 struct Census {
-    /// They wait until it is counted.
+    /// Requests that wait for the current collection.
     counting: Vec<Waiting>,
-    /// They came meanwhile.
+    /// Requests that arrived during it.
     next: Vec<Waiting>,
 }
 
-/// A command that the owner carries out.
+/// A command pending at the owner.
 #[derive(Debug)]
 struct Ordered {
     name: Name,
@@ -172,7 +172,7 @@ struct Ordered {
 #[derive(Clone, Copy, Debug, Default)]
 struct Calendar {
     time: TimeOfDay,
-    /// When it was set the first time.
+    /// Time at which it was first set.
     started: Option<Instant>,
 }
 
@@ -190,24 +190,24 @@ impl Calendar {
         self.time.millis(now)
     }
 
-    /// The time of day at the start, by the clock as it is set now: milliseconds since 1970.
+    /// Time of day at the start, by the current setting of the clock: milliseconds since 1970.
     fn start_millis(self) -> u64 {
         self.time.millis(self.started.unwrap_or_default())
     }
 }
 
-/// What follows from a command that may be carried out.
+/// Outcome of an authorized command.
 #[derive(Debug)]
 enum Outcome {
-    /// It was done.
+    /// The command was executed.
     Done(ControlParameters),
-    /// What it makes is there already.
+    /// The item exists already.
     Conflict(ControlParameters),
-    /// It is done when the owner has carried this out, after it was answered.
+    /// The command is answered at once, and the owner executes it.
     DoneThenOrder(ControlParameters, FaceOrder),
-    /// The owner carries it out, and it is answered then.
+    /// The owner executes the command, which is answered afterwards.
     Ordered(FaceOrder),
-    /// All workers carry it out.
+    /// All workers execute the command.
     Task(Task),
 }
 
@@ -234,7 +234,7 @@ impl Management {
         }
     }
 
-    /// What leads to the management.
+    /// Name prefixes of the management.
     pub(crate) fn prefixes(options: &ManagementOptions) -> impl Iterator<Item = Name> + use<> {
         let words = ["localhost", "localhop"].into_iter().take(1 + usize::from(options.localhop));
         words.map(|word| {
@@ -242,22 +242,22 @@ impl Management {
         })
     }
 
-    /// An Interest arrives for the management.
+    /// Handles an Interest for the management.
     pub(crate) fn request(&mut self, request: ManagementRequest) {
         self.requests.push_back(Waiting { request, counted: false });
     }
 
-    /// When the first route ends by itself.
+    /// Time at which the next route expires.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.rib.deadline()
     }
 
-    /// What is to be done next.
+    /// The next output.
     pub(crate) fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
 
-    /// Answers one request, or ends one route that is due; `false` if there is nothing to do.
+    /// Handles one request, or one expired route; `false` if there is neither.
     pub(crate) fn step(&mut self, now: Instant, view: &impl View) -> bool {
         if let Some(changes) = self.rib.pop_expired(now) {
             self.follow_rib(changes);
@@ -268,8 +268,8 @@ impl Management {
         };
         let ManagementRequest { ref interest, ingress, path } = waiting.request;
         if !(ingress.app().is_some() || view.is_up(ingress)) {
-            // Its face can go down before the request is read, and a route that is added after the routes of the face were
-            // removed would stay. The Interest was counted as dropped with its face.
+            // The face can go down before the request is read. A route added after the removal of the face's routes
+            // would stay. The Interest was counted as dropped with its face.
             return true;
         }
         match Request::read(interest) {
@@ -285,7 +285,7 @@ impl Management {
                 self.on_dataset(now, interest, path, &dataset, depth, view);
             }
             Some(Ok(Request::Events)) => self.on_event_request(now, interest, path),
-            Some(Err(refusal)) => self.respond(&interest.name, path, &Err(refusal)),
+            Some(Err(rejection)) => self.respond(&interest.name, path, &Err(rejection)),
             None => self.reject(path, NackReason::NoRoute),
         }
         true
@@ -303,7 +303,7 @@ impl Management {
         &mut self,
         name: &Name,
         path: ReturnPath,
-        outcome: &Result<ControlParameters, Refusal>,
+        outcome: &Result<ControlParameters, Rejection>,
     ) {
         self.answer(path, respond(name, outcome));
     }
@@ -335,11 +335,11 @@ impl Management {
                     self.effects.push_back(Effect::Task(RingTask { ticket, task }));
                 }
             }
-            Err(refusal) => self.respond(name, path, &Err(refusal)),
+            Err(rejection) => self.respond(name, path, &Err(rejection)),
         }
     }
 
-    /// Carries a command out, if its sender may give it.
+    /// Executes an authorized command.
     fn command(
         &mut self,
         now: Instant,
@@ -347,16 +347,16 @@ impl Management {
         interest: &Interest,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         self.shelf.invalidate();
         let of_rib = [Verb::RibRegister, Verb::RibUnregister, Verb::RibAnnounce];
         let is_rib = of_rib.contains(&command.verb);
         if command.scope == Scope::Localhop && !is_rib {
-            return Err(Refusal::NOT_ALLOWED);
+            return Err(Rejection::NOT_ALLOWED);
         }
         let (now_millis, start_millis) = (self.clock.millis(now), self.clock.start_millis());
         self.authority.check(interest, &command, now_millis, start_millis)?;
-        // A route for the prefix of commands would lead them elsewhere.
+        // A route for the prefix of commands would divert them.
         let is_route =
             is_rib || matches!(command.verb, Verb::FibAddNextHop | Verb::FibRemoveNextHop);
         let prefix = command.parameters.name.as_ref();
@@ -379,28 +379,28 @@ impl Management {
         }
     }
 
-    /// The face that a command means: its own, unless it is local and names another.
+    /// The face of a command: its ingress face, unless that is local and the command names another.
     fn commanded_face(
         &self,
         ingress: FaceId,
         scope: Scope,
-        said: Option<u64>,
+        number_given: Option<u64>,
         view: &impl View,
-    ) -> Result<FaceId, Refusal> {
-        let Some(number) = said.filter(|number| *number != 0) else {
+    ) -> Result<FaceId, Rejection> {
+        let Some(number) = number_given.filter(|number| *number != 0) else {
             return Ok(ingress);
         };
-        let face = u32::try_from(number).map(FaceId).map_err(|_| Refusal::NO_FACE)?;
+        let face = u32::try_from(number).map(FaceId).map_err(|_| Rejection::NO_FACE)?;
         let is_known = || self.registry.get(face).is_some() || view.is_up(face);
         match scope {
             _ if face == ingress => Ok(face),
-            Scope::Localhop => Err(Refusal::NOT_ALLOWED),
+            Scope::Localhop => Err(Rejection::NOT_ALLOWED),
             Scope::Localhost if is_known() => Ok(face),
-            Scope::Localhost => Err(Refusal::NO_FACE),
+            Scope::Localhost => Err(Rejection::NO_FACE),
         }
     }
 
-    /// What the owner of the node reports, as far as it concerns the management.
+    /// Handles a report of the node's owner.
     pub(crate) fn notice(&mut self, now: Instant, notice: Notice, view: &impl View) {
         self.shelf.invalidate();
         match notice {

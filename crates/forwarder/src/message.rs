@@ -12,17 +12,17 @@ use recoup_transport::application::{AppInput, Report};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::time::Instant;
 
-/// One thing that happened to the node.
+/// Input of a node.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A face is usable; or a usable face has only changed.
+    /// A face is up; or a face that is up has changed.
     FaceUp {
         /// The face.
         face: FaceId,
-        /// What it can do.
+        /// Its attributes.
         attributes: FaceAttributes,
     },
-    /// A face is gone for now; it may come up again under the same number.
+    /// A face is down; it may come up again under the same number.
     FaceDown {
         /// The face.
         face: FaceId,
@@ -34,11 +34,11 @@ pub enum Input {
         /// The whole frame: a bare packet or an LpPacket.
         frame: Bytes,
     },
-    /// A frame arrived by a wire face where several send.
+    /// A frame arrived by a wire face with several senders.
     FrameFrom {
         /// The face.
         face: FaceId,
-        /// A number for who sent it: fragments belong together only if it is the same.
+        /// Identifies the sender: only fragments of one sender belong together.
         sender: u64,
         /// The whole frame.
         frame: Bytes,
@@ -55,12 +55,12 @@ pub enum Input {
         /// The face.
         face: FaceId,
     },
-    /// A value face that was given a packet takes the next one from that instant on without being asked,
-    /// unless others wait then. Who does not say so is asked each time.
+    /// Time from which a value face takes the next packet at once, unless others are queued then. Without this input
+    /// it sends `Ready` each time.
     Busy {
         /// The face.
         face: FaceId,
-        /// Until when it is occupied.
+        /// End of the busy time.
         until: Instant,
     },
     /// The length of the driver's send queue of a wire face.
@@ -70,36 +70,36 @@ pub enum Input {
         /// Queued bytes.
         bytes: u64,
     },
-    /// A frame that left by a wire face found a queue of this machine full, and did not get beyond it.
+    /// A queue of this machine was full and dropped a frame of a wire face.
     Overflowed {
         /// The face.
         face: FaceId,
         /// The whole frame.
         frame: Bytes,
     },
-    /// Something for an application from outside the network, such as `Consumed`.
+    /// An input for an application from outside the network, such as `Consumed`.
     App {
         /// The application.
         app: AppId,
         /// The input.
         input: Box<AppInput>,
     },
-    /// A route comes, changes or goes.
+    /// A route is added, changed or removed.
     Route(RouteChange),
-    /// What leaves by a face is scheduled like this from now on, whether the face is up or comes up later.
+    /// Sets the scheduler of a face, up or not.
     Schedule {
         /// The face.
         face: FaceId,
-        /// How; what waits already keeps its place if only the link has changed.
+        /// The scheduler; queued packets keep their order if only the link has changed.
         scheduling: Box<Scheduling>,
     },
-    /// Something that the management has to know.
+    /// A report to the management.
     Notice(Box<Notice>),
     /// A message from another worker of the same forwarder.
     Worker(WorkerMessage),
 }
 
-/// One consequence.
+/// Output of a node.
 #[derive(Clone, Debug)]
 pub enum Output {
     /// Send a frame by a wire face.
@@ -109,37 +109,37 @@ pub enum Output {
         /// The whole frame.
         frame: Frame,
     },
-    /// Send a packet by a value face, which is not ready for another until `Ready` says so.
+    /// Send a packet by a value face, which is not ready again before `Ready`.
     Transmit {
         /// The face.
         face: FaceId,
         /// The packet.
         packet: Packet,
     },
-    /// A value face that is not ready has something to send; to be answered by one `Ready`, in time.
+    /// A value face that is not ready has queued packets; expects one `Ready` later.
     Wants {
         /// The face.
         face: FaceId,
     },
-    /// Something for the application's owner: content, an event, the end.
+    /// A report to the owner of the application: content, an event, the end.
     App {
         /// The application.
         app: AppId,
-        /// What it says.
+        /// The report.
         report: Report,
     },
-    /// A packet went no further.
+    /// A packet was dropped.
     Dropped {
-        /// The face that it came from or was to leave by, where there is one.
+        /// The ingress or egress face, if there is one.
         face: Option<FaceId>,
-        /// What it was, where that is known.
+        /// Kind of the packet, if known.
         kind: Option<Kind>,
         /// The reason.
         reason: DropReason,
     },
-    /// Something worth recording; only if the node observes itself.
+    /// An event for records; only with a recording observer.
     Event(NodeEvent),
-    /// Something that the management wants done with faces; to be answered by a [`Notice`].
+    /// An order of the management to the owner of the faces; expects a [`Notice`].
     Order(Box<FaceOrder>),
     /// Send a message to another worker of the same forwarder, whose input is [`Input::Worker`].
     Worker {

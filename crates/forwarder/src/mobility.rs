@@ -1,19 +1,19 @@
-//! What a node does about Interests whose face is gone.
+//! Handling of Interests whose face is down.
 //!
-//! | text | what |
+//! | text | handling |
 //! |---|---|
-//! | `off` | they are forgotten, as in NFD; the consumer's timer is the way out |
-//! | `eln(…)` | whoever asked is told at once, up to the consumer |
-//! | `mldr(…)` | they are sent on by another face where there is one; else whoever asked is told, and does the same |
+//! | `off` | none, as in NFD: the consumer's timer expires |
+//! | `eln(…)` | the downstream faces get a Nack at once, up to the consumer |
+//! | `mldr(…)` | rerouted to another face; without one as `eln` |
 //!
-//! Source: Carofiglio et al. 2016, section 3.2; what is done stands in `forwarding/mobility.rs`, what
-//! neighbours are told in `docs/mldr.md`.
+//! Source: Carofiglio et al. 2016, section 3.2. The implementation is `forwarding/mobility.rs`, the protocol between
+//! neighbours `docs/mldr.md`.
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
 use std::fmt;
 use std::str::FromStr;
 
-/// What is done about Interests whose face is gone; from text and back.
+/// Handling of Interests whose face is down; parses from and prints as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mobility {
     /// Nothing.
@@ -23,14 +23,14 @@ pub enum Mobility {
     On(MobilitySettings),
 }
 
-/// How Interests whose face is gone are treated.
+/// Parameters of the handling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MobilitySettings {
-    /// They are sent on by another face where there is one.
+    /// Interests are rerouted by another face if there is one.
     pub reforwards: bool,
-    /// So long after the last way to a name was lost an Interest for it is told that, instead of that there is none.
+    /// Time after the loss of the last route of a name in which Nacks have the reason Mobility instead of NoRoute.
     pub lost: Duration,
-    /// In millionths of its lifetime: what an Interest must have left to be sent on.
+    /// Least remaining lifetime of a rerouted Interest, in millionths of its lifetime.
     pub residual_ppm: u32,
 }
 
@@ -62,7 +62,7 @@ impl MobilitySettings {
 }
 
 impl Mobility {
-    /// Whether nothing is done.
+    /// Whether there is no handling.
     #[must_use]
     #[inline]
     pub const fn is_off(self) -> bool {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_treatment_prints_what_it_reads() {
+    fn printed_text_parses_to_itself() {
         for text in
             ["off", "eln(lost=2s)", "mldr(lost=2s,residual=0.1)", "mldr(lost=0s,residual=1)"]
         {

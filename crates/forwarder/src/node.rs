@@ -48,7 +48,7 @@ use view::NodeView;
 pub struct Node<O: Observer = ()> {
     forwarder: Forwarder<Surroundings<O>>,
     management: Option<Management>,
-    /// Which part of a forwarder the node is, if it is not all of it.
+    /// Identity and state of the node as a worker, if it is one.
     shard: Option<Box<Shard>>,
 }
 
@@ -65,7 +65,7 @@ impl Node {
     /// A node without faces and applications.
     ///
     /// # Errors
-    /// If the text of the strategy cannot be read.
+    /// The name of the strategy is unknown.
     pub fn with_options(options: NodeOptions) -> Result<Self, SpecError> {
         Self::observed(options, ())
     }
@@ -75,7 +75,7 @@ impl<O: Observer> Node<O> {
     /// A node without faces and applications, with its observer.
     ///
     /// # Errors
-    /// If the text of the strategy cannot be read.
+    /// The name of the strategy is unknown.
     pub fn observed(options: NodeOptions, observer: O) -> Result<Self, SpecError> {
         let options = options.of_worker();
         let hasher = NameHasher::new(options.hash_seed);
@@ -129,8 +129,7 @@ impl<O: Observer> Node<O> {
         app
     }
 
-    /// Takes an application away, with everything that it wanted and was not handed out. Its number may
-    /// be given to another.
+    /// Removes an application, with all its outputs that were not returned. Its number may be reused.
     pub fn detach(&mut self, app: AppId) {
         if let Some(prefixes) = self.applications().detach(app) {
             self.out().forget(app);
@@ -138,10 +137,10 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Below `prefix`, the strategy that `text` describes decides from now on.
+    /// Sets the strategy of `prefix` to the one in `text`.
     ///
     /// # Errors
-    /// If the text cannot be read.
+    /// The text is invalid.
     pub fn set_strategy(&mut self, prefix: &Name, text: &str) -> Result<(), SpecError> {
         let strategy = strategy::parse(text)?;
         self.forwarder.strategies.insert(prefix, strategy);
@@ -153,25 +152,25 @@ impl<O: Observer> Node<O> {
         self.forwarder.fib.iter()
     }
 
-    /// How many Data packets the content store keeps.
+    /// Number of Data packets in the content store.
     #[must_use]
     pub fn cs_len(&self) -> usize {
         self.forwarder.cs.len()
     }
 
-    /// How many Interests are pending.
+    /// Number of pending Interests.
     #[must_use]
     pub fn pit_len(&self) -> usize {
         self.forwarder.pit.len()
     }
 
-    /// How many slots of that table a face takes, where faces are limited.
+    /// Slots of the PIT that a face takes, if faces are limited.
     #[must_use]
     pub fn slots(&self, face: FaceId) -> usize {
         self.forwarder.faces.get(face).map_or(0, |face| face.share.slots)
     }
 
-    /// How a network face is used.
+    /// Use of a network face.
     #[must_use]
     pub fn face_use(&self, face: FaceId) -> FaceUse {
         FaceUse {
@@ -181,41 +180,41 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// What is queued in the node for a face that is up: at its scheduler, and at its link if it is a value face. `None`
-    /// where nothing is ever queued.
+    /// Length of the queue of a face that is up: at its scheduler, and at its link if it is a value face. `None`
+    /// without queue.
     #[must_use]
     pub fn queue(&self, face: FaceId) -> Option<QueueState> {
         self.links().queue(face)
     }
 
-    /// What the recovery of a face did so far; `None` if it has none.
+    /// Counters of the recovery of a face; `None` if it has none.
     #[must_use]
     pub fn recovery(&self, face: FaceId) -> Option<Counters> {
         self.links().recovery(face)
     }
 
-    /// Whether the far end of a face and this end recover what the link between them loses.
+    /// Whether both ends of the link of a face recover losses.
     #[must_use]
     pub fn link_recovery(&self, face: FaceId) -> Agreement {
         self.links().agreement(face)
     }
 
-    /// What the recoveries of all faces did so far, past ones included; `None` if there never was one.
+    /// Counters of the recoveries of all faces, past ones included; `None` if there never was one.
     #[must_use]
     pub fn recovered(&self) -> Option<Counters> {
         self.links().recovered()
     }
 
-    /// The hasher of the node's names, to make [`Packet`]s with.
+    /// The hasher of the node's names, to build [`Packet`]s with.
     #[must_use]
     pub fn hasher(&self) -> &NameHasher {
         &self.forwarder.hasher
     }
 
-    // --- the three verbs ------------------------------------------------------------------------
+    // --- inputs, outputs, timers ----------------------------------------------------------------
 
-    /// One thing happened.
-    // Drivers know what happened: nothing is left of the choice where they say it.
+    /// Handles one input.
+    // Inlined: the match on the input disappears where a driver constructs it.
     #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input) {
         match input {
@@ -250,7 +249,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Fires what is due and hands out one consequence; to be called until `None`.
+    /// Fires expired timers and returns one output. Call it until it returns `None`.
     #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Output> {
         if self.out().outputs.is_empty() {
@@ -259,7 +258,7 @@ impl<O: Observer> Node<O> {
         self.out().outputs.pop_front()
     }
 
-    /// As [`poll`](Self::poll), where no consequence waits.
+    /// As [`poll`](Self::poll), without outputs in the queue.
     fn poll_further(&mut self, now: Instant) -> Option<Output> {
         loop {
             if !self.out().outputs.is_empty() {
@@ -269,14 +268,14 @@ impl<O: Observer> Node<O> {
                 continue;
             }
             match self.applications().poll(now)? {
-                // Nothing waits in front of it.
+                // The outbox is empty, so the report may precede it.
                 (app, AppOutput::Report(report)) => return Some(Output::App { app, report }),
                 (app, output) => self.carry_out(now, app, output),
             }
         }
     }
 
-    /// When to come back if nothing happens.
+    /// Time of the next call of [`poll`](Self::poll) if no input comes.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let management = self.management.as_ref().and_then(Management::deadline);
@@ -284,7 +283,7 @@ impl<O: Observer> Node<O> {
         earlier(packets, earlier(management, self.forwarder.edge.applications.deadline()))
     }
 
-    /// Does one thing that is due; `false` if nothing is.
+    /// Handles one expired timer; `false` if there is none.
     fn fire(&mut self, now: Instant) -> bool {
         if self.forwarder.fire(now) {
             return true;
@@ -300,7 +299,7 @@ impl<O: Observer> Node<O> {
 
     // --- applications ---------------------------------------------------------------------------
 
-    /// Does what an application wants.
+    /// Handles an output of an application.
     fn carry_out(&mut self, now: Instant, app: AppId, output: AppOutput) {
         let face = FaceId::of_app(app);
         match output {
@@ -320,7 +319,7 @@ impl<O: Observer> Node<O> {
 
     // --- links ----------------------------------------------------------------------------------
 
-    /// A frame arrives.
+    /// Handles an arriving frame.
     #[inline]
     fn on_frame(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
         match self.forwarder.edge.links.arrives(id, &frame) {
@@ -330,7 +329,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// A frame arrives with more than a bare packet, or by a link with recovery.
+    /// Handles an arriving frame with more than a bare packet, or on a link with recovery.
     fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
         let Received { whole, drains } = self.forwarder.edge.links.receive(now, id, sender, frame);
         if drains {
@@ -345,8 +344,8 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Reads a whole network packet that came behind `header`, or bare.
-    // A packet in its parts stays in registers where nobody is called in between.
+    /// Decodes a whole network packet that came behind `header`, or bare.
+    // Inlined: the parts of a packet stay in registers without a call in between.
     #[inline(always)]
     fn read(&mut self, now: Instant, id: FaceId, header: Option<&LpHeader>, packet: Bytes) {
         if self.shard.is_some() {
@@ -367,7 +366,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// A packet arrives by a value face.
+    /// Handles an arriving packet of a value face.
     #[inline]
     fn on_packet(&mut self, now: Instant, id: FaceId, packet: Packet) {
         if !self.links().any_recovers() {
@@ -389,7 +388,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Lets recovery of a link send what it has to send, and reports what it lost.
+    /// Sends the frames of a link's recovery, and reports its losses.
     fn drain(&mut self, now: Instant, id: FaceId) {
         let (links, out) = self.links_and_out();
         for lost in links.drain(now, id, out) {
@@ -399,10 +398,10 @@ impl<O: Observer> Node<O> {
         links.settle(now, id, out);
     }
 
-    /// A link lost a packet and does not send it again.
+    /// Handles a packet that a link lost and does not resend.
     fn on_lost(&mut self, now: Instant, id: FaceId, lost: Lost) {
         let (kind, body) = match lost {
-            // Its traces ended with the frame that was lost.
+            // Its traces ended with the lost frame.
             Lost::Packet(packet) => (Some(packet.kind()), Some(packet.body)),
             Lost::Bytes(packet) => {
                 let body = body(packet);
@@ -424,7 +423,7 @@ impl<O: Observer> Node<O> {
 
     // --- faces and routes -----------------------------------------------------------------------
 
-    /// A face of this node is up.
+    /// Handles a face of this node that is up.
     fn on_face_up(&mut self, now: Instant, id: FaceId, attributes: FaceAttributes) {
         if let Some(worker) = self.shard.as_ref().map(|shard| shard.worker()) {
             let attributes = || Box::new(attributes);
@@ -434,7 +433,7 @@ impl<O: Observer> Node<O> {
         self.face_up(now, id, attributes, None);
     }
 
-    /// A face is up, or a face that is up has changed, here or `elsewhere`.
+    /// Handles a face that is up, or has changed, here or `elsewhere`.
     fn face_up(
         &mut self,
         now: Instant,
@@ -458,7 +457,7 @@ impl<O: Observer> Node<O> {
         self.forwarder.face_ready(now, id, attributes.upstream, known);
     }
 
-    /// A face of this node is gone for now, or for good if it is not permanent.
+    /// Handles a face of this node that is down, for good if it is not permanent.
     fn on_face_down(&mut self, now: Instant, id: FaceId) {
         self.send_to_all(|| WorkerMessage::FaceDown { face: id });
         self.face_down(now, id);
@@ -478,7 +477,7 @@ impl<O: Observer> Node<O> {
         self.face_carried(now, id, &carried, permanent);
         let asked = closed.counters.out_interests > 0;
         if !permanent {
-            // Looking through all measurements costs more than a face whose Interests are not answered may.
+            // A search of all measurements costs too much for a face without answers.
             let is_measured =
                 asked || closed.is_elsewhere || self.forwarder.faces.has_routes_to(id);
             self.forwarder.record_losses(now, id);
@@ -492,7 +491,7 @@ impl<O: Observer> Node<O> {
         self.forwarder.face_down(now, FaceLoss { face: id, asked }, tickets);
     }
 
-    /// A face went down after it carried so much.
+    /// Adds the counters of a face that went down.
     fn face_carried(&mut self, now: Instant, id: FaceId, carried: &FaceCounters, permanent: bool) {
         if let Some(management) = &mut self.management {
             management.face_down(now, id, carried, permanent);
@@ -505,7 +504,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// A route of the configuration comes, changes or goes.
+    /// Adds, changes or removes a configured route.
     fn on_static_route(&mut self, now: Instant, change: &RouteChange) {
         match &mut self.management {
             Some(management) => {
@@ -516,16 +515,17 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// A next hop is added, changed or removed, at all workers.
+    /// Adds, changes or removes a next hop, at all workers.
     fn change_route(&mut self, now: Instant, change: &RouteChange) {
         self.send_as_leader(|| WorkerMessage::Route(Box::new(change.clone())));
         self.forwarder.change_route(now, change);
     }
 
-    /// A face is gone for good, and its routes with it. Only the leader knows the prefixes of a face without looking at all
-    /// of them; other workers keep the routes until the leader names them, and send nothing to a face that is down.
+    /// Removes the routes of a face that is gone for good. Only the leader knows the prefixes of a face without a
+    /// search of all of them. Other workers keep the routes until the leader names them, and send nothing to a face
+    /// that is down.
     fn forget_routes(&mut self, now: Instant, face: FaceId) {
-        // The route upstream stands at "/", without being counted.
+        // The upstream route is at "/", and is not counted.
         self.forwarder.fib.remove(&Name::root(), face);
         if self.shard.as_ref().is_some_and(|shard| !shard.leads()) {
             return;
@@ -545,7 +545,7 @@ impl<O: Observer> Node<O> {
 
     // --- management -----------------------------------------------------------------------------
 
-    /// Answers one request, or ends one route that is due; `false` if there is nothing to do.
+    /// Handles one request, or one expired route; `false` if there is neither.
     fn manage(&mut self, now: Instant) -> bool {
         let Self { forwarder, management: Some(management), shard } = self else {
             return false;
@@ -558,7 +558,7 @@ impl<O: Observer> Node<O> {
         did
     }
 
-    /// Does what the management wants done.
+    /// Handles the outputs of the management.
     fn follow_management(&mut self, now: Instant) {
         while let Some(effect) = self.management.as_mut().and_then(Management::poll) {
             match effect {
@@ -586,7 +586,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Something that the owner knows.
+    /// Handles a report of the owner.
     fn on_notice(&mut self, now: Instant, notice: Notice) {
         if self.shard.is_some() {
             self.forward_notice(&notice);
@@ -596,12 +596,12 @@ impl<O: Observer> Node<O> {
         self.apply_notice(now, notice);
     }
 
-    /// Something that the owner of this node, or of another worker, knows.
+    /// Handles a report of the owner of this node, or of another worker.
     fn apply_notice(&mut self, now: Instant, notice: Notice) {
         match &notice {
             Notice::FaceGone { face } => self.lose_face(now, *face),
             Notice::Strategy { prefix, text: Some(text) } => {
-                // The owner has read it before.
+                // The owner has parsed it before.
                 let _ = self.set_strategy(prefix, text);
             }
             Notice::Strategy { prefix, text: None } => {
@@ -622,7 +622,7 @@ impl<O: Observer> Node<O> {
         self.follow_management(now);
     }
 
-    /// A face is gone for good.
+    /// Handles a face that is gone for good.
     fn lose_face(&mut self, now: Instant, face: FaceId) {
         self.forget_routes(now, face);
         self.forwarder.measurements.forget_face(face);
@@ -633,7 +633,7 @@ impl<O: Observer> Node<O> {
     }
 }
 
-/// The network packet that these bytes are, if it is an Interest or Data.
+/// The Interest or Data in these bytes.
 fn body(packet: Bytes) -> Option<Body> {
     match u64::from(*packet.first()?) {
         typ::INTEREST => Interest::decode(packet).ok().map(|it| Body::Interest(Arc::new(it))),
@@ -649,18 +649,18 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     }
 }
 
-/// What a driver needs of the machine that it drives; [`Node`] is the one that counts.
+/// Interface between a driver and its state machine; [`Node`] is the usual one.
 ///
-/// A driver gives it everything that happens, hands out its consequences until there are none, and
-/// comes back at the deadline at the latest.
+/// A driver passes all inputs to it, polls outputs until there are none, and calls it again at the deadline at the
+/// latest.
 pub trait Machine {
-    /// One thing happened.
+    /// Handles one input.
     fn handle(&mut self, now: Instant, input: Input);
-    /// Fires what is due and hands out one consequence; to be called until `None`.
+    /// Fires expired timers and returns one output. Call it until it returns `None`.
     fn poll(&mut self, now: Instant) -> Option<Output>;
-    /// When to come back if nothing happens.
+    /// Time of the next call of [`poll`](Self::poll) if no input comes.
     fn deadline(&self) -> Option<Instant>;
-    /// How a face is used, as far as the machine knows.
+    /// Use of a face, as far as the machine knows.
     fn face_use(&self, face: FaceId) -> FaceUse {
         let _ = face;
         FaceUse::default()

@@ -1,7 +1,7 @@
-//! What a simulator wants to know of a node, kept apart from what the node does.
+//! Observers of a node, for simulators.
 //!
-//! A node is generic over its [`Observer`]. The observer `()` of every node on real sockets ignores everything, and the
-//! calls compile to nothing. The simulator's observer is the [`Recorder`].
+//! A node is generic over its [`Observer`]. The observer `()` of every node on real sockets ignores everything, and
+//! the calls compile to nothing. The simulator's observer is the [`Recorder`].
 mod recorder;
 
 pub use recorder::Recorder;
@@ -14,21 +14,21 @@ use crate::table::{PitEntry, PitId};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Follows packets through a node. All methods do nothing unless they are implemented.
+/// Follows packets through a node. All methods are empty by default.
 ///
-/// A *trace* is what the observer attached to a packet. The pipelines take it off a packet that ends, hand it over to
-/// the packets that descend from it, and leave it with pending Interests.
+/// A *trace* is a value that the observer attaches to a packet. The pipelines remove it from a packet that ends, pass
+/// it on to the packets that descend from it, and keep it with pending Interests.
 pub trait Observer: fmt::Debug + Send {
-    /// What a packet carries for the observer.
+    /// Trace of a packet.
     type Trace: Clone + Default;
 
-    /// Something happened; `out` are the node's outputs so far.
+    /// Records an event; `out` are the node's outputs so far.
     #[inline]
     fn event(&mut self, event: NodeEvent, out: &mut VecDeque<Output>) {
         let _ = (event, out);
     }
 
-    /// Whether anybody reads events that cost something to make.
+    /// Whether events are recorded that are costly to make.
     #[inline]
     fn is_recording(&self) -> bool {
         false
@@ -46,7 +46,7 @@ pub trait Observer: fmt::Debug + Send {
         let _ = (hop, out);
     }
 
-    /// A link sends a packet once more, so that there are two copies.
+    /// A link retransmits a packet, so that there are two copies.
     #[inline]
     fn packet_resent(&mut self, packet: &Packet, out: &mut VecDeque<Output>) {
         let _ = (packet, out);
@@ -58,7 +58,7 @@ pub trait Observer: fmt::Debug + Send {
         let _ = (app, hop, out);
     }
 
-    /// Takes the trace off a packet.
+    /// Takes the trace of a packet.
     #[inline]
     fn take(&mut self, hop: &mut Hop) -> Self::Trace {
         let _ = hop;
@@ -71,13 +71,13 @@ pub trait Observer: fmt::Debug + Send {
         let _ = (hop, trace);
     }
 
-    /// A trace ends here.
+    /// A trace ends.
     #[inline]
     fn trace_dropped(&mut self, trace: Self::Trace, out: &mut VecDeque<Output>) {
         let _ = (trace, out);
     }
 
-    /// The Interest in hand, of the entry `id`, is sent to `copies` faces, or only waits if there are none.
+    /// The current Interest, of the entry `id`, is sent to `copies` faces, or is aggregated if there are none.
     #[inline]
     fn interest_pending(
         &mut self,
@@ -90,7 +90,7 @@ pub trait Observer: fmt::Debug + Send {
         let _ = (id, ingress, trace, copies, out);
     }
 
-    /// An Interest is given to an application or to the management, which keeps its trace until it answers.
+    /// An Interest is delivered to an application or to the management, which keeps its trace until it answers.
     #[inline]
     fn interest_delivered(
         &mut self,
@@ -109,13 +109,13 @@ pub trait Observer: fmt::Debug + Send {
         Self::Trace::default()
     }
 
-    /// Data arrives that no pending Interest is for.
+    /// Unsolicited Data arrives.
     #[inline]
     fn data_unsolicited(&mut self, trace: Self::Trace, out: &mut VecDeque<Output>) {
         let _ = (trace, out);
     }
 
-    /// Data satisfies a pending Interest. The trace that is returned goes to every face that waits.
+    /// Data satisfies a pending Interest. The returned trace goes to every downstream face.
     #[inline]
     fn satisfied(
         &mut self,
@@ -128,7 +128,7 @@ pub trait Observer: fmt::Debug + Send {
         Self::Trace::default()
     }
 
-    /// The trace of the Data that goes to one of the faces that wait; `common` goes to all of them.
+    /// The trace of the Data for one downstream face; `common` goes to all of them.
     #[inline]
     fn data_for(
         &mut self,
@@ -142,7 +142,7 @@ pub trait Observer: fmt::Debug + Send {
         Self::Trace::default()
     }
 
-    /// A face waits for a pending Interest no more, without Data.
+    /// The in-record of a face ends without Data.
     #[inline]
     fn waiting_ended(&mut self, id: PitId, face: FaceId, out: &mut VecDeque<Output>) {
         let _ = (id, face, out);

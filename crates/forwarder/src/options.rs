@@ -15,34 +15,34 @@ pub struct NodeOptions {
     pub cs: CsOptions,
     /// The policy for unsolicited Data.
     pub unsolicited: Unsolicited,
-    /// When an Interest for which another is pending is forwarded again.
+    /// Suppression of retransmissions.
     pub suppression: Suppression,
     /// The strategy of "/", for example `best-route`.
     pub strategy: String,
     /// Limit of pending Interests.
     pub pit_limit: usize,
-    /// Limits of network faces that have none of their own.
+    /// Limits of network faces without their own.
     pub limits: FaceLimits,
     /// The dead nonce list.
     pub dead_nonces: DeadNonceOptions,
-    /// Limits of what strategies measure.
+    /// Limits of the measurements of strategies.
     pub measurements: MeasurementOptions,
     /// Seed of the hashes of names: secret on real networks, the same for all nodes of a simulation.
     pub hash_seed: u64,
-    /// Source of nonces for Interests that have none, and of recovery sessions.
+    /// Source of nonces for Interests without one, and of recovery sessions.
     pub rng: Rng,
     /// The scheduler of faces toward other machines that have none of their own; `None`: first in, first out.
     pub scheduling: Option<Scheduling>,
     /// Management; `None`: commands are not answered.
     pub management: Option<ManagementOptions>,
-    /// The `ProviderId` that the node writes on Data and in records; `None`: it writes none.
+    /// The `ProviderId` that the node adds to Data and records; `None`: none.
     pub provider_id: Option<u64>,
     /// Whether the node reports to consumers which announced names its content store holds; needs a `provider_id`.
     pub anticipation: Anticipation,
     /// Recovery of Interests whose next hop is gone.
     pub mobility: Mobility,
-    /// Whether applications may send Interests although there is no uplink, since others of the same node answer. Without it
-    /// they are told that there is none, and wait for one.
+    /// Whether applications may send Interests without an uplink, because others of the same node answer. Without it
+    /// they are notified that there is none, and wait for one.
     pub answers_itself: bool,
     /// The worker that the node is; `None`: the node is alone. Limits of tables are those of all workers together.
     pub shard: Option<ShardOptions>,
@@ -80,7 +80,7 @@ impl NodeOptions {
         Self::new(Rng::from_seed(seed))
     }
 
-    /// The same with tables of the size that one worker has, if the node is one.
+    /// The options with the table sizes of one worker, if the node is one.
     pub(crate) fn of_worker(mut self) -> Self {
         let Some(shard) = &self.shard else {
             return self;
@@ -94,30 +94,30 @@ impl NodeOptions {
     }
 }
 
-/// What a face may take of the tables of one worker. The rate is checked by the worker that has the face alone.
+/// Limits of a face at one worker. Only the worker of the face checks the rate.
 pub(crate) fn share_of_face(limits: FaceLimits, shard: &ShardOptions) -> FaceLimits {
     let pending = limits.pending.map(|pending| shard.share_of_places(pending));
     FaceLimits { pending, ..limits }
 }
 
-/// The policy for unsolicited Data, which is never forwarded.
+/// Policy for unsolicited Data, which is never forwarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unsolicited {
-    /// It is dropped.
+    /// Unsolicited Data is dropped.
     #[default]
     DropAll,
     /// Data from the network is stored.
     AdmitNetwork,
 }
 
-/// The announced Interests on which a node leaves a record.
+/// The announced Interests to which a node adds a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anticipation {
-    /// On none.
+    /// None.
     #[default]
     Off,
-    /// On those of which it has an announced name in its store.
+    /// Those with an announced name in the content store.
     Holders,
-    /// On all, so that consumers learn round trips to each node on the way.
+    /// All of them, so that consumers measure the round trip to each node on the path.
     All,
 }

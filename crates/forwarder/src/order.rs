@@ -1,9 +1,9 @@
-//! What management and the owner of a node say to each other: the owner knows where faces lead, and opens and closes them.
+//! Messages between management and the owner of a node, which opens and closes faces.
 use crate::face::{FaceId, Marking};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_transport::application::ReturnPath;
-use recoup_transport::management::{LinkType, Persistency, Refusal};
+use recoup_transport::management::{LinkType, Persistency, Rejection};
 use recoup_transport::time::Duration;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -12,74 +12,74 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct ManagementRequest {
     pub(crate) interest: Arc<Interest>,
-    /// The face that the Interest came by.
+    /// Ingress face of the Interest.
     pub(crate) ingress: FaceId,
     pub(crate) path: ReturnPath,
 }
 
-/// What the owner of a node knows of a face.
+/// Description of a face by the owner of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaceDescription {
-    /// Where it leads.
+    /// Remote URI.
     pub uri: String,
-    /// Its end on this machine.
+    /// Local URI.
     pub local_uri: String,
-    /// How long it stays.
+    /// Persistency of the face.
     pub persistency: Persistency,
-    /// The other end is on this machine.
+    /// Whether the peer is on the same machine.
     pub local: bool,
-    /// Who hears what is sent.
+    /// Receivers of the link.
     pub link_type: LinkType,
     /// Longest frame, in bytes.
     pub mtu: u64,
-    /// Whether and when packets that leave are marked for congestion.
+    /// Congestion marking of outgoing packets; `None`: off.
     pub marking: Option<Marking>,
-    /// What is lost is sent again, by the reliability of NDNLPv2.
+    /// NDNLPv2 reliability.
     pub reliable: bool,
-    /// Applications at the other end are told by which faces packets came.
+    /// Local fields for applications at the other end.
     pub local_fields: bool,
 }
 
-/// What a command wants of a face; what is absent stays as it is.
+/// Settings of a face in a command; absent ones do not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaceSettings {
-    /// How long it is to stay.
+    /// Persistency of the face.
     pub persistency: Option<Persistency>,
     /// Longest frame, in bytes.
     pub mtu: Option<u64>,
     /// Whether packets are marked for congestion.
     pub marks: Option<bool>,
-    /// How long a queue may be too long before that.
+    /// Duration of congestion before packets are marked.
     pub marking_interval: Option<Duration>,
-    /// From which length on, in bytes, a queue is too long.
+    /// Queue length in bytes above which the queue is congested.
     pub marking_threshold: Option<u64>,
-    /// Whether what is lost is sent again, by the reliability of NDNLPv2.
+    /// NDNLPv2 reliability.
     pub reliable: Option<bool>,
-    /// Whether applications at the other end are told by which faces packets came.
+    /// Local fields for applications at the other end.
     pub local_fields: Option<bool>,
 }
 
-/// What the node wants of its owner.
+/// Order of the node to its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaceOrder {
-    /// Open a face; to be answered by one [`Notice::FaceMade`], after its [`Notice::FaceKnown`] if it was opened.
+    /// Open a face; expects one [`Notice::FaceMade`], after its [`Notice::FaceKnown`] if it was opened.
     Create {
-        /// To be given back.
+        /// Returned with the answer.
         ticket: u64,
-        /// Where it is to lead.
+        /// Remote URI.
         uri: String,
-        /// From where, if that is said: `dev://eth0` for faces that are on an interface.
+        /// Local URI, if given: `dev://eth0` for faces on an interface.
         local_uri: Option<String>,
-        /// How it is to be.
+        /// Settings of the face.
         settings: FaceSettings,
     },
-    /// Change a face; to be answered by one [`Notice::FaceMade`], after a [`Notice::FaceKnown`] if it was changed.
+    /// Change a face; expects one [`Notice::FaceMade`], after a [`Notice::FaceKnown`] if it was changed.
     Update {
-        /// To be given back.
+        /// Returned with the answer.
         ticket: u64,
         /// The face.
         face: FaceId,
-        /// How it is to be.
+        /// The new settings.
         settings: FaceSettings,
     },
     /// Close a face for good.
@@ -89,41 +89,41 @@ pub enum FaceOrder {
     },
 }
 
-/// Why an order was not carried out.
+/// Reason why an order was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum FaceRefusal {
-    /// It does not say where the face is to lead, or not by an address.
+pub enum OrderError {
+    /// The URI is missing, or contains no address.
     Malformed,
     /// Faces of this kind cannot be opened, or not changed like this.
     Unsupported,
-    /// As many faces are open as there may be.
+    /// The limit of open faces is reached.
     TooMany,
-    /// Nothing can be sent there.
+    /// The address is unreachable.
     Unreachable,
     /// The face is gone.
     Gone,
-    /// The face stays as it is: a peer opened it, or this side did.
+    /// The face cannot change: a peer opened it, or this side did.
     Fixed,
 }
 
-impl FaceRefusal {
-    /// What is answered to the command.
+impl OrderError {
+    /// Answer to the command.
     #[must_use]
-    pub const fn refusal(self) -> Refusal {
+    pub const fn rejection(self) -> Rejection {
         match self {
-            Self::Malformed => Refusal {
+            Self::Malformed => Rejection {
                 code: 400,
                 text: "malformed URI: it takes a scheme, an address and a port",
             },
-            Self::Unsupported => Refusal {
+            Self::Unsupported => Rejection {
                 code: 406,
                 text: "no face can be like this here: udp, tcp and ws lead to an address, ether and groups need a \
                        LocalUri such as dev://eth0, and an MTU is 256 or more",
             },
-            Self::TooMany => Refusal { code: 503, text: "too many faces" },
-            Self::Unreachable => Refusal { code: 504, text: "nothing can be sent there" },
-            Self::Gone => Refusal::UNKNOWN_FACE,
-            Self::Fixed => Refusal { code: 409, text: "who opened a face does not change" },
+            Self::TooMany => Rejection { code: 503, text: "too many faces" },
+            Self::Unreachable => Rejection { code: 504, text: "nothing can be sent there" },
+            Self::Gone => Rejection::UNKNOWN_FACE,
+            Self::Fixed => Rejection { code: 409, text: "a face does not change its opening side" },
         }
     }
 }
@@ -131,11 +131,11 @@ impl FaceRefusal {
 /// A report of the node's owner to its management.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
-    /// A face is there, usable or not; or what is known of it has changed.
+    /// A face exists, up or down; or its description has changed.
     FaceKnown {
         /// The face.
         face: FaceId,
-        /// What is known of it.
+        /// Its description.
         description: FaceDescription,
     },
     /// A face is gone for good.
@@ -143,24 +143,24 @@ pub enum Notice {
         /// The face.
         face: FaceId,
     },
-    /// What became of an order.
+    /// Outcome of an order.
     FaceMade {
-        /// That of the order.
+        /// Ticket of the order.
         ticket: u64,
-        /// The face, or why there is none.
-        outcome: Result<FaceId, FaceRefusal>,
+        /// The face, or the reason of the rejection.
+        outcome: Result<FaceId, OrderError>,
     },
-    /// Where peers can open faces: all of these places, and no others.
+    /// Addresses at which peers can open faces: all of them, and no others.
     Channels(Vec<String>),
-    /// Below a prefix another strategy decides from now on.
+    /// Sets the strategy of a prefix.
     Strategy {
         /// The prefix.
         prefix: Name,
-        /// How the strategy is written; `None`: that of the next shorter prefix decides. A text that cannot be read, and
-        /// nothing for "/", change nothing.
+        /// Text of the strategy; `None`: that of the next shorter prefix applies. An invalid text, and `None` for
+        /// "/", change nothing.
         text: Option<String>,
     },
-    /// What time of day it is.
+    /// The current time of day.
     TimeOfDay {
         /// Microseconds since 1970.
         micros: u64,

@@ -1,4 +1,4 @@
-//! The outputs of a node in their order, and the observer that records what happens between them.
+//! Outputs of a node in order, and its observer.
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
@@ -28,7 +28,7 @@ impl<O: Observer> Outbox<O> {
         self.outputs.push_back(output);
     }
 
-    /// Reports that something was dropped. If it is a packet, the observer was told before.
+    /// Reports a drop. The observer of a dropped packet has been notified before.
     pub(crate) fn dropped(
         &mut self,
         face: impl Into<Option<FaceId>>,
@@ -51,13 +51,13 @@ impl<O: Observer> Outbox<O> {
         self.dropped(face, kind, reason);
     }
 
-    /// The observer's trace ends here.
+    /// Ends a trace.
     #[inline]
     pub(crate) fn trace_dropped(&mut self, trace: O::Trace) {
         self.observer.trace_dropped(trace, &mut self.outputs);
     }
 
-    /// Tells the observer of an event.
+    /// Passes an event to the observer.
     #[inline]
     pub(crate) fn event(&mut self, event: NodeEvent) {
         self.observer.event(event, &mut self.outputs);

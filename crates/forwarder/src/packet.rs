@@ -1,4 +1,4 @@
-//! Packets between the faces of nodes: a shared body, and beside it what changes at each hop.
+//! Packets between the faces of nodes: a shared body, and fields that change at each hop.
 mod wire;
 
 pub(crate) use wire::{PacketMemory, WireBuffers};
@@ -19,80 +19,80 @@ use recoup_transport::queue::Load;
 use recoup_transport::time::Duration;
 use std::sync::Arc;
 
-/// A packet on its way. Cloning shares the body.
+/// A packet. Clones share the body.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// What travels unchanged.
+    /// Part that does not change.
     pub body: Body,
-    /// What belongs to this hop.
+    /// Fields of this hop.
     pub hop: Hop,
 }
 
-/// What travels unchanged.
+/// Part of a packet that does not change.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// A question.
+    /// An Interest.
     Interest(Arc<Interest>),
-    /// An answer.
+    /// A Data packet.
     Data(Data),
-    /// A refusal.
+    /// A Nack.
     Nack(Arc<Interest>, NackReason),
-    /// No packet at all: a frame by which the ends of a link speak with each other.
+    /// No packet: a control frame of a link.
     Idle,
 }
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A question.
+    /// An Interest.
     Interest,
-    /// An answer.
+    /// A Data packet.
     Data,
-    /// A refusal.
+    /// A Nack.
     Nack,
     /// No packet, only link fields.
     Idle,
 }
 
-/// What belongs to one hop of a packet's way.
+/// Fields of a packet at one hop.
 #[derive(Clone, Debug)]
 pub struct Hop {
-    /// Hash of the name by the [`NameHasher`] that all nodes of one world share.
+    /// Hash of the name by the [`NameHasher`] that all nodes of one simulation share.
     pub name_hash: u64,
     /// Bytes of the network packet, without link header.
     pub bytes: u32,
-    /// How many more times an Interest may be forwarded; overrides what the Interest itself says.
+    /// Remaining hops of an Interest; overrides the HopLimit of the Interest itself.
     pub hop_limit: Option<u8>,
     /// Congestion mark; 0 means none.
     pub congestion_mark: u8,
-    /// What few packets have.
+    /// Fields of few packets.
     pub extra: Option<Box<Extra>>,
 }
 
-/// What few packets have.
+/// Fields of few packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extra {
-    /// To be sent back with the answer.
+    /// PIT token, returned with the answer.
     pub pit_token: Option<Bytes>,
-    /// Link fields that Recoup nodes carry over to the next hop.
+    /// Link fields that Recoup nodes forward to the next hop.
     pub carried: Ignorable,
     /// Link fields of this hop alone.
     pub hop_local: Ignorable,
-    /// What recovery wrote on the frame, for this hop alone.
+    /// Recovery tag of the frame, for this hop alone.
     pub tag: Option<Box<Tag>>,
-    /// Data: lifetime of the Interest that it answers, for the links of this node alone, if it is not the usual one.
+    /// Data: lifetime of its Interest, for the links of this node alone, if it is not the default.
     pub lifetime: Option<Duration>,
-    /// Data: which node answered, from its store or through its producer.
+    /// Data: the node that answered, from its store or through its producer.
     pub provider: Option<u64>,
     /// Data: not to be kept in content stores.
     pub no_cache: bool,
-    /// Interest: it left by the same face before and was not answered.
+    /// Interest: a retransmission by the same face.
     pub retransmits: bool,
-    /// Interests of local applications: the face that it is to leave by.
+    /// Interests of local applications: the NextHopFaceId.
     pub next_hop: Option<FaceId>,
-    /// For local applications that want to know it: the face that it came by.
+    /// For local applications with local fields: the IncomingFaceId.
     pub incoming: Option<FaceId>,
-    /// First transmissions that the packet descends from, where a simulator's observer follows them.
+    /// First transmissions from which the packet descends, for a simulator's observer.
     pub trace: Trace,
 }
 
@@ -137,13 +137,13 @@ impl Packet {
         Self { body, hop: Hop { hop_limit, ..Hop::bare(name_hash, bytes) } }
     }
 
-    /// The name that it is about.
+    /// Name of the packet.
     #[must_use]
     pub fn name(&self) -> &Name {
         self.body.name()
     }
 
-    /// What kind of packet it is.
+    /// Kind of the packet.
     #[must_use]
     #[inline]
     pub fn kind(&self) -> Kind {
@@ -155,14 +155,14 @@ impl Packet {
         }
     }
 
-    /// What a link's recovery has to know of it: its kind, and how long it is worth anything.
+    /// Kind and lifetime of the packet, for link recovery.
     #[must_use]
     pub fn worth(&self) -> (FrameKind, Option<Duration>) {
         match &self.body {
             Body::Interest(it) => (FrameKind::Interest, Some(it.lifetime_or_default())),
             Body::Data(_) => {
-                let said = |extra: &Extra| field::time(&extra.carried, field::DATA_LIFETIME);
-                let lifetime = |extra: &Extra| said(extra).or(extra.lifetime);
+                let lifetime_of = |extra: &Extra| field::time(&extra.carried, field::DATA_LIFETIME);
+                let lifetime = |extra: &Extra| lifetime_of(extra).or(extra.lifetime);
                 let known = self.hop.extra.as_deref().and_then(lifetime);
                 (FrameKind::Data, Some(known.unwrap_or(DEFAULT_LIFETIME)))
             }
@@ -170,14 +170,14 @@ impl Packet {
         }
     }
 
-    /// Whether it is an Interest that left by the same face before.
+    /// Whether it is a retransmission by the same face.
     #[must_use]
     #[inline]
     pub(crate) fn retransmits(&self) -> bool {
         self.hop.extra.as_ref().is_some_and(|extra| extra.retransmits)
     }
 
-    /// Bytes that it takes on a link that needs no fragments, link header included.
+    /// Bytes on a link without fragmentation, link header included.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> usize {
@@ -192,13 +192,13 @@ impl Packet {
         }
     }
 
-    /// The ids of first transmissions that it descends from.
+    /// Ids of the first transmissions from which it descends.
     #[must_use]
     pub fn trace(&self) -> &Trace {
         self.hop.trace()
     }
 
-    /// Whether a link has to write anything but the packet.
+    /// Whether it has any link fields.
     #[inline]
     pub(crate) fn has_link_fields(&self) -> bool {
         self.hop.congestion_mark > 0
@@ -206,7 +206,7 @@ impl Packet {
             || matches!(self.body, Body::Nack(..))
     }
 
-    /// The fields that it has on a link.
+    /// Its link fields.
     #[must_use]
     pub fn link_header(&self) -> LpHeader {
         let mut header = self.hop.link_header();
@@ -218,14 +218,14 @@ impl Packet {
 }
 
 impl Extra {
-    /// What an application is told of it.
+    /// Link fields for an application.
     pub(crate) fn beside(&mut self) -> Beside {
         let fields = std::mem::take(&mut self.carried);
         let fields = (!fields.is_empty()).then(|| Box::new(fields));
         Beside { provider: self.provider, fields }
     }
 
-    /// Whether anything of it is written to links.
+    /// Whether any fields are written to links.
     fn has_fields(&self) -> bool {
         self.pit_token.is_some()
             || self.provider.is_some()
@@ -237,7 +237,7 @@ impl Extra {
             || !self.hop_local.is_empty()
     }
 
-    /// Whether links are told who answered, and nothing else.
+    /// Whether the provider is the only link field.
     fn has_provider_alone(&self) -> bool {
         self.provider.is_some()
             && self.pit_token.is_none()
@@ -250,7 +250,7 @@ impl Extra {
     }
 }
 
-/// Bytes of a network packet behind a link header with so many bytes of fields.
+/// Bytes of a network packet behind a link header with this many bytes of fields.
 fn in_frame(fields_bytes: usize, packet_bytes: u32) -> usize {
     let packet = packet_bytes as usize;
     match fields_bytes {
@@ -265,17 +265,17 @@ const PROVIDER_BYTES: usize = size_of::<u64>();
 /// CachePolicyType: not to be cached (NDNLPv2).
 pub(crate) const NO_CACHE: u64 = 1;
 
-/// The name of what is no packet.
+/// Name of a frame without packet.
 static NO_NAME: Name = Name::root();
 
 impl Load for Packet {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         Self::bytes(self) as u32
     }
 }
 
 impl Body {
-    /// The name that it is about.
+    /// Name of the packet.
     #[must_use]
     pub fn name(&self) -> &Name {
         match self {
@@ -285,7 +285,7 @@ impl Body {
         }
     }
 
-    /// The TLV-VALUE of the name that it is about.
+    /// TLV-VALUE of the packet's name.
     #[inline]
     fn name_value(&self) -> &[u8] {
         match self {
@@ -303,20 +303,20 @@ impl Hop {
         Self { name_hash, bytes, hop_limit: None, congestion_mark: 0, extra: None }
     }
 
-    /// The same hop without what few packets have, of which the caller takes along what is not for one hop alone.
+    /// The hop without fields of few packets; the caller adds those that are forwarded.
     #[inline]
     pub(crate) fn onward(&self) -> Self {
         let Self { name_hash, bytes, hop_limit, congestion_mark, .. } = *self;
         Self { hop_limit, congestion_mark, ..Self::bare(name_hash, bytes) }
     }
 
-    /// The first transmissions that the packet descends from.
+    /// First transmissions from which the packet descends.
     #[must_use]
     pub(crate) fn trace(&self) -> &Trace {
         self.extra.as_ref().map_or(Trace::EMPTY, |extra| &extra.trace)
     }
 
-    /// Bytes that Data or an Interest with these fields takes on a link that needs no fragments.
+    /// Bytes of Data or an Interest with these fields on a link without fragmentation.
     pub(crate) fn link_bytes(&self) -> u32 {
         if self.congestion_mark == 0 && !self.extra.as_ref().is_some_and(|it| it.has_fields()) {
             return self.bytes;
@@ -324,9 +324,9 @@ impl Hop {
         in_frame(self.fields_bytes(), self.bytes) as u32
     }
 
-    /// Bytes of the fields that it has on a link.
+    /// Bytes of its link fields.
     fn fields_bytes(&self) -> usize {
-        // All Data of a world may say who answered: a header need not be made each time to know its length.
+        // All Data of a simulation may carry a provider: its length is known without encoding a header.
         match &self.extra {
             Some(extra) if self.congestion_mark == 0 && extra.has_provider_alone() => {
                 tlv::tlv_len(field::PROVIDER_ID, PROVIDER_BYTES)
@@ -361,16 +361,16 @@ impl Hop {
         header
     }
 
-    /// Data: notes the lifetime of the Interest that it answers.
+    /// Data: records the lifetime of its Interest.
     pub(crate) fn note_lifetime(&mut self, interest: &Interest) {
         let lifetime = interest.lifetime_or_default();
-        // Most have the usual one, and so need no memory of their own.
+        // The default needs no memory of its own.
         if lifetime != DEFAULT_LIFETIME {
             self.extra_mut().lifetime = Some(lifetime);
         }
     }
 
-    /// What few packets have, to be changed.
+    /// Fields of few packets, mutable.
     pub fn extra_mut(&mut self) -> &mut Extra {
         self.extra.get_or_insert_default()
     }
@@ -383,12 +383,12 @@ mod tests {
     use recoup_packet::lp::LpPacket;
 
     #[test]
-    fn a_packet_is_no_larger_than_a_cache_line() {
+    fn packet_fits_a_cache_line() {
         assert!(size_of::<Packet>() <= 64, "{}", size_of::<Packet>());
     }
 
     #[test]
-    fn the_octets_of_a_packet_are_those_of_its_frame() {
+    fn packet_size_is_that_of_its_frame() {
         let hasher = NameHasher::new(1);
         let mut interest = Interest::new("/a/b".parse().unwrap());
         interest.hop_limit = Some(7);
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answered_is_counted_as_it_is_written() {
+    fn provider_counts_with_its_encoded_size() {
         let interest = Arc::new(Interest::new("/a/b".parse().unwrap()));
         let mut packet = Packet::interest(interest, &NameHasher::new(1));
         packet.hop.extra_mut().provider = Some(u64::MAX);

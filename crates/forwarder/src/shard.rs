@@ -1,18 +1,20 @@
-//! Several nodes that are one forwarder: each is a *worker* with the faces of its own sockets and a part of all tables.
+//! Sharding: several nodes that are one forwarder. Each is a *worker* with the faces of its own sockets and a part of
+//! all tables.
 //!
-//! A face belongs to the worker that has its socket; there it has its link, with fragments, recovery and scheduler. A name
-//! belongs to one worker, too, by the hash of its first components: there are its pending Interests, its stored Data and what
-//! was learnt about it. A frame becomes a packet where its face is and goes to where its name is; what follows from it goes to
-//! where the faces are by which it leaves. All workers know all faces and all routes. The first one, the *leader*, has the
-//! management, and says what changes.
+//! A face belongs to the worker that has its socket. That worker has its link, with fragmentation, recovery and
+//! scheduler. A name belongs to one worker, too, by the hash of its first components. That worker has its pending
+//! Interests, its stored Data and its measurements. A frame becomes a packet at the worker of its face and goes to
+//! the worker of its name; resulting packets go to the workers of their egress faces. All workers know all faces and
+//! all routes. The first one, the *leader*, has the management, and announces changes.
 //!
-//! Workers exchange [`WorkerMessage`]s: outputs of one and inputs of another, delivered in the order in which they were sent.
-//! The carrier may drop packets and nothing else ([`WorkerMessage::is_packet`]).
+//! Workers exchange [`WorkerMessage`]s: outputs of one and inputs of another, delivered in the order of sending. The
+//! channel may drop packets, but no other messages ([`WorkerMessage::is_packet`]).
 //!
-//! An Interest with CanBePrefix for fewer components than are hashed may be answered by Data of other workers. It waits where
-//! its own name belongs. As long as there are any of its length (all workers share a count) Data that might answer it go there first.
+//! An Interest with CanBePrefix for fewer components than are hashed may be answered by Data of other workers. It is
+//! pending at the worker of its own name. While there are any of its length (all workers share a count), Data that
+//! might answer it go there first.
 //!
-//! Workers have faces for frames; applications and faces for values belong to nodes that are alone.
+//! Workers have wire faces; applications and value faces belong to nodes that are alone.
 mod message;
 mod task;
 
@@ -35,7 +37,7 @@ use std::sync::Arc;
 /// The number of a worker, from 0.
 pub type Worker = u16;
 
-/// Which part of a forwarder a node is.
+/// Identity of a worker.
 #[derive(Clone, Debug)]
 pub struct ShardOptions {
     worker: Worker,
@@ -45,8 +47,8 @@ pub struct ShardOptions {
 }
 
 impl ShardOptions {
-    /// The parts of a forwarder of so many workers, at least one, where the first `components` of a name decide whose it is,
-    /// from 1 to [`MAX_COMPONENTS`]. All must be used, and have the same `hash_seed`.
+    /// The identities of `workers` workers, at least one. The first `components` of a name, from 1 to
+    /// [`MAX_COMPONENTS`], decide on its worker. All must be used, and have the same `hash_seed`.
     #[must_use]
     pub fn of(workers: Worker, components: usize) -> Vec<Self> {
         let (workers, components) = (workers.max(1), components.clamp(1, MAX_COMPONENTS));
@@ -55,13 +57,13 @@ impl ShardOptions {
         (0..workers).map(part).collect()
     }
 
-    /// Which worker it is.
+    /// Number of the worker.
     #[must_use]
     pub const fn worker(&self) -> Worker {
         self.worker
     }
 
-    /// The share of this worker of something that all have together.
+    /// This worker's share of a common amount.
     pub(crate) fn share(&self, of_all: u64) -> u64 {
         let (worker, workers) = (u64::from(self.worker), u64::from(self.workers));
         of_all / workers + u64::from(worker < of_all % workers)
@@ -77,24 +79,24 @@ impl ShardOptions {
     }
 }
 
-/// What a node knows as a part of a forwarder.
+/// State of a node as a worker.
 #[derive(Debug)]
 pub(crate) struct Shard {
     pub(crate) options: ShardOptions,
     hasher: NameHasher,
-    /// What faces carried here until they went down, which may come up again.
+    /// Counters of faces of this worker that are down and may come up again.
     pub(crate) carried: BTreeMap<FaceId, FaceCounters>,
-    /// What faces carried here that are gone.
+    /// Counters of faces of this worker that are gone.
     pub(crate) past: FaceCounters,
-    /// What all others have, as they were last counted.
+    /// Counters of all others, as last collected.
     pub(crate) tallied: Tally,
 }
 
-/// Where a packet goes next.
+/// Next worker of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
     pub(crate) worker: Worker,
-    /// Data go on from there: from this length on it is to be looked who waits.
+    /// Data go on from there: the prefix length from which pending Interests are searched.
     pub(crate) next: Option<u8>,
 }
 
@@ -113,19 +115,19 @@ impl Shard {
         self.options.worker == 0
     }
 
-    /// Who else there is.
+    /// All other workers.
     pub(crate) fn others(&self) -> impl Iterator<Item = Worker> + use<> {
         let own = self.options.worker;
         (0..self.options.workers).filter(move |worker| *worker != own)
     }
 
-    /// Who comes next, in a circle.
+    /// The next worker in the ring.
     pub(crate) fn next(&self) -> Worker {
         (self.options.worker + 1) % self.options.workers
     }
 
-    /// To whom a packet goes; `None` if it is none. Data go first to those who may wait for prefixes of at least `from`
-    /// components.
+    /// Worker of a packet; `None` for other bytes. Data first go to the workers of pending Interests for prefixes of
+    /// at least `from` components.
     pub(crate) fn place(&self, packet: &[u8], from: u8) -> Option<Placement> {
         let mut outer = Reader::new(packet);
         let packet = outer.read().ok()??;
@@ -136,9 +138,9 @@ impl Shard {
             for length in from..components as u8 {
                 if self.options.short.has(usize::from(length)) {
                     let prefix = &name[..prefix_end(name, length.into(), true)];
-                    let who_waits = self.worker_of(prefix, prefix.len());
-                    if who_waits != worker {
-                        return Some(Placement { worker: who_waits, next: Some(length + 1) });
+                    let waiting_worker = self.worker_of(prefix, prefix.len());
+                    if waiting_worker != worker {
+                        return Some(Placement { worker: waiting_worker, next: Some(length + 1) });
                     }
                 }
             }
@@ -146,24 +148,24 @@ impl Shard {
         Some(Placement { worker, next: None })
     }
 
-    /// Whose an Interest for a name is.
+    /// Worker of an Interest for a name.
     pub(crate) fn worker_of_interest(&self, name: &Name) -> Worker {
         self.worker_of(name.value(), prefix_end(name.value(), self.options.components, false))
     }
 
-    /// Whose names are that begin like this one, up to `end`.
+    /// Worker of names that begin like this one, up to `end`.
     fn worker_of(&self, name: &[u8], end: usize) -> Worker {
         if is_of_leader(name) {
             return 0;
         }
-        // Tables find names by the same hash: what is left of it at one worker must not be all alike.
+        // Tables use the same hash: the part that is left must still differ between the names of one worker.
         let hash = mix(self.hasher.hash(&name[..end]));
         (hash % u64::from(self.options.workers)) as Worker
     }
 }
 
-/// Where the first `components` of a name end. The digest that an Interest may end with is none of the components of the
-/// Data that it asks for.
+/// End of the first `components` of a name. The implicit digest at the end of an Interest's name is no component of
+/// its Data's name.
 fn prefix_end(name: &[u8], components: usize, is_data: bool) -> usize {
     let (mut reader, mut end) = (Reader::new(name), 0);
     for _ in 0..components {
@@ -178,7 +180,7 @@ fn prefix_end(name: &[u8], components: usize, is_data: bool) -> usize {
     end
 }
 
-/// Whether the leader has all names like this one: those of the management.
+/// Whether names like this one belong to the leader: those of the management.
 fn is_of_leader(name: &[u8]) -> bool {
     name.starts_with(b"\x08\x09localhost") || name.starts_with(b"\x08\x08localhop\x08\x03nfd")
 }
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interest_goes_where_its_data_go_with_its_digest_or_without() {
+    fn interest_and_data_have_the_same_worker() {
         for components in 1..=3 {
             let shard = &shards(5, components)[0];
             for uri in ["/a", "/a/b", "/a/b/c", "/a/b/c/d", "/localhost/nfd/status"] {
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_components_decide_and_all_workers_agree() {
+    fn first_components_decide_on_the_worker() {
         let shards = shards(4, 2);
         let place = |worker: usize, uri: &str| shards[worker].place(&data(uri), 0).unwrap().worker;
         let mut used = [0; 4];
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_nobodys() {
+    fn malformed_packet_has_no_worker() {
         let shard = &shards(2, 2)[0];
         for bytes in [&b""[..], &[5], &[5, 0], &[5, 2, 8, 0], &[5, 3, 7, 2, 8]] {
             assert_eq!(shard.place(bytes, 0), None, "{bytes:?}");

@@ -1,9 +1,9 @@
-//! Strategies: which of the faces that lead toward a name are asked, and when they are asked again.
+//! Strategies: selection of the next hops of Interests and of their retransmissions.
 //!
 //! As in NFD (`daemon/fw/strategy.hpp`) the interface has three parts. *Triggers* are the methods of
-//! [`ForwardingStrategy`], called by the pipelines with the preconditions given there. *Actions*
-//! ([`Action`]) are what a trigger can have done; it appends them to a list and the pipeline carries
-//! them out in order. *Accessors* are the fields and methods of [`Context`], and those of [`PitEntry`].
+//! [`ForwardingStrategy`], called by the pipelines with the preconditions given there. *Actions* ([`Action`]) are the
+//! outputs of a trigger; it appends them to a list and the pipeline performs them in order. *Accessors* are the
+//! fields and methods of [`Context`], and those of [`PitEntry`].
 use crate::face::{FaceId, LinkType};
 use crate::suppression::{Decision, Suppression};
 use crate::table::{Arrival, FibMatch, Measurements, NextHop, PitEntry};
@@ -30,78 +30,78 @@ pub use multicast::Multicast;
 pub use multipath::{Multipath, Split};
 pub use scope::Scope;
 
-/// What a trigger can have done.
+/// Action of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send the Interest in hand (in `after_nack` the one that came back) to a face and note it in the
-    /// entry with [`PitEntry::send`].
+    /// Send the current Interest (in `after_nack` the one that was returned) to a face and record it in the entry
+    /// with [`PitEntry::send`].
     SendInterest {
         /// The face.
         face: FaceId,
     },
-    /// Send a Nack to all who asked, and forget that they did.
+    /// Send a Nack to all downstream faces, and remove their in-records.
     Nack {
         /// The reason.
         reason: NackReason,
     },
-    /// Send a Nack to one of those who asked, and forget that it did.
+    /// Send a Nack to one downstream face, and remove its in-record.
     NackTo {
         /// The face.
         face: FaceId,
         /// The reason.
         reason: NackReason,
     },
-    /// Remove the entry: nobody waits for it any more. It comes last.
+    /// Remove the entry, which has no downstream faces left. The last action.
     Reject,
-    /// The Interest only waits for an answer that others wait for.
+    /// Suppress the Interest: its entry is pending already.
     Suppress,
 }
 
-/// What the strategy may know of a face that is up.
+/// Attributes of a face that is up, for strategies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceFacts {
-    /// Who hears what is sent. Only on an ad-hoc link an Interest may leave by the face it came by: not everybody there
-    /// has heard it.
+    /// Receivers of the link. Only on an ad-hoc link an Interest may leave by its ingress face, because some
+    /// receivers there have not received it.
     pub link_type: LinkType,
     /// The other end is on this machine.
     pub local: bool,
 }
 
 impl FaceFacts {
-    /// What is known of the face of any application.
+    /// Attributes of all application faces.
     pub const APPLICATION: Self = Self { link_type: LinkType::PointToPoint, local: true };
 }
 
-/// The faces of a node, as strategies see them.
+/// The faces of a node, for strategies.
 pub trait Faces {
-    /// What is known of a face; `None` if it is not up.
+    /// Attributes of a face; `None` if it is not up.
     fn facts(&self, face: FaceId) -> Option<FaceFacts>;
 }
 
-/// What a trigger sees beside the entry.
+/// Context of a trigger, beside the entry.
 pub struct Context<'a> {
-    /// The present.
+    /// The current time.
     pub now: Instant,
     /// The route of the entry's name (or forwarding hint).
     pub route: FibMatch<'a>,
-    /// When asking again is suppressed.
+    /// Suppression of retransmissions.
     pub suppression: &'a Suppression,
     /// The node's faces.
     pub faces: &'a dyn Faces,
-    /// What was learnt about faces.
+    /// Measurements of faces.
     pub measurements: &'a mut Measurements,
 }
 
 impl<'a> Context<'a> {
-    /// The next hops that an Interest for `name` that came by `ingress` may take, cheapest first: those
-    /// that are up, do not lead back and do not leave the name's scope.
+    /// The eligible next hops of an Interest for `name` from `ingress`, cheapest first: those that are up, do not
+    /// lead back and are within the name's scope.
     pub fn eligible(
         &self,
         name: &Name,
         ingress: FaceId,
     ) -> impl Iterator<Item = NextHop> + Clone + use<'a> {
         let (faces, scope) = (self.faces, Scope::of(name));
-        // Most names may go anywhere, whoever asks.
+        // Most names have global scope.
         let from = if scope == Scope::Global { None } else { faces.facts(ingress) };
         self.route.next_hops.iter().copied().filter(move |hop| {
             faces.facts(hop.face).is_some_and(|to| {
@@ -118,14 +118,14 @@ impl fmt::Debug for Context<'_> {
     }
 }
 
-/// Decides where the Interests of one namespace go.
+/// Selects the next hops of the Interests of one namespace.
 ///
-/// Holds for every implementation: nothing is sent to a face that is down, out of scope, or that the
-/// Interest came by (unless its link is ad-hoc); each trigger appends a bounded number of actions;
-/// its text (`Display`) is read by [`parse`] as an equal strategy in its initial state.
+/// Each implementation keeps these invariants. No Interest is sent to a face that is down, out of scope, or its
+/// ingress (except on ad-hoc links). Each trigger appends a limited number of actions. Its text (`Display`) parses
+/// ([`parse`]) to an equal strategy in its initial state.
 pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
-    /// An Interest came by `ingress` and nothing stored answers it. Precondition: it is no loop, and its
-    /// in-record has been noted in `entry` ([`PitEntry::receive`], which said `arrival`).
+    /// An Interest arrived from `ingress`, and no stored Data answers it. Precondition: it is no loop, and its
+    /// in-record is in `entry` ([`PitEntry::receive`], which returned `arrival`).
     fn after_interest(
         &mut self,
         context: &mut Context<'_>,
@@ -135,8 +135,8 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
         actions: &mut Vec<Action>,
     );
 
-    /// A Nack came from `upstream`. Precondition: `entry` has an out-record of it with the nonce of the
-    /// Nack, and the reason has been noted there.
+    /// A Nack arrived from `upstream`. Precondition: `entry` has an out-record of it with the nonce of the Nack, and
+    /// the reason is recorded there.
     fn after_nack(
         &mut self,
         context: &mut Context<'_>,
@@ -149,13 +149,13 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
         pass_nack_on(entry, actions);
     }
 
-    /// Whether [`before_satisfy`](Self::before_satisfy) and [`on_expiry`](Self::on_expiry) do anything; if
-    /// not, they need not be called, which saves a look-up of the route for each Data.
+    /// Whether the strategy implements [`before_satisfy`](Self::before_satisfy) and [`on_expiry`](Self::on_expiry).
+    /// If not, they need not be called, which saves a look-up of the route for each Data.
     fn learns(&self) -> bool {
         false
     }
 
-    /// Data came from `upstream` that satisfies `entry`, whose records are still there.
+    /// Data arrived from `upstream` that satisfies `entry`, whose records still exist.
     fn before_satisfy(
         &mut self,
         context: &mut Context<'_>,
@@ -165,8 +165,7 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
         let _ = (context, entry, upstream);
     }
 
-    /// Nobody waits for the Data of `entry` any more, which never came; the entry is about to be
-    /// removed.
+    /// The entry has expired without Data and is about to be removed.
     fn on_expiry(&mut self, context: &mut Context<'_>, entry: &mut PitEntry) {
         let _ = (context, entry);
     }
@@ -182,10 +181,10 @@ const FAMILY: &[(&str, Reader<Box<dyn ForwardingStrategy>>)] = &[
     ("multipath", |spec| Ok(Box::new(Multipath::from_spec(spec)?))),
 ];
 
-/// Makes the strategy that `text` describes, for example `multipath(split=cost)`.
+/// Parses the strategy in `text`, for example `multipath(split=cost)`.
 ///
 /// # Errors
-/// If the text cannot be read; the error names the offending part and what would be right.
+/// The text is invalid; the error names the offending part and the valid values.
 pub fn parse(text: &str) -> Result<Box<dyn ForwardingStrategy>, SpecError> {
     spec::parse_with(text, "strategy", FAMILY)
 }
@@ -203,7 +202,7 @@ fn without_parameters<S: ForwardingStrategy + 'static>(
     Ok(Box::new(strategy))
 }
 
-/// There is nowhere to send an Interest: say so, unless somebody is being asked already.
+/// Rejects an Interest without a next hop, unless the entry is in flight at another one.
 fn give_up(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
     if entry.has_pending_out(now) {
         actions.push(Action::Suppress);
@@ -212,9 +211,9 @@ fn give_up(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
     }
 }
 
-/// What to do once an upstream refused (NFD, `process-nack-traits.cpp`): when all have, those who asked
-/// are told the least severe reason. If the only one that has not is one of those who asked, it waits
-/// for others and others for it: it is told at once.
+/// Handles a Nack from upstream (NFD, `process-nack-traits.cpp`). When all upstreams have sent one, the downstream
+/// faces get the least severe reason. If the only other upstream is a downstream, too, both would wait for each
+/// other, so it gets a Nack at once.
 fn pass_nack_on(entry: &PitEntry, actions: &mut Vec<Action>) {
     let mut silent = entry.outs().iter().filter(|record| record.nacked().is_none());
     let (first, second) = (silent.next(), silent.next());
@@ -231,12 +230,12 @@ fn pass_nack_on(entry: &PitEntry, actions: &mut Vec<Action>) {
     }
 }
 
-/// How much a reason says against asking again; that none is given says most.
+/// Severity of a reason: the higher, the less useful a retransmission is; no reason is the highest.
 fn severity(reason: NackReason) -> u64 {
     if reason == NackReason::None { u64::MAX } else { reason.number() }
 }
 
-/// The decision for an entry as a whole, reported if it is not to forward.
+/// The decision for an entry as a whole; a decision not to forward is reported.
 fn decide(
     context: &Context<'_>,
     entry: &mut PitEntry,

@@ -1,11 +1,10 @@
-//! When an Interest for which an entry is pending is forwarded again.
+//! Suppression of retransmissions for pending entries.
 //!
-//! Source: soft and hard timeouts are those of Udugama et al. (2013); the exponential interval is
-//! that of NFD (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms).
+//! Source: soft and hard timeouts are those of Udugama et al. (2013); the exponential interval is that of NFD
+//! (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms).
 //!
-//! Differences: NFD lets the interval decide for Interests from any face, here
-//! (`same-face-retx`) those from a face that has not asked before only wait, unless `faces=any`. A
-//! refused out-record counts as if the face had not been asked, everywhere.
+//! Differences: in NFD the interval decides on Interests from any face. Here (`same-face-retx`) the first Interest of
+//! a further face only waits, unless `faces=any`. An out-record with a Nack counts as absent in all policies.
 use crate::face::FaceId;
 use crate::table::{Arrival, Backoff, OutRecord, PitEntry};
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
@@ -16,29 +15,29 @@ use std::fmt;
 /// A policy; [`Default`] is `same-face-retx`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Suppression {
-    /// Never, as long as the entry lives and not all who were asked have refused.
+    /// No retransmission, as long as the entry exists and not all upstreams have sent a Nack.
     Strict,
-    /// If the same face asks again, and not too soon.
+    /// A retransmission of the same face, after the suppression interval.
     SameFaceRetx(SameFaceRetx),
-    /// Whoever asks, once `soft` has passed since the last transmission.
+    /// Any Interest, once `soft` has passed since the last transmission.
     SoftHard {
-        /// How long an entry suppresses.
+        /// Suppression interval of an entry.
         soft: Duration,
     },
-    /// The same, with a `soft` that the node learns for each prefix from round trips.
+    /// As [`SoftHard`](Self::SoftHard), with a `soft` estimated for each prefix from round trips.
     SoftHardAuto,
 }
 
-/// Settings of `same-face-retx`.
+/// Parameters of `same-face-retx`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SameFaceRetx {
-    /// How long after the first transmission asking again is suppressed.
+    /// Suppression interval after the first transmission.
     pub initial: Duration,
-    /// By how much the interval grows with each transmission that it let pass; 1: it is fixed.
+    /// Factor of the interval after each forwarded retransmission; 1: it is constant.
     pub factor: f64,
     /// Longest interval.
     pub max: Duration,
-    /// Faces that have not asked before count, too.
+    /// Interests of further faces count, too.
     pub any_face: bool,
 }
 
@@ -50,7 +49,7 @@ impl Default for SameFaceRetx {
 }
 
 impl SameFaceRetx {
-    /// An interval that does not grow.
+    /// A constant interval.
     #[must_use]
     pub fn fixed(interval: Duration) -> Self {
         Self { initial: interval, factor: 1.0, max: interval, ..Self::default() }
@@ -63,14 +62,14 @@ impl Default for Suppression {
     }
 }
 
-/// What to do with an Interest.
+/// Decision on an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Nobody is being asked: forward it.
+    /// The entry is not in flight: forward the Interest.
     New,
-    /// Somebody is being asked: ask again.
+    /// The entry is in flight: retransmit.
     Again,
-    /// Somebody is being asked: wait for the answer.
+    /// The entry is in flight: wait for the answer.
     Suppress,
 }
 
@@ -85,10 +84,10 @@ const FAMILY: &[(&str, Reader<Suppression>)] = &[
 ];
 
 impl Suppression {
-    /// Reads a policy, for example `same-face-retx(fixed=10ms)`.
+    /// Parses a policy, for example `same-face-retx(fixed=10ms)`.
     ///
     /// # Errors
-    /// If the text cannot be read; the error names the offending part and what would be right.
+    /// The text is invalid; the error names the offending part and the valid values.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse_with(text, "suppression policy", FAMILY)
     }
@@ -98,8 +97,8 @@ impl Suppression {
         FAMILY.iter().map(|(name, _)| *name)
     }
 
-    /// Decides for all upstreams together, about an Interest whose in-record has just been noted.
-    /// Saying [`Decision::Again`] lengthens the next interval: it must be followed by a transmission.
+    /// Decides for all upstreams together on an Interest whose in-record has just been added. [`Decision::Again`]
+    /// lengthens the next interval: it must be followed by a transmission.
     #[must_use]
     pub fn decide(&self, now: Instant, entry: &mut PitEntry, arrival: Arrival) -> Decision {
         let expires = !matches!(self, Self::Strict);

@@ -1,9 +1,8 @@
 //! Tables of a node.
 //!
-//! All are slabs of entries with an index of explicit hashes beside them: an entry holds its hash and
-//! its name once, and equality is tested by hash, then by bytes. What a table may hold is bounded, and
-//! so is the work per packet, for names are chosen by whoever sends packets: at most one probe for each
-//! of a name's prefixes (no decoded name has more than 256 components).
+//! All are slabs of entries with an index of explicit hashes. An entry holds its hash and its name once; equality is
+//! tested by hash, then by bytes. The size of a table is limited, and so is the work per packet, because remote nodes
+//! choose names: at most one probe for each of a name's prefixes (no decoded name has more than 256 components).
 mod cs;
 mod dead_nonce;
 mod fib;

@@ -1,50 +1,50 @@
-//! What workers have, to be added up.
+//! Counters of workers, and their sum.
 use crate::counters::{NodeCounters, QueueState};
 use crate::face::FaceId;
 use recoup_transport::link::recovery::{Agreement, Counters};
 use recoup_transport::management::FaceCounters;
 use std::collections::BTreeMap;
 
-/// What one worker has, or several together.
+/// Counters of one worker, or of several together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// What became of Interests.
+    /// Counters of the node.
     pub counters: NodeCounters,
-    /// Interests that are pending.
+    /// Pending Interests.
     pub pit: u64,
-    /// Interests that may be.
+    /// Limit of pending Interests.
     pub pit_limit: u64,
     /// Data in the content store.
     pub cs: u64,
-    /// Data that may be.
+    /// Capacity of the content store.
     pub cs_capacity: u64,
     /// Prefixes with measurements.
     pub measurements: u64,
-    /// By face.
+    /// Counters by face.
     pub faces: BTreeMap<FaceId, FaceTally>,
-    /// What faces carried that are gone; the leader's management knows its own.
+    /// Counters of faces that are gone; the leader's management has its own.
     pub past: FaceCounters,
-    /// What the recoveries of all faces did, past ones included.
+    /// Counters of the recoveries of all faces, past ones included.
     pub recovered: Option<Counters>,
 }
 
-/// What one worker has of a face, or several together.
+/// Counters of a face at one worker, or at several together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaceTally {
-    /// What it carried.
+    /// Traffic counters.
     pub carried: FaceCounters,
-    /// Places of the table of pending Interests that it takes.
+    /// Slots of the PIT.
     pub slots: u64,
     /// Packets queued for it.
     pub queue: QueueState,
-    /// What its recovery did.
+    /// Counters of its recovery.
     pub recovered: Option<Counters>,
     /// Whether both ends of its link recover losses.
     pub link_recovery: Agreement,
 }
 
 impl Tally {
-    /// What another worker has comes on top.
+    /// Adds the counters of another worker.
     pub fn add(&mut self, other: &Self) {
         self.counters.add(&other.counters);
         self.pit += other.pit;
@@ -66,7 +66,7 @@ impl FaceTally {
         self.slots += other.slots;
         self.queue += other.queue;
         add(&mut self.recovered, other.recovered);
-        // Of all workers, one has the link.
+        // One worker has the link.
         self.link_recovery = self.link_recovery.max(other.link_recovery);
     }
 }

@@ -1,7 +1,7 @@
-//! Which first transmissions a packet descends from: for the simulator's oracle (was a timeout
-//! necessary?), never on a real wire.
+//! First transmissions from which a packet descends: for the simulator's detection of spurious timeouts, never on a
+//! real wire.
 
-/// From so many ids on they are looked up in order: where consumers repeat without end, a packet has thousands.
+/// Number of ids from which on they are sorted: where consumers repeat without end, a packet has thousands.
 const MANY: usize = 16;
 
 /// A set of ids of first transmissions; one id needs no memory of its own.
@@ -20,7 +20,7 @@ enum Ids {
 }
 
 impl Trace {
-    /// No id, for those who only look.
+    /// The empty set.
     pub const EMPTY: &Self = &Self::new();
 
     /// No id.
@@ -29,7 +29,7 @@ impl Trace {
         Self(Ids::None)
     }
 
-    /// This id alone.
+    /// The set of this id.
     #[must_use]
     pub const fn of(id: u64) -> Self {
         Self(Ids::One(id))
@@ -41,7 +41,7 @@ impl Trace {
         matches!(self.0, Ids::None)
     }
 
-    /// The ids, each once, in the order in which they came together.
+    /// The ids, each once, in the order of insertion.
     #[must_use]
     #[inline]
     pub fn ids(&self) -> &[u64] {
@@ -52,7 +52,7 @@ impl Trace {
         }
     }
 
-    /// Leaves nothing here and hands out what was here.
+    /// Takes the ids; none are left here.
     #[must_use]
     pub const fn take(&mut self) -> Self {
         std::mem::replace(self, Self::new())
@@ -78,7 +78,7 @@ impl Trace {
         self.0 = Ids::Several(Box::new(all));
     }
 
-    /// The ids that are in `other`, too.
+    /// The ids that `other` has, too.
     pub(crate) fn shared_with(&self, other: &Self) -> Self {
         let sorted = other.sorted();
         let known = |id: &u64| sorted.binary_search(id).is_ok();
@@ -90,7 +90,7 @@ impl Trace {
         }
     }
 
-    /// The ids that are not in `other`.
+    /// The ids that `other` does not have.
     fn without(&self, other: &Self) -> Vec<u64> {
         let sorted = other.sorted();
         self.ids().iter().copied().filter(|id| sorted.binary_search(id).is_err()).collect()
@@ -112,7 +112,7 @@ impl Trace {
         }
     }
 
-    /// The same ids once more, for a copy of the packet.
+    /// A copy of the ids, for a copy of the packet.
     #[must_use]
     #[inline]
     pub fn split(&self) -> Self {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn many_ids_join_many_and_have_in_common_what_both_have() {
+    fn many_ids_are_merged_and_intersected() {
         let of = |ids: std::ops::Range<u64>| {
             let mut trace = Trace::new();
             ids.for_each(|id| trace.merge(Trace::of(id)));

@@ -1,4 +1,4 @@
-//! A node whose neighbours send anything: what it says itself with bytes changed, odd link headers, commands that are none.
+//! A node with hostile neighbours: its own frames with bytes changed, odd link headers, malformed commands.
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId, Recovery};
 use recoup_forwarder::management::{ManagementOptions, Notice};
@@ -16,17 +16,17 @@ use recoup_transport::time::{Duration, Instant};
 
 const FACES: u32 = 4;
 const MTU: usize = 1_400;
-/// Frames of the node that are remembered to be sent back to it.
+/// Frames of the node that are kept and replayed.
 const KEPT: usize = 64;
-/// Fields of the link header to which Recoup gives a meaning (`docs/wire.md`), and one that means nothing.
+/// Fields of the link header that Recoup uses (`docs/wire.md`), and an unknown one.
 const FIELDS: [u64; 9] = [900, 904, 908, 912, 916, 920, 928, 932, 936];
 
-/// A node, and everybody around it.
+/// A node and its neighbours.
 struct Crowd {
     node: Node,
     now: Instant,
     rng: Rng,
-    heard: Vec<Bytes>,
+    sent: Vec<Bytes>,
 }
 
 impl Crowd {
@@ -40,7 +40,7 @@ impl Crowd {
         let mut node = Node::with_options(options).unwrap();
         node.handle(Instant::ZERO, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());
         let rng = Rng::from_seed(seed).substream("crowd");
-        let mut crowd = Self { node, now: Instant::ZERO, rng, heard: Vec::new() };
+        let mut crowd = Self { node, now: Instant::ZERO, rng, sent: Vec::new() };
         for face in 1..=FACES {
             crowd.up(FaceId(face));
             let way = RouteChange { prefix: Name::root(), face: FaceId(face), cost: Some(0) };
@@ -123,11 +123,11 @@ impl Crowd {
     }
 
     fn frame(&mut self) -> Bytes {
-        let kept = self.heard.len();
+        let kept = self.sent.len();
         let frame = match self.below(3) {
             0 if kept > 0 => {
                 let at = self.below(kept);
-                self.heard[at].clone()
+                self.sent[at].clone()
             }
             1 => self.packet(),
             _ => {
@@ -162,26 +162,26 @@ impl Crowd {
         self.now += Duration::from_micros(self.rng.below(5_000));
         while let Some(output) = self.node.poll(self.now) {
             if let Output::Send { frame, .. } = output {
-                self.hear(frame.into_bytes());
+                self.check_sent(frame.into_bytes());
             }
         }
     }
 
-    /// What the node says is a frame that fits, whatever it heard.
-    fn hear(&mut self, frame: Bytes) {
+    /// Checks that frames of the node are valid and fit.
+    fn check_sent(&mut self, frame: Bytes) {
         assert!(frame.len() <= MTU, "{} bytes", frame.len());
         LpPacket::decode(frame.clone()).unwrap();
-        if self.heard.len() < KEPT {
-            self.heard.push(frame);
+        if self.sent.len() < KEPT {
+            self.sent.push(frame);
         } else {
             let at = self.below(KEPT);
-            self.heard[at] = frame;
+            self.sent[at] = frame;
         }
     }
 }
 
 #[test]
-fn whatever_neighbours_send_a_node_says_only_frames_that_fit_and_its_counters_add_up() {
+fn hostile_input_yields_valid_frames_and_consistent_counters() {
     for seed in 0..200 {
         let mut crowd = Crowd::new(seed);
         for _ in 0..400 {

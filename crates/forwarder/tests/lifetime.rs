@@ -1,4 +1,4 @@
-//! Applications and ways out that come and go while a node lives.
+//! Applications and uplinks that come and go while a node runs.
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
@@ -6,7 +6,7 @@ use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;
 
-/// Says what becomes of the way out.
+/// Records the state of the uplink.
 #[derive(Default)]
 struct Watcher(VecDeque<Event>);
 
@@ -32,8 +32,8 @@ fn attach(node: &mut Node) -> AppId {
     node.attach(Instant::ZERO, Box::<Watcher>::default(), Vec::new())
 }
 
-/// What the application was told of the way out: true if there is one.
-fn told(node: &mut Node, input: Input) -> Vec<bool> {
+/// Notifications of the application: true if an uplink is up.
+fn notified(node: &mut Node, input: Input) -> Vec<bool> {
     node.handle(Instant::ZERO, input);
     std::iter::from_fn(|| node.poll(Instant::ZERO))
         .filter_map(|output| match output {
@@ -45,7 +45,7 @@ fn told(node: &mut Node, input: Input) -> Vec<bool> {
 }
 
 #[test]
-fn the_places_of_applications_that_are_gone_are_used_again() {
+fn numbers_of_removed_applications_are_reused() {
     let mut node = Node::deterministic(0);
     let mut running = attach(&mut node);
     for _ in 0..100 {
@@ -58,15 +58,15 @@ fn the_places_of_applications_that_are_gone_are_used_again() {
 }
 
 #[test]
-fn applications_learn_that_another_way_out_has_taken_over() {
+fn applications_are_notified_of_another_uplink() {
     let mut node = Node::deterministic(0);
     attach(&mut node);
     let attributes = FaceAttributes::wire(8_800).toward_producers();
     let (first, second) = (FaceId(1), FaceId(2));
-    assert_eq!(told(&mut node, Input::FaceUp { face: first, attributes }), [true]);
-    assert_eq!(told(&mut node, Input::FaceUp { face: second, attributes }), []);
-    assert_eq!(told(&mut node, Input::FaceDown { face: first }), [false, true]);
-    assert_eq!(told(&mut node, Input::FaceUp { face: first, attributes }), [false, true]);
-    assert_eq!(told(&mut node, Input::FaceDown { face: second }), []);
-    assert_eq!(told(&mut node, Input::FaceDown { face: first }), [false]);
+    assert_eq!(notified(&mut node, Input::FaceUp { face: first, attributes }), [true]);
+    assert_eq!(notified(&mut node, Input::FaceUp { face: second, attributes }), []);
+    assert_eq!(notified(&mut node, Input::FaceDown { face: first }), [false, true]);
+    assert_eq!(notified(&mut node, Input::FaceUp { face: first, attributes }), [false, true]);
+    assert_eq!(notified(&mut node, Input::FaceDown { face: second }), []);
+    assert_eq!(notified(&mut node, Input::FaceDown { face: first }), [false]);
 }

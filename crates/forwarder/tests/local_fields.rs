@@ -1,4 +1,4 @@
-//! Applications that want to know by which face packets came are told.
+//! Local fields: applications with them receive IncomingFaceId.
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
@@ -14,8 +14,8 @@ use recoup_transport::time::Instant;
 const APP: FaceId = FaceId(1);
 const REMOTE: FaceId = FaceId(2);
 
-/// What leaves by each face, Nacks included, and by which face that says to have come.
-fn tell(node: &mut Node, input: Input) -> Vec<(FaceId, Option<u64>)> {
+/// Packets sent by each face, with their IncomingFaceId.
+fn feed(node: &mut Node, input: Input) -> Vec<(FaceId, Option<u64>)> {
     node.handle(Instant::ZERO, input);
     let outputs = std::iter::from_fn(|| node.poll(Instant::ZERO));
     let sent = |output| match output {
@@ -31,16 +31,16 @@ fn tell(node: &mut Node, input: Input) -> Vec<(FaceId, Option<u64>)> {
 fn ask(node: &mut Node, face: FaceId, name: &str, nonce: u32) -> Vec<(FaceId, Option<u64>)> {
     let mut interest = Interest::new(name.parse().unwrap());
     interest.nonce = Some(nonce);
-    tell(node, Input::Frame { face, frame: interest.to_bytes() })
+    feed(node, Input::Frame { face, frame: interest.to_bytes() })
 }
 
 fn answer(node: &mut Node, face: FaceId, name: &str) -> Vec<(FaceId, Option<u64>)> {
     let data = DataBuilder::new(&name.parse().unwrap()).build(b"here", &DigestSigner);
-    tell(node, Input::Frame { face, frame: data.wire() })
+    feed(node, Input::Frame { face, frame: data.wire() })
 }
 
-/// A Nack without a route.
-fn refusal(asked: &Interest) -> Bytes {
+/// A Nack with reason NoRoute.
+fn no_route(asked: &Interest) -> Bytes {
     let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
     let mut frame = BytesMut::new();
     LpPacket { header, fragment: Some(asked.to_bytes()) }.encode(&mut frame);
@@ -49,19 +49,19 @@ fn refusal(asked: &Interest) -> Bytes {
 
 fn switch(node: &mut Node, local_fields: bool) {
     let app = FaceAttributes { local: true, local_fields, ..FaceAttributes::wire(8_800) };
-    tell(node, Input::FaceUp { face: APP, attributes: app });
+    feed(node, Input::FaceUp { face: APP, attributes: app });
 }
 
 #[test]
-fn interests_and_data_say_where_they_came_from_to_applications_that_want_it() {
+fn local_fields_carry_the_incoming_face() {
     let cs = CsOptions { capacity: CsCapacity::Packets(10) };
     let mut node = Node::with_options(NodeOptions { cs, ..NodeOptions::deterministic(0) }).unwrap();
     let remote = FaceAttributes { permanent: true, ..FaceAttributes::wire(8_800) };
-    tell(&mut node, Input::FaceUp { face: REMOTE, attributes: remote });
+    feed(&mut node, Input::FaceUp { face: REMOTE, attributes: remote });
     switch(&mut node, true);
     for (prefix, face) in [("/", REMOTE), ("/app", APP)] {
         let prefix = prefix.parse().unwrap();
-        tell(&mut node, Input::Route(RouteChange { prefix, face, cost: Some(0) }));
+        feed(&mut node, Input::Route(RouteChange { prefix, face, cost: Some(0) }));
     }
     assert_eq!(ask(&mut node, APP, "/x", 1), [(REMOTE, None)]);
     assert_eq!(answer(&mut node, REMOTE, "/x"), [(APP, Some(2))]);
@@ -70,11 +70,11 @@ fn interests_and_data_say_where_they_came_from_to_applications_that_want_it() {
     assert_eq!(answer(&mut node, APP, "/app/1"), [(REMOTE, None)]);
     let mut asked = Interest::new("/y".parse().unwrap());
     asked.nonce = Some(6);
-    tell(&mut node, Input::Frame { face: APP, frame: asked.to_bytes() });
-    let refused = refusal(&asked);
-    assert_eq!(tell(&mut node, Input::Frame { face: REMOTE, frame: refused }), [(APP, Some(2))]);
+    feed(&mut node, Input::Frame { face: APP, frame: asked.to_bytes() });
+    let nack = no_route(&asked);
+    assert_eq!(feed(&mut node, Input::Frame { face: REMOTE, frame: nack }), [(APP, Some(2))]);
     let own = ask(&mut node, APP, "/app/none", 7);
-    assert_eq!(own, [(APP, None)], "the node itself refuses");
+    assert_eq!(own, [(APP, None)], "a Nack of the node itself");
     switch(&mut node, false);
     assert_eq!(ask(&mut node, APP, "/x", 4), [(APP, None)]);
     assert_eq!(ask(&mut node, REMOTE, "/app/2", 5), [(APP, None)]);

@@ -1,4 +1,4 @@
-//! A node that answers its applications' wishes for routes.
+//! Route management of a node for its applications.
 use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -37,7 +37,7 @@ impl Bench {
         Self { node, now: Instant::ZERO, nonce: 0, drops: Vec::new() }
     }
 
-    /// Hands a frame in; what leaves in consequence.
+    /// Receives a frame; returns the frames sent.
     fn frame(&mut self, face: FaceId, frame: Bytes) -> Vec<(FaceId, Bytes)> {
         self.node.handle(self.now, Input::Frame { face, frame });
         self.poll()
@@ -62,7 +62,7 @@ impl Bench {
         self.frame(face, interest.to_bytes())
     }
 
-    /// Gives a command; what is answered by the same face.
+    /// Sends a command; returns the answer by the same face.
     fn command(
         &mut self,
         face: FaceId,
@@ -104,13 +104,13 @@ fn unregister(parameters: &ControlParameters) -> Interest {
 
 fn code(answer: Option<Result<ControlParameters, ManagementError>>) -> u64 {
     match answer {
-        Some(Err(ManagementError::Refused { code, .. })) => code,
+        Some(Err(ManagementError::Rejected { code, .. })) => code,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_prefix_announcement_makes_a_route_that_ends_with_it() {
+fn announced_route_ends_with_its_announcement() {
     let mut bench = Bench::new(ManagementOptions::default());
     let prefix: Name = "/served".parse().unwrap();
     let expires_after = std::time::Duration::from_secs(60);
@@ -124,23 +124,23 @@ fn a_prefix_announcement_makes_a_route_that_ends_with_it() {
     assert_eq!(bench.routes(), ["/served 1 2048"]);
     bench.now = Instant::from_millis(60_000);
     assert!(bench.poll().is_empty() && bench.routes().is_empty());
-    // Where other routes may not lead an announcement leads to nothing either.
+    // An announcement cannot add a route for a reserved prefix either.
     let own = PrefixAnnouncement { prefix: "/localhost/nfd".parse().unwrap(), ..announcement };
     let data = own.to_data(2, &DigestSigner);
     let unique = Uniqueness { nonce: Some(&[2; 8]), time: Some(2), seq_num: None };
     let command = announce_command(Scope::Localhost, &data, &DigestSigner, unique);
-    let refused = bench.command(APP, &command).unwrap();
-    assert!(matches!(refused, Err(ManagementError::Refused { code: 403, .. })), "{refused:?}");
-    // And what is none is malformed.
+    let rejected = bench.command(APP, &command).unwrap();
+    assert!(matches!(rejected, Err(ManagementError::Rejected { code: 403, .. })), "{rejected:?}");
+    // Other Data is malformed.
     let other = recoup_packet::data::DataBuilder::new(&own.prefix).build(b"", &DigestSigner);
     let unique = Uniqueness { nonce: Some(&[3; 8]), time: Some(3), seq_num: None };
     let command = announce_command(Scope::Localhost, &other, &DigestSigner, unique);
-    let refused = bench.command(APP, &command).unwrap();
-    assert!(matches!(refused, Err(ManagementError::Refused { code: 400, .. })), "{refused:?}");
+    let rejected = bench.command(APP, &command).unwrap();
+    assert!(matches!(rejected, Err(ManagementError::Rejected { code: 400, .. })), "{rejected:?}");
 }
 
 #[test]
-fn an_application_gets_the_route_that_it_asks_for_and_interests_follow_it() {
+fn registered_route_is_used_for_interests() {
     let mut bench = Bench::new(ManagementOptions::default());
     let wish = ControlParameters { cost: Some(4), origin: Some(65), ..parameters("/a") };
     let done = bench.command(APP, &register(Scope::Localhost, &wish, 1)).unwrap().unwrap();
@@ -152,7 +152,7 @@ fn an_application_gets_the_route_that_it_asks_for_and_interests_follow_it() {
 }
 
 #[test]
-fn a_route_is_taken_back_and_others_of_the_same_prefix_stay() {
+fn unregistering_removes_one_route_only() {
     let mut bench = Bench::new(ManagementOptions::default());
     for (face, origin) in [(APP, 0), (APP, 65), (OTHER, 0)] {
         let cost = Some(10 - origin / 10);
@@ -170,7 +170,7 @@ fn a_route_is_taken_back_and_others_of_the_same_prefix_stay() {
 }
 
 #[test]
-fn routes_go_with_their_face_and_at_their_time() {
+fn routes_end_with_their_face_or_time() {
     let mut bench = Bench::new(ManagementOptions::default());
     let period = Some(Duration::from_secs(60));
     let brief = ControlParameters { expiration_period: period, ..parameters("/brief") };
@@ -199,7 +199,7 @@ fn a_period_without_end_ends_never() {
 }
 
 #[test]
-fn a_configured_route_outlives_what_applications_say_of_it() {
+fn configured_route_survives_commands_of_applications() {
     let mut bench = Bench::new(ManagementOptions::default());
     let (prefix, face) = ("/a".parse().unwrap(), APP);
     let change = RouteChange { prefix, face, cost: Some(5) };
@@ -212,20 +212,20 @@ fn a_configured_route_outlives_what_applications_say_of_it() {
 }
 
 #[test]
-fn a_local_application_may_speak_for_another_face_that_is_there() {
+fn local_application_may_register_for_another_face() {
     let mut bench = Bench::new(ManagementOptions::default());
     let of = |face| ControlParameters { face_id: Some(face), ..parameters("/a") };
     bench.command(APP, &register(Scope::Localhost, &of(3), 1)).unwrap().unwrap();
     assert_eq!(bench.routes(), ["/a 3 0"]);
-    for nobody in [77, u64::from(u32::MAX), u64::MAX] {
-        assert_eq!(code(bench.command(APP, &register(Scope::Localhost, &of(nobody), 1))), 410);
+    for missing in [77, u64::from(u32::MAX), u64::MAX] {
+        assert_eq!(code(bench.command(APP, &register(Scope::Localhost, &of(missing), 1))), 410);
     }
     bench.command(APP, &register(Scope::Localhost, &of(0), 1)).unwrap().unwrap();
     assert_eq!(bench.routes(), ["/a 1 0", "/a 3 0"]);
 }
 
 #[test]
-fn nobody_from_elsewhere_gets_a_route_unless_the_node_is_told_so() {
+fn remote_registration_needs_the_localhop_option() {
     let mut bench = Bench::new(ManagementOptions::default());
     let wish = parameters("/a");
     assert!(bench.command(REMOTE, &register(Scope::Localhost, &wish, 1)).is_none());
@@ -253,7 +253,7 @@ fn the_table_is_bounded() {
     assert_eq!(bench.routes(), ["/a 1 0", "/b 1 0"]);
 }
 
-/// Registers prefixes for a face until the node refuses; how many routes it granted, and the status code of the refusal.
+/// Registers prefixes for a face until the node rejects one; returns the number of routes, and the last status code.
 fn fill(bench: &mut Bench, face: FaceId, scope: Scope) -> (usize, u64) {
     for number in 0.. {
         let wish = parameters(&format!("/{}/{number}", face.0));
@@ -270,8 +270,8 @@ fn one_peer_cannot_take_all_routes() {
     const ROUTES: usize = 1_000;
     let options = ManagementOptions { localhop: true, routes: ROUTES, ..Default::default() };
     let mut bench = Bench::new(options);
-    let (taken, refusal) = fill(&mut bench, REMOTE, Scope::Localhop);
-    assert!(taken <= ROUTES / 4 && refusal == 503, "{taken} routes, then {refusal}");
+    let (taken, status) = fill(&mut bench, REMOTE, Scope::Localhop);
+    assert!(taken <= ROUTES / 4 && status == 503, "{taken} routes, then {status}");
     let again = register(Scope::Localhop, &parameters("/3/0"), 9_000);
     bench.command(REMOTE, &again).unwrap().expect("a route that is there is renewed");
     // Many peers together leave half of the table to applications.
@@ -282,8 +282,8 @@ fn one_peer_cannot_take_all_routes() {
         fill(&mut bench, face, Scope::Localhop);
     }
     assert!(bench.routes().len() <= ROUTES / 2, "{}", bench.routes().len());
-    let (taken, refusal) = fill(&mut bench, APP, Scope::Localhost);
-    assert!(taken >= ROUTES / 4 && refusal == 503, "{taken} routes, then {refusal}");
+    let (taken, status) = fill(&mut bench, APP, Scope::Localhost);
+    assert!(taken >= ROUTES / 4 && status == 503, "{taken} routes, then {status}");
     let (taken, _) = fill(&mut bench, OTHER, Scope::Localhost);
     assert!(taken >= ROUTES / 16, "the next application has {taken}");
 }
@@ -301,14 +301,14 @@ fn routes_of_operators_fill_the_table() {
 }
 
 #[test]
-fn what_is_no_command_is_refused_as_what_has_no_route() {
+fn malformed_command_gets_a_no_route_nack() {
     let mut bench = Bench::new(ManagementOptions::default());
     let sent = bench.ask(APP, &Interest::new("/localhost/nfd/faces/nothing".parse().unwrap()));
     assert_eq!((sent.len(), sent[0].0, sent[0].1[0]), (1, APP, 0x64));
 }
 
 #[test]
-fn every_truncation_and_bit_flip_of_a_command_is_answered_or_dropped() {
+fn damaged_commands_are_answered_or_dropped() {
     let mut bench =
         Bench::new(ManagementOptions { localhop: true, routes: 100, ..Default::default() });
     let mut command = register(Scope::Localhost, &parameters("/a"), 1);

@@ -1,4 +1,4 @@
-//! A node that its operators ask and command.
+//! Management of a node by its operators.
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::management::{FaceDescription, FaceOrder, ManagementOptions, Notice};
@@ -74,7 +74,7 @@ impl Bench {
         sent
     }
 
-    /// Asks by the face of the application; the answer, unless it has to wait.
+    /// Sends an Interest by the application's face; returns the answer, unless it is pending.
     fn ask(&mut self, mut interest: Interest) -> Option<Data> {
         self.nonce += 1;
         interest.nonce = Some(self.nonce);
@@ -83,7 +83,7 @@ impl Bench {
         Data::decode(frame).ok()
     }
 
-    fn told<R: Record>(&mut self, name: &str) -> Vec<R> {
+    fn records<R: Record>(&mut self, name: &str) -> Vec<R> {
         decode_records(&self.dataset(&name.parse().unwrap())).unwrap()
     }
 
@@ -140,14 +140,14 @@ impl Bench {
         self.command(verb, parameters).unwrap().unwrap()
     }
 
-    fn refused(&mut self, verb: Verb, parameters: &ControlParameters) -> u64 {
+    fn status_of(&mut self, verb: Verb, parameters: &ControlParameters) -> u64 {
         code(self.command(verb, parameters))
     }
 }
 
 fn code(answer: Option<Result<ControlParameters, ManagementError>>) -> u64 {
     match answer {
-        Some(Err(ManagementError::Refused { code, .. })) => code,
+        Some(Err(ManagementError::Rejected { code, .. })) => code,
         other => panic!("{other:?}"),
     }
 }
@@ -165,18 +165,18 @@ fn faces_are_listed_with_what_they_carried() {
     let mut bench = Bench::new(ManagementOptions::default());
     bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
     let name: Name = "/a/x".parse().unwrap();
-    assert!(bench.ask(Interest::new(name.clone())).is_none(), "it is asked for elsewhere");
+    assert!(bench.ask(Interest::new(name.clone())).is_none(), "it is forwarded");
     let data = DataBuilder::new(&name).build(b"content", &DigestSigner).wire();
     let bytes = data.len() as u64;
     bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame: data });
     bench.poll();
-    let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
+    let faces: Vec<FaceStatus> = bench.records("/localhost/nfd/faces/list");
     let uris: Vec<_> = faces.iter().map(|it| it.profile.uri.as_str()).collect();
     assert_eq!(uris, ["fd://9", "udp4://192.0.2.7:6363", "internal://"]);
     let remote = &faces[1].counters;
-    assert_eq!((remote.out_interests, remote.in_data, remote.in_octets), (1, 1, bytes));
-    assert!(remote.out_octets > 10 && faces[0].counters.out_data == 2);
-    let status = &bench.told::<GeneralStatus>("/localhost/nfd/status/general")[0];
+    assert_eq!((remote.out_interests, remote.in_data, remote.in_bytes), (1, 1, bytes));
+    assert!(remote.out_bytes > 10 && faces[0].counters.out_data == 2);
+    let status = &bench.records::<GeneralStatus>("/localhost/nfd/status/general")[0];
     assert_eq!((status.start_millis, status.satisfied), (NOON / 1_000, 3));
     assert_eq!(status.counters.in_data, 1);
 
@@ -191,47 +191,47 @@ fn faces_are_listed_with_what_they_carried() {
 }
 
 #[test]
-fn what_a_face_carried_outlives_its_going_down_and_then_itself() {
+fn counters_survive_a_face_that_goes_down() {
     let mut bench = Bench::new(ManagementOptions::default());
     let frame = Bytes::from_static(b"\x05\x00");
     bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame });
     bench.node.handle(bench.now, Input::FaceDown { face: REMOTE });
     bench.poll();
-    let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
-    assert_eq!(faces[1].counters.in_octets, 2);
+    let faces: Vec<FaceStatus> = bench.records("/localhost/nfd/faces/list");
+    assert_eq!(faces[1].counters.in_bytes, 2);
     bench.node.handle(bench.now, Notice::FaceGone { face: REMOTE }.into());
-    let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
+    let faces: Vec<FaceStatus> = bench.records("/localhost/nfd/faces/list");
     assert_eq!(faces.len(), 2);
 }
 
 #[test]
-fn a_table_of_many_segments_is_told_in_one_piece() {
+fn dataset_of_many_segments_is_consistent() {
     let mut bench = Bench::new(ManagementOptions::default());
     for number in 0..1_000 {
         bench.done(Verb::RibRegister, &about(&format!("/some/prefix/{number:04}")));
     }
-    let entries: Vec<RibEntry> = bench.told("/localhost/nfd/rib/list");
+    let entries: Vec<RibEntry> = bench.records("/localhost/nfd/rib/list");
     assert_eq!(entries.len(), 1_000);
     assert_eq!(
         (entries[7].name.to_string().as_str(), entries[7].routes[0].flags),
         ("/some/prefix/0007", 1)
     );
-    let fib: Vec<FibEntry> = bench.told("/localhost/nfd/fib/list");
+    let fib: Vec<FibEntry> = bench.records("/localhost/nfd/fib/list");
     assert_eq!(fib.len(), 1_001, "and the way to the management");
-    // A version that never was, and a segment beyond the last.
+    // An unknown version, and a segment beyond the last.
     let stray: Name = "/localhost/nfd/rib/list/54=%01/50=%00".parse().unwrap();
     assert!(bench.ask(Interest::new(stray)).is_none());
 }
 
 #[test]
-fn longer_prefixes_inherit_as_the_flags_say() {
+fn longer_prefixes_inherit_by_the_flags() {
     let mut bench = Bench::new(ManagementOptions::default());
     let by =
         |face, flags| ControlParameters { face_id: Some(face), flags: Some(flags), ..about("/a") };
     bench.done(Verb::RibRegister, &by(2, CHILD_INHERIT));
     bench.done(Verb::RibRegister, &ControlParameters { cost: Some(3), ..about("/a/b") });
     let hops = |bench: &mut Bench| {
-        let fib: Vec<FibEntry> = bench.told("/localhost/nfd/fib/list");
+        let fib: Vec<FibEntry> = bench.records("/localhost/nfd/fib/list");
         let of = |entry: &&FibEntry| entry.name.to_string() == "/a/b";
         fib.iter().find(of).unwrap().next_hops.clone()
     };
@@ -242,7 +242,7 @@ fn longer_prefixes_inherit_as_the_flags_say() {
 }
 
 #[test]
-fn next_hops_are_added_and_removed_but_not_the_way_to_the_management() {
+fn next_hops_of_the_management_cannot_change() {
     let mut bench = Bench::new(ManagementOptions::default());
     let hop = ControlParameters { face_id: Some(2), cost: Some(7), ..about("/a") };
     assert_eq!(bench.done(Verb::FibAddNextHop, &hop), hop);
@@ -251,17 +251,17 @@ fn next_hops_are_added_and_removed_but_not_the_way_to_the_management() {
     assert_eq!(bench.done(Verb::FibRemoveNextHop, &gone), gone);
     assert_eq!(bench.node.routes().count(), 1);
     let way = ControlParameters { face_id: Some(u64::from(u32::MAX)), ..about("/localhost/nfd") };
-    assert_eq!(bench.refused(Verb::FibRemoveNextHop, &way), 403);
+    assert_eq!(bench.status_of(Verb::FibRemoveNextHop, &way), 403);
     for prefix in ["/localhost/nfd", "/localhost/nfd/rib"] {
-        assert_eq!(bench.refused(Verb::RibRegister, &about(prefix)), 403);
-        assert_eq!(bench.refused(Verb::FibAddNextHop, &about(prefix)), 403);
+        assert_eq!(bench.status_of(Verb::RibRegister, &about(prefix)), 403);
+        assert_eq!(bench.status_of(Verb::FibAddNextHop, &about(prefix)), 403);
     }
-    let nobody = ControlParameters { face_id: Some(77), ..about("/a") };
-    assert_eq!(bench.refused(Verb::FibAddNextHop, &nobody), 410);
+    let missing = ControlParameters { face_id: Some(77), ..about("/a") };
+    assert_eq!(bench.status_of(Verb::FibAddNextHop, &missing), 410);
 }
 
 #[test]
-fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
+fn face_creation_is_answered_after_opening() {
     let mut bench = Bench::new(ManagementOptions::default());
     let wish = ControlParameters { mtu: Some(1_400), ..to("tcp4://192.0.2.9:6363") };
     assert!(bench.command(Verb::FaceCreate, &wish).is_none());
@@ -286,39 +286,39 @@ fn a_face_is_opened_by_the_owner_and_answered_when_it_is_there() {
     let (_, frame) = bench.poll().pop().unwrap();
     let made = parse_response(&Data::decode(frame).unwrap()).unwrap();
     assert_eq!((made.face_id, made.mtu, made.face_persistency), (Some(3), Some(1_400), Some(0)));
-    // It is there, though not up: routes may lead to it, and there is no second one.
+    // The face exists, though it is not up: routes may lead to it, and there is no second one.
     bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(3), ..about("/a") });
-    assert_eq!(bench.refused(Verb::FaceCreate, &wish), 409);
-    assert_eq!(bench.refused(Verb::FaceCreate, &to("tcp://192.0.2.9")), 409);
+    assert_eq!(bench.status_of(Verb::FaceCreate, &wish), 409);
+    assert_eq!(bench.status_of(Verb::FaceCreate, &to("tcp://192.0.2.9")), 409);
     bench.orders.clear();
     let destroyed = bench
         .done(Verb::FaceDestroy, &ControlParameters { face_id: Some(3), ..Default::default() });
     assert_eq!(destroyed, ControlParameters { face_id: Some(3), ..Default::default() });
     assert_eq!(bench.orders, [FaceOrder::Destroy { face }]);
     bench.node.handle(bench.now, Notice::FaceGone { face }.into());
-    assert_eq!(bench.told::<RibEntry>("/localhost/nfd/rib/list"), []);
+    assert_eq!(bench.records::<RibEntry>("/localhost/nfd/rib/list"), []);
 }
 
 #[test]
-fn what_no_face_can_be_is_refused() {
+fn invalid_face_settings_are_rejected() {
     let mut bench = Bench::new(ManagementOptions::default());
-    assert_eq!(bench.refused(Verb::FaceCreate, &ControlParameters::default()), 400);
+    assert_eq!(bench.status_of(Verb::FaceCreate, &ControlParameters::default()), 400);
     let on_demand = ControlParameters { face_persistency: Some(1), ..to("udp4://192.0.2.9:1") };
-    assert_eq!(bench.refused(Verb::FaceCreate, &on_demand), 406);
+    assert_eq!(bench.status_of(Verb::FaceCreate, &on_demand), 406);
     let unmasked = ControlParameters { flags: Some(1), ..to("udp4://192.0.2.9:1") };
-    assert_eq!(bench.refused(Verb::FaceCreate, &unmasked), 400);
+    assert_eq!(bench.status_of(Verb::FaceCreate, &unmasked), 400);
     let fields = ControlParameters { mask: Some(LOCAL_FIELDS), ..unmasked };
-    assert_eq!(bench.refused(Verb::FaceCreate, &fields), 409);
+    assert_eq!(bench.status_of(Verb::FaceCreate, &fields), 409);
     let of_remote = ControlParameters { face_id: Some(2), ..fields };
-    assert_eq!(bench.refused(Verb::FaceUpdate, &of_remote), 409, "it is no local face");
-    let nobody = ControlParameters { face_id: Some(77), ..Default::default() };
-    assert_eq!(bench.refused(Verb::FaceUpdate, &nobody), 404);
-    assert_eq!(bench.done(Verb::FaceDestroy, &nobody).face_id, Some(77));
+    assert_eq!(bench.status_of(Verb::FaceUpdate, &of_remote), 409, "it is no local face");
+    let missing = ControlParameters { face_id: Some(77), ..Default::default() };
+    assert_eq!(bench.status_of(Verb::FaceUpdate, &missing), 404);
+    assert_eq!(bench.done(Verb::FaceDestroy, &missing).face_id, Some(77));
     assert_eq!(bench.orders, []);
 }
 
 #[test]
-fn events_are_told_to_those_who_wait_and_kept_a_while_for_others() {
+fn events_answer_waiting_and_late_interests() {
     let mut bench = Bench::new(ManagementOptions::default());
     let name: Name = "/localhost/nfd/faces/events".parse().unwrap();
     let mut subscribe = Interest::new(name.clone());
@@ -329,7 +329,7 @@ fn events_are_told_to_those_who_wait_and_kept_a_while_for_others() {
     let data = Data::decode(frame).unwrap();
     let event = FaceEvent::from_content(data.content()).unwrap();
     assert_eq!((face, event.kind, event.profile.face_id), (APP, FaceEventKind::Down, 2));
-    // The two faces of the beginning came before.
+    // The first two numbers belong to the faces of the setup.
     assert_eq!(data.name(), &name.append(Component::sequence_num(2)));
     let first = bench.ask(Interest::new(name.append(Component::sequence_num(0)))).unwrap();
     let first = FaceEvent::from_content(first.content()).unwrap();
@@ -352,15 +352,15 @@ fn a_strategy_is_chosen_listed_and_unset() {
     };
     bench.done(Verb::StrategySet, &choose("/live", "multicast/v=4"));
     let list = |bench: &mut Bench| {
-        let choices: Vec<StrategyChoice> = bench.told("/localhost/nfd/strategy-choice/list");
+        let choices: Vec<StrategyChoice> = bench.records("/localhost/nfd/strategy-choice/list");
         choices.iter().map(|it| format!("{} {}", it.name, it.strategy)).collect::<Vec<_>>()
     };
     let root = "/ /localhost/nfd/strategy/best-route/v=5";
     assert_eq!(list(&mut bench), [root, "/live /localhost/nfd/strategy/multicast/v=4"]);
-    assert_eq!(bench.refused(Verb::StrategySet, &choose("/live", "unheard-of")), 404);
+    assert_eq!(bench.status_of(Verb::StrategySet, &choose("/live", "unheard-of")), 404);
     bench.done(Verb::StrategyUnset, &about("/live"));
     assert_eq!(list(&mut bench), [root]);
-    assert_eq!(bench.refused(Verb::StrategyUnset, &about("/")), 400);
+    assert_eq!(bench.status_of(Verb::StrategyUnset, &about("/")), 400);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn the_content_store_is_configured_and_erased() {
         bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame });
         bench.poll();
     }
-    let info = bench.told::<CsInfo>("/localhost/nfd/cs/info")[0];
+    let info = bench.records::<CsInfo>("/localhost/nfd/cs/info")[0];
     assert_eq!((info.capacity, info.flags, info.entries), (1_000, 3, 300));
     let erased = bench.done(Verb::CsErase, &about("/a"));
     assert_eq!((erased.count, erased.capacity), (Some(256), Some(256)));
@@ -396,14 +396,14 @@ fn with_keys_only_their_owners_command() {
     let authority = AuthorityOptions { keys, open: vec!["rib".into()], rights: None };
     let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
     let hop = ControlParameters { face_id: Some(2), ..about("/a") };
-    assert_eq!(bench.refused(Verb::FibAddNextHop, &hop), 403);
+    assert_eq!(bench.status_of(Verb::FibAddNextHop, &hop), 403);
     let signer = HmacSigner::new(b"secret", KeyLocator::Digest(&[1; 32]));
     bench.signed(Verb::FibAddNextHop, &hop, &signer).unwrap().unwrap();
     bench.done(Verb::RibRegister, &about("/b"));
 }
 
 #[test]
-fn every_bit_flip_of_a_question_or_command_is_answered_or_dropped() {
+fn damaged_management_interests_are_answered_or_dropped() {
     let mut bench = Bench::new(ManagementOptions { routes: 100, ..Default::default() });
     let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(1), seq_num: None };
     let wish = ControlParameters { flags: Some(6), mask: Some(6), ..to("udp4://192.0.2.9:6363") };
@@ -449,9 +449,9 @@ fn signed_commands_survive_every_step_of_the_clock() {
         for time in millis.checked_sub(121_000).into_iter().chain([millis + 121_000]) {
             assert_eq!(code(bench.signed_at(time, Verb::CsErase, &erase, &signer)), 403, "{step}");
         }
-        let status = bench.told::<GeneralStatus>("/localhost/nfd/status/general").remove(0);
+        let status = bench.records::<GeneralStatus>("/localhost/nfd/status/general").remove(0);
         assert_eq!(status.now_millis, millis);
-        // The next step is no part of this second, of which a dataset is fresh.
+        // The next step is after this second, for which a dataset is fresh.
         bench.now += Duration::from_secs(2);
     }
 }

@@ -1,4 +1,4 @@
-//! Two nodes on one link: a consumer and a producer, with frames as small as the link wants them.
+//! Two nodes on one link: a consumer and a producer, with frames of a small MTU.
 use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
@@ -111,7 +111,7 @@ fn run(mtu: usize, content: &Bytes, mut lose: impl FnMut() -> bool) -> (Vec<u8>,
                             _ => {}
                         }
                     }
-                    // What the lost fragments belonged to is given up in time.
+                    // Incomplete packets expire.
                     Output::Dropped { reason: DropReason::Fragment, .. } => {}
                     other => panic!("{other:?}"),
                 }

@@ -17,14 +17,14 @@ use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where the test asks and answers.
+/// The face of the test's consumer or producer.
 const EDGE: FaceId = FaceId(1);
 /// The link between the nodes.
 const LINK: FaceId = FaceId(2);
 const DELAY: Duration = Duration::from_millis(5);
-const UNLIMITED: QueueLimit = QueueLimit { packets: None, octets: None };
+const UNLIMITED: QueueLimit = QueueLimit { packets: None, bytes: None };
 
-/// What is on its way to a node.
+/// An event at a node.
 enum Load {
     Frame(Bytes),
     Packet(Packet),
@@ -34,7 +34,7 @@ enum Load {
 }
 
 /// A consumer's node (0), a producer's node (1), and the link between them.
-struct World {
+struct Harness {
     nodes: [Node; 2],
     agenda: BTreeMap<(Instant, u64), (usize, Load)>,
     scheduled: u64,
@@ -44,11 +44,11 @@ struct World {
     bytes: usize,
     answered: Vec<u64>,
     repeated: u64,
-    /// Frames on the link that bore a field of recovery.
+    /// Frames on the link with a field of recovery.
     tagged: u64,
     round_trips: BTreeMap<u64, Duration>,
     reductions: u64,
-    /// Interests that came back because a link had lost them or their Data.
+    /// Interests returned because a link had lost them or their Data.
     lost: Vec<u64>,
 }
 
@@ -60,7 +60,7 @@ fn number(name: &Name) -> u64 {
     name.to_string().trim_start_matches('/').parse().unwrap()
 }
 
-impl World {
+impl Harness {
     fn new(link: [FaceAttributes; 2], loss: f64) -> Self {
         let node = |seed| {
             let options =
@@ -97,7 +97,7 @@ impl World {
         self.agenda.insert((at, self.scheduled), (node, load));
     }
 
-    /// Asks for so many Data packets, one every millisecond, and waits for what comes.
+    /// Sends Interests for `count` Data packets, one every millisecond, and runs until the answers are there.
     fn ask(&mut self, from: u64, count: u64) {
         for number in from..from + count {
             self.at(Instant::from_millis(number), 0, Load::Ask(number));
@@ -138,7 +138,7 @@ impl World {
         self.poll();
     }
 
-    /// Somebody at a node asks for a packet.
+    /// An Interest of an application at a node.
     fn question(&self, node: usize, number: u64) -> Input {
         let mut interest = Interest::new(format!("/{number}").parse().unwrap());
         (interest.nonce, interest.lifetime) = (Some(number as u32), Some(Duration::from_secs(2)));
@@ -194,7 +194,7 @@ impl World {
         }
     }
 
-    /// A packet leaves the network: an Interest to the producer, Data to the consumer.
+    /// Handles a packet that leaves the network: an Interest to the producer, Data to the consumer.
     fn at_the_edge(&mut self, node: usize, packet: Packet) {
         self.nodes[node].handle(self.now, Input::Busy { face: EDGE, until: self.now });
         match packet.body {
@@ -215,7 +215,7 @@ impl World {
                 self.round_trips.insert(number, trip - reduction.unwrap_or_default());
             }
             Body::Nack(interest, NackReason::Loss) => self.lost.push(number(&interest.name)),
-            // No way out while the link is down.
+            // There is no uplink while the link is down.
             Body::Nack(..) => {}
             Body::Idle => panic!("a frame without packet at an edge"),
         }
@@ -243,67 +243,67 @@ fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
 fn a_lossy_link_with_recovery_loses_nothing() {
     for face in [value, wire] {
         for recovery in ["wldr", "acked"] {
-            let mut world = World::new([face(recovery), face(recovery)], 0.1);
-            world.ask(0, 1_000);
-            world.run();
+            let mut harness = Harness::new([face(recovery), face(recovery)], 0.1);
+            harness.ask(0, 1_000);
+            harness.run();
             assert_eq!(
-                sorted(world.answered.clone()),
+                sorted(harness.answered.clone()),
                 (0..1_000).collect::<Vec<_>>(),
                 "{recovery}"
             );
-            let resent: u64 = world.counters().iter().map(|it| it.resent).sum();
-            // A lost acknowledgement has its frame sent again, too.
+            let resent: u64 = harness.counters().iter().map(|it| it.resent).sum();
+            // A lost acknowledgement causes a retransmission, too.
             let most = if recovery == "wldr" { 320 } else { 640 };
             assert!((180..most).contains(&resent), "{recovery}: {resent} of 2,000 frames");
-            assert!(world.counters().iter().all(|it| it.held == 0), "{:?}", world.counters());
-            assert_eq!(world.nodes.each_ref().map(Node::pit_len), [0, 0]);
+            assert!(harness.counters().iter().all(|it| it.held == 0), "{:?}", harness.counters());
+            assert_eq!(harness.nodes.each_ref().map(Node::pit_len), [0, 0]);
         }
     }
 }
 
 #[test]
-fn with_eln_the_consumer_is_told_of_nearly_every_packet_that_a_link_lost() {
+fn eln_reports_nearly_every_loss() {
     for face in [value, wire] {
-        let mut world = World::new([face("wldr(mode=eln)"), face("wldr(mode=eln)")], 0.1);
-        world.ask(0, 1_000);
-        world.run();
-        let missing: Vec<_> = (0..1_000).filter(|it| !world.answered.contains(it)).collect();
+        let mut harness = Harness::new([face("wldr(mode=eln)"), face("wldr(mode=eln)")], 0.1);
+        harness.ask(0, 1_000);
+        harness.run();
+        let missing: Vec<_> = (0..1_000).filter(|it| !harness.answered.contains(it)).collect();
         assert!((150..260).contains(&missing.len()), "{}", missing.len());
-        let untold = missing.iter().filter(|it| !world.lost.contains(it)).count();
+        let unreported = missing.iter().filter(|it| !harness.lost.contains(it)).count();
         // The notice that Data was lost may be lost, too.
-        assert!(untold < 30, "{untold} of {}", missing.len());
-        let wrong = world.lost.iter().filter(|it| world.answered.contains(it)).count();
+        assert!(unreported < 30, "{unreported} of {}", missing.len());
+        let wrong = harness.lost.iter().filter(|it| harness.answered.contains(it)).count();
         assert!(wrong < 5, "{wrong} came all the same");
     }
 }
 
 #[test]
-fn packets_longer_than_frames_are_recovered_piece_by_piece() {
+fn fragments_are_recovered_one_by_one() {
     for recovery in ["wldr", "acked"] {
-        let mut world = World::new([wire(recovery), wire(recovery)], 0.05);
-        world.bytes = 8_000;
-        world.ask(0, 300);
-        world.run();
-        assert!(world.answered.len() >= 297, "{recovery}: {}", world.answered.len());
-        let [_, producer] = world.counters();
+        let mut harness = Harness::new([wire(recovery), wire(recovery)], 0.05);
+        harness.bytes = 8_000;
+        harness.ask(0, 300);
+        harness.run();
+        assert!(harness.answered.len() >= 297, "{recovery}: {}", harness.answered.len());
+        let [_, producer] = harness.counters();
         assert!(producer.labelled > 6 * 295 && producer.resent > 50, "{producer:?}");
     }
 }
 
 #[test]
-fn without_recovery_a_fifth_is_lost_and_nothing_is_written_on_frames() {
+fn without_recovery_frames_are_plain() {
     for face in [value, wire] {
-        let mut world = World::new([face("off"), face("off")], 0.1);
-        world.ask(0, 1_000);
-        world.run();
-        assert!((740..880).contains(&world.answered.len()), "{}", world.answered.len());
-        assert_eq!(world.tagged, 0);
-        assert!(world.nodes[0].recovery(LINK).is_none());
+        let mut harness = Harness::new([face("off"), face("off")], 0.1);
+        harness.ask(0, 1_000);
+        harness.run();
+        assert!((740..880).contains(&harness.answered.len()), "{}", harness.answered.len());
+        assert_eq!(harness.tagged, 0);
+        assert!(harness.nodes[0].recovery(LINK).is_none());
     }
 }
 
 #[test]
-fn next_to_a_neighbour_without_recovery_everything_works_as_before() {
+fn neighbour_without_recovery_is_served() {
     for face in [value, wire] {
         for ends in [
             ["wldr", "off"],
@@ -312,44 +312,52 @@ fn next_to_a_neighbour_without_recovery_everything_works_as_before() {
             ["off", "acked"],
             ["wldr", "acked"],
         ] {
-            let mut world = World::new(ends.map(face), 0.0);
+            let mut harness = Harness::new(ends.map(face), 0.0);
             let count = if ends.contains(&"acked") { 200 } else { 6_000 };
-            world.ask(0, count);
-            world.run();
-            assert_eq!(sorted(world.answered.clone()), (0..count).collect::<Vec<_>>(), "{ends:?}");
-            // Who greets in vain numbers no more after a few seconds, and holds nothing.
-            let [one, other] = world.counters();
+            harness.ask(0, count);
+            harness.run();
+            assert_eq!(
+                sorted(harness.answered.clone()),
+                (0..count).collect::<Vec<_>>(),
+                "{ends:?}"
+            );
+            // An end that greets without answer stops numbering after a few seconds, and holds nothing.
+            let [one, other] = harness.counters();
             let (numbered, held) = (one.labelled + other.labelled, one.held + other.held);
             assert!(ends.contains(&"acked") || numbered < 4_500, "{ends:?}: {numbered}");
-            assert!(ends.contains(&"acked") || world.tagged < 4_520, "{ends:?}: {}", world.tagged);
+            assert!(
+                ends.contains(&"acked") || harness.tagged < 4_520,
+                "{ends:?}: {}",
+                harness.tagged
+            );
             assert!(held == 0, "{ends:?}: {held} held");
         }
     }
 }
 
 #[test]
-fn a_loss_takes_little_longer_than_a_round_trip_of_the_hop_and_says_by_how_much() {
-    let mut world = World::new([value("wldr"), value("wldr")], 0.1);
-    world.ask(0, 1_000);
-    world.run();
-    let slow = world.round_trips.values().filter(|it| **it > Duration::from_millis(40)).count();
-    // Twice lost in a row, or an EWLN lost too.
+fn repair_takes_about_one_hop_round_trip() {
+    let mut harness = Harness::new([value("wldr"), value("wldr")], 0.1);
+    harness.ask(0, 1_000);
+    harness.run();
+    let slow = harness.round_trips.values().filter(|it| **it > Duration::from_millis(40)).count();
+    // Losses twice in a row, or with a lost EWLN.
     assert!(slow < 120, "{slow}");
-    assert!(world.reductions > 50, "{}", world.reductions);
+    assert!(harness.reductions > 50, "{}", harness.reductions);
 }
 
 #[test]
-fn a_question_leaves_behind_all_frames_of_its_instant() {
-    let mut world = World::new([wire("wldr"), wire("wldr")], 0.0);
-    world.ask(1, 3);
-    world.run();
-    world.now += Duration::from_millis(1);
+fn query_leaves_after_all_frames() {
+    let mut harness = Harness::new([wire("wldr"), wire("wldr")], 0.0);
+    harness.ask(1, 3);
+    harness.run();
+    harness.now += Duration::from_millis(1);
     for number in 1_000..1_200 {
-        let input = world.question(0, number);
-        world.nodes[0].handle(world.now, input);
+        let input = harness.question(0, number);
+        harness.nodes[0].handle(harness.now, input);
     }
     let mut lengths = Vec::new();
-    while let Some(output) = world.nodes[0].poll(world.now) {
+    while let Some(output) = harness.nodes[0].poll(harness.now) {
         if let Output::Send { face: LINK, frame } = output {
             lengths.push(frame.len());
         }
@@ -360,103 +368,107 @@ fn a_question_leaves_behind_all_frames_of_its_instant() {
 }
 
 #[test]
-fn what_a_queue_of_this_machine_dropped_is_left_to_the_consumer() {
-    let mut world = World::new([wire("wldr"), wire("wldr")], 0.0);
-    world.ask(1, 3);
-    world.run();
-    world.now += Duration::from_millis(1);
+fn local_queue_drops_are_not_repaired() {
+    let mut harness = Harness::new([wire("wldr"), wire("wldr")], 0.0);
+    harness.ask(1, 3);
+    harness.run();
+    harness.now += Duration::from_millis(1);
     for number in 1_000..1_004 {
-        let input = world.question(0, number);
-        world.nodes[0].handle(world.now, input);
-        while let Some(output) = world.nodes[0].poll(world.now) {
+        let input = harness.question(0, number);
+        harness.nodes[0].handle(harness.now, input);
+        while let Some(output) = harness.nodes[0].poll(harness.now) {
             match (number, output) {
                 (1_000, Output::Send { frame, .. }) => {
                     let frame = frame.into_bytes();
-                    world.nodes[0].handle(world.now, Input::Overflowed { face: LINK, frame });
+                    harness.nodes[0].handle(harness.now, Input::Overflowed { face: LINK, frame });
                 }
-                // This one the link loses.
+                // The link loses this one.
                 (1_001, Output::Send { .. }) => {}
-                (_, output) => world.carry_out(0, output),
+                (_, output) => harness.carry_out(0, output),
             }
         }
     }
-    world.run();
-    world.answered.retain(|number| *number >= 1_000);
-    world.answered.sort();
-    assert_eq!(world.answered, [1_001, 1_002, 1_003]);
-    let Counters { resent, given_up, .. } = world.counters()[0];
+    harness.run();
+    harness.answered.retain(|number| *number >= 1_000);
+    harness.answered.sort();
+    assert_eq!(harness.answered, [1_001, 1_002, 1_003]);
+    let Counters { resent, given_up, .. } = harness.counters()[0];
     assert_eq!((resent, given_up), (1, 1));
 }
 
 #[test]
-fn what_is_lost_while_a_face_is_down_is_sent_again_when_it_is_up() {
-    let mut world = World::new([value("wldr"), value("wldr")], 0.0);
-    world.ask(0, 300);
-    // The consumer's face is down from 100 to 200 ms: what is on its way to it is lost.
-    world.at(Instant::from_millis(100), 0, Load::Up(false));
-    world.at(Instant::from_millis(200), 0, Load::Up(true));
-    world.run();
-    // Interests that had no way out are lost; those that were on their way, and their Data, are not.
-    let lost: Vec<_> = (0..300).filter(|it| !world.answered.contains(it)).collect();
+fn losses_while_down_are_repaired_when_up() {
+    let mut harness = Harness::new([value("wldr"), value("wldr")], 0.0);
+    harness.ask(0, 300);
+    // The consumer's face is down from 100 to 200 ms: packets in flight to it are lost.
+    harness.at(Instant::from_millis(100), 0, Load::Up(false));
+    harness.at(Instant::from_millis(200), 0, Load::Up(true));
+    harness.run();
+    // Interests without an uplink are lost; Interests in flight, and their Data, are not.
+    let lost: Vec<_> = (0..300).filter(|it| !harness.answered.contains(it)).collect();
     assert!(lost.iter().all(|it| (100..=200).contains(it)), "{lost:?}");
-    assert!(world.counters()[1].resent > 0);
+    assert!(harness.counters()[1].resent > 0);
 }
 
 #[test]
-fn what_the_network_doubles_goes_no_further_than_the_link() {
-    let mut world = World::new([wire("wldr"), wire("wldr")], 0.0);
-    world.ask(0, 10);
-    world.run();
-    let before = world.repeated;
-    // Frames that bear numbers, told twice.
-    world.ask(1_000, 1);
+fn duplicated_frames_stop_at_the_link() {
+    let mut harness = Harness::new([wire("wldr"), wire("wldr")], 0.0);
+    harness.ask(0, 10);
+    harness.run();
+    let before = harness.repeated;
+    // Frames with numbers, delivered twice.
+    harness.ask(1_000, 1);
     let mut seen = Vec::new();
-    while let Some(((at, _), (node, load))) = world.agenda.pop_first() {
-        world.now = at;
+    while let Some(((at, _), (node, load))) = harness.agenda.pop_first() {
+        harness.now = at;
         if let Load::Frame(frame) = &load {
             seen.push((node, frame.clone()));
-            world.nodes[node].handle(at, Input::Frame { face: LINK, frame: frame.clone() });
+            harness.nodes[node].handle(at, Input::Frame { face: LINK, frame: frame.clone() });
         }
-        world.deliver(node, load);
+        harness.deliver(node, load);
         if seen.len() > 4 {
             break;
         }
     }
-    assert!(world.repeated >= before + 2, "{}", world.repeated);
-    assert_eq!(world.answered.iter().filter(|it| **it == 1_000).count(), 1);
+    assert!(harness.repeated >= before + 2, "{}", harness.repeated);
+    assert_eq!(harness.answered.iter().filter(|it| **it == 1_000).count(), 1);
 }
 
 #[test]
 fn auto_repairs_a_link_once_both_ends_agree() {
     for face in [value, wire] {
-        let mut world = World::new(["auto", "auto"].map(face), 0.1);
-        world.ask(0, 1_000);
-        world.run();
-        // Until the ends agree, what is lost is lost.
-        assert!(world.answered.len() >= 960, "{}", world.answered.len());
-        let late = |world: &World| world.answered.iter().filter(|it| **it >= 200).count();
-        assert_eq!(late(&world), 800, "{:?}", world.counters());
-        let states = [0, 1].map(|node| world.nodes[node].link_recovery(LINK));
+        let mut harness = Harness::new(["auto", "auto"].map(face), 0.1);
+        harness.ask(0, 1_000);
+        harness.run();
+        // Before the ends agree, losses are final.
+        assert!(harness.answered.len() >= 960, "{}", harness.answered.len());
+        let late = |harness: &Harness| harness.answered.iter().filter(|it| **it >= 200).count();
+        assert_eq!(late(&harness), 800, "{:?}", harness.counters());
+        let states = [0, 1].map(|node| harness.nodes[node].link_recovery(LINK));
         assert_eq!(states, [Agreement::Agreed; 2]);
     }
 }
 
 #[test]
-fn auto_next_to_a_peer_without_recovery_writes_a_few_offers() {
+fn auto_sends_few_offers_without_answer() {
     for face in [value, wire] {
         for ends in [["auto", "off"], ["off", "auto"], ["auto", "acked"]] {
-            let mut world = World::new(ends.map(face), 0.0);
+            let mut harness = Harness::new(ends.map(face), 0.0);
             let count = if ends.contains(&"acked") { 200 } else { 20_000 };
-            world.ask(0, count);
-            world.run();
-            assert_eq!(sorted(world.answered.clone()), (0..count).collect::<Vec<_>>(), "{ends:?}");
+            harness.ask(0, count);
+            harness.run();
+            assert_eq!(
+                sorted(harness.answered.clone()),
+                (0..count).collect::<Vec<_>>(),
+                "{ends:?}"
+            );
             // Only Interests leave by the first node.
             let offers = if ends[0] == "auto" && ends[1] == "off" { 8 } else { 0 };
-            assert!(ends.contains(&"acked") || world.tagged == offers, "{}", world.tagged);
+            assert!(ends.contains(&"acked") || harness.tagged == offers, "{}", harness.tagged);
             let auto = usize::from(ends[1] == "auto");
-            let it = world.counters()[auto];
+            let it = harness.counters()[auto];
             assert_eq!((it.labelled, it.control, it.held), (0, 0, 0), "{ends:?}");
-            let state = world.nodes[auto].link_recovery(LINK);
+            let state = harness.nodes[auto].link_recovery(LINK);
             assert!(ends.contains(&"acked") || state == Agreement::Off, "{ends:?}: {state}");
         }
     }
@@ -464,14 +476,14 @@ fn auto_next_to_a_peer_without_recovery_writes_a_few_offers() {
 
 #[test]
 fn interest_that_fills_its_frame_carries_no_offer() {
-    let mut world = World::new([wire("auto"), wire("auto")], 0.0);
+    let mut harness = Harness::new([wire("auto"), wire("auto")], 0.0);
     let name = format!("/{}", "a".repeat(1_400 - 40));
     let mut interest = Interest::new(name.parse().unwrap());
     interest.nonce = Some(1);
-    let packet = Packet::interest(Arc::new(interest), world.nodes[0].hasher());
-    world.nodes[0].handle(Instant::ZERO, Input::Packet { face: EDGE, packet });
+    let packet = Packet::interest(Arc::new(interest), harness.nodes[0].hasher());
+    harness.nodes[0].handle(Instant::ZERO, Input::Packet { face: EDGE, packet });
     let mut frames = Vec::new();
-    while let Some(output) = world.nodes[0].poll(Instant::ZERO) {
+    while let Some(output) = harness.nodes[0].poll(Instant::ZERO) {
         if let Output::Send { face: LINK, frame } = output {
             frames.push(frame.into_bytes());
         }

@@ -132,7 +132,7 @@ fn nfd_accepts_prefixes() {
     assert_eq!(outcomes[1], ("/b".to_owned(), Ok(())));
     assert_eq!(outcomes[2], ("/".to_owned(), Ok(())));
     assert!(
-        matches!(outcomes[3].1, Err(ManagementError::Refused { code: 414, .. })),
+        matches!(outcomes[3].1, Err(ManagementError::Rejected { code: 414, .. })),
         "{:?}",
         outcomes[3]
     );

@@ -326,12 +326,12 @@ impl From<&FetchError> for Error {
                 .permanent(),
             FetchError::Stale { .. } => Self::new(ErrorKind::Condition, text)
                 .with_remedy("try again later; a cache or an attacker may replay old versions"),
-            FetchError::Refused { reason: NackReason::NoRoute, .. } => {
+            FetchError::Nacked { reason: NackReason::NoRoute, .. } => {
                 Self::new(ErrorKind::NotFound, text).with_remedy(
                     "no producer of that name is registered: start it, or check the name",
                 )
             }
-            FetchError::Refused { .. } => Self::new(ErrorKind::TimedOut, text).with_remedy(
+            FetchError::Nacked { .. } => Self::new(ErrorKind::TimedOut, text).with_remedy(
                 "the network is congested or loops: try again later, or allow more retries",
             ),
             FetchError::NoAnswer { .. } | FetchError::NoProgress(_) => {

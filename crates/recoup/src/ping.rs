@@ -116,7 +116,7 @@ impl Application for Pinger {
                 let event = Event::Received {
                     segment,
                     content_bytes: data.content().len() as u32,
-                    wire_octets: data.encoded_len() as u32,
+                    wire_bytes: data.encoded_len() as u32,
                     rtt,
                     delay: rtt,
                     transmissions: 1,

@@ -197,7 +197,7 @@ impl FetchSummary {
             elapsed_s: tally.elapsed().as_secs_f64(),
             total_s: total.as_secs_f64(),
             goodput_bit_s: tally.goodput().unwrap_or(0.0),
-            wire_octets: tally.wire_octets,
+            wire_octets: tally.wire_bytes,
             throughput_bit_s: tally.throughput().unwrap_or(0.0),
             interests: Interests {
                 sent: tally.interests,
@@ -222,7 +222,7 @@ fn ms(duration: Duration) -> f64 {
 }
 
 fn losses(tally: &Tally) -> Losses {
-    let bad_timeouts = tally.needless_timeouts();
+    let bad_timeouts = tally.spurious_timeouts();
     Losses {
         timeouts: tally.timeouts,
         bad_timeouts,

@@ -248,7 +248,7 @@ impl<L: Load + Clone> Channel<L> {
 
     fn send_then_travel(&mut self, now: Instant, sequence: u64, frame: L) {
         let begun = self.free_at.max(now);
-        self.send(begun, frame.octets());
+        self.send(begun, frame.bytes());
         let fate = self.model.fate(begun);
         if let Some(reason) = fate.lost(self.is_out) {
             return self.lose(frame, reason);
@@ -278,9 +278,9 @@ impl<L: Load + Clone> Channel<L> {
     /// Into the delay in front of the rate, if there is room.
     fn enter(&mut self, key: Key, frame: L) {
         let packets = self.toward_rate.len() as u64 + 1;
-        let octets = self.toward_bytes + u64::from(frame.octets());
-        if self.model.limit.admits(packets, octets) {
-            self.toward_bytes = octets;
+        let bytes = self.toward_bytes + u64::from(frame.bytes());
+        if self.model.limit.admits(packets, bytes) {
+            self.toward_bytes = bytes;
             insert(&mut self.toward_rate, Timed { key, frame });
         } else {
             self.lose(frame, LossReason::QueueFull);
@@ -319,7 +319,7 @@ impl<L: Load + Clone> Channel<L> {
             if begun > now {
                 break;
             }
-            let octets = front.frame.octets();
+            let octets = front.frame.bytes();
             self.send(begun, octets);
             if let Some(Timed { key, frame }) = self.toward_rate.pop_front() {
                 self.toward_bytes -= u64::from(octets);
@@ -336,7 +336,7 @@ impl<L: Load + Clone> Channel<L> {
         if begun > self.free_at {
             rate.pause();
         }
-        let nanos = rate.transmission(next.frame.octets());
+        let nanos = rate.transmission(next.frame.bytes());
         let at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos));
         Key::new(at, next.key.sequence())
     }

@@ -1,9 +1,9 @@
-//! What the fetch loop costs for each segment: asking, timer, sample, window, events and content,
-//! with nothing around it but a link that holds packets back.
+//! Cost of the fetch loop for each segment: sending, timer, sample, window, events and content, with nothing around
+//! it but a link with a delay.
 //!
 //! `cargo run --release -p recoup-transport --example fetch_cost`
 //!
-//! Each line is the quickest of several runs, less what the loop around costs without the fetch loop.
+//! Each line is the fastest of several runs, less the cost of the loop without the fetch loop.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::name::Name;
@@ -123,7 +123,7 @@ fn run(case: &Case, packets: &[Data]) -> u64 {
     }
 }
 
-/// The same without a fetch loop.
+/// Runs the loop without a fetch loop.
 fn run_empty(case: &Case, packets: &[Data]) -> u64 {
     let (mut now, mut last, mut asked) = (Instant::ZERO, Instant::ZERO, 0);
     let mut link: VecDeque<(Instant, usize)> = VecDeque::new();
@@ -156,9 +156,9 @@ fn main() {
     for case in CASES {
         let (mut with, mut without, mut outputs) = (Vec::new(), Vec::new(), 0);
         for _ in 0..RUNS {
-            let (nanos, said) = time(|| run(case, &packets));
+            let (nanos, count) = time(|| run(case, &packets));
             with.push(nanos);
-            outputs = said;
+            outputs = count;
             without.push(time(|| run_empty(case, &packets)).0);
         }
         let (with, without) = (least(&with), least(&without));

@@ -1,7 +1,7 @@
-//! What a node and the applications attached to it say to each other.
+//! Interface between a node and the applications attached to it: consumers and producers.
 //!
-//! An application is a machine like any other. The fetch loop and the producer loop are
-//! applications; a node carries them, on sockets and in the simulator alike.
+//! An application is a sans-I/O state machine. A node runs the fetch loop and the producer loop as applications, on
+//! sockets and in the simulator alike.
 use crate::event::Event;
 use crate::fetch::FetchError;
 use crate::management::{Managed, ManagementError};
@@ -15,12 +15,11 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use std::sync::Arc;
 
-/// Where an answer to an Interest goes: chosen by the node, opaque to the application, handed back
-/// with the answer.
+/// Return path of an answer: chosen by the node, opaque to the application, passed back with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ReturnPath(pub u64);
 
-/// What happened, as an application is told.
+/// Input of an application.
 #[derive(Clone, Debug)]
 pub enum AppInput {
     /// An Interest for one of the application's prefixes.
@@ -36,86 +35,86 @@ pub enum AppInput {
         data: Data,
         /// Congestion mark of the frame that brought it; 0 means none.
         congestion_mark: u64,
-        /// What nodes on the way said of it.
+        /// Unsigned fields of the link header.
         beside: Beside,
     },
     /// A network Nack for an Interest that the application expressed.
     Nack {
-        /// The Interest that was refused.
+        /// The Interest.
         interest: Arc<Interest>,
-        /// Why.
+        /// Reason of the Nack.
         reason: NackReason,
     },
-    /// The face by which an Interest of the application left is gone. The node keeps it and sends it on as soon as it can, for
-    /// as long as it lives.
+    /// The face is gone that the Interest was sent on. The node keeps the Interest and sends it as soon as a face is
+    /// up, within its lifetime.
     Held {
         /// The Interest.
         interest: Arc<Interest>,
     },
-    /// The reader of the application's content took this many octets.
+    /// The reader consumed this many bytes of content.
     Consumed {
-        /// Octets taken since the last such report.
+        /// Bytes consumed since the last report.
         bytes: u64,
     },
-    /// So many applications, this one included, share what the receiving side of the face can hold.
+    /// Number of applications that share the receive buffer of the face.
     Shared {
-        /// How many; at least 1.
+        /// Applications, this one included; at least 1.
         among: u64,
     },
-    /// A face that the application's Interests may leave by is there.
+    /// A face is up that the application's Interests may use.
     FaceUp {
-        /// Octets that the receiving side of the face can hold before it loses frames, if known.
+        /// Bytes that the receiver of the face can buffer before it loses frames, if known.
         receive_budget: Option<u64>,
     },
-    /// The last face that the application's Interests could leave by is gone.
+    /// The last face that the application's Interests could use is down.
     FaceDown,
     /// The calendar clock was set, or the machine was suspended.
     TimeOfDay(TimeOfDay),
 }
 
-/// What came with Data in its link header (`docs/wire.md`); nothing of it is signed by anybody.
+/// Link header fields that came with Data (`docs/wire.md`). They are not signed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// Which node answered, if it said so.
+    /// Identifier of the node that answered, if present.
     pub provider: Option<u64>,
-    /// Further fields that nodes carried over.
+    /// Further fields that nodes forwarded.
     pub fields: Option<Box<Ignorable>>,
 }
 
-/// What an application wants done; small, because there are several for each packet.
+/// Output of an application. It is small, because there are several for each packet.
 #[derive(Clone, Debug)]
 pub enum AppOutput {
     /// Express an Interest.
     Interest(Arc<Interest>),
-    /// Express an Interest with link fields that nodes carry over.
+    /// Express an Interest with link fields that nodes forward.
     InterestWith {
         /// The Interest.
         interest: Arc<Interest>,
-        /// The fields; those that are not carried over are left out.
+        /// The fields. Those that nodes do not forward are left out.
         fields: Box<Ignorable>,
     },
     /// Answer with Data.
     Data {
         /// The packet.
         data: Data,
-        /// From the Interest that it answers.
+        /// Return path of the Interest.
         path: ReturnPath,
     },
     /// Answer with a network Nack.
     Nack {
-        /// Why.
+        /// Reason of the Nack.
         reason: NackReason,
-        /// From the Interest that is refused.
+        /// Return path of the Interest.
         path: ReturnPath,
     },
-    /// Something for the application's owner.
+    /// Report to the owner of the application.
     Report(Report),
 }
 
-/// What the owner of an application hears of it.
+/// Report of an application to its owner.
 #[derive(Clone, Debug)]
 pub enum Report {
-    /// Verified content of one segment, for the reader of the application's content.
+    /// Verified content of one segment.
     Content {
         /// Number of the segment.
         segment: u64,
@@ -124,44 +123,44 @@ pub enum Report {
     },
     /// Something worth recording.
     Event(Event),
-    /// The object that content is of is known from here on; no content comes before this.
+    /// The object is known. Content follows this report.
     Resolved {
         /// Name of the object, version included if it has one.
         object: Box<Name>,
-        /// What the producer says of the object, if it was discovered by metadata.
+        /// Metadata of the object, if they were used to discover it.
         metadata: Option<Box<Metadata>>,
     },
-    /// A forwarder took, or refused, a prefix; said when that is first known and when it changes.
+    /// Outcome of a prefix registration: the first outcome, and each change.
     Registered {
         /// The prefix.
         prefix: Box<Name>,
-        /// Why not, if it refused.
+        /// The error if the forwarder rejected the registration.
         outcome: Result<(), Box<ManagementError>>,
     },
-    /// A forwarder answered what it was asked, or nobody did.
+    /// Answer to a management command, or the error.
     Managed(Result<Box<Managed>, Box<ManagementError>>),
     /// The application has ended.
     Done(Result<(), Box<FetchError>>),
 }
 
-/// A machine attached to a node: consumer, producer, or both.
+/// A state machine attached to a node: consumer, producer, or both.
 pub trait Application {
-    /// One thing happened.
+    /// Handles one input.
     fn handle(&mut self, now: Instant, input: AppInput);
-    /// Fires what is due and hands out one consequence; to be called until `None`.
+    /// Fires expired timers and returns one output. Call it until it returns `None`.
     fn poll(&mut self, now: Instant) -> Option<AppOutput>;
-    /// When to come back if nothing happens.
+    /// Time of the next call of [`poll`](Self::poll) if no input comes.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Whether Data would answer an Interest of the application whose answers so far are forged, or not verified yet. The node
-    /// asks this of Data for which it has no pending Interest: a forged copy may have taken that. `false` where nothing is
-    /// verified.
+    /// Whether Data would answer an Interest of the application whose answers so far are forged or not verified. The
+    /// node calls this for unsolicited Data, because a forged copy may have consumed the pending Interest. `false`
+    /// where nothing is verified.
     fn awaits(&self, _data: &Data) -> bool {
         false
     }
 
-    /// What its Interests carry so that routers tell its flow from those of others who ask for the same content; asked
-    /// for once, when it is attached. `None`: nothing.
+    /// Nonce by which routers distinguish this flow from other flows for the same content. The node reads it once,
+    /// when the application is attached. `None`: no nonce.
     fn flow_nonce(&self) -> Option<u64> {
         None
     }
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_application_says_is_six_words() {
+    fn output_of_an_application_is_six_words() {
         let sizes = [size_of::<Report>(), size_of::<AppOutput>()];
         assert!(sizes.into_iter().max() <= Some(48), "{sizes:?}");
     }

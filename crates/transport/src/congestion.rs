@@ -1,9 +1,8 @@
-//! How much to ask for: congestion windows, in segments.
+//! Congestion control: congestion windows, in segments.
 //!
-//! A window gets facts (a delivery, a loss) and keeps one answer ready. Transmissions are told
-//! apart by their *send order*, a number that rises with every Interest sent, retransmissions
-//! included: unlike time it has no ties, and unlike the number of a segment it says what was sent
-//! after what.
+//! A window receives events (a delivery, a loss) and keeps its size ready. Transmissions are identified by their
+//! *send order*, a number that rises with every Interest sent, retransmissions included. It has no ties, unlike time,
+//! and it orders transmissions, unlike segment numbers.
 use crate::random::Rng;
 use crate::spec::SpecError;
 use crate::time::{Duration, Instant};
@@ -46,50 +45,49 @@ pub struct Delivered {
     pub order: u64,
     /// Highest send order so far.
     pub highest_order: u64,
-    /// Its round-trip time, if it was transmitted once; without what nodes on the way added by sending it again.
+    /// Round-trip time, if the segment was transmitted once; without the delay of link-layer retransmissions.
     pub rtt: Option<Duration>,
-    /// Which node answered, if it said so: the label of the path.
+    /// Label of the path: the node that answered, if known.
     pub path: Option<u64>,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Least round-trip time so far.
     pub min_rtt: Option<Duration>,
-    /// Segments that the window had let out before this delivery, as its [`Accounting`] counts them,
-    /// this one included if it still counted.
+    /// Segments in flight before this delivery, as [`Accounting`] counts them, this one included if it still counted.
     pub in_flight: u32,
-    /// By how many segments the lowest missing one moved; 0 if this one came out of order.
+    /// Segments by which the lowest missing one advanced; 0 if this one came out of order.
     pub advance: u64,
 }
 
-/// Why a transmission counts as lost.
+/// Signal that indicates a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LossKind {
-    /// Its timer expired.
+    /// The retransmission timer expired.
     Timeout,
-    /// A Nack with reason Congestion came back.
+    /// A Nack with reason Congestion arrived.
     NackCongestion,
-    /// It was answered, but its Data carries a congestion mark.
+    /// The Data carries a congestion mark.
     Mark,
-    /// Data of segments that were asked for later came before its own.
+    /// Data of segments sent later arrived first.
     Order,
 }
 
-/// A transmission was lost, or its answer was marked.
+/// A transmission was lost, or its Data was marked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// What told so.
+    /// Signal that indicates the loss.
     pub kind: LossKind,
     /// Send order of the lost or marked transmission.
     pub order: u64,
     /// Highest send order so far.
     pub highest_order: u64,
-    /// Highest number of a segment that has arrived; 0 before any.
+    /// Highest segment number received; 0 before any.
     pub high_data: u64,
-    /// Highest number of a segment that was asked for; 0 before any.
+    /// Highest segment number requested; 0 before any.
     pub high_interest: u64,
     /// Segments in flight before this loss.
     pub in_flight: u32,
-    /// How many Data came out of order before the loss was judged; 0 if something else told of it.
+    /// Data received out of order before the loss was detected; 0 for other signals.
     pub evidence: u32,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
@@ -97,38 +95,36 @@ pub struct Loss {
     pub min_rtt: Option<Duration>,
 }
 
-/// Decides how many segments may be in flight.
+/// Limits the number of segments in flight.
 ///
-/// Holds for every implementation, whatever the facts: `window()` is finite, at least 1 and at most
-/// the limit (or 1); a loss never widens it, unless the [`Accounting`] is by span (then by no more than
-/// the loss's evidence); its text (`Display`) parses to the [`Congestion`] of an equal algorithm in its initial
-/// state.
+/// Each implementation keeps these invariants. `window()` is finite, at least 1 and at most the limit (or 1). A loss
+/// does not widen it, unless the [`Accounting`] is by span (then by at most the loss's evidence). Its text
+/// (`Display`) parses to the [`Congestion`] of an equal algorithm in its initial state.
 pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
-    /// How many segments may be in flight; the fraction is credit not yet usable.
+    /// Segments that may be in flight. The fraction is credit that cannot be used yet.
     fn window(&self) -> f64;
 
-    /// Where slow start ends; infinite if nothing is known yet.
+    /// Slow-start threshold; infinite if nothing is known yet.
     fn ssthresh(&self) -> f64;
 
-    /// The part of the window that stands beside the congestion window proper because round trips are
-    /// short (Compound's `dwnd`); 0 for all others.
+    /// Delay-based part of the window (Compound's `dwnd`); 0 for all others.
     fn delay_window(&self) -> f64 {
         0.0
     }
 
-    /// What counts against the window.
+    /// Segments that count against the window.
     fn accounting(&self) -> Accounting {
         Accounting::Outstanding
     }
 
-    /// At most so many Interests a second leave; `None`: as fast as the window allows. `remaining` segments have not been
-    /// requested yet, if the end of the object is known.
+    /// Pacing rate in Interests per second; `None`: no pacing. `remaining` segments have not been requested yet, if
+    /// the end of the object is known.
     fn pacing_rate(&self, remaining: Option<u64>) -> Option<f64> {
         let _ = remaining;
         None
     }
 
-    /// No retransmission timer shall expire sooner than this after its Interest, whatever the estimator says.
+    /// Lower limit of the retransmission timeout, whatever the estimator returns.
     fn least_timeout(&self) -> Option<Duration> {
         None
     }
@@ -136,43 +132,42 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
     /// A segment arrived.
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered);
 
-    /// The cause of a loss, if the algorithm infers one: to be asked before [`on_loss`](Self::on_loss) is told of it.
+    /// Inferred cause of a loss, if the algorithm infers one. Call it before [`on_loss`](Self::on_loss).
     fn cause(&self, loss: &Loss) -> Option<LossCause> {
         let _ = loss;
         None
     }
 
-    /// A transmission was lost. True if this begins a new loss event, for which the window was
-    /// reduced (if the algorithm ever does that) and the timeout is to be backed off.
+    /// A transmission was lost. True if this begins a new loss event, for which the window was reduced (if the
+    /// algorithm ever does that). The timeout then backs off.
     fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool;
 
-    /// A link on the way lost a transmission and repaired it: a radio lost it, or a queue below that link. True if the window
-    /// was reduced.
+    /// A link lost a transmission (on the radio or in a queue below the link) and repaired it. True if the window was
+    /// reduced.
     fn on_repaired(&mut self, now: Instant, loss: &Loss) -> bool {
         let _ = (now, loss);
         false
     }
 
-    /// A transmission reported as timed out, or as lost by its order, was answered after all: to be
-    /// told at most once for each. True if the window was restored because the whole last event proved to be wrong.
+    /// The Data of a transmission arrived that had been declared lost, by timeout or reordering. Call it at most once
+    /// for each. True if the window was restored because all losses of the last event were spurious.
     fn on_spurious(&mut self, now: Instant, order: u64) -> bool {
         let _ = (now, order);
         false
     }
 
-    /// Everything has arrived that had been asked for when a loss was judged by the order of arrivals
-    /// and began an event.
+    /// The recovery episode that began with an out-of-order loss is over: all segments requested by then have
+    /// arrived.
     fn on_recovered(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// Chance comes from here, for those that need any; told before anything else.
+    /// Sets the random number generator, before any other call.
     fn seed(&mut self, rng: Rng) {
         let _ = rng;
     }
 
-    /// The window shall not exceed `max_window` segments from now on, whatever it learns; what it
-    /// has learnt is kept for when the limit rises again.
+    /// Limits the window to `max_window` segments. The state of the algorithm is kept for when the limit rises again.
     fn set_limit(&mut self, max_window: f64);
 }
 
@@ -193,7 +188,7 @@ family! {
     }
 }
 
-/// Builds the window that `text` describes, for example `aimd(beta=0.7,init-cwnd=10)`.
+/// Parses the specification of a window, for example `aimd(beta=0.7,init-cwnd=10)`.
 ///
 /// # Errors
 /// The text is not a spec of a congestion control.
@@ -209,13 +204,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The widest window: 10⁹ segments.
 const WIDEST: f64 = 1e9;
 
-/// A limit that makes sense: from 1 to [`WIDEST`]; what is not a number becomes 1.
+/// A limit from 1 to [`WIDEST`]; NaN becomes 1.
 fn sane_limit(limit: f64) -> f64 {
     if limit.is_nan() { 1.0 } else { limit.clamp(1.0, WIDEST) }
 }
 
-/// Tells loss events apart: losses of transmissions that were sent before the last event was
-/// noticed belong to that event.
+/// Separates loss events: losses of transmissions sent before the last event was detected belong to that event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct RecoveryPoint(Option<u64>);
 

@@ -1,55 +1,54 @@
-//! Everything that happens in a loop and is worth recording, as one type.
+//! Events of the fetch and producer loops.
 //!
-//! Algorithms neither log nor count: the loop that calls them emits events, from which every
-//! summary, statistics file, progress bar and plot is made. The instant of an event is the `now` at
-//! which it is handed out. Events are small ([`Span`] is for that) and hold no names: a simulated world
-//! makes several for each packet.
+//! Algorithms neither log nor count. The loop that calls them emits events, from which summaries, statistics files,
+//! progress bars and plots are made. The time of an event is the `now` at which it is returned. Events are small
+//! ([`Span`] is for that) and hold no names: a simulation makes several for each packet.
 use crate::congestion::{LossCause, LossKind};
 use crate::loss::Phase;
 use crate::time::Duration;
 use recoup_packet::nack::NackReason;
 use std::fmt;
 
-/// One thing worth recording.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
-    /// An Interest left to find out the object's version.
+    /// An Interest was sent that discovers the version of the object.
     Probed,
-    /// An Interest for a segment left.
+    /// An Interest for a segment was sent.
     Sent {
         /// Number of the segment.
         segment: u64,
-        /// How often the segment has been asked for, this time included.
+        /// Transmissions of the segment, this one included.
         transmissions: u32,
-        /// Retransmission timeout in force for this transmission.
+        /// Retransmission timeout of this transmission.
         rto: Span,
     },
-    /// Data of a segment arrived, was accepted and was new.
+    /// New Data of a segment was accepted.
     Received {
         /// Number of the segment.
         segment: u64,
-        /// Octets of content.
+        /// Bytes of content.
         content_bytes: u32,
-        /// Octets of the whole Data packet, without any link header.
-        wire_octets: u32,
+        /// Bytes of the Data packet, without any link header.
+        wire_bytes: u32,
         /// Time since the last transmission.
         rtt: Span,
         /// Time since the first transmission.
         delay: Span,
-        /// How often the segment had been asked for.
+        /// Transmissions of the segment.
         transmissions: u32,
     },
-    /// The estimator took a sample.
+    /// The estimator received a sample.
     Sampled {
         /// Number of the segment.
         segment: u64,
         /// The sample.
         rtt: Span,
-        /// Smoothed round-trip time after it.
+        /// Smoothed round-trip time after the sample.
         srtt: Span,
-        /// Variation after it.
+        /// Round-trip time variation after the sample.
         rttvar: Span,
-        /// Timeout after it.
+        /// Retransmission timeout after the sample.
         rto: Span,
     },
     /// The window changed.
@@ -58,69 +57,68 @@ pub enum Event {
         window: f64,
         /// Slow-start threshold in segments; may be infinite.
         ssthresh: f64,
-        /// The part of the window that is Compound's delay window.
+        /// Compound's delay window, a part of the window, segments.
         delay_window: f64,
     },
-    /// A segment's retransmission timeout expired.
+    /// The retransmission timer of a segment expired.
     TimedOut {
         /// Number of the segment.
         segment: u64,
     },
-    /// A segment counts as lost, because of the order in which others arrived; no timer has expired for
-    /// this transmission.
+    /// A segment was declared lost by reordering, before the timer of this transmission expired.
     Lost {
         /// Number of the segment.
         segment: u64,
     },
-    /// Data of a segment that had been judged lost by the order of arrivals came after it was asked for
-    /// again, and none of its timers had expired.
+    /// Data of a segment arrived that had been declared lost by reordering, after its retransmission and before any
+    /// of its timers expired.
     Repaired {
         /// Number of the segment.
         segment: u64,
     },
-    /// The flow is in another phase of detecting losses by the order of arrivals.
+    /// The phase of reordering-based loss detection changed.
     Phase {
-        /// Which.
+        /// The new phase.
         phase: Phase,
     },
-    /// A loss or a mark was taken for a new loss event: the window was reduced, if it ever is.
+    /// A loss or a mark began a new loss event. The window was reduced, if the algorithm ever does that.
     Reduced {
-        /// What told of it.
+        /// Signal that indicated the loss event.
         cause: Signal,
     },
-    /// A segment had wrongly been taken for lost: Data came for the transmission before. That is known
-    /// where Data comes before the segment was asked for again, or sooner after it than half of the least
-    /// round trip; a false alarm whose Data comes later looks like a repair.
+    /// A loss was spurious: Data came for the transmission before. This is known if Data comes before the
+    /// retransmission, or sooner after it than half of the minimum round-trip time. A spurious loss whose Data comes
+    /// later counts as repaired.
     Spurious {
         /// Number of the segment.
         segment: u64,
-        /// What had told of a loss.
+        /// Signal that had indicated the loss.
         cause: Signal,
     },
-    /// It became known why a segment stayed away: nobody's window is to blame.
+    /// The network reported a non-congestive cause of a missing segment. The window is not reduced.
     Explained {
         /// Number of the segment.
         segment: u64,
-        /// Why.
+        /// The cause.
         cause: Cause,
-        /// It had counted as lost.
+        /// The segment had been declared lost.
         judged: bool,
     },
-    /// Data of a segment says that nodes on its way lengthened its round trip: a link sent something again, or an Interest
-    /// was sent on to where somebody had moved. Comes before [`Received`](Self::Received).
+    /// Data reports that the network lengthened its round trip: a link retransmitted a packet, or the Interest was
+    /// forwarded to a mobile node. Precedes [`Received`](Self::Received).
     Prolonged {
         /// Number of the segment.
         segment: u64,
-        /// By how much.
+        /// Time added to the round trip.
         by: Span,
     },
-    /// A segment was asked for as often as is permitted, and is left out.
+    /// The retries of a segment are spent, and the fetch continues without it.
     LeftOut {
         /// Number of the segment.
         segment: u64,
     },
-    /// Data arrived after its segment's timeout and before the segment was asked for again, and was not
-    /// used, because a timeout withdraws its Interest.
+    /// Data arrived after its segment's timeout and before the retransmission. It was not used, because a timeout
+    /// withdraws its Interest.
     Withdrawn {
         /// Number of the segment.
         segment: u64,
@@ -130,78 +128,80 @@ pub enum Event {
         /// Number of the segment.
         segment: u64,
     },
-    /// The network refused an Interest, or a producer has no such content and says so in a Data packet (an application Nack).
+    /// The network sent a Nack, or the producer an application Nack (a signed Data packet that reports missing
+    /// content).
     Nacked {
-        /// Number of the segment; `None` while the version was being found out.
+        /// Number of the segment; `None` during version discovery.
         segment: Option<u64>,
-        /// Why; a producer gives no reason.
+        /// Reason of the Nack; none of an application Nack.
         reason: NackReason,
     },
-    /// Data arrived that had already been received or that nobody asked for.
+    /// Data arrived that was unsolicited or a duplicate.
     Duplicate,
-    /// Data arrived whose signature or digest was wrong.
+    /// Data arrived with a wrong signature or digest.
     Rejected {
-        /// Number of the segment; `None` while the version was being found out.
+        /// Number of the segment; `None` during version discovery.
         segment: Option<u64>,
-        /// What was wrong.
+        /// Reason of the rejection.
         why: &'static str,
     },
-    /// Data was accepted although nothing could vouch for it (a signature by an unknown key).
+    /// Data was accepted without verification (a signature by an unknown key).
     Unverified {
         /// Number of the segment.
         segment: u64,
     },
-    /// The last segment became known, or moved.
+    /// The number of the last segment became known, or changed.
     EndKnown {
         /// Number of the last segment.
         last: u64,
     },
-    /// The way out is gone; nothing can be sent.
+    /// The last uplink is down; nothing can be sent.
     Disconnected,
-    /// There is a way out again.
+    /// An uplink is up again.
     Connected,
-    /// A producer answered with a segment.
+    /// The producer answered with a segment.
     Served {
-        /// Octets of content.
+        /// Bytes of content.
         content_bytes: u32,
-        /// The signature was made for this answer, not taken from the table.
+        /// The signature was made for this answer, not cached.
         signed: bool,
     },
-    /// A producer answered a question for the version, or for a listing's.
+    /// The producer answered an Interest for metadata or for a listing's version.
     ServedMetadata,
-    /// A producer was asked for a name that it does not have.
+    /// The producer received an Interest for a name that it does not have.
     Unknown,
-    /// The file behind a version changed or can no longer be read; that version has ended.
+    /// The file of a version changed or can no longer be read; the version has ended.
     SourceEnded,
     /// The congestion control inferred the cause of a loss that was reported by [`TimedOut`](Self::TimedOut) or
-    /// [`Lost`](Self::Lost), or such an inference proved to be wrong: the loss was none, or a link reported it.
+    /// [`Lost`](Self::Lost), or such an inference proved wrong: the loss was spurious, or a link reported it.
     Inferred {
         /// Number of the segment.
         segment: u64,
         /// The cause.
         cause: Cause,
-        /// False if the inference is taken back.
+        /// False if the inference is withdrawn.
         holds: bool,
     },
-    /// No loss of the last loss event was one, or none was due to congestion: the window is as before that event.
+    /// A reduction was undone: all losses of the last loss event were spurious or not due to congestion.
     Undone,
 }
 
 /// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// A queue was full: too much was asked for. Only inferred; what reports it explicitly is a Nack or a mark.
+    /// A queue was full: the window was too large. This cause is only inferred; a Nack or a mark reports it
+    /// explicitly.
     Congestion,
-    /// A link lost it, and no node reported that. Only inferred.
+    /// A link lost the packet, and no node reported it. This cause is only inferred.
     Random,
-    /// A link lost it: it says so, or the link has sent it again.
+    /// A link lost the packet and reported it, or repaired it.
     Wireless,
-    /// Somebody moved: its face went down, here or further on.
+    /// A node moved: a face went down, here or at another node.
     Mobility,
 }
 
 impl Cause {
-    /// One word for it.
+    /// Short name of the cause.
     pub fn word(self) -> &'static str {
         match self {
             Self::Congestion => "congestion",
@@ -215,7 +215,7 @@ impl Cause {
 impl TryFrom<LossCause> for Cause {
     type Error = ();
 
-    /// Fails if nothing was lost.
+    /// Fails for a spurious loss.
     fn try_from(cause: LossCause) -> Result<Self, ()> {
         match cause {
             LossCause::Congestion(_) => Ok(Self::Congestion),
@@ -226,7 +226,7 @@ impl TryFrom<LossCause> for Cause {
     }
 }
 
-/// What a window reduction was due to.
+/// Signal that led to a window reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A retransmission timeout.
@@ -235,7 +235,7 @@ pub enum Signal {
     Nack,
     /// A congestion mark.
     Mark,
-    /// The order in which Data arrived.
+    /// Out-of-order arrival of Data.
     Order,
 }
 
@@ -251,7 +251,7 @@ impl From<LossKind> for Signal {
 }
 
 impl Signal {
-    /// One word for it: `timeout`, `nack`, `mark` or `order`.
+    /// Short name of the signal: `timeout`, `nack`, `mark` or `order`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -262,27 +262,27 @@ impl Signal {
     }
 }
 
-/// A duration as events hold it: nanoseconds in seven octets, so that an event with four of them
-/// stays small. What is longer than 2.28 years becomes as long as that.
+/// A duration in events: nanoseconds in seven bytes, so that an event with four of them stays small. Longer durations
+/// are limited to 2.28 years.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Span([u8; 7]);
 
 impl Span {
     const LONGEST_NANOS: u64 = (1 << 56) - 1;
 
-    /// So many nanoseconds, or the longest span.
+    /// A span of `nanos` nanoseconds, at most the longest one.
     pub fn from_nanos(nanos: u64) -> Self {
         let [a, b, c, d, e, f, g, _] = nanos.min(Self::LONGEST_NANOS).to_le_bytes();
         Self([a, b, c, d, e, f, g])
     }
 
-    /// Its length in nanoseconds.
+    /// Length in nanoseconds.
     pub fn as_nanos(self) -> u64 {
         let [a, b, c, d, e, f, g] = self.0;
         u64::from_le_bytes([a, b, c, d, e, f, g, 0])
     }
 
-    /// Its length.
+    /// The span as a [`Duration`].
     pub fn duration(self) -> Duration {
         Duration::from_nanos(self.as_nanos())
     }

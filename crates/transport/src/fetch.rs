@@ -1,37 +1,36 @@
-//! The fetch loop: one object, over all hops, as an application of a node.
+//! The fetch loop: retrieves one object, over all hops, as an application of a node.
 //!
 //! 1. *Discover* the version (RDR metadata, or a prefix probe), unless the name carries one.
-//! 2. *Ask*: window and reader permitting, retransmit before new; the scoreboard notes the order.
-//! 3. *Judge*: Data is verified, sampled and delivered; what stays away past its timeout, is lost by the
-//!    order in which other Data arrives, is refused or proves forged is asked for again, within a retry budget per segment and a bound on the time
-//!    without progress. An empty segment is no progress.
+//! 2. *Request*: window and reader permitting, retransmissions before new segments; the scoreboard records the order.
+//! 3. *Judge*: Data is verified, sampled and delivered. A segment is retransmitted if it timed out, was overtaken,
+//! was answered by a Nack or was forged. A retry budget per segment and a limit on the time without progress end the
+//! fetch. An empty segment is no progress.
 //!
-//! *A forged copy is no answer.* An Interest stays pending here until Data for it was verified. A forged copy takes the pending
-//! Interest of the nodes that it passed, this consumer's own node included. Therefore:
-//! - the node hands over further Data of a name whose answer was forged or is not verified yet
+//! *A forged copy is no answer.* An Interest stays pending here until Data for it was verified. A forged copy
+//! consumes the pending Interest of the nodes that it passed, the node of this consumer included. Therefore:
+//! - the node passes on further Data of a name whose answer was forged or is not verified yet
 //!   ([`Application::awaits`]), so that the genuine copy counts although it comes second;
-//! - the fetch loop retransmits at once, which renews the pending Interest in nodes further on; from the second forged
+//! - the fetch loop retransmits at once, which renews the pending Interest in other nodes. From the second forged
 //!   answer on it backs off, because a poisoned cache repeats its answer;
-//! - such a retransmission is charged to a budget of its own, of 3 to 15 for each name, and not to the retries. After the
-//!   timeout of the last one the fetch ends ([`FetchError::Untrusted`]).
+//! - such a retransmission is charged to a budget of its own, of 3 to 15 for each name, and not to the retries. After
+//!   the timeout of the last one the fetch ends ([`FetchError::Untrusted`]).
 //!
-//! Three clocks are kept apart and in order. The *retransmission timeout* (estimated) says when to
-//! ask again. The *Interest lifetime* (in the packet) says how long forwarders remember the question;
-//! it is never shorter than the timeout, so that an answer within the timeout still finds its way; some timers make
-//! the two one ([`RtoEstimator::sets_lifetime`]).
-//! *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) swallows a retransmission that
-//! follows too soon; a swallowed one is just lost, so the next waits twice as long (the back-off), and
-//! each one has a fresh nonce, so that no dead-nonce list takes it for a loop.
+//! Three timers are separate and ordered. The *retransmission timeout* (estimated) triggers a retransmission. The
+//! *Interest lifetime* (in the packet) limits how long forwarders keep the pending Interest. It is never shorter than
+//! the timeout, so that an answer within the timeout still has its reverse path; some timers set both
+//! ([`RtoEstimator::sets_lifetime`]). *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) drops a
+//! retransmission that follows too soon. A suppressed one counts as lost, so the next waits twice as long
+//! (exponential backoff). Each one has a fresh nonce, so that no dead-nonce list detects a loop.
 //!
-//! Source: S. Yang's consumer (2016), whose four designs are parameters of this loop: its window
-//! (`yang2016`, `fixed`), its timer (`yang2016`), its sampling, its scan (`rto_check`), and whether a
-//! timeout withdraws the Interest (`cancel_on_timeout`).
+//! Source: S. Yang's consumer (2016), whose four designs are parameters of this loop: its window (`yang2016`,
+//! `fixed`), its timer (`yang2016`), its sampling, its scan (`rto_check`), and whether a timeout withdraws the
+//! Interest (`cancel_on_timeout`).
 //!
 //! Differences:
-//! - of what waits to be asked for again the lowest segment goes first, not the one that has waited
-//!   longest: a reader in order needs it sooner;
-//! - timeouts found by one scan are judged together, before any segment is asked for again;
-//! - Nacks, congestion marks, verification, a reader's pace and lost faces have a say.
+//! - the lowest queued segment is retransmitted first, not the one queued for longest: a reader in order needs it
+//!   sooner;
+//! - timeouts found by one scan are judged together, before any retransmission;
+//! - Nacks, congestion marks, verification, the reader's back-pressure and lost faces are handled as well.
 mod assemble;
 mod discover;
 mod end;
@@ -71,34 +70,33 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What to fetch and how.
+/// Configuration of a fetch.
 pub struct FetchConfig {
     /// Name of the object, with or without a version.
     pub name: Name,
-    /// Find out the latest version first, unless `name` ends in one.
+    /// Discover the latest version first, unless `name` ends in one.
     pub discover: bool,
-    /// Only a version with a higher number than this one is fetched; answers that name no such version are stale and are
-    /// asked for again within the retry budget.
+    /// Only a version with a higher number is fetched. Answers that name no such version are stale and cause a
+    /// retransmission within the retry budget.
     pub newer_than: Option<u64>,
     /// The fetch ends once its object is known ([`Report::Resolved`]), without content.
     pub only_discovers: bool,
-    /// How segment numbers are written, where neither the version in `name` nor discovery shows it.
+    /// Naming convention of segment numbers, where neither the version in `name` nor discovery shows it.
     pub convention: Convention,
     /// First segment to fetch.
     pub first: u64,
     /// Last segment to fetch; `None` means the object's last.
     pub last: Option<u64>,
-    /// Segments that are there already: ascending, disjoint; none with `Delivery::Ordered`, which waits for
-    /// each.
+    /// Segments already received: ascending, disjoint. None with `Delivery::Ordered`, which delivers every segment.
     pub held: Vec<Range<u64>>,
-    /// Number of the object's last segment, where it is known from before and no version is discovered. If all segments up to it
-    /// are held, the fetch ends without any Interest.
+    /// Number of the object's last segment, if it is known and no version is discovered. If all segments up to it are
+    /// held, the fetch ends without any Interest.
     pub known_last: Option<u64>,
-    /// How content is handed out.
+    /// Order of the delivery of content.
     pub delivery: Delivery,
     /// Estimator of the retransmission timeout.
     pub rto: Box<dyn RtoEstimator>,
-    /// Which round trips are samples.
+    /// Round trips that are samples.
     pub sampling: Sampling,
     /// Congestion control.
     pub congestion: Box<dyn CongestionControl>,
@@ -110,34 +108,33 @@ pub struct FetchConfig {
     pub verifier: Box<dyn Verifier>,
     /// Interest lifetime, if the timer does not set it; raised to the retransmission timeout where that is longer.
     pub lifetime: Duration,
-    /// How often a segment is asked for again; `None` means without limit.
+    /// Most retransmissions of a segment; `None` means no limit.
     pub retries: Option<u32>,
-    /// A segment that was asked for so often without an answer is left out, and the fetch goes on without it. Not for content in
-    /// order ([`Delivery::Ordered`]), which would wait for it.
+    /// A segment whose retries are spent is left out, and the fetch continues without it. Not for content in order
+    /// ([`Delivery::Ordered`]), which would wait for it.
     pub leaves_holes: bool,
-    /// What was asked for by a face that is gone is asked for again as soon as there is one; otherwise only timers tell of it.
+    /// If a face goes down, its Interests are retransmitted as soon as a face is up; without it, when their timers
+    /// expire.
     pub follows_faces: bool,
-    /// Longest time in which nothing new arrives, though something is asked for: time in which content in order only waits
-    /// for its reader does not count.
+    /// Longest time without new Data while Interests are pending. Time in which content in order only waits for its
+    /// reader does not count.
     pub no_progress: Duration,
-    /// Timeouts are looked for at multiples of this interval (yang2016 and ndnget: 10 ms), and found
-    /// by the first look after them; zero means exactly when they expire.
+    /// Interval of the scan for expired timers (yang2016 and ndnget: 10 ms); zero means that timers fire exactly.
     pub rto_check: Duration,
-    /// A timeout withdraws the Interest: Data that comes before the segment was asked for again is
-    /// not used.
+    /// A timeout withdraws the Interest: Data that arrives before the retransmission is not used.
     pub cancel_on_timeout: bool,
-    /// Ask for segments with MustBeFresh.
+    /// Request segments with MustBeFresh.
     pub must_be_fresh: bool,
-    /// Interests carry a flow nonce, so that routers which share links fairly tell this fetch from others of the
-    /// same content.
+    /// Interests carry a flow nonce, by which routers with fair link sharing distinguish this fetch from others of
+    /// the same content.
     pub flow_nonce: bool,
     /// Source of nonces.
     pub rng: Rng,
 }
 
 impl FetchConfig {
-    /// The defaults for `name`: discovery, everything, losses declared by timers, verification by digest where a
-    /// packet has one ([`AutoVerifier`]).
+    /// The defaults for `name`: discovery, all segments, losses by timers, verification by digest where a packet has
+    /// one ([`AutoVerifier`]).
     pub fn new(
         name: Name,
         rto: Box<dyn RtoEstimator>,
@@ -175,19 +172,19 @@ impl FetchConfig {
     }
 }
 
-/// What arrived and was not judged yet.
+/// Data received and not processed yet.
 #[derive(Debug)]
 struct Arrival {
     at: Instant,
     data: Data,
     congestion_mark: u64,
-    /// Which node answered, if it said so.
+    /// Node that answered, if known.
     provider: Option<u64>,
-    /// By how much nodes on the way say that they lengthened the round trip.
+    /// Time that nodes report to have added to the round trip.
     reduction: Duration,
-    /// What else came beside it, if the timer learns from what nodes on the way recorded.
+    /// Further link fields, if the timer uses them.
     fields: Option<Box<Ignorable>>,
-    /// Number of the segment that it brings, once that is looked at.
+    /// Segment number of the Data, once it is parsed.
     segment: Option<u64>,
 }
 
@@ -205,7 +202,7 @@ pub struct Fetch {
     phase: Phase,
     connected: bool,
     receive_budget: Option<u64>,
-    /// How many share it.
+    /// Number of applications that share the receive buffer.
     among: u64,
     last_progress: Instant,
     arrivals: Vec<Arrival>,
@@ -270,7 +267,7 @@ impl Fetch {
         self.reports.push_back(Report::Done(result.map_err(Box::new)));
     }
 
-    /// Judges what arrived since the last drain, in order of arrival.
+    /// Processes the arrivals since the last call, in order.
     fn judge_arrivals(&mut self) {
         if self.arrivals.is_empty() {
             return;
@@ -311,7 +308,7 @@ impl Fetch {
         let found = match discovery.on_data(now, data) {
             Answer::Found(found) => found,
             Answer::Contradiction(why) => return self.end(Err(why)),
-            Answer::Foreign | Answer::Unusable => return,
+            Answer::Unsolicited | Answer::Unusable => return,
         };
         let probed = discovery.has_probed();
         self.last_progress = now;
@@ -327,7 +324,7 @@ impl Fetch {
         }
         self.config.convention = found.convention;
         if let Some(rtt) = found.rtt.filter(|_| !self.config.rto.sets_lifetime()) {
-            // The first segments need not wait for a timeout of a path of which nothing is known.
+            // The first segments use this round trip instead of the initial timeout.
             let sample = RttSample { provider: arrival.provider, ..RttSample::new(0, rtt) };
             self.config.rto.on_sample(now, &sample);
         }
@@ -351,9 +348,9 @@ impl Fetch {
         }
     }
 
-    /// What the receiving socket can hold of this fetch alone, in octets.
+    /// Share of this fetch of the receive buffer, in bytes.
     fn share(&self) -> Option<u64> {
-        self.receive_budget.map(|octets| octets / self.among)
+        self.receive_budget.map(|bytes| bytes / self.among)
     }
 
     fn limit(&mut self) {
@@ -389,7 +386,7 @@ impl Fetch {
         interest
     }
 
-    /// The next Interest of the current phase, if one may leave now, and what it announces.
+    /// The next Interest of the current phase that may be sent now, and its announcement.
     fn next_interest(&mut self, now: Instant) -> Option<(Interest, Option<Box<Ignorable>>)> {
         if !self.connected {
             return None;
@@ -413,7 +410,7 @@ impl Fetch {
         Some((self.finish(interest, nonce, rto), announced))
     }
 
-    /// Ends the fetch if there is a reason to.
+    /// Ends the fetch if it has succeeded or failed.
     fn conclude(&mut self, now: Instant) {
         let verdict = match &self.phase {
             Phase::Discovering(discovery) => discovery.failure().map(Err),
@@ -432,7 +429,7 @@ impl Fetch {
         }
     }
 
-    /// Fires what is due and does one step.
+    /// Fires expired timers and does one step.
     #[inline(never)]
     fn advance(&mut self, now: Instant) -> Option<AppOutput> {
         match &mut self.phase {
@@ -462,7 +459,7 @@ impl Fetch {
         self.reports.pop_front().map(AppOutput::Report)
     }
 
-    /// When the fetch ends if nothing new arrives; `None` as long as it is the reader's turn.
+    /// Time at which the fetch ends without new Data; `None` while it waits for the reader.
     fn progress_deadline(&self) -> Option<Instant> {
         let waits = self.waits_for_reader();
         (!waits).then(|| self.last_progress + self.config.no_progress)
@@ -480,8 +477,8 @@ impl Application for Fetch {
             AppInput::Data { data, congestion_mark, beside } => {
                 let provider = beside.provider;
                 let fields = beside.fields;
-                let said = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
-                let (at, reduction, segment) = (now, said.unwrap_or_default(), None);
+                let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
+                let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
                 let fields = fields.filter(|_| self.config.rto.announces() > 0);
                 self.arrivals.push(Arrival {
                     at,
@@ -554,11 +551,11 @@ impl Application for Fetch {
             || config.verifier.judges()
                 && match &self.phase {
                     Phase::Discovering(it) => {
-                        it.awaits(data.name()) && (it.doubts() || is_unjudged())
+                        it.awaits(data.name()) && (it.is_disputed() || is_unjudged())
                     }
                     Phase::Transferring(it) => it
                         .awaits(config, data.name())
-                        .is_some_and(|segment| it.doubts(segment) || is_unjudged()),
+                        .is_some_and(|segment| it.is_disputed(segment) || is_unjudged()),
                     Phase::Start | Phase::Ended => false,
                 }
     }
@@ -577,7 +574,7 @@ mod tests {
     use recoup_packet::{data::DataBuilder, signature::DigestSigner};
 
     #[test]
-    fn what_arrives_after_the_end_is_not_kept() {
+    fn data_after_the_end_is_not_kept() {
         let name: Name = "/a/file/v=7".parse().expect("a name");
         let data = DataBuilder::new(&name).build(b"late", &DigestSigner);
         let rto = rto::parse("constant(rto=33ms)").expect("an estimator");

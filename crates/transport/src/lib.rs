@@ -1,9 +1,8 @@
-//! Moving: everything that decides *when* to ask, *what* to ask for again and *how much* to ask for,
-//! as machines without a clock.
+//! Transport: timers, loss detection, congestion control, link recovery and queues as sans-I/O state machines.
 //!
-//! A machine has three verbs: `handle` (one thing happened), `poll` (hand out one consequence; drain
-//! until `None`) and `deadline` (when to come back if nothing happens). `now` never decreases; equal
-//! instants are normal. After a full drain `deadline()` is later than `now`, or `None`.
+//! A state machine has three methods: `handle` (one input), `poll` (returns one output; call it until `None`) and
+//! `deadline` (time of the next call if no input comes). `now` never decreases; equal instants are normal. After
+//! `poll` has returned `None`, `deadline()` is later than `now`, or `None`.
 pub mod application;
 pub mod congestion;
 pub mod event;

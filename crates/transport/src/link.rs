@@ -1,8 +1,8 @@
-//! Over one hop: frames that fit the link.
+//! Link layer of one hop: frames that fit the MTU.
 //!
-//! [`Fragmenter`] cuts a network packet into frames of at most the link's MTU, [`Reassembler`] puts
-//! them together again. One pair serves one adjacency: sequence numbers mean nothing elsewhere. A
-//! [`Marker`] says which packets tell of a queue that stays long. A [`LinkRecovery`] sends again what the link lost.
+//! [`Fragmenter`] splits a network packet into frames of at most the link's MTU, [`Reassembler`] reassembles them.
+//! One pair serves one adjacency, because sequence numbers are local to it. A [`Marker`] decides which packets carry
+//! a congestion mark. A [`LinkRecovery`] retransmits lost frames.
 pub mod acked;
 pub mod auto;
 mod fragment;
@@ -13,8 +13,8 @@ pub mod wldr;
 
 pub use fragment::{Fragmenter, MtuTooSmall};
 pub use marking::{Marker, Marking};
-pub use reassemble::{Discarded, Reassembler, ReassemblyLimits, Refused};
+pub use reassemble::{Discarded, Reassembler, ReassemblyLimits, RejectedFragment};
 pub use recovery::{LinkRecovery, Recovery};
 
-/// Most fragments of one packet, on both sides: what established forwarders accept.
+/// Most fragments of one packet, on both sides: the limit of established forwarders.
 pub const MAX_FRAGMENTS: u64 = 400;

@@ -1,27 +1,27 @@
-//! Rules that declare a segment lost before its timer expires, by the order in which Data arrives.
+//! Reordering-based loss detection: rules that declare a segment lost before its timer expires.
 //!
-//! A detector is told of each segment that arrives, and says which transmissions are lost by that. It
-//! neither asks again nor touches a window: the fetch loop does, and tells the window, which decides
-//! whether that is a new event. From a judgement that begins an event until everything has arrived that
-//! had been asked for by then, the flow is in *fast recovery* ([`Phase::Fast`]).
+//! A detector receives each arriving segment and decides which transmissions are lost. It neither retransmits nor
+//! changes a window: the fetch loop does, and reports the loss to the window, which decides whether a loss event
+//! begins. The flow is in *fast recovery* ([`Phase::Fast`]) from a judgement that begins an event until all segments
+//! requested by then have arrived.
 //!
-//! | the study's | here | repair |
+//! | study | here | repair |
 //! |---|---|---|
-//! | `simple1` | `timeout` | nothing but timers |
+//! | `simple1` | `timeout` | timers only |
 //! | `simple2` | `out-of-order(frt=3,repair=first-hole)` | as TCP: the lowest missing segment, then the next |
-//! | `simple3` | `out-of-order(frt=3,repair=selective)` | all that is missing at once |
-//! | `smart` | `pre-recovery(frt=3,repair=selective)` | all that is missing at once |
+//! | `simple3` | `out-of-order(frt=3,repair=selective)` | all missing segments at once |
+//! | `smart` | `pre-recovery(frt=3,repair=selective)` | all missing segments at once |
 //!
-//! The names on the left are read as well, and print as what they stand for.
+//! The names on the left are accepted as well, and print as the names in the second column.
 //!
-//! Sources: A. Udugama et al. (2013), whose four versions of recovery these are; RFC 9002 and RFC 8985 for
-//! `time-threshold`, which no study has.
+//! Sources: A. Udugama et al. (2013) for the four versions of recovery; RFC 9002 and RFC 8985 for `time-threshold`,
+//! which no study has.
 use crate::spec::{SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use recoup_core::family;
 use std::fmt;
 
-mod doubt;
+mod lateness;
 mod out_of_order;
 mod pre_recovery;
 mod rack;
@@ -42,117 +42,115 @@ pub struct Arrival {
     pub segment: u64,
     /// Send order of the transmission that it answers, the last one of its segment.
     pub order: u64,
-    /// Its round trip, if it was transmitted once.
+    /// Round-trip time, if the segment was transmitted once.
     pub rtt: Option<Duration>,
-    /// How old its transmissions are, if it was transmitted more than once.
+    /// Ages of its transmissions, if it was transmitted more than once.
     pub repeated: Option<Repeated>,
-    /// By how many segments the lowest missing one moved; 0 means that this one came out of order.
+    /// Segments by which the lowest missing one advanced; 0 means that this one came out of order.
     pub advance: u64,
-    /// It answers a transmission that was sent after the last one of the lowest missing segment, and
-    /// has overtaken that. Where this is false, arriving out of order says nothing: what is missing
-    /// was asked for again in between.
+    /// The answered transmission was sent after the last one of the lowest missing segment, and has overtaken it. If
+    /// this is false, an out-of-order arrival is no evidence: the missing segment was retransmitted in between.
     pub overtook: bool,
-    /// Segments that have arrived above the lowest missing one.
+    /// Segments received above the lowest missing one.
     pub held: u64,
-    /// Highest send order of a transmission that was answered.
+    /// Highest send order answered.
     pub answered: u64,
-    /// The oldest transmission in flight, if it was sent before one that was answered. Known only where all that is lost
-    /// is repaired at once ([`Repair::Selective`]).
+    /// The oldest transmission in flight, if it was sent before one that was answered. Known with
+    /// [`Repair::Selective`] only.
     pub overtaken: Option<Overtaken>,
     /// The window, in segments.
     pub window: f64,
 }
 
-/// Ages of the transmissions of a segment that was asked for more than once.
+/// Ages of the transmissions of a retransmitted segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeated {
     /// Age of the last transmission.
     pub since_last: Duration,
-    /// Age of the last one that was judged lost.
+    /// Age of the last one declared lost.
     pub since_lost: Duration,
 }
 
-/// A transmission in flight that others have overtaken.
+/// A transmission in flight that was overtaken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overtaken {
     /// Its send order.
     pub order: u64,
-    /// When it was sent.
+    /// Send time.
     pub sent: Instant,
 }
 
-/// Transmissions are lost.
+/// Transmissions declared lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// Those that were not answered and have this send order or a lower one.
+    /// Unanswered transmissions with at most this send order.
     pub through: u64,
-    /// Also those that were sent at this time or before it, and before one that was answered.
+    /// Overtaken transmissions sent at this time or earlier.
     pub sent_by: Option<Instant>,
-    /// How many Data came out of order before this was clear.
+    /// Data received out of order before the judgement.
     pub evidence: u32,
 }
 
-/// What is asked for again when a detector has judged.
+/// Segments retransmitted after a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// All that is lost, lowest first (selective fast retransmit).
+    /// All lost segments, lowest first (selective fast retransmit).
     Selective,
-    /// The lowest missing segment; when that has come, the next one, as far as had been asked for when
-    /// the loss was judged (RFC 6582, 3.2).
+    /// The lowest missing segment; after its arrival the next one, up to the highest one requested at the judgement
+    /// (RFC 6582, 3.2).
     FirstHole,
 }
 
-/// Where a flow stands.
+/// Recovery phase of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing is suspected.
+    /// No loss is suspected.
     #[default]
     Normal,
-    /// Data comes out of order, but that may be due to different ways (pre-recovery).
+    /// Data arrives out of order, perhaps over different paths (pre-recovery).
     Pre,
-    /// A loss was judged and is being repaired (fast recovery).
+    /// A loss was declared and is being repaired (fast recovery).
     Fast,
 }
 
-/// Judges from the order of arrivals what is lost.
+/// Declares transmissions lost by reordering.
 ///
-/// Holds for every implementation, whatever the facts: what it judges lost was sent before something
-/// that was answered; it is in [`Phase::Fast`] from a judgement until `on_timeout` or `on_recovered`;
-/// its text (`Display`) parses to the [`Loss`] of an equal detector in its initial state.
+/// Each implementation keeps these invariants. A transmission declared lost was sent before one that was answered.
+/// The phase is [`Phase::Fast`] from a judgement until `on_timeout` or `on_recovered`. Its text (`Display`) parses to
+/// the [`Loss`] of an equal detector in its initial state.
 pub trait LossDetector: fmt::Debug + fmt::Display + Send {
-    /// What is asked for again; none if it never judges.
+    /// Segments retransmitted after a judgement; none if it never declares a loss.
     fn repair(&self) -> Option<Repair>;
 
     /// A segment arrived.
     fn on_arrival(&mut self, now: Instant, arrival: &Arrival) -> Option<Judgement>;
 
-    /// A timer expired, or all that was under way is void: what was suspected is settled.
+    /// A timer expired, or no transmission is in flight any more: the suspicion is settled.
     fn on_timeout(&mut self, now: Instant);
 
-    /// Fast recovery is over, or there was nothing to repair.
+    /// Fast recovery is over, or no repair was needed.
     fn on_recovered(&mut self, now: Instant);
 
-    /// Something judged lost was answered after all.
+    /// A transmission declared lost was answered after all.
     fn on_spurious(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// A first transmission would be lost: for how long after it its answer is awaited nevertheless, to see whether answers
-    /// are only late; `None`: it is lost.
-    fn doubt(&mut self, now: Instant) -> Option<Duration> {
+    /// Time to wait for a late answer instead of declaring a first transmission lost; `None`: it is lost.
+    fn reordering_wait(&mut self, now: Instant) -> Option<Duration> {
         let _ = now;
         None
     }
 
-    /// Where the flow stands.
+    /// Recovery phase.
     fn phase(&self) -> Phase;
 
-    /// Age at which a transmission that others have overtaken is lost even if nothing arrives; `None`: only arrivals tell.
+    /// Age at which an overtaken transmission is lost even if nothing arrives; `None`: only arrivals declare losses.
     fn age(&self) -> Option<Duration> {
         None
     }
 
-    /// Silence after which the oldest transmission is asked for again (tail-loss probe); `None`: only timers do that.
+    /// Idle time after which the oldest transmission is retransmitted (tail-loss probe); `None`: only timers do that.
     fn probe_after(&self) -> Option<Duration> {
         None
     }
@@ -172,7 +170,7 @@ family! {
     }
 }
 
-/// Builds the detector that `text` describes, for example `out-of-order(frt=3)`.
+/// Parses the specification of a detector, for example `out-of-order(frt=3)`.
 ///
 /// # Errors
 /// The text is not a spec of a detector.
@@ -192,7 +190,7 @@ impl Repair {
 }
 
 impl Phase {
-    /// One word for it: `normal`, `pre` or `fast`.
+    /// Short name of the phase: `normal`, `pre` or `fast`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -202,7 +200,7 @@ impl Phase {
     }
 }
 
-/// How many Data out of order are meant, as it is written in a spec.
+/// Expected values of a count of out-of-order Data.
 const COUNT: &str = "a whole number from 1 to 1000000";
 
 fn read_count(text: &str) -> Option<u32> {
@@ -217,7 +215,7 @@ fn print(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
 mod tests {
     use super::*;
 
-    /// Data that came in order; `held` wait above the next one.
+    /// Data in order; `held` segments are received above the next one.
     pub(super) fn in_order(order: u64, held: u64) -> Arrival {
         Arrival {
             segment: order,
@@ -233,12 +231,12 @@ mod tests {
         }
     }
 
-    /// Data that overtook the lowest missing segment.
+    /// Data that has overtaken the lowest missing segment.
     pub(super) fn out_of_order(order: u64) -> Arrival {
         Arrival { advance: 0, overtook: true, ..in_order(order, 1) }
     }
 
-    /// Data out of order that was sent before the lowest missing segment was asked for again.
+    /// Data out of order that was sent before the retransmission of the lowest missing segment.
     pub(super) fn late(order: u64) -> Arrival {
         Arrival { advance: 0, overtook: false, ..in_order(order, 1) }
     }

@@ -1,14 +1,12 @@
-//! Words of the NFD management protocol: how an application asks its forwarder for routes, and an operator for
-//! everything else.
+//! NFD management protocol: commands for routes and all other management, datasets, notifications.
 //!
 //! A command is a signed Interest (packet format v0.3) whose name is
-//! `/localhost/nfd/<module>/<verb>/<ControlParameters>/<parameters digest>`, with empty
-//! ApplicationParameters; the answer is a Data packet with a ControlResponse in it. Forwarders take
-//! the signature's time as protection from replays: each command by one key must be later than the
-//! one before, and not far from the forwarder's own clock.
+//! `/localhost/nfd/<module>/<verb>/<ControlParameters>/<parameters digest>`, with empty ApplicationParameters. The
+//! answer is a Data packet with a ControlResponse in it. Forwarders use the signature's time against replays: each
+//! command by one key must be later than the one before, and not far from the forwarder's own clock.
 //!
-//! Source: NFD's wiki pages "Management", "ControlCommand", "StatusDataset" and those of the modules; TLV numbers as in ndn-cxx
-//! (`tlv-nfd.hpp`). Understood by NFD (22.12 and later), ndnd, and forwarders made like them.
+//! Source: NFD's wiki pages "Management", "ControlCommand", "StatusDataset" and those of the modules; TLV numbers as
+//! in ndn-cxx (`tlv-nfd.hpp`). NFD (22.12 and later), ndnd and compatible forwarders implement it.
 mod announcement;
 mod answer;
 mod authority;
@@ -23,7 +21,7 @@ mod uri;
 
 pub use announcement::{PrefixAnnouncement, announce_command};
 pub use answer::{
-    Command, Dataset, EVENTS_COMPONENTS, MAX_PREFIX_COMPONENTS, Refusal, Request, Verb, respond,
+    Command, Dataset, EVENTS_COMPONENTS, MAX_PREFIX_COMPONENTS, Rejection, Request, Verb, respond,
     respond_conflict,
 };
 pub use authority::{Authority, AuthorityOptions, GRACE, MAX_KEYS, Rights};
@@ -54,10 +52,10 @@ use typ::{CONTROL_PARAMETERS, CONTROL_RESPONSE, STATUS_CODE, STATUS_TEXT};
 
 /// Status code for success.
 const OK: u64 = 200;
-/// Most characters of a forwarder's own words that are kept.
+/// Most characters of a forwarder's status text that are kept.
 const MAX_TEXT_CHARS: usize = 200;
 
-/// Whom a command is for.
+/// Destination of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The forwarder on this machine (`/localhost/nfd`).
@@ -66,20 +64,20 @@ pub enum Scope {
     Localhop,
 }
 
-/// Who a route comes from, as forwarders number it.
+/// Origin of a route, with its number in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Origin {
     /// An application on the same machine.
     App = 0,
-    /// A client at the other end of a link; routing daemons advertise such routes further.
+    /// A client at the other end of a link; routing daemons advertise such routes.
     Client = 65,
-    /// Whoever signed a prefix announcement.
+    /// The signer of a prefix announcement.
     PrefixAnnouncement = 129,
 }
 
-/// The command that asks for a route to `parameters.name` by the face that the command comes by.
-/// `unique` needs a time, and should have a nonce of 8 octets.
+/// The command that registers `parameters.name` for the face on which the command arrives. `unique` needs a time, and
+/// should have a nonce of 8 bytes.
 pub fn register_command(
     scope: Scope,
     parameters: &ControlParameters,
@@ -89,7 +87,7 @@ pub fn register_command(
     command_interest(scope, Verb::RibRegister, parameters, signer, unique)
 }
 
-/// Any command. `unique` needs a time, and should have a nonce of 8 octets.
+/// A signed command Interest. `unique` needs a time, and should have a nonce of 8 bytes.
 pub fn command_interest(
     scope: Scope,
     verb: Verb,
@@ -101,47 +99,47 @@ pub fn command_interest(
     Interest::new(name).sign(Bytes::new(), signer, unique)
 }
 
-/// Why a forwarder did not do what it was asked.
+/// Error of a management command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ManagementError {
-    /// It answered with another status than success.
-    #[error("the forwarder refused: {code} {text}")]
-    Refused {
-        /// Its status code, much like those of HTTP.
+    /// The status code is not that of success.
+    #[error("the forwarder rejected the command: {code} {text}")]
+    Rejected {
+        /// Status code, similar to those of HTTP.
         code: u64,
-        /// Its own words, without control characters and not too many.
+        /// Status text, without control characters, truncated.
         text: String,
     },
-    /// It did not answer.
+    /// The forwarder sent no answer.
     #[error(
         "the forwarder did not answer {attempts} commands; is its management switched on, and is \
          this the right face?"
     )]
     NoAnswer {
-        /// How often it was asked.
+        /// Number of attempts.
         attempts: u32,
     },
-    /// A forwarder does not know where its management is.
+    /// No route leads to the management of a forwarder.
     #[error("the forwarder has no route to its management ({0:?}); is its management switched on?")]
     Nack(NackReason),
-    /// The answer cannot be understood.
+    /// The answer is malformed.
     #[error("the forwarder's answer cannot be understood: {0}")]
     Malformed(#[from] DecodeError),
 }
 
 impl ManagementError {
-    /// Whether asking again, with another time and nonce, could help. A 403 is among them, since a
-    /// forwarder answers so when another program with the same key was a millisecond faster.
+    /// Whether a retry, with another time and nonce, could succeed. A 403 is among them: a forwarder answers so when
+    /// another program with the same key was a millisecond faster.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Refused { code, .. } => *code == 403 || *code >= 500 && *code != 501,
+            Self::Rejected { code, .. } => *code == 403 || *code >= 500 && *code != 501,
             Self::NoAnswer { .. } | Self::Nack(_) | Self::Malformed(_) => true,
         }
     }
 
-    /// What to do about a prefix that could not be registered, where the status code tells.
+    /// Remedy for a failed prefix registration, where the status code has one.
     pub fn registration_advice(&self) -> Option<&'static str> {
-        let Self::Refused { code, .. } = self else {
+        let Self::Rejected { code, .. } = self else {
             return None;
         };
         Some(match code {
@@ -164,14 +162,14 @@ impl ManagementError {
 /// Reads a forwarder's answer to a command.
 ///
 /// # Errors
-/// [`ManagementError::Refused`] and [`ManagementError::Malformed`].
+/// [`ManagementError::Rejected`] and [`ManagementError::Malformed`].
 pub fn parse_response(data: &Data) -> Result<ControlParameters, ManagementError> {
     let response = Reader::new(data.content()).expect(CONTROL_RESPONSE, "ControlResponse")?;
     let mut reader = response.reader();
     let code = reader.expect(STATUS_CODE, "StatusCode")?.number()?;
     let text = reader.expect(STATUS_TEXT, "StatusText")?;
     if code != OK {
-        return Err(ManagementError::Refused { code, text: readable(text.value) });
+        return Err(ManagementError::Rejected { code, text: readable(text.value) });
     }
     while let Some(element) = reader.read()? {
         if element.typ == CONTROL_PARAMETERS {
@@ -181,7 +179,7 @@ pub fn parse_response(data: &Data) -> Result<ControlParameters, ManagementError>
     Ok(ControlParameters::default())
 }
 
-/// Somebody else's words, fit for a terminal.
+/// Remote text, made fit for a terminal.
 fn readable(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text.get(..4 * MAX_TEXT_CHARS).unwrap_or(text)).into_owned();
     text.chars().filter(|c| !c.is_control()).take(MAX_TEXT_CHARS).collect()
@@ -216,22 +214,22 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_written_in_the_order_of_the_protocol_and_read_back() {
+    fn parameters_are_encoded_in_protocol_order() {
         assert_eq!(full().to_bytes(), FULL);
         assert_eq!(ControlParameters::decode(FULL), Ok(full()));
         assert_eq!(&ControlParameters::default().to_bytes()[..], [0x68, 0]);
     }
 
     #[test]
-    fn parameters_are_read_in_any_order_and_with_unknown_fields() {
-        let octets = b"\x68\x0f\x6a\x01\x0a\x7a\x01x\x69\x01\x07\x91\x01y\x6a\x01\x0b";
+    fn parameters_are_decoded_in_any_order() {
+        let bytes = b"\x68\x0f\x6a\x01\x0a\x7a\x01x\x69\x01\x07\x91\x01y\x6a\x01\x0b";
         let expected =
             ControlParameters { face_id: Some(7), cost: Some(10), ..ControlParameters::default() };
-        assert_eq!(ControlParameters::decode(octets), Ok(expected));
+        assert_eq!(ControlParameters::decode(bytes), Ok(expected));
     }
 
     #[test]
-    fn every_truncation_and_bit_flip_is_an_error_or_parameters() {
+    fn truncations_and_bit_flips_are_errors_or_parameters() {
         for at in 0..FULL.len() {
             assert!(ControlParameters::decode(&FULL[..at]).is_err());
             for bit in 0..8 {
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_a_signed_interest_with_the_parameters_in_its_name() {
+    fn command_is_a_signed_interest_with_parameters() {
         let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(1_234), seq_num: None };
         let interest = register_command(Scope::Localhost, &full(), &DigestSigner, unique);
         let read = Interest::decode(interest.to_bytes()).unwrap();
@@ -272,23 +270,23 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_with_what_to_do_for_a_registration() {
+    fn failed_registration_has_a_remedy() {
         let content = b"\x65\x11\x66\x02\x01\x93\x67\x0bauthor\x1b[31m";
         let error = parse_response(&response(content)).unwrap_err();
-        let expected = ManagementError::Refused { code: 403, text: "author[31m".to_owned() };
+        let expected = ManagementError::Rejected { code: 403, text: "author[31m".to_owned() };
         assert_eq!(error, expected);
-        assert_eq!(error.to_string(), "the forwarder refused: 403 author[31m");
+        assert_eq!(error.to_string(), "the forwarder rejected the command: 403 author[31m");
         assert!(error.registration_advice().unwrap().contains("localhost_security"));
         for (code, piece) in
             [(400, "too old"), (410, "start again"), (414, "shorter"), (501, "may not be")]
         {
-            let error = ManagementError::Refused { code, text: String::new() };
+            let error = ManagementError::Rejected { code, text: String::new() };
             assert!(error.registration_advice().unwrap().contains(piece), "{code}");
             assert!(!error.is_transient());
         }
         assert_eq!(ManagementError::NoAnswer { attempts: 3 }.registration_advice(), None);
         for transient in [403, 500, 503, 504] {
-            let error = ManagementError::Refused { code: transient, text: String::new() };
+            let error = ManagementError::Rejected { code: transient, text: String::new() };
             assert!(error.is_transient());
         }
     }
@@ -298,7 +296,7 @@ mod tests {
         let mut content = b"\x65\xfd\x0f\xa8\x66\x02\x01\x90\x67\xfd\x0f\xa0".to_vec();
         content.extend([0xff; 4000]);
         let error = parse_response(&response(&content)).unwrap_err();
-        let ManagementError::Refused { text, .. } = error else { panic!("{error}") };
+        let ManagementError::Rejected { text, .. } = error else { panic!("{error}") };
         assert_eq!(text.chars().count(), MAX_TEXT_CHARS);
     }
 

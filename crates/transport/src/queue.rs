@@ -1,11 +1,11 @@
-//! Queues in front of a link: what may wait, and what leaves next.
+//! Queues in front of a link: admission, and order of transmission.
 //!
-//! A queue knows neither packets nor faces: an item is anything with a length in octets. It discards
-//! nothing by itself; what it has no room for comes back to the caller, who says why it is dropped.
+//! A queue knows neither packets nor faces: an item is any value with a length in bytes. A queue drops no item by
+//! itself; a rejected item is returned to the caller, which counts the drop.
 //!
-//! A *scheduler* orders what leaves a face by the flows that it belongs to: [`FairScheduler`]. Its name and
-//! parameters are text, as those of the other exchangeable parts: `fifo`, `max-min(share=face,gain=1/8)`,
-//! `drr(quantum=1500)`; see [`Discipline`].
+//! A *scheduler* orders the outgoing packets of a face by their flows: [`FairScheduler`]. It is specified as text,
+//! like the other exchangeable parts: `fifo`, `max-min(share=face,gain=1/8)`, `drr(quantum=1500)`; see
+//! [`Discipline`].
 mod bound;
 mod discipline;
 mod drr;
@@ -26,72 +26,72 @@ use crate::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much may wait; `None` means without limit.
+/// Limits of a queue; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct QueueLimit {
     /// Most packets.
     pub packets: Option<u64>,
-    /// Most octets.
-    pub octets: Option<u64>,
+    /// Most bytes.
+    pub bytes: Option<u64>,
 }
 
 impl QueueLimit {
-    /// Whether so many packets with so many octets may wait.
+    /// Whether this many packets and bytes are within the limits.
     #[must_use]
-    pub fn admits(&self, packets: u64, octets: u64) -> bool {
+    pub fn admits(&self, packets: u64, bytes: u64) -> bool {
         self.packets.is_none_or(|most| packets <= most)
-            && self.octets.is_none_or(|most| octets <= most)
+            && self.bytes.is_none_or(|most| bytes <= most)
     }
 }
 
-/// Whose packet it is.
+/// Flow of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
-    /// The neighbour on whose behalf it travels. Nobody can pretend to be several neighbours.
+    /// The neighbour for which the packet is forwarded. A neighbour cannot pretend to be several.
     pub group: u32,
-    /// Hash of content and originator, with a secret: what a stranger chooses here is spread evenly.
+    /// Keyed hash of content and originator. Remote nodes cannot choose it, so it is evenly distributed.
     pub flow: u64,
 }
 
-/// What a packet takes of its face's capacity.
+/// Direction in which a packet is charged to its face's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Charge {
-    /// Its own octets, on the way out.
+    /// An outgoing packet, with its own bytes.
     Itself,
-    /// Those of the Data that it brings back, on the way in: what an Interest takes.
+    /// An outgoing Interest, with the bytes of the incoming Data that it requests.
     Answer,
 }
 
-/// What a face's link carries, as far as it is known.
+/// Known capacity of a face's link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Capacity {
-    /// Bits per second on the way out; `None` if nobody knows, and then nothing is paced.
+    /// Outgoing rate in bits per second; `None` if unknown, without pacing.
     pub sending_bits: Option<u64>,
-    /// Bits per second on the way in.
+    /// Incoming rate in bits per second.
     pub receiving_bits: Option<u64>,
-    /// Octets that the layers below add to each packet.
-    pub overhead_octets: u32,
-    /// Bits per second on the way out that others take, such as traffic that is not NDN's.
+    /// Bytes that lower layers add to each packet.
+    pub overhead_bytes: u32,
+    /// Outgoing bits per second of other traffic, such as IP traffic.
     pub other_sending_bits: u64,
-    /// Bits per second on the way in that others take.
+    /// Incoming bits per second of other traffic.
     pub other_receiving_bits: u64,
 }
 
 impl Capacity {
-    /// A link that carries as much in both directions, for this face alone.
+    /// A link with the same rate in both directions, without other traffic.
     #[must_use]
     pub const fn symmetric(bits: u64) -> Self {
         Self {
             sending_bits: Some(bits),
             receiving_bits: Some(bits),
-            overhead_octets: 0,
+            overhead_bytes: 0,
             other_sending_bits: 0,
             other_receiving_bits: 0,
         }
     }
 
-    /// What is left of a direction, in bits per second; never less than a hundredth of its rate, or what others
-    /// send could silence the face for ever.
+    /// Available rate of a direction, in bits per second. It is at least a hundredth of the link's rate, so that
+    /// other traffic cannot block the face.
     #[must_use]
     pub fn available_bits(&self, charge: Charge) -> Option<u64> {
         let (rate, others) = match charge {
@@ -102,45 +102,45 @@ impl Capacity {
     }
 }
 
-/// Why a scheduler has no room for a packet.
+/// Reason why a scheduler rejects a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    /// As much as may wait waits already, or the neighbour has its part of that.
+pub enum Rejection {
+    /// The queue is full, or the neighbour's share of it.
     Full,
-    /// As many packets of its flow wait as may.
+    /// The queue of its flow is full.
     FlowFull,
-    /// There are as many flows as may be, and all of them have packets that wait.
+    /// The limit of flows is reached, and all of them have queued packets.
     TooManyFlows,
 }
 
-/// A packet for which there is no room.
+/// A rejected packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused<T> {
+pub struct Rejected<T> {
     /// The packet.
     pub item: T,
-    /// Why.
-    pub why: Refusal,
+    /// Reason of the rejection.
+    pub why: Rejection,
 }
 
-/// Decides which of the waiting packets leaves a face next, and when.
+/// Decides which of the queued packets leaves a face next, and when.
 ///
-/// Holds for every implementation: what was taken leaves once, packets of one flow in their order; what waits and how
-/// many flows are remembered is bounded, whatever keys come; the same calls give the same answers.
+/// Each implementation keeps these invariants. An accepted packet leaves once, packets of one flow in order. The
+/// number of queued packets and of flows is limited, whatever the keys. Equal calls have equal results.
 pub trait FairScheduler<T>: fmt::Debug {
-    /// A packet is to leave.
+    /// Adds an outgoing packet.
     ///
     /// # Errors
-    /// The packet comes back if there is no room for it.
+    /// The packet is returned if it is rejected.
     fn enqueue(
         &mut self,
         now: Instant,
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<(), Refused<T>>;
+    ) -> Result<(), Rejected<T>>;
 
-    /// A packet is to leave, and the link would take it: it comes back at once if it may leave before everything that
-    /// waits, as if it had been taken and had left. So what has no need to wait is never put aside.
+    /// Adds an outgoing packet while the link is idle. The packet is returned at once if it may precede all queued
+    /// packets, as if it had been enqueued and dequeued.
     ///
     /// # Errors
     /// As [`enqueue`](Self::enqueue).
@@ -150,65 +150,65 @@ pub trait FairScheduler<T>: fmt::Debug {
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<Option<T>, Refused<T>> {
+    ) -> Result<Option<T>, Rejected<T>> {
         self.enqueue(now, key, charge, item).map(|()| None)
     }
 
-    /// The packet that may leave, if there is one.
+    /// The next packet that may leave, if any.
     fn dequeue(&mut self, now: Instant) -> Option<T>;
 
-    /// When [`dequeue`](Self::dequeue) is to be asked again; a time that has passed means at once. `None` if nothing
-    /// waits.
+    /// Time of the next call of [`dequeue`](Self::dequeue); a past time means at once. `None` if the queue is empty.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Takes any packet that waits, whether it may leave or not: the face is gone.
+    /// Removes any queued packet, whether it may leave or not: the face is gone.
     fn evict(&mut self) -> Option<T>;
 
-    /// Data of `octets` came for an Interest of the flow.
-    fn answered(&mut self, key: FlowKey, octets: u32) {
-        let _ = (key, octets);
+    /// Data of `bytes` arrived for an Interest of the flow.
+    fn answered(&mut self, key: FlowKey, bytes: u32) {
+        let _ = (key, bytes);
     }
 
-    /// The link carries this much from now on.
+    /// Sets the capacity of the link.
     fn set_capacity(&mut self, capacity: Capacity) {
         let _ = capacity;
     }
 
-    /// Octets that wait.
-    fn octets(&self) -> u64;
+    /// Queued bytes.
+    fn bytes(&self) -> u64;
 
-    /// Packets that wait.
+    /// Queued packets.
     fn packets(&self) -> u64;
 }
 
-/// A driver that comes late may catch up so much: releases stay on the grid of their times.
+/// Longest delay of a driver that is caught up: departures stay on their schedule.
 const CATCH_UP: Duration = Duration::from_millis(10);
 
-/// Time that `octets` take at `bits` per second.
-fn time_of(octets: u32, bits: u64) -> Duration {
-    Duration::from_nanos(u64::from(octets).saturating_mul(8_000_000_000) / bits.max(1))
+/// Time of `bytes` at `bits` per second.
+fn time_of(bytes: u32, bits: u64) -> Duration {
+    Duration::from_nanos(u64::from(bytes).saturating_mul(8_000_000_000) / bits.max(1))
 }
 
-/// So much of a rate, as a share of it.
+/// A share of a rate.
 fn part_of(bits: Option<u64>, share: f64) -> Option<u64> {
     bits.map(|bits| ((bits as f64 * share) as u64).max(1))
 }
 
-/// Whether there are shares for neighbours before there are shares for flows.
+/// Level of fairness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Share {
-    /// Shares for neighbours first, then among the flows of each: who invents flows takes from their own.
+    /// Fair between neighbours first, then between the flows of each. A neighbour with many flows takes only from its
+    /// own.
     #[default]
     Face,
-    /// All flows are equal, whoever they belong to, as in the paper.
+    /// Fair between all flows, whatever their neighbour, as in the paper.
     Flow,
 }
 
 impl Share {
-    /// The words for it.
+    /// Their names in specifications.
     const WORDS: [(&'static str, Self); 2] = [("face", Self::Face), ("flow", Self::Flow)];
 
-    /// The key under which a packet is accounted.
+    /// The key under which a packet is scheduled.
     const fn apply(self, key: FlowKey) -> FlowKey {
         match self {
             Self::Face => key,

@@ -1,8 +1,8 @@
-//! Keeps prefixes registered with the forwarder at the other end of the way out.
+//! Keeps prefixes registered with the forwarder of the uplink.
 //!
-//! An application that expresses one command after the other (forwarders refuse two commands with
-//! the same time), asks again when no answer comes, registers anew whenever the way out comes back,
-//! and every five minutes, since some forwarders forget faces that were quiet.
+//! The application sends one command after the other, because forwarders reject two commands with the same time. It
+//! retransmits unanswered commands. It registers again whenever the uplink comes up, and every five minutes, because
+//! some forwarders remove idle faces.
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::management::{
     CHILD_INHERIT, CommandTimes, ControlParameters, ManagementError, Origin, Scope, parse_response,
@@ -21,27 +21,27 @@ use std::sync::Arc;
 
 /// Commands for one prefix before its registration counts as failed.
 const MAX_ATTEMPTS: u32 = 4;
-/// Refusals of one prefix that are followed by another attempt.
-const MAX_REFUSALS: u32 = 2;
-/// Least time between a refusal or Nack and the next attempt.
+/// Rejections of one prefix that are followed by another attempt.
+const MAX_REJECTIONS: u32 = 2;
+/// Least time between a rejection or Nack and the next attempt.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Time between two registrations of the same prefix, and before another try after a failure.
+/// Interval of registrations of one prefix, and of retries after a failure.
 const REFRESH: Duration = Duration::from_secs(300);
 const RETRY: Duration = Duration::from_secs(30);
 
-/// What to register, and how.
+/// Parameters of a registration.
 pub struct RegistrationConfig {
     /// The prefixes.
     pub prefixes: Vec<Name>,
-    /// Which forwarder.
+    /// The forwarder.
     pub scope: Scope,
     /// Signer of the commands; DigestSha256 satisfies a forwarder's default on the same machine.
     pub signer: Box<dyn Signer>,
     /// Cost of the routes.
     pub cost: u64,
-    /// From which commands take their time.
+    /// Clock for the times of commands.
     pub time_of_day: TimeOfDay,
-    /// Where nonces come from.
+    /// Source of nonces.
     pub rng: Rng,
 }
 
@@ -57,37 +57,36 @@ impl fmt::Debug for RegistrationConfig {
 
 /// An application that keeps prefixes registered.
 ///
-/// Each time a prefix's fate is known for the first time, or changes, it says so with
-/// [`Report::Registered`].
+/// The application reports the first outcome of each prefix, and each change, with [`Report::Registered`].
 #[derive(Debug)]
 pub struct Registration {
     config: RegistrationConfig,
     is_up: bool,
-    /// For each prefix: whether it is registered, once that is known.
+    /// Whether each prefix is registered, once that is known.
     fates: Vec<Option<bool>>,
     waiting: VecDeque<usize>,
     exchange: Option<Exchange>,
-    /// When to begin anew with all prefixes.
+    /// Time of the next registration of all prefixes.
     again: Option<Instant>,
     times: CommandTimes,
     outputs: VecDeque<AppOutput>,
 }
 
-/// The command under way.
+/// The pending command.
 #[derive(Debug)]
 struct Exchange {
     prefix: usize,
     attempts: u32,
-    refusals: u32,
-    /// Name of the command whose answer is awaited; `None` during a pause.
+    rejections: u32,
+    /// Name of the pending command; `None` during a pause.
     asked: Option<Name>,
-    /// When waiting, or the pause, ends.
+    /// End of the timeout, or of the pause.
     until: Instant,
     trouble: Option<ManagementError>,
 }
 
 impl Registration {
-    /// Registers, and keeps registered, what `config` says, as soon as there is a way out.
+    /// Registers the prefixes of `config` as soon as an uplink is up, and keeps them registered.
     pub fn new(config: RegistrationConfig) -> Self {
         Self {
             fates: vec![None; config.prefixes.len()],
@@ -121,7 +120,7 @@ impl Registration {
         }
     }
 
-    /// A new command for the prefix of the exchange, with a time later than all before.
+    /// Sends a new command for the prefix of the exchange, with a time later than all before.
     fn ask(&mut self, now: Instant, mut exchange: Exchange) {
         let nonce = self.config.rng.next_u64().to_be_bytes();
         let time = Some(self.times.next(now));
@@ -145,12 +144,12 @@ impl Registration {
         }
     }
 
-    /// Asks for the next prefix, or again for the same one; or it is time to begin anew.
+    /// Registers the next prefix, retries the current one, or starts again.
     fn advance(&mut self, now: Instant) {
         if let Some(exchange) = self.exchange.take_if(|exchange| exchange.until <= now) {
-            self.ask_again(now, exchange);
+            self.retry(now, exchange);
         }
-        // Never in the middle of a round, which would keep the last prefixes from their turn.
+        // Never in the middle of a round, which would starve the last prefixes.
         let is_idle = self.exchange.is_none() && self.waiting.is_empty();
         if is_idle && self.again.is_some_and(|again| again <= now) {
             self.begin_all();
@@ -160,14 +159,14 @@ impl Registration {
         {
             let until = now;
             let fresh =
-                Exchange { prefix, attempts: 0, refusals: 0, asked: None, until, trouble: None };
+                Exchange { prefix, attempts: 0, rejections: 0, asked: None, until, trouble: None };
             self.ask(now, fresh);
         }
     }
 
-    fn ask_again(&mut self, now: Instant, exchange: Exchange) {
-        let Exchange { prefix, attempts, refusals, .. } = exchange;
-        if attempts < MAX_ATTEMPTS && refusals < MAX_REFUSALS {
+    fn retry(&mut self, now: Instant, exchange: Exchange) {
+        let Exchange { prefix, attempts, rejections, .. } = exchange;
+        if attempts < MAX_ATTEMPTS && rejections < MAX_REJECTIONS {
             return self.ask(now, exchange);
         }
         let silence = ManagementError::NoAnswer { attempts };
@@ -214,9 +213,9 @@ impl Registration {
         }
     }
 
-    /// Waits a moment before the next attempt.
+    /// Waits before the next attempt.
     fn pause(&mut self, now: Instant, mut exchange: Exchange, trouble: ManagementError) {
-        exchange.refusals += u32::from(matches!(trouble, ManagementError::Refused { .. }));
+        exchange.rejections += u32::from(matches!(trouble, ManagementError::Rejected { .. }));
         exchange.asked = None;
         exchange.until = now + PAUSE;
         exchange.trouble = Some(trouble);

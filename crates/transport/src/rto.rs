@@ -1,10 +1,9 @@
-//! When to ask again: estimators of the retransmission timeout, and which round trips they see.
+//! Retransmission timeouts: estimators, and the selection of their samples.
 //!
-//! An estimator gets facts (a round-trip sample, an accepted loss event) and keeps one answer
-//! ready; some have another answer for each Interest. Which segments are samples at all is decided by
-//! [`Sampler`]. Timers that set the Interest *lifetime* ([`RtoEstimator::sets_lifetime`]) hear of every answer
-//! and every expiry instead. Consumers are not its only customers: nodes rank faces and time pending Interests with
-//! the same estimators.
+//! An estimator receives events (a round-trip sample, an accepted loss event) and keeps its timeout ready; some have
+//! a timeout for each Interest. [`Sampler`] selects the segments that are samples. Timers that set the Interest
+//! *lifetime* ([`RtoEstimator::sets_lifetime`]) receive every answer and every expiry instead. Nodes use the same
+//! estimators to rank faces and to time pending Interests.
 use crate::spec::SpecError;
 use crate::time::{Duration, Instant};
 use recoup_core::family;
@@ -36,69 +35,68 @@ pub use reconsidered::Reconsidered;
 pub use sampling::{Sampler, Sampling};
 pub use weighted_median::WeightedMedian;
 
-/// The shortest timeout that any estimator gives: a timer must lie in the future.
+/// The shortest timeout: a timer must lie in the future.
 pub const SHORTEST: Duration = Duration::from_micros(1);
 
-/// A round trip that an estimator may learn from.
+/// A round-trip sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RttSample {
     /// From the (only) transmission of the Interest to the arrival of its Data.
     pub rtt: Duration,
     /// Number of the segment.
     pub segment: u64,
-    /// Gains are to be divided by this (RFC 7323, appendix G); 1 where that does not apply. What is
-    /// not a number of at least 1 counts as 1.
+    /// Divisor of the gains (RFC 7323, appendix G); 1 where that does not apply. NaN and values below 1 count as 1.
     pub weight_divisor: f64,
-    /// What was asked for.
+    /// Content of the Interest.
     pub target: Target,
-    /// Which node answered, if it said so.
+    /// Node that answered, if known.
     pub provider: Option<u64>,
 }
 
 impl RttSample {
-    /// A sample of which nothing else is known.
+    /// A sample without further properties.
     pub fn new(segment: u64, rtt: Duration) -> Self {
         let target = Target { content: segment, class: 0 };
         Self { rtt, segment, weight_divisor: 1.0, target, provider: None }
     }
 
-    /// [`weight_divisor`](Self::weight_divisor) as a number of at least 1.
+    /// [`weight_divisor`](Self::weight_divisor), at least 1.
     fn divisor(&self) -> f64 {
         smoothed::within(self.weight_divisor, 1.0, f64::MAX)
     }
 }
 
-/// What an Interest asks for, as estimators tell contents apart.
+/// Content of an Interest, as far as estimators distinguish it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// A number or a hash: the same for the same content.
+    /// A number or a hash that identifies the content.
     pub content: u64,
-    /// The same for contents of one kind, such as those of one producer.
+    /// Identifies contents of one kind, such as those of one producer.
     pub class: u64,
 }
 
-/// An answer, however often its segment was asked for before.
+/// An answer, whatever the number of transmissions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// Its round trip, from the *first* transmission of the segment to the arrival of its Data.
+    /// Round-trip time from the *first* transmission of the segment to the arrival of its Data.
     pub sample: RttSample,
-    /// How many lifetimes of the segment had ended before.
+    /// Lifetimes of the segment that had ended before.
     pub timeouts: u32,
 }
 
-/// An Interest whose timeout is asked for.
+/// An Interest that needs a timeout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// What it asks for.
+    /// Content of the Interest.
     pub target: Target,
-    /// How often the same was asked for before.
+    /// Retransmissions of the Interest so far.
     pub retransmissions: u32,
 }
 
-/// What nodes on the way of an announcing Interest recorded.
+/// Records of nodes on the path of an announcing Interest.
 #[derive(Clone, Copy, Debug)]
 pub struct Trail<'a> {
-    /// The contents that were announced, in the order of the records' bits; `None` for a name that is none.
+    /// The announced contents, in the order of the records' bits; `None` for an invalid name.
     pub announced: &'a [Option<u64>],
     /// The records, from the consumer's neighbour on; their times are durations.
     pub records: &'a [Record],
@@ -106,33 +104,31 @@ pub struct Trail<'a> {
 
 /// Estimates the retransmission timeout (RTO).
 ///
-/// Holds for every implementation, whatever the facts: `rto()` is at least [`SHORTEST`] and within
-/// the bounds the estimator was made with; its text (`Display`) parses to the [`Rto`] of an
-/// equal estimator in its initial state.
+/// Each implementation keeps these invariants. `rto()` is at least [`SHORTEST`] and within the configured limits. Its
+/// text (`Display`) parses to the [`Rto`] of an equal estimator in its initial state.
 pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     /// A round trip was measured. Never called for a segment that was transmitted twice (Karn).
     fn on_sample(&mut self, now: Instant, sample: &RttSample);
 
-    /// In place of [`on_sample`](Self::on_sample) where the Data brought records.
+    /// Called in place of [`on_sample`](Self::on_sample) if the Data carries records.
     fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>) {
         let _ = trail;
         self.on_sample(now, sample);
     }
 
-    /// A loss event, not merely one of its timeouts, was accepted: time to back off, for estimators that
-    /// back off for all Interests together.
+    /// A loss event, not merely one of its timeouts, was accepted. Estimators with a common back-off back off.
     fn on_timeout(&mut self, now: Instant);
 
-    /// A segment that had been asked for again was answered, `elapsed` after the last of its transmissions that was judged
-    /// lost. That is no sample (Karn), for nobody knows which transmission was answered; if it was that one or the one
-    /// after it, the round trip took no longer.
+    /// A retransmitted segment was answered, `elapsed` after the last of its transmissions that was declared lost.
+    /// That is no sample (Karn), because the answered transmission is unknown. If it was that one or the one after
+    /// it, the round trip took no longer.
     fn on_progress(&mut self, now: Instant, elapsed: Duration) {
         let _ = (now, elapsed);
     }
 
-    /// Whether its answer is the Interest lifetime as well: forwarders forget the Interest when the consumer asks
-    /// again. Such a timer hears of each answer and of each expiry ([`on_answer`](Self::on_answer),
-    /// [`on_expiry`](Self::on_expiry)) from consumers that have them; from others it hears as all timers do.
+    /// Whether the timeout is the Interest lifetime as well: forwarders drop the Interest when the consumer
+    /// retransmits. Consumers with answers and expiries report them to such a timer ([`on_answer`](Self::on_answer),
+    /// [`on_expiry`](Self::on_expiry)). Other consumers report to it as to all timers.
     fn sets_lifetime(&self) -> bool {
         false
     }
@@ -150,22 +146,22 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
         self.on_timeout(now);
     }
 
-    /// The timeout for an Interest of which nothing is known.
+    /// Timeout of an Interest without known properties.
     fn rto(&self) -> Duration;
 
-    /// The timeout for an Interest sent now.
+    /// Timeout of an Interest sent now.
     fn rto_for(&self, now: Instant, question: &Question) -> Duration {
         let _ = (now, question);
         self.rto()
     }
 
-    /// How many contents Interests should announce, at most
+    /// Number of contents that Interests should announce, at most
     /// [`MOST_NAMES`](recoup_packet::lp::anticipation::MOST_NAMES).
     fn announces(&self) -> usize {
         0
     }
 
-    /// Whether round trips are all that it learns from; if not, what was asked for and who answered count, too.
+    /// Whether the estimator uses round trips only, neither contents nor providers.
     fn needs_samples_only(&self) -> bool {
         true
     }
@@ -210,7 +206,7 @@ family! {
     }
 }
 
-/// Builds the estimator that `text` describes, for example `jacobson(k=8,min=200ms)`.
+/// Parses the specification of an estimator, for example `jacobson(k=8,min=200ms)`.
 ///
 /// # Errors
 /// The text is not a spec of an estimator.

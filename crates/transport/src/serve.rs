@@ -1,8 +1,8 @@
 //! The producer loop: a library of objects under one prefix, as an application of a node.
 //!
-//! Segments are cut when they are asked for: content is read at its offset straight into the packet,
-//! signed, and forgotten; only the signature is kept, in a bounded table, for the next time. The
-//! names that are answered, below the prefix and an object's path:
+//! Segments are cut on request: content is read at its offset into the packet, signed, and dropped. Only the
+//! signature is kept for the next time, in a limited table. The names that are answered, below the prefix and an
+//! object's path:
 //!
 //! | Interest | answer |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | `…/54=<version>` or `…`, with CanBePrefix | segment 0 |
 //! | anything else | an application Nack, or silence |
 //!
-//! Questions that came together are answered together: their packets are laid out, then signed in one
-//! go, which is faster, then sent in the order of the questions.
+//! Interests that arrive together are answered together: their packets are encoded, then signed in one batch, which
+//! is faster, then sent in the order of the Interests.
 //!
-//! In described form ([`Form::Described`]) segments have no octets: nothing is read and nothing is
-//! signed, and all else is as it is with octets. Metadata and refusals have octets in both forms.
+//! In described form ([`Form::Described`]) segments have no bytes: nothing is read and nothing is signed, and all
+//! else is equal. Metadata and application Nacks have bytes in both forms.
 //!
 //! Every segment carries the FinalBlockId. A version means one content:
 //!
@@ -58,42 +58,42 @@ use shelf::Shelf;
 use std::collections::VecDeque;
 use waiting::{Pending, Waiting};
 
-/// How a producer answers names that it does not have.
+/// Answer to Interests for unknown names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// With Data of content type Nack.
+    /// An application Nack: Data of content type Nack.
     Nack,
-    /// Not at all.
+    /// No answer.
     Silence,
 }
 
-/// Whether segments have octets.
+/// Encoding of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Content is read and signed.
+    /// Segments have bytes: content is read and signed.
     Encoded,
-    /// Segments are described packets of this shape; a source is asked for its length only. A segment
-    /// that no packet of this shape can be ([`SignatureShape::Total`]) is unknown.
+    /// Segments are described packets of this shape; only the length of a source is read. A segment that no packet of
+    /// this shape can be ([`SignatureShape::Total`]) is unknown.
     Described(SignatureShape),
 }
 
-/// What to serve and how.
+/// Configuration of a producer.
 pub struct ServeConfig {
     /// Prefix of every name.
     pub prefix: Name,
-    /// How segment numbers and versions are written.
+    /// Naming convention of segment numbers and versions.
     pub convention: Convention,
-    /// Most octets of content in a segment.
+    /// Most bytes of content in a segment.
     pub segment_bytes: usize,
     /// Freshness of segments.
     pub freshness: Duration,
     /// Freshness of metadata.
     pub metadata_freshness: Duration,
-    /// What becomes of unknown names.
+    /// Answer to Interests for unknown names.
     pub unknown: Unknown,
-    /// Whether segments have octets.
+    /// Encoding of segments.
     pub form: Form,
-    /// Signer of every packet that has octets.
+    /// Signer of every packet that has bytes.
     pub signer: Box<dyn Signer>,
     /// Signer of everything but segments, which `signer` signs with digests: one manifest lists the digests of 250 segments.
     pub manifest_signer: Option<Box<dyn Signer>>,
@@ -111,16 +111,16 @@ impl ServeConfig {
 /// Questions answered together; at most that many packets wait to be signed.
 const BATCH: usize = 64;
 
-/// Why there is no packet.
+/// Reason why there is no packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Missing {
-    /// There is no such content.
+    /// The content does not exist.
     Unknown,
-    /// It is not yet known; to be tried again then.
+    /// The content is not known yet; retry at that time.
     Until(Instant),
 }
 
-/// What an object needs while it answers.
+/// Parameters of an object that answers.
 struct Context<'a> {
     config: &'a ServeConfig,
     library: &'a mut dyn Library,
@@ -141,7 +141,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// A producer of what is in `library`.
+    /// A producer of the objects in `library`.
     pub fn new(config: ServeConfig, library: Box<dyn Library>) -> Self {
         Self {
             config,
@@ -181,7 +181,7 @@ impl Serve {
                     self.published.iter().find(|it| pending.interest.is_satisfied_by(it));
                 if let Some(certificate) = certificate {
                     self.outbox.report(Event::ServedMetadata);
-                    self.outbox.refuse(Packet::Whole(certificate.clone()), pending.path);
+                    self.outbox.nack(Packet::Whole(certificate.clone()), pending.path);
                     return;
                 }
                 self.outbox.report(Event::Unknown);
@@ -190,15 +190,15 @@ impl Serve {
                     return;
                 }
                 if self.config.unknown == Unknown::Nack {
-                    let packet = self.refusal(&pending.interest.name);
-                    self.outbox.refuse(packet, pending.path);
+                    let packet = self.nack(&pending.interest.name);
+                    self.outbox.nack(packet, pending.path);
                 }
             }
         }
     }
 
     fn packet(&mut self, now: Instant, interest: &Interest) -> Result<Answer, Missing> {
-        // Nearly every question is for a segment of an object that is open.
+        // The usual case: an Interest for a segment of an open object.
         if let Some((id, segment)) = self.shelf.named(&self.config, &interest.name) {
             return self.cut(now, id, segment, Some(&interest.name));
         }
@@ -265,7 +265,7 @@ impl Serve {
         self.cut(now, id, 0, None)
     }
 
-    /// A segment whose name is complete: only the version that it names will do.
+    /// A segment with a complete name: only the version in that name may answer.
     fn exact_segment(
         &mut self,
         now: Instant,
@@ -285,7 +285,7 @@ impl Serve {
         self.cut(now, id, segment, None)
     }
 
-    /// The packet of a segment, whose `name` may be known already.
+    /// The packet of a segment; its `name`, if known, is used.
     fn cut(
         &mut self,
         now: Instant,
@@ -303,17 +303,17 @@ impl Serve {
     }
 
     /// The application Nack for `name`.
-    fn refusal(&mut self, name: &Name) -> Packet {
+    fn nack(&mut self, name: &Name) -> Packet {
         if let Some(signer) = &self.config.manifest_signer {
-            let refusal = DataBuilder::new(name).content_type(ContentType::Nack);
-            let refusal = refusal.freshness(Duration::from_millis(10));
-            return Packet::Whole(refusal.build(&[], signer.as_ref()));
+            let nack = DataBuilder::new(name).content_type(ContentType::Nack);
+            let nack = nack.freshness(Duration::from_millis(10));
+            return Packet::Whole(nack.build(&[], signer.as_ref()));
         }
         let signer = self.config.signer.as_ref();
         let laid_out: Result<_, std::convert::Infallible> = DataBuilder::new(name)
             .content_type(ContentType::Nack)
             .freshness(Duration::from_millis(10))
-            .lay_out(self.outbox.room(0), 0, |_| Ok(()), signer);
+            .lay_out(self.outbox.buffer(0), 0, |_| Ok(()), signer);
         match laid_out {
             Ok(unsigned) => Packet::Unsigned(unsigned, None),
             Err(never) => match never {},
@@ -331,8 +331,7 @@ impl Serve {
         self.outbox.complete(self.config.signer.as_ref(), &mut self.shelf);
     }
 
-    /// Checks the sources that were read for this batch. If a source has
-    /// changed, its Interests are answered later.
+    /// Checks the sources read for this batch. If a source has changed, its Interests are answered later.
     fn withdraw_changed(&mut self, now: Instant) {
         let shelf = &mut self.shelf;
         let has_changed = |id: &u64| shelf.object(*id).is_none_or(|object| !object.check(now));
@@ -346,7 +345,7 @@ impl Serve {
     }
 
     fn postpone(&mut self, now: Instant, until: Instant, pending: Pending) {
-        // Where too many wait, the consumer retransmits.
+        // If too many wait, the consumer retransmits.
         if !self.waiting.push(now, until, pending) {
             self.outbox.report(Event::Unknown);
         }

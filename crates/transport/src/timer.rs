@@ -1,20 +1,20 @@
 //! Timers with true deletion: a queue of what was armed in order of time, and an indexed 4-ary heap for the rest.
 //!
-//! Nearly every timer of a fetch or a forwarder is cancelled before it is due, and nearly every one is due no
-//! earlier than those armed before it, because lifetimes are alike. Such timers wait in a queue, where arming and
-//! cancelling take a constant time and touch memory in order; the others are in a heap, in O(log n). A timer that
-//! is cancelled leaves a gap in the queue, but never in front, and gaps are closed once they are the larger part:
-//! memory is in proportion to the timers that are armed, nobody is woken up for a dead one, and
-//! [`Timers::deadline`] is always exact. Nothing is allocated once both have reached their largest size.
+//! Nearly every timer of a fetch or a forwarder is cancelled before it is due. Nearly every one is due no earlier
+//! than those armed before it, because lifetimes are similar. Such timers are in a queue: arming and cancelling take
+//! constant time and access memory in order. The others are in a heap, with O(log n). A cancelled timer leaves a gap
+//! in the queue, but never in front, and gaps are removed once they are the larger part. Memory is thus proportional
+//! to the armed timers, no cancelled timer causes a wake-up, and [`Timers::deadline`] is always exact. There is no
+//! allocation once both have reached their largest size.
 use crate::time::Instant;
 use std::collections::VecDeque;
 
 const ARITY: usize = 4;
 
-/// Set in the place of a timer that is in the queue.
+/// Flag of the location of a timer in the queue.
 const QUEUED: u32 = 1 << 31;
 
-/// The place of a timer that is not armed: no heap is that large.
+/// Location of a timer that is not armed: no heap is that large.
 const ABSENT: u32 = QUEUED - 1;
 
 /// The slot of a gap in the queue.
@@ -26,12 +26,12 @@ const GAP: u32 = u32::MAX;
 pub struct Timers {
     /// Ascending; neither the first nor the last is a gap.
     queue: VecDeque<Entry>,
-    /// How many timers have left the queue in front: the number of the first one.
+    /// Number of timers that have left the front of the queue: the number of the first one.
     passed: u32,
     /// Gaps in the queue.
     gaps: usize,
     heap: Vec<Entry>,
-    /// Slot → place in the heap, or number in the queue with [`QUEUED`], or [`ABSENT`].
+    /// Slot → index in the heap, or number in the queue with [`QUEUED`], or [`ABSENT`].
     places: Vec<u32>,
     armed: u64,
 }
@@ -49,7 +49,7 @@ impl Entry {
     }
 }
 
-/// Where a timer is.
+/// Location of a timer.
 #[derive(Clone, Copy)]
 enum Place {
     Queue(usize),
@@ -57,12 +57,12 @@ enum Place {
 }
 
 impl Timers {
-    /// No timers, and no memory yet.
+    /// An empty set, without allocated memory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Arms the timer of `slot` to be due at `at`, in place of what it was before.
+    /// Arms the timer of `slot` for the time `at`, in place of an earlier one.
     ///
     /// Among timers due at the same instant the one armed first fires first; arming again counts.
     pub fn arm(&mut self, slot: u32, at: Instant) {
@@ -81,7 +81,7 @@ impl Timers {
         }
     }
 
-    /// Disarms the timer of `slot`; says whether it was armed.
+    /// Disarms the timer of `slot`; returns whether it was armed.
     pub fn cancel(&mut self, slot: u32) -> bool {
         match self.place(slot) {
             Some(Place::Queue(place)) => self.leave(place),
@@ -127,7 +127,7 @@ impl Timers {
         Some(slot)
     }
 
-    /// How many timers are armed.
+    /// Number of armed timers.
     pub fn len(&self) -> usize {
         self.queue.len() - self.gaps + self.heap.len()
     }
@@ -152,7 +152,7 @@ impl Timers {
         self.queue.push_back(entry);
     }
 
-    /// What stands for a place in the queue, however many leave in front of it.
+    /// Number of an index in the queue, constant while timers leave the front.
     fn number(&self, place: usize) -> u32 {
         self.passed.wrapping_add(place as u32) | QUEUED
     }
@@ -175,7 +175,7 @@ impl Timers {
         }
     }
 
-    /// Takes a time in proportion to how many were cancelled since it was done last.
+    /// Takes time in proportion to the timers cancelled since the last call.
     fn close_gaps(&mut self) {
         self.queue.retain(|entry| entry.slot != GAP);
         self.gaps = 0;
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_fire_in_order_of_time_and_among_equals_in_order_of_arming() {
+    fn timers_fire_in_order_of_time_and_arming() {
         let mut timers = Timers::new();
         for (slot, millis) in [(3, 20), (1, 10), (2, 10), (0, 10)] {
             timers.arm(slot, at(millis));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_that_are_cancelled_take_no_memory_for_long() {
+    fn cancelled_timers_release_their_memory() {
         let mut timers = Timers::new();
         timers.arm(0, at(0));
         for number in 1..100_000 {
@@ -300,7 +300,7 @@ mod tests {
         ]
     }
 
-    /// What the timers must behave like: a sorted map, searched from end to end.
+    /// The reference: a sorted map, searched from end to end.
     #[derive(Default)]
     struct Model {
         armed: BTreeMap<(Instant, u64), u32>,

@@ -1,11 +1,11 @@
-//! What holds for every congestion control, whatever it is told.
+//! Invariants of every congestion control, under any facts.
 use proptest::prelude::*;
 use recoup_transport::congestion::{
     self, Accounting, CongestionControl, Delivered, Loss, LossKind,
 };
 use recoup_transport::time::{Duration, Instant};
 
-/// Every algorithm that is tried. A new one adds its lines here.
+/// The tested algorithms. A new one adds its lines here.
 const ALGORITHMS: &[&str] = &[
     "fixed",
     "fixed(window=1)",
@@ -36,11 +36,11 @@ const ALGORITHMS: &[&str] = &[
     "udugama2013(flavour=compound)",
     "udugama2013(flavour=compound,update=per-data,timeout=as-loss)",
     "aimd(accounting=span,restart=true)",
-    // Its chance is tried by itself: a delivery may narrow this window.
+    // Its chance is tested alone: a delivery may narrow this window.
     "raaqm(pmin=0,dp=0)",
 ];
 
-/// The same without conservation: these may reduce more than once in a flight.
+/// Algorithms without packet conservation, which may reduce more than once in a flight.
 const EAGER: &[&str] = &[
     "aimd(conservative=off)",
     "cubic(conservative=off)",
@@ -49,21 +49,21 @@ const EAGER: &[&str] = &[
     "nikzad2022(ndnsim=true)",
 ];
 
-/// Those that tell events apart by the numbers of segments.
+/// Algorithms that separate events by segment numbers.
 const NUMBERED: &[&str] = &[
     "yang2016",
     "aimd(conservative=rec-point,reset-to-init=true)",
     "cubic(conservative=rec-point)",
 ];
 
-/// Those that tell congestion from other losses: not every loss is an event, a delivery may narrow the window, and a
-/// silence does.
+/// Algorithms that distinguish congestion from other losses: not every loss is an event, a delivery may narrow the
+/// window, and a silence does.
 const JUDGING: &[&str] =
     &["recoup", "recoup(init-cwnd=1,beta=0)", "recoup(init-cwnd=1000000,beta=1)"];
 
 #[derive(Clone, Debug)]
 enum Fact {
-    /// `wait` ms later: a delivery of one of the `age` latest of now `sent` more transmissions.
+    /// After `wait` ms, a delivery of one of the `age` latest transmissions, of which there are `sent` more.
     Delivered {
         wait: u64,
         sent: u64,
@@ -110,7 +110,7 @@ fn fact() -> impl Strategy<Value = Fact> {
     ]
 }
 
-/// Tells an algorithm facts, and checks what it makes of them.
+/// Applies facts to an algorithm, and checks its reactions.
 struct Trial {
     name: &'static str,
     control: Box<dyn CongestionControl>,
@@ -121,9 +121,9 @@ struct Trial {
     recovery: Option<u64>,
     /// In the fast recovery of a window that counts the span.
     recovering: bool,
-    /// Highest segment that has arrived; segments are numbered as they are sent.
+    /// Highest segment received; segments are numbered in order of sending.
     high_data: u64,
-    /// Highest segment that was sent when the last event was accepted.
+    /// Highest segment sent when the last event was accepted.
     rec_point: u64,
 }
 
@@ -148,7 +148,7 @@ impl Trial {
         self.highest_order += sent;
     }
 
-    fn tell(&mut self, fact: &Fact) {
+    fn apply(&mut self, fact: &Fact) {
         match *fact {
             Fact::Delivered { wait, sent, age, in_flight, srtt, advance } => {
                 self.later(wait, sent);
@@ -188,7 +188,7 @@ impl Trial {
         let (dwnd, threshold) = (self.control.delay_window(), self.control.ssthresh());
         self.control.on_delivered(self.now, &delivered);
         self.high_data = self.high_data.max(order);
-        // What shrinks is Compound's delay window, or a span that is recovering.
+        // Only Compound's delay window, or a span in recovery, shrinks.
         let by_delay = (dwnd - self.control.delay_window()).max(0.0);
         let kept = self.control.window() >= before - by_delay * 1.000_001;
         let judges = JUDGING.contains(&self.name);
@@ -219,8 +219,8 @@ impl Trial {
         assert!(self.control.window() <= before + inflation, "{} grows at a loss", self.name);
         let by_timer = kind == LossKind::Timeout;
         if !accepted {
-            // With `restart` it still follows the flight down, to where slow start leads back; and a
-            // timer ends recovery.
+            // With `restart` the window still follows the flight down, to the start of slow start; and a timer ends
+            // recovery.
             let restarts = self.control.to_string().contains("restart=true");
             let follows = restarts && matches!(kind, LossKind::Timeout | LossKind::Order);
             let ends = by_timer && (self.recovering || JUDGING.contains(&self.name));
@@ -252,13 +252,13 @@ impl Trial {
     fn find_spurious(&mut self, age: u64) {
         let before = self.control.window();
         let restored = self.control.on_spurious(self.now, self.highest_order.saturating_sub(age));
-        // What inflated the window of a recovering span goes with its reason.
+        // The inflation of a span in recovery ends with its reason.
         let kept = self.control.window() >= before || self.recovering;
         assert!(kept, "{} shrinks at an undo", self.name);
         assert!(restored || self.control.window() == before, "{} restores silently", self.name);
         if restored {
             self.recovering = false;
-            // What the recovery point was before is its own affair: begin again beyond any doubt.
+            // The earlier recovery point is not known here: continue well after it.
             self.highest_order += 100;
             self.recovery = None;
             self.lose(0, LossKind::Mark);
@@ -285,7 +285,7 @@ fn every_name_of_the_family_is_tried() {
 }
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_text_parses_to_itself() {
     for text in all() {
         let control = congestion::parse(text).unwrap();
         let again = congestion::parse(&control.to_string()).unwrap();
@@ -295,7 +295,7 @@ fn what_is_printed_is_read_back() {
 }
 
 #[test]
-fn what_was_learnt_does_not_show_in_the_text() {
+fn text_does_not_contain_the_state() {
     for text in all() {
         let mut trial = Trial::new(text);
         let before = trial.control.to_string();
@@ -306,7 +306,7 @@ fn what_was_learnt_does_not_show_in_the_text() {
 }
 
 #[test]
-fn what_was_learnt_is_kept_for_when_the_limit_rises_again() {
+fn state_is_kept_under_a_limit() {
     for text in all() {
         let mut trial = Trial::new(text);
         let grow = |trial: &mut Trial| {
@@ -315,9 +315,9 @@ fn what_was_learnt_is_kept_for_when_the_limit_rises_again() {
         };
         (0..20).for_each(|_| grow(&mut trial));
         let learnt = trial.control.window();
-        trial.tell(&Fact::Limit(1.0));
+        trial.apply(&Fact::Limit(1.0));
         grow(&mut trial);
-        trial.tell(&Fact::Limit(1e9));
+        trial.apply(&Fact::Limit(1e9));
         assert!(trial.control.window() >= learnt, "{text}: {learnt}");
     }
 }
@@ -356,7 +356,7 @@ fn only_cubic_watches_slow_start_unless_asked() {
 }
 
 #[test]
-fn parameters_that_cannot_be_meant_are_refused() {
+fn invalid_parameters_are_errors() {
     for text in [
         "fixed(window=0)",
         "fixed(window=inf)",
@@ -396,7 +396,7 @@ proptest! {
         for name in all() {
             let mut trial = Trial::new(name);
             trial.check();
-            facts.iter().for_each(|fact| trial.tell(fact));
+            facts.iter().for_each(|fact| trial.apply(fact));
         }
     }
 

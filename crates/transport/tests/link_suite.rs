@@ -1,4 +1,4 @@
-//! What holds for any packet over any link: fragments fit, and make the same packet again.
+//! Invariants of any packet over any link: fragments fit, and yield the same packet.
 use bytes::{BufMut, Bytes, BytesMut};
 use proptest::prelude::*;
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -27,7 +27,7 @@ fn header() -> impl Strategy<Value = LpHeader> {
     })
 }
 
-/// A fragment as an attacker may send it: numbers that collide, any length.
+/// A fragment of an attacker: colliding numbers, any length.
 fn hostile() -> impl Strategy<Value = (LpHeader, Bytes)> {
     let number =
         || prop::option::of(prop_oneof![8 => 0..8_u64, 1 => any::<u64>(), 1 => 390..402_u64]);
@@ -42,7 +42,7 @@ fn hostile() -> impl Strategy<Value = (LpHeader, Bytes)> {
 
 proptest! {
     #[test]
-    fn fragments_fit_and_make_the_same_packet_in_any_order(
+    fn fragments_fit_and_reassemble_in_any_order(
         packet in packet(),
         header in header(),
         mtu in 150..9_100_usize,
@@ -53,8 +53,8 @@ proptest! {
         let mut fragmenter = Fragmenter::new(mtu, first_sequence);
         fragmenter.fragment(header.clone(), packet.clone(), |frame| frames.push(frame)).unwrap();
         prop_assert!(frames.iter().all(|frame| frame.len() <= mtu));
-        // All but the last are full. One octet more may cost three, where it lifts a TLV-LENGTH over
-        // 252, and that may happen to the fragment and to the frame around it.
+        // All but the last are full. One byte more may cost three, if it lifts a TLV-LENGTH over 252. That may happen
+        // to the fragment and to the frame around it.
         prop_assert!(frames.iter().rev().skip(1).all(|frame| frame.len() + 4 >= mtu));
 
         let (mut reassembler, mut result) = (Reassembler::default(), None);
@@ -86,7 +86,7 @@ proptest! {
             prop_assert!(reassembler.incomplete() <= limits.packets);
             prop_assert!(reassembler.held_bytes() <= limits.bytes);
         }
-        // No fragment is forgotten: each one was used, expired or evicted.
+        // Each fragment was used, expired or evicted.
         reassembler.expire(Instant::MAX);
         let discarded = reassembler.take_discarded();
         prop_assert_eq!(accepted, gone + discarded.expired + discarded.evicted);

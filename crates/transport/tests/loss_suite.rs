@@ -1,10 +1,10 @@
-//! What holds for every loss detector, whatever it is told. What holds for the fetch loop with each of
-//! them is in `fetch/history.rs`.
+//! Invariants of every loss detector, under any facts. Those of the fetch loop with each of them are in
+//! `fetch/history.rs`.
 use proptest::prelude::*;
 use recoup_transport::loss::{self, Arrival, LossDetector, Overtaken, Phase, Repeated};
 use recoup_transport::time::{Duration, Instant};
 
-/// Every detector that is tried. A new one adds its lines here.
+/// The tested detectors. A new one adds its lines here.
 const DETECTORS: &[&str] = &[
     "timeout",
     "out-of-order",
@@ -63,7 +63,7 @@ fn fact() -> impl Strategy<Value = Fact> {
     ]
 }
 
-/// Tells a detector facts, and checks what it makes of them.
+/// Applies facts to a detector, and checks its reactions.
 struct Trial {
     detector: Box<dyn LossDetector>,
     now: Instant,
@@ -75,7 +75,7 @@ impl Trial {
         Self { detector: loss::parse(text).unwrap(), now: Instant::ZERO, answered: 0 }
     }
 
-    fn tell(&mut self, fact: &Fact) {
+    fn apply(&mut self, fact: &Fact) {
         let (now, before) = (self.now, self.detector.phase());
         match *fact {
             Fact::Arrived { wait, order, advance, overtook, held, window, rtt, oldest } => {
@@ -133,7 +133,7 @@ impl Trial {
         assert!((after == Phase::Fast) == (before == Phase::Fast || judged.is_some()), "{what}");
     }
 
-    /// Data out of order until something is judged; how many it took.
+    /// Data out of order until a loss is declared; returns their number.
     fn judge(&mut self) -> Option<u32> {
         self.answered += 1;
         let overtaken = Some(Overtaken { order: self.answered, sent: Instant::ZERO });
@@ -166,7 +166,7 @@ fn every_name_of_the_family_is_tried() {
 }
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_text_parses_to_itself() {
     for text in DETECTORS {
         let detector = loss::parse(text).unwrap();
         let again = loss::parse(&detector.to_string()).unwrap();
@@ -176,7 +176,7 @@ fn what_is_printed_is_read_back() {
 }
 
 #[test]
-fn what_was_learnt_does_not_show_in_the_text() {
+fn text_does_not_contain_the_state() {
     for text in DETECTORS {
         let mut trial = Trial::new(text);
         let before = trial.detector.to_string();
@@ -187,13 +187,13 @@ fn what_was_learnt_does_not_show_in_the_text() {
 }
 
 #[test]
-fn what_overtakes_again_and_again_is_judged_again_and_again() {
+fn repeated_overtaking_is_judged_repeatedly() {
     let expected = |text: &str| match text {
         "timeout" | "simple1" => None,
-        // It judges by age alone, and no round trip is known here.
+        // It has a time threshold only, and no round trip is known here.
         text if text.starts_with("rack") => None,
         text if text.contains("frt=1000000,") => None,
-        // Too few are missing here.
+        // The share of missing segments is too small here.
         text if text.contains("share=31/32)") => None,
         "time-threshold" | "out-of-order" | "simple2" | "simple3" => Some(3),
         "pre-recovery" | "smart" => Some(6),
@@ -211,7 +211,7 @@ fn what_overtakes_again_and_again_is_judged_again_and_again() {
 }
 
 #[test]
-fn parameters_that_cannot_be_meant_are_refused() {
+fn invalid_parameters_are_errors() {
     for text in [
         "timeout(frt=3)",
         "simple1(rto=1s)",
@@ -246,7 +246,7 @@ proptest! {
     ) {
         for text in DETECTORS {
             let mut trial = Trial::new(text);
-            facts.iter().for_each(|fact| trial.tell(fact));
+            facts.iter().for_each(|fact| trial.apply(fact));
         }
     }
 

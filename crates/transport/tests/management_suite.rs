@@ -1,4 +1,4 @@
-//! What management writes it reads, whatever the fields say; and any octets are survived.
+//! Management encoding: round trips of all fields; robustness against any bytes.
 use bytes::Bytes;
 use proptest::collection::vec;
 use proptest::option;
@@ -54,29 +54,29 @@ prop_compose! {
     }
 }
 
-/// What is read is written so that the same is read again.
-fn survives<R: Record + PartialEq + std::fmt::Debug>(octets: &[u8]) {
-    if let Ok(records) = decode_records::<R>(octets) {
-        let written = encode_records(decode_records::<R>(octets).unwrap());
+/// Decoded records are encoded so that they decode to the same records.
+fn survives<R: Record + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+    if let Ok(records) = decode_records::<R>(bytes) {
+        let written = encode_records(decode_records::<R>(bytes).unwrap());
         assert_eq!(decode_records::<R>(&written).unwrap(), records);
     }
 }
 
-fn read_everything(octets: &[u8]) {
-    survives::<RibEntry>(octets);
-    survives::<FibEntry>(octets);
-    survives::<FaceStatus>(octets);
-    survives::<ChannelStatus>(octets);
-    survives::<StrategyChoice>(octets);
-    survives::<CsInfo>(octets);
-    survives::<GeneralStatus>(octets);
-    if let Ok(filter) = FaceFilter::decode(octets) {
+fn read_everything(bytes: &[u8]) {
+    survives::<RibEntry>(bytes);
+    survives::<FibEntry>(bytes);
+    survives::<FaceStatus>(bytes);
+    survives::<ChannelStatus>(bytes);
+    survives::<StrategyChoice>(bytes);
+    survives::<CsInfo>(bytes);
+    survives::<GeneralStatus>(bytes);
+    if let Ok(filter) = FaceFilter::decode(bytes) {
         assert_eq!(FaceFilter::decode(&filter.to_bytes()), Ok(filter));
     }
-    if let Ok(event) = FaceEvent::from_content(octets) {
+    if let Ok(event) = FaceEvent::from_content(bytes) {
         assert_eq!(FaceEvent::from_content(&event.to_content()), Ok(event));
     }
-    if let Ok(found) = ControlParameters::decode(octets) {
+    if let Ok(found) = ControlParameters::decode(bytes) {
         assert_eq!(ControlParameters::decode(&found.to_bytes()), Ok(found));
     }
 }
@@ -84,14 +84,14 @@ fn read_everything(octets: &[u8]) {
 proptest! {
     #[test]
     fn parameters_are_read_as_they_were_written(parameters in parameters()) {
-        let octets = parameters.to_bytes();
-        prop_assert_eq!(ControlParameters::decode(&octets), Ok(parameters.clone()));
+        let bytes = parameters.to_bytes();
+        prop_assert_eq!(ControlParameters::decode(&bytes), Ok(parameters.clone()));
         let answer = respond(&"/x".parse().unwrap(), &Ok(parameters.clone()));
         prop_assert_eq!(parse_response(&answer), Ok(parameters));
     }
 
     #[test]
-    fn a_command_with_an_octet_changed_is_refused_or_no_command(
+    fn command_with_a_changed_byte_is_rejected(
         parameters in parameters(),
         verb in 0..VERBS.len(),
         place in any::<prop::sample::Index>(),
@@ -102,11 +102,11 @@ proptest! {
         let mut interest =
             command_interest(Scope::Localhost, verb, &parameters, &DigestSigner, unique);
         interest.nonce = Some(7);
-        let mut octets = interest.to_bytes().to_vec();
-        let at = place.index(octets.len());
-        octets[at] ^= 1 << bit;
-        // The nonce is not signed, and neither are the flags and the lifetime around it.
-        if let Ok(changed) = Interest::decode(Bytes::from(octets))
+        let mut bytes = interest.to_bytes().to_vec();
+        let at = place.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+        // Neither the nonce nor the flags and the lifetime around it are signed.
+        if let Ok(changed) = Interest::decode(Bytes::from(bytes))
             && changed.name.prefix(5) != interest.name.prefix(5)
         {
             prop_assert!(!matches!(Request::read(&changed), Some(Ok(Request::Command(_)))));
@@ -114,31 +114,31 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_are_survived(octets in vec(any::<u8>(), 0..200)) {
-        read_everything(&octets);
-        let text = String::from_utf8_lossy(&octets);
+    fn any_bytes_are_survived(bytes in vec(any::<u8>(), 0..200)) {
+        read_everything(&bytes);
+        let text = String::from_utf8_lossy(&bytes);
         let once = canonical_uri(&text).into_owned();
         prop_assert_eq!(canonical_uri(&once), once.as_str());
     }
 
     #[test]
-    fn parameters_with_octets_changed_are_survived(
+    fn parameters_with_changed_bytes_are_survived(
         parameters in parameters(),
         changes in vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         outer in prop_oneof![Just(0x68_u8), Just(0x80), Just(0x96), Just(0xc0), any::<u8>()],
     ) {
-        let mut octets = parameters.to_bytes().to_vec();
-        octets[0] = outer;
-        for (place, octet) in changes {
-            let at = place.index(octets.len());
-            octets[at] = octet;
+        let mut bytes = parameters.to_bytes().to_vec();
+        bytes[0] = outer;
+        for (place, byte) in changes {
+            let at = place.index(bytes.len());
+            bytes[at] = byte;
         }
-        read_everything(&octets);
+        read_everything(&bytes);
     }
 
     #[test]
-    fn complete_uris_stay_and_others_become_complete(octets in any::<[u8; 4]>(), port in any::<u16>()) {
-        let [a, b, c, d] = octets;
+    fn complete_uris_stay_and_others_become_complete(bytes in any::<[u8; 4]>(), port in any::<u16>()) {
+        let [a, b, c, d] = bytes;
         let complete = format!("udp4://{a}.{b}.{c}.{d}:{port}");
         prop_assert_eq!(canonical_uri(&complete), complete.as_str());
         let bare = complete.replacen('4', "", 1);

@@ -1,74 +1,74 @@
-//! What holds for every scheduler, whatever comes and whenever it is asked.
+//! Invariants of every scheduler, for any packets and polling times.
 use bytes::Bytes;
 use proptest::prelude::*;
-use recoup_transport::queue::{Capacity, Charge, Discipline, FairScheduler, FlowKey, Refusal};
+use recoup_transport::queue::{Capacity, Charge, Discipline, FairScheduler, FlowKey, Rejection};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// Every scheduler, each with bounds that tests can reach.
+/// Every scheduler, each with limits that tests can reach.
 const ALL: [&str; 5] = [
     "fifo(packets=200)",
-    "max-min(packets=200,flow-queue=50,octets=150000,flows=64)",
-    "max-min(share=flow,gain=1,packets=200,flow-queue=50,octets=150000,flows=64)",
-    "drr(packets=200,flow-queue=50,octets=150000,flows=64)",
-    "drr(share=flow,packets=200,flow-queue=50,octets=150000,flows=64)",
+    "max-min(packets=200,flow-queue=50,bytes=150000,flows=64)",
+    "max-min(share=flow,gain=1,packets=200,flow-queue=50,bytes=150000,flows=64)",
+    "drr(packets=200,flow-queue=50,bytes=150000,flows=64)",
+    "drr(share=flow,packets=200,flow-queue=50,bytes=150000,flows=64)",
 ];
-/// Those that share a link fairly, with room enough.
+/// Schedulers that share a link fairly, with large queues.
 const FAIR: [&str; 4] = ["max-min", "max-min(share=flow)", "drr", "drr(share=flow)"];
 const BITS: u64 = 10_000_000;
-const OCTETS: u32 = 1_000;
+const BYTES: u32 = 1_000;
 
 fn build(text: &str, capacity: Capacity) -> Box<dyn FairScheduler<Bytes>> {
     text.parse::<Discipline>().unwrap().build(capacity)
 }
 
-/// A packet that knows its flow and its number there.
-fn packet(flow: u64, number: u32, octets: usize) -> Bytes {
-    let mut octets = vec![0; octets.max(12)];
-    octets[..8].copy_from_slice(&flow.to_be_bytes());
-    octets[8..12].copy_from_slice(&number.to_be_bytes());
-    octets.into()
+/// A packet that contains its flow and its number there.
+fn packet(flow: u64, number: u32, bytes: usize) -> Bytes {
+    let mut bytes = vec![0; bytes.max(12)];
+    bytes[..8].copy_from_slice(&flow.to_be_bytes());
+    bytes[8..12].copy_from_slice(&number.to_be_bytes());
+    bytes.into()
 }
 
 fn read(packet: &Bytes) -> (u64, u32) {
     let number = |range: std::ops::Range<usize>| {
-        packet[range].iter().fold(0_u64, |number, octet| number << 8 | u64::from(*octet))
+        packet[range].iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
     };
     (number(0..8), number(8..12) as u32)
 }
 
-/// One thing that is done to a scheduler.
+/// One operation on a scheduler.
 #[derive(Clone, Debug)]
 enum Step {
-    Enqueue { group: u32, flow: u64, answer: bool, octets: usize },
+    Enqueue { group: u32, flow: u64, answer: bool, bytes: usize },
     Wait { micros: u64 },
     Dequeue,
-    Answered { flow: u64, octets: u32 },
+    Answered { flow: u64, bytes: u32 },
     Rate { bits: Option<u64> },
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let enqueue = (0..3_u32, 0..12_u64, any::<bool>(), 12..1500_usize)
-        .prop_map(|(group, flow, answer, octets)| Step::Enqueue { group, flow, answer, octets });
+        .prop_map(|(group, flow, answer, bytes)| Step::Enqueue { group, flow, answer, bytes });
     let rate = proptest::option::of(1_000..1_000_000_000_u64).prop_map(|bits| Step::Rate { bits });
     prop_oneof![
         12 => enqueue,
         4 => (0..3_000_u64).prop_map(|micros| Step::Wait { micros }),
         6 => Just(Step::Dequeue),
-        1 => (0..12_u64, 0..9_000_u32).prop_map(|(flow, octets)| Step::Answered { flow, octets }),
+        1 => (0..12_u64, 0..9_000_u32).prop_map(|(flow, bytes)| Step::Answered { flow, bytes }),
         1 => rate,
     ]
 }
 
-/// What leaves when a driver takes everything that may leave at once; newcomers are offered or enqueued.
+/// Departures if a driver takes every packet that may leave at once; new packets are offered or enqueued.
 fn taken_at_once(text: &str, offers: bool, steps: &[Step]) -> Vec<(u64, u32, Instant)> {
     let mut scheduler = build(text, Capacity::symmetric(BITS));
     let (mut now, mut left) = (Instant::ZERO, Vec::new());
     for (number, step) in (0..).zip(steps) {
         match *step {
-            Step::Enqueue { group, flow, answer, octets } => {
+            Step::Enqueue { group, flow, answer, bytes } => {
                 let charge = if answer { Charge::Answer } else { Charge::Itself };
-                let (key, item) = (FlowKey { group, flow }, packet(flow, number, octets));
+                let (key, item) = (FlowKey { group, flow }, packet(flow, number, bytes));
                 let offered = match offers {
                     true => scheduler.offer(now, key, charge, item),
                     false => scheduler.enqueue(now, key, charge, item).map(|()| None),
@@ -76,8 +76,8 @@ fn taken_at_once(text: &str, offers: bool, steps: &[Step]) -> Vec<(u64, u32, Ins
                 left.extend(offered.ok().flatten());
             }
             Step::Wait { micros } => now += Duration::from_micros(micros),
-            Step::Answered { flow, octets } => {
-                scheduler.answered(FlowKey { group: flow as u32 % 3, flow }, octets);
+            Step::Answered { flow, bytes } => {
+                scheduler.answered(FlowKey { group: flow as u32 % 3, flow }, bytes);
             }
             Step::Dequeue | Step::Rate { .. } => {}
         }
@@ -87,36 +87,36 @@ fn taken_at_once(text: &str, offers: bool, steps: &[Step]) -> Vec<(u64, u32, Ins
     left.iter().map(read).collect()
 }
 
-/// What became of a sequence of steps.
+/// Result of a sequence of steps.
 #[derive(Debug, Default, PartialEq)]
 struct Run {
-    /// What was taken and what left, by flow and direction.
+    /// Accepted packets, by flow and direction.
     taken: BTreeMap<(u32, u64, bool), Vec<u32>>,
     left: Vec<(u64, u32, Instant)>,
-    refused: Vec<Refusal>,
+    rejected: Vec<Rejection>,
 }
 
 fn run(text: &str, bits: Option<u64>, steps: &[Step]) -> Run {
     let capacity = Capacity { sending_bits: bits, receiving_bits: bits, ..Capacity::default() };
     let mut scheduler = build(text, capacity);
-    let (mut now, mut run, mut waiting, mut octets_waiting) = (Instant::ZERO, Run::default(), 0, 0);
+    let (mut now, mut run, mut waiting, mut bytes_waiting) = (Instant::ZERO, Run::default(), 0, 0);
     for (number, step) in (0..).zip(steps) {
         match *step {
-            Step::Enqueue { group, flow, answer, octets } => {
-                // Flows of different neighbours and directions are told apart here.
+            Step::Enqueue { group, flow, answer, bytes } => {
+                // Flows of different neighbours and directions have different ids here.
                 let id = flow << 8 | u64::from(group) << 1 | u64::from(answer);
                 let charge = if answer { Charge::Answer } else { Charge::Itself };
-                let item = packet(id, number, octets);
-                octets_waiting += item.len() as u64;
+                let item = packet(id, number, bytes);
+                bytes_waiting += item.len() as u64;
                 match scheduler.enqueue(now, FlowKey { group, flow }, charge, item.clone()) {
                     Ok(()) => {
                         waiting += 1;
                         run.taken.entry((group, flow, answer)).or_default().push(number);
                     }
-                    Err(refused) => {
-                        assert_eq!(refused.item, item, "what comes back is what was given");
-                        octets_waiting -= item.len() as u64;
-                        run.refused.push(refused.why);
+                    Err(rejected) => {
+                        assert_eq!(rejected.item, item, "the same packet is returned");
+                        bytes_waiting -= item.len() as u64;
+                        run.rejected.push(rejected.why);
                     }
                 }
             }
@@ -124,13 +124,13 @@ fn run(text: &str, bits: Option<u64>, steps: &[Step]) -> Run {
             Step::Dequeue => {
                 if let Some(item) = scheduler.dequeue(now) {
                     waiting -= 1;
-                    octets_waiting -= item.len() as u64;
+                    bytes_waiting -= item.len() as u64;
                     let (flow, number) = read(&item);
                     run.left.push((flow, number, now));
                 }
             }
-            Step::Answered { flow, octets } => {
-                scheduler.answered(FlowKey { group: flow as u32 % 3, flow }, octets);
+            Step::Answered { flow, bytes } => {
+                scheduler.answered(FlowKey { group: flow as u32 % 3, flow }, bytes);
             }
             Step::Rate { bits } => {
                 let capacity =
@@ -138,11 +138,11 @@ fn run(text: &str, bits: Option<u64>, steps: &[Step]) -> Run {
                 scheduler.set_capacity(capacity);
             }
         }
-        assert_eq!((scheduler.packets(), scheduler.octets()), (waiting, octets_waiting));
+        assert_eq!((scheduler.packets(), scheduler.bytes()), (waiting, bytes_waiting));
         assert!(waiting <= 400, "{text}: 200 in each direction");
         assert_eq!(scheduler.deadline().is_some(), waiting > 0, "{text}");
     }
-    // Everything leaves when its time comes.
+    // All packets leave when they are due.
     while let Some(due) = scheduler.deadline() {
         now = now.max(due);
         while let Some(item) = scheduler.dequeue(now) {
@@ -151,7 +151,7 @@ fn run(text: &str, bits: Option<u64>, steps: &[Step]) -> Run {
         }
         assert!(scheduler.deadline().is_none_or(|due| due > now), "{text}: it asks to be asked");
     }
-    assert_eq!((scheduler.packets(), scheduler.octets()), (0, 0));
+    assert_eq!((scheduler.packets(), scheduler.bytes()), (0, 0));
     run
 }
 
@@ -159,7 +159,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn what_comes_back_when_it_is_offered_would_have_been_the_next_to_leave(
+    fn offered_packet_returned_is_the_next_to_leave(
         steps in proptest::collection::vec(step(), 0..200),
     ) {
         for text in ALL {
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_taken_leaves_once_and_each_flow_in_its_order(
+    fn packets_leave_once_and_in_flow_order(
         bits in proptest::option::of(10_000..100_000_000_u64),
         steps in proptest::collection::vec(step(), 0..300),
     ) {
@@ -202,8 +202,8 @@ proptest! {
             let (mut now, mut inside) = (Instant::ZERO, 0);
             for step in &steps {
                 match *step {
-                    Step::Enqueue { group, flow, octets, .. } => {
-                        let item = packet(flow, 0, octets);
+                    Step::Enqueue { group, flow, bytes, .. } => {
+                        let item = packet(flow, 0, bytes);
                         let key = FlowKey { group, flow };
                         inside += usize::from(scheduler.enqueue(now, key, Charge::Itself, item).is_ok());
                     }
@@ -213,17 +213,17 @@ proptest! {
             }
             let evicted = std::iter::from_fn(|| scheduler.evict()).count();
             prop_assert_eq!(evicted, inside, "{}", text);
-            prop_assert_eq!((scheduler.packets(), scheduler.octets(), scheduler.deadline()), (0, 0, None));
+            prop_assert_eq!((scheduler.packets(), scheduler.bytes(), scheduler.deadline()), (0, 0, None));
         }
     }
 }
 
-/// Sources that send at constant rates, each a neighbour of its own, and what leaves of each, in bits per second, after
-/// the first quarter of `seconds`.
+/// Sources that send at constant rates, each a neighbour of its own. Returns the rate of each, in bits per second,
+/// after the first quarter of `seconds`.
 fn allocation(text: &str, demands: &[u64], charge: Charge, seconds: u64) -> Vec<f64> {
     let mut scheduler = build(text, Capacity::symmetric(BITS));
-    let gap = |bits: u64| u64::from(OCTETS) * 8_000_000_000 / bits;
-    // Phases differ, or all would come at the same instants.
+    let gap = |bits: u64| u64::from(BYTES) * 8_000_000_000 / bits;
+    // Phases differ, or all packets would arrive at the same instants.
     let mut next: Vec<u64> =
         demands.iter().zip(1_u64..).map(|(bits, place)| gap(*bits) / (place + 1)).collect();
     let (end, mut left) = (seconds * 1_000_000_000, vec![0_u64; demands.len()]);
@@ -238,7 +238,7 @@ fn allocation(text: &str, demands: &[u64], charge: Charge, seconds: u64) -> Vec<
             let key = FlowKey { group: source as u32, flow: source as u64 };
             let instant = Instant::from_nanos(at);
             if charge == Charge::Answer {
-                scheduler.answered(key, OCTETS);
+                scheduler.answered(key, BYTES);
             }
             let _ = scheduler.enqueue(instant, key, charge, packet(source as u64, 0, 1_000));
             next[source] += gap(demands[source]);
@@ -250,10 +250,10 @@ fn allocation(text: &str, demands: &[u64], charge: Charge, seconds: u64) -> Vec<
         }
     }
     let time = seconds as f64 * 0.75;
-    left.iter().map(|packets| *packets as f64 * f64::from(OCTETS) * 8.0 / time).collect()
+    left.iter().map(|packets| *packets as f64 * f64::from(BYTES) * 8.0 / time).collect()
 }
 
-/// Max-min shares, found by raising all shares together until they are filled.
+/// Max-min shares by raising all shares together until they are filled.
 fn max_min(capacity: f64, demands: &[u64]) -> Vec<f64> {
     let (mut low, mut high) = (0.0, capacity);
     for _ in 0..60 {
@@ -274,7 +274,7 @@ proptest! {
     ) {
         let charge = if answer { Charge::Answer } else { Charge::Itself };
         for text in FAIR {
-            // Interests claim 98 % of the way in with `drr`.
+            // Interests request 98 % of the incoming rate with `drr`.
             let part = if answer && text.starts_with("drr") { 0.98 } else { 1.0 };
             let found = allocation(text, &demands, charge, 4);
             let expected = max_min(part * BITS as f64, &demands);
@@ -287,7 +287,7 @@ proptest! {
 }
 
 #[test]
-fn a_link_of_which_more_is_wanted_is_filled_and_not_overfilled() {
+fn overloaded_link_is_filled_exactly() {
     for text in FAIR {
         for charge in [Charge::Itself, Charge::Answer] {
             let part = if charge == Charge::Answer && text.starts_with("drr") { 0.98 } else { 1.0 };
@@ -300,7 +300,7 @@ fn a_link_of_which_more_is_wanted_is_filled_and_not_overfilled() {
 }
 
 #[test]
-fn who_asks_for_less_than_there_is_waits_for_nobody() {
+fn demand_below_the_share_never_waits() {
     for text in FAIR {
         let demands = [1_000_000, 2_000_000, 3_000_000];
         let found = allocation(text, &demands, Charge::Itself, 8);
@@ -311,7 +311,7 @@ fn who_asks_for_less_than_there_is_waits_for_nobody() {
 }
 
 #[test]
-fn nobody_starves_beside_one_that_always_has_something_to_send() {
+fn backlogged_flow_starves_no_other() {
     for text in FAIR {
         let mut scheduler = build(text, Capacity::symmetric(BITS));
         let (greedy, rare) = (FlowKey { group: 1, flow: 1 }, FlowKey { group: 2, flow: 2 });
@@ -338,28 +338,28 @@ fn nobody_starves_beside_one_that_always_has_something_to_send() {
 }
 
 #[test]
-fn who_mints_flows_fills_no_more_than_the_bounds_and_leaves_room_for_others() {
+fn many_flows_stay_within_their_limits() {
     for text in ["max-min(packets=1000,flows=256)", "drr(packets=1000)"] {
         let mut scheduler = build(text, Capacity::symmetric(1_000_000));
-        let mut refused = 0;
+        let mut rejected = 0;
         for minted in 0..50_000_u64 {
             let now = Instant::from_nanos(minted * 20_000);
             let key = FlowKey { group: 1, flow: minted };
-            refused += usize::from(
+            rejected += usize::from(
                 scheduler.enqueue(now, key, Charge::Itself, packet(1, 0, 500)).is_err(),
             );
             while scheduler.dequeue(now).is_some() {}
             assert!(scheduler.packets() <= 1_000, "{text}");
         }
-        assert!(refused > 40_000, "{text}: {refused}");
-        assert!(scheduler.packets() <= 500, "{text}: half of the room for one neighbour");
+        assert!(rejected > 40_000, "{text}: {rejected}");
+        assert!(scheduler.packets() <= 500, "{text}: half of the queue for one neighbour");
         let honest = FlowKey { group: 2, flow: 7 };
         let now = Instant::from_millis(1_001);
         for number in 0..100 {
             let item = packet(2, number, 500);
             assert!(scheduler.enqueue(now, honest, Charge::Itself, item).is_ok(), "{text}");
         }
-        // Their turns alternate with those of all the minted flows together.
+        // Their turns alternate with those of all other flows together.
         let mut left = [0; 3];
         let mut now = now;
         while left[2] < 50 {

@@ -1,4 +1,4 @@
-//! What holds for every RTO estimator, whatever it is told.
+//! Invariants of every RTO estimator, under any facts.
 use proptest::prelude::*;
 use recoup_packet::lp::anticipation::{MOST_NAMES, Record};
 use recoup_transport::rto::{
@@ -6,8 +6,7 @@ use recoup_transport::rto::{
 };
 use recoup_transport::time::{Duration, Instant};
 
-/// Every estimator that is tried, with the bounds that its timeout must keep. A new estimator adds
-/// its lines here.
+/// The tested estimators, with the limits of their timeouts. A new estimator adds its lines here.
 const ESTIMATORS: &[(&str, Duration, Duration)] = &[
     ("constant", Duration::from_secs(4), Duration::from_secs(4)),
     ("constant(rto=1us)", SHORTEST, SHORTEST),
@@ -160,7 +159,7 @@ fn question() -> impl Strategy<Value = Question> {
         .prop_map(|(target, retransmissions)| Question { target, retransmissions })
 }
 
-fn tell(estimator: &mut dyn RtoEstimator, now: Instant, fact: &Fact) {
+fn apply(estimator: &mut dyn RtoEstimator, now: Instant, fact: &Fact) {
     match fact {
         Fact::Sample(sample) => estimator.on_sample(now, sample),
         Fact::Trail(sample, announced, records) => {
@@ -181,7 +180,7 @@ fn every_name_of_the_family_is_tried() {
 }
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_text_parses_to_itself() {
     for (text, ..) in ESTIMATORS {
         let printed = rto::parse(text).unwrap().to_string();
         let again = rto::parse(&printed).unwrap();
@@ -191,7 +190,7 @@ fn what_is_printed_is_read_back() {
 }
 
 #[test]
-fn parameters_that_cannot_be_meant_are_refused() {
+fn invalid_parameters_are_errors() {
     for text in [
         "jacobson(alpha=2)",
         "jacobson(k=-1)",
@@ -228,7 +227,7 @@ fn parameters_that_cannot_be_meant_are_refused() {
     }
 }
 
-/// The debug text of an estimator tells all that it keeps, so its length stands for its memory.
+/// The debug text of an estimator contains all its state, so its length represents its memory.
 #[test]
 fn an_attacker_cannot_make_an_estimator_grow() {
     for (text, ..) in ESTIMATORS {
@@ -255,7 +254,7 @@ fn an_attacker_cannot_make_an_estimator_grow() {
 }
 
 #[test]
-fn no_estimator_announces_more_than_a_record_can_answer() {
+fn announcements_fit_a_record() {
     for (text, ..) in ESTIMATORS {
         assert!(rto::parse(text).unwrap().announces() <= MOST_NAMES, "{text}");
     }
@@ -273,7 +272,7 @@ proptest! {
             prop_assert!((*least..=*most).contains(&estimator.rto()), "{text}: {:?}", estimator);
             for (fact, question, gap) in &facts {
                 now += Duration::from_millis(*gap);
-                tell(&mut *estimator, now, fact);
+                apply(&mut *estimator, now, fact);
                 prop_assert!((*least..=*most).contains(&estimator.rto()), "{text}: {:?}", estimator);
                 let of_one = estimator.rto_for(now, question);
                 prop_assert!((*least..=*most).contains(&of_one), "{text}: {of_one:?} {estimator:?}");
@@ -304,7 +303,7 @@ proptest! {
         for (text, ..) in ESTIMATORS {
             let mut estimator = rto::parse(text).unwrap();
             for fact in &facts {
-                tell(&mut *estimator, Instant::ZERO, fact);
+                apply(&mut *estimator, Instant::ZERO, fact);
             }
             let before = estimator.rto();
             estimator.on_timeout(Instant::ZERO);
@@ -316,13 +315,13 @@ proptest! {
     }
 
     #[test]
-    fn asking_again_never_waits_less_long(
+    fn retransmission_never_shortens_the_timeout(
         facts in prop::collection::vec(fact(), 0..60), question in question(),
     ) {
         for (text, ..) in ESTIMATORS {
             let mut estimator = rto::parse(text).unwrap();
             for fact in &facts {
-                tell(&mut *estimator, Instant::ZERO, fact);
+                apply(&mut *estimator, Instant::ZERO, fact);
             }
             let retransmissions = question.retransmissions.saturating_add(1);
             let again = Question { retransmissions, ..question };
@@ -350,8 +349,8 @@ proptest! {
             let mut low = rto::parse(&format!("{text},k={k})")).unwrap();
             let mut high = rto::parse(&format!("{text},k={})", k + more)).unwrap();
             for (fact, question) in &facts {
-                tell(&mut *low, Instant::ZERO, fact);
-                tell(&mut *high, Instant::ZERO, fact);
+                apply(&mut *low, Instant::ZERO, fact);
+                apply(&mut *high, Instant::ZERO, fact);
                 prop_assert!(low.rto() <= high.rto(), "{text}");
                 let of = |estimator: &dyn RtoEstimator| estimator.rto_for(Instant::ZERO, question);
                 prop_assert!(of(&*low) <= of(&*high), "{text}");
@@ -366,8 +365,8 @@ proptest! {
         for (text, ..) in ESTIMATORS {
             let (mut one, mut other) = (rto::parse(text).unwrap(), rto::parse(text).unwrap());
             for (fact, question) in &facts {
-                tell(&mut *one, Instant::ZERO, fact);
-                tell(&mut *other, Instant::ZERO, fact);
+                apply(&mut *one, Instant::ZERO, fact);
+                apply(&mut *other, Instant::ZERO, fact);
                 prop_assert_eq!(one.rto(), other.rto(), "{}", text);
                 let of = |it: &dyn RtoEstimator| it.rto_for(Instant::ZERO, question);
                 prop_assert_eq!(of(&*one), of(&*other), "{}", text);

@@ -1,4 +1,4 @@
-//! The producer loop: which names it answers, with what, and what it remembers.
+//! The producer loop: answers, by name, and its tables.
 use recoup_packet::data::{ContentType, Data, SignatureShape};
 use recoup_packet::interest::Interest;
 use recoup_packet::metadata::Metadata;
@@ -15,12 +15,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A file in memory whose version is the number of times it was written.
+/// A file in memory whose version is its number of writes.
 #[derive(Debug, Default)]
 struct Paper {
     content: Vec<u8>,
     version: u64,
-    /// Whoever reads at this offset finds it changed.
+    /// A read at this offset finds it changed.
     torn_at: Option<u64>,
 }
 
@@ -64,30 +64,30 @@ impl Library for Desk {
     }
 }
 
-struct World {
+struct Harness {
     serve: Serve,
     paper: Rc<RefCell<Paper>>,
     now: Instant,
     events: Vec<Event>,
 }
 
-impl World {
-    fn new(octets: usize, unknown: Unknown) -> Self {
-        Self::with_form(octets, unknown, Form::Encoded)
+impl Harness {
+    fn new(bytes: usize, unknown: Unknown) -> Self {
+        Self::with_form(bytes, unknown, Form::Encoded)
     }
 
-    fn with_form(octets: usize, unknown: Unknown, form: Form) -> Self {
-        Self::called("/p", octets, 100, unknown, form)
+    fn with_form(bytes: usize, unknown: Unknown, form: Form) -> Self {
+        Self::called("/p", bytes, 100, unknown, form)
     }
 
     fn called(
         prefix: &str,
-        octets: usize,
+        bytes: usize,
         segment_bytes: usize,
         unknown: Unknown,
         form: Form,
     ) -> Self {
-        let content = (0..octets).map(|i| i as u8).collect();
+        let content = (0..bytes).map(|i| i as u8).collect();
         let paper = Rc::new(RefCell::new(Paper { content, version: 1, torn_at: None }));
         let config = ServeConfig {
             prefix: name(prefix),
@@ -127,7 +127,7 @@ impl World {
         answer
     }
 
-    /// Everything put out for questions that come together, in words that can be compared.
+    /// All outputs for simultaneous Interests, as text.
     fn ask_together(&mut self, interests: &[Interest]) -> Vec<String> {
         for (number, interest) in interests.iter().enumerate() {
             let (interest, path) = (Arc::new(interest.clone()), ReturnPath(number as u64));
@@ -147,10 +147,10 @@ impl World {
         self.ask(interest)
     }
 
-    fn rewrite(&mut self, octets: usize) {
+    fn rewrite(&mut self, bytes: usize) {
         let mut paper = self.paper.borrow_mut();
         paper.version += 1;
-        paper.content = vec![0xAA; octets];
+        paper.content = vec![0xAA; bytes];
     }
 }
 
@@ -158,7 +158,7 @@ fn is_padded(data: &Data) -> bool {
     data.is_described() && data.signature_info().typ == SignatureType::Null
 }
 
-/// An output in words that tell it from any other: of packets, all octets.
+/// An output as unique text: of packets, all bytes.
 fn in_words(output: AppOutput) -> String {
     match output {
         AppOutput::Data { data, path } => format!("Data {:?} path {path:?}", data.wire()),
@@ -171,52 +171,52 @@ fn name(uri: &str) -> Name {
 }
 
 #[test]
-fn a_long_name_leaves_less_room_for_content_and_no_packet_is_too_long() {
-    for (letters, segment_bytes) in [(5_000, 8_000), (300, 8_600)] {
-        let prefix = format!("/{}", "a".repeat(letters));
-        let mut world =
-            World::called(&prefix, 20_000, segment_bytes, Unknown::Silence, Form::Encoded);
-        let base = world.serve.resolve(&Name::root()).unwrap();
+fn long_name_leaves_less_space_for_content() {
+    for (name_length, segment_bytes) in [(5_000, 8_000), (300, 8_600)] {
+        let prefix = format!("/{}", "a".repeat(name_length));
+        let mut harness =
+            Harness::called(&prefix, 20_000, segment_bytes, Unknown::Silence, Form::Encoded);
+        let base = harness.serve.resolve(&Name::root()).unwrap();
         let mut content = Vec::new();
         for number in 0.. {
             let asked = Interest::new(base.append(Component::segment(number)));
-            let Some(data) = world.ask(asked) else { break };
+            let Some(data) = harness.ask(asked) else { break };
             assert!(data.wire().len() <= 8_800, "{}", data.wire().len());
             content.extend_from_slice(data.content());
         }
-        assert_eq!(content, world.paper.borrow().content);
-        let least = 20_000_usize.div_ceil(8_800 - letters);
-        assert!(world.events.len() <= least + 2, "{} packets for {least}", world.events.len());
+        assert_eq!(content, harness.paper.borrow().content);
+        let least = 20_000_usize.div_ceil(8_800 - name_length);
+        assert!(harness.events.len() <= least + 2, "{} packets for {least}", harness.events.len());
     }
     let prefix = format!("/{}", "a".repeat(8_750));
-    let mut world = World::called(&prefix, 20_000, 8_000, Unknown::Silence, Form::Encoded);
-    assert!(world.serve.resolve(&Name::root()).is_none());
+    let mut harness = Harness::called(&prefix, 20_000, 8_000, Unknown::Silence, Form::Encoded);
+    assert!(harness.serve.resolve(&Name::root()).is_none());
 }
 
 #[test]
-fn segments_carry_their_octets_and_the_end() {
-    let mut world = World::new(250, Unknown::Silence);
-    let data = world.exact("/p/v=1/seg=2").expect("the last segment");
+fn segments_carry_content_and_final_block_id() {
+    let mut harness = Harness::new(250, Unknown::Silence);
+    let data = harness.exact("/p/v=1/seg=2").expect("the last segment");
     assert_eq!(data.content(), (200..250u16).map(|i| i as u8).collect::<Vec<_>>());
     let block = data.final_block().expect("FinalBlockId");
     assert_eq!(Convention::Typed.parse_segment(&block), Some(2));
     assert_eq!(data.freshness(), Duration::from_secs(10));
-    assert!(world.exact("/p/v=1/seg=3").is_none());
+    assert!(harness.exact("/p/v=1/seg=3").is_none());
 }
 
 #[test]
 fn a_segment_is_found_by_its_full_name() {
-    let mut world = World::new(250, Unknown::Silence);
-    let data = world.exact("/p/v=1/seg=2").expect("the last segment");
+    let mut harness = Harness::new(250, Unknown::Silence);
+    let data = harness.exact("/p/v=1/seg=2").expect("the last segment");
     let full = data.name().append(Component::implicit_digest(&data.implicit_digest()));
-    assert_eq!(world.ask(Interest::new(full)), Some(data));
-    assert_eq!(world.exact(&format!("/p/v=1/seg=3/sha256digest={}", "00".repeat(32))), None);
+    assert_eq!(harness.ask(Interest::new(full)), Some(data));
+    assert_eq!(harness.exact(&format!("/p/v=1/seg=3/sha256digest={}", "00".repeat(32))), None);
 }
 
 #[test]
 fn an_empty_object_is_one_empty_segment() {
-    let mut world = World::new(0, Unknown::Silence);
-    let data = world.exact("/p/v=1/seg=0").expect("segment 0");
+    let mut harness = Harness::new(0, Unknown::Silence);
+    let data = harness.exact("/p/v=1/seg=0").expect("segment 0");
     assert!(data.content().is_empty());
     let block = data.final_block().expect("FinalBlockId");
     assert_eq!(Convention::Typed.parse_segment(&block), Some(0));
@@ -224,9 +224,9 @@ fn an_empty_object_is_one_empty_segment() {
 
 #[test]
 fn metadata_names_the_latest_version_and_its_size() {
-    let mut world = World::new(250, Unknown::Silence);
-    assert!(world.exact("/p/32=metadata").is_none(), "CanBePrefix is part of the question");
-    let data = world.prefix("/p/32=metadata").expect("metadata");
+    let mut harness = Harness::new(250, Unknown::Silence);
+    assert!(harness.exact("/p/32=metadata").is_none(), "metadata needs CanBePrefix");
+    let data = harness.prefix("/p/32=metadata").expect("metadata");
     assert!(name("/p/32=metadata").is_prefix_of(data.name()));
     assert_eq!(data.name().len(), 4);
     assert!(!data.freshness().is_zero());
@@ -238,21 +238,21 @@ fn metadata_names_the_latest_version_and_its_size() {
 
 #[test]
 fn prefix_probes_bring_the_first_segment() {
-    let mut world = World::new(250, Unknown::Silence);
+    let mut harness = Harness::new(250, Unknown::Silence);
     for uri in ["/p", "/p/v=1"] {
-        let data = world.prefix(uri).expect("segment 0");
+        let data = harness.prefix(uri).expect("segment 0");
         assert_eq!(*data.name(), name("/p/v=1/seg=0"));
-        assert!(world.exact(uri).is_none(), "without CanBePrefix it would not satisfy {uri}");
+        assert!(harness.exact(uri).is_none(), "without CanBePrefix it would not satisfy {uri}");
     }
 }
 
 #[test]
-fn a_signature_is_made_once_and_the_packet_stays_the_same() {
-    let mut world = World::new(250, Unknown::Silence);
-    let first = world.exact("/p/v=1/seg=1").expect("segment 1");
-    let second = world.exact("/p/v=1/seg=1").expect("segment 1");
+fn signature_is_made_once() {
+    let mut harness = Harness::new(250, Unknown::Silence);
+    let first = harness.exact("/p/v=1/seg=1").expect("segment 1");
+    let second = harness.exact("/p/v=1/seg=1").expect("segment 1");
     assert_eq!(first.wire(), second.wire());
-    let signed: Vec<_> = world
+    let signed: Vec<_> = harness
         .events
         .iter()
         .filter_map(|event| match event {
@@ -264,10 +264,10 @@ fn a_signature_is_made_once_and_the_packet_stays_the_same() {
 }
 
 #[test]
-fn unknown_names_are_refused_or_ignored_as_configured() {
+fn unknown_names_are_answered_as_configured() {
     let strange = ["/p/v=1/seg=99", "/p/v=2/seg=0", "/p/x/v=1/seg=0", "/p/x", "/p/seg=0"];
-    let mut silent = World::new(250, Unknown::Silence);
-    let mut clear = World::new(250, Unknown::Nack);
+    let mut silent = Harness::new(250, Unknown::Silence);
+    let mut clear = Harness::new(250, Unknown::Nack);
     for uri in strange {
         assert!(silent.exact(uri).is_none(), "{uri}");
         let data = clear.exact(uri).expect("an application Nack");
@@ -277,32 +277,32 @@ fn unknown_names_are_refused_or_ignored_as_configured() {
 }
 
 #[test]
-fn a_source_that_changes_ends_its_version_and_begins_a_new_one() {
-    let mut world = World::new(250, Unknown::Silence);
-    assert!(world.exact("/p/v=1/seg=0").is_some());
-    world.rewrite(90);
-    assert!(world.exact("/p/v=1/seg=1").is_none());
-    assert!(world.events.contains(&Event::SourceEnded));
-    assert!(world.exact("/p/v=1/seg=0").is_none(), "the old version has ended for good");
-    world.now = Instant::from_millis(200);
-    let metadata = world.prefix("/p/32=metadata").expect("metadata");
+fn changed_source_ends_its_version() {
+    let mut harness = Harness::new(250, Unknown::Silence);
+    assert!(harness.exact("/p/v=1/seg=0").is_some());
+    harness.rewrite(90);
+    assert!(harness.exact("/p/v=1/seg=1").is_none());
+    assert!(harness.events.contains(&Event::SourceEnded));
+    assert!(harness.exact("/p/v=1/seg=0").is_none(), "the old version has ended for good");
+    harness.now = Instant::from_millis(200);
+    let metadata = harness.prefix("/p/32=metadata").expect("metadata");
     let metadata = Metadata::decode(metadata.content_bytes()).expect("valid metadata");
     assert_eq!(metadata.versioned, name("/p/v=2"));
-    let data = world.exact("/p/v=2/seg=0").expect("the new version");
+    let data = harness.exact("/p/v=2/seg=0").expect("the new version");
     assert_eq!(data.content(), [0xAA; 90]);
 }
 
 #[test]
-fn a_flood_of_questions_for_metadata_costs_one_signature_per_freshness() {
-    let mut world = World::new(250, Unknown::Silence);
-    let first = world.prefix("/p/32=metadata").expect("metadata");
-    world.now = Instant::from_millis(5);
-    assert_eq!(world.prefix("/p/32=metadata").expect("metadata").name(), first.name());
-    world.now = Instant::from_millis(11);
-    assert_ne!(world.prefix("/p/32=metadata").expect("metadata").name(), first.name());
+fn metadata_is_signed_once_per_freshness_period() {
+    let mut harness = Harness::new(250, Unknown::Silence);
+    let first = harness.prefix("/p/32=metadata").expect("metadata");
+    harness.now = Instant::from_millis(5);
+    assert_eq!(harness.prefix("/p/32=metadata").expect("metadata").name(), first.name());
+    harness.now = Instant::from_millis(11);
+    assert_ne!(harness.prefix("/p/32=metadata").expect("metadata").name(), first.name());
 }
 
-/// Questions of all kinds for an object of 300 segments, no segment twice.
+/// Interests of all kinds for an object of 300 segments, no segment twice.
 fn questions() -> Vec<Interest> {
     let mut questions: Vec<Interest> =
         (0..300).map(|segment| Interest::new(name(&format!("/p/v=1/seg={segment}")))).collect();
@@ -321,13 +321,13 @@ fn questions() -> Vec<Interest> {
 }
 
 #[test]
-fn questions_that_come_together_are_answered_as_if_one_by_one() {
+fn simultaneous_interests_are_answered_like_single_ones() {
     for torn_at in [None, Some(0), Some(2_000), Some(6_400), Some(29_900)] {
         for unknown in [Unknown::Nack, Unknown::Silence] {
-            let mut together = World::new(30_000, unknown);
-            let mut single = World::new(30_000, unknown);
-            for world in [&together, &single] {
-                world.paper.borrow_mut().torn_at = torn_at;
+            let mut together = Harness::new(30_000, unknown);
+            let mut single = Harness::new(30_000, unknown);
+            for harness in [&together, &single] {
+                harness.paper.borrow_mut().torn_at = torn_at;
             }
             for _ in 0..2 {
                 let each: Vec<String> = questions()
@@ -351,10 +351,10 @@ fn questions_that_come_together_are_answered_as_if_one_by_one() {
 }
 
 #[test]
-fn a_segment_asked_for_twice_at_once_is_the_same_packet_twice() {
-    let mut world = World::new(250, Unknown::Silence);
+fn duplicate_interests_get_the_same_packet() {
+    let mut harness = Harness::new(250, Unknown::Silence);
     let question = Interest::new(name("/p/v=1/seg=1"));
-    let outputs = world.ask_together(&[question.clone(), question]);
+    let outputs = harness.ask_together(&[question.clone(), question]);
     let packets: Vec<_> = outputs
         .iter()
         .filter_map(|it| it.strip_prefix("Data").map(|it| it.split("path").next()))
@@ -363,44 +363,44 @@ fn a_segment_asked_for_twice_at_once_is_the_same_packet_twice() {
     assert_eq!(packets[0], packets[1]);
 }
 
-/// One world that reads and signs, and one that describes; in the second, reading fails.
-fn worlds(shape: SignatureShape) -> (World, World) {
-    let encoded = World::new(30_050, Unknown::Nack);
-    let described = World::with_form(30_050, Unknown::Nack, Form::Described(shape));
+/// A harness that reads and signs, and one that describes; in the second, reading fails.
+fn harnesses(shape: SignatureShape) -> (Harness, Harness) {
+    let encoded = Harness::new(30_050, Unknown::Nack);
+    let described = Harness::with_form(30_050, Unknown::Nack, Form::Described(shape));
     described.paper.borrow_mut().torn_at = Some(0);
     (encoded, described)
 }
 
 #[test]
-fn described_segments_say_what_encoded_ones_say_and_nothing_is_read_for_them() {
-    let (mut encoded, mut described) = worlds(SignatureShape::of(&DigestSigner));
+fn described_segments_equal_encoded_ones() {
+    let (mut encoded, mut described) = harnesses(SignatureShape::of(&DigestSigner));
     let mut segments = 0;
     for question in questions() {
         let expected = encoded.ask(question.clone()).expect("an answer");
         let answer = described.ask(question).expect("an answer");
-        let said = |data: &Data| {
+        let fields = |data: &Data| {
             let parts = (data.name().clone(), data.content_type(), data.freshness());
             (parts, data.content().len(), data.encoded_len(), format!("{:?}", data.final_block()))
         };
-        assert_eq!(said(&answer), said(&expected));
+        assert_eq!(fields(&answer), fields(&expected));
         let is_segment = !expected.content().is_empty() && expected.name().len() == 3;
         assert_eq!(answer.is_described(), is_segment, "{answer:?}");
         segments += usize::from(is_segment);
     }
     assert_eq!(segments, 301);
-    let served = |world: &World| {
-        let octets = world.events.iter().filter_map(|event| match event {
+    let served = |harness: &Harness| {
+        let bytes = harness.events.iter().filter_map(|event| match event {
             Event::Served { content_bytes, .. } => Some(u64::from(*content_bytes)),
             _ => None,
         });
-        (octets.sum::<u64>(), world.events.len())
+        (bytes.sum::<u64>(), harness.events.len())
     };
     assert_eq!(served(&described), (30_050, served(&encoded).1));
 }
 
 #[test]
 fn described_segments_are_found_by_prefix_like_others() {
-    let (mut encoded, mut described) = worlds(SignatureShape::Digest);
+    let (mut encoded, mut described) = harnesses(SignatureShape::Digest);
     for uri in ["/p", "/p/v=1"] {
         let answer = described.prefix(uri).expect("segment 0");
         assert!(answer.is_described());
@@ -409,14 +409,14 @@ fn described_segments_are_found_by_prefix_like_others() {
 }
 
 #[test]
-fn packets_of_a_given_length_have_it_whatever_their_name_and_content() {
+fn packets_have_the_given_total_length() {
     let shape = SignatureShape::Total { packet_bytes: 1_100 };
-    let (_, mut described) = worlds(shape);
+    let (_, mut described) = harnesses(shape);
     for segment in [0, 255, 256, 300] {
         let data = described.exact(&format!("/p/v=1/seg={segment}")).expect("a segment");
         assert_eq!((data.encoded_len(), data.wire().len()), (1_100, 1_100));
     }
-    let (_, mut described) = worlds(SignatureShape::Total { packet_bytes: 90 });
-    let data = described.exact("/p/v=1/seg=0").expect("a refusal: 100 octets do not fit into 90");
+    let (_, mut described) = harnesses(SignatureShape::Total { packet_bytes: 90 });
+    let data = described.exact("/p/v=1/seg=0").expect("a Nack: 100 bytes do not fit into 90");
     assert_eq!(data.content_type(), ContentType::Nack);
 }

@@ -1,4 +1,4 @@
-//! The producer loop and content that changes: a version means one content.
+//! The producer loop with changing content: a version identifies one content.
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::Interest;
 use recoup_packet::metadata::Metadata;
@@ -15,17 +15,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A file in memory, whose version does not tell one content from another.
+/// A file in memory, whose version does not change with its content.
 #[derive(Debug)]
 struct File {
     content: Vec<u8>,
     version: Option<u64>,
-    /// Grows with each change.
+    /// Increases with each change.
     stamp: u64,
     settled: Instant,
     /// Sources keep the content of their opening.
     is_kept: bool,
-    /// The content changes while the segment at this offset is read.
+    /// The content changes during a read at this offset.
     rewrite_at: Option<u64>,
 }
 
@@ -90,14 +90,14 @@ impl Library for Folder {
     }
 }
 
-struct World {
+struct Harness {
     serve: Serve,
     file: Rc<RefCell<File>>,
     now: Instant,
     events: Vec<Event>,
 }
 
-impl World {
+impl Harness {
     fn new(bytes: usize) -> Self {
         Self::with(bytes, Some(1), true)
     }
@@ -148,7 +148,7 @@ impl World {
         self.poll()
     }
 
-    /// Asks, and lets time pass until there is an answer.
+    /// Sends an Interest, and advances the time until there is an answer.
     fn ask(&mut self, uri: &str) -> Data {
         let mut answers = self.ask_together([uri.to_owned()]);
         while answers.is_empty() {
@@ -159,7 +159,7 @@ impl World {
         answers.remove(0)
     }
 
-    fn is_refused(&mut self, uri: &str) -> bool {
+    fn is_nacked(&mut self, uri: &str) -> bool {
         self.ask(uri).content_type() == ContentType::Nack
     }
 
@@ -170,7 +170,7 @@ impl World {
         Metadata::decode(data.content_bytes()).ok().map(|metadata| metadata.versioned)
     }
 
-    /// The file changes; `change` changes the content.
+    /// Changes the file; `change` changes the content.
     fn change(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut file = self.file.borrow_mut();
         change(&mut file.content);
@@ -192,166 +192,166 @@ fn segments(count: u64) -> impl Iterator<Item = String> {
 
 #[test]
 fn changed_source_holds_back_its_whole_batch() {
-    let mut world = World::new(3_000);
-    world.file.borrow_mut().rewrite_at = Some(2_000);
-    let answers = world.ask_together(segments(30));
+    let mut harness = Harness::new(3_000);
+    harness.file.borrow_mut().rewrite_at = Some(2_000);
+    let answers = harness.ask_together(segments(30));
     assert_eq!(answers.len(), 0, "they wait");
-    world.now = world.serve.deadline().expect("they wait");
-    // No segment had left, so the version means the new content.
-    let answers = world.poll();
+    harness.now = harness.serve.deadline().expect("they wait");
+    // No segment had been sent, so the version identifies the new content.
+    let answers = harness.poll();
     assert_eq!(answers.len(), 30);
     assert!(answers.iter().all(|data| data.content() == [0xAA; 100]), "a mix left");
 }
 
 #[test]
 fn rewrite_after_a_batch_ends_the_version() {
-    let mut world = World::new(3_000);
-    assert_eq!(world.ask_together(segments(20)).len(), 20);
-    world.file.borrow_mut().rewrite_at = Some(2_500);
-    assert_eq!(world.ask_together(segments(30)).len(), 0);
-    world.now = world.serve.deadline().expect("they wait");
-    let answers = world.poll();
-    let refused = answers.iter().filter(|data| data.content_type() == ContentType::Nack);
-    assert_eq!((refused.count(), answers.len()), (30, 30));
-    assert_eq!(world.ended(), 1);
-    assert_eq!(world.latest(), Some(name("/p/v=2")), "the next free number");
-    assert_eq!(world.ask("/p/v=2/seg=0").content(), [0xAA; 100]);
-    assert!(world.is_refused("/p/v=1/seg=0"));
+    let mut harness = Harness::new(3_000);
+    assert_eq!(harness.ask_together(segments(20)).len(), 20);
+    harness.file.borrow_mut().rewrite_at = Some(2_500);
+    assert_eq!(harness.ask_together(segments(30)).len(), 0);
+    harness.now = harness.serve.deadline().expect("they wait");
+    let answers = harness.poll();
+    let nacked = answers.iter().filter(|data| data.content_type() == ContentType::Nack);
+    assert_eq!((nacked.count(), answers.len()), (30, 30));
+    assert_eq!(harness.ended(), 1);
+    assert_eq!(harness.latest(), Some(name("/p/v=2")), "the next free number");
+    assert_eq!(harness.ask("/p/v=2/seg=0").content(), [0xAA; 100]);
+    assert!(harness.is_nacked("/p/v=1/seg=0"));
 }
 
 #[test]
 fn equal_content_in_another_state_keeps_its_version() {
     for served in [1, 127, 128, 129, 300] {
-        let mut world = World::new(30_000);
-        assert_eq!(world.ask_together(segments(served)).len(), served as usize);
-        world.change(|_| {});
+        let mut harness = Harness::new(30_000);
+        assert_eq!(harness.ask_together(segments(served)).len(), served as usize);
+        harness.change(|_| {});
         for segment in [0, 299] {
-            let data = world.ask(&format!("/p/v=1/seg={segment}"));
-            assert_eq!(data.content(), &world.file.borrow().content[segment * 100..][..100]);
+            let data = harness.ask(&format!("/p/v=1/seg={segment}"));
+            assert_eq!(data.content(), &harness.file.borrow().content[segment * 100..][..100]);
         }
-        assert_eq!((world.latest(), world.ended()), (Some(name("/p/v=1")), 0));
+        assert_eq!((harness.latest(), harness.ended()), (Some(name("/p/v=1")), 0));
     }
 }
 
 #[test]
 fn one_different_byte_ends_the_version() {
     for place in [0, 12_799, 12_800, 29_999] {
-        let mut world = World::new(30_000);
-        assert_eq!(world.ask_together(segments(300)).len(), 300);
-        world.change(|content| content[place] ^= 1);
-        assert!(world.is_refused("/p/v=1/seg=7"), "{place}");
-        assert_eq!((world.latest(), world.ended()), (Some(name("/p/v=2")), 1));
+        let mut harness = Harness::new(30_000);
+        assert_eq!(harness.ask_together(segments(300)).len(), 300);
+        harness.change(|content| content[place] ^= 1);
+        assert!(harness.is_nacked("/p/v=1/seg=7"), "{place}");
+        assert_eq!((harness.latest(), harness.ended()), (Some(name("/p/v=2")), 1));
     }
 }
 
 #[test]
 fn another_length_ends_the_version() {
-    let mut world = World::new(3_000);
-    assert_eq!(world.ask_together(segments(3)).len(), 3);
-    world.change(|content| content.truncate(2_000));
-    assert!(world.is_refused("/p/v=1/seg=1"));
-    assert_eq!(world.latest(), Some(name("/p/v=2")));
+    let mut harness = Harness::new(3_000);
+    assert_eq!(harness.ask_together(segments(3)).len(), 3);
+    harness.change(|content| content.truncate(2_000));
+    assert!(harness.is_nacked("/p/v=1/seg=1"));
+    assert_eq!(harness.latest(), Some(name("/p/v=2")));
 }
 
 #[test]
 fn interests_wait_while_content_is_compared() {
-    let mut world = World::new(30_000);
-    assert_eq!(world.ask_together(segments(300)).len(), 300);
-    world.change(|_| {});
-    assert_eq!(world.ask_together(segments(5)).len(), 0, "300 segments are two steps and a rest");
-    let begin = world.now;
+    let mut harness = Harness::new(30_000);
+    assert_eq!(harness.ask_together(segments(300)).len(), 300);
+    harness.change(|_| {});
+    assert_eq!(harness.ask_together(segments(5)).len(), 0, "300 segments are two steps and a rest");
+    let begin = harness.now;
     let mut answers = Vec::new();
     while answers.is_empty() {
-        world.now = world.serve.deadline().expect("they wait");
-        answers = world.poll();
+        harness.now = harness.serve.deadline().expect("they wait");
+        answers = harness.poll();
     }
     assert_eq!(answers.len(), 5);
-    assert!(world.now.since(begin) <= Duration::from_millis(5), "{:?}", world.now);
+    assert!(harness.now.since(begin) <= Duration::from_millis(5), "{:?}", harness.now);
 }
 
 #[test]
 fn fixed_number_never_stands_for_other_content() {
     for version in [None, Some(1)] {
-        let mut world = World::with(3_000, version, false);
+        let mut harness = Harness::with(3_000, version, false);
         let uri = if version.is_some() { "/p/v=1/seg=0" } else { "/p/seg=0" };
-        assert!(!world.is_refused(uri));
-        world.change(|content| *content = vec![7; 2_000]);
-        assert!(world.is_refused(uri), "of another length, and no number is free");
-        assert_eq!(world.latest(), None);
+        assert!(!harness.is_nacked(uri));
+        harness.change(|content| *content = vec![7; 2_000]);
+        assert!(harness.is_nacked(uri), "of another length, and no number is free");
+        assert_eq!(harness.latest(), None);
     }
 }
 
 #[test]
 fn kept_content_outlives_other_content_of_its_number() {
-    let mut world = World::new(3_000);
-    world.file.borrow_mut().is_kept = true;
-    assert_eq!(world.ask_together(segments(3)).len(), 3);
-    world.change(|content| content.fill(9));
-    assert_eq!(world.latest(), Some(name("/p/v=2")));
-    assert_eq!(world.ask("/p/v=2/seg=0").content(), [9; 100]);
+    let mut harness = Harness::new(3_000);
+    harness.file.borrow_mut().is_kept = true;
+    assert_eq!(harness.ask_together(segments(3)).len(), 3);
+    harness.change(|content| content.fill(9));
+    assert_eq!(harness.latest(), Some(name("/p/v=2")));
+    assert_eq!(harness.ask("/p/v=2/seg=0").content(), [9; 100]);
     let old: Vec<u8> = (100..200u16).map(|i| (i % 101) as u8).collect();
-    assert_eq!(world.ask("/p/v=1/seg=1").content(), old);
-    assert_eq!(world.latest(), Some(name("/p/v=2")));
-    assert_eq!(world.ended(), 0);
+    assert_eq!(harness.ask("/p/v=1/seg=1").content(), old);
+    assert_eq!(harness.latest(), Some(name("/p/v=2")));
+    assert_eq!(harness.ended(), 0);
 }
 
 #[test]
 fn fixed_number_keeps_content_that_is_kept() {
-    let mut world = World::with(3_000, Some(1), false);
-    world.file.borrow_mut().is_kept = true;
-    assert_eq!(world.ask_together(segments(3)).len(), 3);
-    world.change(|content| *content = vec![9; 2_000]);
-    assert_eq!(world.latest(), Some(name("/p/v=1")));
-    assert_eq!(world.ask("/p/v=1/seg=29").content().len(), 100);
+    let mut harness = Harness::with(3_000, Some(1), false);
+    harness.file.borrow_mut().is_kept = true;
+    assert_eq!(harness.ask_together(segments(3)).len(), 3);
+    harness.change(|content| *content = vec![9; 2_000]);
+    assert_eq!(harness.latest(), Some(name("/p/v=1")));
+    assert_eq!(harness.ask("/p/v=1/seg=29").content().len(), 100);
 }
 
 #[test]
 fn unsettled_source_is_read_when_it_has_settled() {
-    let mut world = World::new(300);
-    world.file.borrow_mut().settled = Instant::from_millis(30);
-    assert_eq!(world.ask_together(segments(3)).len(), 0);
-    assert_eq!(world.serve.deadline(), Some(Instant::from_millis(30)));
-    world.now = Instant::from_millis(30);
-    assert_eq!(world.poll().len(), 3);
-    assert_eq!(world.serve.deadline(), None);
+    let mut harness = Harness::new(300);
+    harness.file.borrow_mut().settled = Instant::from_millis(30);
+    assert_eq!(harness.ask_together(segments(3)).len(), 0);
+    assert_eq!(harness.serve.deadline(), Some(Instant::from_millis(30)));
+    harness.now = Instant::from_millis(30);
+    assert_eq!(harness.poll().len(), 3);
+    assert_eq!(harness.serve.deadline(), None);
 }
 
 #[test]
 fn source_that_never_settles_is_given_up() {
-    let mut world = World::new(300);
-    assert_eq!(world.ask_together(segments(1)).len(), 1);
+    let mut harness = Harness::new(300);
+    assert_eq!(harness.ask_together(segments(1)).len(), 1);
     for _ in 0..10_000 {
-        world.change(|_| {});
-        let settled = world.now + Duration::from_millis(20);
-        world.file.borrow_mut().settled = settled;
-        assert_eq!(world.ask_together([]).len(), 0);
-        if world.now < Instant::from_millis(100) {
-            assert_eq!(world.ask_together(segments(2)).len(), 0);
+        harness.change(|_| {});
+        let settled = harness.now + Duration::from_millis(20);
+        harness.file.borrow_mut().settled = settled;
+        assert_eq!(harness.ask_together([]).len(), 0);
+        if harness.now < Instant::from_millis(100) {
+            assert_eq!(harness.ask_together(segments(2)).len(), 0);
         }
-        match world.serve.deadline() {
-            Some(deadline) => world.now = deadline,
+        match harness.serve.deadline() {
+            Some(deadline) => harness.now = deadline,
             None => break,
         }
     }
-    assert_eq!(world.serve.deadline(), None, "the Interests have expired");
+    assert_eq!(harness.serve.deadline(), None, "the Interests have expired");
 }
 
 #[test]
 fn evicted_version_keeps_its_meaning() {
     for changes in [false, true] {
-        let mut world = World::new(300);
-        assert!(!world.is_refused("/p/v=1/seg=0"));
+        let mut harness = Harness::new(300);
+        assert!(!harness.is_nacked("/p/v=1/seg=0"));
         for other in 0..64 {
-            world.ask(&format!("/p/{other}/32=metadata"));
+            harness.ask(&format!("/p/{other}/32=metadata"));
         }
         if changes {
-            world.change(|content| content.fill(9));
+            harness.change(|content| content.fill(9));
         }
-        assert_eq!(world.is_refused("/p/v=1/seg=1"), changes);
+        assert_eq!(harness.is_nacked("/p/v=1/seg=1"), changes);
         let expected = if changes { "/p/v=2" } else { "/p/v=1" };
-        assert_eq!(world.latest(), Some(name(expected)));
-        // The signature of segment 0 was forgotten, so nothing can vouch for the version.
-        world.change(|content| content[0] ^= 1);
-        assert!(world.is_refused("/p/v=1/seg=1"));
+        assert_eq!(harness.latest(), Some(name(expected)));
+        // The signature of segment 0 was forgotten, so the version cannot continue.
+        harness.change(|content| content[0] ^= 1);
+        assert!(harness.is_nacked("/p/v=1/seg=1"));
     }
 }

@@ -1,11 +1,12 @@
 //! Windows over rounds, drawn as text and compared with `window_curves.txt`.
 //!
-//! Each round is one round trip: all that the window allows is sent, answered and, where the script
-//! says so, lost. Where a bottleneck has a queue, round trips last as long as it takes to pass on what
-//! is under way. A change to an algorithm shows as a change to its picture; to accept it, run the
-//! test with `RECOUP_REWRITE=1`.
-//! Losses are told by timers, or by the order of arrivals: then the rest of the round comes out of order, and
-//! recovery ends with the round.
+//! Each round is one round trip: all segments that the window allows are sent, answered and, where the script
+//! requires it, lost. With a queue at the bottleneck, a round trip lasts as long as it takes to send the segments in
+//! flight. A change to an algorithm shows as a change to its picture; to accept it, run the test with
+//! `RECOUP_REWRITE=1`.
+//!
+//! Timers or reordering detect the losses. With reordering, the rest of the round arrives out of order, and recovery
+//! ends with the round.
 mod draw;
 
 use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
@@ -20,13 +21,13 @@ struct Curve {
     spec: &'static str,
     rtt: Duration,
     rounds: usize,
-    /// A round whose window is at least this begins with one transmission lost.
+    /// A round whose window is at least this begins with one lost transmission.
     pipe: f64,
-    /// What tells of it.
+    /// Signal of the loss.
     sign: Sign,
     /// In these rounds the application sends only four segments.
     idle: std::ops::Range<usize>,
-    /// What the bottleneck passes on, segments per second; the rest waits in an endless queue.
+    /// Rate of the bottleneck, segments per second; other segments wait in an endless queue.
     rate: f64,
 }
 
@@ -67,13 +68,13 @@ const CURVES: &[Curve] = &[
         )
     },
     by_timer("NewReno: a timeout begins anew", "newreno", 40.0),
-    by_order("NewReno: losses told by order", "newreno", 40.0),
+    by_order("NewReno: losses by reordering", "newreno", 40.0),
     by_timer("Udugama's NewReno: timeouts", "udugama2013(flavour=newreno)", 90.0),
-    by_order("Udugama's NewReno: losses told by order", "udugama2013(flavour=newreno)", 90.0),
+    by_order("Udugama's NewReno: losses by reordering", "udugama2013(flavour=newreno)", 90.0),
     by_timer("Udugama's CUBIC: timeouts", "udugama2013(flavour=cubic)", 90.0),
-    by_order("Udugama's CUBIC: losses told by order", "udugama2013(flavour=cubic)", 90.0),
-    by_order("Compound: losses told by order", "compound(init-ssthresh=64)", 90.0),
-    by_order("Udugama's Compound: losses told by order", "udugama2013(flavour=compound)", 90.0),
+    by_order("Udugama's CUBIC: losses by reordering", "udugama2013(flavour=cubic)", 90.0),
+    by_order("Compound: losses by reordering", "compound(init-ssthresh=64)", 90.0),
+    by_order("Udugama's Compound: losses by reordering", "udugama2013(flavour=compound)", 90.0),
     by_timer("Udugama's Compound: timeouts", "udugama2013(flavour=compound)", 90.0),
     Curve {
         rate: 1000.0,
@@ -99,11 +100,11 @@ const CURVES: &[Curve] = &[
     },
     Curve {
         rate: 1000.0,
-        ..by_order("Recoup: a loss in each flight, told by order", "recoup", 90.0)
+        ..by_order("Recoup: a loss in each flight, by reordering", "recoup", 90.0)
     },
 ];
 
-/// What tells of a loss.
+/// Signal of a loss.
 #[derive(Clone, Copy, PartialEq)]
 enum Sign {
     /// A timer, before anything else of the round is answered.
@@ -122,7 +123,7 @@ const fn by_timer(title: &'static str, spec: &'static str, pipe: f64) -> Curve {
     Curve { sign: Sign::LateTimeout, ..curve(title, spec, 100, 70, pipe, 0..0) }
 }
 
-/// Data out of order that tell a loss.
+/// Data out of order that indicate a loss.
 const EVIDENCE: u64 = 3;
 
 const fn curve(
@@ -145,14 +146,14 @@ const fn curve(
     }
 }
 
-/// What was sent in a round trip.
+/// Transmissions of a round trip.
 #[derive(Clone, Copy)]
 struct Flight {
-    /// The send order of its first transmission.
+    /// Send order of its first transmission.
     first: u64,
-    /// How many transmissions it has.
+    /// Number of transmissions.
     count: u64,
-    /// How many were under way when it began.
+    /// Transmissions in flight when it began.
     before: u64,
 }
 
@@ -172,13 +173,13 @@ impl Curve {
         windows
     }
 
-    /// The round-trip time of the `nth` transmission of a flight. Answers trigger requests, so that
-    /// what is under way changes evenly from the flight before to this one; all of it beyond the
-    /// capacity of the path waits, for `under way / rate` in all.
+    /// Round-trip time of the `nth` transmission of a flight. Answers trigger requests, so the number in flight
+    /// changes evenly from the flight before to this one. Segments beyond the capacity of the path wait, for `in
+    /// flight / rate` in all.
     fn rtt(&self, flight: Flight, nth: u64) -> Duration {
         let (before, count) = (flight.before as f64, flight.count as f64);
-        let under_way = before + (count - before) * nth as f64 / count;
-        self.rtt.max(Duration::from_secs_f64(under_way / self.rate))
+        let in_flight = before + (count - before) * nth as f64 / count;
+        self.rtt.max(Duration::from_secs_f64(in_flight / self.rate))
     }
 
     /// One round trip.
@@ -224,7 +225,7 @@ impl Curve {
         control.on_loss(now, &loss);
     }
 
-    /// An answer. Each makes room for the next request: the flight stays as it was.
+    /// Handles an answer. Each answer triggers the next request: the flight keeps its size.
     fn deliver(
         &self,
         control: &mut dyn CongestionControl,

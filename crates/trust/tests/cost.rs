@@ -48,7 +48,8 @@ fn manifests(segments: &[Data], signer: &dyn Signer) -> Vec<Data> {
     lists
         .map(|(part, number)| {
             let digests: Vec<&[u8]> = part.iter().map(Data::signature_value).collect();
-            let builder = DataBuilder::new(&manifest::name(&object(), number));
+            let name = manifest::name(&object(), number);
+            let builder = DataBuilder::new(&name);
             builder.content_type(ContentType::Manifest).build(&digests.concat(), signer)
         })
         .collect()

@@ -57,9 +57,9 @@ impl<L> Content<L> {
 
 impl<L: Load> Load for Content<L> {
     /// Bytes above the LLC header; management frames have none, and count as if they had.
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         match self {
-            Self::Above(load) => load.octets(),
+            Self::Above(load) => load.bytes(),
             Self::Management(Management::Beacon) => 160,
             Self::Management(Management::AuthenticationRequest) => 6,
             Self::Management(Management::AuthenticationResponse) => 6,

@@ -301,7 +301,7 @@ impl MediumPlan {
     /// Bytes of an MPDU that carries `load`, and `more` as an A-MSDU.
     pub(super) fn mpdu_bytes<L: Load>(&self, load: &L, more: &[L]) -> u32 {
         if more.is_empty() {
-            return load.octets() + self.overhead_bytes();
+            return load.bytes() + self.overhead_bytes();
         }
         self.header_bytes() + amsdu_bytes(std::iter::once(load).chain(more)) + FCS_BYTES
     }
@@ -330,7 +330,7 @@ impl MediumPlan {
 
 /// Bytes of an A-MSDU of these loads: each begins at a multiple of four.
 pub(super) fn amsdu_bytes<'a, L: Load + 'a>(loads: impl Iterator<Item = &'a L>) -> u32 {
-    let subframes = loads.map(|load| SUBFRAME_BYTES + LLC_BYTES + load.octets());
+    let subframes = loads.map(|load| SUBFRAME_BYTES + LLC_BYTES + load.bytes());
     subframes.fold(0, |sum: u32, bytes| sum.next_multiple_of(4) + bytes)
 }
 

@@ -137,10 +137,10 @@ pub(super) fn rejected(verb: Verb, error: &ManagementError) -> Failure {
 /// The remedy for a rejected command, if its message has none.
 fn advice(error: &ManagementError) -> Option<&'static str> {
     match error {
-        ManagementError::Refused { code: 403, .. } => {
+        ManagementError::Rejected { code: 403, .. } => {
             Some("if it wants commands signed by a key that it trusts, name one with --sign")
         }
-        ManagementError::Refused { code: 501, .. } => {
+        ManagementError::Rejected { code: 501, .. } => {
             Some("it may not be a forwarder with NFD's management")
         }
         _ => None,
@@ -153,9 +153,9 @@ fn unanswered(name: &Name, error: &ManagementError) -> Failure {
 
 fn exit(error: &ManagementError) -> Exit {
     match error {
-        ManagementError::Refused { code: 404 | 410, .. } => Exit::NotFound,
-        ManagementError::Refused { code: 400 | 406 | 414, .. } => Exit::Usage,
-        ManagementError::Refused { .. } | ManagementError::Malformed(_) => Exit::Other,
+        ManagementError::Rejected { code: 404 | 410, .. } => Exit::NotFound,
+        ManagementError::Rejected { code: 400 | 406 | 414, .. } => Exit::Usage,
+        ManagementError::Rejected { .. } | ManagementError::Malformed(_) => Exit::Other,
         ManagementError::NoAnswer { .. } => Exit::TimedOut,
         ManagementError::Nack(_) => Exit::Unreachable,
     }

@@ -126,9 +126,9 @@ impl Show for FaceStatus {
         };
         let mtu = self.mtu.map_or_else(String::new, |mtu| format!(" mtu={mtu}"));
         let incoming =
-            way(counters.in_interests, counters.in_data, counters.in_nacks, counters.in_octets);
+            way(counters.in_interests, counters.in_data, counters.in_nacks, counters.in_bytes);
         let outgoing =
-            way(counters.out_interests, counters.out_data, counters.out_nacks, counters.out_octets);
+            way(counters.out_interests, counters.out_data, counters.out_nacks, counters.out_bytes);
         format!(
             "  face {face_id}  remote={uri} local={local_uri}{mtu}\n      {} {} {} {}\n      \
              in   {incoming}\n      out  {outgoing}\n",
@@ -153,8 +153,8 @@ impl Show for FaceStatus {
             "data_out": counters.out_data,
             "nacks_in": counters.in_nacks,
             "nacks_out": counters.out_nacks,
-            "octets_in": counters.in_octets,
-            "octets_out": counters.out_octets,
+            "octets_in": counters.in_bytes,
+            "octets_out": counters.out_bytes,
         });
         if let (Some(document), Value::Object(more)) = (document.as_object_mut(), more) {
             document.extend(more);

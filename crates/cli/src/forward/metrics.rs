@@ -138,7 +138,7 @@ fn of_faces(out: &mut Metrics, faces: &[FacePicture]) {
     out.about("face_octets_total", "counter", "Bytes of frames that a face carried.");
     for face in faces {
         let it = &face.status.counters;
-        for (direction, octets) in [("in", it.in_octets), ("out", it.out_octets)] {
+        for (direction, octets) in [("in", it.in_bytes), ("out", it.out_bytes)] {
             labelled(out, "face_octets_total", face, &[("direction", direction)], octets);
         }
     }

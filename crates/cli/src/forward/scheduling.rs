@@ -42,7 +42,7 @@ impl SchedulingKeys {
         let capacity = Capacity {
             sending_bits: known(self.rate_bits),
             receiving_bits: known(self.rate_in_bits.or(self.rate_bits)),
-            overhead_octets: self.overhead_octets.unwrap_or_default(),
+            overhead_bytes: self.overhead_octets.unwrap_or_default(),
             ..Capacity::default()
         };
         Some(Scheduling { discipline: self.scheduler??, capacity })

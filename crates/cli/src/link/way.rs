@@ -66,7 +66,7 @@ struct Frame {
 }
 
 impl Load for Frame {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         self.charge
     }
 }
@@ -136,7 +136,7 @@ impl Way {
     fn charge(&self, frame: &Bytes) -> u32 {
         match self.interest {
             Some(bytes) if is_interest(frame) => bytes,
-            _ => frame.octets().saturating_add(self.overhead),
+            _ => frame.bytes().saturating_add(self.overhead),
         }
     }
 

@@ -1,11 +1,11 @@
-//! Reports of a node to consumers: that it answered, and which announced names it has.
+//! Reports of a node to consumers: its identifier in answers, and the announced names that it stores.
 //!
-//! Source: Nikzad et al. 2022, section 5, after CCTCP: a node that sends an announced Interest on leaves a record
-//! with the time; on the way back it replaces the time by how long the answer took from there. Only durations
-//! measured by one clock are ever subtracted.
+//! Source: Nikzad et al. 2022, section 5, after CCTCP. A node that forwards an announced Interest adds a record with
+//! the time. On the way back it replaces the time by the duration until the answer. Only times of one clock are ever
+//! subtracted.
 //!
-//! Differences: the node that answers for its producer says so in its record, so that consumers know where the origin
-//! is; a node without `ProviderId` leaves no records.
+//! Differences: the record of a node that answers for its producer marks the origin; a node without `ProviderId` adds
+//! no records.
 use super::{Edge, Forwarder};
 use crate::options::Anticipation;
 use crate::packet::Hop;
@@ -17,14 +17,14 @@ use recoup_packet::lp::{Ignorable, field};
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
-    /// Notes in an answer who gave it.
+    /// Adds this node's identifier to an answer.
     pub(crate) fn add_provider_id(&self, hop: &mut Hop) {
         if self.provider_id.is_some() {
             hop.extra_mut().provider = self.provider_id;
         }
     }
 
-    /// Leaves a record with an announced Interest that goes on.
+    /// Adds a record to an announced Interest that is forwarded.
     pub(crate) fn add_record(&self, now: Instant, hop: &mut Hop) {
         let Some(node) = self.recorder() else {
             return;
@@ -42,7 +42,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// On Data that passes, the time in this node's own record becomes a duration.
+    /// Replaces the time in this node's own record by a duration, in Data that passes.
     pub(crate) fn settle_record(&self, now: Instant, hop: &mut Hop) {
         let Some(node) = self.recorder() else {
             return;
@@ -63,7 +63,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// What of an Interest's fields goes back with the answer, and the answering node's own record.
+    /// Fields of an Interest that are returned with the answer, and the answering node's own record.
     pub(crate) fn send_back(&self, fields: &Ignorable, is_origin: bool, hop: &mut Hop) {
         if fields.is_empty() {
             return;
@@ -78,7 +78,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// An application is asked: keeps what of the Interest's fields goes back with its answer.
+    /// Keeps the fields of an Interest for an application that are returned with its answer.
     pub(crate) fn keep_returned_fields(&mut self, id: PitId, interest: &Interest, came: &Hop) {
         let Some(extra) = came.extra.as_ref().filter(|extra| !extra.carried.is_empty()) else {
             return;
@@ -90,7 +90,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Takes out what goes back with the answer to a pending Interest.
+    /// Takes the fields that are returned with the answer to a pending Interest.
     pub(crate) fn take_returned_fields(&mut self, id: PitId) -> Ignorable {
         let records = self.pit.entry_mut(id).ins_mut().iter_mut();
         let mut kept = records.filter_map(|record| record.rare.as_mut());
@@ -98,12 +98,12 @@ impl<E: Edge> Forwarder<E> {
         kept.map(|rare| std::mem::take(&mut rare.returned_fields)).unwrap_or_default()
     }
 
-    /// The name under which this node leaves records, if it does.
+    /// The identifier of this node in records, if it adds any.
     fn recorder(&self) -> Option<u64> {
         self.provider_id.filter(|_| self.anticipation != Anticipation::Off)
     }
 
-    /// A bit for each announced name that is in the content store. What is no list of names is no name.
+    /// A bit for each announced name that is in the content store. A malformed list has no names.
     fn holds(&self, names: &Bytes) -> u16 {
         if self.cs.is_off() {
             return 0;

@@ -1,7 +1,7 @@
 //! The content store answers an Interest.
 //!
-//! Source: NFD, `Forwarder::onContentStoreHit`. What is in the store came without link fields; it leaves with what the
-//! node itself says, and with those fields of the Interest that are to go back.
+//! Source: NFD, `Forwarder::onContentStoreHit`. Stored Data has no link fields. It gets those of this node, and the
+//! fields of the Interest that are returned.
 use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;

@@ -1,9 +1,9 @@
-//! No stored Data answers an Interest: it becomes pending, or joins those that are, and the strategy decides.
+//! Content store miss: the Interest becomes pending, or is aggregated, and the strategy decides.
 //!
 //! Source: NFD, `Forwarder::onContentStoreMiss`.
 //!
-//! Differences: lifetimes are bounded ([`MAX_LIFETIME`]); the forwarding hint counts if the name has no route but
-//! that of "/", while NFD looks at it first and knows in which region it is.
+//! Differences: lifetimes are limited ([`MAX_LIFETIME`]). The forwarding hint counts if the only route of the name is
+//! that of "/", while NFD looks at it first and knows its region.
 use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::event::NodeEvent;
@@ -36,13 +36,13 @@ impl<E: Edge> Forwarder<E> {
             self.edge.out().event(NodeEvent::CsMiss { hash });
         }
         if self.faces.is_counting() && !self.has_free_slot(ingress, hop, known) {
-            self.refuse(now, ingress, &interest, hop, NackReason::Congestion);
+            self.nack(now, ingress, &interest, hop, NackReason::Congestion);
             return self.drop_interest(ingress, hop, DropReason::TooManyPending);
         }
         let id = match known.map_or_else(|| self.begin(&interest, hash), Ok) {
             Ok(id) => id,
             Err(PitFull) => {
-                self.refuse(now, ingress, &interest, hop, NackReason::Congestion);
+                self.nack(now, ingress, &interest, hop, NackReason::Congestion);
                 return self.drop_interest(ingress, hop, DropReason::PitFull);
             }
         };
@@ -68,14 +68,14 @@ impl<E: Edge> Forwarder<E> {
         Ok(id)
     }
 
-    /// Whether a face may have one more pending Interest, if it is one more.
+    /// Whether a face may have one more pending Interest, if this is one more.
     fn has_free_slot(&self, ingress: FaceId, hop: &Hop, known: Option<PitId>) -> bool {
         let waits = |id| self.pit.entry(id).in_record(ingress).is_some();
         known.is_some_and(waits)
             || self.faces.admits_pending(ingress, limits::slots(hop.bytes), self.pit.limit())
     }
 
-    /// Records who waits for Data, and until when.
+    /// Adds or updates an in-record.
     fn record_downstream(
         &mut self,
         now: Instant,
@@ -105,7 +105,7 @@ impl<E: Edge> Forwarder<E> {
         arrival
     }
 
-    /// A local application says itself by which face its Interest is to leave.
+    /// Follows the NextHopFaceId of a local application.
     fn direct(&self, ingress: FaceId, to: FaceId, interest: &Interest, actions: &mut Vec<Action>) {
         let from = self.faces.facts(ingress);
         let passes = |facts| Scope::of(&interest.name).lets_pass(from, facts);
@@ -116,7 +116,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Lets the strategy of an entry decide.
+    /// Calls the strategy of an entry.
     pub(super) fn consult_strategy(
         &mut self,
         now: Instant,
@@ -133,20 +133,20 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Lets the strategy of an entry know how it ends, if it wants to.
+    /// Notifies the strategy of the end of an entry, if it requires that.
     pub(super) fn notify_strategy(
         &mut self,
         now: Instant,
         id: PitId,
-        tell: impl FnOnce(&mut dyn ForwardingStrategy, &mut Context<'_>, &mut PitEntry),
+        notify: impl FnOnce(&mut dyn ForwardingStrategy, &mut Context<'_>, &mut PitEntry),
     ) {
         let strategy = self.strategies.longest(&self.pit.entry(id).interest().name);
         if strategy.is_some_and(|(_, strategy)| strategy.learns()) {
-            self.consult_strategy(now, id, tell);
+            self.consult_strategy(now, id, notify);
         }
     }
 
-    /// Carries out what the strategy wants done with an Interest that came in.
+    /// Performs the actions of the strategy for an incoming Interest.
     #[expect(clippy::too_many_arguments, reason = "all that is known of one Interest")]
     fn after_interest(
         &mut self,
@@ -179,7 +179,7 @@ impl<E: Edge> Forwarder<E> {
                 Action::Suppress => {}
             }
         }
-        // It comes last.
+        // A rejection is the last action.
         if matches!(actions.last(), Some(Action::Reject)) {
             let lost = actions.contains(&Action::Nack { reason: NackReason::Mobility });
             let reason = if lost { DropReason::WayLost } else { DropReason::NoRoute };
@@ -187,7 +187,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Reports what became of an Interest.
+    /// Reports the outcome of an Interest.
     fn report_outcome(
         &mut self,
         hop: &Hop,
@@ -210,14 +210,14 @@ impl<E: Edge> Forwarder<E> {
     }
 }
 
-/// What few Interests bring along that stays in a record.
+/// Fields that few Interests have and a record keeps.
 fn rare_of(extra: &mut Extra) -> Option<Box<Rare>> {
     let (pit_token, flow_nonce) = (extra.pit_token.take(), field::flow_nonce(&extra.carried));
     let is_there = pit_token.is_some() || flow_nonce.is_some();
     is_there.then(|| Box::new(Rare { pit_token, flow_nonce, ..Rare::default() }))
 }
 
-/// The route of an Interest: that of its name, unless it is only that of "/" and a forwarding hint knows better.
+/// The route of an Interest: that of its name, unless it is only that of "/" and a forwarding hint has a better one.
 pub(crate) fn route<'a>(fib: &'a Fib, interest: &Interest) -> FibMatch<'a> {
     let by_name = fib.longest(&interest.name);
     if interest.forwarding_hint.is_empty() || !by_name.prefix.is_empty() {

@@ -1,9 +1,9 @@
-//! Data comes that nobody waits for.
+//! Unsolicited Data.
 //!
 //! Source: NFD, `Forwarder::onDataUnsolicited`.
 //!
-//! Difference: an application that verifies gets Data for which it still waits. A forged copy that came before has taken the
-//! pending Interest, and only the application can tell which copy is genuine.
+//! Difference: an application that verifies gets Data for which it still waits. An earlier forged copy has consumed
+//! the pending Interest, and only the application recognizes the genuine copy.
 use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::{AppId, FaceId};
@@ -34,7 +34,7 @@ impl<E: Edge> Forwarder<E> {
         self.edge.out().dropped(ingress, Kind::Data, DropReason::Unsolicited);
     }
 
-    /// Gives Data to each application that still waits for it. Returns false if none does.
+    /// Delivers Data to each application that still waits for it. Returns false if none does.
     fn deliver_unsolicited(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
         let mut next = self.edge.awaiting(AppId(0), data);
         let is_awaited = next.is_some();

@@ -1,4 +1,4 @@
-//! Where packets go that leave the tables, and what the pipelines have to know of the machines there.
+//! Interface between the tables and the machines behind them: links, applications, management.
 use crate::face::{AppId, FaceId};
 use crate::observer::Observer;
 use crate::order::ManagementRequest;
@@ -11,7 +11,7 @@ use recoup_transport::time::Instant;
 /// The part of a flow that the tables know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowPart {
-    /// The neighbour on whose behalf a packet leaves.
+    /// The neighbour for which a packet is forwarded.
     pub(crate) neighbour: FaceId,
     /// Hash of the content that the packet is part of.
     pub(crate) content: u64,
@@ -24,35 +24,35 @@ pub(crate) trait Edge {
     /// The node's outputs, and its observer.
     fn out(&mut self) -> &mut Outbox<Self::Observer>;
 
-    /// Whether packets of any face are scheduled, so that flows have to be known.
+    /// Whether packets of any face are scheduled, which requires flows.
     fn schedules(&self) -> bool;
 
     /// Whether the link of a face recovers losses.
     fn recovers(&self, face: FaceId) -> bool;
 
-    /// A packet leaves by a network face, past its scheduler.
+    /// Sends a packet by a network face, past its scheduler.
     fn transmit(&mut self, now: Instant, face: FaceId, packet: Packet);
 
-    /// An Interest or Data leaves by a network face, through its scheduler if it has one.
+    /// Sends an Interest or Data by a network face, through its scheduler if it has one.
     fn schedule(&mut self, now: Instant, face: FaceId, flow: FlowPart, packet: Packet);
 
-    /// Data that came by `ingress` answers an Interest of this flow, which its scheduler charges with the Data.
+    /// Charges the scheduler of `ingress` for Data that answers an Interest of this flow.
     fn answered(&mut self, ingress: FaceId, flow: FlowPart, nonce: Option<u64>, came: &Hop);
 
-    /// Gives an application something; `false` if it is gone.
+    /// Delivers an input to an application; `false` if it is gone.
     fn deliver(&mut self, now: Instant, app: AppId, input: AppInput) -> bool;
 
-    /// Gives all applications something.
+    /// Delivers an input to all applications.
     fn deliver_to_all(&mut self, now: Instant, input: &AppInput);
 
     /// The application with the lowest number, from `from` on, that still waits for Data.
     fn awaiting(&self, from: AppId, data: &Data) -> Option<AppId>;
 
-    /// Gives the management an Interest.
+    /// Passes an Interest to the management.
     fn manage(&mut self, request: ManagementRequest);
 }
 
-/// An edge for tests of the tables alone: it notes what leaves.
+/// An edge for tests of the tables alone: it records outputs.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct RecordingEdge {

@@ -1,4 +1,4 @@
-//! The faces of a node as its tables know them: what they are, and what they have taken of the tables.
+//! Faces as the tables know them: attributes, counters and slots.
 use super::share::Share;
 use crate::face::{FaceAttributes, FaceId};
 use crate::limits::{self, FaceLimits};
@@ -13,32 +13,32 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(crate) struct Face {
     pub(crate) attributes: FaceAttributes,
-    /// Packets that came by it since it is up; what left is counted by its link.
+    /// Packets received since the face is up; its link counts those sent.
     pub(crate) received: FaceCounters,
-    /// What it has taken, if faces are limited.
+    /// Slots of the face, if faces are limited.
     pub(crate) share: Share,
 }
 
-/// What becomes known of faces by and by.
+/// The network faces that are up, and state of others.
 #[derive(Debug, Default)]
 pub(crate) struct FaceTable {
-    /// By number. Where faces come and go, the others are searched and moved: entries are small.
+    /// By number. Insertions and removals search and move the others: entries are small.
     faces: Vec<(FaceId, Box<Face>)>,
-    /// How many routes lead to each network face, up or not.
+    /// Routes of each network face, up or not.
     routes: BTreeMap<FaceId, u32>,
-    /// What faces may take that have no limits of their own.
+    /// Limits of faces without their own.
     limits: FaceLimits,
-    /// Faces are limited, so it is counted what they take.
+    /// Faces are limited, so their slots are counted.
     is_counting: bool,
-    /// A face is, or was, told by which faces packets came.
+    /// A face has, or had, local fields.
     any_local_fields: bool,
-    /// A face has, or had, a limit of how fast it may ask.
+    /// A face has, or had, a rate limit.
     is_metering: bool,
-    /// Places of the table of pending Interests that network faces have taken, those that are gone included.
+    /// Slots of the PIT taken by network faces, including those that are gone.
     taken: usize,
-    /// Places that provisional faces have taken.
+    /// Slots taken by provisional faces.
     taken_provisionally: usize,
-    /// Faces that lead toward producers.
+    /// Upstream faces.
     upstream: BTreeSet<FaceId>,
 }
 
@@ -52,7 +52,7 @@ impl Faces for FaceTable {
 }
 
 impl FaceTable {
-    /// No faces, which are limited like that when they come.
+    /// A table without faces, with the default limits of faces.
     pub(crate) fn new(limits: FaceLimits) -> Self {
         let (is_counting, is_metering) = (!limits.is_off(), limits.rate.is_some());
         Self { limits, is_counting, is_metering, ..Self::default() }
@@ -64,7 +64,7 @@ impl FaceTable {
         Some(&self.faces[self.place(face).ok()?].1)
     }
 
-    /// A network face that is up, to be changed.
+    /// A network face that is up, mutable.
     #[inline]
     pub(crate) fn get_mut(&mut self, face: FaceId) -> Option<&mut Face> {
         let place = self.place(face).ok()?;
@@ -76,7 +76,8 @@ impl FaceTable {
         self.faces.iter().map(|(id, face)| (*id, face.as_ref()))
     }
 
-    /// Where a face is, or would be. As long as none of those between is gone it is as far from the first as its number.
+    /// Index of a face, or its insertion point. While no face between is gone, the distance from the first is that of
+    /// the numbers.
     #[inline]
     fn place(&self, id: FaceId) -> Result<usize, usize> {
         let first = self.faces.first().map_or(0, |(first, _)| first.0);
@@ -92,7 +93,7 @@ impl FaceTable {
         self.faces.binary_search_by_key(&id, |(known, _)| *known)
     }
 
-    /// A face is up. If its link `stays`, so does what the face has taken.
+    /// Adds a face that is up. If its link `stays`, so do its slots.
     pub(crate) fn up(&mut self, id: FaceId, attributes: FaceAttributes, stays: bool) {
         self.any_local_fields |= attributes.local_fields;
         self.is_metering |= attributes.limits.is_some_and(|limits| limits.rate.is_some());
@@ -110,7 +111,7 @@ impl FaceTable {
         self.faces.insert(place, (id, Box::new(face)));
     }
 
-    /// A face is gone.
+    /// Removes a face.
     pub(crate) fn down(&mut self, id: FaceId) -> Option<Face> {
         self.taken_provisionally -= self.provisional_slots(id);
         self.note_upstream(id, false);
@@ -125,19 +126,19 @@ impl FaceTable {
         };
     }
 
-    /// Whether a face is told by which faces packets came.
+    /// Whether a face gets IncomingFaceId fields.
     #[inline]
     pub(crate) fn has_local_fields(&self, id: FaceId) -> bool {
         self.any_local_fields && self.get(id).is_some_and(|face| face.attributes.local_fields)
     }
 
-    /// Whether it is counted what faces take.
+    /// Whether the slots of faces are counted.
     #[inline]
     pub(crate) const fn is_counting(&self) -> bool {
         self.is_counting
     }
 
-    /// Whether an Interest that came by a network face is not too fast.
+    /// Whether an Interest of a network face is within its rate limit.
     #[inline]
     pub(crate) fn admits(&mut self, now: Instant, id: FaceId) -> bool {
         let default = self.limits;
@@ -150,7 +151,7 @@ impl FaceTable {
         })
     }
 
-    /// Whether an Interest that came by a face may become pending, of `limit` that may.
+    /// Whether an Interest of a face may become pending, with the PIT `limit`.
     pub(crate) fn admits_pending(&self, id: FaceId, slots: u8, limit: usize) -> bool {
         let Some(face) = self.get(id) else {
             return true;
@@ -162,7 +163,7 @@ impl FaceTable {
                 || limits::admits_provisional(taken, slots, self.taken_provisionally, limit))
     }
 
-    /// Places that a face has taken, if it is provisional.
+    /// Slots of a face, if it is provisional.
     fn provisional_slots(&self, id: FaceId) -> usize {
         let provisional = self.get(id).filter(|face| face.attributes.provisional);
         provisional.map_or(0, |face| face.share.slots)
@@ -173,7 +174,7 @@ impl FaceTable {
         self.get(id).is_some_and(|face| face.share.slots > 0)
     }
 
-    /// An Interest of a network face is pending.
+    /// Takes slots for a pending Interest of a network face.
     pub(crate) fn take_slots(&mut self, id: FaceId, slots: u8, entry: PitId, pit: &Pit) {
         let Some(face) = self.get_mut(id) else {
             return;
@@ -191,7 +192,7 @@ impl FaceTable {
         self.taken_provisionally += if provisional { usize::from(slots) } else { 0 };
     }
 
-    /// It is pending no more.
+    /// Releases the slots of an Interest that is no longer pending.
     pub(crate) fn release_slots(&mut self, id: FaceId, slots: u8) {
         if id.app().is_some() {
             return;
@@ -207,7 +208,7 @@ impl FaceTable {
         }
     }
 
-    /// One more route leads to a face, or one less.
+    /// Counts one more route of a face, or one less.
     pub(crate) fn count_route(&mut self, face: FaceId, more: bool) {
         let count = self.routes.entry(face).or_default();
         *count = if more { *count + 1 } else { count.saturating_sub(1) };
@@ -216,34 +217,34 @@ impl FaceTable {
         }
     }
 
-    /// Whether a route leads to a face.
+    /// Whether a face has routes.
     pub(crate) fn has_routes_to(&self, face: FaceId) -> bool {
         self.routes.contains_key(&face)
     }
 
-    /// No route leads to a face any more.
+    /// Removes the route count of a face.
     pub(crate) fn forget_routes(&mut self, face: FaceId) {
         self.routes.remove(&face);
     }
 
-    /// The first face that leads toward producers.
+    /// The first upstream face.
     pub(crate) fn first_upstream(&self) -> Option<FaceId> {
         self.upstream.first().copied()
     }
 
-    /// Whether a route leads to a face that is up.
+    /// Whether a face that is up has a route.
     pub(crate) fn has_route(&self) -> bool {
         self.routes.keys().any(|face| self.get(*face).is_some())
     }
 }
 
 impl Face {
-    /// What it may take: what it has of its own, or `default`.
+    /// Limits of the face: its own, or `default`.
     fn limits<'a>(&'a self, default: &'a FaceLimits) -> &'a FaceLimits {
         self.attributes.limits.as_ref().unwrap_or(default)
     }
 
-    /// A packet came.
+    /// Counts a received packet.
     #[inline]
     pub(crate) fn count_in(&mut self, kind: Kind) {
         match kind {
@@ -254,7 +255,7 @@ impl Face {
         }
     }
 
-    /// What strategies may know of it.
+    /// Attributes of the face for strategies.
     pub(crate) fn facts(&self) -> FaceFacts {
         let FaceAttributes { link_type, local, .. } = self.attributes;
         FaceFacts { link_type, local }

@@ -1,10 +1,10 @@
-//! Data comes in.
+//! Incoming Data.
 //!
 //! Source: NFD, `Forwarder::onIncomingData`.
 //!
-//! Differences: entries go at once, not when their timer has run out at the same instant; Data of an application
-//! answers the one pending Interest that the application names, without a look-up; a congestion mark that the Data
-//! brought goes on with it, but never into the content store.
+//! Differences: entries are removed at once, not when their timer expires at the same instant. Data of an application
+//! answers the one pending Interest that the application names, without a look-up. A congestion mark of the Data is
+//! forwarded with it, but never stored.
 use super::edge::FlowPart;
 use super::mobility;
 use super::{Edge, Forwarder};
@@ -23,7 +23,7 @@ use recoup_transport::application::ReturnPath;
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
-    /// Whether somebody waited for it here.
+    /// Returns whether the Data was solicited.
     pub(super) fn incoming_data(
         &mut self,
         now: Instant,
@@ -59,7 +59,7 @@ impl<E: Edge> Forwarder<E> {
         is_answer
     }
 
-    /// An application answers, or the management, whose answers nobody asks for again.
+    /// Handles an answer of an application, or of the management, whose answers are not cached.
     pub(crate) fn answer(&mut self, now: Instant, from: FaceId, data: Data, path: ReturnPath) {
         let bytes = data.encoded_len() as u32;
         let waiting = self.pit.by_ticket(path.0).filter(|id| {
@@ -87,7 +87,8 @@ impl<E: Edge> Forwarder<E> {
         self.satisfy(now, id, from, data, &hop, is_kept);
     }
 
-    /// Offers Data to the content store, unless it asks not to be kept; whether that answers with it from here on.
+    /// Offers Data to the content store, unless it forbids that; returns whether the content store answers with it
+    /// from now on.
     pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
         if self.cs.is_off() || hop.extra.as_ref().is_some_and(|extra| extra.no_cache) {
             return false;
@@ -100,7 +101,7 @@ impl<E: Edge> Forwarder<E> {
         self.cs.takes(data.encoded_len() as u64) && self.cs.serves()
     }
 
-    /// Data answers one pending Interest; `is_kept` if the content store answers with it from here on.
+    /// Satisfies one pending Interest; `is_kept` if the content store answers with the Data from now on.
     fn satisfy(
         &mut self,
         now: Instant,
@@ -139,7 +140,7 @@ impl<E: Edge> Forwarder<E> {
                 let flow = FlowPart { neighbour: face, content };
                 self.edge.answered(ingress, flow, nonce, came);
             }
-            // Whoever waits last gets the Data itself, the others share it.
+            // The last downstream gets the Data itself, the others share it.
             let data = if place == waiting { left.take() } else { left.clone() };
             let Some(data) = data.filter(|_| waits && self.may_go_to(face, ingress)) else {
                 self.edge.out().trace_dropped(trace);
@@ -161,12 +162,12 @@ impl<E: Edge> Forwarder<E> {
             }
             self.outgoing_data(now, face, data, hop, content);
         }
-        // What is written here waits for memory, and what is copied above would wait for it.
+        // These writes wait for memory; the copies above would otherwise wait for them.
         self.remember_nonces(now, id, ending);
         self.end_entry(id);
     }
 
-    /// Data answers an Interest that left by `upstream` a while ago.
+    /// Records the round-trip time of an Interest sent to `upstream`.
     fn record_round_trip(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         self.counters.satisfied += 1;
         if let Some(record) = self.pit.entry(id).out_record(upstream) {
@@ -174,15 +175,15 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Data does not go back where it came from, unless not everybody there has heard it.
+    /// Data does not return by its ingress face, except on ad-hoc links.
     fn may_go_to(&self, egress: FaceId, ingress: FaceId) -> bool {
         egress != ingress
             || self.faces.facts(ingress).is_some_and(|it| it.link_type == LinkType::AdHoc)
     }
 }
 
-/// What goes on to the next hop: the mark, what is carried over, and the flow nonce of who waits there. That Data is not to
-/// be kept is said to this node alone, as at NFD.
+/// Link fields for the next hop: the mark, forwarded fields, and the flow nonce of the downstream. The cache policy
+/// is for this node alone, as in NFD.
 fn onward(came: &Hop, flow_nonce: Option<u64>) -> Hop {
     let mut hop = came.onward();
     if let Some(extra) = &came.extra {

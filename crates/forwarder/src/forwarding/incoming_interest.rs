@@ -1,8 +1,8 @@
-//! An Interest comes in.
+//! Incoming Interest.
 //!
 //! Source: NFD, `Forwarder::onIncomingInterest`.
 //!
-//! Differences: the content store is asked before there is an entry in the PIT, so that a hit costs none.
+//! Differences: the content store is searched before a PIT entry exists, so that a hit creates none.
 use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::FaceId;
@@ -45,7 +45,7 @@ impl<E: Edge> Forwarder<E> {
             return self.interest_loop(now, ingress, &interest, &hop);
         }
         if self.was_rerouted_here(now, ingress, known, &hop) {
-            self.refuse(now, ingress, &interest, &hop, NackReason::Mobility);
+            self.nack(now, ingress, &interest, &hop, NackReason::Mobility);
             return self.drop_interest(ingress, &hop, DropReason::Loop);
         }
         let pending = known.is_some_and(|id| !self.pit.entry(id).ins().is_empty());
@@ -58,12 +58,12 @@ impl<E: Edge> Forwarder<E> {
         self.content_store_miss(now, ingress, interest, &mut hop, known);
     }
 
-    /// An Interest goes no further, and its tokens with it.
+    /// Drops an Interest, and its tokens with it.
     pub(super) fn drop_interest(&mut self, ingress: FaceId, hop: &Hop, reason: DropReason) {
         self.edge.out().drop_hop(ingress, Kind::Interest, hop, reason);
     }
 
-    /// Interests must have a nonce on network links; one that has none gets one.
+    /// Interests must have a nonce on network links; one without gets one.
     fn with_nonce(&mut self, mut interest: Arc<Interest>, hop: &mut Hop) -> Arc<Interest> {
         if interest.nonce.is_none() {
             Arc::make_mut(&mut interest).nonce = Some(self.rng.next_u32());

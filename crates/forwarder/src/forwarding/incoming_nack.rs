@@ -1,4 +1,4 @@
-//! A Nack comes in, or an Interest comes back because its way or its Data was lost (see [`super::mobility`]).
+//! Incoming Nack, or an Interest that is returned because its path or its Data was lost (see [`super::mobility`]).
 //!
 //! Source: NFD, `Forwarder::onIncomingNack`.
 use super::{Edge, Forwarder};
@@ -16,7 +16,7 @@ use recoup_transport::time::Instant;
 use std::sync::Arc;
 
 impl<E: Edge> Forwarder<E> {
-    /// Only what refuses the last Interest that was sent there counts.
+    /// Only a Nack for the last Interest sent there counts.
     pub(super) fn incoming_nack(
         &mut self,
         now: Instant,
@@ -29,21 +29,21 @@ impl<E: Edge> Forwarder<E> {
         let trace = observer.take(&mut hop);
         observer.trace_dropped(trace, outputs);
         let is_shared = self.faces.facts(ingress).is_none_or(|it| it.link_type.is_shared());
-        let refused = self.pit.find(interest, hop.name_hash).filter(|id| {
+        let nacked = self.pit.find(interest, hop.name_hash).filter(|id| {
             let record = self.pit.entry(*id).out_record(ingress);
             !is_shared && record.is_some_and(|record| record.nonce == interest.nonce)
         });
         let returned = matches!(reason, NackReason::Mobility | NackReason::Loss);
         let lost = || self.find_lost(interest, hop.name_hash, ingress).filter(|_| !is_shared);
-        let refused = refused.or_else(|| (reason == NackReason::Loss).then(lost)?);
-        match refused {
+        let nacked = nacked.or_else(|| (reason == NackReason::Loss).then(lost)?);
+        match nacked {
             Some(id) if returned => self.interest_returned(now, id, ingress, reason),
             Some(id) => self.upstream_nacked(now, id, ingress, interest, reason, hop),
             None => self.edge.out().dropped(ingress, Kind::Nack, DropReason::NackUnmatched),
         }
     }
 
-    /// An application refuses.
+    /// Handles the Nack of an application.
     pub(crate) fn reject(
         &mut self,
         now: Instant,
@@ -72,7 +72,7 @@ impl<E: Edge> Forwarder<E> {
         reason: NackReason,
         mut hop: Hop,
     ) {
-        // Who is asked instead is as far away as who refused, whatever that makes of the limit.
+        // The alternative next hop is at the same distance, whatever the hop limit becomes.
         let came = self.pit.entry(id).interest().hop_limit.unwrap_or(u8::MAX);
         hop.hop_limit = interest.hop_limit.map(|limit| limit.min(came.saturating_sub(1)));
         if let Some(record) = self.pit.entry_mut(id).out_record_mut(upstream) {

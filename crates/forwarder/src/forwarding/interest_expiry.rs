@@ -1,10 +1,10 @@
-//! A pending Interest ends.
+//! End of a pending Interest.
 //!
-//! Source: NFD, `Forwarder::onInterestFinalize` and `insertDeadNonceList`: the nonces of what was sent are remembered
-//! unless Data came with which the content store answers copies.
+//! Source: NFD, `Forwarder::onInterestFinalize` and `insertDeadNonceList`. The nonces of outgoing Interests are
+//! remembered unless the content store answers copies with the Data.
 //!
-//! Difference: a node that keeps no such Data remembers the nonces of all that it sent to other nodes; NFD takes it for granted
-//! that there is a store.
+//! Difference: a node that does not store the Data remembers the nonces of all Interests that it sent to other nodes;
+//! NFD assumes a content store.
 use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;
@@ -14,19 +14,19 @@ use crate::table::{OutRecord, PitId};
 use recoup_packet::data::Data;
 use recoup_transport::time::Instant;
 
-/// How a pending Interest ends.
+/// End of a pending Interest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ending {
-    /// Without Data.
+    /// No Data answered the Interest.
     Unanswered,
-    /// With Data, and the content store does not answer copies.
+    /// Data answered it, and the content store does not answer copies.
     Answered,
-    /// With Data with which the content store answers copies from here on.
-    PacketMemory,
+    /// Data answered it, with which the content store answers copies from now on.
+    Stored,
 }
 
 impl<E: Edge> Forwarder<E> {
-    /// Nobody waits any more, and no Data came.
+    /// The Interest expired.
     pub(crate) fn interest_expiry(&mut self, now: Instant, id: PitId) {
         let hash = self.pit.entry(id).hash();
         self.counters.unsatisfied += 1;
@@ -38,13 +38,13 @@ impl<E: Edge> Forwarder<E> {
         self.interest_forget(id);
     }
 
-    /// Nobody waits any more: all were refused.
+    /// All downstream faces got a Nack.
     pub(crate) fn interest_finalize(&mut self, now: Instant, id: PitId) {
         self.remember_nonces(now, id, Ending::Unanswered);
         self.interest_abandon(id);
     }
 
-    /// Nobody waits any more: all are gone.
+    /// All downstream faces are gone.
     pub(crate) fn interest_abandon(&mut self, id: PitId) {
         let hash = self.pit.entry(id).hash();
         self.edge.out().event(NodeEvent::PitAbandoned { hash });
@@ -61,31 +61,31 @@ impl<E: Edge> Forwarder<E> {
         self.end_entry(id);
     }
 
-    /// Takes an entry away; the next Interest that comes may use its memory.
+    /// Removes an entry; the next Interest may reuse its memory.
     pub(super) fn end_entry(&mut self, id: PitId) {
         if let Some(interest) = self.pit.remove(id) {
             self.memory.recycle(interest);
         }
     }
 
-    /// How a pending Interest ends with that Data; `is_kept` if the content store answers with it from here on.
+    /// End of a pending Interest with that Data; `is_kept` if the content store answers with it from now on.
     pub(super) fn ending(&self, id: PitId, data: &Data, is_kept: bool) -> Ending {
         let stays_fresh = || {
             !self.pit.entry(id).interest().must_be_fresh
                 || data.freshness() >= self.dead_nonce_lifetime
         };
-        if is_kept && stays_fresh() { Ending::PacketMemory } else { Ending::Answered }
+        if is_kept && stays_fresh() { Ending::Stored } else { Ending::Answered }
     }
 
-    /// Remembers the nonces of an Interest, where a copy could still go round.
+    /// Remembers the nonces of an Interest, if a copy could still loop.
     pub(super) fn remember_nonces(&mut self, now: Instant, id: PitId, ending: Ending) {
-        if ending == Ending::PacketMemory {
+        if ending == Ending::Stored {
             return;
         }
         let Self { pit, dead_nonces, reroutes, .. } = self;
         let entry = pit.entry(id);
         let first = reroutes.reroute(id, pit).and_then(|reroute| reroute.nonce);
-        // What an application answered goes no further.
+        // An Interest answered by an application is not forwarded.
         let may_return = |record: &&OutRecord| {
             ending == Ending::Unanswered
                 || record.face.app().is_none() && record.face != FaceId::MANAGEMENT

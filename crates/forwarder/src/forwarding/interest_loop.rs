@@ -1,4 +1,4 @@
-//! An Interest comes that has been here before.
+//! Looping Interest: its nonce has been seen here before.
 //!
 //! Source: NFD, `Forwarder::onInterestLoop`.
 use super::{Edge, Forwarder};
@@ -18,7 +18,7 @@ impl<E: Edge> Forwarder<E> {
         interest: &Arc<Interest>,
         hop: &Hop,
     ) {
-        self.refuse(now, ingress, interest, hop, NackReason::Duplicate);
+        self.nack(now, ingress, interest, hop, NackReason::Duplicate);
         self.drop_interest(ingress, hop, DropReason::Loop);
     }
 }

@@ -1,16 +1,16 @@
-//! Interests whose face is gone, and those that come back because of that.
+//! Interests whose face is down, and those that are returned because of that.
 //!
-//! Source: Carofiglio et al. 2016, section 3.2, MLDR: a node whose face goes down looks at the entries that sent an Interest
-//! there. If nobody else is being asked, it sends the Interest on by another face, with what is left of its lifetime. Where
-//! there is none it sends the Interest back with the M flag to all who asked, who do the same; the consumer's node keeps the
-//! entry, notifies the application, and sends the Interest on when a face is up.
+//! Source: Carofiglio et al. 2016, section 3.2, MLDR. A node whose face goes down searches the entries that sent an
+//! Interest there. If no other face has it in flight, the node forwards it by another face, with its remaining
+//! lifetime. Without another face it returns the Interest with the M flag to all downstream faces, whose nodes do the
+//! same. The consumer's node keeps the entry, notifies the application, and forwards the Interest when a face is up.
 //!
 //! Differences:
-//! - the M flag is a Nack with a reason of its own, so that forwarders which do not know it survive it (`docs/mldr.md`);
-//! - the other face is the cheapest next hop that is up, has not been tried for this entry, and does not lead to who asked;
-//! - an Interest that is sent on has a fresh nonce, or lists of dead nonces on shared links would end it. Its first nonce
-//!   goes with it (`Reroute`): a node where it was sent back before sends it back at once;
-//! - entries are found through a list for each face that is looked through when it is long, not kept exact.
+//! - the M flag is a Nack with a reason of its own, so that forwarders without MLDR accept it (`docs/mldr.md`);
+//! - the other face is the cheapest next hop that is up, was not tried for this entry, and is no downstream face;
+//! - a rerouted Interest has a fresh nonce, because lists of dead nonces on shared links would drop it. Its first
+//!   nonce is forwarded with it (`Reroute`): a node that returned it before returns it at once;
+//! - entries are found through a list for each face that is cleaned when it is long, not kept exact.
 use super::route;
 use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
@@ -35,7 +35,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// An entry has a record of a face.
+    /// Lists an entry at a face of which it has a record.
     #[inline]
     pub(crate) fn list_at_face(&mut self, face: FaceId, id: PitId) {
         if !self.mobility.is_off() {
@@ -52,7 +52,7 @@ impl<E: Edge> Forwarder<E> {
 
     // --- faces and routes -----------------------------------------------------------------------
 
-    /// A face is gone, and with it those who asked there; what was sent there is sent on or handed back.
+    /// Handles a face that is gone: its in-records are removed, and its out-records rerouted or returned.
     pub(crate) fn face_lost(&mut self, now: Instant, face: FaceId) {
         let ids = self.reroutes.take(face, &self.pit);
         for id in &ids {
@@ -75,7 +75,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// Nobody can be asked: whoever asked from afar is told, and applications wait until somebody can.
+    /// No next hop is left: remote downstream faces get a Nack, and applications wait for a face.
     fn hold(&mut self, now: Instant, id: PitId) {
         let from_afar = |node: &Self| {
             let mut ins = node.pit.entry(id).ins().iter();
@@ -104,7 +104,7 @@ impl<E: Edge> Forwarder<E> {
         self.pass_nack(now, id, to, reason, None);
     }
 
-    /// A face is up, or a route leads to it that did not: what waits for one is sent on.
+    /// A face is up, or got its first route: waiting Interests are forwarded.
     pub(crate) fn face_found(&mut self, now: Instant, face: FaceId) {
         if self.mobility.is_off() || self.faces.facts(face).is_none() {
             return;
@@ -123,16 +123,16 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// A prefix loses a way.
+    /// Records that a prefix lost a next hop.
     pub(crate) fn route_lost(&mut self, now: Instant, prefix: &Name) {
         if let Some(settings) = self.mobility() {
             self.reroutes.record_loss(now, prefix, settings.lost);
         }
     }
 
-    // --- sending on -----------------------------------------------------------------------------
+    // --- forwarding elsewhere -------------------------------------------------------------------
 
-    /// The faces that are up, lead toward what an entry asks for, were not tried, and to nobody who asked; cheapest first.
+    /// The next hops of an entry that are up, were not tried, and are no downstream faces; cheapest first.
     fn alternatives(&self, id: PitId) -> impl Iterator<Item = FaceId> {
         let entry = self.pit.entry(id);
         let interest = entry.interest();
@@ -147,7 +147,7 @@ impl<E: Edge> Forwarder<E> {
         })
     }
 
-    /// Sends an Interest on by another face; `false` if there is none, or it is not worth it.
+    /// Forwards an Interest by another face; `false` if there is none, or its lifetime is too short.
     fn forward_elsewhere(&mut self, now: Instant, id: PitId) -> bool {
         let Some(settings) = self.mobility().filter(|it| it.reforwards) else {
             return false;
@@ -161,7 +161,7 @@ impl<E: Edge> Forwarder<E> {
         next_hop.map(|face| self.forward_again(now, id, face)).is_some()
     }
 
-    /// How long somebody still waits for an entry.
+    /// Remaining time until the last in-record of an entry expires.
     fn residual(&self, now: Instant, id: PitId) -> Duration {
         self.pit.entry(id).latest_expiry().unwrap_or(now).since(now)
     }
@@ -188,9 +188,9 @@ impl<E: Edge> Forwarder<E> {
         self.outgoing_interest(now, id, face, Arc::new(interest), &hop, Default::default());
     }
 
-    // --- Interests that come back ---------------------------------------------------------------
+    // --- returned Interests ----------------------------------------------------------------------
 
-    /// An Interest came back from where it was sent, with the M flag or because a link lost it or its Data.
+    /// Handles an Interest that was returned, with the M flag or because a link lost it or its Data.
     pub(super) fn interest_returned(
         &mut self,
         now: Instant,
@@ -216,7 +216,7 @@ impl<E: Edge> Forwarder<E> {
         self.interest_finalize(now, id);
     }
 
-    /// Nothing leads on from here: the Interest need not come by here again, whatever nonce nodes give it.
+    /// Records that no next hop is left: the Interest need not come here again, whatever its nonce.
     fn end_reroute(&mut self, now: Instant, id: PitId) {
         let Self { pit, dead_nonces, .. } = self;
         let entry = pit.entry(id);
@@ -225,7 +225,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// An Interest that was sent on comes by here again: it was sent back from here, or waits here.
+    /// Whether a rerouted Interest was returned from here, or waits here.
     pub(super) fn was_rerouted_here(
         &self,
         now: Instant,
@@ -254,7 +254,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// The entry that a notice of a loss from `from` concerns. Who lost Data knows its name and not what was asked exactly.
+    /// The entry of a loss notice from `from`. The sender knows the name of the lost Data, but not the Interest.
     pub(super) fn find_lost(&self, interest: &Interest, hash: u64, from: FaceId) -> Option<PitId> {
         [(false, false), (false, true), (true, false), (true, true)].into_iter().find_map(|it| {
             let mut asked = Interest::new(interest.name.clone());
@@ -264,8 +264,8 @@ impl<E: Edge> Forwarder<E> {
         })
     }
 
-    /// An Interest came that cannot be sent anywhere, and the strategy would refuse it. If its way was lost only a short while
-    /// ago, or is down, that is said instead.
+    /// Reports Mobility instead of NoRoute for an Interest without a next hop, if its route was lost shortly before,
+    /// or is down.
     pub(super) fn report_lost_route(
         &mut self,
         now: Instant,
@@ -273,8 +273,8 @@ impl<E: Edge> Forwarder<E> {
         ingress: FaceId,
         actions: &mut Vec<Action>,
     ) {
-        let refusal = Action::Nack { reason: NackReason::NoRoute };
-        let Some(settings) = self.mobility().filter(|_| actions.contains(&refusal)) else {
+        let no_route = Action::Nack { reason: NackReason::NoRoute };
+        let Some(settings) = self.mobility().filter(|_| actions.contains(&no_route)) else {
             return;
         };
         if !self.is_route_lost(now, id, settings.lost) {
@@ -297,9 +297,9 @@ impl<E: Edge> Forwarder<E> {
         all_down || reroutes.has_lost(now, &entry.interest().name, within)
     }
 
-    // --- losses that a link hands back ----------------------------------------------------------
+    // --- losses that a link returns --------------------------------------------------------------
 
-    /// A link lost a packet and does not send it again: downstream nodes are told with a Nack.
+    /// A link lost a packet and does not resend it: downstream nodes get a Nack.
     pub(crate) fn packet_lost(&mut self, now: Instant, face: FaceId, body: &Body) {
         match body {
             Body::Interest(interest) => {
@@ -324,14 +324,14 @@ impl<E: Edge> Forwarder<E> {
 
     // --- Data -----------------------------------------------------------------------------------
 
-    /// By how much sending an entry's Interest on has lengthened its round trip.
+    /// Time that rerouting has added to the round trip of an entry.
     pub(super) fn reduction(&self, id: PitId) -> Option<Duration> {
         let reroute = self.reroutes.reroute(id, &self.pit)?;
         Some(reroute.again?.since(reroute.first?))
     }
 }
 
-/// Adds to what Data says about how much nodes on its way lengthened its round trip.
+/// Adds to the RttReduction field of Data.
 pub(super) fn prolong(carried: &mut Ignorable, by: Duration) {
     let before = field::time(carried, field::RTT_REDUCTION).unwrap_or_default();
     field::set_time(carried, field::RTT_REDUCTION, before.saturating_add(by));

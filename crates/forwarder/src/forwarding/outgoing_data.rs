@@ -1,4 +1,4 @@
-//! Data leaves.
+//! Outgoing Data.
 //!
 //! Source: NFD, `Forwarder::onOutgoingData`.
 use super::edge::FlowPart;
@@ -15,7 +15,7 @@ use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
-    /// `content` is what the Data is part of, where that is known already.
+    /// `content` is the hash of its content, if known already.
     pub(super) fn outgoing_data(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! An Interest leaves.
+//! Outgoing Interest.
 //!
 //! Source: NFD, `Forwarder::onOutgoingInterest`.
 use super::edge::FlowPart;
@@ -19,7 +19,7 @@ use recoup_transport::time::Instant;
 use std::sync::Arc;
 
 impl<E: Edge> Forwarder<E> {
-    /// `came` is how the Interest came in; its mark and what is carried over go on with it.
+    /// `came` has the link fields of the incoming Interest; its mark and forwarded fields are sent with it.
     pub(super) fn outgoing_interest(
         &mut self,
         now: Instant,
@@ -70,8 +70,8 @@ impl<E: Edge> Forwarder<E> {
             hop.extra_mut().retransmits = true;
         }
         if self.faces.has_local_fields(egress) {
-            let asker = self.downstream_of(id, &interest).map(|record| record.face);
-            hop.extra_mut().incoming = asker;
+            let ingress = self.downstream_of(id, &interest).map(|record| record.face);
+            hop.extra_mut().incoming = ingress;
         }
         self.edge.out().observer.attach(&mut hop, trace);
         let flow = self.edge.schedules().then(|| {
@@ -85,16 +85,16 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// An Interest is for the node itself, which has to know by which face it came.
+    /// Passes an Interest to the management, which needs its ingress face.
     fn ask_management(&mut self, id: PitId, interest: Arc<Interest>) {
         let path = self.return_path(id);
-        let asker = self.downstream_of(id, &interest).map(|record| record.face);
-        if let Some(ingress) = asker {
+        let ingress = self.downstream_of(id, &interest).map(|record| record.face);
+        if let Some(ingress) = ingress {
             self.edge.manage(ManagementRequest { interest, ingress, path });
         }
     }
 
-    /// Who asked with this very Interest.
+    /// The in-record with the nonce of this Interest.
     fn downstream_of(&self, id: PitId, interest: &Interest) -> Option<&InRecord> {
         self.pit.entry(id).ins().iter().find(|record| record.nonce == interest.nonce)
     }

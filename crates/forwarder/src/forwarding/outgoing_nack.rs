@@ -1,7 +1,7 @@
-//! A Nack leaves: one that this node begins, or one that came from further on.
+//! Outgoing Nack: one of this node, or one from upstream.
 //!
-//! Source: NFD, `Forwarder::onOutgoingNack`. Difference: applications that want it are told by which face a Nack came, as
-//! NDNLPv2 has it; NFD loses that on the way.
+//! Source: NFD, `Forwarder::onOutgoingNack`. Difference: applications with local fields get the IncomingFaceId of a
+//! Nack, as NDNLPv2 has it; NFD loses it.
 use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
 use crate::face::FaceId;
@@ -16,8 +16,8 @@ use recoup_transport::time::Instant;
 use std::sync::Arc;
 
 impl<E: Edge> Forwarder<E> {
-    /// This node refuses an Interest that did not become pending.
-    pub(super) fn refuse(
+    /// Sends a Nack for an Interest that did not become pending.
+    pub(super) fn nack(
         &mut self,
         now: Instant,
         to: FaceId,
@@ -30,28 +30,28 @@ impl<E: Edge> Forwarder<E> {
             if let Some(token) = asked.extra.as_ref().and_then(|extra| extra.pit_token.clone()) {
                 hop.extra_mut().pit_token = Some(token);
             }
-            self.edge.out().event(NodeEvent::Refused { face: to, reason });
+            self.edge.out().event(NodeEvent::NackSent { face: to, reason });
             self.outgoing_nack(now, to, Arc::clone(interest), reason, hop);
         }
     }
 
-    /// This node refuses all who wait for an entry.
+    /// Sends a Nack of this node to all downstream faces of an entry.
     pub(super) fn nack_all(&mut self, now: Instant, id: PitId, reason: NackReason) {
         while let Some(face) = self.pit.entry(id).ins().first().map(|record| record.face) {
             self.nack_one(now, id, face, reason);
         }
     }
 
-    /// This node refuses one who waits for an entry.
+    /// Sends a Nack of this node to one downstream face of an entry.
     pub(super) fn nack_one(&mut self, now: Instant, id: PitId, to: FaceId, reason: NackReason) {
-        let refused = self.gets_nacks(to);
-        if refused {
-            self.edge.out().event(NodeEvent::Refused { face: to, reason });
+        let notify = self.gets_nacks(to);
+        if notify {
+            self.edge.out().event(NodeEvent::NackSent { face: to, reason });
         }
-        self.end_waiting(now, id, to, (reason, None), refused);
+        self.end_waiting(now, id, to, (reason, None), notify);
     }
 
-    /// A refusal that came by `upstream` goes to all who wait.
+    /// Passes a Nack from `upstream` to all downstream faces.
     pub(super) fn pass_nack_to_all(
         &mut self,
         now: Instant,
@@ -64,7 +64,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// A refusal from further on goes to one who waits; by which face it came is said where that is wanted.
+    /// Passes a Nack from upstream to one downstream face, with its IncomingFaceId if required.
     pub(super) fn pass_nack(
         &mut self,
         now: Instant,
@@ -77,14 +77,14 @@ impl<E: Edge> Forwarder<E> {
         self.end_waiting(now, id, to, (reason, upstream), to_shared != Some(true));
     }
 
-    /// Who waited waits no more, and is told so if `tell`.
+    /// Removes a downstream face from an entry, and sends it a Nack if `notify`.
     fn end_waiting(
         &mut self,
         now: Instant,
         id: PitId,
         to: FaceId,
         (reason, upstream): (NackReason, Option<FaceId>),
-        tell: bool,
+        notify: bool,
     ) {
         let Some(InRecord { nonce, rare, slots, .. }) = self.pit.entry_mut(id).remove_in(to) else {
             return;
@@ -95,7 +95,7 @@ impl<E: Edge> Forwarder<E> {
         let pit_token = rare.and_then(|rare| rare.pit_token);
         let Outbox { observer, outputs } = self.edge.out();
         observer.waiting_ended(id, to, outputs);
-        if tell {
+        if notify {
             let entry = self.pit.entry(id);
             let (hash, mut interest) = (entry.hash(), Arc::clone(entry.interest()));
             if interest.nonce != nonce {
@@ -127,7 +127,7 @@ impl<E: Edge> Forwarder<E> {
         self.edge.transmit(now, egress, Packet { body: Body::Nack(interest, reason), hop });
     }
 
-    /// Whether a face is told when this node refuses.
+    /// Whether a face gets Nacks of this node.
     fn gets_nacks(&self, face: FaceId) -> bool {
         if face.app().is_some() {
             return self.uplink.is_some();

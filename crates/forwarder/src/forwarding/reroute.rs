@@ -1,4 +1,4 @@
-//! Pending Interests whose face is gone, and prefixes that lost their next hop, for [`super::mobility`].
+//! State of [`super::mobility`]: pending Interests whose face is gone, and prefixes that lost their next hop.
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use crate::table::{Pit, PitId, PrefixTable, Tickets};
@@ -10,37 +10,37 @@ use std::collections::BTreeMap;
 /// Most prefixes remembered that lost their last next hop.
 const MOST_LOST: usize = 4_096;
 
-/// What a node remembers of entries and prefixes whose faces are gone.
+/// Entries and prefixes whose faces are gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Reroutes {
-    /// By face, the entries that have a record of it: no face that goes needs a look at all entries.
+    /// By face, the entries that have a record of it, so that a lost face needs no search of all entries.
     lists: BTreeMap<FaceId, Tickets>,
     /// Entries of local applications that wait for a face.
     held: Tickets,
-    /// When a prefix lost a next hop.
+    /// Time of the last loss of a next hop, by prefix.
     lost: PrefixTable<Instant>,
-    /// When those said long ago were looked for last.
+    /// Time of the last removal of expired losses.
     swept: Instant,
-    /// By ticket, what is known of entries since a face of theirs is gone; of some that are gone, too.
+    /// By ticket, the state of entries with a lost face; of some removed entries, too.
     reroutes: BTreeMap<u64, Reroute>,
-    /// So many reroutes are kept before it is looked which of their entries are there.
+    /// Number of reroutes at which those of removed entries are dropped.
     full_at: usize,
 }
 
-/// What is known of an entry since a face by which its Interest left is gone.
+/// State of an entry that has lost a face of its out-records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reroute {
-    /// The nonce that the Interest had before nodes gave it others.
+    /// The first nonce of the Interest, before nodes replaced it.
     pub(crate) nonce: Option<u32>,
-    /// When the Interest left by the first face that is gone.
+    /// Time of the transmission on the first lost face.
     pub(crate) first: Option<Instant>,
-    /// When it was sent on last.
+    /// Time of the last rerouting.
     pub(crate) again: Option<Instant>,
-    /// By which faces it was sent on or came back: it goes round in no circle.
+    /// Faces on which it was rerouted or from which it was returned, so that it does not loop.
     pub(crate) tried: SmallVec<[FaceId; 2]>,
 }
 
-/// So many reroutes are kept before it is looked which of them still lead anywhere.
+/// Least number of reroutes at which those of removed entries are dropped.
 const FEW: usize = 64;
 
 impl Reroutes {
@@ -55,13 +55,13 @@ impl Reroutes {
         }
     }
 
-    /// What is known of an entry since a face of it is gone.
+    /// State of an entry that has lost a face.
     #[inline]
     pub(crate) fn reroute(&self, id: PitId, pit: &Pit) -> Option<&Reroute> {
         if self.reroutes.is_empty() { None } else { self.reroutes.get(&pit.ticket(id)) }
     }
 
-    /// As [`reroute`](Self::reroute), to be changed.
+    /// As [`reroute`](Self::reroute), mutable.
     pub(crate) fn reroute_mut(&mut self, id: PitId, pit: &Pit) -> &mut Reroute {
         if self.reroutes.len() >= self.full_at.max(FEW) {
             self.reroutes.retain(|ticket, _| pit.by_ticket(*ticket).is_some());
@@ -70,14 +70,14 @@ impl Reroutes {
         self.reroutes.entry(pit.ticket(id)).or_default()
     }
 
-    /// The consumer retransmits: the round trip of an entry begins anew.
+    /// Restarts the round trip of an entry: the consumer has retransmitted.
     pub(crate) fn restart_clock(&mut self, id: PitId, pit: &Pit) {
         if let Some(reroute) = self.reroutes.get_mut(&pit.ticket(id)) {
             (reroute.first, reroute.again) = (None, None);
         }
     }
 
-    /// An entry has a record of a face from now on.
+    /// Lists an entry at a face.
     pub(crate) fn note(&mut self, face: FaceId, id: PitId, pit: &Pit) {
         let is_there = |ticket| {
             let entry = pit.by_ticket(ticket).map(|id| pit.entry(id));
@@ -86,22 +86,22 @@ impl Reroutes {
         self.lists.entry(face).or_default().push(pit.ticket(id), is_there);
     }
 
-    /// The entries that may have a record of a face, each once, which is forgotten.
+    /// Takes the entries that may have a record of a face, each once.
     pub(crate) fn take(&mut self, face: FaceId, pit: &Pit) -> Vec<PitId> {
         self.lists.remove(&face).unwrap_or_default().into_entries(pit)
     }
 
-    /// An entry waits for a face.
+    /// Lists an entry that waits for a face.
     pub(crate) fn hold(&mut self, id: PitId, pit: &Pit) {
         self.held.push(pit.ticket(id), |ticket| pit.by_ticket(ticket).is_some());
     }
 
-    /// The entries that wait for a face, which are forgotten.
+    /// Takes the entries that wait for a face.
     pub(crate) fn take_held(&mut self, pit: &Pit) -> Vec<PitId> {
         std::mem::take(&mut self.held).into_entries(pit)
     }
 
-    /// A prefix loses a next hop, which counts for a time `within` from now.
+    /// Records the loss of a next hop, valid for a time `within` from now.
     pub(crate) fn record_loss(&mut self, now: Instant, prefix: &Name, within: Duration) {
         let is_full = self.lost.len() >= MOST_LOST;
         if is_full && now.since(self.swept) >= within {
@@ -112,7 +112,7 @@ impl Reroutes {
         }
     }
 
-    /// Forgets the prefixes that lost their next hop too long ago to count.
+    /// Removes the losses that are no longer valid.
     fn sweep_lost(&mut self, now: Instant, within: Duration) {
         self.swept = now;
         let is_old = |at: &Instant| now.since(*at) >= within;
@@ -157,7 +157,7 @@ mod tests {
             reroutes.record_loss(at(2_000), &name(&format!("/{number}")), second);
         }
         assert_eq!(reroutes.lost.len(), MOST_LOST);
-        // Those for which nobody ever asked again do not stand in the way of others.
+        // Losses without any later Interest do not take the space of others.
         reroutes.record_loss(at(3_500), &name("/new"), second);
         assert!(reroutes.has_lost(at(3_600), &name("/new/x"), second));
         assert_eq!(reroutes.lost.len(), 1);

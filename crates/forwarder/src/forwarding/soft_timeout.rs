@@ -1,9 +1,9 @@
-//! How long a pending Interest suppresses others, where that is learnt: `soft-hard(soft=auto)`.
+//! Adaptive suppression time of pending Interests: `soft-hard(soft=auto)`.
 //!
-//! Source: the soft and hard timeouts of pending Interests are those of Udugama et al. (2013); that routers may use
-//! estimators of the timeout, too, is an outlook of Nikzad et al. (2022). For each prefix that has a route there is one
-//! estimator of the round trip from here; its timeout is the soft one, 20 ms before any sample as with `soft=20ms`. It
-//! backs off when an Interest had to be sent again.
+//! Source: the soft and hard timeouts of pending Interests are those of Udugama et al. (2013). Timeout estimators in
+//! routers are an outlook of Nikzad et al. (2022). Each prefix with a route has an estimator of the round trip from
+//! here. Its timeout is the soft one, 20 ms before any sample as with `soft=20ms`. It backs off when an Interest had
+//! to be retransmitted.
 use super::route;
 use super::{Edge, Forwarder};
 use crate::face::FaceId;
@@ -13,7 +13,7 @@ use recoup_transport::rto::{RtoEstimator, RttSample};
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
-    /// An Interest was sent to `upstream`: from now on it suppresses others for the soft timeout.
+    /// Sets the soft timeout of an Interest sent to `upstream`.
     #[inline]
     pub(crate) fn set_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         if matches!(self.suppression, Suppression::SoftHardAuto) {
@@ -32,7 +32,7 @@ impl<E: Edge> Forwarder<E> {
         entry.set_soft_timeout(upstream, estimator.rto());
     }
 
-    /// Data came from `upstream`; after a retransmission nobody knows which of the two it answers (Karn).
+    /// Samples the round trip of Data from `upstream`, unless the Interest was retransmitted (Karn).
     #[inline]
     pub(crate) fn learn_soft_timeout(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         if matches!(self.suppression, Suppression::SoftHardAuto) {

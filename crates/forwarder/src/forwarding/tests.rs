@@ -1,4 +1,4 @@
-//! Tables and pipelines alone, with an edge that notes what leaves.
+//! Tables and pipelines alone, with an edge that records outputs.
 use super::*;
 use crate::face::FaceAttributes;
 use crate::message::Output;
@@ -45,7 +45,7 @@ impl Forwarder<RecordingEdge> {
         self.receive(Instant::ZERO, face, packet);
     }
 
-    /// What left for links since this was last asked.
+    /// Packets sent to links since the last call.
     fn sent(&mut self) -> Vec<(u32, Kind)> {
         self.edge.sent.drain(..).map(|(face, packet)| (face.0, packet.kind())).collect()
     }
@@ -121,13 +121,16 @@ fn applications_are_delivered_interests_and_data() {
 }
 
 #[test]
-fn applications_are_told_of_the_uplink() {
+fn applications_are_notified_of_the_uplink() {
     let mut forwarder = forwarder(&NodeOptions::deterministic(0));
     let (face, now) = (FaceId(3), Instant::ZERO);
     forwarder.face_up(face, FaceAttributes::wire(1_500).toward_producers(), false);
     forwarder.face_ready(now, face, true, false);
-    let told = std::mem::take(&mut forwarder.edge.announced);
-    assert!(matches!(told[..], [AppInput::FaceDown, AppInput::FaceUp { .. }]), "{told:?}");
+    let announced = std::mem::take(&mut forwarder.edge.announced);
+    assert!(
+        matches!(announced[..], [AppInput::FaceDown, AppInput::FaceUp { .. }]),
+        "{announced:?}"
+    );
     let gone = forwarder.faces.down(face).unwrap();
     assert!(gone.attributes.upstream);
     forwarder.face_down(now, FaceLoss { face, asked: false }, None);

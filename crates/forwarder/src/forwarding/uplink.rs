@@ -1,4 +1,4 @@
-//! Faces and routes that come and go, and what applications are told of it: whether their Interests can leave.
+//! Faces and routes that come and go, and the uplink of applications.
 use super::{Edge, Forwarder};
 use crate::drop::DropReason;
 use crate::face::{AppId, FaceAttributes, FaceId};
@@ -10,14 +10,14 @@ use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 
-/// How Interests of applications leave the node.
+/// Uplink of applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Uplink {
-    /// By this face, which leads toward producers.
+    /// This upstream face.
     Upstream(FaceId),
-    /// By faces that routes lead to.
+    /// Faces with routes.
     Routed,
-    /// Not at all: applications of the node answer.
+    /// None: applications of the node answer.
     Own,
 }
 
@@ -25,17 +25,17 @@ pub(crate) enum Uplink {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaceLoss {
     pub(crate) face: FaceId,
-    /// Interests were sent there.
+    /// Interests were sent to the face.
     pub(crate) asked: bool,
 }
 
 impl<E: Edge> Forwarder<E> {
-    /// A face is up, or a face that is up has changed. If its link `stays`, so does what the face has taken.
+    /// Adds or updates a face that is up. If its link `stays`, so do its slots.
     pub(crate) fn face_up(&mut self, id: FaceId, attributes: FaceAttributes, stays: bool) {
         self.faces.up(id, attributes, stays);
     }
 
-    /// The link of a face that is up is ready: routes lead there, and Interests that wait for a face leave. `known` if the
+    /// The link of a face that is up is ready: routes lead there, and waiting Interests are forwarded. `known` if the
     /// face was up before.
     pub(crate) fn face_ready(&mut self, now: Instant, id: FaceId, is_upstream: bool, known: bool) {
         if is_upstream && !self.is_next_hop(&Name::root(), id) {
@@ -45,7 +45,7 @@ impl<E: Edge> Forwarder<E> {
         self.face_found(now, id);
         self.uplink = self.find_uplink();
         if known && before == Some(Uplink::Upstream(id)) && self.uplink == before {
-            // It is still there, perhaps with another budget.
+            // The uplink is the same, perhaps with another buffer size.
             if let Some(input) = self.uplink_input() {
                 self.edge.deliver_to_all(now, &input);
             }
@@ -54,7 +54,7 @@ impl<E: Edge> Forwarder<E> {
         self.announce_uplink(now, before);
     }
 
-    /// Prefixes that lose a next hop with a face that does not come back: nothing if nobody wants to know.
+    /// Records the loss of next hops by a face that does not come up again, if mobility is on.
     pub(crate) fn record_losses(&mut self, now: Instant, id: FaceId) {
         if self.mobility.is_off() {
             return;
@@ -65,15 +65,15 @@ impl<E: Edge> Forwarder<E> {
                 let routes = self.fib.iter().filter(|(_, hops)| leads_there(hops));
                 routes.map(|(prefix, _)| prefix.clone()).collect()
             }
-            // The route upstream stands at "/", without being counted.
+            // The upstream route is at "/", and is not counted.
             false if leads_there(self.fib.get(&Name::root())) => vec![Name::root()],
             false => Vec::new(),
         };
         prefixes.iter().for_each(|prefix| self.route_lost(now, prefix));
     }
 
-    /// A face is down; `tickets` are those of the Interests that came by it, where they are counted and the face does not
-    /// come back.
+    /// Handles a face that is down; `tickets` are those of its pending Interests, if they are counted and the face
+    /// does not come up again.
     pub(crate) fn face_down(&mut self, now: Instant, loss: FaceLoss, tickets: Option<Tickets>) {
         let before = self.uplink;
         if self.mobility.is_off() {
@@ -85,7 +85,7 @@ impl<E: Edge> Forwarder<E> {
         self.announce_uplink(now, before);
     }
 
-    /// A next hop is added, changed or removed.
+    /// Adds, changes or removes a next hop.
     pub(crate) fn change_route(&mut self, now: Instant, change: &RouteChange) {
         let RouteChange { prefix, face, cost } = change;
         let known = self.is_next_hop(prefix, *face);
@@ -108,7 +108,7 @@ impl<E: Edge> Forwarder<E> {
         self.announce_uplink(now, before);
     }
 
-    /// Removes the routes to a face: those of these prefixes, and next hops that no routing table has, if there are any.
+    /// Removes the routes of a face: those of these prefixes, and next hops of no routing table, if there are any.
     pub(crate) fn remove_routes(&mut self, face: FaceId, prefixes: &[Name]) {
         for prefix in prefixes {
             if self.fib.remove(prefix, face) {
@@ -121,14 +121,14 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// An application answers Interests below these prefixes.
+    /// Adds the prefixes of an application.
     pub(crate) fn add_application(&mut self, app: AppId, prefixes: &[Name]) {
         for prefix in prefixes {
             self.fib.insert(prefix, FaceId::of_app(app), 0);
         }
     }
 
-    /// An application is gone.
+    /// Removes an application.
     pub(crate) fn remove_application(&mut self, app: AppId, prefixes: &[Name]) {
         let face = FaceId::of_app(app);
         for prefix in prefixes {
@@ -138,7 +138,7 @@ impl<E: Edge> Forwarder<E> {
         self.measurements.forget_face(face);
     }
 
-    /// What applications are told of the uplink, if there is one.
+    /// Notification of the current uplink, if there is one.
     pub(crate) fn uplink_input(&self) -> Option<AppInput> {
         let receive_budget = match self.uplink? {
             Uplink::Upstream(face) => self.faces.get(face)?.attributes.receive_budget,
@@ -147,7 +147,7 @@ impl<E: Edge> Forwarder<E> {
         Some(AppInput::FaceUp { receive_budget })
     }
 
-    /// Nobody behind this face waits any more, or answers.
+    /// Removes the records of a face.
     fn forget_face(&mut self, FaceLoss { face, asked }: FaceLoss, tickets: Option<Tickets>) {
         let Some(tickets) = tickets else {
             return self.forget_records(face);
@@ -160,7 +160,7 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
-    /// As [`forget_face`](Self::forget_face), where it is not known which entries have records of the face.
+    /// As [`forget_face`](Self::forget_face), if the entries with records of the face are not known.
     fn forget_records(&mut self, face: FaceId) {
         let has_record = |entry: &PitEntry| entry.in_record(face).is_some();
         let waiting: Vec<_> =
@@ -171,7 +171,7 @@ impl<E: Edge> Forwarder<E> {
         self.pit.forget_asked(face);
     }
 
-    /// A face waits for an entry no more, for it is gone.
+    /// Removes the in-record of a face that is gone.
     pub(super) fn forget_downstream(&mut self, id: PitId, face: FaceId) {
         let Some(record) = self.pit.entry_mut(id).remove_in(face) else {
             return;
@@ -192,14 +192,14 @@ impl<E: Edge> Forwarder<E> {
         self.fib.get(prefix).iter().any(|hop| hop.face == face)
     }
 
-    /// Faces toward producers first, then faces that routes lead to.
+    /// Upstream faces first, then faces with routes.
     fn find_uplink(&self) -> Option<Uplink> {
         let upstream = self.faces.first_upstream().map(Uplink::Upstream);
         let routed = || self.faces.has_route().then_some(Uplink::Routed);
         upstream.or_else(routed).or(self.answers_itself.then_some(Uplink::Own))
     }
 
-    /// Tells the applications, if the uplink is another one than `before`.
+    /// Notifies the applications, if the uplink differs from `before`.
     fn announce_uplink(&mut self, now: Instant, before: Option<Uplink>) {
         if before == self.uplink {
             return;

@@ -1,4 +1,4 @@
-//! Recovery of links: who has it, and what outlives a face that is down.
+//! Link recovery: its users, and the state that outlives a face that is down.
 use super::wire::Piece;
 use super::{Duty, Link, Timers};
 use crate::face::{FaceAttributes, FaceId};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Bytes that are held at most for all peers together that opened their faces, beyond the least share of each.
+/// Most bytes held for all peers together that opened their faces, beyond the least share of each.
 const POOL_BYTES: u64 = 64 << 20;
 
 /// One end of a link with recovery, which holds what the far end has not acknowledged.
@@ -21,21 +21,21 @@ pub(super) struct Recovering<T> {
     settings: Recovery,
     pub(super) end: Box<dyn LinkRecovery<T>>,
     is_down: bool,
-    /// When it has something to do, as it stands in [`Timers`].
+    /// Time of its next timer, as set in [`Timers`].
     due: Option<Instant>,
-    /// Packets that left.
+    /// Packets sent.
     pub(super) packets: u64,
 }
 
 impl<T> Recovering<T> {
-    /// Notes anew when it has something to do.
+    /// Sets the timer again.
     #[inline]
     pub(super) fn arm(&mut self, id: FaceId, timers: &mut Timers) {
         let due = self.end.deadline();
         timers.set(&mut self.due, Duty::Recovery, id, due);
     }
 
-    /// It has something to do at `now`, as soon as everything else is done.
+    /// Sets the timer to `now`, after all other work.
     pub(super) fn wake(&mut self, id: FaceId, timers: &mut Timers, now: Instant) {
         timers.set(&mut self.due, Duty::Recovery, id, Some(now));
     }
@@ -48,15 +48,15 @@ enum Resting {
     Value(Recovering<Packet>),
 }
 
-/// What the recoveries of all links share, and those of faces that are down.
+/// Common state of all recoveries, and recoveries of faces that are down.
 #[derive(Debug)]
 pub(super) struct Recoveries {
-    /// A face recovers losses, or did: where none ever did nobody looks for it.
+    /// A face recovers losses, or did; otherwise no search is needed.
     pub(super) any: bool,
     resting: BTreeMap<FaceId, Resting>,
-    /// What those did that are gone.
+    /// Counters of recoveries that are gone.
     past: Counters,
-    /// How many there were: each draws a session of its own.
+    /// Number of recoveries so far: each draws a session of its own.
     made: u64,
     rng: Rng,
     /// Memory of frames held for peers that opened their faces.
@@ -69,7 +69,7 @@ impl Recoveries {
         Self { any: false, resting, past, made, rng, pool: Arc::new(Pool::new(POOL_BYTES)) }
     }
 
-    /// A link is open with these settings: it goes on with the recovery that it had, if that was the same.
+    /// Opens the recovery of a link with these settings; an earlier one with equal settings continues.
     pub(super) fn up(
         &mut self,
         now: Instant,
@@ -109,7 +109,7 @@ impl Recoveries {
         }
     }
 
-    /// The recovery `before` goes on if its settings are those of the face; else it ends, and another one begins.
+    /// Continues the recovery `before` if its settings are those of the face; else it ends, and another one begins.
     fn go_on<T: Clone + fmt::Debug + Send + 'static>(
         &mut self,
         now: Instant,
@@ -143,7 +143,7 @@ impl Recoveries {
         Some(recovering)
     }
 
-    /// A link is down; what its recovery knows is kept if `keep`.
+    /// Closes the recovery of a link; its state is kept if `keep`.
     pub(super) fn down(
         &mut self,
         now: Instant,
@@ -163,7 +163,7 @@ impl Recoveries {
         }
     }
 
-    /// Takes the recovery of a link, to be kept until a link of the face is up again.
+    /// Keeps the recovery of a link until a link of the face is up again.
     pub(super) fn rest(&mut self, id: FaceId, link: &mut Link) {
         let resting = match link {
             Link::Wire(link) => link.recovery.take().map(Resting::Wire),
@@ -177,7 +177,7 @@ impl Recoveries {
         resting.map(|resting| self.resting.insert(id, resting));
     }
 
-    /// Ends the recovery of a face that is not up.
+    /// Ends the recovery of a face that is down.
     pub(super) fn forget(&mut self, id: FaceId, timers: &mut Timers) {
         match self.resting.remove(&id) {
             Some(Resting::Wire(it)) => self.retire(id, it, timers),
@@ -186,15 +186,15 @@ impl Recoveries {
         }
     }
 
-    /// Ends a recovery; what it held is lost with it.
+    /// Ends a recovery; its held frames are lost with it.
     fn retire<T>(&mut self, id: FaceId, mut it: Recovering<T>, timers: &mut Timers) {
         timers.set(&mut it.due, Duty::Recovery, id, None);
         let all = it.end.counters();
         let given_up = all.given_up + all.held;
-        self.past += Counters { given_up, held: 0, held_octets: 0, ..all };
+        self.past += Counters { given_up, held: 0, held_bytes: 0, ..all };
     }
 
-    /// The recovery of a face does what is due.
+    /// Handles the expired timer of a face's recovery.
     pub(super) fn fire(
         &mut self,
         now: Instant,
@@ -221,13 +221,13 @@ impl Recoveries {
         }
     }
 
-    /// What the recovery of a face did so far.
+    /// Counters of the recovery of a face.
     pub(super) fn counters(&self, id: FaceId, link: Option<&Link>) -> Option<Counters> {
         let up = link.and_then(Link::recovery_counters);
         up.or_else(|| self.resting.get(&id).map(Resting::counters))
     }
 
-    /// What all recoveries did, those that are gone included; `None` if there never was one.
+    /// Counters of all recoveries, including those that are gone; `None` if there never was one.
     pub(super) fn all<'a>(&self, links: impl Iterator<Item = &'a Link>) -> Option<Counters> {
         let (mut all, mut any) = (self.past, self.past != Counters::default());
         let resting = self.resting.values().map(Resting::counters);

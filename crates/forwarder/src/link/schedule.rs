@@ -1,11 +1,11 @@
-//! Schedulers of faces: which of the packets that are to leave goes next, and when.
+//! Schedulers of faces: the order and time of outgoing packets.
 //!
-//! A scheduler stands between the pipelines and the link of a face. Interests and Data pass it, each as part of a flow.
-//! Nacks are short and overtake. Packets pass when the scheduler says so, and never before the link takes one;
-//! application faces have none.
+//! A scheduler stands between the pipelines and the link of a face. Interests and Data pass it, each as part of a
+//! flow. Nacks are short and bypass it. A packet passes when the scheduler permits and the link is ready; application
+//! faces have no scheduler.
 //!
-//! Source: Udugama et al., hop-by-hop fairness (2013): Interests after the FIB look-up, charged with the Data that they
-//! bring back; Data after the PIT match and from the content store.
+//! Source: Udugama et al., hop-by-hop fairness (2013): Interests after the FIB look-up, charged with the Data that
+//! they request; Data after the PIT match and from the content store.
 use super::{Duty, Link, Links, Port, Shared, Timers, port};
 use crate::counters::QueueState;
 use crate::drop::DropReason;
@@ -18,7 +18,7 @@ use crate::outbox::Outbox;
 use crate::packet::{Hop, Kind, Packet};
 use crate::shard::WorkerMessage;
 use recoup_transport::queue::{
-    Charge, Discipline, FairScheduler, FlowKey, Refusal, Refused, Scheduling,
+    Charge, Discipline, FairScheduler, FlowKey, Rejected, Rejection, Scheduling,
 };
 use recoup_transport::time::Instant;
 
@@ -27,7 +27,7 @@ use recoup_transport::time::Instant;
 pub(super) struct Scheduler {
     discipline: Discipline,
     queue: Box<dyn FairScheduler<Packet>>,
-    /// When the next packet may pass, as it stands in [`Timers`].
+    /// Time of its next packet, as set in [`Timers`].
     due: Option<Instant>,
 }
 
@@ -37,10 +37,10 @@ impl Scheduler {
     }
 
     pub(super) fn state(&self) -> QueueState {
-        QueueState { packets: self.queue.packets(), bytes: self.queue.octets() }
+        QueueState { packets: self.queue.packets(), bytes: self.queue.bytes() }
     }
 
-    /// Takes any packet that is queued.
+    /// Removes any queued packet.
     pub(super) fn evict(&mut self) -> Option<Packet> {
         self.queue.evict()
     }
@@ -49,7 +49,7 @@ impl Scheduler {
         timers.set(&mut self.due, Duty::Schedule, id, due);
     }
 
-    /// Takes the discipline and capacity on; queued packets that find no space are returned.
+    /// Changes discipline and capacity; queued packets beyond the new limits are returned.
     fn change(&mut self, now: Instant, id: FaceId, to: Scheduling) -> Vec<Packet> {
         let Scheduling { discipline, capacity } = to;
         if self.discipline == discipline {
@@ -62,14 +62,14 @@ impl Scheduler {
         while let Some(packet) = before.evict() {
             let key = FlowKey { group: id.0, flow: 0 };
             let moved = self.queue.enqueue(now, key, Charge::Itself, packet);
-            lost.extend(moved.err().map(|refused| refused.item));
+            lost.extend(moved.err().map(|rejected| rejected.item));
         }
         lost
     }
 }
 
 impl Links {
-    /// What leaves by a face is scheduled like this from now on, whether the face is up or comes up later.
+    /// Sets the scheduler of a face, up or not.
     pub(crate) fn plan<O: Observer>(
         &mut self,
         now: Instant,
@@ -85,7 +85,7 @@ impl Links {
         }
     }
 
-    /// Gives a face that is up its scheduler, or changes the one that it has.
+    /// Creates or changes the scheduler of a face that is up.
     pub(super) fn open_scheduler<O: Observer>(
         &mut self,
         now: Instant,
@@ -96,7 +96,7 @@ impl Links {
         let Some(port) = port(ports, id) else {
             return;
         };
-        // Applications on this machine take what they are given as fast as they can.
+        // Applications on this machine receive packets as fast as they can.
         let default = default_plan.filter(|_| !port.is_local);
         let Some(plan) = plans.get(&id).copied().or(default) else {
             return;
@@ -118,7 +118,7 @@ impl Links {
         }
     }
 
-    /// An Interest or Data leaves by a face, on behalf of a neighbour; `content` is what it is part of.
+    /// Schedules an Interest or Data for a neighbour; `content` is the hash of its content.
     pub(crate) fn schedule<O: Observer>(
         &mut self,
         now: Instant,
@@ -154,18 +154,18 @@ impl Links {
         };
         match offered {
             Ok(Some(packet)) => {
-                port.link.set_scheduled(scheduler.queue.octets());
+                port.link.set_scheduled(scheduler.queue.bytes());
                 port.transmit(now, id, packet, shared, out);
             }
             Ok(None) => {
                 port.let_pass(now, id, shared, out);
                 port.report_queue(id, out);
             }
-            Err(Refused { item, why }) => out.drop_packet(id, &item, reason(why)),
+            Err(Rejected { item, why }) => out.drop_packet(id, &item, reason(why)),
         }
     }
 
-    /// Data that came by `ingress` answers an Interest of a flow, which the scheduler there charges with it.
+    /// Charges the scheduler of `ingress` for Data that answers an Interest of a flow.
     pub(crate) fn charge<O: Observer>(
         &mut self,
         ingress: FaceId,
@@ -190,7 +190,7 @@ impl Links {
         }
     }
 
-    /// As [`charge`](Self::charge), by another worker.
+    /// As [`charge`](Self::charge), for another worker.
     pub(crate) fn charge_flow(&mut self, ingress: FaceId, key: FlowKey, bytes: u32) {
         let scheduler = port(&mut self.ports, ingress).and_then(|port| port.scheduler.as_mut());
         if let Some(scheduler) = scheduler {
@@ -200,7 +200,7 @@ impl Links {
 }
 
 impl Port {
-    /// Lets everything pass the scheduler that may, as long as the link takes it.
+    /// Sends all packets that may pass, while the link is ready.
     pub(super) fn let_pass<O: Observer>(
         &mut self,
         now: Instant,
@@ -225,7 +225,7 @@ impl Port {
             if is_last {
                 scheduler.arm(id, &mut shared.timers, None);
             }
-            self.link.set_scheduled(scheduler.queue.octets());
+            self.link.set_scheduled(scheduler.queue.bytes());
             self.transmit(now, id, packet, shared, out);
             if is_last {
                 return;
@@ -246,7 +246,7 @@ impl Port {
 }
 
 impl Link {
-    /// So many bytes are queued at the scheduler, behind the packet that leaves next.
+    /// Sets the bytes queued at the scheduler, behind the next packet.
     fn set_scheduled(&mut self, bytes: u64) {
         match self {
             Self::Wire(link) => link.scheduled_bytes = bytes,
@@ -256,10 +256,10 @@ impl Link {
     }
 }
 
-fn reason(why: Refusal) -> DropReason {
+fn reason(why: Rejection) -> DropReason {
     match why {
-        Refusal::Full => DropReason::QueueFull,
-        Refusal::FlowFull => DropReason::FlowFull,
-        Refusal::TooManyFlows => DropReason::TooManyFlows,
+        Rejection::Full => DropReason::QueueFull,
+        Rejection::FlowFull => DropReason::FlowFull,
+        Rejection::TooManyFlows => DropReason::TooManyFlows,
     }
 }

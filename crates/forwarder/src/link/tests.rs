@@ -1,4 +1,4 @@
-//! Links alone: packets go in, and what comes out are the node's outputs.
+//! Links alone, from packets to the node's outputs.
 use super::*;
 use crate::face::QueueLimit;
 use recoup_packet::interest::Interest;
@@ -21,7 +21,7 @@ fn packet(number: u8) -> Packet {
 }
 
 fn queue(packets: u64) -> FaceAttributes {
-    FaceAttributes::value(QueueLimit { packets: Some(packets), octets: None })
+    FaceAttributes::value(QueueLimit { packets: Some(packets), bytes: None })
 }
 
 impl Bench {
@@ -108,7 +108,7 @@ fn value_link_is_ready_when_no_longer_busy() {
 #[test]
 fn queue_limit_in_bytes_counts_whole_packets() {
     let bytes = packet(1).bytes() as u64;
-    let limit = QueueLimit { packets: None, octets: Some(2 * bytes) };
+    let limit = QueueLimit { packets: None, bytes: Some(2 * bytes) };
     let mut bench = Bench::new();
     bench.up(FACE, &FaceAttributes::value(limit));
     let mut sent = |_| bench.send(FACE, packet(1)).last().cloned().unwrap_or_default();
@@ -208,7 +208,7 @@ fn recovery_resends_lost_frames_alone() {
                 end.links.transmit(now, FACE, packet(round as u8), &mut end.out);
             }
             for frame in ends[at].frames() {
-                // The frame of one packet is lost when it leaves for the first time.
+                // The frame of one packet is lost at its first transmission.
                 if lose == 0 && frame.windows(2).any(|bytes| bytes == b"25") {
                     lose += 1;
                     continue;

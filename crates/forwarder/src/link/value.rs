@@ -1,4 +1,4 @@
-//! Links for packets as values: they are queued in the node until the driver is ready for one.
+//! Links for packets as values: the node queues them until the driver is ready.
 use super::recovery::Recovering;
 use super::{Lost, Medium, Service, Shared, Timers};
 use crate::counters::QueueState;
@@ -13,16 +13,16 @@ use recoup_transport::link::recovery::{Arrival, Outgoing, Sending};
 use recoup_transport::queue::{Fifo, Load};
 use recoup_transport::time::{Duration, Instant};
 
-/// Frames of value faces take acknowledgements up to this length.
+/// Frame size of value faces, for acknowledgements.
 const VALUE_BYTES: usize = 1_400;
 
 /// The queue in front of a driver that takes one packet at a time.
 #[derive(Debug)]
 pub(super) struct Value {
     queue: Fifo<Packet>,
-    /// From when on the driver takes a packet at once, if none is queued.
+    /// Time from which the driver takes a packet at once, if none is queued.
     ready_from: Instant,
-    /// The driver knows that something is queued.
+    /// The driver has been notified of queued packets.
     asked: bool,
 }
 
@@ -35,18 +35,18 @@ impl Value {
         Self { queue: Fifo::new(queue), ready_from: Instant::ZERO, asked: false }
     }
 
-    /// The queue holds more or less from now on; queued packets stay.
+    /// Sets the limit of the queue; queued packets stay.
     pub(super) fn set_limit(&mut self, queue: QueueLimit) {
         self.queue.set_limit(queue);
     }
 
-    /// The driver, which was given a packet, takes the next one from then on.
+    /// Sets the time until which the driver is busy with a packet.
     pub(super) fn set_busy(&mut self, until: Instant) {
         self.ready_from = until;
     }
 
     pub(super) fn state(&self) -> QueueState {
-        QueueState { packets: self.queue.packets(), bytes: self.queue.octets() }
+        QueueState { packets: self.queue.packets(), bytes: self.queue.bytes() }
     }
 
     /// Whether a packet would leave at once.
@@ -54,20 +54,20 @@ impl Value {
         self.ready_from <= now && self.queue.is_empty()
     }
 
-    /// Something is queued elsewhere for the link, which is not ready; whether the driver must be told.
+    /// Records packets queued elsewhere for a link that is not ready; returns whether the driver must be notified.
     pub(super) fn ask(&mut self) -> bool {
         !std::mem::replace(&mut self.asked, true)
     }
 
-    /// The driver takes something that never was in the queue; whether it must be told that others are queued, here or
-    /// elsewhere.
+    /// Records a packet given to the driver without queueing; returns whether the driver must be notified of others,
+    /// queued here or elsewhere.
     fn occupy(&mut self, more: bool) -> bool {
         self.ready_from = Instant::MAX;
         self.asked = more || !self.queue.is_empty();
         self.asked
     }
 
-    /// The driver takes one more packet: the next one, and whether others are queued behind it.
+    /// Takes the next packet for the driver; the flag is set if others are queued behind it.
     pub(super) fn ready(&mut self, now: Instant) -> Option<(Packet, bool)> {
         let next = self.queue.pop();
         self.ready_from = if next.is_some() { Instant::MAX } else { now };
@@ -77,10 +77,10 @@ impl Value {
 }
 
 impl Service<Value> {
-    /// A packet leaves; whether it was marked for congestion.
+    /// Sends a packet; returns whether it was marked for congestion.
     ///
     /// # Errors
-    /// The packet comes back if the queue is full.
+    /// The packet is returned if the queue is full.
     pub(super) fn send<O: Observer>(
         &mut self,
         now: Instant,
@@ -96,10 +96,10 @@ impl Service<Value> {
             out.push(Output::Transmit { face: id, packet });
             return Ok(marked);
         }
-        if !self.medium.queue.has_room_for(Load::octets(&packet)) {
+        if !self.medium.queue.fits(Load::bytes(&packet)) {
             return Err(packet);
         }
-        let marked = self.mark(now, &mut packet, self.medium.queue.octets());
+        let marked = self.mark(now, &mut packet, self.medium.queue.bytes());
         self.medium.queue.push(packet)?;
         if self.medium.ask() {
             out.push(Output::Wants { face: id });
@@ -110,7 +110,7 @@ impl Service<Value> {
         Ok(marked)
     }
 
-    /// A packet leaves: it gets its number, if the link recovers losses.
+    /// Writes the recovery tag of an outgoing packet, if the link recovers losses.
     #[inline]
     pub(super) fn tag(
         &mut self,
@@ -125,7 +125,7 @@ impl Service<Value> {
         }
     }
 
-    /// A packet arrives: what goes on to the tables, or the duplicate that does not.
+    /// Handles an arriving packet; the error is a duplicate.
     pub(super) fn receive(
         &mut self,
         now: Instant,
@@ -149,13 +149,13 @@ impl Service<Value> {
         Ok(carries.then_some(packet))
     }
 
-    /// What the link lost and does not send again.
+    /// Lost packets that the link does not resend.
     pub(super) fn lost(&mut self) -> Vec<Lost> {
         let end = self.recovery.iter_mut().map(|it| &mut it.end);
         end.flat_map(|end| std::iter::from_fn(|| end.poll_lost())).map(Lost::Packet).collect()
     }
 
-    /// Lets recovery send if the driver is ready, and notes when it has something to do again.
+    /// Sends frames of the recovery if the driver is ready, and sets its timer.
     pub(super) fn settle<O: Observer>(
         &mut self,
         now: Instant,
@@ -176,7 +176,7 @@ impl Service<Value> {
         }
     }
 
-    /// What recovery has to send leaves, now that the driver is ready; `false` if there is nothing.
+    /// Sends a frame of the recovery, now that the driver is ready; `false` if there is none.
     pub(super) fn send_recovered<O: Observer>(
         &mut self,
         now: Instant,
@@ -221,11 +221,10 @@ fn number(
         recovery.end.retransmits();
     }
     let bytes = packet.bytes();
-    // A value has no MTU; room for acknowledgements as in a common frame.
-    let room_octets = VALUE_BYTES.saturating_sub(bytes);
-    let (octets, packet_number) = (bytes as u32, recovery.packets);
-    let sending =
-        Sending { kind, octets, lifetime, packet: packet_number, alone: true, room_octets };
+    // A value has no MTU; acknowledgements get the space of a common frame.
+    let free_bytes = VALUE_BYTES.saturating_sub(bytes);
+    let (bytes, packet_number) = (bytes as u32, recovery.packets);
+    let sending = Sending { kind, bytes, lifetime, packet: packet_number, alone: true, free_bytes };
     let tag = recovery.end.send(now, &packet, &sending);
     if !tag.is_empty() {
         packet.hop.extra_mut().tag = Some(Box::new(tag));
@@ -234,7 +233,7 @@ fn number(
     packet
 }
 
-/// Says on Data by how much a recovery lengthened its round trip.
+/// Adds the delay of a recovery to the RttReduction field of Data.
 fn prolong(packet: &mut Packet, waited: Duration) {
     if matches!(packet.body, Body::Data(_)) {
         let carried = &mut packet.hop.extra_mut().carried;

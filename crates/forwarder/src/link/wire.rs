@@ -1,7 +1,7 @@
-//! Links for frames of bytes: they are cut into fragments that fit, and put together again.
+//! Links for frames of bytes, with fragmentation and reassembly.
 //!
-//! As long as nothing is lost a frame of a link with recovery is a number and a packet. That one is written and read without
-//! the detour over a link header, and without copying the packet: it costs what the numbers cost.
+//! While no frame is lost, a frame of a link with recovery is a number and a packet. It is encoded and decoded
+//! without a link header, and without copying the packet.
 use super::{Lost, Medium, Received, Service, Shared, Timers, Whole};
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceId};
@@ -17,14 +17,14 @@ use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
 use recoup_transport::management::FaceCounters;
 use recoup_transport::time::{Duration, Instant};
 
-/// What a greeting carries: an Interest for `/localhop/hello` that may take no hop, so that everybody discards it.
+/// Packet of a greeting: an Interest for `/localhop/hello` with hop limit 0, so that every forwarder drops it.
 pub(super) const GREETING: &[u8] = &[
     5, 28, 7, 17, 8, 8, b'l', b'o', b'c', b'a', b'l', b'h', b'o', b'p', 8, 5, b'h', b'e', b'l',
     b'l', b'o', 10, 4, 0, 0, 0, 0, 34, 1, 0,
 ];
-/// Bytes by which a packet grows that would travel bare but for its tag.
+/// Bytes by which a packet grows that would be bare without its tag.
 const WRAPPING_BYTES: usize = 8;
-/// Bytes of the field that says by how much a recovery lengthened a round trip.
+/// Bytes of the RttReduction field.
 const REDUCTION_BYTES: usize = 12;
 
 /// Fragmentation of one face.
@@ -32,9 +32,9 @@ const REDUCTION_BYTES: usize = 12;
 pub(super) struct Wire {
     fragmenter: Fragmenter,
     reassembler: Reassembler,
-    /// Fragments that were discarded and not yet accounted for.
+    /// Fragments dropped and not yet reported.
     discarded: u64,
-    /// The driver's send queue as it last said, and what it was given since, in bytes.
+    /// Length of the driver's send queue as last reported, and bytes sent since.
     backlog_bytes: u64,
     provisional: bool,
 }
@@ -43,8 +43,8 @@ impl Medium for Wire {
     type Held = Piece;
 }
 
-/// What incomplete packets may take on a face. Any peer may open a thousand faces, and has only Interests to send; one at a
-/// time, as long as none is answered.
+/// Limits of incomplete packets on a face. Any peer may open a thousand faces and has only Interests to send: one at
+/// a time, while none is answered.
 fn reassembly(attributes: &FaceAttributes) -> ReassemblyLimits {
     let whole = ReassemblyLimits::default();
     if attributes.permanent {
@@ -67,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// The face carries longer or shorter frames from now on, and may hold more or fewer incomplete packets.
+    /// Changes the MTU and the limits of incomplete packets.
     pub(super) fn change(&mut self, mtu: usize, attributes: &FaceAttributes) {
         self.fragmenter.set_mtu(mtu);
         if self.provisional != attributes.provisional {
@@ -81,15 +81,15 @@ impl Wire {
         self.backlog_bytes = bytes;
     }
 
-    /// The driver is given so many bytes more.
+    /// Adds bytes sent to the driver.
     fn add_backlog(&mut self, bytes: usize) {
         self.backlog_bytes += bytes as u64;
     }
 
-    /// Takes a frame that was read; returns the network packet that it completes.
+    /// Accepts a decoded frame; returns the network packet that it completes.
     ///
     /// # Errors
-    /// If it is not a fragment that is needed.
+    /// The frame is a fragment that is not needed.
     fn accept(
         &mut self,
         now: Instant,
@@ -110,24 +110,24 @@ impl Wire {
         Ok(whole.map(|(header, packet)| Whole { header: Some(header), packet }))
     }
 
-    /// Discards incomplete packets that are too old.
+    /// Drops incomplete packets whose timeout has expired.
     pub(super) fn expire(&mut self, now: Instant) {
         self.reassembler.expire(now);
         self.count_discarded();
     }
 
-    /// Discards all incomplete packets; how many fragments that were.
+    /// Drops all incomplete packets; returns the number of their fragments.
     pub(super) fn give_up(&mut self) -> u64 {
         self.expire(Instant::MAX);
         self.take_discarded()
     }
 
-    /// When the next incomplete packet is too old.
+    /// Time at which the next incomplete packet expires.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.reassembler.deadline()
     }
 
-    /// How many fragments were discarded since this was last asked.
+    /// Fragments dropped since the last call.
     pub(super) fn take_discarded(&mut self) -> u64 {
         std::mem::take(&mut self.discarded)
     }
@@ -142,7 +142,7 @@ impl Wire {
         self.fragmenter.mtu()
     }
 
-    /// Writes a frame that leaves.
+    /// Encodes an outgoing frame.
     fn write(&mut self, frame: &LpPacket) -> Bytes {
         let bytes = self.fragmenter.encode(frame);
         self.add_backlog(bytes.len());
@@ -150,7 +150,7 @@ impl Wire {
     }
 }
 
-/// A packet or a piece of one, before it is written to a frame.
+/// A packet or a fragment, before it is encoded.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     /// `None` if there are no fields.
@@ -170,7 +170,7 @@ impl Piece {
         LpPacket { header, fragment: Some(self.fragment) }
     }
 
-    /// As it leaves for the first time.
+    /// The frame of the first transmission.
     fn into_frame(self, link: &mut Wire, tag: &Tag) -> Frame {
         match tag.only_label() {
             Some(label) => self.numbered(link, label),
@@ -178,7 +178,7 @@ impl Piece {
         }
     }
 
-    /// As it leaves for the first time with nothing but a number.
+    /// The frame of the first transmission with a number only.
     fn numbered(self, link: &mut Wire, label: Label) -> Frame {
         match lean::Head::new(label, self.fragment.len()).filter(|_| self.header.is_none()) {
             Some(head) => {
@@ -190,7 +190,7 @@ impl Piece {
         }
     }
 
-    /// As it leaves once more, `waited` after the first time; Data says how long that was, if there is room for it.
+    /// The frame of a retransmission, `waited` after the first transmission; Data carries that time if it fits.
     fn again(self, link: &mut Wire, tag: &Tag, waited: Duration) -> Frame {
         let begins_data = self.fragment.first().is_some_and(|it| u64::from(*it) == typ::DATA);
         let mut frame = self.tagged(tag);
@@ -204,7 +204,7 @@ impl Piece {
     }
 }
 
-/// A frame that the ends of a link speak with.
+/// A control frame between the ends of a link.
 fn control(tag: &Tag, packet: Option<&'static [u8]>) -> LpPacket {
     let mut header = LpHeader::default();
     tag.write(&mut header);
@@ -212,10 +212,10 @@ fn control(tag: &Tag, packet: Option<&'static [u8]>) -> LpPacket {
 }
 
 impl Service<Wire> {
-    /// A packet leaves; whether it was marked for congestion.
+    /// Sends a packet; returns whether it was marked for congestion.
     ///
     /// # Errors
-    /// If the packet does not fit the frames of the link, however it is cut.
+    /// The packet does not fit the frames of the link, even in fragments.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -247,7 +247,7 @@ impl Service<Wire> {
         let backlog = &mut self.medium.backlog_bytes;
         let mut push = |frame: Bytes| {
             *backlog += frame.len() as u64;
-            counters.out_octets += frame.len() as u64;
+            counters.out_bytes += frame.len() as u64;
             outputs.push_back(Output::Send { face: id, frame: frame.into() });
         };
         if wire.len() <= self.medium.fragmenter.mtu() && !packet.has_link_fields() {
@@ -284,7 +284,7 @@ impl Service<Wire> {
             return self.send_plain(now, id, packet, counters, shared, outputs);
         }
         recovery.packets += 1;
-        let (number, tag_bytes) = (recovery.packets, recovery.end.tag_octets());
+        let (number, tag_bytes) = (recovery.packets, recovery.end.tag_bytes());
         let wire = shared.wires.held(packet);
         let marked = self.mark_queued(now, packet);
         let Self { medium: link, recovery: Some(recovery), .. } = self else {
@@ -292,11 +292,11 @@ impl Service<Wire> {
         };
         let mtu = link.mtu();
         let describe = |bytes: usize, alone| {
-            let room_octets = mtu.saturating_sub(bytes + tag_bytes + WRAPPING_BYTES);
-            Sending { kind, octets: bytes as u32, lifetime, packet: number, alone, room_octets }
+            let free_bytes = mtu.saturating_sub(bytes + tag_bytes + WRAPPING_BYTES);
+            Sending { kind, bytes: bytes as u32, lifetime, packet: number, alone, free_bytes }
         };
         let mut push = |frame: Frame| {
-            counters.out_octets += frame.len() as u64;
+            counters.out_bytes += frame.len() as u64;
             outputs.push_back(Output::Send { face: id, frame });
         };
         if !packet.has_link_fields() && wire.len() + tag_bytes + WRAPPING_BYTES <= mtu {
@@ -312,7 +312,8 @@ impl Service<Wire> {
         } else {
             let mut pieces = Vec::new();
             let header = packet.link_header();
-            let cut = link.fragmenter.leave_room(header, wire, tag_bytes, |it| pieces.push(it));
+            let cut =
+                link.fragmenter.fragment_with_space(header, wire, tag_bytes, |it| pieces.push(it));
             cut.map_err(|_| DropReason::TooLong)?;
             let alone = pieces.len() == 1;
             for frame in pieces {
@@ -323,7 +324,7 @@ impl Service<Wire> {
             }
         }
         if recovery.end.waits() {
-            // Behind everything else that leaves at this instant: between equally long frames it would end their batch.
+            // After all other frames of this instant: between equally long frames it would end their batch.
             recovery.wake(id, &mut shared.timers, now);
         } else {
             recovery.arm(id, &mut shared.timers);
@@ -364,7 +365,7 @@ impl Service<Wire> {
         Received { whole, drains }
     }
 
-    /// As [`receive`](Self::receive), of a frame with a link header.
+    /// As [`receive`](Self::receive), for a frame with a link header.
     fn receive_tagged(
         &mut self,
         now: Instant,
@@ -392,7 +393,7 @@ impl Service<Wire> {
         Received { whole: self.medium.accept(now, 0, frame), drains }
     }
 
-    /// A frame was dropped by a queue of this machine.
+    /// A queue of this machine dropped a frame.
     pub(super) fn overflowed(&mut self, id: FaceId, frame: Bytes, timers: &mut Timers) {
         let Some(recovery) = &mut self.recovery else {
             return;
@@ -407,8 +408,8 @@ impl Service<Wire> {
         }
     }
 
-    /// Sends what recovery has to send; returns what it lost and does not send again. One fragment does not say which
-    /// packet it is of.
+    /// Sends the frames of the recovery; returns lost packets that it does not resend. A single fragment does not
+    /// identify its packet.
     pub(super) fn drain(
         &mut self,
         now: Instant,
@@ -425,7 +426,7 @@ impl Service<Wire> {
                 Outgoing::Control(tag) => link.write(&control(&tag, None)).into(),
                 Outgoing::Greeting(tag) => link.write(&control(&tag, Some(GREETING))).into(),
             };
-            counters.out_octets += frame.len() as u64;
+            counters.out_bytes += frame.len() as u64;
             outputs.push_back(Output::Send { face: id, frame });
         }
         let lost = std::iter::from_fn(|| recovery.end.poll_lost());
@@ -443,7 +444,7 @@ mod tests {
     use recoup_packet::interest::Interest;
 
     #[test]
-    fn a_greeting_carries_an_interest_that_may_take_no_hop() {
+    fn greeting_carries_an_interest_without_hops() {
         let interest = Interest::decode(Bytes::from_static(GREETING)).unwrap();
         assert_eq!(interest.name.to_string(), "/localhop/hello");
         assert_eq!((interest.hop_limit, interest.nonce), (Some(0), Some(0)));

@@ -1,4 +1,4 @@
-//! Counting what all workers of a forwarder have, for datasets that say it.
+//! Collects the counters of all workers of a forwarder, for datasets that contain them.
 use super::{Census, Effect, MAX_ORDERS, Management, View, Waiting};
 use crate::shard::{RingTask, Task};
 use recoup_packet::nack::NackReason;
@@ -6,7 +6,7 @@ use recoup_transport::management::Dataset;
 use recoup_transport::time::Instant;
 
 impl Management {
-    /// Whether a request for a dataset waits until others have said what they have. Segments of one that was made do not.
+    /// Whether a request for a dataset waits for the counters of other workers. Segments of a cached dataset do not.
     pub(super) fn is_to_be_counted(
         &self,
         now: Instant,
@@ -22,7 +22,7 @@ impl Management {
         self.counts_others && is_sum && is_first && !waiting.counted && !is_made()
     }
 
-    /// A request waits until all is counted.
+    /// Queues a request until all counters are collected.
     pub(super) fn await_count(&mut self, waiting: Waiting) {
         if self.census.next.len() >= MAX_ORDERS {
             return self.reject(waiting.request.path, NackReason::Congestion);
@@ -33,7 +33,7 @@ impl Management {
         }
     }
 
-    /// A task that all workers carried out is back. The sum of a count is in the [`View`] already.
+    /// Handles the end of a task. The sum of a count is in the [`View`] already.
     pub(crate) fn task_done(&mut self, RingTask { ticket, task }: RingTask, view: &impl View) {
         match task {
             Task::Count(_) => self.counted(),
@@ -41,7 +41,7 @@ impl Management {
         }
     }
 
-    /// Begins to count for all who wait.
+    /// Starts a collection for all waiting requests.
     fn count(&mut self) {
         let Census { counting, next } = &mut self.census;
         std::mem::swap(counting, next);

@@ -1,8 +1,8 @@
 //! Datasets about the node: `rib/list`, `fib/list`, `faces/list`, `faces/query`, `faces/channels`,
 //! `strategy-choice/list`, `cs/info`, `status/general`.
 //!
-//! A dataset is made when somebody asks for it without a version, and kept for a while so that its segments are of one
-//! piece.
+//! A dataset is generated for an Interest without a version, and cached for a while so that its segments are
+//! consistent.
 //!
 //! Source: NFD's wiki pages "StatusDataset" and those of the modules.
 use super::registry::FaceRegistry;
@@ -24,36 +24,36 @@ use std::collections::VecDeque;
 
 /// Bytes of a segment; with its name it fits any face.
 const SEGMENT_BYTES: usize = 8_000;
-/// How long a dataset is kept.
+/// Lifetime of a cached dataset.
 const KEPT: Duration = Duration::from_secs(10);
-/// Datasets that are kept, and bytes of all of them but the newest.
+/// Most cached datasets, and most bytes of all of them but the newest.
 const MAX_KEPT: usize = 16;
 const MAX_KEPT_BYTES: usize = 32 << 20;
-/// A dataset that is younger is told again, so that asking often costs little.
+/// A cached dataset younger than this is reused, so that frequent requests cost little.
 const YOUNG: Duration = Duration::from_millis(10);
-/// How long a segment counts as fresh.
+/// Freshness of a segment.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Datasets that were made.
+/// Cached datasets.
 #[derive(Debug, Default)]
 pub(super) struct DatasetCache {
     /// Oldest first.
     kept: VecDeque<CachedDataset>,
     last_version: u64,
-    /// Something was changed by a command, or by a face, since the newest was made.
+    /// A command or a face event changed the state since the newest was generated.
     stale: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct CachedDataset {
-    /// With the version.
+    /// Name, with the version.
     name: Name,
     content: Vec<u8>,
     at: Instant,
 }
 
 impl DatasetCache {
-    /// What is told next is to be made anew.
+    /// Forces the next request to generate a new dataset.
     pub(super) fn invalidate(&mut self) {
         self.stale = true;
     }
@@ -62,7 +62,7 @@ impl DatasetCache {
         self.kept.iter().find(|made| made.name == *versioned)
     }
 
-    /// One that was made just now.
+    /// The dataset, if it was just generated.
     pub(super) fn recent(&self, now: Instant, name: &Name) -> Option<&CachedDataset> {
         let newest = self.kept.iter().rev().find(|made| made.name.parent() == *name);
         newest.filter(|made| !self.stale && now.since(made.at) < YOUNG)
@@ -100,7 +100,7 @@ impl CachedDataset {
 }
 
 impl Management {
-    /// An Interest for a dataset, whose name has `depth` components, or for a segment of one.
+    /// Handles an Interest for a dataset, whose name has `depth` components, or for a segment of one.
     pub(super) fn on_dataset(
         &mut self,
         now: Instant,
@@ -174,7 +174,7 @@ impl Management {
         })
     }
 
-    /// Where a face leads, if the owner described it.
+    /// URI of a face, if the owner described it.
     pub(crate) fn face_uri(&self, face: FaceId) -> Option<&str> {
         Some(&self.registry.get(face)?.uri)
     }

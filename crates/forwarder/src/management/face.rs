@@ -1,15 +1,14 @@
-//! Faces: `faces/create`, `faces/update`, `faces/destroy`, and what the owner says of them.
+//! Faces: `faces/create`, `faces/update`, `faces/destroy`, and reports of the owner.
 //!
 //! Source: NFD's wiki page "FaceMgmt".
 //!
-//! Differences: a face to be created is there as soon as it is known where it leads; connecting goes on behind it. Multicast groups
-//! can be created, too, on the interface that LocalUri names.
-//! `LocalFieldsEnabled` of local faces has Interests, Data and Nacks say by which face they came, and lets Interests say by
-//! which face they are to leave.
+//! Differences: a created face exists as soon as its address is known, while the connection is still being opened.
+//! Multicast groups can be created, too, on the interface of LocalUri. With `LocalFieldsEnabled` on local faces,
+//! Interests, Data and Nacks carry IncomingFaceId, and Interests may carry NextHopFaceId.
 use super::registry::{EventAnswer, event_name};
 use super::{Command, MAX_ORDERS, Management, Ordered, Outcome, View};
 use crate::face::FaceId;
-use crate::order::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings};
+use crate::order::{FaceDescription, FaceOrder, FaceSettings, OrderError};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -18,27 +17,27 @@ use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{
     CONGESTION_MARKING, ControlParameters, FaceCounters, FaceEventKind, FaceProfile, FaceStatus,
-    LOCAL_FIELDS, LP_RELIABILITY, Persistency, Refusal, Verb, canonical_uri,
+    LOCAL_FIELDS, LP_RELIABILITY, Persistency, Rejection, Verb, canonical_uri,
 };
 use recoup_transport::time::{Duration, Instant};
 
-/// How long a notification counts as fresh.
+/// Freshness of a notification.
 const FRESH: Duration = Duration::from_secs(1);
 
-const NO_URI: Refusal = Refusal { code: 400, text: "malformed command: where is it to lead?" };
-const NOT_OURS_TO_OPEN: Refusal =
-    Refusal { code: 406, text: "on-demand faces are opened by peers" };
-const NO_LOCAL_FIELDS: Refusal =
-    Refusal { code: 409, text: "only applications of this machine are told faces" };
+const NO_URI: Rejection = Rejection { code: 400, text: "malformed command: where is it to lead?" };
+const NOT_OURS_TO_OPEN: Rejection =
+    Rejection { code: 406, text: "on-demand faces are opened by peers" };
+const NO_LOCAL_FIELDS: Rejection =
+    Rejection { code: 409, text: "only applications of this machine get local fields" };
 
 impl Management {
     pub(super) fn create_face(
         &self,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let settings = settings(&command.parameters)?;
-        // What can be created leads to other machines, or to applications that can say it themselves.
+        // A created face leads to another machine, or to an application that can request local fields itself.
         if settings.local_fields == Some(true) {
             return Err(NO_LOCAL_FIELDS);
         }
@@ -59,11 +58,11 @@ impl Management {
         ingress: FaceId,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let settings = settings(&command.parameters)?;
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view);
-        let face = face.map_err(|_| Refusal::UNKNOWN_FACE)?;
-        let known = self.registry.get(face).ok_or(Refusal::UNKNOWN_FACE)?;
+        let face = face.map_err(|_| Rejection::UNKNOWN_FACE)?;
+        let known = self.registry.get(face).ok_or(Rejection::UNKNOWN_FACE)?;
         if settings.local_fields == Some(true) && !known.local {
             return Err(NO_LOCAL_FIELDS);
         }
@@ -71,27 +70,27 @@ impl Management {
         Ok(Outcome::Ordered(FaceOrder::Update { ticket, face, settings }))
     }
 
-    /// That a face is gone is success, whether it ever was there or not.
+    /// A face that does not exist counts as destroyed.
     pub(super) fn destroy_face(
         &self,
         ingress: FaceId,
         command: Command,
         view: &impl View,
     ) -> Outcome {
-        let said = command.parameters.face_id;
+        let parameters = command.parameters.face_id;
         let done = |face: u64| ControlParameters { face_id: Some(face), ..Default::default() };
-        match self.commanded_face(ingress, command.scope, said, view) {
+        match self.commanded_face(ingress, command.scope, parameters, view) {
             Ok(face) => {
                 Outcome::DoneThenOrder(done(u64::from(face.0)), FaceOrder::Destroy { face })
             }
-            Err(_) => Outcome::Done(done(said.unwrap_or_default())),
+            Err(_) => Outcome::Done(done(parameters.unwrap_or_default())),
         }
     }
 
-    /// A command is answered when others have carried it out; the ticket for that, unless too many wait.
+    /// A command that others execute is answered afterwards; returns its ticket, unless too many are pending.
     pub(super) fn take_ticket(&mut self, name: &Name, path: ReturnPath, verb: Verb) -> Option<u64> {
         if self.orders.len() >= MAX_ORDERS {
-            self.respond(name, path, &Err(Refusal::FULL));
+            self.respond(name, path, &Err(Rejection::FULL));
             return None;
         }
         let ticket = self.next_ticket;
@@ -100,22 +99,22 @@ impl Management {
         Some(ticket)
     }
 
-    /// The owner has carried an order out, or not.
+    /// Handles the owner's answer to an order.
     pub(super) fn order_done(
         &mut self,
         ticket: u64,
-        outcome: Result<FaceId, FaceRefusal>,
+        outcome: Result<FaceId, OrderError>,
         view: &impl View,
     ) {
         let Some(Ordered { name, path, verb }) = self.orders.remove(&ticket) else {
             return;
         };
-        let outcome = outcome.map_err(FaceRefusal::refusal);
+        let outcome = outcome.map_err(OrderError::rejection);
         let done = outcome.map(|face| self.described(face, verb == Verb::FaceCreate, view));
         self.respond(&name, path, &done);
     }
 
-    /// A face as answers to commands describe it, with where it leads or without.
+    /// Parameters of a face in answers to commands, with its URI or without.
     fn described(&self, face: FaceId, with_uri: bool, view: &impl View) -> ControlParameters {
         let Some(FaceStatus { profile, marking_interval, marking_threshold, mtu, .. }) =
             self.face_status(face, view)
@@ -136,12 +135,12 @@ impl Management {
         }
     }
 
-    /// Everything about a face that the owner described.
+    /// Status of a face that the owner described.
     pub(super) fn face_status(&self, face: FaceId, view: &impl View) -> Option<FaceStatus> {
         self.registry.status(face, &view.carried(face))
     }
 
-    // --- what happens to faces ------------------------------------------------------------------
+    // --- face events ----------------------------------------------------------------------------
 
     pub(super) fn know_face(&mut self, now: Instant, face: FaceId, description: FaceDescription) {
         if self.registry.note(face, description) {
@@ -155,14 +154,14 @@ impl Management {
         }
     }
 
-    /// A face is usable.
+    /// Records that a face is up.
     pub(crate) fn face_up(&mut self, now: Instant, face: FaceId) {
         if self.registry.up(face) {
             self.notify_of(now, FaceEventKind::Up, face);
         }
     }
 
-    /// A face is not usable any more, after it carried so much.
+    /// Records that a face is down, with its final counters.
     pub(crate) fn face_down(
         &mut self,
         now: Instant,
@@ -193,7 +192,7 @@ impl Management {
         }
     }
 
-    /// An Interest for the next notification, or for one that was.
+    /// Handles an Interest for the next notification, or for an earlier one.
     pub(super) fn on_event_request(&mut self, now: Instant, interest: &Interest, path: ReturnPath) {
         match self.events.request(now, interest, path) {
             EventAnswer::Now(number, content) => {
@@ -209,22 +208,25 @@ fn notification(number: u64, content: &[u8]) -> Data {
     DataBuilder::new(&event_name(number)).freshness(FRESH).build(content, &DigestSigner)
 }
 
-/// What a command says about how a face is to be.
-fn settings(said: &ControlParameters) -> Result<FaceSettings, Refusal> {
-    if said.flags.is_some() != said.mask.is_some() {
-        return Err(Refusal { code: 400, text: "malformed command: flags and mask come together" });
+/// Face settings of a command.
+fn settings(parameters: &ControlParameters) -> Result<FaceSettings, Rejection> {
+    if parameters.flags.is_some() != parameters.mask.is_some() {
+        return Err(Rejection {
+            code: 400,
+            text: "malformed command: flags and mask come together",
+        });
     }
-    let persistency = match said.face_persistency.map(Persistency::from_number) {
-        Some(None) => return Err(Refusal::MALFORMED),
+    let persistency = match parameters.face_persistency.map(Persistency::from_number) {
+        Some(None) => return Err(Rejection::MALFORMED),
         known => known.flatten(),
     };
     Ok(FaceSettings {
         persistency,
-        mtu: said.mtu,
-        marks: said.flag(CONGESTION_MARKING),
-        marking_interval: said.marking_interval,
-        marking_threshold: said.marking_threshold,
-        reliable: said.flag(LP_RELIABILITY),
-        local_fields: said.flag(LOCAL_FIELDS),
+        mtu: parameters.mtu,
+        marks: parameters.flag(CONGESTION_MARKING),
+        marking_interval: parameters.marking_interval,
+        marking_threshold: parameters.marking_threshold,
+        reliable: parameters.flag(LP_RELIABILITY),
+        local_fields: parameters.flag(LOCAL_FIELDS),
     })
 }

@@ -1,4 +1,4 @@
-//! What management knows of faces, and the notifications of what happens to them.
+//! Faces in the management, and the notifications of their events.
 //!
 //! Source: NFD's wiki pages "FaceMgmt" and "Notification".
 use crate::face::FaceId;
@@ -14,23 +14,23 @@ use recoup_transport::management::{
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Notifications that are kept for who asks for them a little late.
+/// Most notifications kept for late Interests.
 const KEPT_EVENTS: usize = 64;
-/// Interests that wait for the next notification.
+/// Most Interests that wait for the next notification.
 const MAX_WAITING: usize = 64;
 
 /// Faces by number.
 #[derive(Debug, Default)]
 pub(super) struct FaceRegistry {
     known: BTreeMap<FaceId, Known>,
-    /// What faces carried that are gone.
+    /// Counters of faces that are gone.
     pub(super) past: FaceCounters,
 }
 
 #[derive(Debug)]
 struct Known {
     description: FaceDescription,
-    /// What it carried until it went down the last time.
+    /// Counters until the face last went down.
     past: FaceCounters,
     down: bool,
 }
@@ -40,7 +40,7 @@ impl FaceRegistry {
         self.known.get(&face).map(|known| &known.description)
     }
 
-    /// The face that leads there, from there if that is said: a station may be reached by several interfaces.
+    /// The face of a remote URI, and of a local URI if given: a station may be reached by several interfaces.
     pub(super) fn find(&self, uri: &str, local_uri: Option<&str>) -> Option<FaceId> {
         let leads = |known: &Known| {
             known.description.uri == uri
@@ -49,7 +49,7 @@ impl FaceRegistry {
         self.known.iter().find(|(_, known)| leads(known)).map(|(face, _)| *face)
     }
 
-    /// Notes what is known of a face; whether nothing was before.
+    /// Sets the description of a face; returns whether it is new.
     pub(super) fn note(&mut self, face: FaceId, description: FaceDescription) -> bool {
         match self.known.get_mut(&face) {
             Some(known) => known.description = description,
@@ -62,12 +62,12 @@ impl FaceRegistry {
         false
     }
 
-    /// A face is usable; whether it was not for a while.
+    /// Records that a face is up; returns whether it was down.
     pub(super) fn up(&mut self, face: FaceId) -> bool {
         self.known.get_mut(&face).is_some_and(|known| std::mem::take(&mut known.down))
     }
 
-    /// A face is not usable any more, after it carried so much.
+    /// Records that a face is down, with its counters.
     pub(super) fn down(&mut self, face: FaceId, carried: &FaceCounters) {
         match self.known.get_mut(&face) {
             Some(known) => {
@@ -78,7 +78,7 @@ impl FaceRegistry {
         }
     }
 
-    /// A face is gone for good; what was known of it.
+    /// Removes a face; returns its profile.
     pub(super) fn remove(&mut self, face: FaceId) -> Option<FaceProfile> {
         let profile = self.profile(face)?;
         self.past.add(&self.known.remove(&face)?.past);
@@ -103,7 +103,7 @@ impl FaceRegistry {
         })
     }
 
-    /// Everything about a face, with what it `carried` since it came up.
+    /// Status of a face with its current counters.
     pub(super) fn status(&self, face: FaceId, carried: &FaceCounters) -> Option<FaceStatus> {
         let known = self.known.get(&face)?;
         let mut counters = known.past;
@@ -113,13 +113,13 @@ impl FaceRegistry {
             profile: self.profile(face)?,
             expiration_period: None,
             marking_interval: marking.map(|it| it.interval),
-            marking_threshold: marking.map(|it| it.threshold_octets),
+            marking_threshold: marking.map(|it| it.threshold_bytes),
             mtu: Some(known.description.mtu),
             counters,
         })
     }
 
-    /// The face of the management itself.
+    /// Status of the management's own face.
     pub(super) fn own() -> FaceStatus {
         let uri = || "internal://".to_owned();
         FaceStatus {
@@ -145,7 +145,7 @@ impl FaceRegistry {
     }
 }
 
-/// Notifications, and who waits for the next one.
+/// Notifications, and the Interests that wait for the next one.
 #[derive(Debug, Default)]
 pub(super) struct EventStream {
     /// Number of the next one.
@@ -161,19 +161,19 @@ struct Waiting {
     until: Instant,
 }
 
-/// What becomes of an Interest for notifications.
+/// Handling of an Interest for notifications.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EventAnswer {
-    /// It is answered by this one.
+    /// A notification answers it.
     Now(u64, Vec<u8>),
-    /// It waits for the next one.
+    /// The Interest waits for the next notification.
     Later,
-    /// It asks for what is not kept any more, or too many wait.
+    /// The notification is no longer kept, or too many Interests wait.
     Never,
 }
 
 impl EventStream {
-    /// Something happened: the number and content of the notification, and who waits for it.
+    /// Adds a notification: returns its number and content, and the Interests that wait for it.
     pub(super) fn push(
         &mut self,
         now: Instant,
@@ -190,7 +190,7 @@ impl EventStream {
         (number, content, waiting.map(|it| it.path).collect())
     }
 
-    /// Somebody asks for notifications.
+    /// Handles an Interest for notifications.
     pub(super) fn request(
         &mut self,
         now: Instant,
@@ -213,7 +213,7 @@ impl EventStream {
         if !is_next || self.waiting.len() == MAX_WAITING {
             return EventAnswer::Never;
         }
-        // As long as the node remembers the Interest.
+        // The node keeps the pending Interest for this time.
         let until = now + interest.lifetime_or_default().min(MAX_LIFETIME);
         self.waiting.push_back(Waiting { path, until });
         EventAnswer::Later
@@ -232,7 +232,7 @@ mod tests {
     use recoup_transport::time::Duration;
 
     #[test]
-    fn who_waits_for_a_notification_waits_no_longer_than_a_pending_interest() {
+    fn waiting_interests_for_notifications_expire() {
         let mut events = EventStream::default();
         let mut interest = Interest::new("/localhost/nfd/faces/events".parse().unwrap());
         interest.lifetime = Some(Duration::from_secs(86_400));

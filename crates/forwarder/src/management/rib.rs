@@ -1,8 +1,8 @@
-//! The routing table (RIB): who asked for which route, and what follows for the forwarding table.
+//! The routing table (RIB): registered routes, and the resulting next hops of the forwarding table.
 //!
-//! A prefix leads to the faces of its own routes, each at the cost of the cheapest, and to those that it inherits: from
-//! the nearest shorter prefix whose routes say so, up to the first that captures. A route near the root may be inherited
-//! by all others, so what is inherited is bounded like the routes: what comes on top is left out.
+//! The next hops of a prefix are the faces of its own routes, each at the lowest cost, and those that it inherits:
+//! from the nearest shorter prefixes with the inherit flag, up to the first with the capture flag. A route near the
+//! root may be inherited by all others, so inherited next hops are limited like routes: further ones are left out.
 //!
 //! Source: NFD's developer guide, "RIB Management"; NFD, `daemon/rib/rib.cpp`.
 use crate::face::FaceId;
@@ -14,7 +14,7 @@ use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-/// Who a route comes from that the configuration named (`ROUTE_ORIGIN_STATIC`).
+/// Origin of configured routes (`ROUTE_ORIGIN_STATIC`).
 pub(crate) const STATIC: u64 = 255;
 
 /// A route.
@@ -23,28 +23,28 @@ pub(crate) struct Route {
     pub(crate) cost: u64,
     /// [`CHILD_INHERIT`], [`CAPTURE`] or their sum.
     pub(crate) flags: u64,
-    /// When it ends by itself.
+    /// Time at which the route expires.
     pub(crate) expires: Option<Instant>,
     pub(crate) registrant: Registrant,
 }
 
-/// The origin of a route, by which its share of the table is judged.
+/// Registrant of a route, which determines its share of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Registrant {
-    /// The configuration, or an operator for another face: bounded by the table only.
+    /// The configuration, or an operator for another face: limited by the table only.
     Operator,
     /// An application of this machine, for its own face.
     Application,
-    /// A peer elsewhere (`/localhop`), for its own face.
+    /// A peer on another machine (`/localhop`), for its own face.
     Peer,
 }
 
-/// The table has no space for another route.
+/// Limit that a further route would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RibFull {
-    /// Of any face.
+    /// The limit of the table.
     Table,
-    /// Of this face.
+    /// The limit of this face.
     Share,
 }
 
@@ -55,33 +55,33 @@ pub(crate) struct Rib {
     faces: BTreeMap<FaceId, Registered>,
     expiring: BTreeSet<(Instant, FaceId, Name, u64)>,
     len: usize,
-    /// Routes of peers elsewhere.
+    /// Routes of peers on other machines.
     peer_routes: usize,
-    /// What all prefixes inherit, together.
+    /// Inherited next hops of all prefixes together.
     inherited: usize,
     limit: usize,
 }
 
-/// The routes to one face.
+/// The routes of one face.
 #[derive(Debug, Default)]
 struct Registered {
-    /// Prefixes that have routes of their own to it.
+    /// Prefixes with own routes to the face.
     prefixes: BTreeSet<Name>,
-    /// Routes, of which a prefix may have several of different origin.
+    /// Routes; a prefix may have several of different origin.
     routes: usize,
 }
 
-/// What is known of a prefix.
+/// Routes and next hops of a prefix.
 #[derive(Debug, Default)]
 struct Entry {
     routes: BTreeMap<(FaceId, u64), Route>,
-    /// What the forwarding table was told.
-    told: BTreeMap<FaceId, u64>,
-    /// How many of these it inherits.
+    /// Next hops in the forwarding table.
+    next_hops: BTreeMap<FaceId, u64>,
+    /// Number of inherited ones among them.
     inherited: usize,
 }
 
-/// Faces and what they cost.
+/// Faces and their costs.
 type Hops = BTreeMap<FaceId, u64>;
 
 impl Entry {
@@ -98,7 +98,7 @@ impl Entry {
         self.routes.values().any(|route| route.flags & CAPTURE != 0)
     }
 
-    /// What longer prefixes get of it, and whether they get more from shorter ones.
+    /// Next hops that longer prefixes inherit, and whether they inherit from shorter prefixes, too.
     fn legacy(&self) -> (Hops, bool) {
         (self.hops(|route| route.flags & CHILD_INHERIT != 0), self.captures())
     }
@@ -110,7 +110,7 @@ impl Rib {
         Self { entries, faces, expiring, len: 0, peer_routes: 0, inherited: 0, limit }
     }
 
-    /// Adds a route or changes it; says what follows from it.
+    /// Adds or changes a route; returns the changes of the forwarding table.
     pub(crate) fn set(
         &mut self,
         prefix: &Name,
@@ -124,7 +124,7 @@ impl Rib {
         }
         self.len += 1;
         self.peer_routes += usize::from(route.registrant == Registrant::Peer);
-        // A name may be a slice of a packet that is much longer.
+        // A name may be a slice of a much longer packet.
         let own: Name = prefix.components().collect();
         if let Some(at) = route.expires {
             self.expiring.insert((at, face, own.clone(), origin));
@@ -136,7 +136,7 @@ impl Rib {
         Ok(self.follow(prefix, before))
     }
 
-    /// Takes a route away, if it is there; says what follows from it.
+    /// Removes a route, if it exists; returns the changes of the forwarding table.
     pub(crate) fn unset(&mut self, prefix: &Name, face: FaceId, origin: u64) -> Vec<RouteChange> {
         let before = self.legacy(prefix);
         match self.take(prefix, face, origin) {
@@ -145,7 +145,7 @@ impl Rib {
         }
     }
 
-    /// Takes all routes to a face away; says what follows from it.
+    /// Removes all routes of a face; returns the changes of the forwarding table.
     pub(crate) fn forget_face(&mut self, face: FaceId) -> Vec<RouteChange> {
         let mut changes = Vec::new();
         let prefixes = self.faces.get(&face).map(|registered| registered.prefixes.clone());
@@ -159,12 +159,12 @@ impl Rib {
         changes
     }
 
-    /// When the first route ends by itself.
+    /// Time at which the next route expires.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.expiring.first().map(|(at, ..)| *at)
     }
 
-    /// Takes away a route that has ended; says what follows from it.
+    /// Removes an expired route; returns the changes of the forwarding table.
     pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<Vec<RouteChange>> {
         let (at, face, prefix, origin) = self.expiring.first()?.clone();
         (at <= now).then(|| self.unset(&prefix, face, origin))
@@ -206,7 +206,7 @@ impl Rib {
         Some(route)
     }
 
-    /// Whether one more route to a face fits the table and the share of the face.
+    /// Whether one more route of a face is within the limits of the table and of the face.
     fn check_share(&self, face: FaceId, registrant: Registrant) -> Result<(), RibFull> {
         if self.len >= self.limit {
             return Err(RibFull::Table);
@@ -227,7 +227,7 @@ impl Rib {
         self.entries.get(prefix).map(Entry::legacy).unwrap_or_default()
     }
 
-    /// What changes in the forwarding table after the routes of `prefix` did, of which longer ones got `before`.
+    /// Changes of the forwarding table after a change of `prefix`, from which longer ones inherited `before`.
     fn follow(&mut self, prefix: &Name, before: (Hops, bool)) -> Vec<RouteChange> {
         let mut changes = Vec::new();
         let heirs: Vec<Name> = match self.legacy(prefix) == before {
@@ -235,7 +235,7 @@ impl Rib {
             false => self.below(prefix),
         };
         for name in std::iter::once(prefix).chain(&heirs) {
-            self.tell(name, &mut changes);
+            self.update(name, &mut changes);
         }
         if self.entries.get(prefix).is_some_and(|entry| entry.routes.is_empty()) {
             self.entries.remove(prefix);
@@ -243,15 +243,15 @@ impl Rib {
         changes
     }
 
-    /// Longer prefixes that have routes.
+    /// Longer prefixes with routes.
     fn below(&self, prefix: &Name) -> Vec<Name> {
         let from = (Bound::Excluded(prefix), Bound::Unbounded);
         let names = self.entries.range::<Name, _>(from).map(|(name, _)| name);
         names.take_while(|name| prefix.is_prefix_of(name)).cloned().collect()
     }
 
-    /// Where a prefix leads, and by what this differs from what was told.
-    fn tell(&mut self, prefix: &Name, changes: &mut Vec<RouteChange>) {
+    /// Computes the next hops of a prefix, and their changes.
+    fn update(&mut self, prefix: &Name, changes: &mut Vec<RouteChange>) {
         let (mut hops, all) = self.hops(prefix);
         let Some(entry) = self.entries.get_mut(prefix) else {
             return;
@@ -262,15 +262,15 @@ impl Rib {
             (entry.inherited, hops) = (more, all);
             self.inherited += more;
         }
-        let told = std::mem::replace(&mut entry.told, hops);
+        let next_hops = std::mem::replace(&mut entry.next_hops, hops);
         let change = |face, cost| RouteChange { prefix: prefix.clone(), face, cost };
-        let gone = told.keys().filter(|face| !entry.told.contains_key(face));
+        let gone = next_hops.keys().filter(|face| !entry.next_hops.contains_key(face));
         changes.extend(gone.map(|face| change(*face, None)));
-        let other = entry.told.iter().filter(|(face, cost)| told.get(face) != Some(cost));
+        let other = entry.next_hops.iter().filter(|(face, cost)| next_hops.get(face) != Some(cost));
         changes.extend(other.map(|(face, cost)| change(*face, Some(*cost))));
     }
 
-    /// Where the routes of a prefix lead, and where those lead that it inherits, too.
+    /// Own next hops of a prefix, and inherited ones.
     fn hops(&self, prefix: &Name) -> (Hops, Hops) {
         let Some(entry) = self.entries.get(prefix).filter(|entry| !entry.routes.is_empty()) else {
             return Default::default();
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_ends_when_it_said_unless_it_was_renewed() {
+    fn route_expires_unless_renewed() {
         let (mut rib, prefix) = (Rib::new(10), name("/a"));
         rib.set(&prefix, FACE, 0, route(0, at(5))).unwrap();
         rib.set(&prefix, FACE, 0, route(0, at(9))).unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_bounded_and_a_face_that_is_forgotten_makes_room() {
+    fn removed_face_frees_its_routes() {
         let mut rib = Rib::new(2);
         rib.set(&name("/a"), FACE, 0, route(0, at(5))).unwrap();
         rib.set(&name("/b"), FACE, 0, route(0, None)).unwrap();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn each_origin_of_a_prefix_counts_as_a_route() {
+    fn each_origin_counts_as_a_route() {
         let mut rib = Rib::new(100);
         let of_peer = Route { registrant: Registrant::Peer, ..route(0, None) };
         let granted = (0..).take_while(|origin| {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_prefixes_inherit_from_the_nearest_that_lets_them() {
+    fn longer_prefixes_inherit_from_the_nearest() {
         let mut rib = Rib::new(20);
         let set = |rib: &mut Rib, prefix: &str, face, cost, flags| {
             let route = Route { flags, ..route(cost, None) };
@@ -374,12 +374,12 @@ mod tests {
         };
         assert_eq!(set(&mut rib, "/", 1, 7, CHILD_INHERIT), ["/ 1 7"]);
         assert_eq!(set(&mut rib, "/a/b", 2, 5, 0), ["/a/b 1 7", "/a/b 2 5"]);
-        // Nearer, and dearer.
+        // Nearer, and with a higher cost.
         assert_eq!(set(&mut rib, "/a", 1, 9, CHILD_INHERIT), ["/a 1 9", "/a/b 1 9"]);
-        // Without the flag nothing is left to others.
+        // Without the flag no next hop is inherited.
         assert_eq!(set(&mut rib, "/a", 3, 1, 0), ["/a 3 1"]);
         assert_eq!(set(&mut rib, "/a/b/c", 4, 0, 0), ["/a/b/c 1 9", "/a/b/c 4 0"]);
-        // Who captures inherits nothing, nor do those below through it.
+        // A prefix with the capture flag inherits nothing, nor do longer ones through it.
         assert_eq!(set(&mut rib, "/a/b", 2, 5, CAPTURE), ["/a/b 1 -", "/a/b/c 1 -"]);
         assert_eq!(set(&mut rib, "/a/b", 2, 5, CAPTURE | CHILD_INHERIT), ["/a/b/c 2 5"]);
         assert_eq!(
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inherited_is_bounded_like_the_routes() {
+    fn inherited_next_hops_are_limited() {
         let mut rib = Rib::new(6);
         for face in 1..=2 {
             rib.set(&Name::root(), FaceId(face), 0, route(7, None)).unwrap();
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inherited_way_is_no_route_and_ends_with_the_last_own_one() {
+    fn inherited_next_hop_ends_with_its_last_route() {
         let mut rib = Rib::new(20);
         rib.set(&Name::root(), FaceId(1), 0, route(7, None)).unwrap();
         rib.set(&name("/a"), FaceId(2), 0, route(5, None)).unwrap();

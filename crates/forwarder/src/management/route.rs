@@ -6,21 +6,21 @@ use super::{Command, Effect, Management, Outcome, Registrant, RibFull, Route, ST
 use crate::face::FaceId;
 use crate::table::RouteChange;
 use recoup_packet::name::Name;
-use recoup_transport::management::{CHILD_INHERIT, ControlParameters, Origin, Refusal, Scope};
+use recoup_transport::management::{CHILD_INHERIT, ControlParameters, Origin, Rejection, Scope};
 use recoup_transport::time::Instant;
 
-const NO_SHARE: Refusal =
-    Refusal { code: 503, text: "this face has its share of the routes: unregister one first" };
+const NO_SHARE: Rejection =
+    Rejection { code: 503, text: "this face has its share of the routes: unregister one first" };
 
 impl Management {
-    /// A route of the configuration; longer prefixes do not inherit it.
+    /// Sets a configured route; longer prefixes do not inherit it.
     pub(crate) fn set_static_route(&mut self, change: &RouteChange) {
         let RouteChange { prefix, face, cost } = change;
         let changes = match cost {
             Some(cost) => {
                 let registrant = Registrant::Operator;
                 let route = Route { cost: *cost, flags: 0, expires: None, registrant };
-                // A table that is full keeps the route out of the RIB, not out of the node.
+                // A full RIB rejects the route, but the node still uses it.
                 let set = self.rib.set(prefix, *face, STATIC, route);
                 set.unwrap_or_else(|_full| vec![change.clone()])
             }
@@ -35,7 +35,7 @@ impl Management {
         ingress: FaceId,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let prefix = command.prefix();
         let ControlParameters { origin, cost, flags, expiration_period, .. } = command.parameters;
@@ -50,7 +50,7 @@ impl Management {
         let route = Route { cost, flags, expires, registrant };
         let set = self.rib.set(&prefix, face, origin, route);
         let changes = set.map_err(|full| match full {
-            RibFull::Table => Refusal::FULL,
+            RibFull::Table => Rejection::FULL,
             RibFull::Share => NO_SHARE,
         })?;
         self.follow_rib(changes);
@@ -63,7 +63,7 @@ impl Management {
         }))
     }
 
-    /// A route to what a prefix announcement announces, for as long as that holds.
+    /// Adds the route of a prefix announcement, for its remaining validity.
     pub(super) fn announce(
         &mut self,
         now: Instant,
@@ -71,9 +71,9 @@ impl Management {
         ingress: FaceId,
         mut command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
-        let announcement = command.announcement.as_ref().ok_or(Refusal::MALFORMED)?;
-        let remaining = announcement.remaining(now_millis).ok_or(Refusal::NOT_VALID)?;
+    ) -> Result<Outcome, Rejection> {
+        let announcement = command.announcement.as_ref().ok_or(Rejection::MALFORMED)?;
+        let remaining = announcement.remaining(now_millis).ok_or(Rejection::NOT_VALID)?;
         command.parameters.expiration_period = Some(remaining);
         self.register(now, ingress, command, view)
     }
@@ -83,7 +83,7 @@ impl Management {
         ingress: FaceId,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let prefix = command.prefix();
         let origin = command.parameters.origin.unwrap_or(Origin::App as u64);
@@ -97,11 +97,11 @@ impl Management {
         ingress: FaceId,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let (prefix, cost) = (command.prefix(), command.parameters.cost.unwrap_or(0));
         if view.next_hops() >= self.limit && !view.is_next_hop(&prefix, face) {
-            return Err(Refusal::FULL);
+            return Err(Rejection::FULL);
         }
         self.follow_rib(vec![RouteChange { prefix: prefix.clone(), face, cost: Some(cost) }]);
         Ok(Outcome::Done(ControlParameters { cost: Some(cost), ..of(prefix, face) }))
@@ -112,25 +112,25 @@ impl Management {
         ingress: FaceId,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let face = self.commanded_face(ingress, command.scope, command.parameters.face_id, view)?;
         let prefix = command.prefix();
         self.follow_rib(vec![RouteChange { prefix: prefix.clone(), face, cost: None }]);
         Ok(Outcome::Done(of(prefix, face)))
     }
 
-    /// Brings the forwarding table in line with the routing table.
+    /// Applies changes to the forwarding table.
     pub(super) fn follow_rib(&mut self, changes: Vec<RouteChange>) {
         self.effects.extend(changes.into_iter().map(Effect::Route));
     }
 
-    /// Takes all routes to a face out of the routing table; what follows for the forwarding table.
+    /// Removes all routes of a face; returns the changes of the forwarding table.
     pub(crate) fn forget_routes(&mut self, face: FaceId) -> Vec<RouteChange> {
         self.rib.forget_face(face)
     }
 }
 
-/// What a command was about, as its answer says.
+/// Prefix and face of a command, for its answer.
 fn of(prefix: Name, face: FaceId) -> ControlParameters {
     ControlParameters {
         name: Some(prefix),

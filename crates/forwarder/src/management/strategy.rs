@@ -1,20 +1,20 @@
 //! Strategies and the content store: `strategy-choice/set`, `strategy-choice/unset`, `cs/config`, `cs/erase`.
 //!
-//! A strategy is named as in NFD, `/localhost/nfd/strategy/<name>/<version>/<parameter>…`; each parameter is written
-//! `key~value` and stands for `key=value` of the strategy's text.
+//! A strategy has the name of NFD, `/localhost/nfd/strategy/<name>/<version>/<parameter>…`. Each parameter is written
+//! as `key~value` and means `key=value` of the strategy's text.
 //!
 //! Source: NFD's wiki pages "StrategyChoice" and "CsMgmt".
 //!
-//! Differences: a content store that is bounded in bytes says how many of the longest packets it holds.
+//! Differences: the capacity of a content store with a limit in bytes is the number of longest packets that fit.
 use super::{Command, Effect, Management, Ordered, Outcome, View};
 use crate::shard::Task;
 use crate::strategy::{self, ForwardingStrategy};
 use recoup_packet::name::{Component, Name};
 use recoup_transport::management::{
-    CS_ADMIT, CS_SERVE, ControlParameters, Refusal, StrategyChoice,
+    CS_ADMIT, CS_SERVE, ControlParameters, Rejection, StrategyChoice,
 };
 
-/// Data that one command erases.
+/// Most Data that one command erases.
 const ERASED_AT_ONCE: u64 = 256;
 /// Longest parameter of a strategy's name, in bytes.
 const MAX_PARAMETER_BYTES: usize = 64;
@@ -26,13 +26,13 @@ impl Management {
         &mut self,
         command: Command,
         view: &impl View,
-    ) -> Result<Outcome, Refusal> {
+    ) -> Result<Outcome, Rejection> {
         let prefix = command.prefix();
-        let name = command.parameters.strategy.ok_or(Refusal::MALFORMED)?;
-        let text = strategy_text(&name).ok_or(Refusal::NO_STRATEGY)?;
-        let strategy = strategy::parse(&text).map_err(|_| Refusal::NO_STRATEGY)?;
+        let name = command.parameters.strategy.ok_or(Rejection::MALFORMED)?;
+        let text = strategy_text(&name).ok_or(Rejection::NO_STRATEGY)?;
+        let strategy = strategy::parse(&text).map_err(|_| Rejection::NO_STRATEGY)?;
         if view.strategies() >= self.limit && !view.has_strategy(&prefix) {
-            return Err(Refusal::FULL);
+            return Err(Rejection::FULL);
         }
         let chosen = strategy_name(&strategy.to_string());
         self.effects.push_back(Effect::SetStrategy { prefix: prefix.clone(), text, strategy });
@@ -43,17 +43,17 @@ impl Management {
         }))
     }
 
-    pub(super) fn unset_strategy(&mut self, command: Command) -> Result<Outcome, Refusal> {
+    pub(super) fn unset_strategy(&mut self, command: Command) -> Result<Outcome, Rejection> {
         let prefix = command.prefix();
         if prefix.is_empty() {
             let text = "malformed command: \"/\" must have a strategy";
-            return Err(Refusal { code: 400, text });
+            return Err(Rejection { code: 400, text });
         }
         self.effects.push_back(Effect::UnsetStrategy { prefix: prefix.clone() });
         Ok(Outcome::Done(ControlParameters { name: Some(prefix), ..ControlParameters::default() }))
     }
 
-    /// All workers have done what a command wanted of the content store.
+    /// Handles the end of a content store task at all workers.
     pub(super) fn cs_done(&mut self, ticket: u64, task: Task, view: &impl View) {
         let Some(Ordered { name, path, .. }) = self.orders.remove(&ticket) else {
             return;
@@ -76,25 +76,25 @@ impl Management {
     }
 }
 
-/// A choice of a strategy below a prefix, as datasets have it.
+/// A strategy choice as a dataset record.
 pub(crate) fn strategy_choice(prefix: &Name, strategy: &dyn ForwardingStrategy) -> StrategyChoice {
     StrategyChoice { name: prefix.clone(), strategy: strategy_name(&strategy.to_string()) }
 }
 
-/// How the content stores of all workers are to be.
+/// The task that configures the content stores of all workers.
 pub(super) fn configure_cs(command: &Command) -> Outcome {
-    let said = &command.parameters;
-    let (admits, serves) = (said.flag(CS_ADMIT), said.flag(CS_SERVE));
-    Outcome::Task(Task::Configure { capacity: said.capacity, admits, serves, holds: 0 })
+    let parameters = &command.parameters;
+    let (admits, serves) = (parameters.flag(CS_ADMIT), parameters.flag(CS_SERVE));
+    Outcome::Task(Task::Configure { capacity: parameters.capacity, admits, serves, holds: 0 })
 }
 
-/// Erases some Data; it is said whether there is more.
+/// The task that erases Data; its answer contains whether more is left.
 pub(super) fn erase_cs(command: &Command) -> Outcome {
     let left = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
     Outcome::Task(Task::Erase { prefix: command.prefix(), left, erased: 0, more: false })
 }
 
-/// The version of a strategy: that of NFD's where it has one of this name.
+/// Version of a strategy: that of NFD if it has one of this name.
 fn version(strategy: &str) -> u64 {
     match strategy {
         "best-route" => 5,
@@ -103,10 +103,10 @@ fn version(strategy: &str) -> u64 {
     }
 }
 
-/// The name of the strategy that is written `text`.
+/// Name of the strategy with this text.
 fn strategy_name(text: &str) -> Name {
     let (strategy, parameters) = text.split_once('(').unwrap_or((text, ""));
-    // A parameter may have brackets of its own.
+    // A parameter may contain parentheses.
     let parameters = parameters.strip_suffix(')').unwrap_or(parameters).split(',');
     let parameters = parameters.filter(|it| !it.is_empty());
     let parameters: Vec<String> = parameters.map(|it| it.trim().replacen('=', "~", 1)).collect();
@@ -115,7 +115,7 @@ fn strategy_name(text: &str) -> Name {
     words.chain([Component::version(version(strategy))]).chain(parameters).collect()
 }
 
-/// How the strategy of a name is written; `None` if it is none, or newer than ours.
+/// Text of the strategy with this name; `None` if it is unknown, or newer than this implementation.
 fn strategy_text(name: &Name) -> Option<String> {
     let mut components = name.components();
     for word in PREFIX {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategys_name_is_read_as_it_is_written() {
+    fn strategy_name_parses_to_its_text() {
         let nested = "best-face(rto=reconsidered(k=5,min=0ms))";
         for written in ["best-route", "multicast", "multipath(split=cost)", nested] {
             let strategy = strategy::parse(written).unwrap().to_string();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn older_versions_and_none_are_ours_and_newer_ones_are_not() {
+    fn newer_strategy_versions_are_unknown() {
         let best_route = "/localhost/nfd/strategy/best-route";
         assert_eq!(text(best_route).as_deref(), Some("best-route"));
         assert_eq!(text(&format!("{best_route}/v=4")).as_deref(), Some("best-route"));

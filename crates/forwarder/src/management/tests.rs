@@ -9,7 +9,7 @@ use std::sync::Arc;
 const APP: FaceId = FaceId(1);
 const GONE: FaceId = FaceId(9);
 
-/// A node with face 1, and so many next hops.
+/// A view with face 1, and this many next hops.
 struct Fake {
     next_hops: usize,
 }
@@ -96,7 +96,7 @@ fn registration_changes_the_route_and_is_answered() {
 }
 
 #[test]
-fn requests_of_a_face_that_is_gone_are_ignored() {
+fn requests_of_a_removed_face_are_ignored() {
     let mut management = management(ManagementOptions::default());
     request(&mut management, GONE, register("/a"));
     assert!(management.step(Instant::ZERO, &Fake { next_hops: 0 }));

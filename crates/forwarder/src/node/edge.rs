@@ -1,4 +1,4 @@
-//! What is behind the edge of a node's tables: the links, the applications, and the outputs.
+//! The machines behind the edge of a node's tables: links, applications, outputs.
 use crate::application::Applications;
 use crate::face::{AppId, FaceId};
 use crate::forwarding::{Edge, FlowPart};
@@ -12,7 +12,7 @@ use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;
 
-/// The machines of a node that its tables give packets to.
+/// The machines that receive packets from the tables.
 pub(super) struct Surroundings<O> {
     pub(super) links: Links,
     pub(super) applications: Applications,

@@ -1,4 +1,4 @@
-//! What others read of a node: its management, and its owner.
+//! Read access to a node, for its management and its owner.
 use super::{Node, Surroundings};
 use crate::counters::NodeCounters;
 use crate::face::FaceId;
@@ -15,7 +15,7 @@ use recoup_transport::management::{
 use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
 
-/// The machines of a node but its management, to be read.
+/// The machines of a node except its management, read-only.
 pub(super) struct NodeView<'a, O: Observer> {
     pub(super) forwarder: &'a Forwarder<Surroundings<O>>,
     pub(super) shard: Option<&'a Shard>,
@@ -132,20 +132,20 @@ impl<O: Observer> Node<O> {
         NodeView { forwarder: &self.forwarder, shard: self.shard.as_deref() }
     }
 
-    /// What this node has by itself, as a worker or alone.
+    /// Counters of this node, as a worker or alone.
     #[must_use]
     pub fn tally(&self) -> Tally {
         self.view().tally()
     }
 
-    /// Notes what all other workers have together; what this node says of itself from here on is the sum.
+    /// Sets the counters of all other workers; those of this node are added to them from now on.
     pub fn set_others(&mut self, tally: Tally) {
         if let Some(shard) = &mut self.shard {
             shard.tallied = tally;
         }
     }
 
-    /// What this node and all other workers have, as far as they were counted.
+    /// Counters of this node and all other workers, as last collected.
     #[must_use]
     pub fn total(&self) -> Tally {
         self.view().total()
@@ -161,7 +161,7 @@ impl<O: Observer> Node<O> {
         self.view().fib_entries().into_iter()
     }
 
-    /// Where a face leads, if the owner described it.
+    /// URI of a face, if the owner described it.
     #[must_use]
     pub fn face_uri(&self, face: FaceId) -> Option<&str> {
         self.management.as_ref()?.face_uri(face)
@@ -184,7 +184,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// What is known of the content store.
+    /// Status of the content store.
     #[must_use]
     pub fn cs_info(&self) -> CsInfo {
         self.view().cs_info()

@@ -1,4 +1,4 @@
-//! A node as one worker of several: messages of the others, and packets that belong to them.
+//! A node as one of several workers: messages, and packets of other workers.
 use super::Node;
 use super::view::NodeView;
 use crate::drop::DropReason;
@@ -18,7 +18,7 @@ use recoup_transport::time::Instant;
 use std::sync::Arc;
 
 impl<O: Observer> Node<O> {
-    /// A message of another worker arrives.
+    /// Handles a message of another worker.
     pub(super) fn on_message(&mut self, now: Instant, message: WorkerMessage) {
         match message {
             WorkerMessage::Came { face, header, packet, search } => {
@@ -50,7 +50,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// A packet of another worker leaves by a face of this one.
+    /// Sends a packet of another worker by a face of this one.
     fn leave(&mut self, now: Instant, face: FaceId, group: Option<FaceId>, packet: Packet) {
         let content = group.map(|_| flow::content(&self.forwarder.hasher, packet.name()));
         let (links, out) = self.links_and_out();
@@ -70,14 +70,14 @@ impl<O: Observer> Node<O> {
         others.into_iter().flatten().for_each(|worker| self.send(worker, message()));
     }
 
-    /// Sends a message to all other workers that only the leader sends.
+    /// Sends a message to all other workers, if this worker is the leader.
     pub(super) fn send_as_leader(&mut self, message: impl Fn() -> WorkerMessage) {
         if self.shard.as_ref().is_some_and(|shard| shard.leads()) {
             self.send_to_all(message);
         }
     }
 
-    /// What the driver says of a face concerns the leader, or all.
+    /// Forwards a report of the driver about a face to the leader, or to all workers.
     pub(super) fn forward_notice(&mut self, notice: &Notice) {
         let leads = self.shard.as_ref().is_some_and(|shard| shard.leads());
         let message = || WorkerMessage::Notice(Box::new(notice.clone()));
@@ -91,7 +91,7 @@ impl<O: Observer> Node<O> {
 
     // --- packets --------------------------------------------------------------------------------
 
-    /// Takes a whole network packet that came by a face of this node to where it belongs, if it may.
+    /// Passes a network packet from a face of this node to the worker that it belongs to, if permitted.
     #[inline(never)]
     pub(super) fn read_as_worker(
         &mut self,
@@ -125,7 +125,7 @@ impl<O: Observer> Node<O> {
         self.send(worker, WorkerMessage::Came { face, header, packet, search });
     }
 
-    /// Takes a whole network packet in that belongs here.
+    /// Handles a network packet that belongs to this worker.
     fn take_in(
         &mut self,
         now: Instant,
@@ -148,7 +148,7 @@ impl<O: Observer> Node<O> {
         self.forwarder.edge.links.wire_buffers().came = None;
     }
 
-    /// Whether a packet that came by a face of this node is an Interest that came too fast; it is rejected then.
+    /// Rejects an Interest beyond the rate limit of a face of this node; returns whether it did.
     fn is_too_fast(
         &mut self,
         now: Instant,
@@ -168,7 +168,7 @@ impl<O: Observer> Node<O> {
         true
     }
 
-    /// Hands an Interest that a link lost to the worker that it belongs to; `false` if it is this one.
+    /// Passes an Interest that a link lost to the worker that it belongs to; `false` if it is this one.
     pub(super) fn forward_lost(&mut self, face: FaceId, interest: &Arc<Interest>) -> bool {
         let Some(shard) = &self.shard else {
             return false;
@@ -183,7 +183,7 @@ impl<O: Observer> Node<O> {
 
     // --- tasks ----------------------------------------------------------------------------------
 
-    /// A task comes by, or comes back.
+    /// Handles a task from another worker.
     fn on_task(&mut self, now: Instant, task: RingTask) {
         if self.shard.as_ref().is_some_and(|shard| shard.leads()) {
             self.task_done(task);
@@ -193,7 +193,7 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Carries a task out here, and sends it on to the next worker; if there is no other it is done.
+    /// Executes a task here, and passes it to the next worker; without another worker it is done.
     pub(super) fn pass_task(&mut self, mut task: RingTask) {
         self.carry_out_task(&mut task.task);
         match self.shard.as_ref().map(|shard| (shard.next(), shard.worker())) {
@@ -214,10 +214,10 @@ impl<O: Observer> Node<O> {
         management.task_done(task, &NodeView { forwarder, shard: shard.as_deref() });
     }
 
-    /// Carries a task out here.
+    /// Executes a task here.
     fn carry_out_task(&mut self, task: &mut Task) {
         match task {
-            // The leader says by itself what it has.
+            // The leader adds its own counters.
             Task::Count(_) if self.management.is_some() => {}
             Task::Count(tally) => tally.add(&self.tally()),
             Task::Erase { prefix, left, erased, more } => {

@@ -1,23 +1,23 @@
-//! The simulator's observer: it records events, and follows first transmissions until their fate is known. Was a timeout
-//! spurious?
+//! The simulator's observer: it records events, and follows first transmissions until their fate is known, to detect
+//! spurious timeouts.
 //!
-//! Source: our own, for the spurious timeouts (B) of Nikzad et al. (2022). Each Interest of an application gets an id,
-//! a *token*, which travels with whatever descends from it. What happens to tokens is reported as events; whoever observes
-//! all nodes keeps the number of copies of each (1 at its birth, more with `TraceCopied`, less with each other event)
-//! and knows its fate once none is left:
+//! Source: the spurious timeouts (B) of Nikzad et al. (2022). Each Interest of an application gets an id, a *token*,
+//! which all descendants of the Interest carry. Events report changes of tokens. An observer of all nodes counts the
+//! copies of each (1 at its birth, more with `TraceCopied`, less with each other event). It knows the fate of a token
+//! once none is left:
 //!
-//! - an Interest that goes to n faces takes its tokens along to each (`TraceCopied` with n − 1);
-//! - an Interest that joins a pending one leaves its tokens with that face;
+//! - an Interest sent to n faces takes its tokens along to each (`TraceCopied` with n − 1);
+//! - an Interest that is aggregated leaves its tokens with its face;
 //! - Data from the content store takes them over, and Data from a producer those of the Interest that it answers;
 //! - Data that answers a pending Interest takes along to a face those of its tokens that came by that face, and those
-//!   left there; at the application that waits they are delivered;
-//! - tokens die with packets that are dropped and with Interests that expire or are rejected;
-//! - tokens of Data that finds its Interest answered by an earlier copy are superseded: they count as delivered.
+//!   left there; at the application they are delivered;
+//! - tokens end with packets that are dropped and with Interests that expire or are rejected;
+//! - tokens of Data whose Interest was answered by an earlier copy are superseded: they count as delivered.
 //!
-//! Differences: a token of Data that came by none of the faces that wait (its own pending Interest has expired, but the
-//! consumer has retransmitted) goes to all of them, and only the consumer that it belongs to may count it. All
-//! Interests of an application get ids, retransmissions too; an observer of first transmissions ignores the others.
-//! An Interest that a node sends to another next hop after a Nack has no tokens: they died where the Nack began.
+//! Differences: a token of Data may have come by none of the downstream faces (its own pending Interest has expired,
+//! but the consumer has retransmitted). It goes to all of them, and only its own consumer counts it. All Interests of
+//! an application get ids, retransmissions too; an observer of first transmissions ignores the others. An Interest
+//! sent to another next hop after a Nack has no tokens: they ended where the Nack began.
 use super::Observer;
 use crate::event::NodeEvent;
 use crate::face::{AppId, FaceId};
@@ -27,27 +27,27 @@ use crate::table::{PitEntry, PitId};
 use crate::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Tokens remembered after their pending Interest was answered; the oldest are forgotten.
+/// Most tokens remembered after their pending Interest was answered; the oldest are forgotten.
 const ANSWERED: usize = 1 << 16;
 
-/// Records events as [`Output::Event`], and follows tokens if it was given ids.
+/// Records events as [`Output::Event`], and follows tokens if ids are assigned.
 #[derive(Debug, Default)]
 pub struct Recorder {
     records: bool,
     next: Option<u64>,
-    /// Tokens that passed a pending Interest which was answered, but of which copies may still come.
+    /// Tokens that passed an answered Interest, and of which copies may still arrive.
     answered: BTreeSet<u64>,
     order: VecDeque<u64>,
     /// Tokens of Interests that applications of this node, or its management, have not answered.
     delivered: BTreeMap<(PitId, FaceId), Trace>,
-    /// Tokens of pending Interests, by the face that they came by.
+    /// Tokens of pending Interests, by their ingress face.
     pending: BTreeMap<(PitId, FaceId), Pending>,
 }
 
 /// Tokens of the Interests that came by one face for one entry.
 #[derive(Debug, Default)]
 struct Pending {
-    /// Tokens that wait, because their Interest was not forwarded.
+    /// Tokens of aggregated Interests.
     waiting: Trace,
     /// Tokens whose Interest was forwarded.
     forwarded: Trace,
@@ -55,7 +55,7 @@ struct Pending {
 
 impl Recorder {
     /// An observer that records events if `records`. Interests of the node's applications get ids from `first_id` on;
-    /// the ids of all nodes of a simulation must differ. `None`: they get none.
+    /// the ids of all nodes of a simulation must differ. `None`: no ids.
     #[must_use]
     pub fn new(records: bool, first_id: Option<u64>) -> Self {
         Self { records, next: first_id, ..Self::default() }
@@ -79,7 +79,7 @@ impl Recorder {
         }
     }
 
-    /// Whether tokens are followed: without, there is nothing to report.
+    /// Whether tokens are followed.
     fn follows(&self, trace: &Trace) -> bool {
         self.next.is_some() || !trace.is_empty() || !self.delivered.is_empty()
     }
@@ -90,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// Puts `more` together with `tokens`; of what is in both, one copy ends here (a channel had doubled it).
+    /// Adds `more` to `tokens`; of a token in both, one copy ends here (a channel had duplicated it).
     fn join(&self, tokens: &mut Trace, more: Trace, out: &mut VecDeque<Output>) {
         self.dies(&common(tokens, &more), out);
         tokens.merge(more);
@@ -102,7 +102,7 @@ impl Recorder {
         }
     }
 
-    /// Data came that nobody waits for: an earlier copy has answered, or the Interest has expired.
+    /// Handles tokens of unsolicited Data: an earlier copy has answered, or the Interest has expired.
     fn late(&self, trace: &Trace, out: &mut VecDeque<Output>) {
         for id in trace.ids().iter().copied() {
             let event = match self.answered.contains(&id) {
@@ -217,8 +217,8 @@ impl Observer for Recorder {
         self.late(&trace, out);
     }
 
-    /// Tokens that came by no face which waits are returned, to go to all of them; those whose Interest had been answered
-    /// before are superseded.
+    /// Returns tokens that came by no downstream face, which go to all of them; those whose Interest had been
+    /// answered before are superseded.
     fn satisfied(
         &mut self,
         id: PitId,
@@ -248,7 +248,7 @@ impl Observer for Recorder {
             }
         }
         self.late(&late, out);
-        // Applications that have the Interest, too, will answer in vain.
+        // Answers of other applications with the Interest will be unsolicited.
         while let Some(tokens) = self.unanswered(id) {
             for id in tokens.ids().iter().copied() {
                 self.record(NodeEvent::TraceSuperseded { id }, out);
@@ -293,7 +293,7 @@ impl Observer for Recorder {
     }
 }
 
-/// The tokens that are in both, for example of those that Data brought those that came by a face.
+/// The tokens in both traces.
 fn common(one: &Trace, other: &Trace) -> Trace {
     match (one.ids(), other.ids()) {
         ([], _) | (_, []) => Trace::new(),

@@ -1,4 +1,4 @@
-//! Packets from and to the bytes of wire faces.
+//! Encoding and decoding of packets for wire faces.
 use super::{Body, Hop, NO_CACHE, Packet};
 use crate::drop::DropReason;
 use crate::face::FaceId;
@@ -17,74 +17,73 @@ const INTEREST: u8 = typ::INTEREST as u8;
 /// First byte of a Data packet.
 const DATA: u8 = typ::DATA as u8;
 
-/// Bytes asked from the allocator at a time for Interests that leave.
+/// Bytes of one allocation for outgoing Interests.
 const LEAVING_BYTES: usize = 4096;
 
-/// Bytes asked from the allocator at a time for packets that came: one that stays for long keeps no more alive.
+/// Bytes of one allocation for received packets, small so that one kept for long keeps few others alive.
 const KEPT_BYTES: usize = 1024;
 
-/// Most Interests that are gone whose memory is used again.
+/// Most dropped Interests whose memory is reused.
 const SPARE_INTERESTS: usize = 256;
 
-/// Where the bytes of Interests that leave come from.
+/// Memory for outgoing Interests.
 #[derive(Debug, Default)]
 pub(crate) struct WireBuffers {
-    /// Free room, where they are written.
-    pub(crate) room: BytesMut,
-    /// The Interest in hand and the bytes that it came in, with which it leaves again: nodes change nothing of it but
-    /// the hop limit. It is held, so nobody can have changed it meanwhile.
+    /// Free space for their encoding.
+    pub(crate) free: BytesMut,
+    /// The current Interest and its received bytes. It is forwarded with these bytes, because nodes change only the
+    /// hop limit; it is shared, so nothing has changed it.
     pub(crate) came: Option<(Arc<Interest>, Bytes)>,
 }
 
 impl WireBuffers {
-    /// The bytes of a packet that leaves at once.
+    /// Bytes of a packet that is sent at once.
     #[inline]
     pub(crate) fn of(&mut self, packet: &Packet) -> Bytes {
         match (&packet.body, &self.came) {
             (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
                 bytes.clone()
             }
-            _ => packet.to_wire(&mut self.room),
+            _ => packet.to_wire(&mut self.free),
         }
     }
 
-    /// The bytes of a packet that leaves and is held in case that it is lost: an Interest must not keep the buffer alive
-    /// in which it came with many others.
+    /// Bytes of a packet that is held for retransmission: an Interest must not keep its whole receive buffer alive.
     pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
         match (&packet.body, &self.came) {
             (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
-                make_room(&mut self.room, bytes.len(), LEAVING_BYTES);
-                self.room.extend_from_slice(bytes);
-                self.room.split().freeze()
+                reserve(&mut self.free, bytes.len(), LEAVING_BYTES);
+                self.free.extend_from_slice(bytes);
+                self.free.split().freeze()
             }
-            _ => packet.to_wire(&mut self.room),
+            _ => packet.to_wire(&mut self.free),
         }
     }
 }
 
-/// Memory of packets that came: they are copied out of the buffers that they came in, where they came with many others.
+/// Memory of received packets, which are copied out of their receive buffers.
 #[derive(Debug, Default)]
 pub(crate) struct PacketMemory {
-    /// Room for their bytes: what is left of a piece of memory.
-    room: BytesMut,
-    /// Interests that are gone.
+    /// Free space for their bytes, in the current allocation.
+    free: BytesMut,
+    /// Dropped Interests.
     spare: Vec<Arc<Interest>>,
-    /// How often there was none, up to a bound: so many are kept.
+    /// Number of allocations without a spare Interest, up to a limit: the number of spares kept.
     wanted: usize,
-    /// A Data packet that is gone.
+    /// A dropped Data packet.
     spare_data: Option<Data>,
 }
 
 impl PacketMemory {
-    /// A copy of some bytes. Short ones share a piece of memory with few others.
+    /// A copy of some bytes. Short ones share an allocation with few others.
     fn copy(&mut self, bytes: &[u8]) -> Bytes {
-        copy(&mut self.room, bytes)
+        copy(&mut self.free, bytes)
     }
 
-    /// Reads an Interest, into the memory of one that is gone where there is one.
+    /// Decodes an Interest, into the memory of a dropped one if there is one.
     fn interest(&mut self, bytes: &[u8]) -> Result<Arc<Interest>, DecodeError> {
-        let room = &mut self.room;
-        let keep = |bytes: &[u8]| copy(room, bytes);
+        let free = &mut self.free;
+        let keep = |bytes: &[u8]| copy(free, bytes);
         match self.spare.pop() {
             Some(mut spare) => {
                 if let Some(place) = Arc::get_mut(&mut spare) {
@@ -99,22 +98,22 @@ impl PacketMemory {
         Ok(Arc::new(interest))
     }
 
-    /// Reads a Data packet that will stay, into the memory of one that is gone.
+    /// Decodes a Data packet that will be kept, into the memory of a dropped one.
     fn data(&mut self, bytes: &[u8]) -> Result<Data, DecodeError> {
         let bytes = self.copy(bytes);
         Data::decode_kept_in(self.spare_data.take(), bytes)
     }
 
-    /// A Data packet is gone, if nobody else shares it.
+    /// Recycles a Data packet, unless it is shared.
     #[inline]
     pub(crate) fn recycle_data(&mut self, data: Option<Data>) {
         self.spare_data = data;
     }
 
-    /// An Interest is gone, if nobody else shares it.
+    /// Recycles an Interest, unless it is shared.
     #[inline]
     pub(crate) fn recycle(&mut self, interest: Arc<Interest>) {
-        // One with parameters may hold a large buffer.
+        // An Interest with parameters may hold a large buffer.
         if self.spare.len() < self.wanted && interest.parameters.is_none() {
             self.spare.push(interest);
         }
@@ -122,7 +121,7 @@ impl PacketMemory {
 }
 
 impl Packet {
-    /// The Interest that it is, with the bytes that it came in, if it can leave with them.
+    /// The Interest and its received bytes, if it can be forwarded with them.
     #[inline]
     pub(crate) fn leaves_as(&self, bytes: Bytes) -> Option<(Arc<Interest>, Bytes)> {
         match &self.body {
@@ -133,13 +132,13 @@ impl Packet {
         }
     }
 
-    /// Reads a whole network packet that came behind `header`, or bare.
+    /// Decodes a whole network packet that came behind `header`, or bare.
     ///
-    /// Interests are copied to what is `kept`: one that waits in a table for long would keep the buffer alive in which
-    /// it came with many others. Data shares the bytes unless it `will_stay`.
+    /// Interests are copied to `kept`: one that is pending for long would keep its whole receive buffer alive. Data
+    /// shares the bytes unless it `will_stay`.
     ///
     /// # Errors
-    /// If it is not a valid packet.
+    /// The packet is malformed.
     #[inline]
     pub(crate) fn from_wire(
         header: Option<&LpHeader>,
@@ -158,7 +157,7 @@ impl Packet {
         Ok(read)
     }
 
-    /// The bytes of the network packet; Interests are written to the free room of `pool`.
+    /// Encodes the network packet; Interests are written to the free space of `pool`.
     pub fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
         match &self.body {
             Body::Data(data) => data.wire(),
@@ -182,7 +181,7 @@ impl Body {
             (Some(&INTEREST), Some(reason)) => Self::Nack(kept.interest(packet)?, reason),
             (Some(&DATA), None) if will_stay => Self::Data(kept.data(packet)?),
             (Some(&DATA), None) => Self::Data(Data::decode(packet.clone())?),
-            _ => return Err(DecodeError::at(0, "an Interest, Data, or an Interest refused")),
+            _ => return Err(DecodeError::at(0, "an Interest, Data, or the Interest of a Nack")),
         })
     }
 }
@@ -192,7 +191,7 @@ impl Hop {
         let mark = header.congestion_mark.unwrap_or(0);
         self.congestion_mark = u8::try_from(mark).unwrap_or(u8::MAX);
         if let Some(token) = &header.pit_token {
-            // Copied, so that an answer never given does not pin the frame that asked.
+            // Copied, so that an unanswered Interest does not keep its frame alive.
             self.extra_mut().pit_token = Some(Bytes::copy_from_slice(token));
         }
         if header.cache_policy == Some(NO_CACHE) {
@@ -208,7 +207,7 @@ impl Hop {
             if !(carried.is_empty() && hop_local.is_empty() && provider.is_none()) {
                 let extra = self.extra_mut();
                 (extra.carried, extra.hop_local) = (carried, hop_local);
-                // One byte less or more is no identity: as if nobody had said who answered.
+                // A ProviderId of another length is ignored.
                 extra.provider =
                     provider.and_then(|id| Some(u64::from_be_bytes(id[..].try_into().ok()?)));
             }
@@ -217,28 +216,28 @@ impl Hop {
 }
 
 fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes {
-    make_room(pool, interest.encoded_len(), LEAVING_BYTES);
+    reserve(pool, interest.encoded_len(), LEAVING_BYTES);
     interest.encode_with_hop_limit(pool, hop_limit);
     pool.split().freeze()
 }
 
-/// A copy of some bytes in a piece of memory that is shared with few others, or in one of its own if it is long.
+/// A copy of some bytes, in an allocation shared with few others, or in one of its own for long ones.
 #[inline]
-fn copy(room: &mut BytesMut, bytes: &[u8]) -> Bytes {
+fn copy(free: &mut BytesMut, bytes: &[u8]) -> Bytes {
     if bytes.len() > KEPT_BYTES / 2 {
         return Bytes::copy_from_slice(bytes);
     }
-    if room.len() < bytes.len() {
-        *room = BytesMut::zeroed(KEPT_BYTES);
+    if free.len() < bytes.len() {
+        *free = BytesMut::zeroed(KEPT_BYTES);
     }
-    let mut place = room.split_to(bytes.len());
+    let mut place = free.split_to(bytes.len());
     place.copy_from_slice(bytes);
     place.freeze()
 }
 
-/// Room for so many more bytes, from a piece that is used up before the next is asked for.
-fn make_room(pool: &mut BytesMut, bytes: usize, piece_bytes: usize) {
-    // A piece that grows would stay as large as the longest packet.
+/// Ensures free space, from an allocation that is used up before the next one.
+fn reserve(pool: &mut BytesMut, bytes: usize, piece_bytes: usize) {
+    // An allocation that grows would stay as large as the longest packet.
     if pool.capacity() - pool.len() < bytes && !pool.try_reclaim(bytes) {
         *pool = BytesMut::with_capacity(bytes.max(piece_bytes));
     }
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hop_limit_of_this_hop_is_what_is_written() {
+    fn encoding_has_the_hop_limit_of_the_hop() {
         let hasher = NameHasher::new(1);
         let mut packet = Packet::interest(Arc::new(interest(Some(9))), &hasher);
         packet.hop.hop_limit = Some(8);
@@ -284,17 +283,17 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_data_packet_is_malformed() {
+    fn nack_of_data_is_malformed() {
         let hasher = NameHasher::new(1);
         let header = LpHeader { nack: Some(NackReason::NoRoute), ..LpHeader::default() };
         let data = Bytes::from_static(&[DATA, 0]);
         let kept = &mut PacketMemory::default();
-        let refused = Packet::from_wire(Some(&header), &data, &hasher, kept, false).unwrap_err();
-        assert_eq!(refused, DropReason::Malformed);
+        let reason = Packet::from_wire(Some(&header), &data, &hasher, kept, false).unwrap_err();
+        assert_eq!(reason, DropReason::Malformed);
     }
 
     #[test]
-    fn an_interest_that_is_held_has_its_octets_and_keeps_no_buffer() {
+    fn held_interest_keeps_no_receive_buffer() {
         let (bytes, mut wires) = (interest(None).to_bytes(), WireBuffers::default());
         let chunk = Bytes::from([&bytes[..], &[0; 99]].concat());
         let packet = Packet::interest(Arc::new(interest(None)), &NameHasher::new(1));
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interest_that_is_gone_lends_its_memory_unless_others_share_it() {
+    fn dropped_interest_is_recycled_unless_shared() {
         let mut kept = PacketMemory::default();
         let read = |kept: &mut PacketMemory, hop_limit| {
             kept.interest(&interest(hop_limit).to_bytes()).unwrap()
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_interests_are_spared_as_were_wanted_at_once() {
+    fn spare_interests_match_the_peak_demand() {
         let mut kept = PacketMemory::default();
         kept.recycle(Arc::new(interest(None)));
         assert!(kept.spare.is_empty(), "a node whose Interests come otherwise keeps none");
@@ -335,11 +334,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_packet_makes_the_pieces_of_short_ones_no_larger() {
+    fn long_packet_does_not_enlarge_allocations() {
         let mut kept = PacketMemory::default();
         for bytes in [10, 8_000, 400, 10, 500, 500] {
             assert_eq!(kept.copy(&vec![1; bytes]), vec![1; bytes]);
-            assert!(kept.room.capacity() <= KEPT_BYTES);
+            assert!(kept.free.capacity() <= KEPT_BYTES);
         }
     }
 }

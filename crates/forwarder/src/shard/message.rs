@@ -14,109 +14,109 @@ use std::sync::Arc;
 /// A message from one worker to another.
 #[derive(Clone, Debug)]
 pub enum WorkerMessage {
-    /// A packet came by a face, and is for the other's tables.
+    /// A received packet for the other's tables.
     Came {
         /// The face.
         face: FaceId,
-        /// The link fields that it came with.
+        /// Its link fields.
         header: Option<Box<LpHeader>>,
         /// The whole network packet.
         packet: Bytes,
-        /// Data: who else is to see them.
+        /// Data: further workers to search.
         search: DataSearch,
     },
-    /// A packet leaves by a face of the other.
+    /// A packet for a face of the other.
     Leaves {
         /// The face.
         face: FaceId,
-        /// On whose behalf, where the face may have a scheduler.
+        /// The neighbour for which it is sent, if the face may have a scheduler.
         group: Option<FaceId>,
         /// The packet.
         packet: Packet,
     },
-    /// Data came by a face of the other: Interests of this flow are charged with them there.
+    /// Data for a face of the other: its scheduler charges Interests of this flow with them.
     Answered {
         /// The face.
         face: FaceId,
-        /// Whose Interest they answer.
+        /// Flow of their Interest.
         key: FlowKey,
         /// Bytes on the link.
         bytes: u32,
     },
-    /// A link lost an Interest that the other has sent, and does not send it again.
+    /// A link lost an Interest of the other, and does not resend it.
     Lost {
-        /// By which face it left.
+        /// The egress face.
         face: FaceId,
         /// The Interest.
         interest: Arc<Interest>,
     },
-    /// A face of this worker is usable, or has changed.
+    /// A face of this worker is up, or has changed.
     FaceUp {
         /// The face.
         face: FaceId,
-        /// Whose it is.
+        /// Its worker.
         worker: Worker,
-        /// What it can do.
+        /// Its attributes.
         attributes: Box<FaceAttributes>,
     },
-    /// A face of this worker is gone for now.
+    /// A face of this worker is down.
     FaceDown {
         /// The face.
         face: FaceId,
     },
     /// The leader changes a route.
     Route(Box<RouteChange>),
-    /// The leader removes all routes to a face that is gone.
+    /// The leader removes all routes of a face that is gone.
     RoutesGone {
         /// The face.
         face: FaceId,
-        /// The prefixes that the routing table of the leader had routes of to that face.
+        /// The prefixes of its routes in the routing table of the leader.
         prefixes: Vec<Name>,
     },
-    /// What leaves by a face is scheduled like this from now on, whoever has it.
+    /// Sets the scheduler of a face of any worker.
     Schedule {
         /// The face.
         face: FaceId,
         /// The scheduler.
         scheduling: Box<Scheduling>,
     },
-    /// What the leader must know of faces, or others of strategies.
+    /// A report about faces for the leader, or about strategies for the others.
     Notice(Box<Notice>),
     /// A task that all workers carry out in turn.
     Task(Box<RingTask>),
 }
 
 impl WorkerMessage {
-    /// Whether it brings a packet, which may be dropped where there is no room for it. All else must arrive.
+    /// Whether it carries a packet, which may be dropped if the channel is full. All other messages must arrive.
     #[must_use]
     pub fn is_packet(&self) -> bool {
         matches!(self, Self::Came { .. } | Self::Leaves { .. })
     }
 }
 
-/// Who else is to see Data.
+/// Further workers that receive Data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataSearch {
-    /// From this length on it is to be looked whether Interests for prefixes of their name wait elsewhere; `None`: the one
-    /// who gets the Data is the last.
+    /// The prefix length from which pending Interests of other workers are searched; `None`: the receiver is the
+    /// last.
     pub(crate) next: Option<u8>,
-    /// Somebody waited for them.
+    /// An earlier worker had a pending Interest.
     pub(crate) answered: bool,
 }
 
-/// How a worker sees Data.
+/// Role of a worker that receives Data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visit {
-    /// As the only one, or as the last one; whether others have waited for them.
+    /// The only one or the last one.
     Last {
-        /// They have.
+        /// An earlier worker had a pending Interest.
         answered: bool,
     },
-    /// Others follow, and account for them.
+    /// Others follow, and count the Data.
     Passing,
 }
 
 impl Visit {
-    /// Nobody else sees it.
+    /// The only worker that receives the Data.
     pub(crate) const ONLY: Self = Self::Last { answered: false };
 }

@@ -1,8 +1,8 @@
-//! Tasks that all workers carry out in turn, from the leader around the ring to the leader.
+//! Tasks that all workers execute in turn, from the leader around the ring to the leader.
 use super::Tally;
 use recoup_packet::name::Name;
 
-/// A task on its way around the workers, with the results so far.
+/// A task with the results so far.
 #[derive(Clone, Debug)]
 pub struct RingTask {
     /// The command that the task is for; 0 for a count.
@@ -17,24 +17,24 @@ pub(crate) enum Task {
     Count(Box<Tally>),
     /// Erase Data from the content store.
     Erase {
-        /// Below this name.
+        /// Name prefix of the Data.
         prefix: Name,
-        /// So many at most.
+        /// Most Data to erase.
         left: u64,
-        /// So many were erased.
+        /// Number of Data erased so far.
         erased: u64,
-        /// There are more.
+        /// More Data are left.
         more: bool,
     },
-    /// Change the content store; what is `None` stays as it is.
+    /// Configure the content store; `None` means no change.
     Configure {
-        /// Packets that all stores may have together.
+        /// Capacity of all stores together, in packets.
         capacity: Option<u64>,
         /// Whether Data are stored.
         admits: Option<bool>,
-        /// Whether they are given out.
+        /// Whether stored Data answers Interests.
         serves: Option<bool>,
-        /// Packets that all stores hold that have done it.
+        /// Packets in the stores that have been configured.
         holds: u64,
     },
 }

@@ -1,14 +1,14 @@
 //! The face with the best experience: a short round-trip time, and answers at all.
 //!
-//! Source: our own. A face is judged by its smoothed round-trip time divided by the smoothed share of its Interests that
-//! were answered, which is the expected time to an answer if one keeps asking. Faces of which nothing is known are tried in
-//! the order of their costs, and only after all known ones unless exploration is due. Exploration is due once after each
-//! timeout (an entry expired, or the consumer asked again) and after each refusal: the next Interest goes to the face that
-//! was asked longest ago. An entry is asked again at the best face not in use, after that at the one asked longest ago; a
-//! refusal is answered by asking the next face, if there is one.
+//! The rank of a face is its smoothed round-trip time divided by the smoothed share of its answered Interests: the
+//! expected time to an answer with retransmissions. Faces without measurements are tried in the order of their costs,
+//! and only after all known ones unless exploration is due. Exploration is due once after each timeout (an expired
+//! entry or a retransmission) and after each Nack: the next Interest goes to the face used longest ago. A
+//! retransmission goes to the best face not in use, after that to the one used longest ago. A Nack leads to the next
+//! face, if there is one.
 //!
-//! With `rto=ESTIMATOR`, for example `best-face(rto=reconsidered(min=0ms))`, the timeout which that estimator learns of the
-//! face takes the place of the smoothed round-trip time: a face whose round trips vary counts as a slow one.
+//! With `rto=ESTIMATOR`, for example `best-face(rto=reconsidered(min=0ms))`, the timeout of that estimator for the
+//! face replaces the smoothed round-trip time: a face with varying round trips counts as a slow one.
 use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
 use crate::face::FaceId;
 use crate::suppression::Decision;
@@ -22,7 +22,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestFace {
     gain: f64,
-    /// The estimator of each face, as it is written.
+    /// Specification of the estimator of each face.
     rto: Option<String>,
 }
 
@@ -48,8 +48,8 @@ impl BestFace {
         Ok(Self { gain, rto })
     }
 
-    /// The best of `hops`, of whose faces so much is known: for a new Interest where exploration is due, the one asked
-    /// longest ago.
+    /// The best of `hops`, given the measurements of their faces; for a new Interest, if exploration is due, the one
+    /// used longest ago.
     fn choose(
         known: &[FaceMeasurement],
         hops: impl Iterator<Item = NextHop>,
@@ -167,7 +167,7 @@ impl ForwardingStrategy for BestFace {
         let Some(record) = entry.out_record(upstream) else {
             return;
         };
-        // After a retransmission nobody knows which of the two was answered (Karn).
+        // After a retransmission the answered transmission is unknown (Karn).
         let rtt = (record.transmissions == 1).then(|| context.now.since(record.sent));
         let (now, prefix) = (context.now, context.route.prefix);
         let measured = context.measurements.face(now, prefix, upstream);

@@ -1,8 +1,8 @@
-//! The cheapest face first, another one when the consumer asks again.
+//! The cheapest face first, another one for a retransmission.
 //!
 //! Source: NFD, `daemon/fw/best-route-strategy.cpp` (version 5).
 //!
-//! Differences: a next hop that has refused or is overdue counts as one that was not asked.
+//! Differences: a next hop with a Nack or an expired out-record counts as unused.
 use super::{Action, Context, ForwardingStrategy, choice, decide, give_up};
 use crate::face::FaceId;
 use crate::suppression::Decision;

@@ -1,9 +1,9 @@
-//! All faces that lead toward a name, all at the same time.
+//! All next hops at the same time.
 //!
-//! Source: the standard forwarding of CCNx, as von Rotz et al. (2015) use it: all next hops except the
-//! ingress. Unlike `multicast` it decides for all faces together when to ask again, never sends an
-//! Interest back by the face it came by, multi-access or not, and leaves an Interest that nobody can be
-//! asked for pending instead of refusing it.
+//! Source: the standard forwarding of CCNx, as von Rotz et al. (2015) use it: all next hops except the ingress.
+//! Unlike `multicast` it decides on retransmissions for all faces together. It never sends an Interest back by its
+//! ingress face, multi-access or not. An Interest without a next hop stays pending instead of being answered with a
+//! Nack.
 use super::{Action, Context, ForwardingStrategy, decide};
 use crate::face::FaceId;
 use crate::suppression::Decision;

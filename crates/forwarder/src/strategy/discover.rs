@@ -1,13 +1,13 @@
-//! `discover(phi=3)`: ask everybody until Data comes, then only who brought it, until that stays silent.
+//! `discover(phi=3)`: broadcast until Data arrives, then only the face that answered, until it times out.
 //!
-//! Source: von Rotz, Anastasiades and Braun (2015), section 2: a requester finds a source by broadcast, pins the path to
-//! it, and searches again after Φ consecutive timeouts of one segment. A consumer whose timer has the same Φ (`ccntimer`,
-//! `wma`) has its lifetime back at 4 s by then, so the Interest that searches lives that long.
+//! Source: von Rotz, Anastasiades and Braun (2015), section 2. A requester finds a source by broadcast, pins the path
+//! to it, and searches again after Φ consecutive timeouts of one segment. A consumer whose timer has the same Φ
+//! (`ccntimer`, `wma`) has its lifetime back at 4 s by then. The Interest that searches thus has that lifetime.
 //!
-//! Differences: a pin holds for a route's prefix. The node reports timeouts of a segment by its name: the Interest is asked
-//! again, or its entry expires; Data for that name ends the count, Data for others does not. At most 256 names are
-//! counted for a prefix; with one more, all counts begin anew. A refusal by the pinned face counts as Φ timeouts, and
-//! others are asked at once.
+//! Differences: a pin is valid for a route's prefix. The node counts timeouts of a segment by its name: the Interest
+//! is retransmitted, or its entry expires. Data for that name resets the count, Data for others does not. At most 256
+//! names are counted for a prefix; with one more, all counts are reset. A Nack of the pinned face counts as Φ
+//! timeouts, and other faces are tried at once.
 use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
 use crate::face::FaceId;
 use crate::suppression::Decision;
@@ -36,7 +36,7 @@ impl Discover {
         Ok(Self { phi: phi as u32 })
     }
 
-    /// The pinned face did not answer an Interest of `entry` in time.
+    /// Counts a timeout of the pinned face for an Interest of `entry`.
     fn note_timeout(&self, context: &mut Context<'_>, entry: &PitEntry) {
         let (now, prefix) = (context.now, context.route.prefix);
         let Some(pin) = context.measurements.pin(now, prefix) else {

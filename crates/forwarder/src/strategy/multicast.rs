@@ -1,9 +1,9 @@
-//! All faces that lead toward a name; each is asked again in its own time.
+//! All next hops; each has its own retransmission interval.
 //!
 //! Source: NFD, `daemon/fw/multicast-strategy.cpp` (version 4).
 //!
-//! Differences: an Interest that nobody can be asked for is refused with NoRoute, and refusals are passed
-//! on when they are unanimous; in NFD both just expire.
+//! Differences: an Interest without a next hop is answered with a Nack (NoRoute), and Nacks are passed on when they
+//! are unanimous; in NFD both just expire.
 use super::{Action, Context, ForwardingStrategy, give_up};
 use crate::face::FaceId;
 use crate::suppression::Decision;

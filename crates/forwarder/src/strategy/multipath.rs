@@ -1,11 +1,10 @@
-//! All faces in turn, alike or by their costs.
+//! All faces in turn, equally or by their costs.
 //!
-//! Source: stride scheduling (Waldspurger and Weihl, 1995): each face has a pass, the least pass is
-//! next, and being chosen adds a stride: 1, or the cost of the next hop, so that a face of half the
-//! cost gets twice the Interests.
+//! Source: stride scheduling (Waldspurger and Weihl, 1995). Each face has a pass, and the least pass is next. Each
+//! choice adds a stride: 1, or the cost of the next hop, so that a face of half the cost gets twice the Interests.
 //!
-//! Differences: a face that was away takes part again where the others are, without making up for what
-//! it missed. An entry that is asked again, or was refused, goes to a face not in use.
+//! Differences: a face that was down continues at the pass of the others, without catching up. A retransmission, or
+//! an Interest after a Nack, goes to an unused face.
 use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
 use crate::face::FaceId;
 use crate::suppression::Decision;
@@ -14,13 +13,13 @@ use recoup_packet::nack::NackReason;
 use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use std::fmt;
 
-/// Passes of faces that are remembered before those that say nothing any more are forgotten.
+/// Number of remembered passes at which those of unused faces are forgotten.
 const MANY_FACES: usize = 64;
 
-/// What decides how often a face has its turn.
+/// Share of each face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Split {
-    /// All faces alike.
+    /// All faces equally.
     #[default]
     Turns,
     /// In inverse proportion to the cost of the next hop; a cost of 0 counts as 1.
@@ -31,7 +30,7 @@ pub enum Split {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Multipath {
     split: Split,
-    /// The pass of the face chosen last.
+    /// The pass of the last chosen face.
     current: u64,
     passes: Vec<(FaceId, u64)>,
 }
@@ -50,7 +49,7 @@ impl Multipath {
         known.map_or(self.current, |(_, pass)| (*pass).max(self.current))
     }
 
-    /// Whose turn it is among `hops`; among equals the first.
+    /// The next one of `hops`; among equals the first.
     fn next(&self, hops: impl Iterator<Item = NextHop>) -> Option<NextHop> {
         hops.min_by_key(|hop| self.pass(hop.face))
     }

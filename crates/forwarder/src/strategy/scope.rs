@@ -4,12 +4,12 @@
 use super::FaceFacts;
 use recoup_packet::name::Name;
 
-/// How far Interests for a name may go.
+/// Scope of Interests for a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Anywhere.
+    /// All faces.
     Global,
-    /// `/localhop`: one hop at most from the machine of who asks.
+    /// `/localhop`: at most one hop from the machine of the consumer.
     Localhop,
     /// `/localhost`: only to applications of this machine.
     Localhost,
@@ -35,8 +35,7 @@ impl Scope {
         }
     }
 
-    /// Whether an Interest may go from one face to another; what came from a face that is no more came
-    /// from afar.
+    /// Whether an Interest may be forwarded from one face to another; a face that no longer exists counts as remote.
     #[must_use]
     pub fn lets_pass(self, from: Option<FaceFacts>, to: FaceFacts) -> bool {
         match self {

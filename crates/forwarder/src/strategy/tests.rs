@@ -1,4 +1,4 @@
-//! What every strategy does under every suppression policy, and what each does by itself.
+//! Tests of every strategy with every suppression policy, and of each strategy alone.
 use super::*;
 use crate::hash::NameHasher;
 use crate::table::{Fib, InRecord, MeasurementOptions, Pit, PitId};
@@ -25,7 +25,7 @@ impl Faces for Up {
     }
 }
 
-/// A node as far as a strategy is concerned: it carries actions out, and checks them.
+/// A node as seen by a strategy: it performs actions, and checks them.
 struct Stage {
     strategy: Box<dyn ForwardingStrategy>,
     suppression: Suppression,
@@ -37,7 +37,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Faces 1 to 5; "/" leads to 2, 3 and 4, at costs of 10, 20 and 30.
+    /// Faces 1 to 5; the next hops of "/" are 2, 3 and 4, at costs of 10, 20 and 30.
     fn new(strategy: &str, suppression: &str) -> Self {
         let hasher = NameHasher::new(1);
         let plain = FaceFacts { link_type: LinkType::PointToPoint, local: false };
@@ -104,7 +104,7 @@ impl Stage {
         }
     }
 
-    /// An Interest comes; the faces that it is sent to, and what else is done.
+    /// Handles an Interest; returns the faces that it is sent to, and other actions.
     fn interest(&mut self, millis: u64, uri: &str, face: u32, nonce: u32) -> Vec<Action> {
         let now = at(millis);
         let id = self.find(uri).unwrap_or_else(|| {
@@ -164,12 +164,12 @@ fn sent(actions: &[Action]) -> Vec<u32> {
     actions.iter().filter_map(face).collect()
 }
 
-fn refusal(reason: NackReason) -> [Action; 2] {
+fn rejection(reason: NackReason) -> [Action; 2] {
     [Action::Nack { reason }, Action::Reject]
 }
 
 #[test]
-fn best_route_takes_the_cheapest_then_unused_ones_then_the_one_asked_longest_ago() {
+fn best_route_prefers_cheapest_then_unused_faces() {
     let mut stage = Stage::new("best-route", "same-face-retx(fixed=10ms)");
     let order: Vec<_> = (0..6_u32)
         .flat_map(|nth| sent(&stage.interest(20 * u64::from(nth), "/a", 1, nth)))
@@ -181,18 +181,18 @@ fn best_route_takes_the_cheapest_then_unused_ones_then_the_one_asked_longest_ago
 }
 
 #[test]
-fn best_route_passes_the_least_severe_refusal_on_when_all_have_refused() {
+fn best_route_passes_the_least_severe_nack() {
     let mut stage = Stage::new("best-route", "same-face-retx");
     stage.interest(0, "/a", 1, 1);
     stage.interest(20, "/a", 1, 2);
     assert!(stage.nack(30, "/a", 2, NackReason::NoRoute).is_empty());
-    assert_eq!(stage.nack(31, "/a", 3, NackReason::Congestion), refusal(NackReason::Congestion));
+    assert_eq!(stage.nack(31, "/a", 3, NackReason::Congestion), rejection(NackReason::Congestion));
     assert!(stage.find("/a").is_none());
     assert!(severity(NackReason::NoRoute) < severity(NackReason::None));
 }
 
 #[test]
-fn a_downstream_that_is_the_last_one_asked_is_told_at_once() {
+fn last_upstream_that_waits_gets_a_nack() {
     let mut stage = Stage::new("best-route", "same-face-retx(faces=any)");
     stage.interest(0, "/a", 1, 1);
     stage.interest(20, "/a", 2, 2);
@@ -201,12 +201,12 @@ fn a_downstream_that_is_the_last_one_asked_is_told_at_once() {
 }
 
 #[test]
-fn what_leads_nowhere_is_refused_at_once() {
+fn interest_without_route_gets_a_nack() {
     for strategy in names().filter(|name| *name != "broadcast") {
         let mut stage = Stage::new(strategy, "same-face-retx");
         stage.fib = Fib::new(NameHasher::new(1));
         stage.fib.insert(&name("/"), FaceId(1), 0);
-        assert_eq!(stage.interest(0, "/a", 1, 1), refusal(NackReason::NoRoute), "{strategy}");
+        assert_eq!(stage.interest(0, "/a", 1, 1), rejection(NackReason::NoRoute), "{strategy}");
     }
     let mut stage = Stage::new("broadcast", "same-face-retx");
     stage.fib.remove_face(FaceId(2));
@@ -215,7 +215,7 @@ fn what_leads_nowhere_is_refused_at_once() {
 }
 
 #[test]
-fn multicast_asks_all_and_each_again_in_its_own_time() {
+fn multicast_retransmits_to_each_face_separately() {
     let mut stage = Stage::new("multicast", "same-face-retx(fixed=10ms)");
     assert_eq!(sent(&stage.interest(0, "/a", 1, 1)), [2, 3, 4]);
     assert_eq!(stage.interest(5, "/a", 1, 2), [Action::Suppress]);
@@ -225,14 +225,14 @@ fn multicast_asks_all_and_each_again_in_its_own_time() {
 }
 
 #[test]
-fn multicast_asks_those_who_asked_for_others() {
+fn multicast_also_uses_downstream_faces() {
     let mut stage = Stage::new("multicast", "same-face-retx");
     assert_eq!(sent(&stage.interest(0, "/a", 2, 1)), [3, 4]);
     assert_eq!(sent(&stage.interest(5, "/a", 3, 2)), [2]);
 }
 
 #[test]
-fn broadcast_never_sends_back_even_where_multicast_does() {
+fn broadcast_never_sends_back() {
     let shared = FaceFacts { link_type: LinkType::AdHoc, local: false };
     for (strategy, expected) in [("broadcast", &[3, 4][..]), ("multicast", &[2, 3, 4])] {
         let mut stage = Stage::new(strategy, "same-face-retx");
@@ -242,7 +242,7 @@ fn broadcast_never_sends_back_even_where_multicast_does() {
 }
 
 #[test]
-fn an_interest_does_not_leave_where_everybody_has_heard_it() {
+fn interest_leaves_by_its_ingress_only_ad_hoc() {
     let shared = FaceFacts { link_type: LinkType::MultiAccess, local: false };
     let mut stage = Stage::new("multicast", "same-face-retx");
     stage.faces.0.insert(FaceId(2), shared);
@@ -250,7 +250,7 @@ fn an_interest_does_not_leave_where_everybody_has_heard_it() {
 }
 
 #[test]
-fn best_face_learns_which_face_answers_sooner() {
+fn best_face_prefers_the_faster_face() {
     let mut stage = Stage::new("best-face(gain=0.5)", "same-face-retx");
     assert_eq!(sent(&stage.interest(0, "/a", 1, 1)), [2]);
     stage.data(100, "/a", 2);
@@ -263,7 +263,7 @@ fn best_face_learns_which_face_answers_sooner() {
     stage.data(320, "/a", 3);
 }
 
-/// Where most of the last Interests go if face 2 answers after 10 or 200 ms, face 3 after 130 ms, face 4 after 300 ms.
+/// Where most of the last Interests go. Face 2 answers after 10 or 200 ms, face 3 after 130 ms, face 4 after 300 ms.
 fn preferred(strategy: &str) -> u32 {
     let mut stage = Stage::new(strategy, "same-face-retx");
     let mut counts = [0; 5];
@@ -289,7 +289,7 @@ fn preferred(strategy: &str) -> u32 {
 }
 
 #[test]
-fn best_face_by_an_estimator_prefers_a_face_that_can_be_relied_on() {
+fn estimator_prefers_steady_faces() {
     assert_eq!(preferred("best-face"), 2, "73 ms on average");
     assert_eq!(preferred("best-face(rto=jacobson(min=0ms))"), 3, "but seldom in time");
     assert_eq!(preferred("best-face(rto=jacobson(k=0,min=0ms))"), 2);
@@ -297,7 +297,7 @@ fn best_face_by_an_estimator_prefers_a_face_that_can_be_relied_on() {
 }
 
 #[test]
-fn best_face_leaves_a_face_that_no_longer_answers() {
+fn best_face_leaves_a_silent_face() {
     let mut stage = Stage::new("best-face", "same-face-retx");
     stage.interest(0, "/a", 1, 1);
     stage.data(10, "/a", 2);
@@ -309,7 +309,7 @@ fn best_face_leaves_a_face_that_no_longer_answers() {
 }
 
 #[test]
-fn a_refusal_is_answered_by_asking_another_face_where_the_strategy_has_a_choice() {
+fn nack_leads_to_another_face() {
     for strategy in ["best-face", "multipath"] {
         let mut stage = Stage::new(strategy, "same-face-retx");
         let reason = NackReason::NoRoute;
@@ -318,14 +318,14 @@ fn a_refusal_is_answered_by_asking_another_face_where_the_strategy_has_a_choice(
             let actions = stage.nack(1, "/a", *asked.last().unwrap(), reason);
             assert_eq!(sent(&actions).len(), expected, "{strategy}");
             asked.extend(sent(&actions));
-            assert!(expected == 1 || actions == refusal(reason));
+            assert!(expected == 1 || actions == rejection(reason));
         }
         asked.sort_unstable();
         assert_eq!(asked, [2, 3, 4]);
     }
 }
 
-/// A node that asks everybody for `/a`, and pins face 3, which answers.
+/// A node that broadcasts for `/a`, and pins face 3, which answers.
 fn pinned() -> Stage {
     let mut stage = Stage::new("discover", "same-face-retx");
     assert_eq!(sent(&stage.interest(0, "/a", 1, 1)), [2, 3, 4]);
@@ -335,9 +335,9 @@ fn pinned() -> Stage {
 }
 
 #[test]
-fn discover_pins_the_face_that_answers_and_keeps_it_at_one_loss() {
+fn discover_keeps_the_pin_at_one_loss() {
     let mut stage = pinned();
-    assert_eq!(sent(&stage.interest(320, "/a/b", 1, 3)), [3], "asked again");
+    assert_eq!(sent(&stage.interest(320, "/a/b", 1, 3)), [3], "retransmitted");
     stage.expire(620, "/a/b");
     assert_eq!(sent(&stage.interest(620, "/a/b", 1, 4)), [3], "two timeouts");
     stage.data(640, "/a/b", 3);
@@ -351,7 +351,7 @@ fn discover_pins_the_face_that_answers_and_keeps_it_at_one_loss() {
 }
 
 #[test]
-fn discover_searches_again_after_three_timeouts_of_one_name() {
+fn discover_searches_after_three_timeouts() {
     let mut stage = pinned();
     stage.interest(320, "/a/b", 1, 3);
     stage.interest(620, "/a/b", 1, 4);
@@ -363,7 +363,7 @@ fn discover_searches_again_after_three_timeouts_of_one_name() {
 }
 
 #[test]
-fn discover_leaves_a_face_that_refuses_or_is_down() {
+fn discover_leaves_a_face_after_a_nack() {
     let mut stage = pinned();
     assert_eq!(sent(&stage.nack(30, "/a/b", 3, NackReason::NoRoute)), [2]);
     assert_eq!(sent(&stage.interest(40, "/a", 1, 5)), [2, 3, 4]);
@@ -376,7 +376,7 @@ fn discover_leaves_a_face_that_refuses_or_is_down() {
 }
 
 #[test]
-fn what_strangers_ask_for_in_vain_takes_bounded_room() {
+fn number_of_counted_names_is_limited() {
     let mut table = Measurements::new(NameHasher::new(1), MeasurementOptions::default());
     table.pin_to(at(0), &name("/"), FaceId(2));
     let pin = table.pin(at(0), &name("/")).unwrap();
@@ -406,7 +406,7 @@ fn multipath_splits_in_turns_or_by_cost() {
 }
 
 #[test]
-fn a_face_that_comes_back_makes_up_for_nothing() {
+fn returning_face_does_not_catch_up() {
     let mut stage = Stage::new("multipath", "same-face-retx");
     let away = stage.faces.0.remove(&FaceId(2)).unwrap();
     for nth in 0..10 {
@@ -424,7 +424,7 @@ fn a_face_that_comes_back_makes_up_for_nothing() {
 }
 
 #[test]
-fn strategies_are_printed_as_they_are_read() {
+fn printed_strategies_parse_to_themselves() {
     for name in names() {
         let printed = parse(name).unwrap().to_string();
         assert!(printed.starts_with(name));
@@ -438,7 +438,7 @@ fn strategies_are_printed_as_they_are_read() {
 }
 
 #[test]
-fn what_cannot_be_a_strategy_is_an_error_that_helps() {
+fn error_names_the_valid_strategies() {
     for (text, part) in [
         ("best-rout", "did you mean `best-route`?"),
         ("asf", "there are: best-route, multicast, broadcast, best-face, discover, multipath"),
@@ -500,7 +500,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// The rules that hold for every strategy.
+/// Invariants of all strategies.
 fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
     let hops = stage.fib.longest(&name(uri)).next_hops;
     let scope = Scope::of(&name(uri));
@@ -517,13 +517,13 @@ fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
     distinct.dedup();
     assert_eq!(distinct.len(), sent(actions).len(), "sent twice to one face");
     assert!(actions.len() <= hops.len().max(2), "too many actions: {actions:?}");
-    let refused = actions.iter().any(|action| matches!(action, Action::Nack { .. }));
-    assert!(!refused || actions.len() == 2 && actions[1] == Action::Reject, "{actions:?}");
+    let rejected = actions.iter().any(|action| matches!(action, Action::Nack { .. }));
+    assert!(!rejected || actions.len() == 2 && actions[1] == Action::Reject, "{actions:?}");
 }
 
 proptest! {
     #[test]
-    fn every_strategy_keeps_the_rules_with_every_suppression_policy(
+    fn strategies_keep_their_invariants(
         events in prop::collection::vec((0..300_u64, event()), 0..60)
     ) {
         for (strategy, policy) in names().flat_map(|name| Suppression::names().map(move |policy| (name, policy))) {
@@ -548,7 +548,7 @@ proptest! {
                         let back = sent(&actions).into_iter().any(|face| {
                             waiting.as_ref().is_some_and(|entry| entry.in_record(FaceId(face)).is_some_and(|record| at(now) < record.expiry))
                         });
-                        prop_assert!(!back, "sent to one who waits");
+                        prop_assert!(!back, "sent to a downstream face");
                     }
                     Event::Data { place, face } => stage.data(now, URIS[place], face),
                     Event::Expire { place } => stage.expire(now, URIS[place]),

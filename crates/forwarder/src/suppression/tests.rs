@@ -1,4 +1,4 @@
-//! When an Interest that is asked again goes out again.
+//! Suppression policies.
 use super::*;
 use crate::hash::NameHasher;
 use crate::table::{InRecord, Pit, PitId};
@@ -12,7 +12,7 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
-/// One entry that lives until second 4, asked for by face 1 at the beginning and forwarded to `UP`.
+/// An entry that expires at second 4, for an Interest of face 1 at second 0, forwarded to `UP`.
 fn pending() -> (Pit, PitId) {
     let mut pit = Pit::new(NameHasher::new(1), 1);
     let interest = Arc::new(Interest::new("/a".parse().unwrap()));
@@ -23,7 +23,7 @@ fn pending() -> (Pit, PitId) {
     (pit, id)
 }
 
-/// At which of these milliseconds an Interest is forwarded again.
+/// The times, of these milliseconds, at which an Interest is forwarded.
 fn forwarded(policy: &str, arrival: Arrival, millis: &[u64]) -> Vec<u64> {
     let policy = Suppression::parse(policy).unwrap();
     let (mut pit, id) = pending();
@@ -55,7 +55,7 @@ fn a_fixed_interval_stays() {
 }
 
 #[test]
-fn a_face_that_has_not_asked_before_waits_unless_any_face_counts() {
+fn further_face_waits_unless_any_face_counts() {
     let times = [5, 20, 100];
     assert!(forwarded("same-face-retx", Arrival::AnotherFace, &times).is_empty());
     assert!(forwarded("same-face-retx", Arrival::Repetition, &times).is_empty());
@@ -69,14 +69,14 @@ fn strict_lets_nothing_pass_while_the_entry_lives() {
 }
 
 #[test]
-fn soft_hard_lets_anybody_pass_after_the_soft_timeout() {
+fn soft_hard_forwards_after_the_soft_timeout() {
     for arrival in [Arrival::AnotherFace, Arrival::Retransmission, Arrival::Repetition] {
         assert_eq!(forwarded("soft-hard(soft=50ms)", arrival, &[49, 50, 99, 100]), [50, 100]);
     }
 }
 
 #[test]
-fn an_entry_that_nobody_is_asked_for_is_new() {
+fn entry_without_out_records_is_new() {
     for name in Suppression::names() {
         let policy = Suppression::parse(name).unwrap();
         let (mut pit, id) = pending();
@@ -91,7 +91,7 @@ fn an_entry_that_nobody_is_asked_for_is_new() {
 }
 
 #[test]
-fn what_is_overdue_upstream_is_new_unless_strict() {
+fn expired_out_record_is_new_unless_strict() {
     for (policy, expected) in [("same-face-retx", Decision::New), ("strict", Decision::Suppress)] {
         let (mut pit, id) = pending();
         let policy = Suppression::parse(policy).unwrap();
@@ -101,7 +101,7 @@ fn what_is_overdue_upstream_is_new_unless_strict() {
 }
 
 #[test]
-fn policies_are_printed_as_they_are_read() {
+fn printed_policies_parse_to_themselves() {
     let texts = [
         ("strict", "strict"),
         ("same-face-retx", "same-face-retx(initial=10ms,factor=2,max=250ms,faces=same)"),
@@ -123,7 +123,7 @@ fn policies_are_printed_as_they_are_read() {
 }
 
 #[test]
-fn what_cannot_be_a_policy_is_an_error_that_helps() {
+fn error_names_the_valid_policies() {
     for (text, part) in [
         ("same-face-rtx", "did you mean `same-face-retx`?"),
         ("same-face-retx(fixed=10ms,max=1s)", "no parameter `max`"),

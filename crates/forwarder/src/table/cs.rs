@@ -1,8 +1,8 @@
-//! The content store (CS): Data that passed, to be given out again. What was used longest ago goes first.
+//! The content store (CS), with least-recently-used eviction.
 //!
-//! There is one Data for each name: what comes later under the same name (and another digest) takes its
-//! place. Names are looked up by hash; an ordered index for Interests with CanBePrefix is built when the
-//! first of them comes, and kept from then on.
+//! There is one Data for each name: a later one of the same name (and another digest) replaces it. Names are looked
+//! up by hash. An ordered index for Interests with CanBePrefix is built when the first of them arrives, and kept from
+//! then on.
 use super::pit::without_digest;
 use super::recency::Recency;
 use super::slab::Slab;
@@ -16,30 +16,30 @@ use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Most Data that one look-up with CanBePrefix inspects before it counts as a miss: those that come
-/// first may all be too old or ask for another digest.
+/// Most Data that one look-up with CanBePrefix inspects before it counts as a miss: the first ones may all be stale
+/// or have another digest.
 const MAX_INSPECTED: usize = 64;
 
-/// How much a content store keeps.
+/// Capacity of a content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CsCapacity {
-    /// So many packets; with 0 nothing is kept.
+    /// Packets; with 0 nothing is stored.
     Packets(u64),
-    /// So many bytes of Data packets, counted as on the wire; with 0 nothing is kept.
+    /// Bytes of Data packets, counted as on the wire; with 0 nothing is stored.
     Bytes(u64),
-    /// So many packets, as far as they have no more bytes; with 0 of either nothing is kept.
+    /// Packets and bytes; with 0 of either nothing is stored.
     Both {
         /// Packets.
         packets: u64,
         /// Bytes of all, counted as on the wire.
         bytes: u64,
     },
-    /// Everything.
+    /// No limit.
     Unlimited,
 }
 
 impl CsCapacity {
-    /// The same kind of capacity with each number replaced.
+    /// A capacity of this kind with each number replaced.
     pub(crate) fn map(self, number: impl Fn(u64) -> u64) -> Self {
         match self {
             Self::Packets(packets) => Self::Packets(number(packets)),
@@ -51,7 +51,7 @@ impl CsCapacity {
         }
     }
 
-    /// Packets that fit at least, however long they are.
+    /// Packets that always fit, however long they are.
     pub(crate) const fn packets(self) -> u64 {
         match self {
             Self::Packets(packets) | Self::Both { packets, .. } => packets,
@@ -60,7 +60,7 @@ impl CsCapacity {
         }
     }
 
-    /// Most packets, and most bytes.
+    /// Limits of packets and of bytes.
     const fn bounds(self) -> (u64, u64) {
         match self {
             Self::Packets(packets) => (packets, u64::MAX),
@@ -71,10 +71,10 @@ impl CsCapacity {
     }
 }
 
-/// Settings of a content store; by default it keeps nothing.
+/// Options of a content store; by default its capacity is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CsOptions {
-    /// How much it keeps.
+    /// The capacity.
     pub capacity: CsCapacity,
 }
 
@@ -89,16 +89,16 @@ impl Default for CsOptions {
 pub struct Cs {
     hasher: NameHasher,
     capacity: CsCapacity,
-    /// As `capacity` says.
+    /// Limit of the capacity.
     most_packets: u64,
     most_bytes: u64,
     slots: Slab<Stored>,
     index: HashTable<u32>,
     recency: Recency,
-    /// By name, for prefixes; `None` until somebody asks.
+    /// By name, for prefixes; `None` before the first look-up of a prefix.
     ordered: Option<BTreeMap<Name, u32>>,
     bytes: u64,
-    /// What went last.
+    /// The last evicted Data.
     gone: Option<Data>,
     admits: bool,
     serves: bool,
@@ -132,38 +132,38 @@ impl Cs {
         }
     }
 
-    /// How many packets it keeps.
+    /// Number of stored packets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether it keeps nothing at present.
+    /// Whether no packet is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.len() == 0
     }
 
-    /// How many bytes it keeps, counted as on the wire.
+    /// Bytes stored, counted as on the wire.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether it never keeps anything.
+    /// Whether nothing is ever stored.
     #[must_use]
     #[inline]
     pub const fn is_off(&self) -> bool {
         self.most_packets == 0 || self.most_bytes == 0
     }
 
-    /// How much it keeps.
+    /// The capacity.
     #[must_use]
     pub const fn capacity(&self) -> CsCapacity {
         self.capacity
     }
 
-    /// It keeps more or less from now on; what does not fit any more goes at once.
+    /// Sets the capacity; Data beyond it is evicted at once.
     pub fn set_capacity(&mut self, capacity: CsCapacity) {
         self.capacity = capacity;
         (self.most_packets, self.most_bytes) = capacity.bounds();
@@ -175,13 +175,13 @@ impl Cs {
         }
     }
 
-    /// Whether it takes Data in.
+    /// Whether Data is admitted.
     #[must_use]
     pub const fn admits(&self) -> bool {
         self.admits
     }
 
-    /// It takes Data in from now on, or does not.
+    /// Sets whether Data is admitted.
     pub fn set_admitting(&mut self, admits: bool) {
         self.admits = admits;
     }
@@ -192,12 +192,12 @@ impl Cs {
         self.serves
     }
 
-    /// It answers Interests from now on, or does not.
+    /// Sets whether Interests are answered.
     pub fn set_serving(&mut self, serves: bool) {
         self.serves = serves;
     }
 
-    /// Throws Data below `prefix` away, at most `limit` packets; says how many, and whether there are others.
+    /// Erases Data below `prefix`, at most `limit` packets; returns their number, and whether there are others.
     pub fn erase(&mut self, prefix: &Name, limit: u64) -> (u64, bool) {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let from = (Bound::Included(prefix), Bound::Unbounded);
@@ -226,15 +226,14 @@ impl Cs {
         Some(self.slots.get(slot)?.data.clone())
     }
 
-    /// Whether Data of exactly this name, whose hash is `hash`, is there. To ask is no use of it: it stays as old as
-    /// it was.
+    /// Whether Data of exactly this name, whose hash is `hash`, is stored. The call does not count as a use.
     #[must_use]
     pub fn contains(&self, name: &Name, hash: u64) -> bool {
         self.exact(name.value(), hash).is_some()
     }
 
-    /// Keeps `data`, whose name has the hash `hash`, if it fits at all; returns how many others had to
-    /// go. A packet that came in a buffer is copied: the buffer may be much larger.
+    /// Stores `data`, whose name has the hash `hash`, if it fits at all; returns the number of evicted packets. A
+    /// packet in a receive buffer is copied, because the buffer may be much larger.
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
         let bytes = data.encoded_len() as u64;
         if !self.takes(bytes) {
@@ -259,19 +258,19 @@ impl Cs {
         evicted
     }
 
-    /// Whether it keeps Data of so many bytes.
+    /// Whether Data of that many bytes is stored.
     #[must_use]
     pub const fn takes(&self, bytes: u64) -> bool {
         self.admits && bytes <= self.most_bytes && !self.is_off()
     }
 
-    /// What had to go last to make room: its memory may be used for what comes next.
+    /// The last evicted Data, whose memory may be reused.
     #[inline]
     pub fn take_gone(&mut self) -> Option<Data> {
         self.gone.take()
     }
 
-    /// Throws everything away.
+    /// Erases everything.
     pub fn clear(&mut self) {
         while let Some(slot) = self.recency.oldest() {
             self.remove(slot);
@@ -318,7 +317,7 @@ impl Cs {
         self.index.find(hash, |slot| self.slots.get(*slot).is_some_and(is)).copied()
     }
 
-    /// Whether Data whose name is right is fresh enough.
+    /// Whether Data with a matching name is fresh enough.
     fn answers(&self, now: Instant, interest: &Interest, slot: u32) -> bool {
         let is_fresh = |stored: &Stored| now < stored.stale_at;
         !interest.must_be_fresh || self.slots.get(slot).is_some_and(is_fresh)
@@ -331,7 +330,7 @@ impl Cs {
         (is_meant && self.answers(now, interest, slot)).then_some(slot)
     }
 
-    /// By name; built when it is wanted for the first time.
+    /// The index by name, built at the first call.
     fn ordered(&mut self) -> &BTreeMap<Name, u32> {
         let slots = &self.slots;
         self.ordered.get_or_insert_with(|| {

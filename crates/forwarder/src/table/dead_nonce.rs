@@ -1,4 +1,4 @@
-//! Nonces of Interests that are pending no more: a copy that still circles is recognised by them.
+//! Dead nonce list: nonces of Interests that are no longer pending, to detect looping copies.
 //!
 //! Source: NFD's dead nonce list (lifetime 6 s). Difference: the exact time of each nonce is kept instead of
 //! estimating the capacity from the rate of arrivals.
@@ -11,34 +11,34 @@ use std::collections::VecDeque;
 /// Settings of a dead nonce list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadNonceOptions {
-    /// How long a nonce is remembered.
+    /// Time for which a nonce is remembered.
     pub lifetime: Duration,
-    /// Most nonces remembered; the oldest give way.
+    /// Most nonces remembered; the oldest are dropped first.
     pub limit: usize,
 }
 
 impl Default for DeadNonceOptions {
-    /// As many as a hash table of 2^17 places takes before it grows.
+    /// As many as a hash table of 2^17 slots holds before it grows.
     fn default() -> Self {
         Self { lifetime: Duration::from_secs(6), limit: 7 << 14 }
     }
 }
 
-/// More are never remembered: each has a number of its own.
+/// Upper limit of the limit: each nonce has a number of its own.
 const MOST: usize = 1 << 31;
 
-/// Names with nonces, for a while. Two that share 64 bits of hash are taken for one.
+/// Pairs of name and nonce, for a limited time. Pairs with the same 64 bits of hash are not distinguished.
 #[derive(Clone, Debug)]
 pub struct DeadNonces {
     options: DeadNonceOptions,
     /// In the order of insertion; a pair that was inserted again is there twice.
     keys: VecDeque<u64>,
-    /// The number of the first of these. Numbers go on with each insertion, and begin again after the largest.
+    /// The number of the first of these. Numbers increase with each insertion, and wrap.
     first: u32,
     /// The instants of insertion: packets that arrive together share one.
     batches: VecDeque<Batch>,
-    /// For each pair the number under which it was inserted last: where every packet comes here, the table has to be small
-    /// to stay in the processor's own caches.
+    /// For each pair the number of its last insertion. Every packet is looked up here, so the table has to be small
+    /// enough for the processor's own caches.
     latest: HashTable<u32>,
 }
 
@@ -111,13 +111,13 @@ impl DeadNonces {
         at.is_some_and(|at| now < at + self.options.lifetime)
     }
 
-    /// How many nonces take up room.
+    /// Number of stored nonces, expired ones included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether none takes up room.
+    /// Whether no nonce is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -138,7 +138,7 @@ impl DeadNonces {
         if self.batches.front().is_some_and(|batch| batch.end == self.first) {
             self.batches.pop_front();
         }
-        // One that was inserted again has another number.
+        // A pair that was inserted again has another number.
         if let Ok(place) = self.latest.find_entry(key, |number| *number == gone) {
             place.remove();
         }
@@ -152,7 +152,7 @@ fn inserted(batches: &VecDeque<Batch>, first: u32, number: u32) -> Option<Instan
     batches.get(batch).map(|batch| batch.at)
 }
 
-/// The hash of the name is secret to those who choose nonces, so they cannot choose keys.
+/// The hash of the name is unknown to the senders of nonces, so they cannot choose keys.
 fn key(hash: u64, nonce: u32) -> u64 {
     mix(hash ^ (u64::from(nonce) << 16))
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nonce_is_remembered_for_its_lifetime_with_its_name_alone() {
+    fn nonce_is_remembered_for_its_lifetime_and_name() {
         let mut list = DeadNonces::new(DeadNonceOptions::default());
         list.insert(at(0), 7, 1);
         assert!(list.contains(at(5_999), 7, 1));
@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_list_behaves_like_a_log_searched_from_end_to_end(
+        fn list_behaves_like_the_reference_log(
             steps in prop::collection::vec((0..30_u64, 0..3_u64, 0..3_u32), 0..120),
             limit in 0..8_usize,
         ) {

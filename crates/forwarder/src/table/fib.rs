@@ -1,11 +1,11 @@
-//! The forwarding table (FIB): which faces lead toward which names.
+//! The forwarding table (FIB): next hops by prefix.
 use super::prefix::PrefixTable;
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use recoup_packet::name::Name;
 use serde::{Deserialize, Serialize};
 
-/// The prefix of what has no route.
+/// The prefix of a name without route.
 static ROOT: Name = Name::root();
 
 /// A face that leads toward a prefix.
@@ -13,7 +13,7 @@ static ROOT: Name = Name::root();
 pub struct NextHop {
     /// The face.
     pub face: FaceId,
-    /// What it costs, in the unit of the routing; less is better.
+    /// Cost, in the unit of the routing protocol; lower is better.
     pub cost: u64,
 }
 
@@ -24,11 +24,11 @@ pub struct RouteChange {
     pub prefix: Name,
     /// The next hop.
     pub face: FaceId,
-    /// Cost of the next hop; less is better. `None` removes the route.
+    /// Cost of the next hop; lower is better. `None` removes the route.
     pub cost: Option<u64>,
 }
 
-/// What a look-up found.
+/// Result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FibMatch<'a> {
     /// The longest prefix that has a route; the root if there is none.
@@ -37,7 +37,7 @@ pub struct FibMatch<'a> {
     pub next_hops: &'a [NextHop],
 }
 
-/// Next hops by prefix. A prefix is there as long as it has a next hop.
+/// Next hops by prefix. A prefix is stored as long as it has a next hop.
 #[derive(Clone, Debug)]
 pub struct Fib {
     routes: PrefixTable<Vec<NextHop>>,
@@ -85,7 +85,7 @@ impl Fib {
         }
     }
 
-    /// Takes a next hop away; says whether it was there.
+    /// Removes a next hop; returns whether it existed.
     pub fn remove(&mut self, prefix: &Name, face: FaceId) -> bool {
         let Some(hops) = self.routes.get_mut(prefix) else {
             return false;
@@ -100,7 +100,7 @@ impl Fib {
         gone
     }
 
-    /// Takes a face away from all prefixes.
+    /// Removes a face from all prefixes.
     pub fn remove_face(&mut self, face: FaceId) {
         let of_face = |hops: &[NextHop]| hops.iter().any(|hop| hop.face == face);
         let affected: Vec<Name> =
@@ -115,13 +115,13 @@ impl Fib {
         self.routes.iter().map(|(prefix, hops)| (prefix, hops.as_slice()))
     }
 
-    /// How many prefixes have routes.
+    /// Number of prefixes with routes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.routes.len()
     }
 
-    /// How many next hops there are, of all prefixes together.
+    /// Number of next hops of all prefixes together.
     #[must_use]
     pub const fn next_hops(&self) -> usize {
         self.next_hops
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_look_up_finds_the_longest_prefix_with_a_next_hop(
+        fn look_up_finds_the_longest_prefix(
             operations in prop::collection::vec((0..6_usize, 0..4_u32, prop::option::of(0..3_u64)), 0..60)
         ) {
             let names = ["/", "/a", "/a/b", "/a/b/c", "/b", "/b/b/b"].map(name);

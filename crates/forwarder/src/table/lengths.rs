@@ -1,11 +1,11 @@
-//! Which lengths of names a table holds, so that nothing is probed in vain.
+//! Lengths of the names in a table, which avoid useless probes.
 use recoup_packet::name::Name;
 use smallvec::SmallVec;
 
 /// Ends of prefixes in the bytes of a name, shortest first.
 pub(super) type Ends = SmallVec<[u32; 16]>;
 
-/// How many entries have names of each length, in components.
+/// Number of entries with names of each length, in components.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lengths {
     counts: Vec<u32>,
@@ -25,7 +25,7 @@ impl Lengths {
         }
     }
 
-    /// To be called once for each `add`.
+    /// Undoes one `add`.
     pub(super) fn remove(&mut self, length: usize) {
         let Some(count) = self.counts.get_mut(length).filter(|count| **count > 0) else {
             return;
@@ -46,7 +46,7 @@ impl Lengths {
         &self.present
     }
 
-    /// Where those prefixes of `name` end that have one of the lengths, shortest first.
+    /// Ends of the prefixes of `name` with one of the lengths, shortest first.
     pub(super) fn ends(&self, name: &Name) -> Ends {
         let mut ends = Ends::new();
         let (mut length, mut end, mut prefixes) = (0, 0, name.prefix_ends());

@@ -1,7 +1,7 @@
-//! What strategies learn about faces, by prefix.
+//! Measurements of faces by prefix, for strategies.
 //!
-//! Gains and formulas are the strategies'; here it is kept, bounded in number, and forgotten when it was
-//! not used for a while (5 min, as NFD's ASF strategy).
+//! Gains and formulas are those of the strategies. The table limits their number, and removes those not used for a
+//! while (5 min, as NFD's ASF strategy).
 use super::recency::Recency;
 use super::slab::Slab;
 use crate::face::FaceId;
@@ -25,12 +25,12 @@ const SOFT: JacobsonSettings = JacobsonSettings {
     backoff_until: BackoffUntil::Sample,
 };
 
-/// Settings of a measurements table.
+/// Options of a measurements table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeasurementOptions {
-    /// How long a prefix is remembered after its last use.
+    /// Lifetime of a prefix after its last use.
     pub lifetime: Duration,
-    /// Most prefixes remembered; the one used longest ago gives way.
+    /// Most prefixes remembered; the one used longest ago is dropped.
     pub limit: usize,
 }
 
@@ -40,16 +40,16 @@ impl Default for MeasurementOptions {
     }
 }
 
-/// What is known of one face toward one prefix.
+/// Measurements of one face toward one prefix.
 #[derive(Debug)]
 pub struct FaceMeasurement {
     /// The face.
     pub face: FaceId,
-    /// Smoothed round-trip time in seconds, once there was an answer.
+    /// Smoothed round-trip time in seconds, after the first answer.
     pub rtt: Option<f64>,
-    /// Smoothed share of Interests that were answered, from 0 to 1; 1 at first.
+    /// Smoothed share of answered Interests, from 0 to 1; 1 at first.
     pub satisfaction: f64,
-    /// When an Interest was sent there last.
+    /// Time of the last Interest.
     pub asked: Option<Instant>,
     /// A strategy's estimator of the timeout there, if it uses one.
     pub estimator: Option<Box<dyn RtoEstimator>>,
@@ -60,7 +60,7 @@ impl FaceMeasurement {
         Self { face, rtt: None, satisfaction: 1.0, asked: None, estimator: None }
     }
 
-    /// An Interest was answered after `rtt`, if that is known; both averages move by `gain` (0 to 1).
+    /// Records an answer after `rtt`, if that is known; both averages move by `gain` (0 to 1).
     pub fn satisfied(&mut self, rtt: Option<Duration>, gain: f64) {
         self.satisfaction += gain * (1.0 - self.satisfaction);
         if let Some(sample) = rtt.map(|rtt| rtt.as_secs_f64()) {
@@ -69,27 +69,26 @@ impl FaceMeasurement {
         }
     }
 
-    /// An Interest was refused, or not answered in time.
+    /// Records a Nack, or a timeout.
     pub fn failed(&mut self, gain: f64) {
         self.satisfaction -= gain * self.satisfaction;
     }
 }
 
-/// The face that one prefix is asked at, and what it left unanswered.
+/// The pinned face of one prefix, and its unanswered Interests.
 #[derive(Debug)]
 pub struct Pin {
     /// The face.
     pub face: FaceId,
-    /// Names by their hashes, and how often in a row each was not answered in time.
+    /// Consecutive timeouts, by hash of the name.
     failures: Vec<(u64, u32)>,
 }
 
 impl Pin {
-    /// Most names that are counted.
+    /// Most names counted.
     const MOST: usize = 256;
 
-    /// An Interest for the name of that hash was not answered in time. Says how often that happened since it
-    /// was answered.
+    /// Counts a timeout of the name with that hash. Returns the number of consecutive ones.
     pub fn fail(&mut self, name: u64) -> u32 {
         let place = self.failures.iter().position(|(known, _)| *known == name);
         let place = place.unwrap_or_else(|| {
@@ -104,13 +103,13 @@ impl Pin {
         *count
     }
 
-    /// The name of that hash was answered.
+    /// Resets the count of the name with that hash.
     pub fn forget(&mut self, name: u64) {
         self.failures.retain(|(known, _)| *known != name);
     }
 }
 
-/// What is known of one prefix.
+/// Measurements of one prefix.
 #[derive(Debug)]
 pub struct Measured {
     prefix: Name,
@@ -119,7 +118,7 @@ pub struct Measured {
     /// Set by [`Measurements::wish_exploration`].
     exploration: bool,
     faces: SmallVec<[FaceMeasurement; 2]>,
-    /// Of all faces together, for soft timeouts.
+    /// Estimator of all faces together, for soft timeouts.
     soft: Option<Jacobson>,
     pin: Option<Box<Pin>>,
 }
@@ -130,13 +129,13 @@ impl Measured {
         Self { prefix, hash, used, exploration: false, faces, soft: None, pin: None }
     }
 
-    /// What is known of faces, in the order in which they became known.
+    /// Measurements of faces, in the order of their first use.
     #[must_use]
     pub fn faces(&self) -> &[FaceMeasurement] {
         &self.faces
     }
 
-    /// What is known of `face`, to be brought up to date.
+    /// Measurements of `face`, mutable.
     pub fn face(&mut self, face: FaceId) -> &mut FaceMeasurement {
         let place = self.faces.iter().position(|known| known.face == face).unwrap_or_else(|| {
             self.faces.push(FaceMeasurement::new(face));
@@ -145,7 +144,7 @@ impl Measured {
         &mut self.faces[place]
     }
 
-    /// Whether exploration was wished since this was asked last.
+    /// Whether exploration was requested since the last call.
     pub fn take_exploration(&mut self) -> bool {
         std::mem::take(&mut self.exploration)
     }
@@ -169,12 +168,12 @@ impl Measurements {
         Self { hasher, options, slots, index: HashTable::new(), recency }
     }
 
-    /// What is known of `face` toward `prefix`, to be brought up to date.
+    /// Measurements of `face` toward `prefix`, mutable.
     pub fn face(&mut self, now: Instant, prefix: &Name, face: FaceId) -> &mut FaceMeasurement {
         self.of(now, prefix).face(face)
     }
 
-    /// What is known of the faces toward `prefix`, in the order in which they became known.
+    /// Measurements of the faces toward `prefix`, in the order of their first use.
     #[must_use]
     pub fn faces(&mut self, now: Instant, prefix: &Name) -> &[FaceMeasurement] {
         &self.of(now, prefix).faces
@@ -185,7 +184,7 @@ impl Measurements {
         self.of(now, prefix).exploration = true;
     }
 
-    /// The face that `prefix` is asked at, if it is pinned to one.
+    /// The pinned face of `prefix`, if any.
     pub fn pin(&mut self, now: Instant, prefix: &Name) -> Option<&mut Pin> {
         self.of(now, prefix).pin.as_deref_mut()
     }
@@ -195,17 +194,17 @@ impl Measurements {
         self.of(now, prefix).pin = Some(Box::new(Pin { face, failures: Vec::new() }));
     }
 
-    /// Lets `prefix` be asked anywhere again.
+    /// Removes the pin of `prefix`.
     pub fn unpin(&mut self, now: Instant, prefix: &Name) {
         self.of(now, prefix).pin = None;
     }
 
-    /// The estimator of the round trip toward `prefix`, by whatever face.
+    /// Estimator of the round trip toward `prefix`, by any face.
     pub(crate) fn soft(&mut self, now: Instant, prefix: &Name) -> &mut impl RtoEstimator {
         self.of(now, prefix).soft.get_or_insert_with(|| Jacobson::new(SOFT))
     }
 
-    /// Forgets a face, for instance because its number may be given to another.
+    /// Removes a face, for instance because its number may be reused.
     pub fn forget_face(&mut self, face: FaceId) {
         for measured in self.slots.iter_mut() {
             measured.faces.retain(|known| known.face != face);
@@ -213,19 +212,19 @@ impl Measurements {
         }
     }
 
-    /// How many prefixes take up room.
+    /// Number of stored prefixes, expired ones included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether none takes up room.
+    /// Whether no prefix is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.len() == 0
     }
 
-    /// What is known of `prefix`, used `now`.
+    /// Measurements of `prefix`, used `now`.
     pub fn of(&mut self, now: Instant, prefix: &Name) -> &mut Measured {
         self.forget(now);
         let hash = self.hasher.hash(prefix.value());

@@ -1,8 +1,8 @@
 //! The table of pending Interests (PIT).
 //!
-//! Interests are one entry if they agree in name, CanBePrefix, MustBeFresh and forwarding hint. Data is
-//! matched by its whole name; by shorter names only for lengths of which there is an entry with
-//! CanBePrefix; and its digest is computed only if an entry asks for that name with some digest.
+//! Interests share an entry if they agree in name, CanBePrefix, MustBeFresh and forwarding hint. Data is matched by
+//! its whole name, and by shorter names only for lengths with an entry with CanBePrefix. Its digest is computed only
+//! if an entry for that name has a digest.
 mod entry;
 mod short;
 
@@ -24,19 +24,19 @@ use recoup_transport::timer::Timers;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Most entries of one name that differ in their forwarding hint, which anybody can invent: all entries
-/// of a name have the same hash.
+/// Most entries of one name with different forwarding hints, which any node can invent: all entries of a name have
+/// the same hash.
 const MAX_HINTED: usize = 32;
 
 /// Bytes of an implicit digest component, and those before the digest.
 const DIGEST_COMPONENT: usize = 34;
 const DIGEST_HEADER: [u8; 2] = [typ::IMPLICIT_SHA256_DIGEST as u8, 32];
 
-/// Number of an entry, good until the entry is removed.
+/// Number of an entry, valid until the entry is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PitId(u32);
 
-/// There is no room for another Interest: the table, or that for one name, is full.
+/// The table, or the number of entries of one name, is at its limit.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the table of pending Interests is full; raise its limit or shorten the lifetimes")]
 pub struct PitFull;
@@ -53,10 +53,10 @@ pub struct Pit {
     timers: Timers,
     /// Lengths of the names with CanBePrefix.
     prefixes: Lengths,
-    /// Hashes of names that are asked for with an implicit digest, and how often.
+    /// Hashes of names of entries with an implicit digest, and their number.
     digests: HashTable<(u64, u32)>,
     bytes: Vec<u8>,
-    /// Where other workers are told of short prefixes.
+    /// Counter of short prefixes for other workers.
     short: Option<ShortCounter>,
 }
 
@@ -78,12 +78,13 @@ impl Pit {
         }
     }
 
-    /// The same table as a part of a larger one, with other workers that have to know which short prefixes wait here.
+    /// Makes the table a part of a larger one, with other workers that have to know of pending Interests for short
+    /// prefixes.
     pub(crate) fn with_short_names(self, short: Option<ShortCounter>) -> Self {
         Self { short, ..self }
     }
 
-    /// How many Interests are pending.
+    /// Number of pending Interests.
     #[must_use]
     pub fn len(&self) -> usize {
         self.index.len()
@@ -95,13 +96,13 @@ impl Pit {
         self.index.is_empty()
     }
 
-    /// How many may be.
+    /// Limit of pending Interests.
     #[must_use]
     pub const fn limit(&self) -> usize {
         self.limit
     }
 
-    /// The entry that `interest` belongs to, if there is one; `hash` is that of its name.
+    /// The entry of `interest`, if there is one; `hash` is that of its name.
     #[must_use]
     pub fn find(&self, interest: &Interest, hash: u64) -> Option<PitId> {
         let is = |slot: &u32| {
@@ -111,11 +112,10 @@ impl Pit {
         self.index.find(hash, is).copied().map(PitId)
     }
 
-    /// Makes an entry without records and without a timer. [`find`](Self::find) must have said that
-    /// there is none.
+    /// Adds an entry without records and without a timer. [`find`](Self::find) must have returned `None` before.
     ///
     /// # Errors
-    /// If there is no room.
+    /// The table is full.
     pub fn insert(&mut self, interest: Arc<Interest>, hash: u64) -> Result<PitId, PitFull> {
         debug_assert!(self.find(&interest, hash).is_none(), "the Interest has an entry");
         if self.index.len() >= self.limit || self.has_too_many_hints(&interest, hash) {
@@ -141,20 +141,20 @@ impl Pit {
         &self.entries[id.0 as usize]
     }
 
-    /// An entry, to be changed.
+    /// An entry, mutable.
     #[must_use]
     #[inline]
     pub fn entry_mut(&mut self, id: PitId) -> &mut PitEntry {
         &mut self.entries[id.0 as usize]
     }
 
-    /// A number that leads to an entry as long as it is there, and to none afterwards.
+    /// A ticket of an entry, valid until the entry is removed.
     #[must_use]
     pub fn ticket(&self, id: PitId) -> u64 {
         (u64::from(self.entry(id).generation()) << 32) | u64::from(id.0)
     }
 
-    /// The entry of a ticket, if it is still there.
+    /// The entry of a ticket, if it still exists.
     #[must_use]
     pub fn by_ticket(&self, ticket: u64) -> Option<PitId> {
         let slot = ticket as u32;
@@ -163,8 +163,8 @@ impl Pit {
         same.then_some(PitId(slot))
     }
 
-    /// Puts the entries that `data` answers into `found`, in the order of their numbers; `hash` is that
-    /// of its name. What was in `found` is cleared.
+    /// Writes the entries that `data` answers to `found`, in the order of their numbers; `hash` is that of its name.
+    /// Earlier contents of `found` are cleared.
     pub fn matches(&mut self, data: &Data, hash: u64, found: &mut Vec<PitId>) {
         found.clear();
         let name = data.name_value();
@@ -188,24 +188,23 @@ impl Pit {
         }
     }
 
-    /// Lets the timer of an entry be due at `at`, instead of when it was due before.
+    /// Sets the timer of an entry to `at`, in place of an earlier one.
     pub fn arm(&mut self, id: PitId, at: Instant) {
         self.timers.arm(id.0, at);
     }
 
-    /// Stops the timer of the entry that is due first, if one is at `now`, and says which it is. The
-    /// entry stays.
+    /// Stops the first timer that is due at `now`, and returns its entry. The entry stays.
     pub fn pop_due(&mut self, now: Instant) -> Option<PitId> {
         self.timers.pop_due(now).map(PitId)
     }
 
-    /// When the next timer is due.
+    /// Time of the next timer.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.timers.deadline()
     }
 
-    /// Takes an entry and its timer away; hands out its Interest, unless it was taken away already.
+    /// Removes an entry and its timer; returns its Interest, unless it was removed already.
     pub fn remove(&mut self, id: PitId) -> Option<Arc<Interest>> {
         let entry = self.entries.get_mut(id.0 as usize)?;
         let interest = entry.vacate()?;
@@ -227,8 +226,8 @@ impl Pit {
         numbered.filter(|(_, entry)| !entry.is_vacant())
     }
 
-    /// Forgets what a face was asked, for instance because its number may be given to another.
-    /// Entries stay until their timer.
+    /// Removes the out-records of a face, for instance because its number may be reused. Entries stay until their
+    /// timer.
     pub fn forget_asked(&mut self, face: FaceId) {
         for entry in self.entries.iter_mut().filter(|entry| !entry.is_vacant()) {
             entry.remove_out(face);
@@ -270,7 +269,7 @@ impl Pit {
             && self.index.iter_hash(hash).filter(is_hinted).count() >= MAX_HINTED
     }
 
-    /// Counts a name that is matched by more than the whole name; says whether it is one.
+    /// Counts a name that is not matched by the whole name only; returns whether it is one.
     fn count_in(&mut self, interest: &Interest) -> bool {
         if interest.can_be_prefix {
             self.prefixes.add(interest.name.len());
@@ -306,7 +305,8 @@ impl Pit {
     }
 }
 
-/// Whether two names are equal: the bytes of an answer's are often those of the question's, and need no look then.
+/// Whether two names are equal. The bytes of an answer's name are often those of the Interest's, and need no
+/// comparison then.
 pub(super) fn is_equal(one: &[u8], other: &[u8]) -> bool {
     std::ptr::eq(one, other) || one == other
 }
@@ -321,7 +321,7 @@ fn is_same(one: &Interest, other: &Interest) -> bool {
 /// The bytes before an implicit digest at the end of a name.
 pub(super) fn without_digest(name: &Name) -> Option<&[u8]> {
     let (parent, last) = name.value().split_last_chunk::<DIGEST_COMPONENT>()?;
-    // The same bytes may be the end of a longer component.
+    // A longer component may end with the same bytes.
     let is_digest =
         last.starts_with(&DIGEST_HEADER) && name.last()?.typ() == u16::from(DIGEST_HEADER[0]);
     is_digest.then_some(parent)

@@ -1,23 +1,24 @@
-//! Names with something attached, found by longest prefix.
+//! Values by name, found by longest prefix match.
 //!
-//! The lengths that occur are known, so that a look-up hashes only prefixes of those lengths, longest
-//! first. There is no tree of names.
+//! The lengths of the stored names are known, so that a look-up hashes only prefixes of those lengths, longest first.
+//! There is no tree of names.
 use super::lengths::Lengths;
 use super::slab::Slab;
 use crate::hash::NameHasher;
 use hashbrown::HashTable;
 use recoup_packet::name::Name;
 
-/// Values under names; looking up finds the value of the longest name that is a prefix.
+/// Values by name; a look-up finds the value of the longest name that is a prefix.
 ///
-/// It grows with what is inserted: who inserts for strangers must ask [`len`](Self::len) first.
+/// The table has no limit of its own: a caller that inserts names of remote nodes must check [`len`](Self::len)
+/// before.
 #[derive(Clone, Debug)]
 pub struct PrefixTable<T> {
     hasher: NameHasher,
     slots: Slab<Slot<T>>,
     /// All names but the root.
     index: HashTable<u32>,
-    /// Of all names but the root.
+    /// Lengths of all names but the root.
     lengths: Lengths,
     root: Option<u32>,
 }
@@ -37,13 +38,13 @@ impl<T> PrefixTable<T> {
         Self { hasher, slots, index: HashTable::new(), lengths, root: None }
     }
 
-    /// How many names there are.
+    /// Number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether there is none.
+    /// Whether there is no name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.len() == 0
@@ -57,7 +58,7 @@ impl<T> PrefixTable<T> {
         Some((&slot.name, &slot.value))
     }
 
-    /// As [`longest`](Self::longest), to be changed.
+    /// As [`longest`](Self::longest), mutable.
     #[must_use]
     #[inline]
     pub fn longest_mut(&mut self, name: &Name) -> Option<(&Name, &mut T)> {
@@ -71,14 +72,14 @@ impl<T> PrefixTable<T> {
         Some(&self.slots.get(self.slot(name)?)?.value)
     }
 
-    /// As [`get`](Self::get), to be changed.
+    /// As [`get`](Self::get), mutable.
     #[must_use]
     pub fn get_mut(&mut self, name: &Name) -> Option<&mut T> {
         Some(&mut self.slots.get_mut(self.slot(name)?)?.value)
     }
 
-    /// Sets the value of a name and returns the one it had. The bytes of `name` are copied: it may
-    /// come from a packet and stay for long.
+    /// Sets the value of a name and returns the earlier one. The bytes of `name` are copied, because its packet may
+    /// be much longer.
     pub fn insert(&mut self, name: &Name, value: T) -> Option<T> {
         if let Some(before) = self.get_mut(name) {
             return Some(std::mem::replace(before, value));
@@ -95,7 +96,7 @@ impl<T> PrefixTable<T> {
         None
     }
 
-    /// Takes a name and its value away.
+    /// Removes a name and its value.
     pub fn remove(&mut self, name: &Name) -> Option<T> {
         let number = self.slot(name)?;
         let slot = self.slots.remove(number)?;
@@ -160,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_longest_prefix_is_found_as_by_looking_at_all(
+        fn longest_prefix_is_found(
             operations in prop::collection::vec((any_name(), prop::option::of(0..9_u32), any_name()), 0..80)
         ) {
             let mut table = PrefixTable::new(NameHasher::new(1));

@@ -1,4 +1,4 @@
-//! What was used longest ago: a doubly linked list through the slots of a table.
+//! Least-recently-used order: a doubly linked list through the slots of a table.
 
 const NONE: u32 = u32::MAX;
 
@@ -8,7 +8,7 @@ struct Links {
     newer: u32,
 }
 
-/// Slots from the one used longest ago to the one used last. Memory is proportional to the largest slot.
+/// Slots from the least to the most recently used one. Memory is proportional to the largest slot.
 #[derive(Clone, Debug)]
 pub(super) struct Recency {
     links: Vec<Links>,
@@ -23,7 +23,7 @@ impl Default for Recency {
 }
 
 impl Recency {
-    /// Adds a slot that is not in the list, as the one used last.
+    /// Adds a slot that is not in the list, as the most recently used one.
     pub(super) fn add(&mut self, slot: u32) {
         let links = Links { older: self.newest, newer: NONE };
         match self.links.get_mut(slot as usize) {
@@ -40,7 +40,7 @@ impl Recency {
         self.newest = slot;
     }
 
-    /// Takes out a slot that is in the list.
+    /// Removes a slot that is in the list.
     pub(super) fn remove(&mut self, slot: u32) {
         let Links { older, newer } = self.links[slot as usize];
         match self.links.get_mut(older as usize) {
@@ -53,7 +53,7 @@ impl Recency {
         }
     }
 
-    /// A slot that is in the list was used.
+    /// Marks a slot in the list as used.
     pub(super) fn touch(&mut self, slot: u32) {
         if slot != self.newest {
             self.remove(slot);
@@ -61,7 +61,7 @@ impl Recency {
         }
     }
 
-    /// The slot used longest ago.
+    /// The least recently used slot.
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }

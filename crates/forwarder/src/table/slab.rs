@@ -1,6 +1,6 @@
-//! Entries under small numbers that are used again.
+//! Entries under small numbers that are reused.
 
-/// Entries under numbers; the number freed last is given out first, so that what is in use stays dense.
+/// Entries by number; the number freed last is reused first, so that the numbers in use stay dense.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<T> {
     slots: Vec<Option<T>>,
@@ -43,7 +43,7 @@ impl<T> Slab<T> {
         self.slots.get_mut(slot as usize)?.as_mut()
     }
 
-    /// The entry of a slot that was given out.
+    /// The entry of a slot in use.
     pub(super) fn get_or_insert_with(&mut self, slot: u32, make: impl FnOnce() -> T) -> &mut T {
         self.slots[slot as usize].get_or_insert_with(make)
     }

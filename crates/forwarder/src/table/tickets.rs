@@ -1,10 +1,10 @@
-//! Lists of pending Interests that are cheap to keep because nothing is ever taken out.
+//! Lists of pending Interests without removal, and therefore cheap.
 use super::pit::{Pit, PitId};
 
-/// So many tickets are kept before it is looked which of them still lead anywhere.
+/// Least number of tickets at which those of removed entries are dropped.
 const FEW: usize = 64;
 
-/// Tickets of entries, some of which may be gone; never more than twice as many as are there, and a few.
+/// Tickets of entries, some of which may be removed; never more than twice as many as exist, and a few.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tickets {
     tickets: Vec<u64>,
@@ -12,7 +12,7 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    /// Adds one; `is_there` returns whether a ticket is still needed.
+    /// Adds a ticket; `is_there` returns whether a ticket is still needed.
     pub(crate) fn push(&mut self, ticket: u64, is_there: impl Fn(u64) -> bool) {
         if self.tickets.len() >= self.full_at.max(FEW) {
             self.tickets.retain(|ticket| is_there(*ticket));
@@ -21,7 +21,7 @@ impl Tickets {
         self.tickets.push(ticket);
     }
 
-    /// The entries that are there, each once, by number.
+    /// The entries that still exist, each once, by number.
     pub(crate) fn into_entries(self, pit: &Pit) -> Vec<PitId> {
         let mut ids: Vec<_> = self.tickets.into_iter().filter_map(|it| pit.by_ticket(it)).collect();
         ids.sort_unstable();

@@ -1,6 +1,6 @@
-//! What nodes say of themselves beside Data: who answered, and who has what was announced.
+//! Reports of nodes to consumers: the provider of Data, and the holders of announced names.
 use crate::bench::{cached, question};
-use crate::tester::{Manner, Probe, Tester};
+use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::options::{Anticipation, NodeOptions};
 use recoup_packet::lp::anticipation::{Record, encode_names, records};
 use recoup_packet::lp::{Ignorable, field};
@@ -8,10 +8,10 @@ use recoup_packet::name::Name;
 use recoup_transport::application::{AppOutput, Beside};
 use std::sync::Arc;
 
-/// A row of three nodes, 10 and 30 ms apart; a producer behind the last one. Node `n` is called `n + 1`.
-fn row(anticipation: Anticipation, says_who: impl Fn(u32) -> bool) -> (Tester, Probe) {
+/// A row of three nodes, 10 and 30 ms apart, and a producer behind the last one. Node `n` has identifier `n + 1`.
+fn row(anticipation: Anticipation, has_identifier: impl Fn(u32) -> bool) -> (Tester, Probe) {
     let mut tester = Tester::new(3, |node| NodeOptions {
-        provider_id: says_who(node).then_some(u64::from(node) + 1),
+        provider_id: has_identifier(node).then_some(u64::from(node) + 1),
         anticipation,
         ..if node == 1 { cached(10) } else { NodeOptions::deterministic(0) }
     });
@@ -19,7 +19,7 @@ fn row(anticipation: Anticipation, says_who: impl Fn(u32) -> bool) -> (Tester, P
         tester.link(near, far, delay_ms);
         tester.route(near, "/", far);
     }
-    let (consumer, producer) = (Probe::default(), Probe::new(Manner::Answer));
+    let (consumer, producer) = (Probe::default(), Probe::new(Mode::Answer));
     tester.attach(0, &consumer, &[]);
     tester.attach(2, &producer, &["/p"]);
     (tester, consumer)
@@ -44,7 +44,7 @@ const fn millis(node: u64, holds: u16, millis: u64) -> Record {
 }
 
 #[test]
-fn data_says_which_node_answered() {
+fn data_carries_the_provider() {
     let (mut tester, consumer) = row(Anticipation::Off, |_| true);
     consumer.ask("/p/a", 1);
     tester.run(100);
@@ -55,7 +55,7 @@ fn data_says_which_node_answered() {
 }
 
 #[test]
-fn what_a_node_does_not_say_is_not_known() {
+fn provider_is_unknown_without_identifier() {
     let (mut tester, consumer) = row(Anticipation::All, |node| node != 2);
     announce(&consumer, "/p/a", 1, &["/p/b"]);
     tester.run(100);
@@ -66,20 +66,20 @@ fn what_a_node_does_not_say_is_not_known() {
 }
 
 #[test]
-fn records_tell_who_has_what_and_how_far_away_it_is() {
+fn records_carry_holders_and_their_round_trips() {
     let (mut tester, consumer) = row(Anticipation::Holders, |_| true);
     consumer.ask("/p/b", 1);
     tester.run(100);
     announce(&consumer, "/p/a", 2, &["/p/c", "/p/b"]);
     tester.run(200);
     let found = records_of(&consumer.beside()[1]);
-    // Node 2 has the second name, and waited 60 ms for the answer; node 3's producer answered.
+    // Node 2 has the second name, and waited 60 ms for the answer; the producer of node 3 answered.
     let origin = Record { is_origin: true, ..millis(3, 0, 0) };
     assert_eq!(found, [millis(2, 0b10, 60), origin]);
 }
 
 #[test]
-fn an_answer_from_a_cache_has_the_record_of_its_node() {
+fn answer_from_a_cache_has_its_record() {
     let (mut tester, consumer) = row(Anticipation::All, |_| true);
     consumer.ask("/p/b", 1);
     tester.run(100);
@@ -98,7 +98,7 @@ fn without_an_announcement_nothing_is_recorded() {
 }
 
 #[test]
-fn an_announcement_that_is_no_list_of_names_announces_nothing() {
+fn malformed_announcement_is_ignored() {
     let (mut tester, consumer) = row(Anticipation::All, |_| true);
     let mut fields = Ignorable::default();
     fields.set(field::ANTICIPATED, bytes::Bytes::from_static(&[1, 2, 3]));

@@ -1,6 +1,6 @@
-//! What passes between a node and its applications.
+//! Exchanges between a node and its applications.
 use crate::bench::{Bench, UNLIMITED, answer};
-use crate::tester::{Manner, Probe, Tester};
+use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_forwarder::options::NodeOptions;
@@ -16,7 +16,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn consumer_and_producer_find_each_other_across_a_line() {
+fn consumer_and_producer_exchange_over_a_line() {
     let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
     tester.link(0, 1, 10);
     tester.link(1, 2, 5);
@@ -27,8 +27,8 @@ fn consumer_and_producer_find_each_other_across_a_line() {
     tester.attach(2, &producer, &["/a"]);
     consumer.ask("/a/b", 1);
     tester.run(1_000);
-    assert_eq!(producer.told(), ["15 ms: interest /a/b"]);
-    assert_eq!(consumer.told(), ["0 ms: up", "30 ms: data /a/b"]);
+    assert_eq!(producer.received(), ["15 ms: interest /a/b"]);
+    assert_eq!(consumer.received(), ["0 ms: up", "30 ms: data /a/b"]);
     assert_eq!(tester.log, [""; 0]);
 }
 
@@ -38,14 +38,14 @@ fn applications_of_one_node_need_no_face() {
     let (consumer, producer) = (Probe::default(), Probe::default());
     attach(&mut bench, &consumer, &[]);
     attach(&mut bench, &producer, &["/here"]);
-    consumer.told();
+    consumer.received();
     consumer.ask("/here/x", 1);
     assert_eq!(bench.drain(), [""; 0]);
-    assert_eq!(consumer.told(), ["0 ms: data /here/x"]);
+    assert_eq!(consumer.received(), ["0 ms: data /here/x"]);
 }
 
 #[test]
-fn the_longest_prefix_decides_which_application_is_asked() {
+fn longest_prefix_selects_the_application() {
     let mut bench = bench();
     let (short, long) = (Probe::default(), Probe::default());
     attach(&mut bench, &short, &["/a"]);
@@ -55,9 +55,9 @@ fn the_longest_prefix_decides_which_application_is_asked() {
 }
 
 #[test]
-fn an_answer_goes_back_once_and_not_after_its_time() {
+fn answer_returns_once_and_before_expiry() {
     let mut bench = bench();
-    let producer = Probe::new(Manner::Silence);
+    let producer = Probe::new(Mode::Silence);
     attach(&mut bench, &producer, &["/here"]);
     bench.interest(1, "/here/x", 1);
     let (_, path) = producer.asked()[0];
@@ -67,7 +67,7 @@ fn an_answer_goes_back_once_and_not_after_its_time() {
     put("/here/x", path);
     put("/here/x", path);
     assert_eq!(bench.drain(), ["1 < data /here/x", "drop at app 0: unsolicited"]);
-    // The place is used again, but the way back is another one.
+    // The entry is reused, but the return path differs.
     bench.interest(1, "/here/x", 2);
     put("/here/x", path);
     assert_eq!(bench.drain(), ["drop at app 0: unsolicited"]);
@@ -79,25 +79,25 @@ fn an_answer_goes_back_once_and_not_after_its_time() {
 }
 
 #[test]
-fn an_application_without_a_way_out_is_told_so_and_not_refused() {
+fn application_without_uplink_gets_no_nack() {
     let mut bench = Bench::new(0, NodeOptions::deterministic(0));
     let consumer = Probe::default();
     attach(&mut bench, &consumer, &[]);
     consumer.ask("/b", 1);
     assert_eq!(bench.drain(), ["drop at app 0: no-route"]);
-    assert_eq!(consumer.told(), [""; 0]);
-    // The route to face 2 leads out as soon as the face is up.
+    assert_eq!(consumer.received(), [""; 0]);
+    // The route to face 2 is an uplink as soon as the face is up.
     bench.up(2, FaceAttributes::value(UNLIMITED));
     consumer.ask("/b", 2);
     assert_eq!(bench.drain(), ["drop at app 0: no-route"]);
-    assert_eq!(consumer.told(), ["0 ms: up", "0 ms: nack /b: no route"]);
+    assert_eq!(consumer.received(), ["0 ms: up", "0 ms: nack /b: no route"]);
     let prefix = "/a".parse().unwrap();
-    bench.tell(Input::Route(RouteChange { prefix, face: FaceId(2), cost: None }));
-    assert_eq!(consumer.told(), ["0 ms: down"]);
+    bench.feed(Input::Route(RouteChange { prefix, face: FaceId(2), cost: None }));
+    assert_eq!(consumer.received(), ["0 ms: down"]);
 }
 
 #[test]
-fn where_a_node_answers_itself_applications_ask_each_other_without_any_face() {
+fn self_answering_node_needs_no_face() {
     let mut bench =
         Bench::new(0, NodeOptions { answers_itself: true, ..NodeOptions::deterministic(0) });
     let (consumer, producer) = (Probe::default(), Probe::default());
@@ -107,26 +107,26 @@ fn where_a_node_answers_itself_applications_ask_each_other_without_any_face() {
     consumer.ask("/b", 2);
     bench.drain();
     assert_eq!(producer.asked().len(), 1);
-    assert_eq!(consumer.told(), ["0 ms: up", "0 ms: nack /b: no route", "0 ms: data /a/1"]);
+    assert_eq!(consumer.received(), ["0 ms: up", "0 ms: nack /b: no route", "0 ms: data /a/1"]);
 }
 
 #[test]
-fn a_face_toward_producers_is_the_route_of_everything_while_it_is_up() {
+fn upstream_face_is_the_default_route() {
     let mut bench = bench();
     let upstream = FaceAttributes::value(UNLIMITED).toward_producers();
     bench.up(7, upstream);
     bench.up(5, upstream);
     assert_eq!(bench.interest(1, "/b", 1), ["5 < interest /b #1"]);
-    bench.tell(Input::FaceDown { face: FaceId(5) });
+    bench.feed(Input::FaceDown { face: FaceId(5) });
     assert_eq!(bench.interest(1, "/c", 2), ["7 < interest /c #2"]);
     bench.up(5, upstream);
     assert_eq!(bench.interest(1, "/d", 3), ["5 < interest /d #3"]);
 }
 
 #[test]
-fn nothing_is_left_of_an_application_that_is_taken_away() {
+fn detached_application_leaves_nothing() {
     let mut bench = bench();
-    let (consumer, producer) = (Probe::default(), Probe::new(Manner::Silence));
+    let (consumer, producer) = (Probe::default(), Probe::new(Mode::Silence));
     let app = attach(&mut bench, &consumer, &[]);
     consumer.ask("/a/x", 1);
     bench.drain();
@@ -138,29 +138,29 @@ fn nothing_is_left_of_an_application_that_is_taken_away() {
     bench.node.detach(app);
     bench.node.detach(app);
     assert!(bench.node.routes().all(|(prefix, _)| prefix.to_string() == "/a"));
-    let refused = ["1 < nack /here/y #3: no route", "drop at 1: no-route"];
-    assert_eq!(bench.interest(1, "/here/y", 3), refused);
+    let nacked = ["1 < nack /here/y #3: no route", "drop at 1: no-route"];
+    assert_eq!(bench.interest(1, "/here/y", 3), nacked);
 }
 
 #[test]
-fn what_a_face_asked_is_forgotten_when_it_goes_down() {
+fn in_records_end_with_their_face() {
     let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.interest(1, "/a/x", 1);
     bench.interest(1, "/a/y", 2);
     bench.interest(3, "/a/y", 3);
-    let lines = bench.tell(Input::FaceDown { face: FaceId(1) });
+    let lines = bench.feed(Input::FaceDown { face: FaceId(1) });
     assert_eq!(lines, ["drop at 1: no-face", "drop at 1: no-face"]);
     assert_eq!(bench.node.pit_len(), 1);
     assert_eq!(bench.data(2, "/a/y"), ["3 < data /a/y"]);
 }
 
 #[test]
-fn the_routes_of_a_face_that_may_not_come_back_go_with_it() {
+fn routes_of_a_temporary_face_end_with_it() {
     let mut bench = bench();
     bench.up(5, FaceAttributes::wire(1_400));
     bench.route("/b", 5, 1);
-    bench.tell(Input::FaceDown { face: FaceId(5) });
-    bench.tell(Input::FaceDown { face: FaceId(2) });
+    bench.feed(Input::FaceDown { face: FaceId(5) });
+    bench.feed(Input::FaceDown { face: FaceId(2) });
     let prefixes: Vec<_> = bench.node.routes().map(|(prefix, _)| prefix.to_string()).collect();
     assert_eq!(prefixes, ["/a"]);
 }

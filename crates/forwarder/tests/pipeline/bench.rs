@@ -1,4 +1,4 @@
-//! One node under the hand: what goes in is a call, what comes out is a line of text.
+//! One node for tests: inputs are calls, outputs are lines of text.
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
 use recoup_forwarder::hash::NameHasher;
@@ -14,13 +14,13 @@ use recoup_packet::signature::DigestSigner;
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
-/// A node with value faces 1, 2, … that take every packet at once.
+/// A node with value faces 1, 2, … that are always ready.
 pub(crate) struct Bench {
     pub(crate) node: Node<Recorder>,
     pub(crate) now: Instant,
 }
 
-pub(crate) const UNLIMITED: QueueLimit = QueueLimit { packets: None, octets: None };
+pub(crate) const UNLIMITED: QueueLimit = QueueLimit { packets: None, bytes: None };
 
 /// An Interest with a nonce and a lifetime of 4 s.
 pub(crate) fn question(uri: &str, nonce: u32) -> Interest {
@@ -30,7 +30,7 @@ pub(crate) fn question(uri: &str, nonce: u32) -> Interest {
     interest
 }
 
-/// A question with something changed.
+/// An Interest with a change.
 pub(crate) fn special(uri: &str, nonce: u32, change: impl FnOnce(&mut Interest)) -> Interest {
     let mut interest = question(uri, nonce);
     change(&mut interest);
@@ -54,12 +54,12 @@ pub(crate) fn cached(packets: u64) -> NodeOptions {
 }
 
 impl Bench {
-    /// A node with faces 1 to `faces`, and "/a" routed to face 2.
+    /// A node with faces 1 to `faces`, and a route of "/a" to face 2.
     pub(crate) fn new(faces: u32, options: NodeOptions) -> Self {
         Self::observed(faces, options, Recorder::default())
     }
 
-    /// As [`new`](Self::new), with events among what follows.
+    /// As [`new`](Self::new), with events among the lines.
     pub(crate) fn recording(faces: u32, options: NodeOptions) -> Self {
         Self::observed(faces, options, Recorder::new(true, None))
     }
@@ -75,16 +75,16 @@ impl Bench {
     }
 
     pub(crate) fn up(&mut self, face: u32, attributes: FaceAttributes) -> Vec<String> {
-        self.tell(Input::FaceUp { face: FaceId(face), attributes })
+        self.feed(Input::FaceUp { face: FaceId(face), attributes })
     }
 
     pub(crate) fn route(&mut self, prefix: &str, face: u32, cost: u64) {
         let prefix = prefix.parse().unwrap();
         let change = RouteChange { prefix, face: FaceId(face), cost: Some(cost) };
-        assert_eq!(self.tell(Input::Route(change)), [""; 0]);
+        assert_eq!(self.feed(Input::Route(change)), [""; 0]);
     }
 
-    /// Lets time pass until `millis` after the start; what happens meanwhile, with its time.
+    /// Advances the time to `millis` after the start; returns the lines, with their time.
     pub(crate) fn pass(&mut self, millis: u64) -> Vec<String> {
         let (end, mut lines) = (Instant::from_millis(millis), Vec::new());
         while let Some(due) = self.node.deadline().filter(|due| *due <= end) {
@@ -96,7 +96,7 @@ impl Bench {
         lines
     }
 
-    pub(crate) fn tell(&mut self, input: Input) -> Vec<String> {
+    pub(crate) fn feed(&mut self, input: Input) -> Vec<String> {
         self.node.handle(self.now, input);
         self.drain()
     }
@@ -105,7 +105,7 @@ impl Bench {
         self.ask(face, question(uri, nonce), |_| {})
     }
 
-    /// An Interest that comes by a face, with link fields.
+    /// Receives an Interest by a face, with link fields.
     pub(crate) fn ask(
         &mut self,
         face: u32,
@@ -135,14 +135,14 @@ impl Bench {
     }
 
     pub(crate) fn packet(&mut self, face: u32, packet: Packet) -> Vec<String> {
-        self.tell(Input::Packet { face: FaceId(face), packet })
+        self.feed(Input::Packet { face: FaceId(face), packet })
     }
 
     pub(crate) fn hasher(&self) -> NameHasher {
         self.node.hasher().clone()
     }
 
-    /// Everything that follows, in words; faces take what they are offered.
+    /// All outputs as lines; faces are always ready.
     pub(crate) fn drain(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(output) = self.node.poll(self.now) {
@@ -156,7 +156,7 @@ impl Bench {
     }
 }
 
-/// A consequence in words; nothing for reports of applications.
+/// An output as a line; nothing for reports of applications.
 pub(crate) fn describe(output: &Output) -> Option<String> {
     Some(match output {
         Output::Transmit { face, packet } => format!("{} < {}", face.0, words(packet)),
@@ -172,7 +172,7 @@ pub(crate) fn describe(output: &Output) -> Option<String> {
     })
 }
 
-/// A packet in words: kind, name, and what is special about this hop.
+/// A packet as text: kind, name, and its fields of this hop.
 fn words(packet: &Packet) -> String {
     let name = packet.name();
     let mut words = match &packet.body {

@@ -1,11 +1,11 @@
-//! What the content store answers, and what enters it.
+//! Content store: hits, and admission.
 use crate::bench::{Bench, answer_fresh_for, cached, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::options::{NodeOptions, Unsolicited};
 use recoup_forwarder::packet::Packet;
 use recoup_packet::lp::field;
 
-/// The content store was filled by an Interest from face 1.
+/// A node whose content store was filled by an Interest from face 1.
 fn filled(uri: &str) -> Bench {
     let mut bench = Bench::new(3, cached(10));
     bench.interest(1, uri, 1);
@@ -14,7 +14,7 @@ fn filled(uri: &str) -> Bench {
 }
 
 #[test]
-fn what_was_answered_once_is_answered_from_the_store() {
+fn second_interest_is_answered_from_the_store() {
     let mut bench = filled("/a/b");
     assert_eq!(bench.node.cs_len(), 1);
     assert_eq!(bench.interest(3, "/a/b", 2), ["3 < data /a/b"]);
@@ -22,7 +22,7 @@ fn what_was_answered_once_is_answered_from_the_store() {
 }
 
 #[test]
-fn an_answer_from_the_store_brings_the_token_back() {
+fn answer_from_the_store_has_the_token() {
     let mut bench = filled("/a/b");
     let lines = bench.ask(3, question("/a/b", 2), |extra| extra.pit_token = token("t"));
     assert_eq!(lines, ["3 < data /a/b token=t"]);
@@ -36,7 +36,7 @@ fn a_prefix_is_answered_from_the_store() {
 }
 
 #[test]
-fn stored_data_gets_too_old_for_those_who_want_it_fresh() {
+fn stale_data_does_not_answer_must_be_fresh() {
     let mut bench = Bench::new(3, cached(10));
     bench.interest(1, "/a/b", 1);
     let packet = Packet::data(answer_fresh_for("/a/b", 100), &bench.hasher());
@@ -60,7 +60,7 @@ fn neither_marks_nor_link_fields_enter_the_store() {
 }
 
 #[test]
-fn data_that_is_not_to_be_kept_is_not_kept_here_and_the_next_node_is_not_told() {
+fn no_cache_policy_is_obeyed_and_not_forwarded() {
     let mut bench = Bench::new(3, cached(10));
     bench.interest(1, "/a/b", 1);
     let mut packet = Packet::data(answer_fresh_for("/a/b", 0), &bench.hasher());
@@ -70,7 +70,7 @@ fn data_that_is_not_to_be_kept_is_not_kept_here_and_the_next_node_is_not_told() 
 }
 
 #[test]
-fn what_nobody_waits_for_is_dropped_and_kept_only_if_wanted() {
+fn unsolicited_data_is_stored_only_by_policy() {
     for (unsolicited, kept) in [(Unsolicited::DropAll, 0), (Unsolicited::AdmitNetwork, 1)] {
         let mut bench = Bench::new(3, NodeOptions { unsolicited, ..cached(10) });
         assert_eq!(bench.data(2, "/a/b"), ["drop at 2: unsolicited"]);
@@ -79,7 +79,7 @@ fn what_nobody_waits_for_is_dropped_and_kept_only_if_wanted() {
 }
 
 #[test]
-fn the_store_tells_of_hits_misses_and_evictions() {
+fn hits_misses_and_evictions_are_events() {
     let mut bench = Bench::recording(3, cached(1));
     let hash = bench.hasher().hash(question("/a/1", 1).name.value());
     let lines = bench.interest(1, "/a/1", 1);

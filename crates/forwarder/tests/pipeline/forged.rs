@@ -1,4 +1,4 @@
-//! Forged copies of Data that overtake the genuine ones, at a consumer's own node.
+//! Forged copies of Data that arrive before the genuine ones, at a consumer's own node.
 use crate::bench::Bench;
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 const LAST: u64 = 19;
 const ROUND_TRIP: Duration = Duration::from_millis(10);
 
-/// A fetch of 20 segments in a node with one face, and what it reported.
+/// A fetch of 20 segments in a node with one face, and its report.
 struct Consumer {
     bench: Bench,
-    /// Data on its way to the node.
+    /// Data in flight to the node.
     arriving: Vec<(Instant, Data)>,
     sent: u32,
     retransmitted: u32,
@@ -48,7 +48,7 @@ impl Consumer {
         Self { bench, arriving, sent: 0, retransmitted: 0, rejected: 0, received: 0 }
     }
 
-    /// Runs until the fetch ends. `answers` says for each Interest which Data come after a round trip and how much later.
+    /// Runs until the fetch ends. `answers` returns the Data for an Interest, and their delays after a round trip.
     fn run(
         &mut self,
         answers: &dyn Fn(&Interest) -> Vec<(Duration, Data)>,
@@ -71,7 +71,7 @@ impl Consumer {
             let wake = [arrival, self.bench.node.deadline()].into_iter().flatten().min();
             self.bench.now = wake.expect("something happens before the end");
             self.arriving.sort_by_key(|(at, _)| *at);
-            // All that is there comes in before the node is polled, as after one system call.
+            // All available Data arrives before the node is polled, as after one system call.
             while self.arriving.first().is_some_and(|(at, _)| *at <= self.bench.now) {
                 let (_, data) = self.arriving.remove(0);
                 let packet = Packet::data(data, self.bench.node.hasher());
@@ -107,7 +107,7 @@ fn genuine(interest: &Interest) -> Data {
     builder.build(b"content", &DigestSigner)
 }
 
-/// The genuine Data with another content.
+/// The Data with another content.
 fn forged(interest: &Interest) -> Data {
     let mut wire = genuine(interest).wire().to_vec();
     let at = wire.windows(7).position(|window| window == b"content").expect("the content");
@@ -131,7 +131,7 @@ fn forged_copy_leaves_the_interest_pending() {
     }
 }
 
-/// The answers to one Interest: copies, forged or genuine, each after so many microseconds beyond the round trip.
+/// The answers to one Interest: copies, forged or genuine, and their delays in microseconds after the round trip.
 fn copies() -> impl Strategy<Value = (Vec<(u64, bool)>, u64)> {
     let delay = 0_u64..30_000;
     (proptest::collection::vec((delay.clone(), any::<bool>()), 0..4), delay)

@@ -1,4 +1,4 @@
-//! What becomes of Data that arrives.
+//! Incoming Data.
 use crate::bench::{Bench, UNLIMITED, answer, question, special, token};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::node::{Input, Output};
@@ -11,7 +11,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn everybody_who_waits_gets_the_data_with_the_token_of_their_own() {
+fn data_goes_downstream_with_each_token() {
     let mut bench = bench();
     bench.ask(1, question("/a/b", 1), |extra| extra.pit_token = token("one"));
     bench.ask(3, question("/a/b", 2), |extra| extra.pit_token = token("three"));
@@ -22,7 +22,7 @@ fn everybody_who_waits_gets_the_data_with_the_token_of_their_own() {
 }
 
 #[test]
-fn data_is_not_sent_back_by_the_face_it_came_by() {
+fn data_does_not_return_by_its_ingress() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     bench.interest(3, "/a/b", 2);
@@ -30,7 +30,7 @@ fn data_is_not_sent_back_by_the_face_it_came_by() {
 }
 
 #[test]
-fn data_is_sent_back_only_where_not_everybody_has_heard_it() {
+fn data_returns_by_its_ingress_only_ad_hoc() {
     for (link_type, lines) in
         [(LinkType::AdHoc, &["5 < data /a/b"][..]), (LinkType::MultiAccess, &[])]
     {
@@ -42,7 +42,7 @@ fn data_is_sent_back_only_where_not_everybody_has_heard_it() {
 }
 
 #[test]
-fn data_answers_prefixes_digests_and_names_at_once() {
+fn data_answers_prefixes_digests_and_names() {
     let mut bench = bench();
     let data = answer("/a/b/c");
     let digest = data.name().append(Component::implicit_digest(&data.implicit_digest()));
@@ -53,12 +53,12 @@ fn data_answers_prefixes_digests_and_names_at_once() {
     let mut lines = bench.data(2, "/a/b/c");
     lines.sort();
     assert_eq!(lines, ["1 < data /a/b/c", "3 < data /a/b/c", "4 < data /a/b/c"]);
-    // The shorter name without CanBePrefix still waits.
+    // The shorter name without CanBePrefix is still pending.
     assert_eq!(bench.node.pit_len(), 1);
 }
 
 #[test]
-fn data_below_localhost_does_not_come_from_afar() {
+fn remote_data_below_localhost_is_dropped() {
     let mut bench = bench();
     assert_eq!(bench.data(2, "/localhost/x"), ["drop at 2: scope"]);
 }

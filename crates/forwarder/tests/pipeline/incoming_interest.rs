@@ -1,6 +1,6 @@
-//! What becomes of Interests that arrive.
+//! Incoming Interests.
 use crate::bench::{Bench, UNLIMITED, question, special};
-use crate::tester::{Manner, Probe};
+use crate::tester::{Mode, Probe};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Output};
 use recoup_forwarder::options::NodeOptions;
@@ -13,7 +13,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn an_interest_goes_to_its_next_hop_and_data_comes_back() {
+fn interest_is_forwarded_and_data_returns() {
     let mut bench = bench();
     assert_eq!(bench.interest(1, "/a/b", 1), ["2 < interest /a/b #1"]);
     assert_eq!(bench.node.pit_len(), 1);
@@ -22,22 +22,22 @@ fn an_interest_goes_to_its_next_hop_and_data_comes_back() {
 }
 
 #[test]
-fn an_interest_is_not_sent_back_by_the_face_it_came_by() {
+fn interest_does_not_return_by_its_ingress() {
     let mut bench = bench();
-    let refused = ["2 < nack /a/b #1: no route", "drop at 2: no-route"];
-    assert_eq!(bench.interest(2, "/a/b", 1), refused);
+    let nacked = ["2 < nack /a/b #1: no route", "drop at 2: no-route"];
+    assert_eq!(bench.interest(2, "/a/b", 1), nacked);
     assert_eq!(bench.node.pit_len(), 0);
 }
 
 #[test]
-fn what_is_below_localhost_does_not_come_from_afar() {
+fn remote_interest_below_localhost_is_dropped() {
     let mut bench = bench();
     bench.route("/localhost", 2, 1);
     assert_eq!(bench.interest(1, "/localhost/x", 1), ["drop at 1: scope"]);
 }
 
 #[test]
-fn what_is_below_localhost_passes_between_local_faces_only() {
+fn localhost_scope_is_local_faces_only() {
     let mut bench = bench();
     let local = FaceAttributes { local: true, ..FaceAttributes::value(UNLIMITED) };
     bench.up(4, local);
@@ -48,7 +48,7 @@ fn what_is_below_localhost_passes_between_local_faces_only() {
 }
 
 #[test]
-fn each_node_lowers_the_hop_limit_beside_the_shared_interest() {
+fn hop_limit_decreases_at_each_node() {
     let mut bench = bench();
     let mut interest = question("/a/b", 1);
     interest.hop_limit = Some(2);
@@ -61,12 +61,12 @@ fn each_node_lowers_the_hop_limit_beside_the_shared_interest() {
 }
 
 #[test]
-fn an_interest_whose_hop_limit_is_used_up_is_dropped() {
+fn interest_beyond_its_hop_limit_is_dropped() {
     let mut bench = bench();
     let limited = |uri, limit| special(uri, 1, |it| it.hop_limit = Some(limit));
     assert_eq!(bench.ask(1, limited("/a/b", 0), |_| {}), ["drop at 1: hop-limit"]);
     // With one hop left it may still reach an application here, but no other node.
-    let probe = Probe::new(Manner::Silence);
+    let probe = Probe::new(Mode::Silence);
     bench.node.attach(bench.now, Box::new(probe.clone()), vec!["/here".parse().unwrap()]);
     assert_eq!(bench.ask(1, limited("/a/b", 1), |_| {}), ["drop at 2: hop-limit"]);
     assert_eq!(bench.ask(1, limited("/here", 1), |_| {}), [""; 0]);
@@ -81,8 +81,8 @@ fn an_interest_without_a_nonce_gets_one() {
 }
 
 #[test]
-fn what_comes_by_a_face_that_is_gone_is_dropped() {
+fn packet_of_a_removed_face_is_dropped() {
     let mut bench = bench();
-    bench.tell(Input::FaceDown { face: FaceId(1) });
+    bench.feed(Input::FaceDown { face: FaceId(1) });
     assert_eq!(bench.interest(1, "/a/b", 1), ["drop at 1: no-face"]);
 }

@@ -1,6 +1,6 @@
-//! What becomes of Nacks that arrive.
+//! Incoming Nacks.
 use crate::bench::{Bench, UNLIMITED, special};
-use crate::tester::{Manner, Probe, Tester};
+use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::packet::Packet;
@@ -12,7 +12,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn a_refusal_goes_to_everybody_who_waits_with_the_nonce_of_their_own() {
+fn nack_goes_downstream_with_each_nonce() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     bench.interest(3, "/a/b", 2);
@@ -22,7 +22,7 @@ fn a_refusal_goes_to_everybody_who_waits_with_the_nonce_of_their_own() {
 }
 
 #[test]
-fn a_refusal_of_something_else_is_dropped() {
+fn unmatched_nack_is_dropped() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     let unmatched = |face| [format!("drop at {face}: nack-unmatched")];
@@ -33,7 +33,7 @@ fn a_refusal_of_something_else_is_dropped() {
 }
 
 #[test]
-fn a_refusal_of_an_earlier_transmission_does_not_count() {
+fn nack_of_an_earlier_transmission_is_ignored() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     bench.pass(10);
@@ -43,7 +43,7 @@ fn a_refusal_of_an_earlier_transmission_does_not_count() {
 }
 
 #[test]
-fn a_refusal_is_not_believed_where_many_listen() {
+fn nack_on_a_multi_access_face_is_ignored() {
     let mut bench = bench();
     bench.up(
         5,
@@ -56,7 +56,7 @@ fn a_refusal_is_not_believed_where_many_listen() {
 }
 
 #[test]
-fn one_of_two_upstreams_that_refuses_is_not_the_end() {
+fn nack_of_one_upstream_keeps_the_entry() {
     let mut bench = bench();
     bench.route("/a", 4, 2);
     bench.node.set_strategy(&"/".parse().unwrap(), "multicast").unwrap();
@@ -66,7 +66,7 @@ fn one_of_two_upstreams_that_refuses_is_not_the_end() {
 }
 
 #[test]
-fn what_was_refused_may_be_asked_again_at_once() {
+fn retransmission_after_a_nack_is_not_suppressed() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     bench.nack(2, "/a/b", 1, NackReason::Congestion);
@@ -74,34 +74,33 @@ fn what_was_refused_may_be_asked_again_at_once() {
 }
 
 #[test]
-fn who_is_asked_instead_of_who_refused_is_as_many_hops_away() {
-    for said in [1, 200] {
+fn alternative_next_hop_keeps_the_hop_limit() {
+    for hop_limit in [1, 200] {
         let mut bench = bench();
         bench.route("/a", 4, 2);
         bench.node.set_strategy(&"/".parse().unwrap(), "multipath").unwrap();
         let limited = |limit| special("/a/b", 1, |it| it.hop_limit = Some(limit));
         assert_eq!(bench.ask(1, limited(2), |_| {}), ["2 < interest /a/b #1 hops=1"]);
-        // It sends back what came to it, or should.
-        let refused = Arc::new(limited(said));
-        let refusal = Packet::nack(refused, NackReason::NoRoute, &bench.hasher());
-        assert_eq!(bench.packet(2, refusal), ["4 < interest /a/b #1 hops=1"]);
+        // The upstream returns the Interest with another hop limit.
+        let interest = Arc::new(limited(hop_limit));
+        let nack = Packet::nack(interest, NackReason::NoRoute, &bench.hasher());
+        assert_eq!(bench.packet(2, nack), ["4 < interest /a/b #1 hops=1"]);
     }
 }
 
 #[test]
-fn a_refusal_goes_back_the_whole_way() {
+fn nack_returns_to_the_consumer() {
     let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
     tester.link(0, 1, 10);
     tester.link(1, 2, 5);
     tester.route(0, "/a", 1);
     tester.route(1, "/a", 2);
-    let (consumer, producer) =
-        (Probe::default(), Probe::new(Manner::Refuse(NackReason::Congestion)));
+    let (consumer, producer) = (Probe::default(), Probe::new(Mode::Nack(NackReason::Congestion)));
     tester.attach(0, &consumer, &[]);
     tester.attach(2, &producer, &["/a"]);
     consumer.ask("/a/b", 1);
     consumer.ask("/b", 2);
     tester.run(100);
-    let told = ["0 ms: up", "0 ms: nack /b: no route", "30 ms: nack /a/b: congestion"];
-    assert_eq!(consumer.told(), told);
+    let received = ["0 ms: up", "0 ms: nack /b: no route", "30 ms: nack /a/b: congestion"];
+    assert_eq!(consumer.received(), received);
 }

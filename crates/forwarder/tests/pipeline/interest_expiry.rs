@@ -1,4 +1,4 @@
-//! What happens when nobody has answered in time.
+//! Expiry of pending Interests.
 use crate::bench::{Bench, question, special};
 use recoup_forwarder::limits::MAX_LIFETIME;
 use recoup_forwarder::options::NodeOptions;
@@ -21,19 +21,19 @@ fn a_pending_interest_ends_with_its_lifetime() {
 }
 
 #[test]
-fn a_pending_interest_lasts_as_long_as_anybody_waits() {
+fn entry_lasts_until_its_last_in_record_expires() {
     let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, lasting(300, 1), |_| {});
     bench.pass(200);
     bench.ask(3, lasting(300, 2), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::from_millis(500)));
     bench.pass(400);
-    // The first face does not wait any more.
+    // The in-record of the first face has expired.
     assert_eq!(bench.data(2, "/a/b"), ["3 < data /a/b"]);
 }
 
 #[test]
-fn an_interest_that_is_asked_again_lasts_longer() {
+fn retransmission_extends_the_entry() {
     let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, lasting(300, 1), |_| {});
     bench.pass(200);
@@ -43,7 +43,7 @@ fn an_interest_that_is_asked_again_lasts_longer() {
 }
 
 #[test]
-fn nobody_can_make_a_node_remember_for_ever() {
+fn lifetime_of_an_interest_is_limited() {
     let mut bench = Bench::new(3, NodeOptions::deterministic(0));
     bench.ask(1, lasting(u64::MAX / 1_000_000, 1), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::ZERO + MAX_LIFETIME));

@@ -1,4 +1,4 @@
-//! Interests that go round in a circle.
+//! Looping Interests.
 use crate::bench::{Bench, UNLIMITED, answer, cached, question, special};
 use crate::tester::{Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
@@ -12,27 +12,27 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn a_nonce_that_comes_by_another_face_is_a_loop_and_its_sender_is_told() {
+fn duplicate_nonce_gets_a_nack() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 7);
-    let told = ["3 < nack /a/b #7: duplicate nonce", "drop at 3: loop"];
-    assert_eq!(bench.interest(3, "/a/b", 7), told);
-    // It still waits for who asked first.
+    let received = ["3 < nack /a/b #7: duplicate nonce", "drop at 3: loop"];
+    assert_eq!(bench.interest(3, "/a/b", 7), received);
+    // The first downstream face still gets the Data.
     assert_eq!(bench.data(2, "/a/b"), ["1 < data /a/b"]);
 }
 
 #[test]
-fn an_interest_that_comes_back_is_a_loop() {
+fn returning_interest_is_a_loop() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 7);
-    let told = ["2 < nack /a/b #7: duplicate nonce", "drop at 2: loop"];
+    let received = ["2 < nack /a/b #7: duplicate nonce", "drop at 2: loop"];
     let mut lines = bench.interest(2, "/a/b", 7);
     lines.sort();
-    assert_eq!(lines, told);
+    assert_eq!(lines, received);
 }
 
 #[test]
-fn faces_with_many_listeners_and_forwarders_upstream_are_not_told() {
+fn multi_access_and_upstream_faces_get_no_nack() {
     let mut bench = bench();
     let value = FaceAttributes::value(UNLIMITED);
     bench.up(4, FaceAttributes { link_type: LinkType::MultiAccess, ..value });
@@ -43,7 +43,7 @@ fn faces_with_many_listeners_and_forwarders_upstream_are_not_told() {
 }
 
 #[test]
-fn the_nonce_of_an_interest_that_was_not_answered_is_remembered_for_six_seconds() {
+fn nonce_of_an_expired_interest_is_remembered() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 7);
     bench.pass(4_000);
@@ -55,7 +55,7 @@ fn the_nonce_of_an_interest_that_was_not_answered_is_remembered_for_six_seconds(
 }
 
 #[test]
-fn the_nonce_of_an_answered_interest_is_remembered_if_stored_data_would_be_too_old() {
+fn nonce_is_remembered_if_data_is_stale() {
     for (must_be_fresh, is_loop) in [(false, false), (true, true)] {
         let mut bench = Bench::new(3, cached(10));
         let interest = special("/a/b", 7, |it| it.must_be_fresh = must_be_fresh);
@@ -67,7 +67,7 @@ fn the_nonce_of_an_answered_interest_is_remembered_if_stored_data_would_be_too_o
 }
 
 #[test]
-fn a_node_that_keeps_no_data_remembers_the_nonces_of_what_was_answered() {
+fn node_without_store_remembers_answered_nonces() {
     let is_loop = |bench: &mut Bench| {
         bench.interest(1, "/a/b", 7);
         bench.data(2, "/a/b");
@@ -81,17 +81,17 @@ fn a_node_that_keeps_no_data_remembers_the_nonces_of_what_was_answered() {
     let cs = CsOptions { capacity: CsCapacity::Bytes(20) };
     let too_small = NodeOptions { cs, ..NodeOptions::deterministic(0) };
     assert!(is_loop(&mut Bench::new(3, too_small)), "the Data is longer than the store");
-    let told_not_to = &mut Bench::new(3, cached(10));
-    told_not_to.ask(1, question("/a/b", 7), |_| {});
-    let mut packet = Packet::data(answer("/a/b"), &told_not_to.hasher());
+    let no_cache = &mut Bench::new(3, cached(10));
+    no_cache.ask(1, question("/a/b", 7), |_| {});
+    let mut packet = Packet::data(answer("/a/b"), &no_cache.hasher());
     packet.hop.extra_mut().no_cache = true;
-    told_not_to.packet(2, packet);
-    let lines = told_not_to.interest(3, "/a/b", 7);
+    no_cache.packet(2, packet);
+    let lines = no_cache.interest(3, "/a/b", 7);
     assert!(lines.contains(&"drop at 3: loop".to_owned()), "{lines:?}");
 }
 
 #[test]
-fn what_an_application_answered_may_come_again_by_another_way() {
+fn interest_answered_locally_may_arrive_again() {
     let mut tester = Tester::new(2, |_| NodeOptions::deterministic(0));
     tester.link(0, 1, 1);
     let producer = Probe::default();
@@ -105,14 +105,14 @@ fn what_an_application_answered_may_come_again_by_another_way() {
 }
 
 #[test]
-fn an_interest_does_not_go_round_behind_its_data_where_no_node_has_a_store() {
+fn copy_does_not_loop_after_its_data() {
     let options = |_| NodeOptions { strategy: "multicast".into(), ..NodeOptions::deterministic(0) };
     let mut tester = Tester::new(4, options);
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         tester.link(from, to, 10);
         tester.route(from, "/a", to);
     }
-    // The producer is near: its Data is back long before what goes round.
+    // The producer is near: its Data returns long before the looping copy.
     tester.link(0, 3, 1);
     tester.route(0, "/a", 3);
     let (consumer, producer) = (Probe::default(), Probe::default());
@@ -125,12 +125,12 @@ fn an_interest_does_not_go_round_behind_its_data_where_no_node_has_a_store() {
         tester.log,
         ["30 ms, node 0: drop at 2: loop", "60 ms, node 0: drop at 1: nack-unmatched"]
     );
-    assert!(consumer.told().contains(&"2 ms: data /a/b".to_owned()));
+    assert!(consumer.received().contains(&"2 ms: data /a/b".to_owned()));
     assert_eq!((0..4).map(|node| tester.node(node).pit_len()).sum::<usize>(), 0);
 }
 
 #[test]
-fn an_interest_does_not_go_round_in_a_ring() {
+fn interest_does_not_loop_in_a_ring() {
     let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         tester.link(from, to, 10);
@@ -142,14 +142,14 @@ fn an_interest_does_not_go_round_in_a_ring() {
     tester.attach(0, &probe, &[]);
     probe.ask("/a/b", 7);
     tester.run(1_000);
-    // It comes back after three hops; the refusal goes back the same way.
+    // The Interest returns after three hops; the Nack takes the same path back.
     assert_eq!(tester.log, ["30 ms, node 0: drop at 2: loop"]);
-    let told = probe.told();
-    assert_eq!(told.last().unwrap(), "60 ms: nack /a/b: duplicate nonce", "{told:?}");
+    let received = probe.received();
+    assert_eq!(received.last().unwrap(), "60 ms: nack /a/b: duplicate nonce", "{received:?}");
     assert_eq!((0..3).map(|node| tester.node(node).pit_len()).sum::<usize>(), 0);
 }
 
-/// So a consumer with one face needs no dead nonces.
+/// A consumer with one face thus needs no dead nonces.
 #[test]
 fn interest_never_leaves_by_its_only_face() {
     let dead_nonces = DeadNonceOptions { limit: 0, ..DeadNonceOptions::default() };

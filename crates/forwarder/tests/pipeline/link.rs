@@ -11,7 +11,7 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::time::{Duration, Instant};
 
-/// A node whose faces 1 and 2 are for frames.
+/// A node whose faces 1 and 2 are wire faces.
 fn wired(mtu: usize, marking: Option<Marking>) -> Bench {
     let mut bench = Bench::new(0, NodeOptions::deterministic(0));
     for face in [1, 2] {
@@ -20,7 +20,7 @@ fn wired(mtu: usize, marking: Option<Marking>) -> Bench {
     bench
 }
 
-/// Hands a frame to a node; the frames that leave.
+/// Receives a frame; returns the frames sent.
 fn frames(bench: &mut Bench, face: u32, frame: Bytes) -> Vec<(u32, LpPacket)> {
     bench.node.handle(bench.now, Input::Frame { face: FaceId(face), frame });
     std::iter::from_fn(|| bench.node.poll(bench.now))
@@ -40,7 +40,7 @@ fn framed(header: LpHeader, packet: Bytes) -> Bytes {
 }
 
 #[test]
-fn a_frame_goes_out_with_what_belongs_to_the_next_hop() {
+fn frame_has_the_fields_of_the_next_hop() {
     let mut bench = wired(8_800, None);
     let mut header = LpHeader { pit_token: token("t"), ..LpHeader::default() };
     header.congestion_mark = Some(1);
@@ -64,35 +64,35 @@ fn a_frame_goes_out_with_what_belongs_to_the_next_hop() {
 }
 
 #[test]
-fn a_refusal_crosses_wires_with_its_token() {
+fn nack_crosses_wires_with_its_token() {
     let mut bench = wired(8_800, None);
     let header = LpHeader { pit_token: token("t"), ..LpHeader::default() };
     frames(&mut bench, 1, framed(header.clone(), question("/a/b", 1).to_bytes()));
-    let refused = LpHeader { nack: Some(NackReason::Congestion), ..LpHeader::default() };
-    let out = frames(&mut bench, 2, framed(refused, question("/a/b", 1).to_bytes()));
+    let nack = LpHeader { nack: Some(NackReason::Congestion), ..LpHeader::default() };
+    let out = frames(&mut bench, 2, framed(nack, question("/a/b", 1).to_bytes()));
     let header = LpHeader { nack: Some(NackReason::Congestion), ..header };
     assert_eq!(out, [(1, LpPacket { header, fragment: Some(question("/a/b", 1).to_bytes()) })]);
 }
 
 #[test]
-fn what_is_no_packet_is_dropped() {
+fn malformed_packet_is_dropped() {
     let mut bench = wired(8_800, None);
     for bytes in [&b"\x05\x00"[..], b"", b"\x64\x02\x01\x00", b"\x64\x02\x50\x00"] {
         let frame = Bytes::copy_from_slice(bytes);
-        let lines = bench.tell(Input::Frame { face: FaceId(1), frame });
+        let lines = bench.feed(Input::Frame { face: FaceId(1), frame });
         assert_eq!(lines, ["drop at 1: malformed"], "{bytes:?}");
     }
     let frame = question("/a", 1).to_bytes();
-    assert_eq!(bench.tell(Input::Frame { face: FaceId(9), frame }), ["drop at 9: no-face"]);
+    assert_eq!(bench.feed(Input::Frame { face: FaceId(9), frame }), ["drop at 9: no-face"]);
 }
 
 #[test]
-fn an_incomplete_packet_is_given_up_after_half_a_second() {
+fn incomplete_packet_expires_after_500_ms() {
     let mut bench = wired(8_800, None);
     let (index, count) = (Some(0), Some(2));
     let header = LpHeader { frag_index: index, frag_count: count, ..LpHeader::default() };
     let header = LpHeader { sequence: Some(5), ..header };
-    bench.tell(Input::Frame {
+    bench.feed(Input::Frame {
         face: FaceId(1),
         frame: framed(header, question("/a", 1).to_bytes()),
     });
@@ -106,16 +106,16 @@ fn an_incomplete_packet_goes_with_its_face() {
     let mut bench = wired(8_800, None);
     let header = LpHeader { frag_index: Some(1), frag_count: Some(3), ..LpHeader::default() };
     let header = LpHeader { sequence: Some(5), ..header };
-    bench.tell(Input::Frame {
+    bench.feed(Input::Frame {
         face: FaceId(1),
         frame: framed(header, question("/a", 1).to_bytes()),
     });
-    assert_eq!(bench.tell(Input::FaceDown { face: FaceId(1) }), ["drop at 1: no-face"]);
+    assert_eq!(bench.feed(Input::FaceDown { face: FaceId(1) }), ["drop at 1: no-face"]);
 }
 
 #[test]
-fn a_mark_is_put_on_the_first_fragment_once_the_backlog_lasts() {
-    let marking = Marking { threshold_octets: 1_000, interval: Duration::from_millis(100) };
+fn lasting_backlog_marks_the_first_fragment() {
+    let marking = Marking { threshold_bytes: 1_000, interval: Duration::from_millis(100) };
     let mut bench = wired(600, Some(marking));
     let marks = |bench: &mut Bench, nonce: u32| {
         let uri = format!("/a/{nonce}");
@@ -127,29 +127,29 @@ fn a_mark_is_put_on_the_first_fragment_once_the_backlog_lasts() {
         out.into_iter().map(|(_, frame)| frame.header.congestion_mark).collect::<Vec<_>>()
     };
     let backlog = |bytes| Input::Backlog { face: FaceId(1), bytes };
-    bench.tell(backlog(2_000));
+    bench.feed(backlog(2_000));
     assert_eq!(marks(&mut bench, 1), [None; 3]);
     bench.pass(99);
     assert_eq!(marks(&mut bench, 2), [None; 3]);
     bench.pass(100);
     assert_eq!(marks(&mut bench, 3), [Some(1), None, None]);
-    // What was sent since counts, too, until the driver says that it has gone.
+    // Bytes sent since count, too, until the driver reports a shorter queue.
     bench.pass(171);
     assert_eq!(marks(&mut bench, 4), [Some(1), None, None]);
-    bench.tell(backlog(0));
+    bench.feed(backlog(0));
     bench.pass(400);
     assert_eq!(marks(&mut bench, 5), [None; 3]);
 }
 
-/// A node whose face 2 holds two packets and takes one at each `Ready`.
+/// A node whose face 2 has a queue of two packets and sends one at each `Ready`.
 fn queued(marking: Option<Marking>) -> Bench {
     let mut bench = Bench::recording(1, NodeOptions::deterministic(0));
-    let limit = QueueLimit { packets: Some(2), octets: None };
+    let limit = QueueLimit { packets: Some(2), bytes: None };
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(limit) });
     bench
 }
 
-/// What follows from an Interest by face 1, without the events of tables.
+/// Output for an Interest by face 1, without the events of tables.
 fn ask(bench: &mut Bench, nonce: u32) -> Vec<String> {
     let packet = recoup_forwarder::packet::Packet::interest(
         std::sync::Arc::new(question(&format!("/a/{nonce}"), nonce)),
@@ -167,7 +167,7 @@ fn outputs(bench: &mut Bench) -> Vec<String> {
 }
 
 #[test]
-fn a_value_face_sends_one_packet_for_each_ready_and_drops_what_does_not_fit() {
+fn value_face_sends_one_packet_per_ready() {
     let mut bench = queued(None);
     let bytes = question("/a/2", 2).encoded_len();
     assert_eq!(ask(&mut bench, 1), ["2 < interest /a/1 #1"]);
@@ -190,7 +190,7 @@ fn a_value_face_sends_one_packet_for_each_ready_and_drops_what_does_not_fit() {
 
 #[test]
 fn a_full_queue_marks_what_joins_it() {
-    let marking = Marking { threshold_octets: 0, interval: Duration::from_millis(100) };
+    let marking = Marking { threshold_bytes: 0, interval: Duration::from_millis(100) };
     let mut bench = queued(Some(marking));
     ask(&mut bench, 1);
     ask(&mut bench, 2);
@@ -203,7 +203,7 @@ fn a_full_queue_marks_what_joins_it() {
 }
 
 #[test]
-fn what_waits_for_a_face_that_goes_down_is_dropped() {
+fn queue_of_a_face_going_down_is_dropped() {
     let mut bench = queued(None);
     ask(&mut bench, 1);
     ask(&mut bench, 2);

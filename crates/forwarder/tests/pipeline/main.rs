@@ -1,4 +1,4 @@
-//! What nodes do with packets, pipeline by pipeline, with literal times.
+//! Pipelines of nodes, one module each, with exact times.
 mod anticipation;
 mod application;
 mod bench;

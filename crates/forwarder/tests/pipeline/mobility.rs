@@ -1,6 +1,6 @@
-//! The rules of MLDR (Carofiglio et al. 2016, section 3.2), one to a test.
+//! The rules of MLDR (Carofiglio et al. 2016, section 3.2), one for each test.
 use crate::bench::{Bench, question};
-use crate::tester::{Manner, Probe, Tester};
+use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_forwarder::options::NodeOptions;
@@ -13,7 +13,8 @@ fn options(mobility: &str) -> NodeOptions {
     NodeOptions { mobility: mobility.parse().unwrap(), ..NodeOptions::deterministic(0) }
 }
 
-/// A consumer (0), a router (1), two access points (2, 3), and a producer (4) that is at the first. Each hop takes 5 ms.
+/// A consumer (0), a router (1), two access points (2, 3), and a producer (4) at the first of them. Each hop takes 5
+/// ms.
 struct Walk {
     tester: Tester,
     consumer: Probe,
@@ -33,17 +34,17 @@ impl Walk {
         let (consumer, producer) = (Probe::default(), Probe::default());
         tester.attach(0, &consumer, &[]);
         tester.attach(4, &producer, &["/a"]);
-        consumer.told();
+        consumer.received();
         Self { tester, consumer, producer }
     }
 
-    /// The producer is out of reach, which nobody notices.
+    /// Cuts the link of the producer, without notification.
     fn lose_sight(&mut self) {
         self.tester.cut(2, 4);
         self.tester.cut(4, 2);
     }
 
-    /// Routing learns where the producer is.
+    /// Changes the routes to the new location of the producer.
     fn reroute(&mut self) {
         self.tester.route(1, "/a", 3);
         self.tester.unroute(1, "/a", 2);
@@ -53,17 +54,17 @@ impl Walk {
 
     fn fetch(&mut self, until: u64) -> Vec<String> {
         self.tester.run(until);
-        self.consumer.told()
+        self.consumer.received()
     }
 }
 
 #[test]
-fn interests_for_a_producer_that_moved_are_sent_on_to_where_it_is() {
+fn interests_follow_a_producer_that_moved() {
     let mut walk = Walk::new("mldr", "best-route");
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
     assert_eq!(walk.fetch(50), [""; 0]);
-    // First the routes, then the old access point notices: it sends the Interest back, the router sends it on.
+    // First the routes, then the old access point notices: it returns the Interest, and the router reroutes it.
     walk.reroute();
     walk.tester.down(2, 4);
     assert_eq!(walk.fetch(1_000), ["80 ms: data /a/b"]);
@@ -73,7 +74,7 @@ fn interests_for_a_producer_that_moved_are_sent_on_to_where_it_is() {
 }
 
 #[test]
-fn data_say_by_how_much_sending_on_lengthened_their_round_trip() {
+fn data_carries_the_rtt_reduction() {
     let mut walk = Walk::new("mldr", "best-route");
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
@@ -87,7 +88,7 @@ fn data_say_by_how_much_sending_on_lengthened_their_round_trip() {
 }
 
 #[test]
-fn if_the_face_goes_down_before_the_routes_change_the_interest_reaches_the_consumer() {
+fn interest_returns_to_the_consumer_without_alternative() {
     let mut walk = Walk::new("mldr", "best-route");
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
@@ -96,11 +97,11 @@ fn if_the_face_goes_down_before_the_routes_change_the_interest_reaches_the_consu
     assert_eq!(walk.fetch(70), ["60 ms: nack /a/b: mobility"]);
     walk.reroute();
     walk.consumer.ask("/a/b", 2);
-    assert_eq!(walk.fetch(1_000), ["100 ms: data /a/b"], "asked again, not aggregated");
+    assert_eq!(walk.fetch(1_000), ["100 ms: data /a/b"], "retransmitted, not aggregated");
 }
 
 #[test]
-fn told_of_losses_only_a_network_sends_nothing_on() {
+fn eln_reports_without_rerouting() {
     let mut walk = Walk::new("eln", "best-route");
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
@@ -111,7 +112,7 @@ fn told_of_losses_only_a_network_sends_nothing_on() {
 }
 
 #[test]
-fn without_mobility_nothing_is_said_and_the_timer_is_the_way_out() {
+fn without_mobility_only_the_timer_helps() {
     let mut walk = Walk::new("off", "best-route");
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
@@ -122,7 +123,7 @@ fn without_mobility_nothing_is_said_and_the_timer_is_the_way_out() {
 }
 
 #[test]
-fn a_consumer_whose_face_goes_down_is_told_and_its_interest_leaves_when_the_face_is_up() {
+fn held_interest_leaves_when_the_face_returns() {
     for again in [false, true] {
         let mut walk = Walk::new("mldr", "best-route");
         walk.tester.cut(0, 1);
@@ -131,7 +132,7 @@ fn a_consumer_whose_face_goes_down_is_told_and_its_interest_leaves_when_the_face
         walk.tester.down(0, 1);
         assert_eq!(walk.fetch(100), ["20 ms: held /a/b", "20 ms: down"]);
         if again {
-            // A second hand-over on the same face: what was tried before may be tried again.
+            // A second hand-over on the same face: faces tried before may be tried again.
             walk.tester.up(0, 1, 5);
             walk.tester.cut(0, 1);
             walk.fetch(110);
@@ -139,15 +140,15 @@ fn a_consumer_whose_face_goes_down_is_told_and_its_interest_leaves_when_the_face
             walk.fetch(120);
         }
         walk.tester.up(0, 1, 5);
-        let told = walk.fetch(2_000);
+        let received = walk.fetch(2_000);
         let at = if again { 120 } else { 100 };
-        assert_eq!(told, [format!("{at} ms: up"), format!("{} ms: data /a/b", at + 30)]);
+        assert_eq!(received, [format!("{at} ms: up"), format!("{} ms: data /a/b", at + 30)]);
         assert_eq!(walk.producer.asked().len(), 1);
     }
 }
 
 #[test]
-fn what_waits_for_a_face_ends_with_its_lifetime() {
+fn held_interest_ends_with_its_lifetime() {
     let mut walk = Walk::new("mldr", "best-route");
     walk.tester.cut(0, 1);
     walk.consumer.ask("/a/b", 1);
@@ -161,10 +162,10 @@ fn what_waits_for_a_face_ends_with_its_lifetime() {
 }
 
 #[test]
-fn as_long_as_another_face_is_asked_a_lost_one_changes_nothing() {
+fn lost_face_is_ignored_beside_another_upstream() {
     let mut walk = Walk::new("mldr", "multicast");
     walk.tester.route(1, "/a", 3);
-    // The second way is slow.
+    // The second path is slow.
     walk.tester.restore(3, 4, 200);
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
@@ -175,7 +176,7 @@ fn as_long_as_another_face_is_asked_a_lost_one_changes_nothing() {
 }
 
 #[test]
-fn what_has_too_little_left_of_its_lifetime_is_not_sent_on() {
+fn short_residual_lifetime_prevents_rerouting() {
     let mut walk = Walk::new("mldr(residual=0.5)", "best-route");
     walk.lose_sight();
     walk.consumer.ask("/a/b", 1);
@@ -186,7 +187,7 @@ fn what_has_too_little_left_of_its_lifetime_is_not_sent_on() {
 }
 
 #[test]
-fn an_interest_is_sent_on_by_each_face_once_and_so_goes_round_in_no_circle() {
+fn interest_is_rerouted_once_per_face() {
     let mut bench = Bench::new(4, options("mldr"));
     bench.route("/a", 3, 2);
     bench.route("/a", 4, 3);
@@ -205,7 +206,7 @@ fn an_interest_is_sent_on_by_each_face_once_and_so_goes_round_in_no_circle() {
 }
 
 #[test]
-fn an_m_flag_from_where_nothing_was_sent_or_with_an_old_nonce_is_dropped() {
+fn unmatched_m_flag_is_dropped() {
     let mut bench = Bench::new(3, options("mldr"));
     bench.route("/a", 3, 2);
     bench.interest(1, "/a/b", 1);
@@ -218,33 +219,33 @@ fn an_m_flag_from_where_nothing_was_sent_or_with_an_old_nonce_is_dropped() {
 }
 
 #[test]
-fn a_name_that_never_had_a_way_is_no_loss_of_mobility() {
+fn name_without_route_is_no_mobility() {
     let mut bench = Bench::new(3, options("mldr"));
-    let refused = bench.interest(1, "/typo", 1);
-    assert_eq!(refused, ["1 < nack /typo #1: no route", "drop at 1: no-route"]);
+    let nacked = bench.interest(1, "/typo", 1);
+    assert_eq!(nacked, ["1 < nack /typo #1: no route", "drop at 1: no-route"]);
 }
 
 #[test]
-fn an_interest_whose_ways_are_all_down_is_sent_back_with_the_flag() {
+fn interest_returns_if_all_faces_are_down() {
     let mut bench = Bench::new(3, options("mldr(lost=0s)"));
-    bench.tell(Input::FaceDown { face: FaceId(2) });
+    bench.feed(Input::FaceDown { face: FaceId(2) });
     let flagged = bench.interest(1, "/a/b", 1);
     assert_eq!(flagged, ["1 < nack /a/b #1: mobility", "drop at 1: way-lost"]);
     assert_eq!(bench.node.pit_len(), 0);
 }
 
 #[test]
-fn an_interest_whose_way_was_just_lost_is_sent_back_with_the_flag_for_two_seconds() {
+fn lost_route_is_reported_for_two_seconds() {
     let mut bench = Bench::new(3, options("mldr"));
     let prefix = "/a".parse().unwrap();
-    bench.tell(Input::Route(RouteChange { prefix, face: FaceId(2), cost: None }));
+    bench.feed(Input::Route(RouteChange { prefix, face: FaceId(2), cost: None }));
     let asked = |bench: &mut Bench, nonce| {
         let mut lines = bench.interest(1, "/a/b", nonce);
         lines.sort();
         lines.remove(0)
     };
     assert_eq!(asked(&mut bench, 1), "1 < nack /a/b #1: mobility");
-    // A route that leads back to who asks changes nothing.
+    // A route that leads back downstream changes nothing.
     bench.route("/a", 1, 1);
     bench.pass(1_999);
     assert_eq!(asked(&mut bench, 2), "1 < nack /a/b #2: mobility");
@@ -253,17 +254,17 @@ fn an_interest_whose_way_was_just_lost_is_sent_back_with_the_flag_for_two_second
 }
 
 #[test]
-fn everybody_who_asked_is_told() {
+fn all_downstream_faces_get_the_nack() {
     let mut bench = Bench::new(4, options("mldr"));
     bench.interest(1, "/a/b", 1);
     bench.interest(3, "/a/b", 2);
-    let told = bench.tell(Input::FaceDown { face: FaceId(2) });
-    assert_eq!(told, ["1 < nack /a/b #1: mobility", "3 < nack /a/b #2: mobility"]);
+    let received = bench.feed(Input::FaceDown { face: FaceId(2) });
+    assert_eq!(received, ["1 < nack /a/b #1: mobility", "3 < nack /a/b #2: mobility"]);
     assert_eq!(bench.node.pit_len(), 0);
 }
 
 #[test]
-fn of_many_entries_only_those_of_the_face_that_is_gone_are_touched() {
+fn lost_face_affects_its_own_entries_only() {
     let mut bench = Bench::new(3, options("mldr"));
     bench.route("/b", 3, 1);
     for number in 0..1_000 {
@@ -275,45 +276,45 @@ fn of_many_entries_only_those_of_the_face_that_is_gone_are_touched() {
             bench.data(3, &format!("/b/{number}"));
         }
     }
-    let told = bench.tell(Input::FaceDown { face: FaceId(2) });
-    assert_eq!(told.len(), 100);
-    assert!(told.iter().all(|line| line.starts_with("1 < nack /a/")), "{told:?}");
+    let received = bench.feed(Input::FaceDown { face: FaceId(2) });
+    assert_eq!(received.len(), 100);
+    assert!(received.iter().all(|line| line.starts_with("1 < nack /a/")), "{received:?}");
     assert_eq!(bench.node.pit_len(), 100);
 }
 
 #[test]
-fn whoever_asked_from_where_the_face_is_gone_asks_no_more() {
+fn in_records_of_a_lost_face_are_removed() {
     let mut bench = Bench::new(3, options("mldr"));
     bench.interest(3, "/a/b", 1);
-    assert_eq!(bench.tell(Input::FaceDown { face: FaceId(3) }), ["drop at 3: no-face"]);
+    assert_eq!(bench.feed(Input::FaceDown { face: FaceId(3) }), ["drop at 3: no-face"]);
     assert_eq!(bench.node.pit_len(), 0);
 }
 
 #[test]
-fn a_notice_of_lost_data_goes_to_who_asked_although_it_knows_no_nonce() {
+fn loss_notice_needs_no_nonce() {
     for mobility in ["off", "mldr"] {
         let mut bench = Bench::new(3, options(mobility));
         bench.route("/a", 3, 2);
         bench.interest(1, "/a/b", 1);
-        let told = bench.nack(2, "/a/b", 77, NackReason::Loss);
-        assert_eq!(told, ["1 < nack /a/b #1: loss"], "{mobility}: not sent on by another face");
+        let received = bench.nack(2, "/a/b", 77, NackReason::Loss);
+        assert_eq!(received, ["1 < nack /a/b #1: loss"], "{mobility}: not sent on by another face");
         assert_eq!(bench.interest(1, "/a/b", 2), ["2 < interest /a/b #2"], "asked at once");
         assert_eq!(bench.nack(3, "/a/b", 2, NackReason::Loss), ["drop at 3: nack-unmatched"]);
     }
 }
 
 #[test]
-fn a_refusal_in_the_network_stays_a_refusal() {
+fn nack_of_a_producer_is_passed_on() {
     let mut walk = Walk::new("mldr", "best-route");
-    let refuse = Probe::new(Manner::Refuse(NackReason::NoRoute));
-    walk.tester.attach(4, &refuse, &["/a/no"]);
+    let probe = Probe::new(Mode::Nack(NackReason::NoRoute));
+    walk.tester.attach(4, &probe, &["/a/no"]);
     walk.consumer.ask("/a/no/x", 1);
     assert_eq!(walk.fetch(100), ["30 ms: nack /a/no/x: no route"]);
     assert_eq!(DEFAULT_LIFETIME, Duration::from_secs(4), "what the other tests reckon with");
 }
 
 #[test]
-fn an_interest_that_was_sent_on_does_not_come_by_twice_although_its_nonce_is_another() {
+fn rerouted_interest_does_not_pass_twice() {
     let mut bench = Bench::new(3, options("mldr"));
     bench.interest(1, "/a/b", 1);
     assert_eq!(
@@ -321,15 +322,15 @@ fn an_interest_that_was_sent_on_does_not_come_by_twice_although_its_nonce_is_ano
         ["1 < nack /a/b #1: mobility"],
         "nothing leads on from here"
     );
-    let again = |bench: &mut Bench, journey, nonce| {
+    let again = |bench: &mut Bench, original, nonce| {
         let mut lines = bench.ask(3, question("/a/b", nonce), |extra| {
-            field::set_original_nonce(&mut extra.carried, journey);
+            field::set_original_nonce(&mut extra.carried, original);
         });
         lines.sort();
         lines
     };
     let back = ["3 < nack /a/b #7: mobility", "drop at 3: loop"];
-    assert_eq!(again(&mut bench, 1, 7), back, "somebody else sent it on");
-    assert_eq!(again(&mut bench, 2, 8), ["2 < interest /a/b #8 field=904"], "another journey");
-    assert_eq!(bench.interest(1, "/a/b", 9), [""; 0], "who asks again waits with the other");
+    assert_eq!(again(&mut bench, 1, 7), back, "another node rerouted it");
+    assert_eq!(again(&mut bench, 2, 8), ["2 < interest /a/b #8 field=904"], "another nonce");
+    assert_eq!(bench.interest(1, "/a/b", 9), [""; 0], "the retransmission is aggregated");
 }

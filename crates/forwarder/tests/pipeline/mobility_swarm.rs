@@ -1,5 +1,5 @@
-//! Storms of hand-overs: random networks whose faces and routes come and go, with forged and stale M flags. What must hold then
-//! holds for every seed; a failure names the seed. `RECOUP_SWARM_SEEDS=5000..50000` runs others.
+//! Random networks whose faces and routes come and go, with forged and stale M flags. The invariants hold for every
+//! seed; a failure names the seed. `RECOUP_SWARM_SEEDS=5000..50000` runs others.
 use crate::bench::{question, special};
 use crate::tester::{Probe, Tester};
 use recoup_forwarder::hash::NameHasher;
@@ -16,14 +16,15 @@ const STORM_MILLIS: u64 = 400;
 const NAMES: u64 = 12;
 
 fn seeds() -> std::ops::Range<u64> {
-    #[expect(clippy::disallowed_methods, reason = "a test may be told which seeds to run")]
+    #[expect(clippy::disallowed_methods, reason = "the seeds of a test may be given")]
     let given = std::env::var("RECOUP_SWARM_SEEDS").ok();
     let range = given.as_deref().and_then(|it| it.split_once(".."));
     let number = |text: &str, default| text.parse().unwrap_or(default);
     range.map_or(0..2_000, |(from, until)| number(from, 0)..number(until, 2_000))
 }
 
-/// Node 0 asks, node 5 answers; every two nodes may have a link, and every node a route over any of its links.
+/// Node 0 is the consumer, node 5 the producer; every two nodes may have a link, and every node a route over any of
+/// its links.
 struct Storm {
     tester: Tester,
     rng: Rng,
@@ -83,7 +84,7 @@ impl Storm {
         match self.rng.below(8) {
             0..3 => {
                 self.nonce += 1;
-                // Routes may lead in circles, and nobody has a store: what is answered may still go round for so long.
+                // Routes may loop, and no node has a store: answered Interests may loop within this hop limit.
                 let interest = special(&name, self.nonce, |it| it.hop_limit = Some(16));
                 self.consumer.put(AppOutput::Interest(Arc::new(interest)));
             }
@@ -108,7 +109,7 @@ impl Storm {
         }
     }
 
-    /// An M flag that nobody sent, or one that is old: nonces are guessed among those that were used.
+    /// A forged or stale M flag, with a nonce among those in use.
     fn forge(&mut self, node: u32, face: u32, name: &str) {
         let nonce = self.rng.below(u64::from(self.nonce) + 5) as u32;
         let reason = [NackReason::Mobility, NackReason::Loss][self.rng.below(2) as usize];
@@ -119,8 +120,8 @@ impl Storm {
 }
 
 #[test]
-fn a_storm_of_hand_overs_ends_and_delivers_nothing_twice() {
-    let (mut delivered, mut asked, mut told) = (0, 0, 0);
+fn handovers_deliver_no_duplicate() {
+    let (mut delivered, mut asked, mut notified) = (0, 0, 0);
     for seed in seeds() {
         let mut storm = Storm::new(seed);
         let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| storm.run()));
@@ -131,17 +132,17 @@ fn a_storm_of_hand_overs_ends_and_delivers_nothing_twice() {
             assert_eq!(storm.tester.node(node).pit_len(), 0, "seed {seed}, node {node}");
         }
         let mut came: BTreeMap<String, u32> = BTreeMap::new();
-        for line in storm.consumer.told() {
+        for line in storm.consumer.received() {
             let words: Vec<_> = line.split(' ').collect();
             if let ["data", name] = words[2..] {
                 *came.entry(name.to_owned()).or_default() += 1;
             }
-            told += u32::from(words.contains(&"mobility") || words.contains(&"held"));
+            notified += u32::from(words.contains(&"mobility") || words.contains(&"held"));
         }
-        // An application may ask for a name again once it has it: never more answers than questions.
+        // An application may request a name again: there are never more answers than Interests.
         let answers: u32 = came.values().sum();
         assert!(answers < storm.nonce, "seed {seed}: {came:?}");
         (delivered, asked) = (delivered + answers, asked + storm.nonce - 1);
     }
-    assert!(delivered > asked / 4 && told > 0, "{delivered} of {asked}, told {told}");
+    assert!(delivered > asked / 4 && notified > 0, "{delivered} of {asked}, {notified} notified");
 }

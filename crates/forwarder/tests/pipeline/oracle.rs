@@ -1,6 +1,6 @@
-//! Which first transmissions a packet descends from, on its way through a node.
+//! First transmissions from which a packet descends, on its path through a node.
 use crate::bench::{Bench, cached};
-use crate::tester::{Manner, Probe, Tester};
+use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::options::NodeOptions;
 use recoup_packet::nack::NackReason;
@@ -26,13 +26,13 @@ fn star(options: impl Fn(u32) -> NodeOptions) -> (Tester, [Probe; 2], Probe) {
     (tester, consumers, producer)
 }
 
-/// What became of tokens: when and where.
+/// Ends of tokens: time and node.
 fn fates(tester: &Tester) -> Vec<&str> {
     let about = |line: &&str| line.contains("Trace") && !line.contains("Born");
     tester.log.iter().map(String::as_str).filter(about).collect()
 }
 
-/// Copies of each token that are still under way.
+/// Copies of each token that are in flight.
 fn copies(tester: &Tester) -> BTreeMap<u64, i64> {
     let mut copies = BTreeMap::new();
     for line in &tester.log {
@@ -59,7 +59,7 @@ fn an_answered_interest_is_delivered() {
 }
 
 #[test]
-fn a_token_waits_where_its_interest_joined_another() {
+fn token_waits_where_its_interest_is_aggregated() {
     let (mut tester, consumers, _) = star(plain);
     consumers[0].ask("/a/b", 1);
     tester.run(30);
@@ -73,14 +73,14 @@ fn a_token_waits_where_its_interest_joined_another() {
 }
 
 #[test]
-fn a_token_dies_with_the_entry_that_it_waits_in() {
+fn waiting_token_ends_with_its_entry() {
     let (mut tester, consumers, _) = star(plain);
     tester.cut(2, 3);
     consumers[0].ask("/a/b", 1);
     tester.run(30);
     consumers[1].ask("/a/b", 2);
     tester.run(10_000);
-    // The first died on the link, where this world does not look; the second where it joined the first.
+    // The first token ended on the link, which is not observed; the second where its Interest was aggregated.
     assert_eq!(fates(&tester), ["4040 ms, node 2: TraceDied { id: 1000 }"]);
 }
 
@@ -118,13 +118,13 @@ fn of_two_copies_the_later_is_superseded() {
 }
 
 #[test]
-fn an_answer_that_overtakes_a_needless_retransmission_serves_both() {
+fn answer_overtaking_a_spurious_retransmission_serves_both() {
     let (mut tester, [consumer, _], _) = star(plain);
     consumer.ask("/a/b", 1);
     tester.run(50);
     consumer.ask("/a/b", 2);
     tester.run(10_000);
-    // The second transmission travels on its own; its answer finds nobody waiting.
+    // The second transmission has its own token; its answer is unsolicited.
     let found = fates(&tester);
     assert_eq!(found[0], "60 ms, node 0: TraceDelivered { id: 0, app: AppId(0) }");
     assert!(found[1].ends_with("TraceSuperseded { id: 1 }"), "{found:?}");
@@ -132,30 +132,30 @@ fn an_answer_that_overtakes_a_needless_retransmission_serves_both() {
 }
 
 #[test]
-fn a_token_dies_where_its_interest_is_refused_or_dropped() {
+fn token_ends_with_a_nack_or_drop() {
     let (mut tester, [consumer, _], _) = star(plain);
     consumer.ask("/b", 1);
     tester.run(10);
     assert_eq!(fates(&tester), ["0 ms, node 0: TraceDied { id: 0 }"]);
-    let producer = Probe::new(Manner::Refuse(NackReason::Congestion));
-    tester.attach(3, &producer, &["/a/refused"]);
-    consumer.ask("/a/refused", 2);
+    let producer = Probe::new(Mode::Nack(NackReason::Congestion));
+    tester.attach(3, &producer, &["/a/nacked"]);
+    consumer.ask("/a/nacked", 2);
     tester.run(5_000);
     assert_eq!(fates(&tester)[1], "40 ms, node 3: TraceDied { id: 1 }");
     assert_eq!(copies(&tester), BTreeMap::from([(0, 0), (1, 0)]));
 }
 
 #[test]
-fn a_producer_that_keeps_silent_lets_a_token_die_when_the_interest_expires() {
+fn token_ends_when_its_interest_expires() {
     let (mut tester, [consumer, _], _) = star(plain);
-    tester.attach(3, &Probe::new(Manner::Silence), &["/a/silent"]);
+    tester.attach(3, &Probe::new(Mode::Silence), &["/a/silent"]);
     consumer.ask("/a/silent", 1);
     tester.run(10_000);
     assert_eq!(fates(&tester), ["4030 ms, node 3: TraceDied { id: 0 }"]);
 }
 
 #[test]
-fn nothing_is_said_of_tokens_that_nobody_wants() {
+fn tokens_are_recorded_only_if_enabled() {
     let mut bench = Bench::recording(3, NodeOptions::deterministic(0));
     let consumer = Probe::default();
     bench.node.attach(bench.now, Box::new(consumer.clone()), Vec::new());
@@ -167,7 +167,7 @@ fn nothing_is_said_of_tokens_that_nobody_wants() {
 }
 
 #[test]
-fn an_application_that_is_asked_after_a_refusal_answers_without_the_tokens_that_died() {
+fn answer_after_a_nack_has_no_tokens() {
     let mut tester =
         Tester::traced(3, |node| NodeOptions { strategy: "multipath".into(), ..plain(node) });
     for (a, b) in [(0, 1), (1, 2)] {
@@ -177,11 +177,11 @@ fn an_application_that_is_asked_after_a_refusal_answers_without_the_tokens_that_
     let (consumer, near) = (Probe::default(), Probe::default());
     tester.attach(0, &consumer, &[]);
     tester.attach(1, &near, &["/a"]);
-    tester.attach(2, &Probe::new(Manner::Refuse(NackReason::Congestion)), &["/a"]);
+    tester.attach(2, &Probe::new(Mode::Nack(NackReason::Congestion)), &["/a"]);
     consumer.ask("/a/b", 1);
     consumer.ask("/a/c", 2);
     tester.run(5_000);
-    // The two take turns; who was refused at the far one is sent to the near one.
+    // Both are used in turn; after the Nack of the far one the Interest goes to the near one.
     assert_eq!(near.asked().len(), 2);
     assert!(fates(&tester).iter().any(|it| it.contains("node 2: TraceDied")), "{:?}", tester.log);
     assert_eq!(copies(&tester), BTreeMap::from([(0, 0), (1, 0)]));

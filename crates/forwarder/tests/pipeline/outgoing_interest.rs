@@ -1,4 +1,4 @@
-//! What leaves a node, and by which faces.
+//! Outgoing Interests, and their faces.
 use crate::bench::{Bench, UNLIMITED, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
@@ -13,7 +13,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn a_second_face_that_asks_waits_for_the_same_answer() {
+fn interest_of_a_second_face_is_aggregated() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     assert_eq!(bench.interest(3, "/a/b", 2), [""; 0]);
@@ -21,7 +21,7 @@ fn a_second_face_that_asks_waits_for_the_same_answer() {
 }
 
 #[test]
-fn asking_again_is_suppressed_for_ten_milliseconds_then_for_twenty() {
+fn retransmission_is_suppressed_for_10_then_20_ms() {
     let mut bench = bench();
     bench.interest(1, "/a/b", 1);
     bench.pass(9);
@@ -36,7 +36,7 @@ fn asking_again_is_suppressed_for_ten_milliseconds_then_for_twenty() {
 }
 
 #[test]
-fn who_asks_again_tries_another_next_hop() {
+fn retransmission_tries_another_next_hop() {
     let mut bench = bench();
     bench.route("/a", 4, 9);
     assert_eq!(bench.interest(1, "/a/b", 1), ["2 < interest /a/b #1"]);
@@ -45,17 +45,17 @@ fn who_asks_again_tries_another_next_hop() {
 }
 
 #[test]
-fn a_next_hop_that_is_down_is_skipped_and_kept() {
+fn next_hop_that_is_down_is_skipped() {
     let mut bench = bench();
     bench.route("/a", 4, 9);
-    bench.tell(Input::FaceDown { face: FaceId(2) });
+    bench.feed(Input::FaceDown { face: FaceId(2) });
     assert_eq!(bench.interest(1, "/a/1", 1), ["4 < interest /a/1 #1"]);
     bench.up(2, FaceAttributes::value(UNLIMITED));
     assert_eq!(bench.interest(1, "/a/2", 2), ["2 < interest /a/2 #2"]);
 }
 
 #[test]
-fn marks_and_fields_to_be_carried_over_go_on_and_others_do_not() {
+fn marks_and_forwarded_fields_are_sent_on() {
     let mut bench = bench();
     let mut packet = Packet::interest(Arc::new(question("/a/b", 1)), &bench.hasher());
     packet.hop.congestion_mark = 1;
@@ -68,7 +68,7 @@ fn marks_and_fields_to_be_carried_over_go_on_and_others_do_not() {
 }
 
 #[test]
-fn only_a_face_with_local_fields_may_say_where_its_interest_goes() {
+fn next_hop_face_id_needs_local_fields() {
     let mut bench = bench();
     let local = FaceAttributes { local: true, ..FaceAttributes::value(UNLIMITED) };
     bench.up(5, local);
@@ -79,12 +79,12 @@ fn only_a_face_with_local_fields_may_say_where_its_interest_goes() {
     assert_eq!(ask(1, 4), ["drop at 1: local-field"]);
     assert_eq!(ask(5, 4), ["drop at 5: local-field"]);
     assert_eq!(ask(6, 4), ["4 < interest /a/b #4"]);
-    let refused = ask(6, 99);
-    assert!(refused.contains(&"6 < nack /a/b #99: no route".to_owned()), "{refused:?}");
+    let nacked = ask(6, 99);
+    assert!(nacked.contains(&"6 < nack /a/b #99: no route".to_owned()), "{nacked:?}");
 }
 
 #[test]
-fn a_forwarding_hint_leads_where_the_name_has_no_route() {
+fn forwarding_hint_replaces_a_missing_route() {
     let mut bench = bench();
     bench.route("/region", 3, 1);
     bench.route("/", 4, 1);
@@ -96,7 +96,7 @@ fn a_forwarding_hint_leads_where_the_name_has_no_route() {
 }
 
 #[test]
-fn an_interest_without_a_route_is_refused() {
+fn interest_without_route_gets_a_nack() {
     let mut bench = bench();
     let lines = bench.ask(1, question("/b", 1), |extra| extra.pit_token = token("t"));
     assert_eq!(lines, ["1 < nack /b #1: no route token=t", "drop at 1: no-route"]);
@@ -104,7 +104,7 @@ fn an_interest_without_a_route_is_refused() {
 }
 
 #[test]
-fn nobody_is_refused_who_leads_upstream_or_is_heard_by_many() {
+fn upstream_and_multi_access_faces_get_no_nack() {
     let mut bench = bench();
     let value = FaceAttributes::value(UNLIMITED);
     bench.up(5, FaceAttributes { link_type: LinkType::MultiAccess, ..value });
@@ -114,11 +114,11 @@ fn nobody_is_refused_who_leads_upstream_or_is_heard_by_many() {
 }
 
 #[test]
-fn a_full_table_refuses_with_congestion() {
+fn full_pit_sends_a_congestion_nack() {
     let mut bench = Bench::new(3, NodeOptions { pit_limit: 1, ..NodeOptions::deterministic(0) });
     bench.interest(1, "/a/1", 1);
-    let refused = ["1 < nack /a/2 #2: congestion", "drop at 1: pit-full"];
-    assert_eq!(bench.interest(1, "/a/2", 2), refused);
+    let nacked = ["1 < nack /a/2 #2: congestion", "drop at 1: pit-full"];
+    assert_eq!(bench.interest(1, "/a/2", 2), nacked);
     assert_eq!(bench.data(2, "/a/1"), ["1 < data /a/1"]);
     assert_eq!(bench.interest(1, "/a/2", 3), ["2 < interest /a/2 #3"]);
 }

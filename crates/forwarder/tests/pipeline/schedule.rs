@@ -1,4 +1,4 @@
-//! Faces with schedulers: what passes, what waits, and what becomes of it.
+//! Faces with schedulers: pacing, queueing, drops.
 use crate::bench::{Bench, UNLIMITED, cached, question};
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking};
 use recoup_forwarder::node::{Input, RouteChange};
@@ -7,17 +7,17 @@ use recoup_packet::lp::field;
 use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::Duration;
 
-/// Face 2, toward producers, brings 1 Mbit/s: an Interest that may bring 1,024 bytes takes 8.192 ms of it.
+/// Face 2, upstream, receives at 1 Mbit/s: an Interest that may request 1,024 bytes takes 8.192 ms of it.
 fn bench(scheduler: &str, options: NodeOptions) -> Bench {
     let mut bench = Bench::new(3, options);
     let discipline = scheduler.parse().unwrap();
     let scheduling = Box::new(Scheduling { discipline, capacity: Capacity::symmetric(1_000_000) });
-    bench.tell(Input::Schedule { face: FaceId(2), scheduling });
+    bench.feed(Input::Schedule { face: FaceId(2), scheduling });
     bench
 }
 
 #[test]
-fn interests_leave_one_by_one_at_the_rate_of_what_they_bring() {
+fn interests_are_paced_by_their_data() {
     let mut bench = bench("drr(load=1)", NodeOptions::deterministic(0));
     assert_eq!(bench.interest(1, "/a/v=1/seg=0", 1), ["2 < interest /a/v=1/seg=0 #1"]);
     for (segment, nonce) in [(1, 2), (2, 3)] {
@@ -31,7 +31,7 @@ fn interests_leave_one_by_one_at_the_rate_of_what_they_bring() {
 }
 
 #[test]
-fn neighbours_take_turns_and_data_toward_them_is_not_delayed() {
+fn neighbours_take_turns_without_delaying_data() {
     let mut bench = bench("max-min", NodeOptions::deterministic(0));
     for segment in 0..4 {
         bench.interest(1, &format!("/a/v=1/seg={segment}"), segment);
@@ -48,10 +48,10 @@ fn neighbours_take_turns_and_data_toward_them_is_not_delayed() {
 #[test]
 fn marks_count_what_waits_at_the_gate() {
     let mut bench = bench("drr(load=1)", NodeOptions::deterministic(0));
-    let marking = Some(Marking { threshold_octets: 100, interval: Duration::from_millis(20) });
-    bench.tell(Input::FaceDown { face: FaceId(2) });
+    let marking = Some(Marking { threshold_bytes: 100, interval: Duration::from_millis(20) });
+    bench.feed(Input::FaceDown { face: FaceId(2) });
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(UNLIMITED) });
-    bench.tell(Input::Route(RouteChange {
+    bench.feed(Input::Route(RouteChange {
         prefix: "/a".parse().unwrap(),
         face: FaceId(2),
         cost: Some(1),
@@ -70,19 +70,19 @@ fn marks_count_what_waits_at_the_gate() {
 }
 
 #[test]
-fn what_waits_is_dropped_with_its_face_and_what_finds_no_room_at_once() {
+fn queue_is_dropped_with_its_face() {
     let mut bench = bench("drr(flow-queue=1)", NodeOptions::deterministic(0));
     bench.interest(1, "/a/v=1/seg=0", 1);
     bench.interest(1, "/a/v=1/seg=1", 2);
     assert_eq!(bench.interest(1, "/a/v=1/seg=2", 3), ["drop at 2: flow-full"]);
-    let lines = bench.tell(Input::FaceDown { face: FaceId(2) });
+    let lines = bench.feed(Input::FaceDown { face: FaceId(2) });
     assert!(lines.contains(&"drop at 2: no-face".to_owned()), "{lines:?}");
     bench.up(2, FaceAttributes::value(UNLIMITED));
     assert_eq!(bench.node.queue(FaceId(2)).unwrap().packets, 0, "the new gate is empty");
 }
 
 #[test]
-fn a_flow_nonce_goes_up_and_comes_back_to_each_with_its_own() {
+fn flow_nonce_returns_to_each_consumer() {
     let mut bench = bench("max-min", cached(10));
     let nonce = |nonce: u64| {
         move |extra: &mut recoup_forwarder::packet::Extra| {
@@ -94,7 +94,7 @@ fn a_flow_nonce_goes_up_and_comes_back_to_each_with_its_own() {
     bench.interest(3, "/a/v=1/seg=0", 2);
     let back = bench.data(2, "/a/v=1/seg=0");
     assert_eq!(back, ["1 < data /a/v=1/seg=0 field=900", "3 < data /a/v=1/seg=0"]);
-    // From the store, too.
+    // Also from the store.
     let again = bench.ask(1, question("/a/v=1/seg=0", 3), nonce(8));
     assert_eq!(again, ["1 < data /a/v=1/seg=0 field=900"]);
 }

@@ -1,9 +1,9 @@
-//! Soft timeouts of pending Interests that a node learns.
-use crate::tester::{Manner, Probe, Tester};
+//! Adaptive soft timeouts of pending Interests.
+use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::suppression::Suppression;
 
-/// Two consumers at nodes 0 and 1, a router, and a producer 30 ms from it; what the router asks for, by time.
+/// Two consumers at nodes 0 and 1, a router, and a producer 30 ms from it; the Interests of the router, by time.
 struct Stand {
     tester: Tester,
     consumers: [Probe; 2],
@@ -20,14 +20,14 @@ impl Stand {
             tester.route(node, "/", next);
         }
         let consumers = [Probe::default(), Probe::default()];
-        let producer = Probe::new(Manner::Answer);
+        let producer = Probe::new(Mode::Answer);
         tester.attach(0, &consumers[0], &[]);
         tester.attach(1, &consumers[1], &[]);
         tester.attach(3, &producer, &["/p"]);
         Self { tester, consumers, producer }
     }
 
-    /// Both ask for the same, the second so much later; how often the producer is asked.
+    /// Both consumers request one name, the second one later; returns the number of Interests at the producer.
     fn ask_twice(&mut self, at: u64, later: u64, uri: &str) -> usize {
         self.tester.run(at);
         self.consumers[0].ask(uri, at as u32);
@@ -39,12 +39,12 @@ impl Stand {
 }
 
 #[test]
-fn an_interest_suppresses_others_for_as_long_as_an_answer_takes() {
+fn interest_suppresses_others_for_one_round_trip() {
     let mut fixed = Stand::new("soft-hard(soft=20ms)");
     assert_eq!(fixed.ask_twice(0, 40, "/p/a"), 2, "60 ms are longer than 20");
     let mut auto = Stand::new("soft-hard(soft=auto)");
     assert_eq!(auto.ask_twice(0, 40, "/p/a"), 2, "before any sample it is 20 ms as well");
-    // The first answer was to an Interest that had been sent twice: no sample.
+    // The first answer was to a retransmitted Interest: no sample.
     assert_eq!(auto.ask_twice(1_000, 10, "/p/b"), 1);
     for round in 2..6 {
         assert_eq!(auto.ask_twice(1_000 * round, 40, &format!("/p/{round}")), 1, "{round}");
@@ -52,7 +52,7 @@ fn an_interest_suppresses_others_for_as_long_as_an_answer_takes() {
 }
 
 #[test]
-fn an_interest_whose_answer_does_not_come_stops_suppressing() {
+fn unanswered_interest_stops_suppressing() {
     let mut auto = Stand::new("soft-hard(soft=auto)");
     for round in 0..4 {
         auto.ask_twice(1_000 * round, 10, &format!("/p/{round}"));

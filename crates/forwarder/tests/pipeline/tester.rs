@@ -1,4 +1,4 @@
-//! Several nodes on links with a delay, and applications that ask and answer as they are told.
+//! Several nodes on links with a delay, and scripted applications.
 use crate::bench::{UNLIMITED, answer, describe, question};
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
@@ -13,37 +13,37 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// An application: what it is told is written down, what it is to do is put in.
+/// A scripted application that records its inputs.
 #[derive(Clone, Default)]
 pub(crate) struct Probe(Rc<RefCell<Desk>>);
 
 #[derive(Default)]
 struct Desk {
-    manner: Manner,
-    told: Vec<String>,
+    mode: Mode,
+    received: Vec<String>,
     asked: Vec<(Interest, ReturnPath)>,
     beside: Vec<Beside>,
     outputs: VecDeque<AppOutput>,
 }
 
-/// What a probe does with Interests.
+/// Response of a probe to Interests.
 #[derive(Clone, Copy, Default)]
-pub(crate) enum Manner {
-    /// It answers.
+pub(crate) enum Mode {
+    /// An answer.
     #[default]
     Answer,
-    /// It keeps silent.
+    /// No response.
     Silence,
-    /// It refuses.
-    Refuse(NackReason),
+    /// A Nack.
+    Nack(NackReason),
 }
 
 impl Probe {
-    pub(crate) fn new(manner: Manner) -> Self {
-        Self(Rc::new(RefCell::new(Desk { manner, ..Desk::default() })))
+    pub(crate) fn new(mode: Mode) -> Self {
+        Self(Rc::new(RefCell::new(Desk { mode, ..Desk::default() })))
     }
 
-    /// Asks with a lifetime of 4 s.
+    /// Sends an Interest with a lifetime of 4 s.
     pub(crate) fn ask(&self, uri: &str, nonce: u32) {
         self.put(AppOutput::Interest(std::sync::Arc::new(question(uri, nonce))));
     }
@@ -52,17 +52,17 @@ impl Probe {
         self.0.borrow_mut().outputs.push_back(output);
     }
 
-    /// What it was told since it was last asked.
-    pub(crate) fn told(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.borrow_mut().told)
+    /// Lines received since the last call.
+    pub(crate) fn received(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.borrow_mut().received)
     }
 
-    /// What came beside Data.
+    /// Link fields received with Data.
     pub(crate) fn beside(&self) -> Vec<Beside> {
         std::mem::take(&mut self.0.borrow_mut().beside)
     }
 
-    /// The Interests that it was given, and where answers go.
+    /// Interests received, and their return paths.
     pub(crate) fn asked(&self) -> Vec<(Interest, ReturnPath)> {
         std::mem::take(&mut self.0.borrow_mut().asked)
     }
@@ -73,13 +73,13 @@ impl Application for Probe {
         let mut desk = self.0.borrow_mut();
         let line = match input {
             AppInput::Interest { interest, path } => {
-                match desk.manner {
-                    Manner::Silence => {}
-                    Manner::Answer => {
+                match desk.mode {
+                    Mode::Silence => {}
+                    Mode::Answer => {
                         let data = answer(&interest.name.to_string());
                         desk.outputs.push_back(AppOutput::Data { data, path });
                     }
-                    Manner::Refuse(reason) => {
+                    Mode::Nack(reason) => {
                         desk.outputs.push_back(AppOutput::Nack { reason, path });
                     }
                 }
@@ -98,7 +98,7 @@ impl Application for Probe {
             AppInput::FaceDown => "down".to_owned(),
             AppInput::Consumed { .. } | AppInput::Shared { .. } | AppInput::TimeOfDay(_) => return,
         };
-        desk.told.push(format!("{} ms: {line}", now.as_nanos() / 1_000_000));
+        desk.received.push(format!("{} ms: {line}", now.as_nanos() / 1_000_000));
     }
 
     fn poll(&mut self, _now: Instant) -> Option<AppOutput> {
@@ -110,17 +110,17 @@ impl Application for Probe {
     }
 }
 
-/// A network of nodes. The face of a node toward another has that one's number.
+/// A network of nodes. The face of a node toward another has the number of that one.
 pub(crate) struct Tester {
     nodes: Vec<Node<Recorder>>,
     delays: BTreeMap<(u32, u32), Duration>,
-    /// Packets on their way: when they arrive, where, and from where.
+    /// Packets in flight: arrival time, receiver and sender.
     agenda: BTreeMap<(Instant, u64), (u32, u32, Packet)>,
     sequence: u64,
-    /// Packets that were carried over links so far.
+    /// Packets sent over links so far.
     carried: u64,
     now: Instant,
-    /// What happened, with time and node.
+    /// Outputs of the nodes, with time and node.
     pub(crate) log: Vec<String>,
 }
 
@@ -129,8 +129,8 @@ impl Tester {
         Self::observed(nodes, options, |_| Recorder::default())
     }
 
-    /// As [`new`](Self::new), with what becomes of Interests among what happens: each node numbers its own from a thousand
-    /// times its number on.
+    /// As [`new`](Self::new), with traces of Interests in the log: each node numbers its own from a thousand times
+    /// its number on.
     pub(crate) fn traced(nodes: u32, options: impl Fn(u32) -> NodeOptions) -> Self {
         let recorder = |node| Recorder::new(true, Some(u64::from(node) * 1_000));
         Self::observed(nodes, options, recorder)
@@ -157,16 +157,16 @@ impl Tester {
         for (from, to) in [(a, b), (b, a)] {
             self.delays.insert((from, to), Duration::from_millis(delay_ms));
             let attributes = FaceAttributes::value(UNLIMITED);
-            self.tell(from, Input::FaceUp { face: FaceId(to), attributes });
+            self.feed(from, Input::FaceUp { face: FaceId(to), attributes });
         }
     }
 
-    /// From now on, everything on a link is lost; nobody is told.
+    /// Loses all packets of a link from now on, without notification.
     pub(crate) fn cut(&mut self, from: u32, to: u32) {
         self.delays.remove(&(from, to));
     }
 
-    /// Packets on a link take that long from now on, one way.
+    /// Sets the one-way delay of a link.
     pub(crate) fn restore(&mut self, from: u32, to: u32, delay_ms: u64) {
         self.delays.insert((from, to), Duration::from_millis(delay_ms));
     }
@@ -174,30 +174,30 @@ impl Tester {
     /// The face of a node toward another goes down, and packets from there are lost.
     pub(crate) fn down(&mut self, node: u32, to: u32) {
         self.cut(node, to);
-        self.tell(node, Input::FaceDown { face: FaceId(to) });
+        self.feed(node, Input::FaceDown { face: FaceId(to) });
     }
 
-    /// It comes up.
+    /// The face comes up.
     pub(crate) fn up(&mut self, node: u32, to: u32, delay_ms: u64) {
         self.restore(node, to, delay_ms);
         let attributes = FaceAttributes::value(UNLIMITED);
-        self.tell(node, Input::FaceUp { face: FaceId(to), attributes });
+        self.feed(node, Input::FaceUp { face: FaceId(to), attributes });
     }
 
     pub(crate) fn unroute(&mut self, node: u32, prefix: &str, to: u32) {
         let prefix = prefix.parse().unwrap();
-        self.tell(node, Input::Route(RouteChange { prefix, face: FaceId(to), cost: None }));
+        self.feed(node, Input::Route(RouteChange { prefix, face: FaceId(to), cost: None }));
     }
 
-    /// A packet comes out of nowhere.
+    /// Injects a packet.
     pub(crate) fn forge(&mut self, node: u32, face: u32, packet: Packet) {
-        self.tell(node, Input::Packet { face: FaceId(face), packet });
+        self.feed(node, Input::Packet { face: FaceId(face), packet });
     }
 
     pub(crate) fn route(&mut self, node: u32, prefix: &str, to: u32) {
         let prefix = prefix.parse().unwrap();
         let change = RouteChange { prefix, face: FaceId(to), cost: Some(u64::from(to)) };
-        self.tell(node, Input::Route(change));
+        self.feed(node, Input::Route(change));
     }
 
     pub(crate) fn attach(&mut self, node: u32, probe: &Probe, prefixes: &[&str]) -> AppId {
@@ -210,12 +210,12 @@ impl Tester {
         &mut self.nodes[node as usize]
     }
 
-    fn tell(&mut self, node: u32, input: Input) {
+    fn feed(&mut self, node: u32, input: Input) {
         let now = self.now;
         self.node(node).handle(now, input);
     }
 
-    /// Packets that were carried over links so far.
+    /// Packets sent over links so far.
     pub(crate) fn carried(&self) -> u64 {
         self.carried
     }
@@ -233,7 +233,7 @@ impl Tester {
             }
             while let Some(entry) = self.agenda.first_entry().filter(|it| it.key().0 <= self.now) {
                 let (to, from, packet) = entry.remove();
-                self.tell(to, Input::Packet { face: FaceId(from), packet });
+                self.feed(to, Input::Packet { face: FaceId(from), packet });
                 self.drain(to);
             }
         }
@@ -249,7 +249,7 @@ impl Tester {
                 self.log.push(format!("{} ms, node {node}: {line}", now.as_nanos() / 1_000_000));
             }
             match output {
-                Output::Wants { face } => self.tell(node, Input::Ready { face }),
+                Output::Wants { face } => self.feed(node, Input::Ready { face }),
                 Output::Transmit { face, packet } => {
                     if let Some(delay) = self.delays.get(&(node, face.0)) {
                         self.sequence += 1;

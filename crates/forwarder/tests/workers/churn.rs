@@ -1,4 +1,4 @@
-//! Faces of applications that come, register prefixes and go, in any order of the messages between workers.
+//! Faces of applications that come, register prefixes and go, with the messages of workers in any order.
 use crate::several::Several;
 use proptest::prelude::*;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -13,7 +13,7 @@ use recoup_transport::management::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Something that happens to applications; between two of them the workers take some steps.
+/// An event of applications; the workers take some steps between two of them.
 #[derive(Clone, Debug)]
 enum Event {
     Open,
@@ -48,7 +48,7 @@ fn events() -> impl Strategy<Value = Vec<(Event, usize)>> {
     prop::collection::vec((event, 0..12_usize), 1..80)
 }
 
-/// A forwarder, and the faces that are open.
+/// A forwarder, and its open faces.
 struct Bench {
     several: Several,
     open: BTreeSet<u32>,
@@ -61,7 +61,7 @@ impl Bench {
         let management = Some(ManagementOptions::default());
         let options = NodeOptions { management, ..NodeOptions::deterministic(0) };
         let mut several = Several::new(workers, 2, seed, &options);
-        several.tell(0, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());
+        several.feed(0, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());
         Self { several, open: BTreeSet::new(), opened: 0, nonce: 0 }
     }
 
@@ -172,7 +172,7 @@ proptest! {
 }
 
 #[test]
-fn a_registration_ends_with_its_face_in_one_turn() {
+fn registration_ends_with_its_face() {
     for workers in 1..=3 {
         let mut bench = Bench::new(workers, 1);
         bench.open();

@@ -1,4 +1,4 @@
-//! What applications and neighbours get of a forwarder of several workers is what they get of one.
+//! A forwarder of several workers behaves like one of a single worker.
 use crate::several::{Several, data, interest};
 use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
@@ -13,12 +13,12 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Component;
 use recoup_transport::time::{Duration, Instant};
 
-/// Something that happens to a forwarder.
+/// An event at a forwarder.
 #[derive(Clone, Debug)]
 enum Event {
     Ask { face: u32, name: usize, prefix: bool, fresh: bool, digest: bool, nonce: u32, token: bool },
     Answer { face: u32, name: usize },
-    Refuse { face: u32, name: usize, nonce: u32, reason: NackReason },
+    Nack { face: u32, name: usize, nonce: u32, reason: NackReason },
     Garbage { face: u32 },
     Down { face: u32 },
     Up { face: u32 },
@@ -40,7 +40,7 @@ fn event() -> impl Strategy<Value = Event> {
         }),
         8 => (FACES, 0..NAMES.len()).prop_map(|(face, name)| Event::Answer { face, name }),
         3 => (FACES, 0..NAMES.len(), 0..4_u32, reason)
-            .prop_map(|(face, name, nonce, reason)| Event::Refuse { face, name, nonce, reason }),
+            .prop_map(|(face, name, nonce, reason)| Event::Nack { face, name, nonce, reason }),
         1 => FACES.prop_map(|face| Event::Garbage { face }),
         1 => FACES.prop_map(|face| Event::Down { face }),
         1 => FACES.prop_map(|face| Event::Up { face }),
@@ -78,7 +78,7 @@ fn happen(to: &mut Several, event: &Event) -> Vec<(u32, Bytes)> {
             }
         }
         Event::Answer { face, name } => to.frame(face, data(NAMES[name]).wire()),
-        Event::Refuse { face, name, nonce, reason } => {
+        Event::Nack { face, name, nonce, reason } => {
             let header = LpHeader { nack: Some(reason), ..Default::default() };
             to.frame(face, in_frame(header, interest(NAMES[name], nonce).to_bytes()))
         }
@@ -108,7 +108,7 @@ fn forwarder(workers: u16, components: usize, seed: u64, strategy: &str) -> Seve
 
 proptest! {
     #[test]
-    fn nobody_can_tell_how_many_workers_there_are(
+    fn number_of_workers_is_not_observable(
         events in prop::collection::vec(event(), 1..60),
         (workers, components, seed) in (2..=4_u16, 1..=3_usize, any::<u64>()),
         strategy in prop_oneof![Just("best-route"), Just("multicast")],
@@ -135,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn data_that_are_stored_at_one_worker_are_found_by_consumers_of_all() {
+fn stored_data_answer_consumers_of_all_workers() {
     let cs = CsOptions { capacity: CsCapacity::Packets(300) };
     let mut several = Several::new(3, 2, 1, &NodeOptions { cs, ..NodeOptions::deterministic(0) });
     for face in FACES {
@@ -154,7 +154,7 @@ fn data_that_are_stored_at_one_worker_are_found_by_consumers_of_all() {
         let sent = several.frame(face, interest(name, 9 + face).to_bytes());
         assert_eq!(sent, [(face, data(name).wire())]);
     }
-    // What a short prefix asked for once is found by it again.
+    // Data once requested by a short prefix is found by it again.
     for letter in 'p'..='w' {
         let mut short = interest(&format!("/{letter}"), 20);
         short.can_be_prefix = true;
@@ -168,7 +168,7 @@ fn data_that_are_stored_at_one_worker_are_found_by_consumers_of_all() {
 }
 
 #[test]
-fn a_face_that_asks_too_fast_is_refused_by_the_worker_that_has_it() {
+fn rate_limit_applies_at_the_faces_worker() {
     let limits = FaceLimits { rate: Some(1), ..FaceLimits::default() };
     for workers in [1, 3] {
         let mut several = Several::new(workers, 2, 1, &NodeOptions::deterministic(0));
@@ -186,7 +186,7 @@ fn a_face_that_asks_too_fast_is_refused_by_the_worker_that_has_it() {
 }
 
 #[test]
-fn places_of_the_table_are_shared_out_and_no_worker_gives_more() {
+fn slots_are_divided_among_workers() {
     let limits = FaceLimits { pending: Some(9), ..FaceLimits::default() };
     let mut several =
         Several::new(3, 2, 1, &NodeOptions { limits, ..NodeOptions::deterministic(0) });
@@ -201,7 +201,7 @@ fn places_of_the_table_are_shared_out_and_no_worker_gives_more() {
 }
 
 #[test]
-fn an_interest_whose_face_is_gone_leaves_by_another_wherever_it_waits() {
+fn interest_of_a_lost_face_is_rerouted() {
     let options =
         NodeOptions { mobility: "mldr".parse().unwrap(), ..NodeOptions::deterministic(0) };
     let mut several = Several::new(3, 2, 1, &options);
@@ -224,7 +224,7 @@ fn an_interest_whose_face_is_gone_leaves_by_another_wherever_it_waits() {
 }
 
 #[test]
-fn a_link_with_recovery_sends_again_at_its_worker_what_others_handed_it() {
+fn recovery_resends_packets_of_other_workers() {
     let recovery: Recovery = "acked".parse().unwrap();
     let mut several = Several::new(3, 2, 1, &NodeOptions::deterministic(0));
     several.up(1, attributes(1));
@@ -234,7 +234,7 @@ fn a_link_with_recovery_sends_again_at_its_worker_what_others_handed_it() {
     for nonce in 0..20 {
         sent += several.frame(1, interest(&format!("/a/{nonce}"), nonce).to_bytes()).len();
     }
-    // Nobody acknowledges: each frame leaves once more, and nothing of it is anybody else's business.
+    // The frames are not acknowledged: each is resent once, by its own worker alone.
     let again = several.pass(Instant::from_millis(1_500)).len();
     assert!(sent >= 20 && again >= 20, "{sent} {again}");
     let home = several.home(4);
@@ -243,7 +243,7 @@ fn a_link_with_recovery_sends_again_at_its_worker_what_others_handed_it() {
 }
 
 #[test]
-fn a_scheduler_stands_where_its_face_is_and_serves_all_workers() {
+fn scheduler_serves_all_workers() {
     let options = NodeOptions {
         scheduling: Some(recoup_transport::queue::Scheduling {
             discipline: "max-min".parse().unwrap(),
@@ -270,5 +270,5 @@ fn a_scheduler_stands_where_its_face_is_and_serves_all_workers() {
     assert!(left < 30 && left as u64 + waiting == 30, "{left} left, {waiting} wait");
     let end = several.now + Duration::from_secs(10);
     assert_eq!(several.pass(end).len() as u64, waiting);
-    assert_eq!(several.tell(home, Input::FaceDown { face: FaceId(4) }), []);
+    assert_eq!(several.feed(home, Input::FaceDown { face: FaceId(4) }), []);
 }

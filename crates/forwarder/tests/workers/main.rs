@@ -1,4 +1,4 @@
-//! Several nodes that are one forwarder, and whether anybody can tell.
+//! Several nodes as one forwarder.
 mod churn;
 mod exchange;
 mod manage;

@@ -1,4 +1,4 @@
-//! Commands and questions to the management of a forwarder of several workers.
+//! Management of a forwarder of several workers.
 use crate::several::{Several, data, interest};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::management::{FaceDescription, ManagementOptions, Notice};
@@ -14,7 +14,7 @@ use recoup_transport::management::{
 
 /// Microseconds since 1970.
 const NOON: u64 = 1_800_000_000_000_000;
-/// An application, which is not where the management is.
+/// An application, at another worker than the management.
 const APP: u32 = 1;
 /// A neighbour.
 const REMOTE: u32 = 5;
@@ -33,7 +33,7 @@ impl Bench {
         };
         let several = Several::new(workers, 2, 3, &options);
         let mut bench = Self { several, nonce: 0 };
-        bench.several.tell(0, Notice::TimeOfDay { micros: NOON }.into());
+        bench.several.feed(0, Notice::TimeOfDay { micros: NOON }.into());
         for (face, local) in [(APP, true), (2, true), (3, true), (REMOTE, false)] {
             bench.open(face, local);
         }
@@ -53,7 +53,7 @@ impl Bench {
             link_type: LinkType::PointToPoint,
         };
         let home = self.several.home(face);
-        self.several.tell(home, Notice::FaceKnown { face: FaceId(face), description }.into());
+        self.several.feed(home, Notice::FaceKnown { face: FaceId(face), description }.into());
         let attributes = FaceAttributes { local, permanent: !local, ..FaceAttributes::wire(8_800) };
         self.several.up(face, attributes);
     }
@@ -61,7 +61,7 @@ impl Bench {
     fn close(&mut self, face: u32) {
         let home = self.several.home(face);
         self.several.down(face);
-        self.several.tell(home, Notice::FaceGone { face: FaceId(face) }.into());
+        self.several.feed(home, Notice::FaceGone { face: FaceId(face) }.into());
     }
 
     fn ask(&mut self, face: u32, mut interest: Interest) -> Option<Data> {
@@ -88,19 +88,19 @@ impl Bench {
         self.try_command(verb, parameters).unwrap()
     }
 
-    fn told<R: Record>(&mut self, name: &str) -> Vec<R> {
+    fn records<R: Record>(&mut self, name: &str) -> Vec<R> {
         let mut interest = interest(name, 0);
         (interest.can_be_prefix, interest.must_be_fresh) = (true, true);
         let data = self.ask(APP, interest).unwrap();
         assert_eq!(data.final_block(), data.name().last(), "all in one segment");
-        // The next question is not answered with the same.
+        // The next dataset is a new one.
         self.several.now += std::time::Duration::from_secs(2);
         decode_records(data.content()).unwrap()
     }
 
-    /// A consumer asks, and the neighbour answers.
+    /// A consumer sends an Interest, and the neighbour answers.
     fn exchange(&mut self, face: u32, name: &str) {
-        assert!(self.ask(face, interest(name, 0)).is_none(), "it is asked for elsewhere");
+        assert!(self.ask(face, interest(name, 0)).is_none(), "it is forwarded");
         let sent = self.several.frame(REMOTE, data(name).wire());
         assert_eq!(sent, [(face, data(name).wire())]);
     }
@@ -115,7 +115,7 @@ fn names(count: u32) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn routes_reach_all_workers_and_go_with_their_face() {
+fn routes_reach_all_workers() {
     for workers in [1, 2, 4] {
         let mut bench = Bench::new(workers);
         bench.command(Verb::RibRegister, &ControlParameters { face_id: Some(3), ..about("/a") });
@@ -144,8 +144,8 @@ fn routes_reach_all_workers_and_go_with_their_face() {
 }
 
 #[test]
-fn what_is_said_of_the_whole_is_the_sum_of_its_parts() {
-    let mut told = Vec::new();
+fn datasets_are_the_sum_of_all_workers() {
+    let mut records = Vec::new();
     for workers in [1, 2, 4] {
         let mut bench = Bench::new(workers);
         bench.command(Verb::RibRegister, &ControlParameters { face_id: Some(5), ..about("/a") });
@@ -156,23 +156,23 @@ fn what_is_said_of_the_whole_is_the_sum_of_its_parts() {
             assert!(bench.ask(3, interest(&name, 0)).is_some(), "it is stored");
         }
         bench.close(2);
-        let faces: Vec<FaceStatus> = bench.told("/localhost/nfd/faces/list");
+        let faces: Vec<FaceStatus> = bench.records("/localhost/nfd/faces/list");
         let carried: Vec<_> = faces
             .iter()
             .map(|it| (it.profile.face_id, it.counters.out_data, it.counters.in_data))
             .collect();
-        let cs = bench.told::<CsInfo>("/localhost/nfd/cs/info").remove(0);
-        let mut status = bench.told::<GeneralStatus>("/localhost/nfd/status/general").remove(0);
+        let cs = bench.records::<CsInfo>("/localhost/nfd/cs/info").remove(0);
+        let mut status = bench.records::<GeneralStatus>("/localhost/nfd/status/general").remove(0);
         assert_eq!(status.counters.in_data, 6);
         status.version.clear();
-        told.push((carried, cs, status));
+        records.push((carried, cs, status));
     }
-    assert_eq!(told[0], told[1]);
-    assert_eq!(told[0], told[2]);
+    assert_eq!(records[0], records[1]);
+    assert_eq!(records[0], records[2]);
 }
 
 #[test]
-fn a_choice_of_strategy_is_that_of_all_workers() {
+fn strategy_choice_applies_to_all_workers() {
     let mut bench = Bench::new(3);
     let choices = |bench: &Bench, worker: usize| {
         bench.several.nodes[worker].strategy_choices().collect::<Vec<StrategyChoice>>()
@@ -187,12 +187,12 @@ fn a_choice_of_strategy_is_that_of_all_workers() {
     bench.command(Verb::StrategyUnset, &about("/a"));
     assert!((0..3).all(|worker| choices(&bench, worker).len() == 1));
     let (prefix, text) = ("/b".parse().unwrap(), Some("multicast".to_owned()));
-    bench.several.tell(0, Notice::Strategy { prefix, text }.into());
-    assert!((0..3).all(|worker| choices(&bench, worker).len() == 2), "a reload says it like this");
+    bench.several.feed(0, Notice::Strategy { prefix, text }.into());
+    assert!((0..3).all(|worker| choices(&bench, worker).len() == 2), "as after a reload");
 }
 
 #[test]
-fn the_stores_of_all_workers_are_configured_and_erased_as_one() {
+fn content_stores_are_configured_together() {
     let mut bench = Bench::new(3);
     bench.command(Verb::RibRegister, &ControlParameters { face_id: Some(5), ..about("/a") });
     for name in names(40) {
@@ -213,12 +213,12 @@ fn the_stores_of_all_workers_are_configured_and_erased_as_one() {
         bench.exchange(2, &format!("{name}/again"));
     }
     assert_eq!(stored(&bench).iter().sum::<usize>(), 10);
-    let info = bench.told::<CsInfo>("/localhost/nfd/cs/info").remove(0);
+    let info = bench.records::<CsInfo>("/localhost/nfd/cs/info").remove(0);
     assert_eq!((info.capacity, info.entries), (10, 10));
 }
 
 #[test]
-fn a_question_that_comes_while_others_count_is_answered_by_the_next_count() {
+fn late_dataset_request_waits_for_next_count() {
     let mut bench = Bench::new(2);
     let questions = ["/localhost/nfd/cs/info", "/localhost/nfd/status/general"];
     for (nonce, name) in (100..).zip(questions) {
@@ -228,6 +228,6 @@ fn a_question_that_comes_while_others_count_is_answered_by_the_next_count() {
         let input = recoup_forwarder::node::Input::Frame { face: FaceId(2), frame };
         bench.several.nodes[0].handle(bench.several.now, input);
     }
-    let sent = bench.several.tell(0, Notice::TimeOfDay { micros: NOON }.into());
+    let sent = bench.several.feed(0, Notice::TimeOfDay { micros: NOON }.into());
     assert_eq!(sent.iter().map(|(face, _)| *face).collect::<Vec<_>>(), [2, 2]);
 }

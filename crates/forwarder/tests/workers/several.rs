@@ -1,5 +1,4 @@
-//! A forwarder of several workers under the hand, without threads: what they say to each other waits until somebody carries it,
-//! and who is served next is drawn.
+//! A forwarder of several workers without threads: messages between workers are delivered in a random order.
 use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -16,7 +15,7 @@ use std::collections::VecDeque;
 pub(crate) struct Several {
     pub(crate) nodes: Vec<Node>,
     pub(crate) now: Instant,
-    /// From one worker to another, in the order in which it was said.
+    /// From one worker to another, in the order of sending.
     mail: Vec<Vec<VecDeque<WorkerMessage>>>,
     rng: Rng,
     sent: Vec<(u32, Bytes)>,
@@ -34,7 +33,7 @@ pub(crate) fn interest(uri: &str, nonce: u32) -> Interest {
 }
 
 impl Several {
-    /// A forwarder of so many workers; of one, it is a node that is alone.
+    /// A forwarder of so many workers; one worker is a node that is alone.
     pub(crate) fn new(workers: u16, components: usize, seed: u64, options: &NodeOptions) -> Self {
         let parts = ShardOptions::of(workers, components).into_iter();
         let node = |part: ShardOptions| {
@@ -68,25 +67,25 @@ impl Several {
     pub(crate) fn route(&mut self, prefix: &str, face: u32, cost: u64) {
         let prefix = prefix.parse().unwrap();
         let change = RouteChange { prefix, face: FaceId(face), cost: Some(cost) };
-        self.tell(0, Input::Route(change));
+        self.feed(0, Input::Route(change));
     }
 
     pub(crate) fn frame(&mut self, face: u32, frame: Bytes) -> Vec<(u32, Bytes)> {
         self.at_face(face, Input::Frame { face: FaceId(face), frame })
     }
 
-    /// Something happens to a face.
+    /// Handles an input of a face.
     fn at_face(&mut self, face: u32, input: Input) -> Vec<(u32, Bytes)> {
-        self.tell(self.home(face), input)
+        self.feed(self.home(face), input)
     }
 
-    /// One thing happens to a worker; what leaves in consequence, by face.
-    pub(crate) fn tell(&mut self, worker: usize, input: Input) -> Vec<(u32, Bytes)> {
+    /// Handles an input of a worker; returns the frames sent, by face.
+    pub(crate) fn feed(&mut self, worker: usize, input: Input) -> Vec<(u32, Bytes)> {
         self.nodes[worker].handle(self.now, input);
         self.settle()
     }
 
-    /// Time passes until then.
+    /// Advances the time.
     pub(crate) fn pass(&mut self, end: Instant) -> Vec<(u32, Bytes)> {
         let mut sent = Vec::new();
         while let Some(due) = self.nodes.iter().filter_map(Node::deadline).min()
@@ -99,12 +98,12 @@ impl Several {
         sent
     }
 
-    /// One thing happens to a worker, which does not follow it up yet: a driver hands over all that came in a turn first.
+    /// Handles an input of a worker without polling it: a driver first passes all inputs of a turn.
     pub(crate) fn note(&mut self, worker: usize, input: Input) {
         self.nodes[worker].handle(self.now, input);
     }
 
-    /// So many steps of any worker, in an order that is drawn: one follows up what happened, or takes one message.
+    /// Takes random steps: a worker is polled, or takes one message.
     pub(crate) fn step(&mut self, steps: usize) {
         for _ in 0..steps {
             match self.draw(2) {
@@ -117,7 +116,7 @@ impl Several {
         }
     }
 
-    /// Until nothing is left to be done or carried.
+    /// Runs until there is no output and no message.
     pub(crate) fn settle(&mut self) -> Vec<(u32, Bytes)> {
         loop {
             (0..self.nodes.len()).for_each(|worker| self.drain(worker));
@@ -129,7 +128,7 @@ impl Several {
         }
     }
 
-    /// One worker takes the first message of another; `None` if there is no message.
+    /// Delivers one message between workers; `None` without messages.
     fn carry(&mut self) -> Option<()> {
         let (workers, mut all) = (self.nodes.len(), Vec::new());
         for way in 0..workers * workers {
@@ -165,7 +164,7 @@ impl Several {
         }
     }
 
-    /// What was dropped since this was last asked, by reason.
+    /// Reasons of the drops since the last call.
     pub(crate) fn dropped(&mut self) -> Vec<DropReason> {
         self.drops.sort_unstable();
         std::mem::take(&mut self.drops)

@@ -6,7 +6,7 @@ use crate::face::{
     Authority, FaceError, FaceId, FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions,
 };
 use recoup_forwarder::face::{Marking, Recovery};
-use recoup_forwarder::management::{FaceDescription, FaceOrder, FaceRefusal, FaceSettings, Notice};
+use recoup_forwarder::management::{FaceDescription, FaceOrder, FaceSettings, Notice, OrderError};
 use recoup_transport::management::Persistency;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -38,7 +38,7 @@ impl Driver {
         uri: &str,
         local_uri: Option<&str>,
         settings: &FaceSettings,
-    ) -> Result<FaceId, FaceRefusal> {
+    ) -> Result<FaceId, OrderError> {
         let uri = canonical(uri)?;
         let interface = interface(&uri, local_uri)?;
         check(settings, &uri)?;
@@ -55,9 +55,9 @@ impl Driver {
             false => self.keep(&uri),
         };
         let face = opened.map_err(|error| match error {
-            FaceError::TooMany { .. } => FaceRefusal::TooMany,
-            FaceError::Uri(_) => FaceRefusal::Malformed,
-            _ => FaceRefusal::Unreachable,
+            FaceError::TooMany { .. } => OrderError::TooMany,
+            FaceError::Uri(_) => OrderError::Malformed,
+            _ => OrderError::Unreachable,
         })?;
         let usual = match uri.is_shared() {
             true => Persistency::Permanent,
@@ -71,11 +71,11 @@ impl Driver {
         Ok(face)
     }
 
-    fn update(&mut self, id: FaceId, settings: &FaceSettings) -> Result<FaceId, FaceRefusal> {
-        let face = self.faces.get(&id).ok_or(FaceRefusal::Gone)?;
+    fn update(&mut self, id: FaceId, settings: &FaceSettings) -> Result<FaceId, OrderError> {
+        let face = self.faces.get(&id).ok_or(OrderError::Gone)?;
         check(settings, &face.uri)?;
         if settings.persistency.is_some_and(|wanted| !face.can_become(wanted)) {
-            return Err(FaceRefusal::Fixed);
+            return Err(OrderError::Fixed);
         }
         self.set(id, settings);
         Ok(id)
@@ -151,7 +151,7 @@ impl Face {
         } else if let Some(before) = self.marking.or(marks.map(|_| Marking::default())) {
             self.marking = Some(Marking {
                 interval: settings.marking_interval.unwrap_or(before.interval),
-                threshold_octets: settings.marking_threshold.unwrap_or(before.threshold_octets),
+                threshold_bytes: settings.marking_threshold.unwrap_or(before.threshold_bytes),
             });
         }
         match settings.reliable {
@@ -229,13 +229,13 @@ impl Face {
 }
 
 /// A face that can be opened without asking anybody for an address.
-fn canonical(text: &str) -> Result<FaceUri, FaceRefusal> {
-    let uri: FaceUri = text.parse().map_err(|_| FaceRefusal::Malformed)?;
+fn canonical(text: &str) -> Result<FaceUri, OrderError> {
+    let uri: FaceUri = text.parse().map_err(|_| OrderError::Malformed)?;
     let resolved = |to: &Authority| {
         let host = to.host.split('%').next().unwrap_or_default();
         let all = host.parse::<IpAddr>().ok().and_then(|_| to.resolve().ok());
         let first = all.and_then(|all| all.first().copied()).filter(|first| first.port() != 0);
-        first.ok_or(FaceRefusal::Malformed)
+        first.ok_or(OrderError::Malformed)
     };
     Ok(match &uri {
         uri if uri.is_medium() => uri.clone(),
@@ -244,26 +244,26 @@ fn canonical(text: &str) -> Result<FaceUri, FaceRefusal> {
         FaceUri::WebSocket(to, path) => {
             FaceUri::WebSocket(Authority::from(resolved(to)?), path.clone())
         }
-        _ => return Err(FaceRefusal::Unsupported),
+        _ => return Err(OrderError::Unsupported),
     })
 }
 
 /// The interface that a face is to be on. Ethernet needs one, groups may have one, and others find their way by themselves.
-fn interface(uri: &FaceUri, local_uri: Option<&str>) -> Result<Option<String>, FaceRefusal> {
-    let local = local_uri.map(str::parse).transpose().map_err(|_| FaceRefusal::Malformed)?;
+fn interface(uri: &FaceUri, local_uri: Option<&str>) -> Result<Option<String>, OrderError> {
+    let local = local_uri.map(str::parse).transpose().map_err(|_| OrderError::Malformed)?;
     match (uri, local) {
         (uri, Some(FaceUri::Dev(name))) if uri.is_medium() => Ok(Some(name)),
-        (_, Some(_)) | (FaceUri::Ether(_), None) => Err(FaceRefusal::Unsupported),
+        (_, Some(_)) | (FaceUri::Ether(_), None) => Err(OrderError::Unsupported),
         (_, None) => Ok(None),
     }
 }
 
 /// Whether a face that leads there can be like that.
-fn check(settings: &FaceSettings, uri: &FaceUri) -> Result<(), FaceRefusal> {
+fn check(settings: &FaceSettings, uri: &FaceUri) -> Result<(), OrderError> {
     let is_short = settings.mtu.is_some_and(|mtu| mtu < LEAST_MTU as u64);
     // Neighbours that share a link have no numbers in common.
     let is_unfit = settings.reliable == Some(true) && uri.is_shared();
-    if is_short || is_unfit { Err(FaceRefusal::Unsupported) } else { Ok(()) }
+    if is_short || is_unfit { Err(OrderError::Unsupported) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -279,10 +279,10 @@ mod tests {
         assert_eq!(read("udp://192.0.2.7").as_deref(), Ok("udp4://192.0.2.7:6363"));
         assert_eq!(read("tcp6://[2001:db8::1]:7").as_deref(), Ok("tcp6://[2001:db8::1]:7"));
         for text in ["udp://example.net", "udp4://192.0.2.7:0", "tcp4://[::1]", "nonsense"] {
-            assert_eq!(read(text), Err(FaceRefusal::Malformed), "{text}");
+            assert_eq!(read(text), Err(OrderError::Malformed), "{text}");
         }
-        assert_eq!(read("unix:///x"), Err(FaceRefusal::Unsupported));
-        assert_eq!(read("dev://eth0"), Err(FaceRefusal::Unsupported));
+        assert_eq!(read("unix:///x"), Err(OrderError::Unsupported));
+        assert_eq!(read("dev://eth0"), Err(OrderError::Unsupported));
     }
 
     #[test]
@@ -291,11 +291,11 @@ mod tests {
         let (station, group) = ("ether://[02:00:00:00:00:01]", "udp4://224.0.23.170:56363");
         for uri in [station, group] {
             assert_eq!(on(uri, Some("dev://eth0")), Ok(Some("eth0".into())));
-            assert_eq!(on(uri, Some("eth0")), Err(FaceRefusal::Malformed));
-            assert_eq!(on(uri, Some("udp4://192.0.2.1")), Err(FaceRefusal::Unsupported));
+            assert_eq!(on(uri, Some("eth0")), Err(OrderError::Malformed));
+            assert_eq!(on(uri, Some("udp4://192.0.2.1")), Err(OrderError::Unsupported));
         }
-        assert_eq!((on(station, None), on(group, None)), (Err(FaceRefusal::Unsupported), Ok(None)));
-        assert_eq!(on("udp4://192.0.2.7", Some("dev://eth0")), Err(FaceRefusal::Unsupported));
+        assert_eq!((on(station, None), on(group, None)), (Err(OrderError::Unsupported), Ok(None)));
+        assert_eq!(on("udp4://192.0.2.7", Some("dev://eth0")), Err(OrderError::Unsupported));
     }
 
     fn driver() -> Driver {
@@ -311,7 +311,7 @@ mod tests {
             driver.create(group, Some(local), settings)
         };
         let reliable = FaceSettings { reliable: Some(true), ..usual.clone() };
-        assert_eq!(create("dev://no-such-if", &reliable), Err(FaceRefusal::Unsupported));
+        assert_eq!(create("dev://no-such-if", &reliable), Err(OrderError::Unsupported));
         let face = create("dev://no-such-if", &usual).unwrap();
         assert_eq!(create("dev://no-such-if", &usual), Ok(face));
         assert_ne!(create("dev://none-either", &usual), Ok(face));
@@ -319,9 +319,9 @@ mod tests {
         let shorter = FaceSettings { mtu: Some(1_400), ..usual.clone() };
         assert_eq!(driver.update(face, &shorter), Ok(face));
         assert_eq!(driver.describe(face).unwrap().mtu, 1_400);
-        assert_eq!(driver.update(face, &reliable), Err(FaceRefusal::Unsupported));
+        assert_eq!(driver.update(face, &reliable), Err(OrderError::Unsupported));
         driver.obey(FaceOrder::Destroy { face });
-        assert_eq!(driver.update(face, &shorter), Err(FaceRefusal::Gone));
+        assert_eq!(driver.update(face, &shorter), Err(OrderError::Gone));
     }
 
     #[test]
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(left.persistency, Persistency::OnDemand);
         driver.sweep(late, &|_| Default::default());
         assert_eq!(driver.faces().count(), 0);
-        assert_eq!(wants(&mut driver, Persistency::Persistent), Err(FaceRefusal::Gone));
+        assert_eq!(wants(&mut driver, Persistency::Persistent), Err(OrderError::Gone));
     }
 
     #[test]
@@ -389,10 +389,10 @@ mod tests {
         let wish =
             |persistency| FaceSettings { persistency: Some(persistency), ..Default::default() };
         let ours = driver.create("udp4://127.0.0.1:9", None, &FaceSettings::default()).unwrap();
-        assert_eq!(driver.update(ours, &wish(Persistency::OnDemand)), Err(FaceRefusal::Fixed));
+        assert_eq!(driver.update(ours, &wish(Persistency::OnDemand)), Err(OrderError::Fixed));
         assert_eq!(driver.update(ours, &wish(Persistency::Permanent)), Ok(ours));
         let (end, _other) = crate::memory::pair(1 << 16).unwrap();
         let theirs = driver.attach(end, false).unwrap();
-        assert_eq!(driver.update(theirs, &wish(Persistency::Permanent)), Err(FaceRefusal::Fixed));
+        assert_eq!(driver.update(theirs, &wish(Persistency::Permanent)), Err(OrderError::Fixed));
     }
 }

@@ -3,7 +3,7 @@ use super::*;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, Recovery};
 use recoup_forwarder::limits::FaceLimits;
-use recoup_forwarder::management::{FaceDescription, FaceRefusal, Notice};
+use recoup_forwarder::management::{FaceDescription, Notice, OrderError};
 use recoup_forwarder::node::{Input, Machine, Node, RouteChange};
 use recoup_packet::interest::Interest;
 use recoup_transport::management::{LinkType, Persistency};
@@ -42,7 +42,7 @@ fn notices() -> [Notice; 8] {
         Notice::Channels(vec!["udp4://0.0.0.0:6363".into(), "unix:///run/nfd/nfd.sock".into()]),
         Notice::FaceKnown { face, description },
         Notice::FaceMade { ticket: 5, outcome: Ok(face) },
-        Notice::FaceMade { ticket: 6, outcome: Err(FaceRefusal::TooMany) },
+        Notice::FaceMade { ticket: 6, outcome: Err(OrderError::TooMany) },
         Notice::FaceGone { face },
         Notice::Strategy { prefix: "/a".parse().unwrap(), text: Some("multicast".into()) },
         Notice::Strategy { prefix: "/a".parse().unwrap(), text: None },

@@ -64,7 +64,7 @@ impl ChannelModel {
         let wrong = |field| move |source| ChannelError { field, source };
         Ok(Self {
             rate_bits: plan.rate_bits,
-            limit: QueueLimit { packets: plan.queue_packets, octets: plan.queue_octets },
+            limit: QueueLimit { packets: plan.queue_packets, bytes: plan.queue_octets },
             reorder: plan.reorder,
             order: plan.order,
             delay_nanos: u64::try_from(plan.delay.as_nanos()).unwrap_or(u64::MAX),

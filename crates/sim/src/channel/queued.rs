@@ -25,8 +25,8 @@ struct Waiting<L> {
 }
 
 impl<L: Load> Load for Waiting<L> {
-    fn octets(&self) -> u32 {
-        self.frame.octets()
+    fn bytes(&self) -> u32 {
+        self.frame.bytes()
     }
 }
 
@@ -92,7 +92,7 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     /// Queued frames and bytes.
     pub fn waiting(&self) -> (u64, u64) {
         let (frames, octets) = self.channel.waiting();
-        (self.queue.packets() + frames, self.queue.octets() + octets)
+        (self.queue.packets() + frames, self.queue.bytes() + octets)
     }
 
     /// The frames that are inside, in no particular order.

@@ -9,7 +9,7 @@ use recoup_transport::time::Duration;
 struct Frame(u64, u32);
 
 impl Load for Frame {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         self.1
     }
 }

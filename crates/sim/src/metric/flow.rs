@@ -133,7 +133,7 @@ impl Flow {
         ours.lost_by_order += theirs.lost_by_order;
         ours.repaired += theirs.repaired;
         ours.false_alarms += theirs.false_alarms;
-        ours.false_refusals += theirs.false_refusals;
+        ours.spurious_nacks += theirs.spurious_nacks;
         ours.recovery.add(&theirs.recovery);
         ours.marks += theirs.marks;
         ours.nacks += theirs.nacks;
@@ -145,7 +145,7 @@ impl Flow {
         ours.nacks_congestion += theirs.nacks_congestion;
         ours.duplicates += theirs.duplicates;
         ours.rejected += theirs.rejected;
-        ours.wire_octets += theirs.wire_octets;
+        ours.wire_bytes += theirs.wire_bytes;
         ours.left_out += theirs.left_out;
         ours.withdrawn += theirs.withdrawn;
         self.moves.satisfaction.merge(&other.moves.satisfaction);
@@ -180,7 +180,7 @@ impl Flow {
 
     /// Data packets per active time.
     pub(super) fn throughput_bps(&self) -> Option<f64> {
-        self.rate(self.counts.wire_octets)
+        self.rate(self.counts.wire_bytes)
     }
 
     /// Mean of the window over time.
@@ -225,7 +225,7 @@ impl Flow {
         for (what, unit, count) in [
             ("segments", "segments", counts.segments),
             ("content_octets", "octets", counts.content_bytes),
-            ("packet_octets", "octets", counts.wire_octets),
+            ("packet_octets", "octets", counts.wire_bytes),
             ("interests", "", counts.interests),
             ("network_interests", "", self.left),
             ("retransmissions", "", counts.retransmissions),

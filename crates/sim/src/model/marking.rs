@@ -19,15 +19,15 @@ pub fn parse(text: &str) -> Result<Option<Marking>, SpecError> {
 fn codel(mut spec: Spec<'_>) -> Result<Option<Marking>, SpecError> {
     let default = Marking::default();
     let expected = "a number of bytes, such as 65536, 64KiB or 64kB";
-    let threshold_octets = spec.take("threshold", default.threshold_octets, expected, octets)?;
+    let threshold_bytes = spec.take("threshold", default.threshold_bytes, expected, bytes)?;
     let least = Duration::from_micros(1);
     let interval = spec.duration("interval", default.interval, least)?;
     spec.finish()?;
-    Ok(Some(Marking { threshold_octets, interval }))
+    Ok(Some(Marking { threshold_bytes, interval }))
 }
 
 /// Reads a number of bytes with or without a unit.
-fn octets(text: &str) -> Option<u64> {
+fn bytes(text: &str) -> Option<u64> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(split);
     let factor = match unit.trim() {
@@ -49,11 +49,11 @@ mod tests {
     fn thresholds_are_understood_with_their_units() {
         assert_eq!(parse("none"), Ok(None));
         assert_eq!(parse("codel"), Ok(Some(Marking::default())));
-        for (text, threshold_octets) in
+        for (text, threshold_bytes) in
             [("codel(threshold=64KiB)", 65_536), ("codel(threshold=64kB)", 64_000)]
         {
             let interval = Duration::from_millis(100);
-            assert_eq!(parse(text), Ok(Some(Marking { threshold_octets, interval })));
+            assert_eq!(parse(text), Ok(Some(Marking { threshold_bytes, interval })));
         }
         for text in ["codel(threshold=many)", "codel(threshold=1GB)", "red"] {
             assert!(parse(text).is_err(), "{text}");

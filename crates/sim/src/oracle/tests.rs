@@ -75,7 +75,7 @@ impl Bench {
         let received = Event::Received {
             segment,
             content_bytes: 1,
-            wire_octets: 1,
+            wire_bytes: 1,
             rtt: ms(1).into(),
             delay: ms(1).into(),
             transmissions: 1,

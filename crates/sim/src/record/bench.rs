@@ -157,9 +157,9 @@ impl<'a, O: Observer> Feed<'a, O> {
         (rtt_ms, delay_ms): (u64, u64),
     ) -> &mut Self {
         let (rtt, delay) = (ms(rtt_ms).into(), ms(delay_ms).into());
-        let (content_bytes, wire_octets) = (1000, 1250);
+        let (content_bytes, wire_bytes) = (1000, 1250);
         let event =
-            Event::Received { segment, content_bytes, wire_octets, rtt, delay, transmissions };
+            Event::Received { segment, content_bytes, wire_bytes, rtt, delay, transmissions };
         self.event(application, event)
     }
 

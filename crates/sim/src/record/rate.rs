@@ -61,10 +61,10 @@ impl Goodput {
         };
         match report {
             Report::Event(Event::Sent { .. }) => consumer.is_active = true,
-            Report::Event(Event::Received { content_bytes, wire_octets, .. }) => {
+            Report::Event(Event::Received { content_bytes, wire_bytes, .. }) => {
                 consumer.segments += 1;
                 consumer.content_octets += u64::from(*content_bytes);
-                consumer.packet_octets += u64::from(*wire_octets);
+                consumer.packet_octets += u64::from(*wire_bytes);
             }
             Report::Done(_) => consumer.is_ending = true,
             _ => {}

@@ -70,13 +70,13 @@ impl Segments {
                     open.timeouts += 1;
                 }
             }
-            Event::Received { segment, content_bytes, wire_octets, rtt, delay, .. } => {
+            Event::Received { segment, content_bytes, wire_bytes, rtt, delay, .. } => {
                 let come = Come {
                     at: now,
                     rtt: rtt.into(),
                     delay: delay.into(),
                     content_octets: content_bytes,
-                    packet_octets: wire_octets,
+                    packet_octets: wire_bytes,
                 };
                 if let Some(open) = self.open.remove(&(application, segment)) {
                     self.push(application, segment, &open, Some(&come));

@@ -56,7 +56,7 @@ pub(super) struct Borne {
 }
 
 impl Load for Borne {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         self.octets
     }
 }

@@ -280,7 +280,7 @@ pub(super) fn lived(rng: Rng, life: u32) -> Rng {
 
 /// Attributes of a face, from the channel behind it.
 pub(super) fn attributes(plan: &ChannelPlan) -> FaceAttributes {
-    let limit = QueueLimit { packets: plan.queue_packets, octets: plan.queue_octets };
+    let limit = QueueLimit { packets: plan.queue_packets, bytes: plan.queue_octets };
     // An invalid plan was rejected earlier.
     let marking = marking::parse(&plan.marking).unwrap_or_default();
     let recovery = plan.recovery.parse().unwrap_or_default();

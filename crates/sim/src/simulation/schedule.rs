@@ -47,7 +47,7 @@ impl Simulation {
         let capacity = Capacity {
             sending_bits: known(there.rate_bits),
             receiving_bits: known(back.rate_bits),
-            overhead_octets: there.overhead_octets,
+            overhead_bytes: there.overhead_octets,
             other_sending_bits: self.lanes[lane].others.bits,
             other_receiving_bits: self.lanes[lane ^ 1].others.bits,
         };

@@ -271,7 +271,7 @@ impl Request {
             Event::Received {
                 segment,
                 content_bytes: data.content().len() as u32,
-                wire_octets: data.encoded_len() as u32,
+                wire_bytes: data.encoded_len() as u32,
                 rtt: rtt.into(),
                 delay: now.since(asked.first).into(),
                 transmissions: asked.transmissions,

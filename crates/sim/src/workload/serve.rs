@@ -55,7 +55,7 @@ struct Blank {
 impl Library for Blank {
     fn open(&mut self, path: &Name) -> Option<Opened> {
         path.is_empty().then(|| Opened {
-            source: Box::new(Zeros { octets: self.octets }),
+            source: Box::new(Zeros { bytes: self.octets }),
             version: self.version,
             suffix: None,
             mtime_ns: None,

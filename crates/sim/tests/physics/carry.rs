@@ -17,7 +17,7 @@ pub(crate) struct Frame {
 }
 
 impl Load for Frame {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         self.octets
     }
 }

@@ -100,11 +100,8 @@ fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
 /// Besides all disciplines by their names.
 const SCHEDULERS: [&str; 2] = ["max-min(share=flow,gain=1)", "drr(share=flow,quantum=500)"];
 /// Those that have so little room that they drop.
-const NARROW: [&str; 3] = [
-    "fifo(packets=5)",
-    "max-min(flow-queue=4,packets=12,flows=3)",
-    "drr(flow-queue=4,octets=9000)",
-];
+const NARROW: [&str; 3] =
+    ["fifo(packets=5)", "max-min(flow-queue=4,packets=12,flows=3)", "drr(flow-queue=4,bytes=9000)"];
 
 /// How some nodes, or single links, share what leaves; not always alike at both ends.
 fn schedulers(dice: &mut Dice, network: &mut Network, is_gentle: bool) {

@@ -39,7 +39,7 @@ fn receive_all(now: Instant, end: &mut End, sent: &[(Tag, Option<u64>)]) {
 
 fn send(now: Instant, end: &mut End, packet: u64) -> Tag {
     let (kind, lifetime) = (FrameKind::Interest, Some(Duration::from_secs(4)));
-    let sending = Sending { kind, octets: 1_000, lifetime, packet, alone: true, room_octets: 400 };
+    let sending = Sending { kind, bytes: 1_000, lifetime, packet, alone: true, free_bytes: 400 };
     end.send(now, &packet, &sending)
 }
 

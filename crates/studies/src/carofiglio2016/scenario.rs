@@ -107,7 +107,7 @@ pub(super) const RINGS: [&str; 2] = ["8192", "65536"];
 /// The axis of rings; both radio links have one.
 fn rings() -> String {
     let fields = |slots: &'static str| {
-        let octets = "octets=268435456";
+        let octets = "bytes=268435456";
         let link =
             |link: &str| format!("\"links.{link}.recovery\" = \"wldr(ring={slots},{octets})\"\n");
         (slots, ["consumer-ap1", "ap2-producer"].map(link).concat())

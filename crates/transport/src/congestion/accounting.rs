@@ -1,33 +1,31 @@
-//! What counts against a window: `outstanding` or `span`.
+//! Segments that count against a window: `outstanding` or `span`.
 //!
-//! `outstanding` counts the Interests that await an answer, as RFC 6675 counts what is in the pipe.
-//! Where every Data says which segment it is, that is what the network holds, so it is the default: one
-//! missing segment does not keep others from being asked for.
+//! `outstanding` counts the Interests that await an answer, as RFC 6675 counts the pipe. Every Data carries its
+//! segment number, so this is what the network holds. It is the default: one missing segment does not block others.
 //!
-//! `span` counts the segments from the lowest missing one to the highest asked for, as TCP counts what
-//! is between `SND.UNA` and `SND.NXT`. One missing segment then stops everything a window further on,
-//! until it is repaired or its timer expires. It is there because the studies that carried TCP over to
-//! named data mean it: what they report of fast recovery against timers (udugama2013, Fig. 4) is seen
-//! with `span` and mostly not with `outstanding`, where a hole costs little. With `span` alone, fast
-//! recovery inflates its window by what arrives beyond the hole: the span does not shrink, although the
-//! network holds less.
+//! `span` counts the segments from the lowest missing one to the highest requested one, as TCP counts from `SND.UNA`
+//! to `SND.NXT`. One missing segment blocks all segments beyond a window until it is repaired or its timer expires.
+//! Studies that carried TCP over to named data use it: their results on fast recovery against timers (udugama2013,
+//! Fig. 4) appear with `span` and mostly not with `outstanding`, where a hole costs little. With `span` alone, fast
+//! recovery inflates its window by what arrives beyond the hole: the span does not shrink, although the network holds
+//! less.
 //!
 //! Sources: RFC 9293 section 3.3.1; RFC 6675 section 4 (`SetPipe`); Udugama et al. (2013).
 //!
-//! Differences: segments that are there from an earlier run count in a span they lie in.
-/// What counts against a window.
+//! Differences: segments of an earlier run count in a span that contains them.
+/// Segments that count against a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accounting {
     /// Interests that await an answer.
     #[default]
     Outstanding,
-    /// Segments from the lowest missing one to the highest asked for. What is asked for again does not
-    /// stretch it: up to a window of such Interests may await their answers besides.
+    /// Segments from the lowest missing one to the highest requested one. Retransmissions do not widen it: up to a
+    /// window of them may be in flight besides.
     Span,
 }
 
 impl Accounting {
-    /// The words they are written with.
+    /// Their names in specifications.
     pub(super) const WORDS: [(&str, Self); 2] =
         [("outstanding", Self::Outstanding), ("span", Self::Span)];
 }

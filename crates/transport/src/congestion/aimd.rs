@@ -9,9 +9,9 @@
 //!
 //! Sources: RFC 5681 section 3.1 (equation 3); S. Yang's consumer (2016), designs #1 to #3.
 //!
-//! Differences: those of the skeleton (`windowed`). A round trip adds `step` in all, spread over its
-//! deliveries as step/window each. HyStart++ is off unless asked for: the paper's consumer has none.
-//! The paper begins with a window of 0, which the Data of version discovery makes 1.
+//! Differences: those of `windowed`. A round trip adds `step` in all, spread over its deliveries as step/window each.
+//! HyStart++ is off by default: the paper's consumer has none. The paper begins with a window of 0, which the Data of
+//! version discovery makes 1.
 use super::{AfterTimeout, Conservative, Delivered, Growth, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
@@ -21,7 +21,7 @@ use crate::time::Instant;
 pub struct Aimd {
     /// Segments added in each round trip.
     pub step: f64,
-    /// What a loss leaves of the window, 0 to 1.
+    /// Factor of the window at a loss, 0 to 1.
     pub beta: f64,
 }
 

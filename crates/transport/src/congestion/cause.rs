@@ -1,34 +1,34 @@
 //! The taxonomy of loss: the cause of a lost transmission, with the evidence for it.
 //!
-//! Explicit signals count more than inference. A congestion mark and a Nack (Congestion) are congestion. A loss beside a
-//! queue is congestion, too: the transmissions sent next to it waited nearly as long as any of late, or losses rank with
-//! long delays (a rank-sum test against deliveries, with a normal approximation). Every other loss is random. The fetch loop itself
-//! recognises mobility (a face that is gone, a Nack of MLDR) and spurious detections (Data
-//! that answers the transmission that was judged lost); neither reaches a congestion control as a loss.
+//! Explicit signals count more than inference. A congestion mark and a Nack (Congestion) are congestion. A loss
+//! beside a queue is congestion, too: the transmissions next to it waited nearly as long as any recent one, or losses
+//! rank with long delays. A rank-sum test against deliveries, with a normal approximation, decides on the latter.
+//! Every other loss is random. The fetch loop detects mobility (a face that is gone, an MLDR Nack) and spurious
+//! losses. Neither reaches a congestion control as a loss.
 use super::extreme::Extreme;
 use super::{Loss, LossKind};
 use crate::time::{Duration, Instant};
 
-/// Part of the longest queueing delay of late that tells of a full queue.
+/// Fraction of the longest recent queueing delay that indicates a full queue.
 const FULL: f64 = 0.75;
-/// A queue of fewer packets is none. A buffer may hold a single one.
+/// Minimum length of a queue, packets. A buffer may hold a single one.
 const LEAST_QUEUE: f64 = 0.8;
-/// Rounds before a queue tells anything: the first train queues behind itself.
+/// Rounds before a queue is judged: the first train queues behind itself.
 const FIRST_ROUNDS: u64 = 3;
-/// Losses over which ranks fade, and the least number of losses that tells.
+/// Losses over which ranks decay, and the minimum number of losses for a judgement.
 const RANKED: (f64, f64) = (48.0, 8.0);
-/// Delays that a loss is ranked among: their number, their distance in send order, and how many are enough.
+/// Delays among which a loss is ranked: their number, their distance in send order, and the minimum number.
 const AMONG: (u64, u64, f64) = (48, 3, 16.0);
-/// Deliveries with which a loss is compared: their number, and how far before it they may lie in send order. A queue that
-/// grows slowly and is drained at once ranks most packets high, lost or not.
+/// Deliveries with which a loss is compared: their number, and their maximum distance before it in send order. A
+/// queue that grows slowly and is drained at once ranks most packets high, lost or not.
 const CONTROLS: (u64, u64) = (4, 1024);
-/// So many standard deviations above the mean of deliveries tell that losses rank with long delays.
+/// Standard deviations above the mean of deliveries at which losses rank with long delays.
 const RANKS_HIGH: f64 = 2.5;
-/// Least rank of a loss that is congestion for that reason.
+/// Minimum rank of such a loss.
 const LEAST_RANK: f64 = 0.6;
 /// Transmissions whose queueing delay is remembered.
 const REMEMBERED: usize = 4096;
-/// How far away a neighbour in send order may be.
+/// Maximum distance of a neighbour in send order.
 const NEIGHBOURHOOD: u64 = 8;
 
 /// The cause of a lost transmission.
@@ -36,7 +36,7 @@ const NEIGHBOURHOOD: u64 = 8;
 pub enum LossCause {
     /// A queue overflows or is about to: the window is too large.
     Congestion(Evidence),
-    /// A link lost it: the window is as right as before.
+    /// A link lost the packet: the window is right as it is.
     Random,
     /// A node moved.
     Mobility,
@@ -44,34 +44,34 @@ pub enum LossCause {
     Spurious,
 }
 
-/// What speaks for congestion.
+/// Evidence of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Evidence {
     /// A congestion mark.
     Mark,
     /// A Nack with reason Congestion.
     Nack,
-    /// The transmissions next to it waited in a queue.
+    /// The neighbouring transmissions waited in a queue.
     Queue {
-        /// For so long, seconds.
+        /// Their queueing delay, seconds.
         delay: f64,
-        /// The longest queueing delay of late, seconds.
+        /// The longest recent queueing delay, seconds.
         longest: f64,
     },
-    /// Losses of late rank with long queueing delays, and this one does.
+    /// Recent losses rank with long queueing delays, and so does this one.
     Rank,
-    /// The round trip is so short that a process that waits hides any queue.
+    /// The round trip is so short that process scheduling hides any queue.
     ShortPath,
 }
 
-/// Queueing delays of late, by send order.
+/// Recent queueing delays, by send order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Queues {
     longest: Extreme,
     recent: Vec<(u64, f64)>,
-    /// Sum of the ranks of losses, each less the mean rank of its controls, and their number; both fade.
+    /// Sum of the ranks of losses, each less the mean rank of its controls, and their number; both decay.
     ranks: (f64, f64),
-    /// Sources that answer: so many neighbours on each side may include one of the same source.
+    /// Number of sources. So many neighbours on each side may include one of the same source.
     sources: usize,
 }
 
@@ -81,7 +81,7 @@ impl Queues {
         Self { longest, recent: Vec::new(), ranks: (0.0, 0.0), sources: 1 }
     }
 
-    /// The transmission of that send order waited for so many seconds.
+    /// Records the queueing delay of a transmission, seconds.
     pub(super) fn add(&mut self, now: Instant, order: u64, delay: f64) {
         self.longest.add(now, delay);
         if self.recent.is_empty() {
@@ -92,18 +92,18 @@ impl Queues {
         }
     }
 
-    /// So many sources answer.
+    /// Sets the number of sources.
     pub(super) fn set_sources(&mut self, sources: usize) {
         self.sources = sources;
     }
 
-    /// The delays no longer compare with those to come.
+    /// Discards all delays: they do not compare with later ones.
     pub(super) fn forget(&mut self, now: Instant) {
         self.longest = self.longest.emptied(now);
         self.recent.clear();
     }
 
-    /// The longest delay of the neighbours of a transmission, one for each source on each side, seconds, if any is known.
+    /// Longest delay of the neighbours of a transmission, one for each source on each side, seconds, if any is known.
     pub(super) fn beside(&self, order: u64) -> Option<f64> {
         let of = |order: u64| {
             let (known, delay) = *self.recent.get((order % REMEMBERED as u64) as usize)?;
@@ -114,17 +114,17 @@ impl Queues {
         below.take(self.sources).chain(above.take(self.sources)).reduce(f64::max)
     }
 
-    /// A packet that waits for so many seconds waits in a full queue.
+    /// Whether a queueing delay, in seconds, indicates a full queue.
     pub(super) fn is_full(&self, delay: f64) -> bool {
         delay >= FULL * self.longest.get().unwrap_or(0.0)
     }
 
-    /// A packet waited of late, at so many deliveries per second.
+    /// Whether there was a queue recently, at this many deliveries per second.
     pub(super) fn is_queue(&self, rate: f64) -> bool {
         self.longest.get().unwrap_or(0.0) * rate >= LEAST_QUEUE
     }
 
-    /// Part of the delays of late that are shorter than that beside a transmission; of equal ones half counts.
+    /// Fraction of the recent delays that are shorter than that beside a transmission; equal ones count half.
     fn rank(&self, order: u64) -> Option<f64> {
         let beside = self.beside(order)?;
         let (mut shorter, mut all) = (0.0, 0.0);
@@ -150,7 +150,7 @@ impl Queues {
         (known > 0.0).then(|| sum / known)
     }
 
-    /// Counts the rank of a loss.
+    /// Records the rank of a loss.
     pub(super) fn on_lost(&mut self, loss: &Loss) {
         if matches!(loss.kind, LossKind::Timeout | LossKind::Order)
             && let Some(rank) = self.rank(loss.order)
@@ -161,7 +161,8 @@ impl Queues {
         }
     }
 
-    /// Losses rank with long delays, and this one does: a stall of late made the longest delay longer than the queue is.
+    /// Whether losses rank with long delays, and this one does. A recent stall made the longest delay longer than the
+    /// queue is.
     fn ranks_high(&self, order: u64) -> bool {
         // Variance of a rank, 1/12, and of the mean of its controls.
         let variance = (1.0 + 1.0 / CONTROLS.0 as f64) / 12.0;
@@ -171,7 +172,7 @@ impl Queues {
             && self.rank(order).is_some_and(|rank| rank >= LEAST_RANK)
     }
 
-    /// The cause of a loss after so many rounds, at so many deliveries per second.
+    /// Cause of a loss after this many rounds, at this many deliveries per second.
     pub(super) fn judge(&self, loss: &Loss, rounds: u64, rate: f64) -> LossCause {
         match loss.kind {
             LossKind::Mark => return LossCause::Congestion(Evidence::Mark),
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn losses_that_rank_with_long_delays_are_congestion() {
         let mut queues = Queues::new();
-        // A stall of 100 ms, then a queue of 0 to 3 ms, again and again.
+        // A stall of 100 ms, then queues of 0 to 3 ms.
         queues.add(Instant::ZERO, 1, 0.1);
         let delay = |n: u64| (n % 4) as f64 / 1000.0;
         (2..1000).for_each(|n| queues.add(Instant::ZERO, n, delay(n)));

@@ -18,12 +18,12 @@
 //! A timeout that begins an event makes `dwnd` 0 in both, with `zero-on-loss=any` each event does.
 //!
 //! Differences:
-//! - the window is counted in segments and read as it is, with no averaging of the estimate (the draft
-//!   adapts `gamma`, which neither paper does);
-//! - a round ends with the first Data that answers a transmission sent after it began; its mean is of the
-//!   segments asked for once (Karn), and a round without any changes nothing;
-//! - `update=per-data` applies the whole step at each such Data: the study does not say how often it does,
-//!   and its results were seen in a model that did so;
+//! - the window is counted in segments and read as it is, with no averaging of the estimate (the draft adapts
+//!   `gamma`, which neither paper does);
+//! - a round ends with the first Data that answers a transmission sent after it began; its mean is of segments sent
+//!   once (Karn), and a round without any changes nothing;
+//! - `update=per-data` applies the whole step at each such Data: the study does not state the interval, and its model
+//!   did so;
 //! - `dwnd` grows and shrinks only while the window is in use, or in fast recovery.
 use super::{AfterTimeout, Delivered, WIDEST, WindowPhase, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
@@ -41,27 +41,27 @@ pub struct Compound {
 /// The parameters of [`Compound`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompoundSettings {
-    /// Whose description is followed.
+    /// Publication whose description is followed.
     pub mode: CompoundMode,
-    /// How often the delay window is judged.
+    /// Interval of the updates of the delay window.
     pub update: DelayUpdate,
-    /// Which loss events empty the delay window.
+    /// Loss events that reset the delay window.
     pub zero_on_loss: ZeroOnLoss,
     /// Growth: `alpha · window^k − 1` segments.
     pub alpha: f64,
-    /// What a loss leaves of the whole window with [`CompoundMode::Standard`], 0 to 1.
+    /// Factor of the whole window at a loss with [`CompoundMode::Standard`], 0 to 1.
     pub beta: f64,
     /// Growth: `alpha · window^k − 1` segments.
     pub k: f64,
     /// Segments in queues at which the delay window shrinks.
     pub gamma: f64,
-    /// By how much of these it shrinks.
+    /// Segments by which it shrinks for each of these.
     pub zeta: f64,
     /// Least window, in segments, at which the delay window grows with [`CompoundMode::Standard`].
     pub low_window: f64,
 }
 
-/// Whose description is followed.
+/// Publication whose description is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompoundMode {
     /// Tan et al.
@@ -70,7 +70,7 @@ pub enum CompoundMode {
     Udugama,
 }
 
-/// How often the delay window is judged.
+/// Interval of the updates of the delay window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayUpdate {
     /// Once in each round trip, by its mean.
@@ -79,7 +79,7 @@ pub enum DelayUpdate {
     PerData,
 }
 
-/// Which loss events empty the delay window.
+/// Loss events that reset the delay window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroOnLoss {
     /// Those that begin with a timeout.
@@ -126,7 +126,7 @@ struct Round {
 }
 
 impl Round {
-    /// Takes in a delivery. The mean round trip of the round that it ends, in seconds, if it ends one.
+    /// Records a delivery. If it ends a round: the mean round-trip time of that round, seconds.
     fn on_delivered(&mut self, delivered: &Delivered) -> Option<f64> {
         let mut mean = None;
         if self.end.is_none_or(|end| delivered.order > end) {
@@ -143,17 +143,17 @@ impl Round {
 }
 
 impl Compound {
-    /// A rule that has seen nothing.
+    /// A rule in its initial state.
     pub fn new(settings: CompoundSettings) -> Self {
         Self { settings, dwnd: 0.0, round: Round::default() }
     }
 
-    /// Segments of a `window` that are estimated to wait in queues.
+    /// Estimated number of segments of a `window` that wait in queues.
     fn waiting(window: f64, rtt_s: f64, least: Duration) -> f64 {
         (window * (1.0 - least.as_secs_f64() / rtt_s)).max(0.0)
     }
 
-    /// Judges the delay window by a round trip.
+    /// Updates the delay window for a round trip.
     fn judge(&mut self, window: f64, rtt_s: f64, least: Duration) {
         let CompoundSettings { mode, alpha, k, gamma, zeta, low_window, .. } = self.settings;
         let waiting = Self::waiting(window, rtt_s, least);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_queue_it_grows_once_a_round_by_an_eighth_of_the_window_to_three_quarters() {
+    fn delay_window_grows_each_round_without_a_queue() {
         let mut compound = compound(CompoundMode::Standard);
         // 81^0.75 = 27.
         for order in 1..=10 {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_segments_in_queues_shrink_it_by_as_many() {
+    fn delay_window_shrinks_with_queued_segments() {
         let mut compound = compound(CompoundMode::Standard);
         compound.dwnd = 70.0;
         // 100 · (1 − 40/57) = 29.8; 100 · (1 − 40/60) = 33.3.
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_low_window_only_udugamas_grows() {
+    fn only_udugama_mode_grows_below_low_window() {
         for (mode, grows) in [(CompoundMode::Standard, false), (CompoundMode::Udugama, true)] {
             let mut compound = compound(mode);
             compound.judge(37.0, 0.040, LEAST);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_half_of_the_whole_or_udugamas_delay_window() {
+    fn standard_mode_halves_window_and_udugama_keeps_dwnd() {
         for (mode, dwnd) in [(CompoundMode::Standard, 20.0), (CompoundMode::Udugama, 40.0)] {
             let mut compound = compound(mode);
             compound.dwnd = 40.0;
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn in_fast_recovery_only_udugamas_rule_acts() {
+    fn only_udugama_mode_acts_in_fast_recovery() {
         for (mode, left) in [(CompoundMode::Standard, 50.0), (CompoundMode::Udugama, 0.0)] {
             let mut compound = compound(mode);
             compound.dwnd = 50.0;
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn per_data_each_of_them_moves_it_by_a_whole_step() {
+    fn per_data_update_applies_the_whole_step() {
         let update = DelayUpdate::PerData;
         let mut compound = Compound::new(CompoundSettings { update, ..Default::default() });
         (1..=3).for_each(|order| {

@@ -1,18 +1,17 @@
 //! `cubic(c=0.4,beta=0.7,fast-convergence=false,reno-friendly=true,form=rfc9438,…,hystart=true)`: the
 //! window follows a cubic of the time since the last loss event.
 //!
-//! Sources: RFC 9438 sections 4.1 to 4.7 and 4.10; the latter recommends HyStart++, hence its default.
-//! With `form=ha2008` S. Ha, I. Rhee and L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant" (2008),
-//! Algorithm 1. It looks ahead by the least round-trip time instead of the smoothed one; where the cubic
-//! lies below the window, it still adds a hundredth of a segment each round trip; growth has no bound of
-//! half a window each round trip; in the Reno-friendly region the window grows by both rules, and the
-//! step of Reno's estimate stays as it is once that has passed the last maximum. Its β = 0.2 is what a
-//! loss takes away: `beta=0.8` here, where `beta` is what a loss leaves.
+//! Sources: RFC 9438 sections 4.1 to 4.7 and 4.10. The latter recommends HyStart++, hence its default. With
+//! `form=ha2008`: S. Ha, I. Rhee and L. Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant" (2008), Algorithm 1.
+//! This form uses the minimum round-trip time instead of the smoothed one. Where the cubic lies below the window, the
+//! window still grows by a hundredth of a segment each round trip. Growth has no limit of half a window each round
+//! trip. In the Reno-friendly region the window grows by both rules, and the step of Reno's estimate does not change
+//! above the last maximum. Its β = 0.2 is the fraction removed at a loss: `beta=0.8` here.
 //!
 //! Differences:
-//! - fast convergence (4.7) is off unless asked for, as established consumers of named data have it;
-//! - `ssthresh` derives from the window, not from the flight (4.6 permits it): see the skeleton;
-//! - a timeout is a loss like any other (4.8 would begin anew with K = 0): see the skeleton;
+//! - fast convergence (4.7) is off by default, as in established consumers of named data;
+//! - `ssthresh` derives from the window, not from the flight (4.6 permits it): see `windowed`;
+//! - a timeout is a loss like any other (4.8 would begin anew with K = 0): see `windowed`;
 //! - time during which the window was not in use or at its limit does not count (5.8);
 //! - an epoch begins with the first growth after the reduction has taken effect.
 use super::{Delivered, WIDEST, WindowRule, WindowSettings, Windowed};
@@ -35,17 +34,17 @@ pub struct Cubic {
 pub struct CubicSettings {
     /// How steep the cubic is, segments/s³.
     pub c: f64,
-    /// What a loss leaves of the window, 0 to 1.
+    /// Factor of the window at a loss, 0 to 1.
     pub beta: f64,
-    /// Give way to newcomers: aim lower if the window was still below its last maximum (4.7).
+    /// Fast convergence: aim lower if the window was still below its last maximum (4.7).
     pub fast_convergence: bool,
-    /// Be at least as fast as Reno where round trips are short (4.3).
+    /// Reno-friendly region: at least as fast as Reno (4.3).
     pub reno_friendly: bool,
-    /// After which text.
+    /// Specification of the growth.
     pub form: CubicForm,
 }
 
-/// Which text the growth follows.
+/// Specification of the growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CubicForm {
     /// RFC 9438.
@@ -65,20 +64,20 @@ impl Default for CubicSettings {
     }
 }
 
-/// One stage of congestion avoidance.
+/// A congestion avoidance stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Epoch {
     start: Instant,
     /// Seconds until the cubic reaches `origin` (`K`).
     k: f64,
-    /// Where the cubic is flat, segments.
+    /// Window at the inflection point of the cubic, segments.
     origin: f64,
-    /// What Reno would have (`W_est`), segments.
+    /// Window that Reno would have (`W_est`), segments.
     w_est: f64,
 }
 
 impl Cubic {
-    /// A rule that has seen nothing.
+    /// A rule in its initial state.
     pub fn new(settings: CubicSettings) -> Self {
         Self { settings, w_max: 0.0, cwnd_prior: 0.0, epoch: None }
     }
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_back_at_its_maximum_after_k_seconds() {
+    fn window_reaches_its_maximum_after_k_seconds() {
         // K = ∛((1000 − 700) / 0.4) = 9.09 s.
         let mut cubic = Cubic::default();
         let window = cubic.decrease(Instant::ZERO, 1000.0);
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn where_round_trips_are_short_it_is_as_fast_as_reno() {
+    fn short_round_trips_grow_as_fast_as_reno() {
         // 3·0.3/1.7 = 0.53 segments in each of 50 round trips.
         let mut cubic = Cubic::default();
         let window = cubic.decrease(Instant::ZERO, 100.0);
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_start_that_ended_without_a_loss_is_followed_by_one_segment_each_round_trip() {
+    fn avoidance_after_hystart_adds_one_segment_each_round() {
         // 4.10: K = 0 and W_max = cwnd. Reno is ahead until 0.4·t³ = t/RTT, that is t = 15.8 s here.
         let rtt = Duration::from_millis(10);
         for (seconds, expected) in [(1, 2100.0), (5, 2500.0)] {
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_convergence_aims_lower_only_below_the_last_maximum() {
+    fn fast_convergence_aims_lower_below_the_last_maximum() {
         let settings = CubicSettings { fast_convergence: true, ..CubicSettings::default() };
         let mut cubic = Cubic::new(settings);
         cubic.decrease(Instant::ZERO, 100.0);
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_does_not_count_as_time_for_growth() {
+    fn pause_does_not_count_as_growth_time() {
         let (mut steady, rtt) = (Cubic::default(), Duration::from_millis(100));
         let window = steady.decrease(Instant::ZERO, 1000.0);
         steady.increase(Instant::ZERO, window, &delivered(rtt));
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_at_most_half_a_window_in_one_round_trip() {
+    fn growth_is_limited_to_half_a_window() {
         let mut cubic = Cubic::default();
         let window = cubic.decrease(Instant::ZERO, 1000.0);
         let now = delivered(Duration::ZERO);
@@ -284,7 +283,7 @@ mod tests {
         assert_eq!(cubic.increase(Instant::from_millis(1_000_000), window, &now), 0.5);
     }
 
-    /// As in the paper of 2008, with the β of 0.2 that it takes away.
+    /// The algorithm of 2008, with its β of 0.2.
     fn of_2008(reno_friendly: bool) -> Cubic {
         let form = CubicForm::Ha2008;
         let settings = CubicSettings { beta: 0.8, reno_friendly, form, ..Default::default() };
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn with_the_values_of_2008_a_loss_takes_a_fifth_and_reno_adds_a_third_each_round_trip() {
+    fn values_of_2008_reduce_by_a_fifth() {
         let mut cubic = of_2008(true);
         let window = cubic.decrease(Instant::ZERO, 100.0);
         assert_eq!(window, 80.0);
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn in_2008_renos_step_stays_what_it_is_beyond_the_last_maximum() {
+    fn reno_step_of_2008_is_constant() {
         let rtt = Duration::from_millis(1);
         for (cubic, added) in [(of_2008(true), 1000.0 / 3.0), (Cubic::default(), 990.0)] {
             let mut cubic = cubic;
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn in_2008_a_window_above_the_cubic_still_grows_by_a_hundredth_each_round_trip() {
+    fn window_above_the_2008_cubic_grows_slowly() {
         let mut cubic = of_2008(false);
         let window = cubic.decrease(Instant::ZERO, 100.0);
         let flat = Delivered { min_rtt: Some(Duration::ZERO), ..delivered(Duration::ZERO) };
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn in_2008_it_looks_ahead_by_the_least_round_trip() {
+    fn form_of_2008_looks_ahead_by_minimum_rtt() {
         let mut cubic = of_2008(false);
         let window = cubic.decrease(Instant::ZERO, 1000.0);
         let least = Duration::from_millis(100);

@@ -1,10 +1,10 @@
-//! Delivery-rate sampling: how fast answers arrive, over rounds and over less.
+//! Delivery-rate sampling: the rate of deliveries over rounds and over shorter intervals.
 //!
 //! Source: draft-cheng-iccrg-delivery-rate-estimation. A sample is limited by the longer of the send and the arrival
 //! interval.
 //!
-//! Differences: a round, not a packet, is the unit. What a round delivers was sent in the round before, whose duration is
-//! the send interval. No state is kept for each packet.
+//! Differences: a round, not a packet, is the unit. Deliveries of a round were sent in the round before, whose
+//! duration is the send interval. No state is kept for each packet.
 use super::extreme::Extreme;
 use crate::time::{Duration, Instant};
 
@@ -14,8 +14,8 @@ const ROUNDS: usize = 8;
 const SPANS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(400));
 /// Times at which deliveries are counted, and how many there are in a round trip.
 const MARKS: (usize, f64) = (8, 16.0);
-/// Deliveries that tell a rate.
-const ENOUGH: u64 = 16;
+/// Minimum number of deliveries for a rate.
+const MIN_DELIVERIES: u64 = 16;
 
 /// Rates are deliveries per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct DeliveryRate {
     rounds: [f64; ROUNDS],
     fastest: Extreme,
     lately: Extreme,
-    /// When so many had been delivered; the latest first.
+    /// Times at which the delivery count was recorded, the latest first.
     marks: [(Instant, u64); MARKS.0],
 }
 
@@ -52,16 +52,16 @@ impl DeliveryRate {
         self.rounds[0]
     }
 
-    /// The highest rate of the last eight rounds, if `bursty` of the last 0.8 s as well.
+    /// Highest rate of the last eight rounds; with `bursty`, of the last 0.8 s as well.
     pub(super) fn top(&self, bursty: bool) -> f64 {
         let lately = self.lately.get().filter(|_| bursty).unwrap_or(0.0);
         self.rounds.iter().copied().fold(lately, f64::max)
     }
 
-    /// The rate of late over as little time as tells it; 0 if nothing does.
+    /// Rate over the shortest recent interval with enough deliveries; 0 if there is none.
     pub(super) fn latest(&self) -> f64 {
         let (now, delivered) = self.marks[0];
-        let enough = |(_, before): &&(Instant, u64)| delivered - before >= ENOUGH;
+        let enough = |(_, before): &&(Instant, u64)| delivered - before >= MIN_DELIVERIES;
         let Some((then, before)) = self.marks.iter().find(enough) else { return 0.0 };
         let elapsed = now.since(*then).as_secs_f64();
         if elapsed > 0.0 { (delivered - before) as f64 / elapsed } else { 0.0 }
@@ -72,7 +72,7 @@ impl DeliveryRate {
         self.fastest.get().unwrap_or(0.0)
     }
 
-    /// A segment arrived on a path whose base round trip has so many seconds.
+    /// Records a delivery. `base` is the base round-trip time of the path, seconds.
     pub(super) fn on_delivered(&mut self, now: Instant, base: f64) {
         self.delivered += 1;
         if now.since(self.marks[0].0).as_secs_f64() >= base / MARKS.1 {
@@ -81,7 +81,7 @@ impl DeliveryRate {
         }
     }
 
-    /// A round with so many deliveries has ended.
+    /// Ends a round with this many deliveries.
     pub(super) fn end_round(&mut self, now: Instant, delivered: u64, duration: Duration) {
         let longer = duration.max(self.duration).as_secs_f64();
         self.duration = duration;
@@ -94,7 +94,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The path is another one.
+    /// Resets the rates: the path has changed.
     pub(super) fn forget(&mut self, now: Instant) {
         self.fastest = self.fastest.emptied(now);
         self.lately = self.lately.emptied(now);

@@ -1,4 +1,4 @@
-//! A minimum or a maximum of late, over one to two spans of time.
+//! A windowed minimum or maximum over one to two spans of time.
 //!
 //! Source: the windowed filters of RFC 9002 and of draft-ietf-ccwg-bbr. Difference: two halves instead of the three best
 //! values.
@@ -15,12 +15,12 @@ pub(super) struct Extreme {
 }
 
 impl Extreme {
-    /// The largest or the smallest value.
+    /// A maximum if `largest`, else a minimum.
     pub(super) fn new(largest: bool, span: Duration) -> Self {
         Self { current: None, before: None, since: Instant::ZERO, largest, span }
     }
 
-    /// The same without what it has seen.
+    /// An empty filter of the same kind and span.
     pub(super) fn emptied(&self, now: Instant) -> Self {
         Self { current: None, before: None, since: now, ..*self }
     }

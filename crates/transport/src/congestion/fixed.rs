@@ -1,17 +1,17 @@
-//! `fixed(window=32,accounting=outstanding)`: never changes.
+//! `fixed(window=32,accounting=outstanding)`: a constant window.
 //!
-//! Source: the fixed pipelines of named-data consumers; design #0 of S. Yang's study (2016). With `accounting=span` it is a
-//! pipeline of buffers that are read in order, as that of `ccncat` (CCNx 0.8, `ccn_fetch`): a segment that is missing
-//! stops what comes a window later.
+//! Source: the fixed pipelines of named-data consumers; design #0 of S. Yang's study (2016). With `accounting=span`
+//! it is a pipeline of buffers that are read in order, as that of `ccncat` (CCNx 0.8, `ccn_fetch`): a missing segment
+//! blocks segments beyond a window.
 //!
-//! Differences: it still tells loss events apart, one for each flight, so that the timeout backs off
-//! (else a rise of the round-trip time beyond the timeout would have everything sent twice for ever).
+//! Differences: it separates loss events, one for each flight, so that the timeout backs off. Without that, a rise of
+//! the round-trip time beyond the timeout would duplicate every Interest.
 use super::{Accounting, CongestionControl, Delivered, Loss, RecoveryPoint, WIDEST, sane_limit};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::fmt;
 
-/// The same window for ever, within the limit.
+/// A constant window, within the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fixed {
     size: f64,
@@ -21,7 +21,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// Always `size` segments, but at least 1.
+    /// A window of `size` segments, at least 1.
     pub fn new(size: f64) -> Self {
         let (limit, recovery) = (WIDEST, RecoveryPoint::default());
         Self { size: sane_limit(size), limit, accounting: Accounting::Outstanding, recovery }

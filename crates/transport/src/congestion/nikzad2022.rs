@@ -1,16 +1,16 @@
 //! `nikzad2022(ndnsim=false)`: one segment wider in each round trip, back to one at each timeout.
 //!
-//! Source: Nikzad et al. 2022, section 3.2: "additively increases … to the minimum size": the window starts at 1, grows
-//! by 1/window with each Data and falls to 1 with each timeout; no slow start, and no guard that takes several timeouts
-//! for one event. `ndnsim=true` grows by 1 with each Data, literally what ndnSIM's window consumer does.
+//! Source: Nikzad et al. 2022, section 3.2: "additively increases … to the minimum size". The window starts at 1,
+//! grows by 1/window with each Data and falls to 1 with each timeout. There is no slow start, and each timeout is an
+//! event of its own. `ndnsim=true` grows by 1 with each Data, as ndnSIM's window consumer does.
 //!
-//! Differences: Nacks for congestion and marks count as timeouts do; the paper's network has neither.
+//! Differences: congestion Nacks and marks count as timeouts; the paper's network has neither.
 use super::{CongestionControl, Delivered, Loss, WIDEST, sane_limit};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::fmt;
 
-/// The consumer window of the study.
+/// Consumer window of the study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nikzad2022 {
     ndnsim: bool,
@@ -31,7 +31,7 @@ impl CongestionControl for Nikzad2022 {
         self.cwnd.min(self.limit)
     }
 
-    /// There is no slow start.
+    /// Zero: there is no slow start.
     fn ssthresh(&self) -> f64 {
         1.0
     }
@@ -86,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_by_one_in_a_round_trip_or_with_each_data() {
+    fn window_grows_each_round_or_each_data() {
         // 1 → 2 → 2.5 → 2.9
         assert_eq!(after_data("nikzad2022", 3).window(), 2.9);
         assert_eq!(after_data("nikzad2022(ndnsim=true)", 3).window(), 4.0);
     }
 
     #[test]
-    fn each_timeout_brings_it_back_to_one() {
+    fn timeout_resets_the_window_to_one() {
         let mut window = after_data("nikzad2022", 50);
         let (srtt, min_rtt) = (None, None);
         let loss = Loss {

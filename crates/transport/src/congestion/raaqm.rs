@@ -1,17 +1,17 @@
 //! `raaqm(gamma=1,beta=0.5,pmin=0.00001,dp=0.02,samples=30,paths=64)`: a window that each Data may halve, the likelier the
 //! longer its round trip is among the last ones of its path.
 //!
-//! Source: Carofiglio, Gallo, Muscariello, Papalini, "Multipath congestion control in content-centric networks" (2013), as it is
-//! used by Carofiglio et al. 2016: `W += γ/W` per Data; with probability `p = pmin + Δp (R − Rmin)/(Rmax − Rmin)` over the last N
-//! round trips of the path, `W = max(1, β W)`. The constants are those of the authors' simulator; later releases have (β, Δp) =
-//! (0.8, 0.2) and (0.99, 0.003).
+//! Source: "Multipath congestion control in content-centric networks" (Carofiglio et al., 2013). Its use is that of
+//! Carofiglio et al. 2016. Each Data adds `γ/W` to the window `W`. With probability `p` the window becomes `max(1, β
+//! W)`. Over the last N round trips of the path, `p = pmin + Δp (R − Rmin)/(Rmax − Rmin)`. The constants are those of
+//! the authors' simulator. Later releases have (β, Δp) = (0.8, 0.2) and (0.99, 0.003).
 //!
 //! Differences:
-//! - a path is the node that answered (`ProviderId`); Data that says nothing belongs to one path of its own. The paths
-//!   remembered are bounded: the one that has been silent for longest gives way;
-//! - after a timeout the window shrinks once per flight, told apart by send order;
-//! - what the network says it lost by itself, and what moved, is not told to the window at all;
-//! - a round trip is a sample only if its segment was asked for once.
+//! - a path is the node that answered (`ProviderId`); Data without one belongs to a common path. If there are too
+//!   many paths, the one idle for longest is forgotten;
+//! - after a timeout the window shrinks once per flight, by send order;
+//! - losses repaired by the network and losses by mobility do not reach the window;
+//! - a round trip is a sample only if its segment was sent once.
 use super::{CongestionControl, Delivered, Loss, RecoveryPoint, sane_limit};
 use crate::random::Rng;
 use crate::spec::{Spec, SpecError, SpecWriter};
@@ -24,15 +24,15 @@ use std::fmt;
 pub struct RaaqmSettings {
     /// γ: by how much a round trip widens the window, in segments.
     pub gamma: f64,
-    /// β: what a decrease leaves of the window, 0 to 1.
+    /// β: factor of the window at a decrease, 0 to 1.
     pub beta: f64,
     /// Least probability of a decrease, 0 to 1.
     pub p_min: f64,
     /// Δp: how much more likely a decrease is at the longest round trip.
     pub delta_p: f64,
-    /// N: how many round trips are looked back upon; before there are so many, none leads to a decrease.
+    /// N: number of round trips compared. Before there are as many, nothing leads to a decrease.
     pub samples: usize,
-    /// Most paths that are remembered.
+    /// Most paths remembered.
     pub paths: usize,
 }
 
@@ -46,14 +46,14 @@ impl Default for RaaqmSettings {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Path {
     rtts: VecDeque<Duration>,
-    heard: Instant,
+    last_active: Instant,
 }
 
 impl Path {
-    /// Takes in a round trip; where it stands between the shortest (0) and the longest (1) of the last ones, once there
-    /// are enough of them.
+    /// Records a round trip. Its position between the shortest (0) and the longest (1) recent one, once there are
+    /// enough.
     fn place(&mut self, now: Instant, rtt: Duration, samples: usize) -> Option<f64> {
-        self.heard = now;
+        self.last_active = now;
         if self.rtts.len() >= samples {
             self.rtts.pop_front();
         }
@@ -114,10 +114,11 @@ impl Raaqm {
         self.cwnd = (self.cwnd * self.settings.beta).max(1.0);
     }
 
-    /// The path of that label, in the place of the one that was silent for longest if there are too many.
+    /// The path of a label. If there are too many, it replaces the one idle for longest.
     fn path(&mut self, label: Option<u64>) -> &mut Path {
         if self.paths.len() >= self.settings.paths && !self.paths.contains_key(&label) {
-            let oldest = self.paths.iter().min_by_key(|(_, path)| path.heard).map(|(key, _)| *key);
+            let oldest =
+                self.paths.iter().min_by_key(|(_, path)| path.last_active).map(|(key, _)| *key);
             oldest.and_then(|key| self.paths.remove(&key));
         }
         self.paths.entry(label).or_default()
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_shrinks_before_thirty_samples_nor_while_all_are_alike() {
+    fn window_shrinks_only_after_thirty_varying_samples() {
         let mut certain = raaqm("raaqm(pmin=0,dp=1)");
         for order in 0..29 {
             certain.on_delivered(NOW, &delivered(order, order, None));
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flight_of_timeouts_halves_the_window_once() {
+    fn flight_of_timeouts_halves_the_window_once() {
         let mut raaqm = raaqm("raaqm(pmin=0,dp=0)");
         (0..200).for_each(|order| raaqm.on_delivered(NOW, &delivered(order, 10, None)));
         let before = raaqm.window();

@@ -1,32 +1,31 @@
-//! `recoup(init-cwnd=10,beta=0.7)`: tells congestion from other losses, and keeps queues short.
+//! `recoup(init-cwnd=10,beta=0.7)`: distinguishes congestion from other losses, and keeps queues short.
 //!
 //! *Losses.* A loss without a queue is no congestion: the segment is retransmitted and the window stays (`cause.rs`). On a
 //! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
 //! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, or for short objects as fast as
 //! the last train came (`train.rs`), until a queue stands, a loss is congestion, or three rounds bring no higher rate.
 //! Where jitter decides what a queue is, a short one ends start-up only once the rate rises no more.
-//! *Rise.* Within some six rounds the window rises from an empty queue to a standing one, but not beyond twice what is
-//! delivered in a round trip; after rounds without a queue beyond the jitter it accelerates.
-//! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue, delivery
-//! rate · base round trip / (1 − loss). Half of what was taken is given back. *Marks.* A congestion mark drains, and
-//! takes half of the share of answers that are marked (`marks.rs`). *Heavy loss.* If far more is lost than at a small
-//! window, the window becomes what the path delivers (`heavy.rs`). *Compete.* If two drains do not lower the queue,
-//! others fill it: the window follows CUBIC up to half of the bottleneck (`compete.rs`). It tests with a drain whether they
-//! still do, after 4 s and then ever more rarely up to 32 s, and ceases to compete if the queue vanishes twice without
-//! having been full. Meanwhile a loss that a link repaired counts as one if a full queue stood beside it: the queue may be
-//! below that link. The window does not grow beyond 1.25 times what the longest round trip delivers. *Silence.* After a
-//! timeout in a silence the window is 2
-//! until something arrives.
+//! *Rise.* Within some six rounds the window rises from an empty queue to a standing one, but not beyond twice the
+//! deliveries of a round trip. After rounds without a queue beyond the jitter it accelerates.
+//! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue (delivery
+//! rate · base round trip / (1 − loss)). Half of the reduction is undone afterwards. *Marks.* A congestion mark
+//! drains, and removes half of the share of marked answers (`marks.rs`). *Heavy loss.* If far more is lost than at a
+//! small window, the window becomes what the path delivers (`heavy.rs`). *Compete.* If two drains do not lower the
+//! queue, others fill it: the window follows CUBIC up to half of the bottleneck (`compete.rs`). A drain tests whether
+//! they still do, after 4 s and then ever more rarely up to 32 s. Competition ends if the queue vanishes twice
+//! without having been full. Meanwhile a loss that a link repaired counts as one if a full queue stood beside it: the
+//! queue may be below that link. The window does not grow beyond 1.25 times what the longest round trip delivers.
+//! *Silence.* After a timeout in a silence the window is 2 until something arrives.
 //!
 //! Sources: Copa (NSDI 2018) and Nimbus (SIGCOMM 2022) for drains and the detection of competitors; BBR
 //! (draft-ietf-ccwg-bbr) for the end of start-up; RFC 9438 for competition; RFC 9002 for the base round trip; F-RTO
 //! (RFC 5682) for the window after a silence.
 //!
-//! Differences: a queue stands if for half a round trip no sample of a path class lies below a threshold
-//! (`path.rs`, `class.rs`). Of a flow with a high rate the threshold is lower, so that it drains first: that is what makes
-//! flows converge. Jitter and links that deliver in bursts raise it. A rate and a base that belong to another path are
-//! forgotten (`jump.rs`). Within a machine or a local network a process that waits for its processor looks like a queue: if
-//! the base round trip is below 1 ms, the path carries what arrives in 10 ms, its threshold is 10 ms, and nothing is paced.
+//! Differences: a queue stands if for half a round trip no sample of a path class is below a threshold (`path.rs`,
+//! `class.rs`). A flow with a high rate has a lower threshold, so that it drains first, which makes flows converge.
+//! Jitter and links that deliver in bursts raise it. After a change of the path, rate and base are forgotten
+//! (`jump.rs`). Within a machine or a local network a process that waits for its processor looks like a queue. If the
+//! base round trip is below 1 ms, the path carries what arrives in 10 ms. Its threshold is 10 ms, without pacing.
 use super::cubic::Cubic;
 use super::{
     CongestionControl, Delivered, Loss, LossCause, LossKind, RecoveryPoint, WIDEST, sane_limit,
@@ -50,15 +49,15 @@ mod react;
 mod round;
 mod train;
 
-/// The window never falls below this.
+/// Minimum window, segments.
 const LEAST: f64 = 2.0;
 /// Pacing rate over window per round trip: in start-up, and later.
 const GAINS: (f64, f64) = (2.0, 1.25);
-/// Round trips without an answer that are a silence; without any round trip, seconds.
+/// Round trips without an answer that count as silence; without any round trip, seconds.
 const SILENCE: (f64, f64) = (2.0, 0.2);
-/// Timers are no shorter than so many of the longest round trips of late.
+/// Minimum of a timer, in longest recent round trips.
 const PATIENT: f64 = 2.0;
-/// But no longer than this for that reason.
+/// Maximum of that minimum.
 const MOST_PATIENT: Duration = Duration::from_secs(60);
 /// Part of the window that has to be in flight for the window to be in use.
 const IN_USE: f64 = 0.9;
@@ -68,7 +67,7 @@ const IN_USE: f64 = 0.9;
 pub struct RecoupSettings {
     /// Window at the beginning, segments.
     pub init_cwnd: f64,
-    /// What a Nack (Congestion) leaves of the window, 0 to 1.
+    /// Factor of the window at a Nack (Congestion), 0 to 1.
     pub beta: f64,
 }
 
@@ -85,29 +84,29 @@ pub struct Recoup {
     mode: Mode,
     cwnd: f64,
     limit: f64,
-    /// The answer, kept ready: the window within all limits.
+    /// The window within all limits.
     window: f64,
     path: Path,
     bottleneck: Bottleneck,
     train: Train,
     cubic: Cubic,
     recovery: RecoveryPoint,
-    heard: Instant,
+    last_active: Instant,
     /// Window before a silence.
     silenced: Option<f64>,
     calm: Option<Calm>,
-    /// Seconds for which the window competes before it tests whether others still do.
+    /// Seconds of competition before a test whether others still compete.
     patience: f64,
-    /// The window, not the application, decided how much was sent with the last delivery.
+    /// At the last delivery the window, not the application, limited the sending.
     in_use: bool,
-    /// What the path carried when it last met a queue, segments.
+    /// Segments that the path carried at the last queue.
     ceiling: f64,
-    /// When it last ceased to compete, and its window then.
+    /// End of the last competition, and the window then.
     competed: Option<(Instant, f64)>,
 }
 
 impl Recoup {
-    /// A window that has seen nothing.
+    /// A window in its initial state.
     pub fn new(settings: RecoupSettings) -> Self {
         let settings = RecoupSettings { init_cwnd: sane_limit(settings.init_cwnd), ..settings };
         let mut recoup = Self {
@@ -121,7 +120,7 @@ impl Recoup {
             train: Train::default(),
             cubic: Cubic::default(),
             recovery: RecoveryPoint::default(),
-            heard: Instant::ZERO,
+            last_active: Instant::ZERO,
             silenced: None,
             calm: None,
             patience: react::LEAST_PATIENCE,
@@ -149,10 +148,10 @@ impl Recoup {
         self.window = self.cwnd.min(self.limit).max(1.0);
     }
 
-    /// A timer expired while nothing arrived: the next ones only probe.
+    /// Handles a timer that expired in a silence: the next transmissions only probe.
     fn fall_silent(&mut self, now: Instant) {
         let silence = self.path.smoothed().map_or(SILENCE.1, |rtt| SILENCE.0 * rtt);
-        if self.silenced.is_none() && now.since(self.heard).as_secs_f64() > silence {
+        if self.silenced.is_none() && now.since(self.last_active).as_secs_f64() > silence {
             self.silenced = Some(self.cwnd);
             self.cwnd = self.cwnd.min(LEAST);
         }
@@ -170,7 +169,7 @@ impl CongestionControl for Recoup {
 
     fn pacing_rate(&self, remaining: Option<u64>) -> Option<f64> {
         if self.path.is_short() {
-            // No timer is finer than such a round trip.
+            // Timers are not as fine as such a round trip.
             return None;
         }
         let rtt = self.path.smoothed().filter(|rtt| *rtt > 0.0)?;
@@ -189,7 +188,7 @@ impl CongestionControl for Recoup {
     }
 
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
-        self.heard = now;
+        self.last_active = now;
         self.cwnd = self.cwnd.max(self.silenced.take().unwrap_or(0.0));
         self.settle();
         self.in_use = f64::from(delivered.in_flight) + 1.0 >= IN_USE * libm::floor(self.window);
@@ -265,7 +264,7 @@ impl fmt::Display for Recoup {
 mod tests {
     use super::*;
 
-    /// A window of 100 after 198 answers, one each millisecond, over a queue that grows from 0 to 19 ms again and again.
+    /// A window of 100 after 198 answers, one each millisecond, over a queue that grows repeatedly from 0 to 19 ms.
     fn beside_a_queue() -> (Recoup, Instant) {
         let (mut recoup, mut now) = (Recoup::new(RecoupSettings::default()), Instant::ZERO);
         for order in 1..=198 {
@@ -289,7 +288,7 @@ mod tests {
         (recoup, now)
     }
 
-    /// Whether the repair of that transmission narrows the window.
+    /// Whether the repair of that transmission reduces the window.
     fn narrows((mut recoup, now): (Recoup, Instant), order: u64) -> bool {
         let loss = Loss {
             kind: LossKind::Order,
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn repair_beside_a_full_queue_is_congestion_in_competition() {
+    fn repair_beside_a_full_queue_is_congestion() {
         let competing = || {
             let (mut recoup, now) = beside_a_queue();
             recoup.compete(now);

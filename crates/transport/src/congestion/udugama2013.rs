@@ -1,27 +1,28 @@
-//! `udugama2013(flavour=newreno|cubic|compound,…)`: the windows of CCN-NewReno, CCN-Cubic and
-//! CCN-Compound. Each is one of the algorithms here with the values of that study, and prints as such:
-//! a window of 1 that begins with slow start up to 64, grows with every Data, counts the span, and
-//! begins anew after a timeout with half of it as threshold.
+//! `udugama2013(flavour=newreno|cubic|compound,…)`: the windows of CCN-NewReno, CCN-Cubic and CCN-Compound.
+//!
+//! Each is one of the algorithms here with the values of that study, and prints as such. A window of 1 begins with
+//! slow start up to 64, grows with every Data and counts the span. A timeout begins anew, with half of the window as
+//! threshold.
 //!
 //! | flavour | spelled out |
 //! |---|---|
 //! | `newreno` | `aimd(step=1,beta=0.5,…)` |
-//! | `cubic` | `cubic(c=0.4,beta=0.8,form=ha2008,…)`: the study says that a loss takes β = 0.2 away |
+//! | `cubic` | `cubic(c=0.4,beta=0.8,form=ha2008,…)`: a loss removes β = 0.2 in the study |
 //! | `compound` | `compound(mode=udugama,…)` |
 //!
 //! Source: A. Udugama et al. (2013), sections 2 to 4.
 //!
-//! Differences: the study does not state the first threshold (without one the first slow start floods the
-//! queue), nor what exactly counts against the window; `accounting` gives the reason for `span`. Which
-//! losses are one event is told by send order, so that a retransmission lost again is a new one; the
-//! study tells it by the number of the segment. Of its Compound too little is stated: see `compound`.
+//! Differences: the study states neither the first threshold (without one the first slow start overflows the queue)
+//! nor what counts against the window; `accounting` gives the reason for `span`. Losses are grouped into events by
+//! send order, so that a repeated loss of a retransmission begins a new event. The study groups them by segment
+//! number. It specifies its Compound incompletely: see `compound`.
 use super::{
     Accounting, AfterTimeout, CompoundMode, CompoundSettings, Congestion, CubicForm, CubicSettings,
     Growth, WindowSettings, aimd, compound, cubic,
 };
 use crate::spec::{Spec, SpecError};
 
-/// Which of the three windows.
+/// One of the three windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flavour {
     NewReno,

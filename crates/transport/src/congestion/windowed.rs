@@ -1,44 +1,39 @@
-//! What the window-based algorithms have in common: slow start, one reduction per flight, undo.
-//! Each of them fills in a [`WindowRule`]: how to grow beyond slow start and how far to shrink.
+//! Common parts of window-based algorithms: slow start, one reduction per flight, undo.
 //!
-//! Sources: RFC 5681 section 3.1 (slow start, threshold); RFC 6675 section 5 (one reduction per
-//! flight, told apart by what was sent before it); RFC 5681 section 3.2 and RFC 6582 (fast recovery);
-//! S. Yang's consumer (2016), which brought
-//! conservative window adaptation to named data; RFC 7661 (growth only of a window in use); RFC 3522
-//! and 4015 (undo, here once all losses of an event proved spurious); RFC 9406 (the end of slow
-//! start before a loss, with `hystart=true`; see `windowed/hystart.rs`).
+//! Each algorithm implements a [`WindowRule`]: growth after slow start, and reduction.
+//!
+//! Sources: RFC 5681 section 3.1 (slow start, threshold); RFC 6675 section 5 (one reduction per flight); RFC 5681
+//! section 3.2 and RFC 6582 (fast recovery); S. Yang's consumer (2016), which brought conservative window adaptation
+//! to named data; RFC 7661 (growth only of a window in use); RFC 3522 and 4015 (undo, here once all losses of an
+//! event proved spurious); RFC 9406 (the end of slow start before a loss, with `hystart=true`; see
+//! `windowed/hystart.rs`).
 //!
 //! Differences:
-//! - a timeout is treated like any other loss, `cwnd = ssthresh`, not `cwnd = 1` (RFC 5681, 3.1):
-//!   every segment has its own timer, and the others keep arriving; `reset-to-init` goes back to
-//!   the initial window instead;
-//! - with `restart=true` a timeout also lowers the window to what is still in flight, the packet
-//!   conservation of RFC 6937 and, where nothing is left, the restart of RFC 5681, 3.1: after a burst
-//!   overran a buffer, `cwnd = ssthresh` alone would send the next burst into the same buffer;
-//! - events are told apart by send order, not by the number of the segment, so that a retransmission
-//!   lost again begins a new event; `conservative=rec-point` has Yang's condition to the letter (a loss
-//!   is a new event if a segment has arrived whose number is above all that had been asked for at the
-//!   last one), `conservative=off` reduces for every loss;
-//! - the threshold derives from the window, not from what is in flight: timed-out segments have left
-//!   the flight already, and the window only grows while in use;
-//! - "in use" is remembered for one flight: a batch of deliveries handled at once is not slowed down
-//!   because nothing could be sent in between;
-//! - while more is in flight than the window allows (after a reduction) nothing grows; `growth=always`
-//!   has neither of these two conditions, as Yang's consumer;
-//! - `undo=false` leaves out the undo; `rec-point`, which knows no send order, never has it;
+//! - a timeout is treated like any other loss, `cwnd = ssthresh`, not `cwnd = 1` (RFC 5681, 3.1): every segment has
+//!   its own timer, and other segments keep arriving; `reset-to-init` returns to the initial window instead;
+//! - with `restart=true` a timeout also lowers the window to what is in flight (packet conservation, RFC 6937) and,
+//!   where nothing is in flight, restarts (RFC 5681, 3.1). After a burst overran a buffer, `cwnd = ssthresh` alone
+//!   would send the next burst into the same buffer;
+//! - loss events are separated by send order, not by segment number, so that a retransmission lost again begins a new
+//!   event. `conservative=rec-point` has Yang's condition: a loss is a new event if a segment has arrived whose
+//!   number is above all those requested at the last one. `conservative=off` reduces for every loss;
+//! - the threshold derives from the window, not from what is in flight: timed-out segments have left the flight
+//!   already, and the window only grows while in use;
+//! - "in use" is remembered for one flight: a batch of deliveries handled at once is not slowed down because nothing
+//!   could be sent in between;
+//! - while more is in flight than the window allows (after a reduction) nothing grows; `growth=always` has neither of
+//!   these two conditions, as Yang's consumer;
+//! - `undo=false` omits the undo; `rec-point`, which knows no send order, never has it;
 //! - a loss never widens a window of 1, which Yang's `cwnd = ssthresh` (at least 2) would;
-//! - `timeout=slow-start` does after a timeout what RFC 5681, 3.1, says, with half of the window as
-//!   threshold whatever the rule is. A further timeout of the event, in its fast recovery, ends that with
-//!   a window of 1 and the threshold as it is;
-//! - a loss told by the order of arrivals is a loss like any other. With `accounting=outstanding` that is
-//!   all: what arrives leaves room by itself, and what is missing is asked for again as that allows (RFC
-//!   6675; with `restart=true` no faster than in slow start, as RFC 6937's bound has it). With
-//!   `accounting=span` fast recovery follows: RFC 5681, 3.2, and RFC 6582, 3.2, with as many segments of
-//!   inflation at its beginning as Data had come out of order. Nothing grows meanwhile. A further event
-//!   in it takes its part of the threshold, not of the inflated window;
-//! - HyStart++ is for the slow start before the first loss (RFC 9406, 4.3), whether or not
-//!   `init-ssthresh` bounds it; an undo brings it back. Rounds are counted, and round trips compared,
-//!   whether or not the window is in use.
+//! - `timeout=slow-start` follows RFC 5681, 3.1, after a timeout, with half of the window as threshold for each rule.
+//!   A further timeout of the event, in its fast recovery, ends that with a window of 1 and the same threshold;
+//! - an out-of-order loss is a loss like any other. With `accounting=outstanding` that is all: arrivals free the
+//!   window, and missing segments are retransmitted as it allows (RFC 6675; with `restart=true` no faster than in
+//!   slow start, the limit of RFC 6937). With `accounting=span` fast recovery follows: RFC 5681, 3.2, and RFC 6582,
+//!   3.2, inflated at its beginning by the segments received out of order. Nothing grows meanwhile. A further event
+//!   in it reduces the threshold, not the inflated window;
+//! - HyStart++ is for the slow start before the first loss (RFC 9406, 4.3), whether or not `init-ssthresh` limits it;
+//!   an undo restores it. Rounds are counted, and round trips compared, whether or not the window is in use.
 use super::{Accounting, CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, sane_limit};
 use crate::spec::SpecWriter;
 use crate::time::{Duration, Instant};
@@ -54,7 +49,7 @@ pub use settings::{AfterTimeout, Conservative, Growth, WindowSettings};
 /// The lowest slow-start threshold (RFC 5681, equation 4).
 const LOWEST_SSTHRESH: f64 = 2.0;
 
-/// How one algorithm grows and shrinks the window, and all that it remembers.
+/// Growth and reduction of the window of one algorithm, with its state.
 pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     /// The name of the algorithm.
     const NAME: &'static str;
@@ -62,23 +57,21 @@ pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     /// Adds the parameters to the printed spec.
     fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b>;
 
-    /// By how many segments the congestion window grows for one delivery after slow start; finite.
+    /// Segments by which the window grows for one delivery after slow start; finite.
     fn increase(&mut self, now: Instant, cwnd: f64, delivered: &Delivered) -> f64;
 
-    /// How many segments of congestion window a loss event leaves; at most `window`, which is the whole
-    /// before it.
+    /// Congestion window after a loss event, segments; at most `window`, the whole before it.
     fn decrease(&mut self, now: Instant, window: f64) -> f64;
 
-    /// The loss event, told to `decrease` before, began with a timeout.
+    /// The loss event of the last `decrease` began with a timeout.
     fn on_timeout(&mut self) {}
 
-    /// A segment arrived while the whole `window` was in use, or in fast recovery; told before anything
-    /// grows.
+    /// A segment arrived while the whole `window` was in use, or in fast recovery. Called before the window grows.
     fn observe(&mut self, phase: WindowPhase, window: f64, delivered: &Delivered) {
         let _ = (phase, window, delivered);
     }
 
-    /// What the rule adds to the congestion window, segments; finite, 0 or more.
+    /// Segments that the rule adds to the congestion window; finite, 0 or more.
     fn delay_window(&self) -> f64 {
         0.0
     }
@@ -89,14 +82,14 @@ pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     }
 }
 
-/// What a window is doing.
+/// Phase of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowPhase {
-    /// It grows by one segment for each.
+    /// The window grows by one segment for each delivery.
     SlowStart,
-    /// It grows by its rule.
+    /// The window grows by its rule.
     Avoidance,
-    /// It counts the span and is inflated by what arrives beyond a loss.
+    /// The window counts the span and is inflated by what arrives beyond a loss.
     Recovery,
 }
 
@@ -106,9 +99,9 @@ pub struct Windowed<R> {
     settings: WindowSettings,
     state: State<R>,
     limit: f64,
-    /// The answer, kept ready: the learnt window within all limits.
+    /// The window within all limits.
     window: f64,
-    /// Before the last reduction, as long as that may be undone.
+    /// State before the last reduction, while that may be undone.
     episode: Option<Episode<R>>,
     /// The window was in use when the transmission of this order was the latest.
     used_until: Option<u64>,
@@ -117,7 +110,7 @@ pub struct Windowed<R> {
 }
 
 impl<R: WindowRule> Windowed<R> {
-    /// A window that has seen nothing. Settings below 1 count as 1.
+    /// A window in its initial state. Settings below 1 count as 1.
     pub fn new(rule: R, settings: WindowSettings) -> Self {
         let settings = WindowSettings {
             init_cwnd: sane_limit(settings.init_cwnd),
@@ -144,7 +137,7 @@ impl<R: WindowRule> Windowed<R> {
         self.window = self.state.window().min(self.limit).max(1.0);
     }
 
-    /// Whether the window, not the application, decided how much was sent with this delivery.
+    /// Whether this delivery came while the window, not the application, limited the sending.
     fn was_in_use(&mut self, delivered: &Delivered) -> bool {
         let (in_flight, allowed) = (f64::from(delivered.in_flight), libm::floor(self.window));
         if in_flight + 1.0 >= allowed {
@@ -210,14 +203,14 @@ impl<R: WindowRule> Windowed<R> {
         self.settle();
     }
 
-    /// The window without what inflates it: an event in recovery takes its part of this, or a loss would
-    /// widen the window by what had arrived.
+    /// The window without its inflation. An event in recovery reduces this, or a loss would widen the window by what
+    /// had arrived.
     fn deflated(&self) -> f64 {
         let left = self.state.ssthresh + self.state.rule.delay_window();
         if self.state.inflated { self.window.min(left) } else { self.window }
     }
 
-    /// What has arrived beyond a loss lies in the span, but no longer in the network.
+    /// Enters fast recovery: segments beyond a loss lie in the span, but no longer in the network.
     fn begin_recovery(&mut self, loss: &Loss) {
         let by_span = self.settings.accounting == Accounting::Span;
         self.state.inflated = by_span && loss.kind == LossKind::Order;
@@ -237,7 +230,7 @@ impl<R: WindowRule> Windowed<R> {
         self.settle();
     }
 
-    /// Takes note of one more loss of the last event.
+    /// Records one more loss of the last event.
     fn repeat(&mut self, loss: &Loss) {
         match &mut self.episode {
             Some(episode) if undoable(loss) => {
@@ -247,8 +240,8 @@ impl<R: WindowRule> Windowed<R> {
         }
     }
 
-    /// Sends no burst in the place of a lost flight: what timed out is sent again as other segments
-    /// arrive, or, if nothing is left that could arrive, in a new slow start up to the threshold.
+    /// Packet conservation: timed-out segments are retransmitted as other segments arrive, or in a new slow start up
+    /// to the threshold if nothing is in flight. A lost flight does not become a burst.
     fn restart(&mut self, loss: &Loss) {
         let in_flight = f64::from(loss.in_flight).max(self.settings.init_cwnd);
         self.state.cwnd = self.state.cwnd.min(in_flight);
@@ -263,8 +256,8 @@ impl<R: WindowRule> Windowed<R> {
     }
 }
 
-/// A timer may have been too early, and order may have changed on the way; a mark and a Nack mean what
-/// they say.
+/// Whether a loss may prove spurious. A timer may have been too early, and packets may have been reordered; a mark
+/// and a Nack are definite.
 fn undoable(loss: &Loss) -> bool {
     matches!(loss.kind, LossKind::Timeout | LossKind::Order)
 }

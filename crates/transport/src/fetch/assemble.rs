@@ -1,21 +1,21 @@
-//! In-order delivery with a bound on what waits.
+//! In-order delivery with a limit on buffered content.
 //!
-//! Segments that arrive before their turn wait here. What waits, plus what the reader has been
-//! handed and has not taken, plus what is on its way, stays below a limit: a slow reader slows the
-//! window instead of growing memory.
+//! Segments that arrive out of order are buffered here. Buffered content, content that the reader has not consumed,
+//! and content in flight together stay below a limit: a slow reader slows the window (back-pressure) instead of
+//! growing memory.
 use crate::application::Report;
 use bytes::Bytes;
 use recoup_packet::data::Data;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How content leaves the fetch loop.
+/// Order of the delivery of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// As it arrives; the reader knows where each segment belongs.
+    /// In order of arrival; the reader places each segment.
     Unordered,
-    /// In order; the reader reports what it took with `AppInput::Consumed`.
+    /// In order of segments; the reader reports consumed bytes with `AppInput::Consumed`.
     Ordered {
-        /// Most octets that wait, are unread or are on their way.
+        /// Most bytes that are buffered, unread or in flight.
         limit_bytes: u64,
     },
 }
@@ -31,12 +31,12 @@ pub(crate) struct Assembler {
 }
 
 impl Assembler {
-    /// An assembler whose first segment is `first`.
+    /// An assembler that begins at segment `first`.
     pub(crate) fn new(delivery: Delivery, first: u64) -> Self {
         Self { delivery, next: first, waiting: BTreeMap::new(), waiting_bytes: 0, unread_bytes: 0 }
     }
 
-    /// Takes in a segment, each one once, and hands out what is next for the reader.
+    /// Adds a segment, each one once, and delivers the segments that are next for the reader.
     pub(crate) fn take(&mut self, segment: u64, data: &Data, reports: &mut VecDeque<Report>) {
         match self.delivery {
             Delivery::Unordered => {
@@ -65,13 +65,13 @@ impl Assembler {
         self.next += 1;
     }
 
-    /// The reader took `bytes` octets.
+    /// Records that the reader consumed `bytes` bytes.
     pub(crate) fn consumed(&mut self, bytes: u64) {
         self.unread_bytes = self.unread_bytes.saturating_sub(bytes);
     }
 
-    /// There is room for one more segment of `segment_bytes` octets besides `in_flight` others.
-    /// One segment always has room when nothing else is there.
+    /// Whether one more segment of `segment_bytes` bytes fits besides `in_flight` others. One segment always fits if
+    /// there is no other.
     pub(crate) fn has_room(&self, in_flight: u32, segment_bytes: u64) -> bool {
         let Delivery::Ordered { limit_bytes } = self.delivery else {
             return true;
@@ -81,7 +81,7 @@ impl Assembler {
             || (held == 0 && in_flight == 0)
     }
 
-    /// The lowest segment that was not handed out yet, where order matters.
+    /// The lowest segment not delivered yet, for delivery in order.
     pub(crate) fn handed_out(&self) -> Option<u64> {
         matches!(self.delivery, Delivery::Ordered { .. }).then_some(self.next)
     }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use recoup_packet::{data::DataBuilder, name::Name, signature::DigestSigner};
 
-    /// Segments that are handed out when those in `segments` arrive in this order, 10 octets each.
+    /// Segments delivered when those in `segments` arrive in this order, 10 bytes each.
     fn take(assembler: &mut Assembler, segments: &[u64]) -> Vec<u64> {
         let mut reports = VecDeque::new();
         let data = DataBuilder::new(&Name::root()).build(&[0; 10], &DigestSigner);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_takes_nothing_leaves_no_room() {
+    fn unread_content_leaves_no_free_space() {
         let mut assembler = Assembler::new(Delivery::Ordered { limit_bytes: 30 }, 0);
         assert!(assembler.has_room(2, 10));
         assert!(!assembler.has_room(3, 10));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_larger_than_the_limit_still_gets_through() {
+    fn segment_larger_than_the_limit_is_delivered() {
         let assembler = Assembler::new(Delivery::Ordered { limit_bytes: 5 }, 0);
         assert!(assembler.has_room(0, 10));
     }

@@ -1,13 +1,12 @@
-//! Finding out which version of an object to fetch.
+//! Discovery of the version of an object.
 //!
-//! Two ways, as two lanes: the metadata Interest of RDR (`/name/32=metadata`), and a prefix probe
-//! (`/name` with CanBePrefix) for producers without metadata. The probe sets out when metadata is
-//! refused or stays away for one timeout; whichever answers first decides. Timeouts double with
-//! every attempt of a lane. Where no round trip is known, the first timeout is 1 s; the first Interest of a lane is repeated
-//! once before it ([`EARLY`]).
+//! There are two lanes: the metadata Interest of RDR (`/name/32=metadata`), and a prefix probe (`/name` with
+//! CanBePrefix) for producers without metadata. The probe starts when metadata is answered by a Nack or unanswered
+//! for one timeout. The first valid answer decides. Timeouts double with every attempt of a lane. Without a known
+//! round trip, the first timeout is 1 s, and the first Interest of a lane is repeated once before it ([`EARLY`]).
 //!
-//! A version that is not newer than the one that the caller has ([`FetchConfig::newer_than`]) decides nothing: an old
-//! packet, however well signed, can be replayed by anybody. Its lane asks again after a wait that doubles.
+//! A version that is not newer than the caller's ([`FetchConfig::newer_than`]) decides nothing: any node can replay
+//! an old packet, however well signed. Its lane retransmits after a wait that doubles.
 use super::FetchConfig;
 use super::error::FetchError;
 use crate::time::{Duration, Instant};
@@ -19,55 +18,55 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use std::ops::RangeInclusive;
 
-/// What discovery found out.
+/// Result of discovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    /// Name of the object: what precedes the segment number, version included if there is one.
+    /// Name of the object: the prefix of the segment number, with the version if there is one.
     pub(crate) object: Name,
-    /// How the object writes its version and its segment numbers.
+    /// Naming convention of the object's version and segment numbers.
     pub(crate) convention: Convention,
-    /// The last segment, if it was said.
+    /// Number of the last segment, if known.
     pub(crate) last: Option<u64>,
     /// The metadata of the object, if its producer has them.
     pub(crate) metadata: Option<Box<Metadata>>,
     /// The object is this single packet, which has no segment number.
     pub(crate) single: Option<Data>,
-    /// Round trip of the answer, if its Interest was sent once.
+    /// Round-trip time of the answer, if its Interest was sent once.
     pub(crate) rtt: Option<Duration>,
 }
 
-/// What became of an answer.
+/// Effect of an answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// It belongs to nobody here, or nobody asked for it.
-    Foreign,
-    /// It said no, or nothing of use; discovery goes on.
+    /// The answer is unsolicited.
+    Unsolicited,
+    /// The answer is negative or unusable; discovery continues.
     Unusable,
-    /// It decides.
+    /// The answer decides.
     Found(Box<Found>),
     /// The producer contradicts itself.
     Contradiction(FetchError),
 }
 
-/// One way of asking.
+/// One kind of discovery Interest, with its retransmissions.
 #[derive(Debug)]
 struct Lane {
     attempts: u32,
-    /// When the last attempt was sent.
+    /// Time of the last attempt.
     sent: Instant,
-    /// When to ask (again); `None` once the lane has ended or not begun.
+    /// Time of the next attempt; `None` if the lane has ended or not begun.
     due: Option<Instant>,
-    /// An answer to the last attempt was of no use, and set when to ask again.
+    /// The last attempt had an unusable answer, which set the time of the next attempt.
     is_answered: bool,
     /// The next attempt is the early one, before the timeout of the first.
     is_early: bool,
     /// A forged answer to the last attempt came.
     is_forged: bool,
-    /// How many attempts had forged answers; these are not charged to the retries.
+    /// Attempts with forged answers, which are not charged to the retries.
     forged: u32,
-    /// 1 once the early attempt was made, which is not charged to the retries.
+    /// 1 after the early attempt, which is not charged to the retries.
     early: u32,
-    /// How many attempts were refused for want of a route.
+    /// Attempts answered by a Nack with reason NoRoute.
     unrouted: u32,
     state: LaneState,
 }
@@ -76,7 +75,7 @@ struct Lane {
 enum LaneState {
     Idle,
     Asking,
-    Refused(NackReason),
+    Nacked(NackReason),
     Untrusted(&'static str),
     Stale(FetchError),
     Ended(FetchError),
@@ -103,7 +102,7 @@ impl Lane {
         }
     }
 
-    /// It has asked as often as `retries` allows, or forged answers do not end.
+    /// Whether the retries, or those for forged answers, are spent.
     fn is_exhausted(&self, retries: Option<u32>) -> bool {
         let (nowhere, charged) = (
             self.unrouted == self.attempts,
@@ -113,7 +112,7 @@ impl Lane {
             || retries.is_some_and(|retries| charged > affordable(retries, nowhere))
     }
 
-    /// An attempt leaves; an answer to the first one is awaited for `rto`.
+    /// Records an attempt; the timeout of the first one is `rto`.
     fn on_sent(&mut self, now: Instant, rto: Duration, retries: Option<u32>) {
         self.attempts += 1;
         let was_early = std::mem::take(&mut self.is_early);
@@ -133,33 +132,33 @@ impl Lane {
         self.due = None;
     }
 
-    /// Round trip of an answer that arrives now; nothing where it may answer one of several attempts (Karn).
+    /// Round-trip time of an answer that arrives now; none if it may answer one of several attempts (Karn).
     fn rtt(&self, now: Instant) -> Option<Duration> {
         (self.attempts == 1).then(|| now.since(self.sent))
     }
 
-    /// An attempt waits for its answer.
+    /// Whether an attempt is unanswered.
     fn is_asking(&self) -> bool {
         self.due.is_some() && self.attempts > 0
     }
 
-    /// An answer named no version that is new enough.
+    /// Handles an answer that names no version that is new enough.
     fn on_stale(&mut self, now: Instant, why: FetchError) {
         let times = self.attempts.saturating_sub(1);
-        self.ask_again_at(now + backed_off(REFUSED_WAIT, times, REFUSED_WAIT_MAX));
+        self.retransmit_at(now + backed_off(NACK_WAIT, times, NACK_WAIT_MAX));
         self.state = LaneState::Stale(why);
     }
 
-    /// The first useless answer sets the time: a flood of others must not put it off for ever.
-    fn ask_again_at(&mut self, at: Instant) {
+    /// The first unusable answer sets the time: later ones cannot postpone it for ever.
+    fn retransmit_at(&mut self, at: Instant) {
         if let Some(due) = &mut self.due {
             *due = if self.is_answered { at.min(*due) } else { at };
             (self.is_answered, self.is_early) = (true, false);
         }
     }
 
-    /// A forged answer came: the lane asks again at once, from the second such attempt on after a wait. After the last attempt
-    /// it only waits for its timeout.
+    /// Handles a forged answer: the lane retransmits at once, from the second such attempt on after a wait. After the
+    /// last attempt it only waits for its timeout.
     fn on_forged(&mut self, now: Instant, retries: Option<u32>, why: &'static str) {
         self.state = LaneState::Untrusted(why);
         if std::mem::replace(&mut self.is_forged, true) {
@@ -167,7 +166,7 @@ impl Lane {
         }
         self.forged += 1;
         if self.forged <= forged_retries(retries) {
-            self.ask_again_at(now + forged_wait(self.forged));
+            self.retransmit_at(now + forged_wait(self.forged));
         }
     }
 }
@@ -181,29 +180,29 @@ pub(crate) struct Discovery {
     must_be_fresh: bool,
     retries: Option<u32>,
     newer_than: Option<u64>,
-    /// The highest version that an answer named.
+    /// The highest version named by an answer.
     newest: Option<u64>,
     metadata: Lane,
     probe: Lane,
 }
 
-/// An Interest of discovery is repeated once after this time, before its first timeout, which has no round trip to go by
-/// and is 1 s (RFC 6298, 2.1). An Interest is small and idempotent, and one more changes no load: RFC 8305 (section 5) begins
+/// Delay of the early repetition of a discovery Interest. The first timeout is 1 s (RFC 6298, 2.1), because no round
+/// trip is known. An Interest is small and idempotent, so one more changes no load. RFC 8305 (section 5) begins
 /// another connection after the same time.
 const EARLY: Duration = Duration::from_millis(250);
-/// Waits between refused attempts, before doubling.
-pub(crate) const REFUSED_WAIT: Duration = Duration::from_millis(50);
-/// Longest wait between refused attempts.
-pub(crate) const REFUSED_WAIT_MAX: Duration = Duration::from_secs(1);
-/// Least and most retransmissions for one name because of forged answers: over 0.15 s and 10.5 s, as they back off.
+/// Wait after the first Nack; it doubles.
+pub(crate) const NACK_WAIT: Duration = Duration::from_millis(50);
+/// Longest wait after a Nack.
+pub(crate) const NACK_WAIT_MAX: Duration = Duration::from_secs(1);
+/// Least and most retransmissions for one name after forged answers: over 0.15 s and 10.5 s, as they back off.
 const FORGED_RETRIES: RangeInclusive<u32> = 3..=15;
-/// Retries where there has never been a route: over 1.5 s, in which a producer may register its name.
+/// Retries after NoRoute Nacks: over 1.5 s, in which a producer may register its name.
 const UNROUTED_RETRIES: u32 = 5;
 /// Longest wait between attempts of a lane.
 const WAIT_MAX: Duration = Duration::from_secs(4);
 
 impl Discovery {
-    /// A discovery of the latest version of the name in `config`.
+    /// Starts the discovery of the latest version of the name in `config`.
     pub(crate) fn new(config: &FetchConfig, now: Instant) -> Self {
         let mut metadata = Lane::IDLE;
         metadata.begin(now);
@@ -220,13 +219,12 @@ impl Discovery {
         }
     }
 
-    /// When the next Interest is due.
+    /// Time of the next Interest.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         [self.metadata.due, self.probe.due].into_iter().flatten().min()
     }
 
-    /// The next Interest that is due, without nonce and lifetime. `rto` is the wait for the first
-    /// attempt's answer.
+    /// The next Interest that is due, without nonce and lifetime. `rto` is the timeout of the first attempt.
     pub(crate) fn poll(&mut self, now: Instant, rto: Duration) -> Option<Interest> {
         let is_late = self.metadata.due.is_some_and(|due| due <= now) && !self.metadata.is_early;
         if self.metadata.attempts > 0 && is_late {
@@ -252,12 +250,12 @@ impl Discovery {
         None
     }
 
-    /// The prefix probe set out.
+    /// Whether the prefix probe was sent.
     pub(crate) fn has_probed(&self) -> bool {
         self.probe.attempts > 0
     }
 
-    /// Why discovery has failed, once both lanes have ended.
+    /// The reason of the failure, once both lanes have ended.
     pub(crate) fn failure(&self) -> Option<FetchError> {
         match (&self.metadata.state, &self.probe.state) {
             (LaneState::Ended(first), LaneState::Ended(second)) => {
@@ -267,7 +265,7 @@ impl Discovery {
         }
     }
 
-    /// Why what came so far was of no use, as long as discovery goes on.
+    /// Reason why the answers so far were unusable, while discovery continues.
     pub(crate) fn objection(&self) -> Option<FetchError> {
         let objects =
             |lane: &&Lane| matches!(lane.state, LaneState::Untrusted(_) | LaneState::Stale(_));
@@ -275,24 +273,24 @@ impl Discovery {
         Some(exhausted(lane, &self.name))
     }
 
-    /// An answer was forged or stale.
-    pub(crate) fn doubts(&self) -> bool {
+    /// Whether an answer was forged or stale.
+    pub(crate) fn is_disputed(&self) -> bool {
         self.objection().is_some()
     }
 
-    /// Data of that name would answer a lane that asks.
+    /// Whether Data of that name would answer a lane.
     pub(crate) fn awaits(&self, name: &Name) -> bool {
         let lanes = [(&self.metadata, &self.metadata_name), (&self.probe, &self.name)];
         lanes.iter().any(|(lane, asked)| lane.is_asking() && asked.is_prefix_of(name))
     }
 
-    /// Everything is to be asked again at once: there was no way out, now there is one.
+    /// Retransmits at once: an uplink is up again.
     pub(crate) fn restart(&mut self, now: Instant) {
-        self.metadata.ask_again_at(now);
-        self.probe.ask_again_at(now);
+        self.metadata.retransmit_at(now);
+        self.probe.retransmit_at(now);
     }
 
-    /// The network refused an Interest. Returns false if it was not one of discovery's.
+    /// Handles a Nack. Returns false if its Interest was not one of discovery's.
     pub(crate) fn on_nack(&mut self, now: Instant, name: &Name, reason: NackReason) -> bool {
         let lane = if *name == self.metadata_name {
             &mut self.metadata
@@ -304,17 +302,17 @@ impl Discovery {
         lane.unrouted += u32::from(reason == NackReason::NoRoute && !lane.is_answered);
         let wait = match reason {
             NackReason::Duplicate => Duration::ZERO,
-            _ => backed_off(REFUSED_WAIT, lane.attempts.saturating_sub(1), REFUSED_WAIT_MAX),
+            _ => backed_off(NACK_WAIT, lane.attempts.saturating_sub(1), NACK_WAIT_MAX),
         };
-        lane.ask_again_at(now + wait);
+        lane.retransmit_at(now + wait);
         if lane.due.is_some() {
-            lane.state = LaneState::Refused(reason);
+            lane.state = LaneState::Nacked(reason);
         }
         true
     }
 
-    /// Data arrived whose signature or digest is wrong: the lanes it answers ask again. Metadata
-    /// answers the probe as well, whose name is a prefix of it: a forwarder's cache does just that.
+    /// Handles Data with a wrong signature or digest: the lanes that it answers retransmit. Metadata also answers the
+    /// probe, whose name is a prefix of it; caches of forwarders do that.
     pub(crate) fn on_untrusted(&mut self, now: Instant, name: &Name, why: &'static str) {
         for (lane, asked) in
             [(&mut self.metadata, &self.metadata_name), (&mut self.probe, &self.name)]
@@ -325,14 +323,14 @@ impl Discovery {
         }
     }
 
-    /// Data arrived.
+    /// Handles Data.
     pub(crate) fn on_data(&mut self, now: Instant, data: &Data) -> Answer {
         if self.metadata_name.is_prefix_of(data.name()) {
             self.on_metadata(now, data)
         } else if self.has_probed() && self.name.is_prefix_of(data.name()) {
             self.on_probe(now, data)
         } else {
-            Answer::Foreign
+            Answer::Unsolicited
         }
     }
 
@@ -366,7 +364,7 @@ impl Discovery {
         }))
     }
 
-    /// Why an object is not new enough; `None` if it is.
+    /// The reason why an object is not new enough; `None` if it is.
     fn staleness(&mut self, object: &Name) -> Option<FetchError> {
         let (than, version) = (self.newer_than?, version_of(object));
         self.newest = self.newest.max(version);
@@ -392,8 +390,8 @@ impl Discovery {
             Some(_) if name.len() > self.name.len() => name.prefix(name.len() - 1),
             None if *name == self.name => self.name.clone(),
             _ => {
-                // Another object below this name: not an answer to the question.
-                self.probe.ask_again_at(now + REFUSED_WAIT_MAX);
+                // Another object below this name does not answer the probe.
+                self.probe.retransmit_at(now + NACK_WAIT_MAX);
                 return Answer::Unusable;
             }
         };
@@ -408,29 +406,28 @@ impl Discovery {
     }
 }
 
-/// The number of the version in which a name ends.
+/// The version number at the end of a name.
 pub(crate) fn version_of(object: &Name) -> Option<u64> {
     let last = object.last()?;
     Convention::of_version(&last)?.parse_version(&last)
 }
 
-/// How many retransmissions forged answers may cause for one name: a budget of their own, as large as that of the retries
+/// Most retransmissions after forged answers for one name: a budget of their own, as large as that of the retries
 /// within [`FORGED_RETRIES`], and finite even where that is not.
 pub(crate) fn forged_retries(retries: Option<u32>) -> u32 {
     let (least, most) = (*FORGED_RETRIES.start(), *FORGED_RETRIES.end());
     retries.map_or(most, |retries| retries.clamp(least, most))
 }
 
-/// How long a retransmission waits after `forged` transmissions with forged answers.
+/// Wait before a retransmission after `forged` transmissions with forged answers.
 pub(crate) fn forged_wait(forged: u32) -> Duration {
     match forged.checked_sub(2) {
         None => Duration::ZERO,
-        Some(times) => backed_off(REFUSED_WAIT, times, REFUSED_WAIT_MAX),
+        Some(times) => backed_off(NACK_WAIT, times, NACK_WAIT_MAX),
     }
 }
 
-/// How many of `retries` are worth making: where each attempt so far was refused for want of a route
-/// it leads nowhere, unless a producer is about to appear.
+/// The part of `retries` that is made: fewer if each attempt so far was answered by a NoRoute Nack.
 pub(crate) fn affordable(retries: u32, nowhere: bool) -> u32 {
     if nowhere { retries.min(UNROUTED_RETRIES) } else { retries }
 }
@@ -444,19 +441,19 @@ fn exhausted(lane: &Lane, name: &Name) -> FetchError {
     let (name, attempts) = (name.clone(), lane.attempts);
     match &lane.state {
         LaneState::Stale(why) => why.clone(),
-        LaneState::Refused(reason) => FetchError::Refused { name, reason: *reason, attempts },
+        LaneState::Nacked(reason) => FetchError::Nacked { name, reason: *reason, attempts },
         LaneState::Untrusted(why) => FetchError::Untrusted { name, why },
         _ => FetchError::NoAnswer { name, attempts },
     }
 }
 
-/// Of the two lanes' reasons, the one that tells the user more. That there is no metadata does not
-/// mean that there is no object, so the probe has the last word on existence.
+/// The more useful of the failures of both lanes. Missing metadata does not mean a missing object, so the probe
+/// decides on existence.
 fn graver<'a>(metadata: &'a FetchError, probe: &'a FetchError) -> &'a FetchError {
     let rank = |error: &FetchError| match error {
         FetchError::Untrusted { .. } => 3,
         FetchError::Stale { .. } => 2,
-        FetchError::Refused { .. } => 1,
+        FetchError::Nacked { .. } => 1,
         _ => 0,
     };
     match (metadata, probe) {

@@ -1,5 +1,5 @@
-//! Where an object ends: from metadata, from the FinalBlockId of its segments, or from the range
-//! asked for; revised if it moves.
+//! The end of an object: from metadata, from the FinalBlockId of its segments, or from the requested range. A later
+//! value replaces it.
 
 /// The end of one object, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,13 +9,13 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// An end that is known from neither metadata nor Data; `requested` is the last segment of the
-    /// range asked for, if any.
+    /// An end that neither metadata nor Data have announced; `requested` is the last segment of the requested range,
+    /// if any.
     pub(crate) fn new(requested: Option<u64>) -> Self {
         Self { announced: None, requested }
     }
 
-    /// The producer said that `last` is the last segment. Returns true if that is news.
+    /// Records the last segment that the producer announced. Returns true if it has changed.
     pub(crate) fn announce(&mut self, last: u64) -> bool {
         self.announced.replace(last) != Some(last)
     }
@@ -28,7 +28,7 @@ impl End {
         }
     }
 
-    /// `segment` may be part of what is to be fetched.
+    /// Whether `segment` may belong to the content to fetch.
     pub(crate) fn may_include(&self, segment: u64) -> bool {
         self.last().is_none_or(|last| segment <= last)
     }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearer_of_range_and_object_ends_the_fetch() {
+    fn fetch_ends_at_range_or_object_end() {
         let mut end = End::new(Some(9));
         assert_eq!(end.last(), Some(9));
         assert!(end.announce(4));

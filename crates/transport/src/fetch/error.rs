@@ -1,70 +1,70 @@
-//! Why a fetch ended without its object.
+//! Errors of a fetch.
 use crate::time::Duration;
 use recoup_packet::{nack::NackReason, name::Name};
 use std::fmt;
 
-/// Why a fetch ended without its object.
+/// Reason why a fetch ended without its object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// The producer says that the name does not exist.
+    /// The producer reports that the name does not exist.
     #[error("{0} does not exist: its producer answered with an application Nack")]
     NotFound(Name),
-    /// The network refused the Interest until the retry budget was spent.
-    #[error("the network refused Interests for {name}: {reason}, {attempts} times")]
-    Refused {
-        /// The name asked for.
+    /// The network answered with Nacks until the retry budget was spent.
+    #[error("the network answered Interests for {name} with Nacks: {reason}, {attempts} times")]
+    Nacked {
+        /// The requested name.
         name: Name,
-        /// The last reason given.
+        /// Reason of the last Nack.
         reason: NackReason,
-        /// How often it was asked for.
+        /// Number of transmissions.
         attempts: u32,
     },
     /// No answer until the retry budget was spent.
     #[error("no answer for {name} after {attempts} Interests")]
     NoAnswer {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// How often it was asked for.
+        /// Number of transmissions.
         attempts: u32,
     },
-    /// Nothing new arrived for too long.
+    /// Nothing new arrived within this time.
     #[error("nothing new arrived for {} s", .0.as_secs_f64())]
     NoProgress(Duration),
     /// No answer names a version that is new enough.
     #[error("{name} has no version newer than {than}: {}", Newest(*.newest))]
     Stale {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// The highest version that an answer named, if one did.
+        /// The highest version named by an answer, if any.
         newest: Option<u64>,
-        /// The version that a newer one was asked for.
+        /// The version that the answer has to exceed.
         than: u64,
     },
-    /// The metadata name an object that does not lie below the name asked for.
+    /// The metadata names an object that does not lie below the requested name.
     #[error("the metadata of {name} name another object, {named}")]
     OtherObject {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// The object that the metadata name.
+        /// The object that the metadata names.
         named: Name,
     },
-    /// Answers came, and each of them was wrong.
+    /// Answers arrived, and verification rejected each of them.
     #[error("Data for {name} cannot be trusted: {why}")]
     Untrusted {
-        /// The name asked for.
+        /// The requested name.
         name: Name,
-        /// What was wrong with the last answer.
+        /// Reason of the last rejection.
         why: &'static str,
     },
-    /// The range begins beyond the last segment.
+    /// The range begins after the last segment.
     #[error("the range begins at segment {first}, but the last segment is {last}")]
     RangeBeyondEnd {
-        /// First segment asked for.
+        /// First requested segment.
         first: u64,
         /// Last segment of the object.
         last: u64,
     },
-    /// The end moved to before content that was handed out already.
+    /// The last segment moved back before content that was delivered already.
     #[error("the last segment moved back to {last} after later segments had been received")]
     EndMovedBack {
         /// The last segment as announced now.
@@ -72,7 +72,7 @@ pub enum FetchError {
     },
 }
 
-/// The newest version seen, in words.
+/// The newest version seen, as text.
 struct Newest(Option<u64>);
 
 impl fmt::Display for Newest {

@@ -49,7 +49,7 @@ pub struct FetchOptions {
     ))]
     pub rto: Spelled<Rto>,
 
-    /// Which segments give round-trip time samples: per-rtt, every or rfc7323
+    /// Segments that give round-trip time samples: per-rtt, every or rfc7323
     #[serde(with = "as_text")]
     #[cfg_attr(feature = "clap", arg(
         long,
@@ -75,8 +75,9 @@ pub struct FetchOptions {
     /// Rule that declares a segment lost before its timer expires: rack, time-threshold, out-of-order, pre-recovery, timeout
     /// (none), or simple1, simple2, simple3, smart, with parameters, such as out-of-order(frt=3)
     ///
-    /// rack declares a segment lost once later ones have arrived and 9/8 of the longest recent round trip is over,
-    /// because caches and several producers change the order; a tail-loss probe ends a silence before the timer does.
+    /// rack declares a segment lost once later ones have arrived and 9/8 of the longest recent round trip is over.
+    /// Caches and several producers change the order of answers. A tail-loss probe ends a silence before the timer
+    /// does.
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "SPEC",
@@ -150,11 +151,11 @@ pub struct FetchOptions {
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Algorithms"))]
     pub cancel_on_timeout: bool,
 
-    /// Ask for fresh Data only (MustBeFresh on every Interest)
+    /// Require fresh Data (MustBeFresh on every Interest)
     #[cfg_attr(feature = "clap", arg(short = 'f', long = "fresh", help_heading = "Naming"))]
     pub must_be_fresh: bool,
 
-    /// Send a number with each Interest by which routers that share links fairly tell this fetch from others
+    /// Send a number with each Interest by which routers with fair link sharing distinguish this fetch from others
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Algorithms"))]
     pub flow_nonce: bool,
 

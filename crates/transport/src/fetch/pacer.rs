@@ -1,18 +1,19 @@
 //! Pacing of Interests: a token bucket in virtual time.
 //!
-//! If the rate rises, the wait that is left shrinks with it.
+//! If the rate rises, the remaining wait shrinks with it.
 //!
-//! After an idle time a burst leaves at once: Interests of [`QUANTUM`], but not more than a [`PART`] of the window. Above
-//! [`BATCHED`] Interests leave in batches, one each [`GRANULARITY`]: to be woken for each of them costs more than they do,
-//! and a batch of datagrams is one system call. Below that rate a batch might overrun a buffer of a few packets.
+//! After an idle time a burst is sent at once: the Interests of [`QUANTUM`], but not more than a [`PART`] of the
+//! window. Above [`BATCHED`] Interests are sent in batches, one each [`GRANULARITY`]. A wake-up for each of them
+//! would cost more than the Interest, and a batch of datagrams is one system call. Below that rate a batch might
+//! overrun a buffer of a few packets.
 use crate::time::{Duration, Instant};
 
-/// Time for which unused permission to send is kept.
+/// Time for which unused tokens are kept.
 const QUANTUM: Duration = Duration::from_millis(1);
-/// Part of the window for which unused permission to send is kept at most: on a short path a burst of a millisecond is as
-/// long as a flight, and the burst of its answers makes the next one.
+/// Most unused tokens, as a part of the window. On a short path a burst of a millisecond is as long as a flight, and
+/// the burst of its answers makes the next one.
 const PART: f64 = 1.0 / 16.0;
-/// Segments per second above which Interests leave in batches.
+/// Segments per second above which Interests are sent in batches.
 const BATCHED: f64 = 50_000.0;
 /// Least time between two batches.
 const GRANULARITY: Duration = Duration::from_micros(100);
@@ -20,16 +21,16 @@ const GRANULARITY: Duration = Duration::from_micros(100);
 /// Spaces Interests by a rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
-    /// When the next Interest may leave.
+    /// Time of the next Interest.
     next: Instant,
     /// The rate of the last Interest.
     rate: f64,
-    /// The window has free space, but an Interest may leave only then.
+    /// Time at which pacing permits the next Interest that the window allows.
     blocked: Option<Instant>,
 }
 
 impl Pacer {
-    /// An Interest may leave now; if not, the time at which one may is kept.
+    /// Whether an Interest may be sent now; if not, the time of the next one is recorded.
     pub(super) fn allows(&mut self, now: Instant, rate: Option<f64>) -> bool {
         if let Some(rate) = rate.filter(|rate| *rate > self.rate && self.rate > 0.0) {
             self.next = self.next.min(now + self.next.since(now).mul_f64(self.rate / rate));
@@ -43,12 +44,12 @@ impl Pacer {
         self.blocked.is_none()
     }
 
-    /// Nothing waits for its time.
+    /// Records that no Interest waits for the pacer.
     pub(super) fn release(&mut self) {
         self.blocked = None;
     }
 
-    /// An Interest left, at a rate in segments per second and with a window of so many segments.
+    /// Records an Interest, sent at a rate in segments per second and with a window in segments.
     pub(super) fn on_sent(&mut self, now: Instant, rate: Option<f64>, window: f64) {
         if let Some(rate) = rate.filter(|rate| *rate > 0.0) {
             let duration = |segments: f64| {
@@ -61,7 +62,7 @@ impl Pacer {
         }
     }
 
-    /// When an Interest that waits for its time may leave.
+    /// Time at which the next Interest may be sent.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.blocked
     }
@@ -71,7 +72,7 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// When Interests leave within 10 ms at a rate, if somebody asks at each deadline, and how many each time.
+    /// Send times of Interests within 10 ms at a rate, with a poll at each deadline, and their numbers.
     fn batches(rate: f64) -> Vec<(Instant, u32)> {
         let (mut pacer, mut now, mut batches) = (Pacer::default(), Instant::ZERO, Vec::new());
         while now < Instant::from_millis(10) {
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn burst_after_idle_time_is_a_part_of_the_window() {
+    fn burst_after_idle_time_is_limited() {
         let burst = |window: f64| {
             let (mut pacer, now, mut burst) = (Pacer::default(), Instant::from_millis(500), 0);
             while pacer.allows(now, Some(20_000.0)) {
@@ -118,12 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn interests_leave_one_by_one_up_to_a_rate() {
+    fn slow_interests_are_sent_one_by_one() {
         assert!(batches(BATCHED)[100..].iter().all(|(_, batch)| *batch == 1));
     }
 
     #[test]
-    fn fast_interests_leave_in_batches_at_the_same_rate() {
+    fn fast_interests_are_sent_in_batches() {
         let batches = batches(200_000.0);
         assert!(batches[1..].iter().all(|(_, batch)| (20..=21).contains(batch)), "{batches:?}");
         let sent: u32 = batches.iter().map(|(_, batch)| batch).sum();

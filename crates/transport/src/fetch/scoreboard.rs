@@ -1,69 +1,68 @@
-//! Which segments were asked for, when, in which order, and what became of them.
+//! Scoreboard: the state of each segment and the order of transmissions.
 //!
-//! The order of transmissions, not the clock, tells which losses belong to one flight. The board
-//! covers the segments from `base` (the lowest one still missing) to `next` (the lowest one never
-//! asked for), at most [`Scoreboard::SPAN`] of them.
+//! Send order, not time, decides which losses belong to one flight. The scoreboard covers the segments from `base`
+//! (the lowest missing one) to `next` (the lowest one never requested), at most [`Scoreboard::SPAN`] of them.
 use crate::event::Cause;
 use crate::time::Instant;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// What became of a segment.
+/// State of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Asked for; the answer is awaited.
+    /// Requested; unanswered.
     InFlight,
-    /// To be asked for again.
+    /// To be retransmitted.
     Queued,
-    /// To be asked for again because the answer stayed away until its timeout.
+    /// To be retransmitted after a timeout.
     TimedOut,
     /// Received.
     Received,
-    /// Not to be had. It stays the lowest one missing until the board is cut before it.
+    /// Abandoned. It stays the lowest missing one until the scoreboard is truncated before it.
     Failed,
 }
 
-/// What told that a transmission was lost.
+/// Signal of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// The answer stayed away until its timeout.
+    /// The timer expired.
     Timeout,
-    /// Answers to later transmissions came before.
+    /// Answers to later transmissions arrived first.
     Order,
-    /// It was refused, or answered with what cannot be trusted.
-    Refusal,
+    /// A Nack or a forged answer arrived.
+    Rejection,
 }
 
-/// A transmission that was judged lost.
+/// A transmission declared lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// Its place among all transmissions.
+    /// Send order.
     pub(crate) order: u64,
     /// When it was sent.
     pub(crate) sent: Instant,
-    /// What told so.
+    /// Signal of the loss.
     pub(crate) sign: Sign,
-    /// What the congestion control inferred.
+    /// Cause that the congestion control inferred.
     pub(crate) cause: Option<Cause>,
 }
 
-/// A segment that was asked for.
+/// A requested segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     state: State,
-    /// How often it was asked for.
+    /// Number of transmissions.
     pub(crate) transmissions: u32,
-    /// Place of the last transmission among all transmissions.
+    /// Send order of the last transmission.
     pub(crate) order: u64,
-    /// The last transmission that was judged lost.
+    /// The last transmission declared lost.
     pub(crate) lost: Option<Lost>,
-    /// How many of its timers have expired.
+    /// Number of its expired timers.
     pub(crate) timeouts: u32,
-    /// The last batch in which an answer to it was judged; 0 before any.
+    /// The last batch in which an answer to it was processed; 0 before any.
     batch: u32,
-    /// When it was asked for first.
+    /// Time of the first transmission.
     pub(crate) first_sent: Instant,
-    /// When it was asked for last.
+    /// Time of the last transmission.
     pub(crate) sent: Instant,
 }
 
@@ -79,22 +78,22 @@ impl Slot {
         sent: Instant::ZERO,
     };
 
-    /// An answer to the last transmission may still come.
+    /// Whether the last transmission is in flight.
     pub(crate) fn is_in_flight(&self) -> bool {
         self.state == State::InFlight
     }
 
-    /// The segment is not there yet.
+    /// Whether the segment is missing.
     pub(crate) fn is_awaited(&self) -> bool {
         matches!(self.state, State::InFlight | State::Queued | State::TimedOut)
     }
 
-    /// The segment waits to be asked for again.
+    /// Whether the segment waits for its retransmission.
     pub(crate) fn is_queued(&self) -> bool {
         matches!(self.state, State::Queued | State::TimedOut)
     }
 
-    /// The segment waits to be asked for again because it timed out.
+    /// Whether the segment waits for its retransmission after a timeout.
     pub(crate) fn is_timed_out(&self) -> bool {
         self.state == State::TimedOut
     }
@@ -106,23 +105,23 @@ pub(crate) struct Scoreboard {
     base: u64,
     slots: VecDeque<Slot>,
     queue: BTreeSet<u64>,
-    /// Segments that are to be asked for again, but not yet.
+    /// Segments whose retransmission is postponed.
     deferred: BTreeSet<u64>,
     in_flight: u32,
-    /// Of these, how many are not the first for their segment.
+    /// Retransmissions in flight.
     repeated: u32,
-    /// Segments that arrived above the lowest missing one.
+    /// Segments received above the lowest missing one.
     above: u64,
     orders: u64,
     held: VecDeque<Range<u64>>,
 }
 
 impl Scoreboard {
-    /// Most segments between the lowest missing one and the highest one asked for.
+    /// Most segments from the lowest missing one to the highest requested one.
     pub(crate) const SPAN: u64 = 1 << 16;
 
-    /// A board that begins at segment `first`; the segments in `held` (ascending, disjoint) are
-    /// there already.
+    /// A scoreboard that begins at segment `first`; the segments in `held` (ascending, disjoint) are received
+    /// already.
     pub(crate) fn new(first: u64, held: impl IntoIterator<Item = Range<u64>>) -> Self {
         let mut board = Self {
             base: first,
@@ -139,48 +138,47 @@ impl Scoreboard {
         board
     }
 
-    /// The lowest segment still missing.
+    /// The lowest missing segment.
     pub(crate) fn base(&self) -> u64 {
         self.base
     }
 
-    /// The lowest segment never asked for.
+    /// The lowest segment never requested.
     pub(crate) fn next(&self) -> u64 {
         self.base + self.slots.len() as u64
     }
 
-    /// Interests that await an answer.
+    /// Interests in flight.
     pub(crate) fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// Interests that await an answer and are not the first for their segment.
+    /// Retransmissions in flight.
     pub(crate) fn repeated(&self) -> u32 {
         self.repeated
     }
 
-    /// Segments from the lowest missing one to the highest one asked for.
+    /// Segments from the lowest missing one to the highest requested one.
     pub(crate) fn span(&self) -> u64 {
         self.slots.len() as u64
     }
 
-    /// Segments that arrived above the lowest missing one; not those that were there before.
+    /// Segments received above the lowest missing one, held ones excluded.
     pub(crate) fn above(&self) -> u64 {
         self.above
     }
 
-    /// Place of the latest transmission among all transmissions.
+    /// Send order of the latest transmission.
     pub(crate) fn highest_order(&self) -> u64 {
         self.orders
     }
 
-    /// The next segment would stretch the board beyond its span, or is the greatest number, which
-    /// has no next.
+    /// Whether `next` would exceed the span of the scoreboard, or is the greatest number.
     pub(crate) fn is_full(&self) -> bool {
         self.slots.len() as u64 >= Self::SPAN || self.next() == u64::MAX
     }
 
-    /// The segment, if it was asked for.
+    /// The segment, if it was requested.
     pub(crate) fn get(&self, segment: u64) -> Option<&Slot> {
         self.slots.get(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
@@ -189,26 +187,26 @@ impl Scoreboard {
         self.slots.get_mut(usize::try_from(segment.checked_sub(self.base)?).ok()?)
     }
 
-    /// Segments whose last transmission is in flight and has this send order or a lower one.
-    pub(crate) fn under_way_through(&self, order: u64) -> impl Iterator<Item = u64> {
+    /// Segments in flight whose last transmission has at most this send order.
+    pub(crate) fn in_flight_through(&self, order: u64) -> impl Iterator<Item = u64> {
         let slots = self.slots.iter().zip(self.base..);
         slots.filter(move |(slot, _)| slot.is_in_flight() && slot.order <= order).map(|(_, n)| n)
     }
 
-    /// Notes that an answer for `segment` is judged in batch number `batch`, counted from 1. Returns
-    /// false if one is already.
+    /// Records that an answer for `segment` is processed in batch number `batch`, counted from 1. Returns false for a
+    /// second answer of the batch.
     pub(crate) fn claim(&mut self, segment: u64, batch: u32) -> bool {
         let slot = self.get_mut(segment);
         slot.is_some_and(|slot| std::mem::replace(&mut slot.batch, batch) != batch)
     }
 
-    /// The lowest segment that waits to be asked for again.
+    /// The lowest segment that waits for its retransmission.
     pub(crate) fn first_queued(&self) -> Option<u64> {
         self.queue.first().copied()
     }
 
-    /// Notes a transmission of `segment`, which is either `next` or was asked for before.
-    /// Returns how often the segment has been asked for, this time included.
+    /// Records a transmission of `segment`, which is `next` or a retransmission. Returns the number of its
+    /// transmissions, this one included.
     pub(crate) fn send(&mut self, segment: u64, now: Instant) -> u32 {
         debug_assert!(segment < self.next() || segment == self.next() && !self.is_full());
         self.orders += 1;
@@ -243,8 +241,7 @@ impl Scoreboard {
         slot.transmissions
     }
 
-    /// Notes that `segment` arrived. Returns what was known of it before, or `None` if it was not
-    /// awaited (never asked for, or received already).
+    /// Records the arrival of `segment`. Returns its state before, or `None` for unsolicited or duplicate Data.
     pub(crate) fn receive(&mut self, segment: u64) -> Option<Slot> {
         let before = self.settle_as(State::Received, segment)?;
         self.above += 1;
@@ -257,13 +254,12 @@ impl Scoreboard {
         Some(before)
     }
 
-    /// Notes that `segment` is not to be had: it is awaited no more.
+    /// Abandons `segment`.
     pub(crate) fn fail(&mut self, segment: u64) {
         self.settle_as(State::Failed, segment);
     }
 
-    /// Ends the wait for `segment`. Returns what was known of it before, or `None` if it was not
-    /// awaited.
+    /// Ends the wait for `segment`. Returns its state before, or `None` if it was not missing.
     fn settle_as(&mut self, state: State, segment: u64) -> Option<Slot> {
         let slot = self.get_mut(segment).filter(|slot| slot.is_awaited())?;
         let before = *slot;
@@ -275,25 +271,25 @@ impl Scoreboard {
         Some(before)
     }
 
-    /// `segment` is not to be asked for again.
+    /// Cancels the retransmission of `segment`.
     fn unqueue(&mut self, segment: u64) {
         self.queue.remove(&segment);
         self.deferred.remove(&segment);
     }
 
-    /// `segment`, which waits to be asked for again, has to wait until it is released.
+    /// Postpones the retransmission of `segment` until it is released.
     pub(crate) fn defer(&mut self, segment: u64) {
         if self.queue.remove(&segment) {
             self.deferred.insert(segment);
         }
     }
 
-    /// `segment` may be asked for again. Returns false if it was not deferred.
+    /// Permits the retransmission of `segment`. Returns false if it was not deferred.
     pub(crate) fn release(&mut self, segment: u64) -> bool {
         self.deferred.remove(&segment) && self.queue.insert(segment)
     }
 
-    /// A segment is to be asked for again, but not yet.
+    /// Whether any retransmission is postponed.
     pub(crate) fn has_deferred(&self) -> bool {
         !self.deferred.is_empty()
     }
@@ -304,8 +300,8 @@ impl Scoreboard {
         self.repeated -= u32::from(slot.transmissions > 1);
     }
 
-    /// Judges the transmission in flight of `segment` lost, by this `sign`: the segment is to be asked
-    /// for again. Returns false if none was in flight.
+    /// Declares the transmission in flight of `segment` lost, by this `sign`, and queues its retransmission. Returns
+    /// false if none was in flight.
     pub(crate) fn lose(&mut self, segment: u64, sign: Sign) -> bool {
         let Some(slot) = self.get_mut(segment).filter(|slot| slot.state == State::InFlight) else {
             return false;
@@ -327,14 +323,14 @@ impl Scoreboard {
         }
     }
 
-    /// The transmission of `segment` that was judged lost last is accounted for.
+    /// Clears the last loss of `segment`: its cause is known.
     pub(crate) fn excuse(&mut self, segment: u64) {
         if let Some(slot) = self.get_mut(segment) {
             slot.lost = None;
         }
     }
 
-    /// Judges every transmission in flight lost but those of segments in `kept`, and calls `each` for its segment.
+    /// Declares every transmission in flight lost, except those of segments in `kept`. Calls `each` for each segment.
     pub(crate) fn lose_all_but<T>(&mut self, kept: &BTreeMap<u64, T>, mut each: impl FnMut(u64)) {
         (self.in_flight, self.repeated) = (0, 0);
         for (slot, segment) in self.slots.iter_mut().zip(self.base..) {
@@ -352,7 +348,7 @@ impl Scoreboard {
         }
     }
 
-    /// Forgets every segment from `end` on, and calls `each` for those that were in flight.
+    /// Removes every segment from `end` on. Calls `each` for those that were in flight.
     pub(crate) fn truncate(&mut self, end: u64, mut each: impl FnMut(u64)) {
         while self.next() > end.max(self.base) {
             let segment = self.next() - 1;
@@ -367,7 +363,7 @@ impl Scoreboard {
         }
     }
 
-    /// The highest segment received lies at or beyond `end`.
+    /// Whether a segment at or beyond `end` was received.
     pub(crate) fn has_received_from(&self, end: u64) -> bool {
         self.base > end
             || self
@@ -377,7 +373,7 @@ impl Scoreboard {
                 .any(|(s, n)| n >= end && s.state == State::Received)
     }
 
-    /// With nothing outstanding, moves over segments that are there already.
+    /// With nothing in flight, advances over held segments.
     fn skip_held(&mut self) {
         if !self.slots.is_empty() {
             return;
@@ -391,8 +387,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes segments into the board that follow the last one and are there already. A range that
-    /// does not fit the board is taken piece by piece as the base moves.
+    /// Adds held segments that follow the last one. A range larger than the scoreboard is added piece by piece as the
+    /// base advances.
     fn extend_over_held(&mut self) {
         while let Some(range) = self.held.front().cloned() {
             let next = self.next();
@@ -406,7 +402,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes in held segments once there is room again; to be called before asking for `next`.
+    /// Adds held segments for which there is space again; call it before requesting `next`.
     pub(crate) fn settle(&mut self) {
         self.skip_held();
         self.extend_over_held();
@@ -430,11 +426,11 @@ mod tests {
         assert!(board.receive(0).is_some());
         assert_eq!((board.base(), board.next(), board.in_flight()), (2, 4, 2));
         assert!(board.receive(0).is_none(), "a second copy is not awaited");
-        assert!(board.receive(9).is_none(), "what was never asked for is not awaited");
+        assert!(board.receive(9).is_none(), "unsolicited Data");
     }
 
     #[test]
-    fn a_lost_segment_is_asked_for_again_and_counts_once_in_flight() {
+    fn retransmission_counts_once_in_flight() {
         let mut board = Scoreboard::new(0, []);
         board.send(0, T);
         assert!(board.lose(0, Sign::Timeout));
@@ -447,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_segment_is_asked_for_again_although_the_board_is_full() {
+    fn retransmission_leaves_a_full_scoreboard() {
         let held = 1..2 * Scoreboard::SPAN;
         let mut board = Scoreboard::new(0, [held]);
         board.send(0, T);
@@ -459,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_arrives_while_its_segment_is_queued_cancels_the_retransmission() {
+    fn late_data_cancels_the_queued_retransmission() {
         let mut board = Scoreboard::new(0, []);
         board.send(0, T);
         board.lose(0, Sign::Timeout);
@@ -488,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_that_are_held_are_never_asked_for() {
+    fn held_segments_are_not_requested() {
         let mut board = Scoreboard::new(0, [0..2, 3..5, 6..7]);
         let mut asked = Vec::new();
         while board.next() < 9 {
@@ -503,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn a_held_range_longer_than_the_board_is_taken_piece_by_piece() {
+    fn long_held_range_is_added_piece_by_piece() {
         let long = Scoreboard::SPAN * 3;
         let mut board = Scoreboard::new(0, std::iter::once(1..long));
         board.send(0, T);
@@ -514,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_a_hole_and_what_is_asked_for_again_is_counted() {
+    fn scoreboard_counts_received_above_and_repeated() {
         let mut board = Scoreboard::new(0, std::iter::once(3..5));
         (0..6).filter(|segment| !(3..5).contains(segment)).for_each(|segment| {
             board.send(segment, T);
@@ -537,7 +533,7 @@ mod tests {
         for segment in 0..6 {
             board.send(segment, T);
         }
-        board.lose(4, Sign::Refusal);
+        board.lose(4, Sign::Rejection);
         let mut gone = Vec::new();
         board.truncate(3, |segment| gone.push(segment));
         gone.sort_unstable();

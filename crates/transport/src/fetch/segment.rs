@@ -24,19 +24,19 @@ mod lose;
 mod postpone;
 mod recover;
 
-/// Segment size assumed before the first one has arrived, in octets.
+/// Segment size assumed before the first one has arrived, in bytes.
 const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
 
-/// Octets of names that are asked from the allocator at a time.
-const NAMES_OCTETS: usize = 4_096;
-/// Most octets of the component of a segment: type, length, marker and number.
-const NUMBER_OCTETS: usize = 11;
+/// Bytes of one allocation of segment names.
+const NAME_BYTES: usize = 4_096;
+/// Most bytes of the component of a segment: type, length, marker and number.
+const NUMBER_BYTES: usize = 11;
 
 /// One transfer.
 #[derive(Debug)]
 pub(super) struct Transfer {
     object: Name,
-    /// Room for names of segments.
+    /// Memory for names of segments.
     names: BytesMut,
     board: Scoreboard,
     timers: Timers,
@@ -50,23 +50,23 @@ pub(super) struct Transfer {
     setbacks: BTreeMap<u64, Setback>,
     /// Segments that had forged answers and no genuine one.
     forged: BTreeMap<u64, Forged>,
-    /// The lowest segment that is not to be had. It counts once it turns out to lie before the end.
+    /// The lowest abandoned segment. The fetch fails once it turns out to lie before the end.
     failed: Option<(u64, FetchError)>,
     last_window: f64,
-    /// Segment 0 was asked for by a prefix probe too, so that its Data may answer that.
+    /// A prefix probe requested segment 0 too, so that its Data may answer the probe.
     probed: bool,
-    /// Send orders and segments of what was judged lost at one instant; empty in between.
+    /// Send orders and segments of the losses detected at one instant; empty in between.
     lost: Vec<(u64, u64)>,
     accounting: Accounting,
     watch: Watch,
     pacer: Pacer,
-    /// Highest segment that has arrived (`highData` of yang2016); 0 before any.
+    /// Highest segment received (`highData` of yang2016); 0 before any.
     high_data: u64,
-    /// Highest segment that was asked for (`highInterest` of yang2016); 0 before any.
+    /// Highest segment requested (`highInterest` of yang2016); 0 before any.
     high_interest: u64,
-    /// The network has never done anything but refuse for want of a route.
+    /// All answers so far were Nacks with reason NoRoute.
     nowhere: bool,
-    /// How many batches of answers were judged together.
+    /// Number of batches of answers processed.
     batches: u32,
 }
 
@@ -76,7 +76,7 @@ fn emit(reports: &mut Reports, event: Event) {
     reports.push_back(Report::Event(event));
 }
 
-/// The timer of a segment: two segments on the board never share one.
+/// Timer slot of a segment: two segments on the scoreboard never share one.
 fn timer(segment: u64) -> u32 {
     (segment % Scoreboard::SPAN) as u32
 }
@@ -114,31 +114,31 @@ impl Transfer {
         }
     }
 
-    /// The receiving socket holds that many octets.
-    pub(super) fn set_receive_budget(&mut self, config: &mut FetchConfig, octets: Option<u64>) {
-        self.receive_budget = octets;
+    /// Sets the size of the receive buffer, in bytes.
+    pub(super) fn set_receive_budget(&mut self, config: &mut FetchConfig, bytes: Option<u64>) {
+        self.receive_budget = bytes;
         self.limit_window(config);
     }
 
-    /// Bounds the window by what the receiving socket can hold, once a segment's size is known: a
-    /// burst that overruns it is lost by our own doing.
+    /// Limits the window by the receive buffer, once a segment's size is known: a larger burst would overrun the
+    /// buffer.
     fn limit_window(&self, config: &mut FetchConfig) {
         if let (Some(budget), Some(bytes)) = (self.receive_budget, self.segment_bytes) {
-            // Half of it: the kernel counts its own book-keeping against the budget.
+            // Half of it: the kernel charges its own overhead to the buffer.
             config.congestion.set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
         }
     }
 
-    fn learn_segment_size(&mut self, config: &mut FetchConfig, octets: u64) {
-        if self.segment_bytes.is_none_or(|known| octets > known) {
-            self.segment_bytes = Some(octets);
+    fn update_segment_size(&mut self, config: &mut FetchConfig, bytes: u64) {
+        if self.segment_bytes.is_none_or(|known| bytes > known) {
+            self.segment_bytes = Some(bytes);
             self.limit_window(config);
         }
     }
 
-    // --- asking ---------------------------------------------------------------------------------
+    // --- sending --------------------------------------------------------------------------------
 
-    /// What counts against the window.
+    /// Segments that count against the window.
     fn load(&self) -> u64 {
         match self.accounting {
             Accounting::Outstanding => u64::from(self.board.in_flight()),
@@ -146,7 +146,7 @@ impl Transfer {
         }
     }
 
-    /// The next segment that may be asked for now: retransmissions before new ones.
+    /// The next segment to send: retransmissions before new ones.
     fn next_segment(&mut self, config: &FetchConfig) -> Option<u64> {
         let queued = self.board.first_queued();
         let load = match (self.accounting, queued) {
@@ -171,13 +171,13 @@ impl Transfer {
         .then_some(next)
     }
 
-    /// There is room for the content of one more segment.
+    /// Whether the content of one more segment fits the delivery limit.
     fn has_room(&self) -> bool {
         let bytes = self.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
         self.assembler.has_room(self.board.in_flight(), bytes)
     }
 
-    /// Everything that was asked for has come, and nothing is asked for before the reader has taken something.
+    /// Whether all requested segments have arrived and the reader has to consume content before the next request.
     pub(super) fn waits_for_reader(&self) -> bool {
         let board = &self.board;
         board.in_flight() == 0
@@ -186,7 +186,7 @@ impl Transfer {
             && !self.has_room()
     }
 
-    /// The next Interest that may leave now, without nonce and lifetime, its timeout, and what it announces.
+    /// The next Interest that may be sent, without nonce and lifetime, its timeout, and its announcement.
     pub(super) fn next_interest(
         &mut self,
         config: &FetchConfig,
@@ -221,7 +221,7 @@ impl Transfer {
         Some((interest, rto, announced))
     }
 
-    /// The timeout of a transmission.
+    /// Timeout of a transmission.
     fn timeout(
         &self,
         config: &FetchConfig,
@@ -235,7 +235,7 @@ impl Transfer {
         config.congestion.least_timeout().map_or(rto, |least| rto.max(least))
     }
 
-    /// Announces the segments after this one, as many as the timer wants to hear of.
+    /// Announces the segments after this one, as many as the timer uses.
     fn announcement(&mut self, config: &FetchConfig, segment: u64) -> Option<Box<Ignorable>> {
         let ahead = config.rto.announces() as u64;
         let next = segment.saturating_add(1)..=segment.saturating_add(ahead);
@@ -250,16 +250,16 @@ impl Transfer {
         Some(Box::new(fields))
     }
 
-    /// The name of a segment; those of consecutive segments share their memory.
+    /// Name of a segment; names of consecutive segments share their memory.
     fn name_of(&mut self, config: &FetchConfig, segment: u64) -> Name {
-        let octets = self.object.value().len() + NUMBER_OCTETS;
-        if self.names.capacity() < octets {
-            self.names = BytesMut::with_capacity(NAMES_OCTETS.max(octets));
+        let bytes = self.object.value().len() + NUMBER_BYTES;
+        if self.names.capacity() < bytes {
+            self.names = BytesMut::with_capacity(NAME_BYTES.max(bytes));
         }
         self.object.append_in(config.convention.segment(segment), &mut self.names)
     }
 
-    /// When a timeout due at `at` is noticed: at the first scan after it.
+    /// Time of the first scan at or after `at`.
     fn check_instant(&self, config: &FetchConfig, at: Instant) -> Instant {
         let interval = config.rto_check.as_nanos() as u64;
         if interval == 0 {
@@ -282,7 +282,7 @@ impl Transfer {
         }
     }
 
-    /// `segment` is not to be had.
+    /// Abandons `segment`.
     fn fail(&mut self, segment: u64, why: FetchError) {
         self.board.fail(segment);
         self.timers.cancel(timer(segment));
@@ -294,7 +294,7 @@ impl Transfer {
         }
     }
 
-    /// The producer, or metadata, said which segment is the last.
+    /// Records the last segment, as the producer or metadata announced it.
     pub(super) fn announce_end(
         &mut self,
         config: &mut FetchConfig,

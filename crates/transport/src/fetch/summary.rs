@@ -1,10 +1,10 @@
-//! What a fetch amounted to, counted from its events.
+//! Counters of a fetch, from its events.
 use crate::event::{Cause, Event, Signal};
 use crate::loss::Phase;
 use crate::time::{Duration, Instant};
 use recoup_packet::nack::NackReason;
 
-/// Counts of one fetch.
+/// Counters of one fetch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// First Interest for a segment.
@@ -13,56 +13,55 @@ pub struct Summary {
     pub ended: Option<Instant>,
     /// Segments received.
     pub segments: u64,
-    /// Octets of content received.
+    /// Bytes of content received.
     pub content_bytes: u64,
-    /// Octets of the Data packets that brought it.
-    pub wire_octets: u64,
+    /// Bytes of the Data packets that carried the content.
+    pub wire_bytes: u64,
     /// Interests for segments sent, retransmissions included.
     pub interests: u64,
-    /// Interests for segments that were sent before.
+    /// Retransmitted Interests for segments.
     pub retransmissions: u64,
     /// Retransmission timeouts that expired.
     pub timeouts: u64,
     /// Window reductions by cause.
     pub reductions: Reductions,
-    /// Window reductions that were undone: no loss of the event was one, or none was due to congestion.
+    /// Window reductions that were undone: the losses of the event were spurious, or none was due to congestion.
     pub undone: u64,
     /// Data with a congestion mark.
     pub marks: u64,
     /// Network Nacks.
     pub nacks: u64,
-    /// Segments that stayed away for other reasons than that too much was asked for.
+    /// Segments lost for other reasons than congestion, as nodes reported.
     pub explained: Explained,
     /// Losses whose cause the congestion control inferred.
     pub inferred: Inferred,
-    /// Network Nacks with reason Congestion: Interests that a node dropped because too much was asked for.
+    /// Network Nacks with reason Congestion.
     pub nacks_congestion: u64,
-    /// Losses that are known to have been none, whatever told of them.
+    /// Spurious losses, whatever the signal.
     pub spurious: u64,
-    /// Of these, those told by the order of arrivals (false alarms).
+    /// Spurious losses detected by reordering.
     pub false_alarms: u64,
-    /// Of the same, refusals: the network said no, and the Data came all the same. These had not counted as lost.
-    pub false_refusals: u64,
-    /// Transmissions judged lost by the order of arrivals.
+    /// Spurious Nacks: the Data arrived after a Nack. These segments had not counted as lost.
+    pub spurious_nacks: u64,
+    /// Transmissions declared lost by reordering.
     pub lost_by_order: u64,
-    /// Segments that came after such a loss, without that any timer of theirs had expired and not as
-    /// false alarms that are known.
+    /// Segments that arrived after such a loss, before any of their timers expired, and not counted as false alarms.
     pub repaired: u64,
-    /// Phases of recovery that such losses led to.
+    /// Recovery episodes that such losses began.
     pub recovery: Recovery,
-    /// Segments that were asked for in vain and left out.
+    /// Segments left out after their retries.
     pub left_out: u64,
-    /// Data that came too late to be used: its Interest had been withdrawn at its timeout.
+    /// Data that arrived after its Interest had been withdrawn at its timeout.
     pub withdrawn: u64,
-    /// Data that had been received before or that nobody asked for.
+    /// Unsolicited and duplicate Data.
     pub duplicates: u64,
     /// Data with a wrong digest or signature.
     pub rejected: u64,
-    /// Data accepted although nothing vouched for it.
+    /// Data accepted without verification.
     pub unverified: u64,
-    /// The last segment, if it became known.
+    /// The last segment, if known.
     pub last_segment: Option<u64>,
-    /// Round trips of segments asked for once.
+    /// Round-trip times of segments sent once.
     pub rtt: Spread,
     /// The latest smoothed round-trip time.
     pub srtt: Option<Duration>,
@@ -74,15 +73,15 @@ pub struct Summary {
     pub window_max: f64,
 }
 
-/// Segments that stayed away for other reasons than that too much was asked for. None of them costs any of the window, or it is
-/// given back.
+/// Segments lost for other reasons than congestion, as nodes reported. None of them reduces the window, or the
+/// reduction is undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
-    /// A link lost them: it said so, or sent them again.
+    /// A link lost them, and reported or repaired it.
     pub wireless: u64,
-    /// Somebody moved.
+    /// A node moved.
     pub mobility: u64,
-    /// Of both, those that had counted as lost before.
+    /// Of both, those that had been declared lost before.
     pub judged: u64,
 }
 
@@ -94,7 +93,7 @@ impl Explained {
     }
 }
 
-/// Losses whose cause the congestion control inferred. An inference that proved to be wrong does not count.
+/// Losses whose cause the congestion control inferred. Inferences that proved wrong do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inferred {
     /// A queue was full.
@@ -106,7 +105,7 @@ pub struct Inferred {
 }
 
 impl Inferred {
-    /// Adds those of another fetch.
+    /// Adds the counters of another fetch.
     pub fn add(&mut self, other: &Self) {
         self.congestion += other.congestion;
         self.random += other.random;
@@ -140,26 +139,26 @@ pub struct Reductions {
     pub order: u64,
 }
 
-/// Phases of recovery, as loss detectors tell them.
+/// Recovery episodes of loss detectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recovery {
-    /// How often fast recovery began.
+    /// Fast recovery episodes.
     pub entries: u64,
-    /// How long it lasted in all, as far as it is over.
+    /// Total duration of those that are over.
     pub time: Duration,
-    /// How often pre-recovery began.
+    /// Pre-recovery episodes.
     pub suspicions: u64,
     since: Option<Instant>,
 }
 
 impl Recovery {
-    /// How long fast recovery lasted on average, in seconds, if it ever was over.
+    /// Mean duration of a fast recovery episode, in seconds, if any is over.
     pub fn mean_s(&self) -> Option<f64> {
         let over = self.entries - u64::from(self.since.is_some());
         (over > 0).then(|| self.time.as_secs_f64() / over as f64)
     }
 
-    /// Both together, as far as they are over.
+    /// Adds the counters of another fetch.
     pub fn add(&mut self, other: &Self) {
         self.entries += other.entries;
         self.suspicions += other.suspicions;
@@ -182,7 +181,7 @@ impl Recovery {
 }
 
 impl Reductions {
-    /// All of them.
+    /// Sum of all causes.
     pub fn total(&self) -> u64 {
         self.timeout + self.nack + self.mark + self.order
     }
@@ -195,7 +194,7 @@ impl Reductions {
     }
 }
 
-/// Least, mean and greatest of a series of durations.
+/// Minimum, mean and maximum of a series of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     count: u64,
@@ -204,7 +203,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Takes in one more value.
+    /// Adds one value.
     pub fn add(&mut self, value: Duration) {
         self.count += 1;
         self.sum = self.sum.saturating_add(value);
@@ -212,12 +211,12 @@ impl Spread {
         self.range = Some((min.min(value), max.max(value)));
     }
 
-    /// How many values there were.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least value.
+    /// The minimum.
     pub fn min(&self) -> Option<Duration> {
         self.range.map(|(min, _)| min)
     }
@@ -228,7 +227,7 @@ impl Spread {
         Some(Duration::from_nanos(nanos as u64))
     }
 
-    /// The greatest value.
+    /// The maximum.
     pub fn max(&self) -> Option<Duration> {
         self.range.map(|(_, max)| max)
     }
@@ -243,7 +242,7 @@ impl Spread {
 }
 
 impl Summary {
-    /// Takes in one event.
+    /// Counts one event.
     pub fn on_event(&mut self, now: Instant, event: &Event) {
         match *event {
             Event::Sent { transmissions, .. } => {
@@ -251,11 +250,11 @@ impl Summary {
                 self.interests += 1;
                 self.retransmissions += u64::from(transmissions > 1);
             }
-            Event::Received { content_bytes, wire_octets, rtt, transmissions, .. } => {
+            Event::Received { content_bytes, wire_bytes, rtt, transmissions, .. } => {
                 self.ended = Some(now);
                 self.segments += 1;
                 self.content_bytes += u64::from(content_bytes);
-                self.wire_octets += u64::from(wire_octets);
+                self.wire_bytes += u64::from(wire_bytes);
                 if transmissions == 1 {
                     self.rtt.add(rtt.into());
                 }
@@ -280,7 +279,7 @@ impl Summary {
             Event::Spurious { cause, .. } => {
                 self.spurious += 1;
                 self.false_alarms += u64::from(cause == Signal::Order);
-                self.false_refusals += u64::from(cause == Signal::Nack);
+                self.spurious_nacks += u64::from(cause == Signal::Nack);
             }
             Event::Explained { cause, judged, .. } => {
                 self.explained.judged += u64::from(judged);
@@ -307,15 +306,15 @@ impl Summary {
         }
     }
 
-    /// Adds what another fetch amounted to. Of what is the latest of its kind (window, timer, last segment), the other's stays,
-    /// if it has one.
+    /// Adds the counters of another fetch. Of the latest values (window, timer, last segment), the other's replaces
+    /// this one's, if there is one.
     pub fn add(&mut self, other: &Self) {
         let Self {
             started,
             ended,
             segments,
             content_bytes,
-            wire_octets,
+            wire_bytes,
             interests,
             retransmissions,
             timeouts,
@@ -328,7 +327,7 @@ impl Summary {
             nacks_congestion,
             spurious,
             false_alarms,
-            false_refusals,
+            spurious_nacks,
             lost_by_order,
             repaired,
             recovery,
@@ -348,7 +347,7 @@ impl Summary {
         self.ended = self.ended.max(*ended);
         self.segments += segments;
         self.content_bytes += content_bytes;
-        self.wire_octets += wire_octets;
+        self.wire_bytes += wire_bytes;
         self.interests += interests;
         self.retransmissions += retransmissions;
         self.timeouts += timeouts;
@@ -361,7 +360,7 @@ impl Summary {
         self.nacks_congestion += nacks_congestion;
         self.spurious += spurious;
         self.false_alarms += false_alarms;
-        self.false_refusals += false_refusals;
+        self.spurious_nacks += spurious_nacks;
         self.lost_by_order += lost_by_order;
         self.repaired += repaired;
         self.recovery.add(recovery);
@@ -383,32 +382,32 @@ impl Summary {
         self.inferred.congestion + self.nacks_congestion
     }
 
-    /// Transmissions that a link lost, as the congestion control inferred; no node reported it.
+    /// Transmissions lost by a link, as the congestion control inferred; no node reported it.
     pub fn random_losses(&self) -> u64 {
         self.inferred.random
     }
 
-    /// Transmissions lost because a node moved: reported, or inferred.
+    /// Transmissions lost because a node moved: reported or inferred.
     pub fn mobility_losses(&self) -> u64 {
         self.explained.mobility + self.inferred.mobility
     }
 
-    /// Transmissions that counted as lost, and whose cause is neither reported nor inferred.
+    /// Transmissions declared lost whose cause is neither reported nor inferred.
     pub fn unknown_losses(&self) -> u64 {
         let judged = self.timeouts + self.lost_by_order;
-        let none = self.needless_timeouts() + self.false_alarms;
+        let none = self.spurious_timeouts() + self.false_alarms;
         judged.saturating_sub(none + self.explained.judged + self.inferred.total())
     }
 
-    /// All transmissions that were lost, whatever the cause.
+    /// All lost transmissions, whatever the cause.
     pub fn lost(&self) -> u64 {
-        let told = self.explained.wireless + self.mobility_losses();
-        self.congestion_losses() + self.random_losses() + told + self.unknown_losses()
+        let reported = self.explained.wireless + self.mobility_losses();
+        self.congestion_losses() + self.random_losses() + reported + self.unknown_losses()
     }
 
-    /// Timeouts that are known to have been needless: the Data was on its way.
-    pub fn needless_timeouts(&self) -> u64 {
-        self.spurious - self.false_alarms - self.false_refusals
+    /// Spurious timeouts: the Data was in flight.
+    pub fn spurious_timeouts(&self) -> u64 {
+        self.spurious - self.false_alarms - self.spurious_nacks
     }
 
     /// From the first Interest for a segment to the last arrival.
@@ -426,12 +425,12 @@ impl Summary {
 
     /// Whole Data packets per time, in bit/s.
     pub fn throughput(&self) -> Option<f64> {
-        self.rate(self.wire_octets)
+        self.rate(self.wire_bytes)
     }
 
-    fn rate(&self, octets: u64) -> Option<f64> {
+    fn rate(&self, bytes: u64) -> Option<f64> {
         let seconds = self.elapsed().as_secs_f64();
-        (seconds > 0.0).then(|| octets as f64 * 8.0 / seconds)
+        (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)
     }
 
     /// Loss events per segment received: what S. Yang's study (2016) calls the packet-loss rate.
@@ -445,14 +444,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_counts_what_happened() {
+    fn summary_counts_events() {
         let mut summary = Summary::default();
         let ms = Duration::from_millis;
         let sent = |transmissions| Event::Sent { segment: 0, transmissions, rto: ms(1).into() };
         let received = Event::Received {
             segment: 0,
             content_bytes: 1_000,
-            wire_octets: 1_500,
+            wire_bytes: 1_500,
             rtt: ms(8).into(),
             delay: ms(8).into(),
             transmissions: 1,
@@ -471,13 +470,13 @@ mod tests {
     }
 
     #[test]
-    fn two_amount_to_what_both_would_have_counted() {
+    fn sum_counts_the_events_of_both() {
         let ms = Duration::from_millis;
         let at = Instant::from_millis;
         let received = |rtt| Event::Received {
             segment: 0,
             content_bytes: 1_000,
-            wire_octets: 1_500,
+            wire_bytes: 1_500,
             rtt: ms(rtt).into(),
             delay: ms(rtt).into(),
             transmissions: 1,
@@ -520,14 +519,14 @@ mod tests {
     }
 
     #[test]
-    fn data_that_was_refused_before_it_came_takes_no_timeout_back() {
+    fn spurious_nack_is_no_spurious_timeout() {
         let mut summary = Summary::default();
         let mut happens = |event| summary.on_event(Instant::ZERO, &event);
         happens(Event::TimedOut { segment: 1 });
         happens(Event::TimedOut { segment: 2 });
         happens(Event::Spurious { segment: 2, cause: Signal::Timeout });
         happens(Event::Spurious { segment: 3, cause: Signal::Nack });
-        assert_eq!((summary.spurious, summary.needless_timeouts()), (2, 1));
+        assert_eq!((summary.spurious, summary.spurious_timeouts()), (2, 1));
         assert_eq!((summary.unknown_losses(), summary.congestion_losses()), (1, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Which verifier a fetch uses.
+//! Choice of the verifier of a fetch.
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,18 +1,19 @@
-//! `acked(retries=3,threshold=3,idle=5ms,frames=8192,octets=16777216)`: the reliability of NDNLPv2, as NFD has it.
+//! `acked(retries=3,threshold=3,idle=5ms,frames=8192,bytes=16777216)`: the reliability of NDNLPv2, as NFD has it.
 //!
-//! Source: NDNLPv2, "Reliability"; S. Vusirikala, S. Mastorakis, A. Afanasyev, L. Zhang, "Hop-By-Hop Best Effort Link Layer
-//! Reliability in Named Data Networking" (NDN-0041); constants and details as in NFD's `LpReliability`. Each frame has a
-//! Sequence that stays and a TxSequence that is new whenever it is sent. The receiver acknowledges every TxSequence, on
-//! frames that leave anyway or, after `idle`, on frames of their own. A frame is lost once `threshold` greater ones were
-//! acknowledged, or when its timer runs out (RTO of ndn-cxx: initially 1 s, 200 ms to 60 s, k = 4, without back-off, samples
-//! by Karn's rule); it is sent again `retries` times, then all frames of its packet are given up.
+//! Source: NDNLPv2, "Reliability"; S. Vusirikala, S. Mastorakis, A. Afanasyev, L. Zhang, "Hop-By-Hop Best Effort Link
+//! Layer Reliability in Named Data Networking" (NDN-0041). Constants and details are those of NFD's `LpReliability`.
+//! Each frame has a constant Sequence and a TxSequence that is new for each transmission. The receiver acknowledges
+//! every TxSequence, on frames sent anyway or, after `idle`, on frames without a packet. A frame is lost once
+//! `threshold` greater ones were acknowledged, or when its timer expires (RTO of ndn-cxx: initially 1 s, 200 ms to 60
+//! s, k = 4, without back-off, samples by Karn's rule). It is retransmitted up to `retries` times; then all frames of
+//! its packet are given up.
 //!
 //! Differences from NFD:
-//! - at most `frames` frames with `octets` octets are held; NFD has no bound. The oldest is given up first;
-//! - acknowledgements that wait and Sequences that came are bounded, too;
-//! - both ends must have it switched on, as with NFD, and there is no way to ask. A neighbour that acknowledged nothing while
-//!   64 transmissions were lost is held for one that has not: frames still bear numbers, but are not sent again until it
-//!   acknowledges one. NFD goes on sending every frame four times.
+//! - at most `frames` frames with `bytes` bytes are held; NFD has no limit. The oldest is given up first;
+//! - queued acknowledgements and received Sequences are limited, too;
+//! - both ends must enable it, as with NFD; there is no negotiation. If a neighbour acknowledged nothing while 64
+//!   transmissions were lost, it is taken for one without reliability. Frames still carry numbers, but are not
+//!   retransmitted until it acknowledges one. NFD continues to send every frame four times.
 mod flight;
 mod recent;
 
@@ -20,39 +21,39 @@ use super::recovery::{Agreement, Arrival, Counters, LinkRecovery, Outgoing, Send
 use crate::rto::{Jacobson, RtoEstimator, RttSample};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
-use flight::{Flight, Flying};
+use flight::{Flight, InFlight};
 use recent::Recent;
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Octets of an Ack field.
-const ACK_TLV_OCTETS: usize = 12;
-/// Octets of a Sequence and of a TxSequence field.
-const NUMBERS_TLV_OCTETS: usize = 10 + 12;
-/// Most Acks on a frame of their own: they fit the shortest datagram that every network carries.
+/// Bytes of an Ack field.
+const ACK_TLV_BYTES: usize = 12;
+/// Bytes of a Sequence and of a TxSequence field.
+const NUMBERS_TLV_BYTES: usize = 10 + 12;
+/// Most Acks on a frame without a packet: they fit the shortest datagram that every network carries.
 const MAX_IDLE_ACKS: usize = 96;
-/// Most Acks that wait; older ones give way.
+/// Most queued Acks; the oldest are dropped first.
 const MAX_ACKS: usize = 4_096;
 
 /// The parameters of [`Acked`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckedSettings {
-    /// How often a frame is sent again at most.
+    /// Most retransmissions of a frame.
     pub retries: u32,
-    /// So many greater acknowledgements say that a frame is lost.
+    /// Number of greater acknowledged numbers at which a frame is lost.
     pub threshold: u32,
-    /// How long acknowledgements wait for a frame that leaves anyway.
+    /// Longest wait of acknowledgements for a frame that carries them.
     pub idle: Duration,
-    /// Most frames that are held.
+    /// Most frames held.
     pub frames: u32,
-    /// Most octets of frames that are held.
-    pub octets: u64,
+    /// Most bytes of frames held.
+    pub bytes: u64,
 }
 
 impl Default for AckedSettings {
     fn default() -> Self {
         let idle = Duration::from_millis(5);
-        Self { retries: 3, threshold: 3, idle, frames: 8192, octets: 16 << 20 }
+        Self { retries: 3, threshold: 3, idle, frames: 8192, bytes: 16 << 20 }
     }
 }
 
@@ -62,13 +63,13 @@ impl AckedSettings {
         let whole = "a whole number";
         let count = "a whole number from 1 to 65536";
         let some = |text: &str| text.parse().ok().filter(|it| (1..=65_536).contains(it));
-        let octets = |text: &str| text.parse().ok().filter(|it: &u64| *it > 0);
+        let bytes = |text: &str| text.parse().ok().filter(|it: &u64| *it > 0);
         let settings = Self {
             retries: spec.take("retries", default.retries, whole, |text| text.parse().ok())?,
             threshold: spec.take("threshold", default.threshold, count, some)?,
             idle: spec.duration("idle", default.idle, Duration::ZERO)?,
             frames: spec.take("frames", default.frames, count, some)?,
-            octets: spec.take("octets", default.octets, "a number of octets", octets)?,
+            bytes: spec.take("bytes", default.bytes, "a number of bytes", bytes)?,
         };
         spec.finish()?;
         Ok(settings)
@@ -82,7 +83,7 @@ impl fmt::Display for AckedSettings {
             .value("threshold", self.threshold)
             .duration("idle", self.idle)
             .value("frames", self.frames)
-            .value("octets", self.octets)
+            .value("bytes", self.bytes)
             .finish()
     }
 }
@@ -96,14 +97,15 @@ pub struct Acked<T> {
     flight: Flight<T>,
     recent: Recent,
     acks: VecDeque<u64>,
-    /// When the acknowledgements that wait leave on a frame of their own; `None` if they may leave at once, or if there are none.
+    /// Time at which queued acknowledgements are sent on a frame without a packet; `None` if they may be sent at
+    /// once, or if there are none.
     acks_due: Option<Instant>,
     down: bool,
     counters: Counters,
 }
 
 impl<T> Acked<T> {
-    /// An end to which nothing was acknowledged yet.
+    /// An end that has received no acknowledgement.
     #[must_use]
     pub fn new(settings: AckedSettings) -> Self {
         Self {
@@ -119,7 +121,7 @@ impl<T> Acked<T> {
         }
     }
 
-    /// The first acknowledgements that wait, as many as fit.
+    /// Takes queued acknowledgements, the oldest first, at most `most`.
     fn take_acks(&mut self, most: usize) -> Vec<u64> {
         let most = most.min(self.acks.len());
         let acks = self.acks.drain(..most).collect();
@@ -129,11 +131,11 @@ impl<T> Acked<T> {
         acks
     }
 
-    fn tag(&mut self, now: Instant, flying: Flying<T>, room_octets: usize) -> Tag {
-        let sequence = Some(flying.sequence);
+    fn tag(&mut self, now: Instant, frame: InFlight<T>, free_bytes: usize) -> Tag {
+        let sequence = Some(frame.sequence);
         let rto = self.rtt.rto();
-        let tx_sequence = Some(self.flight.add(now, now + rto, flying, &mut self.counters));
-        let acks = self.take_acks(room_octets / ACK_TLV_OCTETS);
+        let tx_sequence = Some(self.flight.add(now, now + rto, frame, &mut self.counters));
+        let acks = self.take_acks(free_bytes / ACK_TLV_BYTES);
         Tag { sequence, tx_sequence, acks, ..Tag::default() }
     }
 
@@ -163,8 +165,8 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
     fn send(&mut self, now: Instant, frame: &T, sending: &Sending) -> Tag {
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
-        let flying = Flying::new(frame.clone(), now, sequence, sending);
-        self.tag(now, flying, sending.room_octets)
+        let frame = InFlight::new(frame.clone(), now, sequence, sending);
+        self.tag(now, frame, sending.free_bytes)
     }
 
     fn receive(&mut self, now: Instant, tag: &Tag, carries: bool) -> Arrival {
@@ -204,14 +206,14 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
         if self.down {
             return None;
         }
-        if let Some(flying) = self.flight.pop_again() {
-            let (frame, waited) = (flying.frame.clone(), now.since(flying.first));
+        if let Some(frame) = self.flight.pop_again() {
+            let (copy, waited) = (frame.frame.clone(), now.since(frame.first));
             self.counters.resent += 1;
-            let room_octets = flying.room_octets;
-            let flying = Flying { resends: flying.resends + 1, ..flying };
+            let free_bytes = frame.free_bytes;
+            let again = InFlight { resends: frame.resends + 1, ..frame };
             return Some(Outgoing::Again {
-                frame,
-                tag: self.tag(now, flying, room_octets),
+                frame: copy,
+                tag: self.tag(now, again, free_bytes),
                 waited,
             });
         }
@@ -242,8 +244,8 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
         self.down = false;
     }
 
-    fn tag_octets(&self) -> usize {
-        NUMBERS_TLV_OCTETS
+    fn tag_bytes(&self) -> usize {
+        NUMBERS_TLV_BYTES
     }
 
     fn agreement(&self) -> Agreement {
@@ -251,11 +253,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
     }
 
     fn counters(&self) -> Counters {
-        Counters {
-            held: self.flight.held(),
-            held_octets: self.flight.held_octets(),
-            ..self.counters
-        }
+        Counters { held: self.flight.held(), held_bytes: self.flight.held_bytes(), ..self.counters }
     }
 }
 

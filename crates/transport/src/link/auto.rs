@@ -1,23 +1,25 @@
-//! `auto(…)`: WLDR if the other end has it, plain frames otherwise.
+//! `auto(…)`: WLDR if the neighbour supports it, plain frames otherwise.
 //!
-//! The end that opened the face offers once recovery can pay (`auto/path.rs`): the path is long, or it loses packets. It writes its
-//! state on an Interest that leaves anyway, at most `MAX_OFFERS` times,
-//! at growing intervals, and after the first one only if a frame came since the last: a peer that drops the Interest with the
-//! offer receives the retransmission without. The other end offers nothing and answers each offer with its own state and the session of the
-//! offer. A state that repeats our session proves that the far end receives what we send; from there on [`Wldr`] runs.
+//! The end that opened the face offers recovery once it can pay (`auto/path.rs`): the path is long, or it loses
+//! packets. The offer is the state of that end on an Interest sent anyway, at most `MAX_OFFERS` times, at growing
+//! intervals. After the first offer a frame must have arrived since the last. A peer that drops the Interest with the
+//! offer receives the retransmission without. The other end offers nothing and answers each offer with its own state
+//! and the session of the offer. A state that repeats the local session proves that the neighbour receives frames
+//! from here; then [`Wldr`] begins.
 //!
-//! | before both ends agree | |
+//! | before the agreement | |
 //! |---|---|
-//! | frames | leave and arrive as without recovery; numbers of others mean nothing |
-//! | state that is kept | a session and a few counters; no ring, no gaps, no timer |
-//! | frames that leave by themselves | answers, each for one offer and no longer than it, 32 in a row and 100 a second |
+//! | frames | plain, as without recovery; numbers are ignored |
+//! | state | a session and a few counters; no ring, no gaps, no timer |
+//! | extra frames | one answer per offer, no longer than it; 32 in a row and 100 a second |
 //!
-//! Source: the handshake of [`Wldr`] (`docs/wldr.md`), with two differences: nothing is numbered before the far end is
-//! known, and offers end. They begin anew when the face comes up, when the neighbour is lost, and when the far end was
-//! silent for `SILENCE` although Interests left: it may have been restarted, or replaced by one with recovery.
+//! Source: the handshake of [`Wldr`] (`docs/wldr.md`), with two differences: nothing is numbered before the neighbour
+//! has answered, and the number of offers is limited. Offers begin anew when the face comes up, when the neighbour is
+//! lost, and when no frame arrived for `SILENCE` although Interests were sent. The neighbour may have restarted, or
+//! may have been replaced by one with recovery.
 mod path;
 
-use super::recovery::tag::STATE_TLV_OCTETS;
+use super::recovery::tag::STATE_TLV_BYTES;
 use super::recovery::{
     Agreement, Arrival, Counters, FrameKind, Label, LinkRecovery, Notice, Outgoing, Sending, State,
     Tag,
@@ -29,18 +31,18 @@ use path::Path;
 use std::fmt;
 use std::sync::Arc;
 
-/// Most offers in a row. Where one frame in three is lost each way, one link in two hundred stays plain.
+/// Most offers in a row. If one frame in three is lost in each direction, one link in two hundred stays plain.
 const MAX_OFFERS: u32 = 8;
 /// Time from the first offer to the second; it doubles with each further offer.
 const OFFER_INTERVAL: Duration = Duration::from_millis(100);
-/// An Interest that found no frame in return for so long says that the far end may have become another one.
+/// Time without an answer to Interests after which the neighbour may be another one.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// One end of a link that has WLDR if the other end has it.
 #[derive(Debug)]
 pub struct Auto<T> {
     settings: WldrSettings,
-    /// Each agreement has a session of its own, so that numbers of one are not taken for those of another.
+    /// Each agreement has a session of its own, so that numbers of different sessions are not confused.
     rng: Rng,
     session: u64,
     /// This end opened the face.
@@ -51,22 +53,22 @@ pub struct Auto<T> {
     offers: u32,
     /// When the next offer may leave.
     offer_at: Instant,
-    /// A frame came since the last offer.
-    heard: bool,
-    /// When the first Interest left since a frame came.
+    /// A frame arrived since the last offer.
+    has_received: bool,
+    /// Time of the first Interest since the last arrival.
     waits_since: Option<Instant>,
     budget: AnswerBudget,
-    /// The session of an offer that is to be answered.
+    /// Session of an offer to be answered.
     owed: Option<u64>,
     agreed: Option<Box<Wldr<T>>>,
-    /// Memory that other links share.
+    /// Memory shared with other links.
     pool: Option<Arc<Pool>>,
-    /// What was done before the current agreement.
+    /// Counters before the current agreement.
     past: Counters,
 }
 
 impl<T> Auto<T> {
-    /// An end that has neither offered nor received anything; its sessions are drawn from `rng`.
+    /// An end without a neighbour; its sessions are drawn from `rng`.
     #[must_use]
     pub fn new(settings: WldrSettings, rng: Rng) -> Self {
         let session = draw_session(&mut rng.clone());
@@ -78,7 +80,7 @@ impl<T> Auto<T> {
             path: Path::default(),
             offers: 0,
             offer_at: Instant::ZERO,
-            heard: true,
+            has_received: true,
             waits_since: None,
             budget: AnswerBudget::default(),
             owed: None,
@@ -90,13 +92,13 @@ impl<T> Auto<T> {
 
     /// Offers begin anew.
     fn begin(&mut self, now: Instant) {
-        (self.offers, self.offer_at, self.waits_since, self.heard) = (0, now, None, true);
+        (self.offers, self.offer_at, self.waits_since, self.has_received) = (0, now, None, true);
     }
 
-    /// An Interest leaves; whether it may carry an offer.
+    /// Whether an Interest may carry an offer.
     fn may_offer(&self, now: Instant) -> bool {
         self.opened
-            && self.heard
+            && self.has_received
             && self.offers < MAX_OFFERS
             && self.path.pays()
             && now >= self.offer_at
@@ -106,7 +108,7 @@ impl<T> Auto<T> {
     fn offer(&mut self, now: Instant) -> Tag {
         self.offer_at = now + OFFER_INTERVAL.saturating_mul(1 << self.offers);
         self.offers += 1;
-        self.heard = false;
+        self.has_received = false;
         Tag::notice(self.state(0, false))
     }
 
@@ -121,17 +123,17 @@ impl<T> Auto<T> {
         })
     }
 
-    /// An Interest leaves while nothing is agreed.
-    fn note_interest(&mut self, now: Instant) {
+    /// Handles an Interest sent before the agreement.
+    fn on_plain_interest(&mut self, now: Instant) {
         if self.opened {
             self.waits_since.get_or_insert(now);
             self.path.on_interest(now);
         }
     }
 
-    /// A frame came while nothing was agreed.
-    fn note_arrival(&mut self, now: Instant) {
-        self.heard = true;
+    /// Handles a frame received before the agreement.
+    fn on_plain_frame(&mut self, now: Instant) {
+        self.has_received = true;
         self.path.on_frame(now);
         let waited = self.waits_since.take().map(|since| now.since(since));
         if waited.is_some_and(|waited| waited >= SILENCE) {
@@ -139,10 +141,10 @@ impl<T> Auto<T> {
         }
     }
 
-    /// The far end says where it stands while nothing was agreed; whether it repeats our session.
+    /// Handles the neighbour's state before the agreement. True if it repeats the local session.
     fn is_agreed_by(&mut self, now: Instant, state: &State) -> bool {
         if state.session == self.session {
-            // Our own frame, sent back.
+            // A frame from here, reflected.
             return false;
         }
         let agrees = state.neighbour == self.session;
@@ -162,14 +164,14 @@ impl<T: Clone + fmt::Debug + Send> Auto<T> {
         (self.owed, self.agreed) = (None, Some(wldr));
     }
 
-    /// The neighbour was lost: the link is plain again.
-    fn note_end(&mut self, now: Instant) {
+    /// Returns to plain frames: the neighbour was lost.
+    fn on_neighbour_lost(&mut self, now: Instant) {
         if let Some(wldr) = self.agreed.take() {
             let all = wldr.counters();
             let given_up = all.given_up + all.held;
-            self.past += Counters { given_up, held: 0, held_octets: 0, ..all };
+            self.past += Counters { given_up, held: 0, held_bytes: 0, ..all };
         }
-        // The far end may remember numbers of our session.
+        // The neighbour may remember numbers of the old session.
         draw_session(&mut self.rng);
         self.session = draw_session(&mut self.rng.clone());
         self.begin(now);
@@ -186,7 +188,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         }
         let plain = !self.may_offer(now);
         if plain {
-            self.note_interest(now);
+            self.on_plain_interest(now);
         }
         plain
     }
@@ -201,14 +203,14 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
             if wldr.is_open() {
                 return tag;
             }
-            self.note_end(now);
+            self.on_neighbour_lost(now);
         }
-        let fits = sending.room_octets >= STATE_TLV_OCTETS;
+        let fits = sending.free_bytes >= STATE_TLV_BYTES;
         if sending.kind != FrameKind::Interest {
             return Tag::default();
         }
         let tag = if fits && self.may_offer(now) { self.offer(now) } else { Tag::default() };
-        self.note_interest(now);
+        self.on_plain_interest(now);
         tag
     }
 
@@ -220,13 +222,13 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         if let Some(wldr) = &mut self.agreed {
             return wldr.numbered(now, label);
         }
-        self.note_arrival(now);
+        self.on_plain_frame(now);
         Arrival::Deliver
     }
 
     fn receive(&mut self, now: Instant, tag: &Tag, carries: bool) -> Arrival {
         if self.agreed.is_none() {
-            self.note_arrival(now);
+            self.on_plain_frame(now);
             if let Some(Notice::State(state)) = &tag.notice
                 && self.is_agreed_by(now, state)
             {
@@ -289,8 +291,8 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         }
     }
 
-    fn tag_octets(&self) -> usize {
-        self.agreed.as_ref().map_or(0, |wldr| wldr.tag_octets())
+    fn tag_bytes(&self) -> usize {
+        self.agreed.as_ref().map_or(0, |wldr| wldr.tag_bytes())
     }
 
     fn share(&mut self, pool: &Arc<Pool>) {
@@ -329,7 +331,7 @@ mod tests {
 
     #[test]
     fn end_without_agreement_is_small() {
-        // What an unverified peer costs beside its face.
+        // Memory of an unverified peer beside its face.
         assert!(size_of::<Auto<[usize; 5]>>() <= 512, "{}", size_of::<Auto<[usize; 5]>>());
     }
 }

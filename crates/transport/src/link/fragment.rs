@@ -3,67 +3,66 @@
 //! Source: NDNLPv2, "Indexed Fragmentation": consecutive sequence numbers, FragIndex and FragCount
 //! in every fragment, all other fields in the first one only.
 //!
-//! Differences: none. Every fragment but the last is exactly as long as the MTU permits (an octet
-//! less where FragIndex is shorter than FragCount), so that the frames of a packet can be sent as
-//! one batch of equal ones.
+//! Differences: none. Every fragment but the last fills the MTU (one byte less where FragIndex is shorter than
+//! FragCount). The frames of a packet can thus be sent as one batch of equal ones.
 use super::MAX_FRAGMENTS;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::{self, typ};
 
-/// Memory for frames is taken in regions of this many octets.
+/// Bytes of one allocation of memory for frames.
 const REGION_BYTES: usize = 64 << 10;
 
-/// The packet cannot be cut into at most [`MAX_FRAGMENTS`] frames of the link's MTU.
+/// The packet cannot be split into at most [`MAX_FRAGMENTS`] frames of the link's MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet of {packet_bytes} bytes does not fit {MAX_FRAGMENTS} frames of {mtu} bytes")]
 pub struct MtuTooSmall {
-    /// Longest frame of the link, octets.
+    /// MTU of the link, bytes.
     pub mtu: usize,
-    /// Octets of the packet.
+    /// Bytes of the packet.
     pub packet_bytes: usize,
 }
 
-/// Cuts packets into frames for one adjacency.
+/// Splits packets into frames for one adjacency.
 #[derive(Debug)]
 pub struct Fragmenter {
     mtu: usize,
     next_sequence: u64,
-    /// Frames are written here and split off; once they are gone the memory is used again.
+    /// Frames are written here and split off. The memory is reused once they are dropped.
     buffer: BytesMut,
 }
 
-/// How a packet is cut.
+/// Division of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
     count: u64,
-    /// Octets of the packet in the first fragment.
+    /// Bytes of the packet in the first fragment.
     first: usize,
-    /// Octets of the packet in every other fragment; the last may have less.
+    /// Bytes of the packet in every other fragment; the last may have less.
     other: usize,
 }
 
 impl Fragmenter {
-    /// Frames of at most `mtu` octets, fragments numbered from `first_sequence`.
+    /// A fragmenter for frames of at most `mtu` bytes; sequence numbers begin at `first_sequence`.
     pub fn new(mtu: usize, first_sequence: u64) -> Self {
         Self { mtu, next_sequence: first_sequence, buffer: BytesMut::new() }
     }
 
-    /// Longest frame, octets.
+    /// Longest frame, bytes.
     pub fn mtu(&self) -> usize {
         self.mtu
     }
 
-    /// From now on, frames of at most `mtu` octets.
+    /// Sets the longest frame, bytes.
     pub fn set_mtu(&mut self, mtu: usize) {
         self.mtu = mtu;
     }
 
-    /// Hands the frames of `packet` to `out`, in order: the bare packet if `header` is empty and it
-    /// fits, one link frame if that fits, fragments otherwise.
+    /// Passes the frames of `packet` to `out`, in order: the bare packet if `header` is empty and it fits, one link
+    /// frame if that fits, fragments otherwise.
     ///
     /// # Errors
-    /// If the MTU is too small; `out` was not called then.
+    /// The MTU is too small; `out` was not called then.
     pub fn fragment(
         &mut self,
         header: LpHeader,
@@ -82,29 +81,29 @@ impl Fragmenter {
         self.cut(whole, 0, |fragmenter, frame| out(fragmenter.encode(&frame)))
     }
 
-    /// Hands the frames of `packet` to `out` before they are written, so that fields of up to `room_octets` octets can be
-    /// added to each: one link frame if that fits, fragments otherwise.
+    /// Passes the frames of `packet` to `out` before they are encoded, with space for fields of up to `free_bytes`
+    /// bytes in each: one link frame if that fits, fragments otherwise.
     ///
     /// # Errors
-    /// If the MTU is too small; `out` was not called then.
-    pub fn leave_room(
+    /// The MTU is too small; `out` was not called then.
+    pub fn fragment_with_space(
         &mut self,
         header: LpHeader,
         packet: Bytes,
-        room_octets: usize,
+        free_bytes: usize,
         mut out: impl FnMut(LpPacket),
     ) -> Result<(), MtuTooSmall> {
-        let fields = header.encoded_len() + room_octets;
+        let fields = header.encoded_len() + free_bytes;
         let whole = LpPacket { header, fragment: Some(packet) };
         let fragment = whole.fragment.as_ref().map_or(0, Bytes::len);
         if frame_len(fields, fragment) <= self.mtu {
             out(whole);
             return Ok(());
         }
-        self.cut(whole, room_octets, |_, frame| out(frame))
+        self.cut(whole, free_bytes, |_, frame| out(frame))
     }
 
-    /// Writes a frame.
+    /// Encodes a frame.
     pub fn encode(&mut self, frame: &LpPacket) -> Bytes {
         let length = frame.encoded_len();
         if self.buffer.capacity() < length {
@@ -117,50 +116,50 @@ impl Fragmenter {
     fn cut(
         &mut self,
         whole: LpPacket,
-        room_octets: usize,
+        free_bytes: usize,
         mut out: impl FnMut(&mut Self, LpPacket),
     ) -> Result<(), MtuTooSmall> {
         let LpPacket { mut header, fragment } = whole;
         let mut rest = fragment.unwrap_or_default();
         let error = MtuTooSmall { mtu: self.mtu, packet_bytes: rest.len() };
-        let cut = self.plan(&mut header, room_octets, rest.len()).ok_or(error)?;
-        let mut room = cut.first;
+        let cut = self.plan(&mut header, free_bytes, rest.len()).ok_or(error)?;
+        let mut capacity = cut.first;
         for index in 0..cut.count {
             self.number(&mut header, index, cut.count);
             self.next_sequence = self.next_sequence.wrapping_add(1);
-            let fragment = Some(rest.split_to(room.min(rest.len())));
+            let fragment = Some(rest.split_to(capacity.min(rest.len())));
             let frame = LpPacket { header: std::mem::take(&mut header), fragment };
             out(self, frame);
-            room = cut.other;
+            capacity = cut.other;
         }
         Ok(())
     }
 
-    /// Writes the fields of fragment `index` into `header`.
+    /// Adds the fields of fragment `index` to `header`.
     fn number(&self, header: &mut LpHeader, index: u64, count: u64) {
         header.sequence = Some(self.next_sequence);
         header.frag_index = Some(index);
         header.frag_count = Some(count);
     }
 
-    /// How to cut `length` octets, if that is possible at all.
+    /// Division of `length` bytes, if possible.
     ///
-    /// The more fragments, the longer their numbers: first try with numbers of one octet, then two.
-    fn plan(&self, header: &mut LpHeader, room_octets: usize, length: usize) -> Option<Cut> {
+    /// More fragments have longer numbers: numbers of one byte are tried first, then two.
+    fn plan(&self, header: &mut LpHeader, free_bytes: usize, length: usize) -> Option<Cut> {
         [u64::from(u8::MAX), MAX_FRAGMENTS].into_iter().find_map(|most| {
             self.number(header, most, most);
-            let first = self.room(header.encoded_len() + room_octets)?;
+            let first = self.capacity(header.encoded_len() + free_bytes)?;
             let mut other = LpHeader::default();
             self.number(&mut other, most, most);
-            let other = self.room(other.encoded_len() + room_octets)?;
+            let other = self.capacity(other.encoded_len() + free_bytes)?;
             let count = 1 + length.saturating_sub(first).div_ceil(other) as u64;
             (2..=most).contains(&count).then_some(Cut { count, first, other })
         })
     }
 
-    /// How many octets of a packet fit into a frame beside `fields` octets of fields; at least one.
-    fn room(&self, fields: usize) -> Option<usize> {
-        // The least possible overhead, then what the lengths themselves take.
+    /// Bytes of a packet that fit a frame beside `fields` bytes of fields; at least one.
+    fn capacity(&self, fields: usize) -> Option<usize> {
+        // The least overhead first, then that of the actual lengths.
         let most = self.mtu.checked_sub(fields + 4)?;
         (most.saturating_sub(16)..=most)
             .rev()
@@ -168,7 +167,7 @@ impl Fragmenter {
     }
 }
 
-/// Octets of a frame with so many octets of fields and of a packet.
+/// Bytes of a frame with this many bytes of fields and of a packet.
 fn frame_len(fields: usize, packet: usize) -> usize {
     tlv::tlv_len(typ::LP_PACKET, fields + tlv::tlv_len(typ::FRAGMENT, packet))
 }
@@ -177,7 +176,7 @@ fn frame_len(fields: usize, packet: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// A Data packet, as far as its outermost TLV goes.
+    /// A Data packet, valid in its outermost TLV only.
     fn packet(length: usize) -> Bytes {
         let mut packet = BytesMut::new();
         let overhead = (1..6).find(|it| tlv::tlv_len(typ::DATA, length - it) == length);
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_travels_bare_or_in_one_frame_without_a_number() {
+    fn small_packets_are_not_fragmented() {
         assert_eq!(fragment(1200, &LpHeader::default(), 1200).unwrap(), [packet(1200)]);
         let frames = fragment(1213, &marked(), 1200).unwrap();
         assert_eq!((frames.len(), frames[0].len()), (1, 1213));
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_fill_the_mtu_and_are_numbered_in_a_row() {
+    fn fragments_fill_the_mtu_with_consecutive_numbers() {
         let frames = fragment(1400, &marked(), 8000).unwrap();
         let lengths: Vec<_> = frames.iter().map(Bytes::len).collect();
         assert_eq!(lengths[..5], [1400; 5]);
@@ -221,23 +220,25 @@ mod tests {
     }
 
     #[test]
-    fn frames_with_room_fit_with_fields_in_it() {
+    fn frames_fit_with_added_fields() {
         for (length, count) in [(1_364, 1), (1_365, 2), (8_000, 6)] {
             let mut fragmenter = Fragmenter::new(1_400, 0);
             let mut frames = Vec::new();
             let header = LpHeader::default();
-            fragmenter.leave_room(header, packet(length), 28, |frame| frames.push(frame)).unwrap();
+            fragmenter
+                .fragment_with_space(header, packet(length), 28, |frame| frames.push(frame))
+                .unwrap();
             assert_eq!(frames.len(), count, "{length}");
             for mut frame in frames {
                 frame.header.ignorable.set(852, Bytes::from(vec![0; 24]));
-                let octets = fragmenter.encode(&frame);
-                assert!(octets.len() <= 1_400 && LpPacket::decode(octets) == Ok(frame));
+                let frame_bytes = fragmenter.encode(&frame);
+                assert!(frame_bytes.len() <= 1_400 && LpPacket::decode(frame_bytes) == Ok(frame));
             }
         }
     }
 
     #[test]
-    fn an_mtu_that_is_too_small_is_an_error() {
+    fn too_small_mtu_is_an_error() {
         for mtu in [0, 1, 20, 26] {
             let error = fragment(mtu, &LpHeader::default(), 8000).unwrap_err();
             assert_eq!(error, MtuTooSmall { mtu, packet_bytes: 8000 });

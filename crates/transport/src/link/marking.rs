@@ -1,50 +1,50 @@
-//! When a packet that joins a queue is marked for congestion.
+//! Congestion marks for packets that join a queue.
 //!
-//! Source: NFD, `GenericLinkService::checkCongestionLevel` (in the manner of CoDel, RFC 8289, whose control
-//! law spaces the marks): once the queue has been longer than a threshold for one interval, the packet that joins it is
-//! marked, and the next one an interval over √(n+1) later, where n counts the marks since the queue was last short.
-//! Differences from CoDel: what is measured is the length of the queue in octets, not the time a packet spent in it; no
-//! memory of an earlier rate of marks is kept. Differences from NFD: none.
+//! Source: NFD, `GenericLinkService::checkCongestionLevel` (after CoDel, RFC 8289, whose control law spaces the
+//! marks). Once the queue has exceeded a threshold for one interval, the next packet is marked. The mark after it
+//! follows an interval over √(n+1) later, where n counts the marks since the queue was last short. Differences from
+//! CoDel: the length of the queue in bytes is measured, not the sojourn time of a packet, and no earlier rate of
+//! marks is remembered. Differences from NFD: none.
 
 use crate::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
-/// When packets are marked; by default as NFD does it.
+/// Parameters of congestion marking; by default those of NFD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marking {
-    /// The queue is congested while more octets than this wait.
-    pub threshold_octets: u64,
-    /// How long that must last before the first mark, and what the time between marks is a fraction of.
+    /// Queue length in bytes above which the queue is congested.
+    pub threshold_bytes: u64,
+    /// Duration of congestion before the first mark, and base of the time between marks.
     pub interval: Duration,
 }
 
 impl Default for Marking {
     fn default() -> Self {
-        Self { threshold_octets: 65_536, interval: Duration::from_millis(100) }
+        Self { threshold_bytes: 65_536, interval: Duration::from_millis(100) }
     }
 }
 
-/// Watches one queue.
+/// Congestion marking of one queue.
 #[derive(Clone, Debug)]
 pub struct Marker {
     marking: Marking,
-    /// When the next packet is to be marked; `None` while the queue is short.
+    /// Time of the next mark; `None` while the queue is short.
     next: Option<Instant>,
     /// Marks since the queue was last short.
     marks: u64,
 }
 
 impl Marker {
-    /// Watches a queue that is short.
+    /// The marking of an empty queue.
     #[must_use]
     pub fn new(marking: Marking) -> Self {
         Self { marking, next: None, marks: 0 }
     }
 
-    /// Whether the packet that joins the queue is to be marked; `queue_octets` wait in front of it.
+    /// Whether the packet that joins the queue is to be marked; `queue_bytes` are queued.
     #[must_use]
-    pub fn on_enqueue(&mut self, now: Instant, queue_octets: u64) -> bool {
-        if queue_octets <= self.marking.threshold_octets {
+    pub fn on_enqueue(&mut self, now: Instant, queue_bytes: u64) -> bool {
+        if queue_bytes <= self.marking.threshold_bytes {
             (self.next, self.marks) = (None, 0);
             return false;
         }
@@ -60,7 +60,7 @@ impl Marker {
         true
     }
 
-    /// Time from the mark just made to the next one.
+    /// Time from the last mark to the next one.
     fn spacing(&self) -> Duration {
         let interval_nanos = self.marking.interval.as_nanos() as f64;
         Duration::from_nanos((interval_nanos / libm::sqrt((self.marks + 1) as f64)) as u64)
@@ -79,21 +79,21 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_at_its_threshold_is_never_marked_for() {
+    fn queue_at_its_threshold_causes_no_mark() {
         let mut marker = Marker::new(Marking::default());
         assert!((0..10_000).all(|at| !marker.on_enqueue(ms(at), SHORT)));
     }
 
     #[test]
-    fn the_first_mark_comes_one_interval_after_the_queue_grew_long() {
+    fn first_mark_follows_after_one_interval() {
         let mut marker = Marker::new(Marking::default());
         let marked = [(1_000, LONG), (1_050, LONG), (1_099, 1 << 30), (1_100, LONG), (1_101, LONG)]
-            .map(|(at, octets)| marker.on_enqueue(ms(at), octets));
+            .map(|(at, bytes)| marker.on_enqueue(ms(at), bytes));
         assert_eq!(marked, [false, false, false, true, false]);
     }
 
     #[test]
-    fn marks_come_closer_by_the_square_root_of_their_number() {
+    fn mark_interval_shrinks_by_the_square_root() {
         let mut marker = Marker::new(Marking::default());
         let marks: Vec<u64> = (0..400_000)
             .map(|step| step * 1_000)
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_below_the_threshold_starts_everything_anew() {
+    fn short_queue_resets_the_marking() {
         let mut marker = Marker::new(Marking::default());
         assert!(!marker.on_enqueue(ms(0), LONG));
         assert!(marker.on_enqueue(ms(100), LONG));
@@ -121,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn after_a_pause_marks_catch_up_packet_by_packet() {
-        // As in NFD: the time of the next mark counts from the time of the last one, not from the packet.
+    fn marks_catch_up_after_a_pause() {
+        // As in NFD, the next mark is timed from the last one, not from the packet.
         let mut marker = Marker::new(Marking::default());
         assert!(!marker.on_enqueue(ms(0), LONG));
         let marked: Vec<bool> = (0..5).map(|_| marker.on_enqueue(ms(250), LONG)).collect();
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn threshold_and_interval_are_parameters() {
-        let marking = Marking { threshold_octets: 0, interval: Duration::from_millis(10) };
+        let marking = Marking { threshold_bytes: 0, interval: Duration::from_millis(10) };
         let mut marker = Marker::new(marking);
         let marked = [(0, 0), (0, 1), (10, 1), (17, 1), (18, 1), (18, 0), (30, 1)]
-            .map(|(at, octets)| marker.on_enqueue(ms(at), octets));
+            .map(|(at, bytes)| marker.on_enqueue(ms(at), bytes));
         assert_eq!(marked, [false, false, true, false, true, false, false]);
     }
 }

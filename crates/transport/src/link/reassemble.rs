@@ -1,16 +1,16 @@
-//! Puts fragments together again.
+//! Reassembly of fragments.
 //!
 //! Source: NDNLPv2, "Indexed Fragmentation".
 //!
 //! Differences from established forwarders:
-//! - a congestion mark is taken from any fragment (the highest), not from the first one only: the
-//!   queue that marked it did not know which fragment carries the fields;
-//! - a packet has its time from its first fragment on; later fragments do not prolong it;
-//! - fragments are copied when they arrive: one held by reference would keep the whole receive
-//!   buffer alive, which an attacker could multiply.
+//! - a congestion mark is taken from any fragment (the highest), not from the first one only: queues that mark do not
+//!   know which fragment carries the fields;
+//! - the timeout of a packet counts from its first fragment; later fragments do not extend it;
+//! - fragments are copied when they arrive: one held by reference would keep the whole receive buffer alive, which an
+//!   attacker could multiply.
 //!
-//! Everything is bounded ([`ReassemblyLimits`]): where the bounds are reached the oldest incomplete
-//! packet gives way, for it is the likeliest to have lost a fragment.
+//! All memory is limited ([`ReassemblyLimits`]). At the limits the oldest incomplete packet is dropped, because it is
+//! the likeliest to have lost a fragment.
 use super::MAX_FRAGMENTS;
 use crate::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
@@ -18,19 +18,19 @@ use recoup_packet::lp::LpHeader;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use std::collections::VecDeque;
 
-/// What one fragment that arrived too early costs beside its octets.
+/// Overhead of a fragment received out of order, bytes.
 const PIECE_BYTES: usize = 64;
 
-/// Bounds of a [`Reassembler`].
+/// Limits of a [`Reassembler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReassemblyLimits {
     /// Most incomplete packets.
     pub packets: usize,
-    /// Most octets of all incomplete packets.
+    /// Most bytes of all incomplete packets.
     pub bytes: usize,
     /// Most fragments of one packet.
     pub fragments: u64,
-    /// How long a packet may stay incomplete.
+    /// Lifetime of an incomplete packet.
     pub timeout: Duration,
 }
 
@@ -41,43 +41,43 @@ impl Default for ReassemblyLimits {
     }
 }
 
-/// Why a fragment was refused.
+/// Reason why a fragment was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refused {
+pub enum RejectedFragment {
     /// A fragment without a sequence number.
     #[error("fragment without a sequence number")]
     NoSequence,
-    /// Its index is not below its count, or there are too many.
+    /// The index is not below the count, or the count is too large.
     #[error("fragment index or count out of range")]
     OutOfRange,
-    /// Other fragments of the packet gave another count.
+    /// Other fragments of the packet have another count.
     #[error("fragment count differs from that of the packet's other fragments")]
     Inconsistent,
-    /// It is there already.
+    /// The fragment is a duplicate.
     #[error("duplicate fragment")]
     Duplicate,
-    /// It carries nothing.
+    /// The fragment is empty.
     #[error("empty fragment")]
     Empty,
-    /// The packet would be longer than any network packet may be; its other fragments went too.
+    /// The packet exceeds the largest network packet; its other fragments were dropped too.
     #[error("fragments of a packet longer than {MAX_PACKET_SIZE} bytes")]
     TooLong,
 }
 
-/// Fragments that were accepted and discarded later.
+/// Fragments that were accepted and dropped later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discarded {
-    /// Their packet stayed incomplete for too long.
+    /// Their packet stayed incomplete until its timeout.
     pub expired: u64,
-    /// Their packet had to give way, or grew too long.
+    /// Their packet was evicted, or grew too long.
     pub evicted: u64,
 }
 
-/// Puts the fragments of one link together.
+/// Reassembles the packets of one link.
 #[derive(Debug, Default)]
 pub struct Reassembler {
     limits: ReassemblyLimits,
-    /// Oldest first.
+    /// The oldest first.
     partials: VecDeque<Partial>,
     bytes: usize,
     discarded: Discarded,
@@ -85,72 +85,72 @@ pub struct Reassembler {
 
 #[derive(Debug)]
 struct Partial {
-    /// Who sent it, and the sequence number of its first fragment.
+    /// Sender, and sequence number of the first fragment.
     base: (u64, u64),
     count: u64,
     since: Instant,
     header: LpHeader,
-    /// Of any fragment, the highest.
+    /// The highest mark of any fragment.
     congestion_mark: Option<u64>,
-    /// Fragments `0..next`, in place.
+    /// Fragments `0..next`, in order.
     whole: BytesMut,
     next: u64,
-    /// Fragments beyond `next`, by increasing index.
+    /// Fragments above `next`, by increasing index.
     early: Vec<(u64, Bytes)>,
-    /// Octets that it counts for.
+    /// Bytes charged to the limit.
     bytes: usize,
 }
 
 impl Reassembler {
-    /// A reassembler with bounds of its own.
+    /// A reassembler with the given limits.
     pub fn new(limits: ReassemblyLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// Other bounds hold from the next fragment on.
+    /// Sets the limits; they apply from the next fragment on.
     pub fn set_limits(&mut self, limits: ReassemblyLimits) {
         self.limits = limits;
     }
 
-    /// As [`accept_from`](Self::accept_from) on a link where nobody else sends.
+    /// As [`accept_from`](Self::accept_from), on a link with a single sender.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`accept_from`](Self::accept_from).
     pub fn accept(
         &mut self,
         now: Instant,
         header: LpHeader,
         fragment: Bytes,
-    ) -> Result<Option<(LpHeader, Bytes)>, Refused> {
+    ) -> Result<Option<(LpHeader, Bytes)>, RejectedFragment> {
         self.accept_from(now, 0, header, fragment)
     }
 
-    /// Takes the payload of one frame and returns the packet that it completes, with the fields of
-    /// its first fragment (fields of the frame only, sequence numbers and acknowledgements, are the
-    /// caller's business before and are removed).
+    /// Accepts the payload of one frame and returns the packet that it completes, with the fields of its first
+    /// fragment. The caller handles fields of the frame only (sequence numbers and acknowledgements) before; they are
+    /// removed.
     ///
-    /// A frame that is no fragment of anything passes unchanged. Where several send, each has sequence numbers of its
-    /// own, and a number as `sender`.
+    /// A frame that is no fragment passes unchanged. On a link with several senders, each has sequence numbers of its
+    /// own and is identified by `sender`.
     ///
     /// # Errors
-    /// If the fragment cannot belong to any packet, or is not needed.
+    /// The fragment belongs to no packet, or is not needed.
     pub fn accept_from(
         &mut self,
         now: Instant,
         sender: u64,
         header: LpHeader,
         fragment: Bytes,
-    ) -> Result<Option<(LpHeader, Bytes)>, Refused> {
+    ) -> Result<Option<(LpHeader, Bytes)>, RejectedFragment> {
         let (index, count) = (header.frag_index.unwrap_or(0), header.frag_count.unwrap_or(1));
         if index >= count || count > self.limits.fragments {
-            return Err(Refused::OutOfRange);
+            return Err(RejectedFragment::OutOfRange);
         }
         if count == 1 {
             return Ok(Some((header, fragment)));
         }
-        let base = header.sequence.ok_or(Refused::NoSequence)?.wrapping_sub(index);
+        let base = header.sequence.ok_or(RejectedFragment::NoSequence)?.wrapping_sub(index);
         if fragment.is_empty() {
-            return Err(Refused::Empty);
+            return Err(RejectedFragment::Empty);
         }
         self.expire(now);
         let place = self.place((sender, base), count, now)?;
@@ -158,39 +158,44 @@ impl Reassembler {
         Ok(self.complete(place))
     }
 
-    /// Discards packets that stayed incomplete for too long.
+    /// Drops packets whose timeout has expired.
     pub fn expire(&mut self, now: Instant) {
         while self.deadline().is_some_and(|deadline| deadline <= now) {
             self.discarded.expired += self.discard(0);
         }
     }
 
-    /// When the next incomplete packet expires.
+    /// Time at which the next incomplete packet expires.
     pub fn deadline(&self) -> Option<Instant> {
         self.partials.front().map(|oldest| oldest.since + self.limits.timeout)
     }
 
-    /// How many fragments were discarded since this was last asked.
+    /// Fragments dropped since the last call.
     pub fn take_discarded(&mut self) -> Discarded {
         std::mem::take(&mut self.discarded)
     }
 
-    /// How many packets are incomplete.
+    /// Number of incomplete packets.
     pub fn incomplete(&self) -> usize {
         self.partials.len()
     }
 
-    /// Octets that incomplete packets hold.
+    /// Bytes held by incomplete packets.
     pub fn held_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The place of the packet of that sender and first sequence number, which is begun if it is new.
-    fn place(&mut self, base: (u64, u64), count: u64, now: Instant) -> Result<usize, Refused> {
-        // Fragments of the latest packets are the likeliest to come.
+    /// Index of the packet of that sender and first sequence number; a new packet is begun.
+    fn place(
+        &mut self,
+        base: (u64, u64),
+        count: u64,
+        now: Instant,
+    ) -> Result<usize, RejectedFragment> {
+        // Fragments of the latest packets are the likeliest to arrive.
         if let Some(place) = self.partials.iter().rposition(|partial| partial.base == base) {
             let same = self.partials[place].count == count;
-            return if same { Ok(place) } else { Err(Refused::Inconsistent) };
+            return if same { Ok(place) } else { Err(RejectedFragment::Inconsistent) };
         }
         while !self.partials.is_empty() && self.partials.len() >= self.limits.packets {
             self.discarded.evicted += self.discard(0);
@@ -205,18 +210,18 @@ impl Reassembler {
         index: u64,
         header: LpHeader,
         fragment: &[u8],
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RejectedFragment> {
         let partial = &mut self.partials[place];
         let before = partial.bytes;
         let result = partial.add(index, header, fragment);
         self.bytes = self.bytes - before + partial.bytes;
-        if result == Err(Refused::TooLong) {
+        if result == Err(RejectedFragment::TooLong) {
             self.discarded.evicted += self.discard(place);
         }
         result
     }
 
-    /// The packet at `place` if it is complete; otherwise makes room if too much is held.
+    /// The packet at `place` if it is complete; otherwise enforces the limits.
     fn complete(&mut self, place: usize) -> Option<(LpHeader, Bytes)> {
         if self.partials[place].next == self.partials[place].count {
             let partial = self.partials.remove(place)?;
@@ -229,7 +234,7 @@ impl Reassembler {
         None
     }
 
-    /// Discards the packet at `place`; returns how many fragments of it there were.
+    /// Drops the packet at `place`; returns the number of its fragments.
     fn discard(&mut self, place: usize) -> u64 {
         let Some(partial) = self.partials.remove(place) else {
             return 0;
@@ -254,16 +259,21 @@ impl Partial {
         }
     }
 
-    fn add(&mut self, index: u64, header: LpHeader, fragment: &[u8]) -> Result<(), Refused> {
+    fn add(
+        &mut self,
+        index: u64,
+        header: LpHeader,
+        fragment: &[u8],
+    ) -> Result<(), RejectedFragment> {
         let early = self.early.binary_search_by_key(&index, |piece| piece.0);
         let Err(place) = early else {
-            return Err(Refused::Duplicate);
+            return Err(RejectedFragment::Duplicate);
         };
         if index < self.next {
-            return Err(Refused::Duplicate);
+            return Err(RejectedFragment::Duplicate);
         }
         if self.payload_bytes() + fragment.len() > MAX_PACKET_SIZE {
-            return Err(Refused::TooLong);
+            return Err(RejectedFragment::TooLong);
         }
         self.congestion_mark = self.congestion_mark.max(header.congestion_mark);
         if index == 0 {
@@ -280,7 +290,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Octets of the packet that are there.
+    /// Bytes of the packet received.
     fn payload_bytes(&self) -> usize {
         self.whole.len() + self.early.iter().map(|(_, piece)| piece.len()).sum::<usize>()
     }
@@ -297,7 +307,7 @@ impl Partial {
         self.bytes += self.whole.capacity() - before;
     }
 
-    /// Moves the early fragments whose turn has come into place.
+    /// Moves early fragments into place once their predecessors have arrived.
     fn append_early(&mut self) {
         let in_turn = |(piece, at): &(&(u64, Bytes), u64)| piece.0 == *at;
         let ready = self.early.iter().zip(self.next..).take_while(in_turn).count();
@@ -314,7 +324,7 @@ impl Partial {
     }
 }
 
-/// The fields that belong to the packet, not to the frame, holding on to no receive buffer.
+/// The fields that belong to the packet, not to the frame, without a reference to the receive buffer.
 fn of_packet(mut header: LpHeader) -> LpHeader {
     header.sequence = None;
     header.frag_index = None;
@@ -346,7 +356,7 @@ mod tests {
         }
     }
 
-    type Accepted = Result<Option<Bytes>, Refused>;
+    type Accepted = Result<Option<Bytes>, RejectedFragment>;
 
     fn give(reassembler: &mut Reassembler, sequence: u64, index: u64, count: u64) -> Accepted {
         let payload = Bytes::from(vec![index as u8 + 1; 3]);
@@ -355,7 +365,7 @@ mod tests {
     }
 
     fn whole(count: u8) -> Accepted {
-        Ok(Some((1..=count).flat_map(|octet| [octet; 3]).collect()))
+        Ok(Some((1..=count).flat_map(|byte| [byte; 3]).collect()))
     }
 
     #[test]
@@ -380,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_fragment_passes_unchanged() {
+    fn frame_without_fragment_passes_unchanged() {
         let (plain, payload) = (LpHeader::default(), Bytes::from_static(b"x"));
         let mut reassembler = Reassembler::default();
         let passed = reassembler.accept(Instant::ZERO, plain.clone(), payload.clone());
@@ -391,37 +401,37 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_and_holds_nothing() {
+    fn malformed_fragments_are_rejected() {
         let mut reassembler = Reassembler::default();
         let payload = || Bytes::from_static(b"x");
         let no_sequence = LpHeader { sequence: None, ..header(0, 0, 2) };
-        for (header, payload, refused) in [
-            (no_sequence, payload(), Refused::NoSequence),
-            (header(0, 2, 2), payload(), Refused::OutOfRange),
-            (header(0, 0, 0), payload(), Refused::OutOfRange),
-            (header(0, 0, MAX_FRAGMENTS + 1), payload(), Refused::OutOfRange),
-            (header(0, u64::MAX, u64::MAX), payload(), Refused::OutOfRange),
-            (header(0, 0, 2), Bytes::new(), Refused::Empty),
+        for (header, payload, reason) in [
+            (no_sequence, payload(), RejectedFragment::NoSequence),
+            (header(0, 2, 2), payload(), RejectedFragment::OutOfRange),
+            (header(0, 0, 0), payload(), RejectedFragment::OutOfRange),
+            (header(0, 0, MAX_FRAGMENTS + 1), payload(), RejectedFragment::OutOfRange),
+            (header(0, u64::MAX, u64::MAX), payload(), RejectedFragment::OutOfRange),
+            (header(0, 0, 2), Bytes::new(), RejectedFragment::Empty),
         ] {
-            assert_eq!(reassembler.accept(Instant::ZERO, header, payload), Err(refused));
+            assert_eq!(reassembler.accept(Instant::ZERO, header, payload), Err(reason));
             assert_eq!((reassembler.incomplete(), reassembler.held_bytes()), (0, 0));
         }
     }
 
     #[test]
-    fn duplicates_and_contradictions_are_refused_without_harm() {
+    fn duplicate_and_inconsistent_fragments_are_rejected() {
         let mut reassembler = Reassembler::default();
         assert_eq!(give(&mut reassembler, 0, 0, 4), Ok(None));
-        assert_eq!(give(&mut reassembler, 0, 0, 4), Err(Refused::Duplicate));
+        assert_eq!(give(&mut reassembler, 0, 0, 4), Err(RejectedFragment::Duplicate));
         assert_eq!(give(&mut reassembler, 2, 2, 4), Ok(None));
-        assert_eq!(give(&mut reassembler, 2, 2, 4), Err(Refused::Duplicate));
-        assert_eq!(give(&mut reassembler, 1, 1, 3), Err(Refused::Inconsistent));
+        assert_eq!(give(&mut reassembler, 2, 2, 4), Err(RejectedFragment::Duplicate));
+        assert_eq!(give(&mut reassembler, 1, 1, 3), Err(RejectedFragment::Inconsistent));
         assert_eq!(give(&mut reassembler, 1, 1, 4), Ok(None));
         assert_eq!(give(&mut reassembler, 3, 3, 4), whole(4));
     }
 
     #[test]
-    fn the_fields_are_those_of_the_first_fragment_and_the_mark_that_of_any() {
+    fn packet_has_first_fields_and_highest_mark() {
         let mut reassembler = Reassembler::default();
         let token = Some(Bytes::from_static(b"token"));
         let first = LpHeader { pit_token: token.clone(), acks: vec![1, 2], ..header(0, 0, 2) };
@@ -436,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incomplete_packet_expires_after_its_first_fragment() {
+    fn incomplete_packet_expires_after_its_first_fragment() {
         let mut reassembler = Reassembler::default();
         give(&mut reassembler, 0, 0, 3).unwrap();
         let payload = Bytes::from_static(b"x");
@@ -449,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_packet_gives_way_when_there_are_too_many() {
+    fn oldest_packet_is_evicted_at_the_limit() {
         let mut reassembler = Reassembler::default();
         (0..65).for_each(|i| assert_eq!(give(&mut reassembler, 10 * i, 0, 2), Ok(None)));
         assert_eq!(reassembler.incomplete(), 64);
@@ -459,13 +469,13 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_longer_than_any_network_packet_is_given_up() {
+    fn too_long_packet_is_dropped() {
         let mut reassembler = Reassembler::default();
         for index in 0..2 {
             let (at, part) = (Instant::ZERO, Bytes::from(vec![0; 4_400]));
             assert_eq!(reassembler.accept(at, header(index, index, 3), part), Ok(None));
         }
-        assert_eq!(give(&mut reassembler, 2, 2, 3), Err(Refused::TooLong));
+        assert_eq!(give(&mut reassembler, 2, 2, 3), Err(RejectedFragment::TooLong));
         assert_eq!((reassembler.incomplete(), reassembler.held_bytes()), (0, 0));
         assert_eq!(reassembler.take_discarded(), Discarded { expired: 0, evicted: 2 });
     }

@@ -1,16 +1,16 @@
-//! Link recovery: what a hop loses is sent again on that hop, long before the consumer would notice.
+//! Link recovery: retransmits frames on the hop that lost them, before the consumer detects the loss.
 //!
-//! A machine stands at each end of a link. It is told of every frame that leaves, at the time at which it really leaves,
-//! and writes a [`Tag`] on it; it reads the tags of the frames that come, says which of them are duplicates, and hands
-//! out what is to leave before anything else: frames once more, and frames without a packet that the two ends speak with.
-//! It knows neither faces nor octets of packets: a frame is whatever its user clones.
+//! One state machine stands at each end of a link. It receives every outgoing frame at its send time and writes a
+//! [`Tag`] on it. It reads the tags of incoming frames and detects duplicates. It returns frames that precede all
+//! others: retransmissions, and control frames without a packet. It knows neither faces nor packets: a frame is any
+//! value that its user clones.
 //!
-//! | text | who tells whom | source |
+//! | text | signal | source |
 //! |---|---|---|
-//! | `off` | nobody | |
-//! | `wldr(…)` | the receiver, of gaps in the numbers ([`Wldr`]) | Carofiglio et al. 2016 |
-//! | `auto(…)` | as `wldr`, once the other end has answered an offer ([`Auto`]) | |
-//! | `acked(…)` | the receiver, of every frame ([`Acked`]) | NDNLPv2 reliability, as in NFD |
+//! | `off` | none | |
+//! | `wldr(…)` | the receiver reports gaps ([`Wldr`]) | Carofiglio et al. 2016 |
+//! | `auto(…)` | as `wldr`, after an answered offer ([`Auto`]) | |
+//! | `acked(…)` | the receiver acknowledges each frame ([`Acked`]) | NDNLPv2 reliability, as in NFD |
 pub mod lean;
 mod off;
 pub(super) mod tag;
@@ -31,95 +31,95 @@ use std::sync::Arc;
 
 /// Recovers the losses of one link, at one end of it.
 ///
-/// Holds for every implementation: `now` never goes backwards; what is kept is bounded; a frame that came whole and once
-/// is delivered; after [`fire`](Self::fire), [`deadline`](Self::deadline) is later than `now` or `None`.
+/// Each implementation keeps these invariants, provided that `now` never decreases. Its memory is limited. A frame
+/// received intact is delivered once. After [`fire`](Self::fire), [`deadline`](Self::deadline) is later than `now` or
+/// `None`.
 pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
-    /// A frame of that kind is about to leave for the first time; whether [`send`](Self::send) need not be asked, because
-    /// it has nothing to write and nothing to hold.
+    /// Whether a frame of that kind may be sent without [`send`](Self::send), because it gets no tag and is not held.
     fn leaves_plain(&mut self, now: Instant, kind: FrameKind) -> bool {
         let _ = (now, kind);
         false
     }
 
-    /// The Interest that is about to leave is a retransmission: an exchange on this path failed, or took too long.
+    /// The next Interest is a retransmission: an exchange on this path failed, or took too long.
     fn retransmits(&mut self) {}
 
-    /// A frame leaves for the first time; what is to be written on it.
+    /// Handles the first transmission of a frame; returns its tag.
     fn send(&mut self, now: Instant, frame: &T, sending: &Sending) -> Tag;
 
-    /// As [`send`](Self::send), if a number is all that is to be written on the frame: what nearly every frame of a link
-    /// with WLDR is told. `None` if it is not, and nothing is done yet.
+    /// As [`send`](Self::send), if the tag is a number only: the usual case of a link with WLDR. Otherwise `None`,
+    /// and nothing has changed.
     fn number(&mut self, now: Instant, frame: &T, sending: &Sending) -> Option<Label> {
         let _ = (now, frame, sending);
         None
     }
 
-    /// A frame came with a packet (or a piece of one) and nothing but a number.
+    /// Handles an incoming frame with a packet (or a fragment of one) and a number only.
     fn numbered(&mut self, now: Instant, label: Label) -> Arrival {
         self.receive(now, &Tag::label(label), true)
     }
 
-    /// A frame came, with a packet (or a piece of one) or without; what becomes of its packet.
+    /// Handles an incoming frame, with a packet (or a fragment of one) or without; returns the fate of its packet.
     fn receive(&mut self, now: Instant, tag: &Tag, carries: bool) -> Arrival;
 
-    /// Does what is due.
+    /// Handles expired timers.
     fn fire(&mut self, now: Instant);
 
-    /// Whether [`poll`](Self::poll) has something that may leave, or [`poll_lost`](Self::poll_lost) a frame.
+    /// Whether [`poll`](Self::poll) or [`poll_lost`](Self::poll_lost) has a frame.
     fn waits(&self) -> bool;
 
-    /// What leaves next, before everything else; its tag is made for this very moment.
+    /// The next frame to be sent, before all others. Its tag is valid at this time only.
     fn poll(&mut self, now: Instant) -> Option<Outgoing<T>>;
 
-    /// The frame that left with this number did not get beyond this machine: a queue below the link was full. That is
-    /// congestion, which the consumer has to hear of, and no loss of the link: it is not sent again.
+    /// A queue below the link was full and dropped the frame with this number. That is congestion, which the consumer
+    /// has to detect, and no loss of the link: the frame is not retransmitted.
     fn dropped(&mut self, label: Label) {
         let _ = label;
     }
 
-    /// A frame that was lost and is not sent again, if somebody else is to see to it.
+    /// A lost frame that is not retransmitted here, if the caller handles it.
     fn poll_lost(&mut self) -> Option<T>;
 
-    /// When [`fire`](Self::fire) has something to do.
+    /// Time of the next call of [`fire`](Self::fire).
     fn deadline(&self) -> Option<Instant>;
 
-    /// Nothing can leave for now. What was learnt is kept: the neighbour may be the same afterwards.
+    /// The link is down. The state is kept: the neighbour may be the same afterwards.
     fn link_down(&mut self, now: Instant);
 
-    /// Frames can leave, for the first time or again, to the same neighbour or to another one. Who `greets` need not wait for a
-    /// packet to find out who is there.
+    /// The link is up, with the same neighbour or another one. An end that `greets` looks for its neighbour without
+    /// waiting for a packet.
     fn link_up(&mut self, now: Instant, greets: bool);
 
-    /// Octets that the tag of a frame may take in a link header, acknowledgements left out.
-    fn tag_octets(&self) -> usize;
+    /// Bytes of a frame's tag in a link header, acknowledgements excluded.
+    fn tag_bytes(&self) -> usize;
 
-    /// What is held for the case that it is lost counts in this pool, which other links share.
+    /// Frames held for retransmission are charged to this pool, which other links share.
     fn share(&mut self, pool: &Arc<Pool>) {
         let _ = pool;
     }
 
-    /// Whether both ends recover what the link loses.
+    /// Whether both ends recover losses.
     fn agreement(&self) -> Agreement;
 
-    /// What was done so far.
+    /// Counters since the start.
     fn counters(&self) -> Counters;
 }
 
-/// Whether the two ends of a link recover what it loses.
+/// Whether both ends of a link recover its losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agreement {
-    /// Frames are plain: there is no recovery here, the path is too short to need it, or the other end has answered no offer
+    /// Frames are plain: recovery is off, the path is too short to need it, or the neighbour has answered no offer
     /// and gets no more.
     #[default]
     Off,
-    /// The other end was offered recovery, or gets frames with numbers, and has not answered yet.
+    /// The neighbour was offered recovery, or gets numbered frames, and has not answered yet.
     Offered,
-    /// The other end has answered: what is lost is sent again.
+    /// The neighbour has answered: losses are recovered.
     Agreed,
 }
 
 impl Agreement {
-    /// The word for it.
+    /// Short name of the state.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -136,87 +136,87 @@ impl fmt::Display for Agreement {
     }
 }
 
-/// What a packet is, as far as a link treats its loss differently.
+/// Kind of a packet, where a link treats losses differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
-    /// A question.
+    /// An Interest.
     Interest,
-    /// An answer, or a refusal.
+    /// Data or a Nack.
     Data,
 }
 
-/// What recovery has to know of a frame that leaves.
+/// Properties of an outgoing frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sending {
-    /// What it holds.
+    /// Kind of its packet.
     pub kind: FrameKind,
-    /// Octets of the frame, without tag.
-    pub octets: u32,
-    /// How long its packet is worth anything; `None` if nobody said.
+    /// Bytes of the frame, without tag.
+    pub bytes: u32,
+    /// Lifetime of its packet; `None` if unknown.
     pub lifetime: Option<Duration>,
-    /// The same for all frames of one packet.
+    /// Identifier of its packet, common to all of its frames.
     pub packet: u64,
-    /// It is the only frame of its packet.
+    /// Whether it is the only frame of its packet.
     pub alone: bool,
-    /// Octets that are left in the frame beside its tag, for acknowledgements.
-    pub room_octets: usize,
+    /// Bytes left in the frame beside its tag, for acknowledgements.
+    pub free_bytes: usize,
 }
 
-/// What becomes of a frame that came.
+/// Fate of an incoming frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Its packet goes on.
+    /// Its packet is delivered.
     Deliver,
-    /// Its packet came before.
+    /// Its packet is a duplicate.
     Duplicate,
-    /// It brought no packet.
+    /// The frame carries no packet.
     Control,
 }
 
-/// What leaves before everything else.
+/// A frame that is sent before all others.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing<T> {
-    /// A frame, once more.
+    /// A retransmission.
     Again {
         /// The frame.
         frame: T,
-        /// To be written on it, instead of the tag that it had.
+        /// The tag, in place of the first one.
         tag: Tag,
-        /// Time since it left for the first time: by this it lengthens the round trip.
+        /// Time since the first transmission, which is added to the round trip.
         waited: Duration,
     },
     /// A frame without a packet.
     Control(Tag),
-    /// The same to an end of which it is not known whether it can read frames without packets: one that needs a packet
-    /// gets one that everybody discards.
+    /// A frame without a packet to an end that may not support such frames. A neighbour that needs a packet gets one
+    /// that every forwarder drops.
     Greeting(Tag),
 }
 
-/// What was done on one link. Every label ends in one of four ways or is held: `labelled` = `resent` + `settled` +
+/// Counters of one link. Every label ends in one of four ways or is held: `labelled` = `resent` + `settled` +
 /// `given_up` + `expired` + `held`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames that left with a number, the first time or again.
+    /// Transmissions with a number.
     pub labelled: u64,
-    /// Frames that were lost and left again.
+    /// Retransmissions of lost frames.
     pub resent: u64,
-    /// Frames that the neighbour asks for no more: it has them.
+    /// Frames that the neighbour has received.
     pub settled: u64,
-    /// Frames that were lost and did not leave again: too old, too often, or the neighbour is gone.
+    /// Lost frames that were not retransmitted: too old, too often, or the neighbour is gone.
     pub given_up: u64,
-    /// Frames that nobody asked for until their time or their room was over.
+    /// Frames dropped from the ring, by their lifetime or the limits, without a report of their loss.
     pub expired: u64,
-    /// Frames that are held for the case that they are lost.
+    /// Frames held for retransmission.
     pub held: u64,
-    /// Octets of these frames.
-    pub held_octets: u64,
-    /// Frames that came and had come before.
+    /// Bytes of these frames.
+    pub held_bytes: u64,
+    /// Duplicate frames received.
     pub duplicates: u64,
-    /// Numbers that never came, although they were asked for as often as is permitted.
+    /// Numbers never received, although all requests for them were made.
     pub missed: u64,
-    /// Frames without a packet that left.
+    /// Frames sent without a packet.
     pub control: u64,
-    /// Notices that came and concerned nobody here: stale, forged, or too many.
+    /// Notices received and ignored: stale, forged, or too many.
     pub ignored: u64,
 }
 
@@ -228,7 +228,7 @@ impl AddAssign for Counters {
         self.given_up += other.given_up;
         self.expired += other.expired;
         self.held += other.held;
-        self.held_octets += other.held_octets;
+        self.held_bytes += other.held_bytes;
         self.duplicates += other.duplicates;
         self.missed += other.missed;
         self.control += other.control;
@@ -236,13 +236,13 @@ impl AddAssign for Counters {
     }
 }
 
-/// Which recovery a link has, and its parameters: plain data, from text and back.
+/// Kind of link recovery, with its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// `off`
     #[default]
     Off,
-    /// `auto(…)`: [`Wldr`](Self::Wldr) if the other end has it; the parameters are those of `wldr`.
+    /// `auto(…)`: [`Wldr`](Self::Wldr) if the neighbour supports it; the parameters are those of `wldr`.
     Auto(WldrSettings),
     /// `wldr(…)`
     Wldr(WldrSettings),
@@ -270,19 +270,20 @@ impl Recovery {
         matches!(self, Self::Off)
     }
 
-    /// `auto` with the usual parameters.
+    /// `auto` with the default parameters.
     #[must_use]
     pub fn auto() -> Self {
         Self::Auto(WldrSettings::default())
     }
 
-    /// Whether there is recovery only where the other end has it as well.
+    /// Whether recovery depends on the neighbour.
     #[must_use]
     pub fn is_auto(self) -> bool {
         matches!(self, Self::Auto(_))
     }
 
-    /// Makes the machine for one end of a link. Its numbers are drawn from `rng`, so that no outsider guesses them.
+    /// Builds the state machine for one end of a link. Its numbers are drawn from `rng`, so that outsiders cannot
+    /// guess them.
     #[must_use]
     pub fn build<T>(self, rng: Rng) -> Box<dyn LinkRecovery<T>>
     where
@@ -324,10 +325,10 @@ mod tests {
     fn every_kind_prints_what_it_reads() {
         for text in [
             "off",
-            "wldr(ring=8192,octets=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)",
-            "wldr(ring=64,octets=100000,alpha=0.25,lifetime=400ms,hold=5ms,max-hold=80ms,resends=3,kinds=interests,mode=eln)",
-            "acked(retries=3,threshold=3,idle=5ms,frames=8192,octets=16777216)",
-            "auto(ring=64,octets=100000,alpha=0.25,lifetime=400ms,hold=5ms,max-hold=80ms,resends=inf,kinds=both,mode=resend)",
+            "wldr(ring=8192,bytes=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)",
+            "wldr(ring=64,bytes=100000,alpha=0.25,lifetime=400ms,hold=5ms,max-hold=80ms,resends=3,kinds=interests,mode=eln)",
+            "acked(retries=3,threshold=3,idle=5ms,frames=8192,bytes=16777216)",
+            "auto(ring=64,bytes=100000,alpha=0.25,lifetime=400ms,hold=5ms,max-hold=80ms,resends=inf,kinds=both,mode=resend)",
         ] {
             let recovery: Recovery = text.parse().unwrap();
             assert_eq!(recovery.to_string(), text);
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_recovery_is_an_error_of_one_line() {
+    fn invalid_text_is_an_error_of_one_line() {
         for (text, message) in [
             (
                 "wldrr",

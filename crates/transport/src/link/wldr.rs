@@ -1,23 +1,27 @@
-//! `wldr(ring=8192,octets=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)`:
-//! wireless loss detection and recovery, from gaps in the numbers that frames bear.
+//! `wldr(ring=8192,bytes=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)`:
+//! wireless loss detection and recovery, from gaps in the numbers of frames.
 //!
-//! Source: G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova, X. Zeng, "Leveraging ICN In-network Control for Loss
-//! Detection and Recovery in Wireless Mobile networks", ACM ICN 2016, section 3.1. The sender numbers the frames as
-//! they leave, Interests and Data in one sequence, and keeps the last of them. The receiver that meets a gap says so
-//! (EWLN, explicit wireless loss notification). What the sender still holds, and what left first less than α times its
-//! lifetime ago, it sends again with a new number, before everything else.
+//! Source: G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova, X. Zeng, "Leveraging ICN In-network Control for
+//! Loss Detection and Recovery in Wireless Mobile networks", ACM ICN 2016, section 3.1.
 //!
-//! Differences from the paper, each because the scheme would otherwise fail on real links (`docs/wldr.md` says more):
-//! - numbers go on when the neighbour changes, and what was held for the old one is forgotten; the paper resets both;
-//! - frames bear 24 bits of the number and 8 of the session, inside numbers have 64 and never wrap;
-//! - a frame that is sent again bears its first number too, so that nothing is delivered twice;
-//! - after the last frame the sender asks whether everything came (the loss of the last one leaves no gap);
-//! - an EWLN is repeated until it was heard; one that comes late, twice, or from elsewhere changes nothing;
-//! - a gap is held for `hold` before an EWLN, and on links that reorder for as long as frames were late, up to `max-hold`
-//!   (`wldr/reordering.rs`); where no frame was late, nothing is held beyond `hold`;
-//! - as many frames are sent again as are sent the first time, plus the size of the ring, whatever EWLNs demand;
-//! - after each 128 frames it asks as well, so that what arrived is not held for long;
-//! - both ends say that they speak this; who has not been heard is taken at its word only for a while.
+//! The sender numbers outgoing frames, Interests and Data in one sequence, and holds the last of them. A receiver
+//! that detects a gap reports it (EWLN, explicit wireless loss notification). The sender retransmits frames that it
+//! still holds and that it sent first less than α times their lifetime ago. They get a new number and precede all
+//! other frames.
+//!
+//! Differences from the paper, each because the scheme would otherwise fail on real links (`docs/wldr.md` has the
+//! details):
+//! - numbers continue when the neighbour changes, and frames held for the old one are dropped; the paper resets both;
+//! - frames carry 24 bits of the number and 8 of the session; internal numbers have 64 bits and never wrap;
+//! - a retransmission carries its first number too, so that no frame is delivered twice;
+//! - after the last frame the sender queries the receiver, because the loss of the last frame leaves no gap;
+//! - an EWLN is repeated until it is confirmed; a late, duplicate or forged one changes nothing;
+//! - a gap is held for `hold` before an EWLN. On links that reorder it is held for as long as frames were late, up to
+//!   `max-hold` (`wldr/reordering.rs`);
+//! - retransmissions are limited to the number of first transmissions plus the size of the ring, whatever EWLNs
+//!   demand;
+//! - the sender also queries after each 128 frames, so that received frames are not held for long;
+//! - both ends announce WLDR. Without a first notice from the neighbour, frames are numbered only for a while.
 mod gaps;
 mod number;
 mod pool;
@@ -30,7 +34,7 @@ pub use pool::Pool;
 pub(in crate::link) use session::{AnswerBudget, draw_session};
 pub use settings::{Kinds, Mode, WldrSettings};
 
-use super::recovery::tag::{AGAIN_TLV_OCTETS, STATE_TLV_OCTETS};
+use super::recovery::tag::{AGAIN_TLV_BYTES, STATE_TLV_BYTES};
 use super::recovery::{
     Agreement, Arrival, Counters, Ewln, Label, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
 };
@@ -40,22 +44,22 @@ use gaps::Gaps;
 use number::{LABEL_BITS, lengthen, shorten};
 use reordering::Reordering;
 use ring::{Ring, Slot};
-use session::{Heard, Owed, Session};
+use session::{Owed, Session, StateEffect};
 use settings::MAX_RING;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// So many frames may have been lost before the first that comes, of one who has not said where its numbers begin.
+/// Most frames lost before the first one received from a neighbour that has not announced its first number.
 const MAX_UNHEARD: u64 = 64;
 
-/// Most confirmations of EWLNs that wait to leave.
+/// Most queued confirmations of EWLNs.
 const MAX_ECHOES: usize = 64;
 
-/// After so many frames, or octets of frames, since either end said what it has, the other is asked: what has arrived leaves
-/// the caches of the processor otherwise before it is let go.
-const ASK_FRAMES: u64 = 128;
-const ASK_OCTETS: u64 = 512 << 10;
+/// Frames, and bytes of frames, between two queries of the neighbour. Received frames are then released while they
+/// are still in the caches of the processor.
+const QUERY_FRAMES: u64 = 128;
+const QUERY_BYTES: u64 = 512 << 10;
 
 /// One end of a link with WLDR.
 #[derive(Debug)]
@@ -64,26 +68,26 @@ pub struct Wldr<T> {
     session: Session,
     ring: Ring<T>,
     gaps: Gaps,
-    /// Last octet of the session whose numbers are in `gaps` although nobody is known.
+    /// Last byte of the session whose numbers are in `gaps` while no neighbour is known.
     guess: Option<u8>,
-    /// Frames and octets that left with a number since the other end said or was asked what it has.
-    unasked: (u64, u64),
-    /// EWLNs that were heard, to be confirmed.
+    /// Frames and bytes sent with a number since the last query or state of the neighbour.
+    unqueried: (u64, u64),
+    /// Received EWLNs to be confirmed.
     echoes: VecDeque<Ewln>,
-    /// A question is to leave.
-    question: bool,
-    /// When the last numbered frame left.
+    /// A query is to be sent.
+    query: bool,
+    /// Time of the last numbered frame.
     last_sent: Instant,
-    /// Whether everything came is still to be found out.
+    /// Whether the arrival of the last frames is unconfirmed.
     unproven: bool,
-    /// When to see whether something is due; possibly too early.
+    /// Time of the next check for expired timers; possibly too early.
     alarm: Option<Instant>,
     down: bool,
     counters: Counters,
 }
 
 impl<T> Wldr<T> {
-    /// An end that knows of no other; its session is drawn from `rng`.
+    /// An end without a neighbour; its session is drawn from `rng`.
     #[must_use]
     pub fn new(settings: WldrSettings, rng: Rng) -> Self {
         Self {
@@ -92,9 +96,9 @@ impl<T> Wldr<T> {
             ring: Ring::new(&settings),
             gaps: Gaps::begin(0, Reordering::new(settings.hold, settings.max_hold)),
             guess: None,
-            unasked: (0, 0),
+            unqueried: (0, 0),
             echoes: VecDeque::new(),
-            question: false,
+            query: false,
             last_sent: Instant::ZERO,
             unproven: false,
             alarm: None,
@@ -103,16 +107,16 @@ impl<T> Wldr<T> {
         }
     }
 
-    /// Whether the other end speaks WLDR, so that frames are numbered.
+    /// Whether the neighbour supports WLDR, so that frames are numbered.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.session.peer().is_some()
     }
 
-    /// A frame leaves that is held from here on; its label.
+    /// Adds an outgoing frame to the ring; returns its label.
     fn label(&mut self, now: Instant, slot: Slot<T>) -> Label {
         let origin = slot.origin.map(|origin| shorten(origin, 32));
-        self.unasked = (self.unasked.0 + 1, self.unasked.1 + u64::from(slot.octets));
+        self.unqueried = (self.unqueried.0 + 1, self.unqueried.1 + u64::from(slot.bytes));
         let number = self.ring.hold(now, slot, &mut self.counters);
         (self.last_sent, self.unproven) = (now, true);
         let due = now + self.session.patience();
@@ -122,10 +126,10 @@ impl<T> Wldr<T> {
         Label { epoch: self.session.epoch(), number: shorten(number, LABEL_BITS), origin }
     }
 
-    /// Where we stand, for an end with the session `whom`.
+    /// State of this end, for an end with the session `whom`.
     fn state(&self, whom: u64, wants_answer: bool, answers: bool) -> Notice {
         let known = self.session.peer() == Some(whom);
-        // Whoever comes first gets what was sent before it was known, too.
+        // The first neighbour also gets the frames sent before it was known.
         let first = self.session.peer().is_none();
         let next = if first { self.ring.first() } else { self.ring.next() };
         Notice::State(State {
@@ -138,21 +142,22 @@ impl<T> Wldr<T> {
         })
     }
 
-    /// A question, or an offer to whom it may concern.
+    /// A query, or an offer to an unknown neighbour.
     fn ask(&mut self, now: Instant) -> Notice {
-        (self.question, self.unasked) = (false, (0, 0));
+        (self.query, self.unqueried) = (false, (0, 0));
         self.session.ask(now);
         self.state(self.session.peer().unwrap_or(0), true, false)
     }
 
     fn on_state(&mut self, now: Instant, state: &State) {
-        match self.session.hear(now, state) {
-            Heard::Stranger => self.guess(state.session as u8, u64::from(state.next)),
-            Heard::New { replaces, returns } => {
-                // Who was only away goes on with its numbers, unless somebody else's were followed meanwhile.
+        match self.session.on_state(now, state) {
+            StateEffect::Stranger => self.guess(state.session as u8, u64::from(state.next)),
+            StateEffect::New { replaces, returns } => {
+                // A neighbour that returns continues its numbers, unless those of another one were followed
+                // meanwhile.
                 let goes_on = self.guess.take().map_or(returns, |it| it == state.session as u8);
                 if goes_on {
-                    self.gaps.said(now, lengthen(state.next, 32, self.gaps.expected()));
+                    self.gaps.on_peer_next(now, lengthen(state.next, 32, self.gaps.expected()));
                 } else {
                     self.gaps.begin_anew(u64::from(state.next));
                 }
@@ -160,10 +165,10 @@ impl<T> Wldr<T> {
                     self.forget();
                 }
             }
-            Heard::Neighbour => {
-                self.gaps.said(now, lengthen(state.next, 32, self.gaps.expected()));
+            StateEffect::Neighbour => {
+                self.gaps.on_peer_next(now, lengthen(state.next, 32, self.gaps.expected()));
                 if let Some(settled) = state.settled {
-                    self.unasked = (0, 0);
+                    self.unqueried = (0, 0);
                     let settled = lengthen(settled, 32, self.ring.next());
                     self.ring.settle(settled, &mut self.counters);
                     self.unproven &= settled != self.ring.next();
@@ -172,7 +177,7 @@ impl<T> Wldr<T> {
         }
     }
 
-    /// Somebody numbers whom nobody vouches for yet: as long as there is no neighbour, its numbers are followed from `first` on.
+    /// Follows the numbers of an unverified sender from `first` on, while there is no neighbour.
     fn guess(&mut self, epoch: u8, first: u64) {
         if self.session.peer().is_none() && self.guess != Some(epoch) {
             self.guess = Some(epoch);
@@ -182,8 +187,8 @@ impl<T> Wldr<T> {
 
     fn on_ewln(&mut self, now: Instant, ewln: Ewln) {
         if self.session.may_offer() {
-            // Nobody is there, or nobody knows who: a neighbour repeats it as soon as that is clear.
-            self.session.wonder(now);
+            // The neighbour is unknown: it repeats the report once it is verified.
+            self.session.probe(now);
             self.counters.ignored += 1;
         } else if ewln.session == self.session.mine() {
             self.session.confirm(now, false);
@@ -197,7 +202,7 @@ impl<T> Wldr<T> {
         } else if Some(ewln.session) == self.session.peer() {
             let near = self.gaps.expected();
             let from = lengthen(ewln.expected, 32, near);
-            self.gaps.heard(from, lengthen(ewln.last_received, 32, near));
+            self.gaps.on_confirmed(from, lengthen(ewln.last_received, 32, near));
         } else {
             self.counters.ignored += 1;
         }
@@ -205,20 +210,20 @@ impl<T> Wldr<T> {
 
     fn on_label(&mut self, now: Instant, label: Label) -> Arrival {
         if !self.session.is_peers(label.epoch) {
-            // Somebody numbers and is not known, so there is somebody to talk to.
-            self.session.wonder(now);
+            // An unverified neighbour sends numbered frames.
+            self.session.probe(now);
             if self.session.peer().is_some() {
                 return Arrival::Deliver;
             }
-            // Its first frames may have been lost, and who says where numbers begin with them.
+            // Its first frames may have been lost, and with them its first number.
             let number = u64::from(label.number);
             self.guess(label.epoch, if number < MAX_UNHEARD { 0 } else { number });
         }
         let number = lengthen(label.number, LABEL_BITS, self.gaps.expected());
         let origin = label.origin.map(|origin| lengthen(origin, 32, number));
         let judged = self.gaps.came(now, number, origin);
-        if judged.doubtful {
-            self.session.wonder(now);
+        if judged.ambiguous {
+            self.session.probe(now);
         }
         if judged.arrival == Arrival::Duplicate {
             self.counters.duplicates += 1;
@@ -226,49 +231,49 @@ impl<T> Wldr<T> {
         judged.arrival
     }
 
-    /// The neighbour for whom frames are held is gone.
+    /// Drops the frames held for the old neighbour.
     fn forget(&mut self) {
         self.ring.forget(&mut self.counters);
         self.echoes.clear();
-        (self.unproven, self.unasked) = (false, (0, 0));
+        (self.unproven, self.unqueried) = (false, (0, 0));
     }
 
-    /// Whether it is time to ask what has arrived, because so much has left since.
-    fn is_full_of_doubt(&self) -> bool {
-        let (frames, octets) = self.unasked;
-        (frames >= ASK_FRAMES || octets >= ASK_OCTETS)
+    /// Whether a query is due, because enough was sent since the last one.
+    fn needs_query(&self) -> bool {
+        let (frames, bytes) = self.unqueried;
+        (frames >= QUERY_FRAMES || bytes >= QUERY_BYTES)
             && self.is_open()
             && !self.session.is_asking()
     }
 
-    /// An EWLN that is to leave.
-    fn tell(&mut self, now: Instant) -> Option<Notice> {
+    /// The next EWLN.
+    fn next_ewln(&mut self, now: Instant) -> Option<Notice> {
         let session = self.session.peer()?;
-        let (from, until) = self.gaps.tell(now, self.session.repeat())?;
+        let (from, until) = self.gaps.next_report(now, self.session.repeat())?;
         let (expected, last_received) = (shorten(from, 32), shorten(until, 32));
         Some(Notice::Ewln(Ewln { session, expected, last_received }))
     }
 
-    /// What is to be told the other end, if anything.
+    /// The next notice to the neighbour, if any.
     fn poll_notice(&mut self, now: Instant) -> Option<Notice> {
         if let Some(echo) = self.echoes.pop_front() {
             return Some(Notice::Ewln(echo));
         }
-        // Who we are comes before what we lack: only a neighbour that is known may ask.
+        // The state precedes queries and reports: they are valid between verified neighbours only.
         if let Some(Owed { whom, answers }) = self.session.take_owed() {
             let wants_answer = !answers || self.session.peer() != Some(whom);
             return Some(self.state(whom, wants_answer, answers));
         }
-        if let Some(notice) = self.tell(now) {
+        if let Some(notice) = self.next_ewln(now) {
             return Some(notice);
         }
-        self.question.then(|| self.ask(now))
+        self.query.then(|| self.ask(now))
     }
 
-    /// Sees whether everything came, or lets go of what is too old.
+    /// Queries the neighbour, or drops frames that are too old.
     fn on_alarm(&mut self, now: Instant) {
         self.alarm = None;
-        if self.session.is_silent() && self.session.despair() {
+        if self.session.is_silent() && self.session.declare_peer_lost() {
             self.forget();
         }
         if self.unproven && !self.session.is_silent() {
@@ -276,8 +281,8 @@ impl<T> Wldr<T> {
             if due > now {
                 self.alarm = Some(due);
             } else {
-                self.question = true;
-                // Should it be lost: it is asked again after twice the time.
+                self.query = true;
+                // A lost query is repeated after twice the time.
                 self.last_sent = now;
                 self.alarm = Some(now + self.session.patience().saturating_mul(2));
             }
@@ -291,13 +296,13 @@ impl<T> Wldr<T> {
 }
 
 impl<T: Clone> Wldr<T> {
-    /// A frame leaves for the first time and is held from here on; its label.
+    /// Handles the first transmission of a frame and holds it; returns its label.
     fn label_first(&mut self, now: Instant, frame: &T, sending: &Sending) -> Label {
         let patience = self.settings.patience(sending.lifetime);
-        let slot = Slot::new(frame.clone(), sending.octets, now, patience);
+        let slot = Slot::new(frame.clone(), sending.bytes, now, patience);
         let label = self.label(now, slot);
-        // On a frame of its own: those with packets stay as long as each other.
-        self.question |= self.is_full_of_doubt();
+        // A query leaves on a frame of its own: frames with packets stay of equal length.
+        self.query |= self.needs_query();
         label
     }
 }
@@ -318,7 +323,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
     }
 
     fn number(&mut self, now: Instant, frame: &T, sending: &Sending) -> Option<Label> {
-        // Only a neighbour that is certain is neither offered anything nor given up.
+        // A verified neighbour gets neither offers nor probes here.
         let is_plain = !self.session.may_offer() && self.settings.numbers(sending.kind);
         is_plain.then(|| self.label_first(now, frame, sending))
     }
@@ -364,7 +369,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
     }
 
     fn waits(&self) -> bool {
-        let notice = !self.echoes.is_empty() || self.session.owes() || self.question;
+        let notice = !self.echoes.is_empty() || self.session.owes() || self.query;
         let lost = self.settings.mode == Mode::Eln && self.ring.waits();
         lost || !self.down
             && (notice || self.ring.waits() || self.gaps.are_open() && self.gaps.waits())
@@ -378,7 +383,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         if let Some(notice) = self.poll_notice(now) {
             self.counters.control += 1;
             let tag = Tag::notice(notice);
-            return Some(match self.session.is_spoken() {
+            return Some(match self.session.reads_control_frames() {
                 true => Outgoing::Control(tag),
                 false => Outgoing::Greeting(tag),
             });
@@ -418,20 +423,20 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
 
     fn link_up(&mut self, now: Instant, greets: bool) {
         self.down = false;
-        self.session.doubt(now);
+        self.session.mark_unverified(now);
         if greets {
             self.session.greet();
-            // Whether anybody is there is to be found out, as often as it takes.
+            // The neighbour is probed until it answers.
             (self.last_sent, self.unproven) = (now, true);
             self.alarm = Some(now + self.session.patience());
         }
-        self.question = greets || self.is_open();
+        self.query = greets || self.is_open();
     }
 
-    fn tag_octets(&self) -> usize {
-        // Sent again, a frame bears a longer label and must fit still.
-        let label = if self.session.numbers() { AGAIN_TLV_OCTETS } else { 0 };
-        label + if self.session.may_offer() { STATE_TLV_OCTETS } else { 0 }
+    fn tag_bytes(&self) -> usize {
+        // A retransmission has a longer label and must still fit.
+        let label = if self.session.numbers() { AGAIN_TLV_BYTES } else { 0 };
+        label + if self.session.may_offer() { STATE_TLV_BYTES } else { 0 }
     }
 
     fn share(&mut self, pool: &Arc<Pool>) {
@@ -445,7 +450,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
     fn counters(&self) -> Counters {
         Counters {
             held: self.ring.held(),
-            held_octets: self.ring.held_octets(),
+            held_bytes: self.ring.held_bytes(),
             missed: self.gaps.missed(),
             ..self.counters
         }
@@ -488,11 +493,11 @@ mod tests {
             for packet in 0..100 {
                 let sending = Sending {
                     kind: FrameKind::Interest,
-                    octets: 1,
+                    bytes: 1,
                     lifetime: None,
                     packet,
                     alone: true,
-                    room_octets: 0,
+                    free_bytes: 0,
                 };
                 let tag = a.send(NOW, &packet, &sending);
                 if packet % 10 != 9 && b.receive(NOW, &tag, true) == Arrival::Deliver {
@@ -504,7 +509,7 @@ mod tests {
                 }
             }
             got.sort_unstable();
-            // The very last one is lost, and nothing comes behind it.
+            // The last frame is lost, and no frame follows it.
             assert_eq!(got, (0..99).collect::<Vec<_>>());
             assert_eq!((a.counters.resent, b.gaps.settled()), (9, start + 98 + 10 - 1));
         }
@@ -512,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_slot_of_the_ring_is_small() {
-        // What a held frame costs beside its octets; docs/wldr.md quotes it.
+        // Overhead of a held frame; docs/wldr.md quotes it.
         assert_eq!(size_of::<Slot<[usize; 5]>>(), 40 + 40);
         assert_eq!(size_of::<Option<Slot<[usize; 5]>>>(), 40 + 40);
     }

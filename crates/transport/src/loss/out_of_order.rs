@@ -1,21 +1,21 @@
-//! `out-of-order(frt=3,repair=selective,rescan=false)`: what is missing is lost once `frt` Data in a row
-//! have come out of order (`simple2` with `repair=first-hole`, `simple3`).
+//! `out-of-order(frt=3,repair=selective,rescan=false)`: packet threshold. Missing segments are lost once `frt` Data
+//! in a row have arrived out of order (`simple2` with `repair=first-hole`, `simple3`).
 //!
-//! Sources: RFC 5681 section 3.2 (three duplicate acknowledgements); A. Udugama et al. (2013), sections 3
-//! and 4.2, whose Simple2 and Simple3 this is.
+//! Sources: RFC 5681 section 3.2 (three duplicate acknowledgements); A. Udugama et al. (2013), sections 3 and 4.2
+//! (Simple2 and Simple3).
 //!
 //! Differences:
-//! - what had been asked for again after what is missing counts only if it was sent after it, too; so the
-//!   rest of a flight whose timers have expired is no evidence (RFC 6582, 3.2, has `recover` for this);
-//! - in fast recovery nothing is judged, as in the study: a hole that appears there, or is lost again, waits
-//!   for its timer. With `rescan=true` a transmission is lost there as soon as one that was sent `frt`
-//!   later is answered (RFC 9002, 6.1.1), whatever it is of.
+//! - a segment retransmitted after the missing one counts only if it was sent after it, too. The rest of a flight
+//!   whose timers have expired is thus no evidence (RFC 6582, 3.2, has `recover` for this);
+//! - in fast recovery nothing is declared lost, as in the study: a new hole, or a repeated loss, waits for its timer.
+//!   With `rescan=true` a transmission is lost there once one that was sent `frt` later is answered (RFC 9002,
+//!   6.1.1), of any segment.
 use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::fmt;
 
-/// Counts Data that come out of order.
+/// Counts Data received out of order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutOfOrder {
     settings: OutOfOrderSettings,
@@ -27,11 +27,11 @@ pub struct OutOfOrder {
 /// The parameters of [`OutOfOrder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfOrderSettings {
-    /// Data out of order at which a loss is judged (`FRT`).
+    /// Data out of order at which a loss is declared (`FRT`).
     pub frt: u32,
-    /// What is asked for again.
+    /// Segments retransmitted after a loss.
     pub repair: Repair,
-    /// Losses are also judged in fast recovery.
+    /// Losses are also declared in fast recovery.
     pub rescan: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for OutOfOrderSettings {
 }
 
 impl OutOfOrder {
-    /// A detector that has seen nothing.
+    /// A detector in its initial state.
     pub fn new(settings: OutOfOrderSettings) -> Self {
         Self { settings, count: 0, recovering: false }
     }
@@ -84,7 +84,7 @@ impl LossDetector for OutOfOrder {
     }
 }
 
-/// In fast recovery: lost is what was sent `reach` transmissions before one that was answered.
+/// In fast recovery: transmissions sent `reach` before an answered one are lost.
 pub(super) fn rescan(arrival: &Arrival, reach: u32, evidence: u32) -> Judgement {
     let through = arrival.answered.saturating_sub(u64::from(reach));
     Judgement { through, sent_by: None, evidence }
@@ -116,14 +116,14 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
-    fn tell(detector: &mut OutOfOrder, orders: std::ops::RangeInclusive<u64>) {
+    fn arrive_out_of_order(detector: &mut OutOfOrder, orders: std::ops::RangeInclusive<u64>) {
         orders.for_each(|order| {
             detector.on_arrival(NOW, &out_of_order(order));
         });
     }
 
     #[test]
-    fn the_third_data_out_of_order_in_a_row_tells_a_loss() {
+    fn third_data_out_of_order_is_a_loss() {
         let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
         assert_eq!(detector.on_arrival(NOW, &out_of_order(11)), None);
         assert_eq!(detector.on_arrival(NOW, &out_of_order(12)), None);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_before_the_missing_segment_was_asked_for_again_is_no_evidence() {
+    fn data_sent_before_the_retransmission_is_no_evidence() {
         let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
         for order in 11..30 {
             assert_eq!(detector.on_arrival(NOW, &late(order)), None);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn after_recovery_it_counts_anew() {
         let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
-        tell(&mut detector, 11..=13);
+        arrive_out_of_order(&mut detector, 11..=13);
         detector.on_recovered(NOW);
         assert_eq!(detector.on_arrival(NOW, &out_of_order(31)), None);
         assert_eq!(detector.on_arrival(NOW, &out_of_order(32)), None);
@@ -156,10 +156,10 @@ mod tests {
     }
 
     #[test]
-    fn with_rescan_recovery_finds_what_was_sent_three_before_an_answer() {
+    fn rescan_detects_losses_in_recovery() {
         let settings = OutOfOrderSettings { rescan: true, ..OutOfOrderSettings::default() };
         let mut detector = OutOfOrder::new(settings);
-        tell(&mut detector, 11..=13);
+        arrive_out_of_order(&mut detector, 11..=13);
         let judged = detector.on_arrival(NOW, &out_of_order(14));
         assert_eq!(judged, Some(Judgement { through: 11, sent_by: None, evidence: 3 }));
     }

@@ -1,42 +1,39 @@
-//! `pre-recovery(frt=3,repair=selective,rescan=false,learn=false,decay=0,cap=inf)`: Data out of order is
-//! first a suspicion; how many it takes to make it a loss is learnt from those that proved to be none
+//! `pre-recovery(frt=3,repair=selective,rescan=false,learn=false,decay=0,cap=inf)`: adaptive packet threshold
 //! (`smart`).
 //!
-//! Several sources, or a cache on the way, bring Data out of order without any loss. So after `frt` Data
-//! out of order in a row the flow is only in *pre-recovery*; `frt + Pre_FRT` of them are a loss. If the
-//! missing segment arrives before that, the order had changed, and `Pre_FRT`, `frt` at first, becomes the
-//! count that had been reached.
+//! Several sources, or a cache on the path, reorder Data without any loss. After `frt` Data out of order in a row the
+//! flow is therefore only in *pre-recovery*; `frt + Pre_FRT` of them are a loss. If the missing segment arrives
+//! before that, the path reorders, and `Pre_FRT`, `frt` at first, becomes the count reached.
 //!
-//! Source: A. Udugama et al. (2013), section 3 (Smart), and section 4.3 for what it is for.
+//! Source: A. Udugama et al. (2013), section 3 (Smart), and section 4.3 for its purpose.
 //!
 //! Differences:
-//! - a loss is judged when the count *reaches* `frt + Pre_FRT`, the study's formula; its text also says
-//!   "exceeds";
-//! - pre-recovery ends when fewer than `frt` segments are held above the lowest missing one: the count, which
-//!   the study's words could also mean, has just been set to 0;
-//! - `Pre_FRT` never falls in the study, except, as here, after a timeout. `decay` lets its excess over
-//!   `frt` halve so many times each second without a loss, `cap` bounds it to that part of the window (but
-//!   not below `frt`); both are off by default;
-//! - with `learn=true` a loss that proves to be none teaches as well; the study learns only from what did
-//!   not get that far, so that a change of order that is deeper than `frt + Pre_FRT` deceives it for ever;
-//! - what was asked for again, and what is found in fast recovery: as in `out-of-order`. `rescan` looks
-//!   `frt + Pre_FRT` transmissions back.
+//! - a loss is declared when the count *reaches* `frt + Pre_FRT`, the study's formula; its text also has "exceeds";
+//! - pre-recovery ends when fewer than `frt` segments are received above the lowest missing one. The count, another
+//!   reading of the study, has just been reset;
+//! - `Pre_FRT` never falls in the study, except, as here, after a timeout. `decay` is the number of halvings of its
+//!   excess over `frt` in each second without a loss. `cap` limits it to that part of the window (but not below
+//!   `frt`). Both are off by default;
+//! - with `learn=true` spurious losses adapt the threshold as well. The study uses only suspicions that did not
+//!   become losses, so that reordering beyond `frt + Pre_FRT` causes spurious losses for ever;
+//! - retransmissions and fast recovery are those of `out-of-order`. `rescan` looks `frt + Pre_FRT` transmissions
+//!   back.
 use super::out_of_order::rescan;
 use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::fmt;
 
-/// Counts Data that come out of order, and learns how many of them say nothing.
+/// Counts Data received out of order, and adapts the threshold to reordering.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PreRecovery {
     settings: PreRecoverySettings,
     phase: Phase,
     /// Data out of order since the last one in order (`cnt`).
     count: u32,
-    /// How many more than `frt` it takes (`Pre_FRT`); with a fraction where it decays.
+    /// Addition to `frt` (`Pre_FRT`); with a fraction where it decays.
     pre_frt: f64,
-    /// When `pre_frt` was last right.
+    /// Time up to which `pre_frt` has decayed.
     decayed: Instant,
 }
 
@@ -45,15 +42,15 @@ pub struct PreRecovery {
 pub struct PreRecoverySettings {
     /// Data out of order at which a loss is suspected (`FRT`).
     pub frt: u32,
-    /// What is asked for again.
+    /// Segments retransmitted after a loss.
     pub repair: Repair,
-    /// Losses are also judged in fast recovery.
+    /// Losses are also declared in fast recovery.
     pub rescan: bool,
-    /// What was judged lost and was not teaches, too.
+    /// Spurious losses adapt the threshold, too.
     pub learn: bool,
-    /// How many times in each second without a loss the excess of `Pre_FRT` over `FRT` halves.
+    /// Halvings of the excess of `Pre_FRT` over `FRT` in each second without a loss.
     pub decay: f64,
-    /// Most of the window that `Pre_FRT` may be; infinite if nothing bounds it.
+    /// Limit of `Pre_FRT`, as a part of the window; may be infinite.
     pub cap: f64,
 }
 
@@ -65,7 +62,7 @@ impl Default for PreRecoverySettings {
 }
 
 impl PreRecovery {
-    /// A detector that has seen nothing.
+    /// A detector in its initial state.
     pub fn new(settings: PreRecoverySettings) -> Self {
         Self {
             settings,
@@ -76,7 +73,7 @@ impl PreRecovery {
         }
     }
 
-    /// Data out of order in a row at which a loss is judged, within a `window`.
+    /// Data out of order in a row at which a loss is declared, with a `window`.
     fn threshold(&self, window: f64) -> u32 {
         let frt = self.settings.frt;
         let most = (self.settings.cap * window).max(f64::from(frt));
@@ -87,7 +84,7 @@ impl PreRecovery {
         self.pre_frt = self.pre_frt.max(f64::from(self.count));
     }
 
-    /// Lets the excess over `frt` decay up to `now`.
+    /// Decays the excess over `frt` up to `now`.
     fn decay(&mut self, now: Instant) {
         let floor = f64::from(self.settings.frt);
         let excess = self.pre_frt - floor;
@@ -206,7 +203,7 @@ mod tests {
         PreRecovery::new(PreRecoverySettings::default())
     }
 
-    /// `count` Data out of order; what was judged at the last of them.
+    /// The judgement at the last of `count` Data out of order.
     fn overtake(detector: &mut PreRecovery, count: u64) -> Option<Judgement> {
         let mut judged = None;
         for order in 100..100 + count {
@@ -217,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_data_out_of_order_is_a_suspicion_and_the_sixth_a_loss() {
+    fn third_data_is_suspicion_and_sixth_a_loss() {
         let mut detector = smart();
         assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Normal));
         assert_eq!((overtake(&mut detector, 1), detector.phase()), (None, Phase::Pre));
@@ -228,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_missing_segment_cut_short_is_learnt_and_never_forgotten() {
+    fn threshold_rises_with_reordering() {
         let mut detector = smart();
         // Five out of order, then the missing one: Pre_FRT = 5, and 3 + 5 make a loss.
         assert_eq!(overtake(&mut detector, 5), None);
@@ -244,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn two_data_out_of_order_teach_nothing() {
+    fn two_data_out_of_order_change_nothing() {
         let mut detector = smart();
         assert_eq!(overtake(&mut detector, 2), None);
         assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
@@ -258,14 +255,14 @@ mod tests {
         assert_eq!(overtake(&mut detector, 4), None);
         assert_eq!(detector.on_arrival(NOW, &in_order(99, 3)), None);
         assert_eq!((detector.phase(), detector.count), (Phase::Pre, 0));
-        // Still suspicious: 3 + 4 from here.
+        // Still suspected: 3 + 4 from here.
         assert_eq!(overtake(&mut detector, 6), None);
         assert_eq!(detector.on_arrival(NOW, &in_order(99, 2)), None);
         assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 6.0));
     }
 
     #[test]
-    fn a_timeout_forgets_what_was_learnt_and_recovery_does_not() {
+    fn timeout_resets_the_threshold() {
         let mut detector = smart();
         assert_eq!(overtake(&mut detector, 5), None);
         assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
@@ -278,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_before_the_missing_segment_was_asked_for_again_is_no_evidence() {
+    fn data_sent_before_the_retransmission_is_no_evidence() {
         let mut detector = smart();
         (0..50).for_each(|order| assert_eq!(detector.on_arrival(NOW, &late(order)), None));
         assert_eq!(detector.phase(), Phase::Normal);
@@ -296,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_bounds_what_was_learnt_by_the_window() {
+    fn cap_limits_the_threshold_by_the_window() {
         let mut detector = PreRecovery::new(PreRecoverySettings { cap: 0.5, ..Default::default() });
         detector.pre_frt = 40.0;
         for (window, threshold) in [(100.0, 43), (20.0, 13), (2.0, 6)] {
@@ -306,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_false_alarm_teaches_if_wanted() {
+    fn spurious_loss_raises_the_threshold_if_enabled() {
         for (learn, pre_frt) in [(false, 3.0), (true, 10.0)] {
             let settings = PreRecoverySettings { learn, ..PreRecoverySettings::default() };
             let mut detector = PreRecovery::new(settings);

@@ -1,31 +1,31 @@
-//! `rack(factor=9/8)`: a transmission that others have overtaken is lost once it is older than any round trip of late, by a
-//! timer if nothing arrives; a tail-loss probe asks again for the oldest one after a silence.
+//! `rack(factor=9/8)`: an overtaken transmission is lost once it is older than any recent round trip, by a timer if
+//! nothing arrives. A tail-loss probe retransmits the oldest one after an idle time.
 //!
 //! Sources: RFC 8985 sections 6 (RACK) and 7 (tail-loss probe); RFC 9002 section 6.1.2 (9/8 of the round trip, at least
 //! 1 ms).
 //!
 //! Differences:
-//! - no packet threshold: a cache or a second producer changes the order from the first Data on, and the time threshold
-//!   costs an eighth of a round trip only;
-//! - the longest round trip of late in the place of the latest one: with two producers the latest is often that of the
-//!   near one;
-//! - Data does not say which transmission it answers (Karn). If it comes later after a retransmission than any round trip
-//!   of late, that time counts as a round trip; if it comes sooner than any, it answers the transmission before, whose
-//!   age counts;
-//! - a spurious detection doubles what `factor` adds, up to eight times; 16 recoveries without one narrow it again;
-//! - answers that come out of order widen what `factor` adds four times, for 64 answers;
-//! - if a quarter of the first transmissions would be lost, one of them is awaited for longer (`doubt.rs`): a far source
-//!   looks like loss where the retransmission goes to a nearer one;
+//! - no packet threshold: a cache or a second producer reorders from the first Data on, and the time threshold costs
+//!   only an eighth of a round trip;
+//! - the longest recent round trip replaces the latest one: with two producers the latest is often that of the near
+//!   one;
+//! - Data does not identify the transmission that it answers (Karn). If it comes later after a retransmission than
+//!   any recent round trip, that time counts as a round trip. If it comes sooner than any, it answers the
+//!   transmission before, whose age counts;
+//! - a spurious loss doubles the addition of `factor`, up to eight times; 16 recoveries without one narrow it again;
+//! - answers out of order multiply the addition of `factor` by four, for 64 answers;
+//! - if a quarter of the first transmissions would be lost, one of them is awaited for longer (`lateness.rs`). A far
+//!   source looks like loss where the retransmission goes to a nearer one;
 //! - the probe is the oldest transmission in flight, not the latest segment: its answer both repairs a loss and overtakes
 //!   all the others. Each further probe waits twice as long.
-use super::doubt::Doubt;
+use super::lateness::LatenessTest;
 use super::reordering::ReorderingWindow;
 use super::{Arrival, Judgement, LossDetector, Phase, Repair};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// Part of the least round trip below which no answer comes.
+/// Part of the minimum round trip below which no answer arrives.
 const SOONEST: f64 = 0.9;
 
 /// RACK with a tail-loss probe.
@@ -38,11 +38,11 @@ pub struct Rack {
     /// Data out of order since the last one in order.
     count: u32,
     recovering: bool,
-    doubt: Doubt,
+    lateness: LatenessTest,
 }
 
 impl Rack {
-    /// A detector that has seen nothing; `factor` is 1 or more.
+    /// A detector in its initial state; `factor` is 1 or more.
     pub fn new(factor: f64) -> Self {
         Self {
             factor: factor.max(1.0),
@@ -51,14 +51,14 @@ impl Rack {
             smoothed: None,
             count: 0,
             recovering: false,
-            doubt: Doubt::default(),
+            lateness: LatenessTest::default(),
         }
     }
 
     fn learn(&mut self, now: Instant, arrival: &Arrival) {
         self.count = if arrival.advance > 0 { 0 } else { self.count.saturating_add(1) };
         if let Some(rtt) = arrival.rtt {
-            self.doubt.on_answered();
+            self.lateness.on_answered();
             if arrival.order < arrival.answered {
                 self.window.on_reordered();
             }
@@ -112,8 +112,8 @@ impl LossDetector for Rack {
         self.window.widen();
     }
 
-    fn doubt(&mut self, now: Instant) -> Option<Duration> {
-        self.doubt.on_lost(now, self.window.longest()?)
+    fn reordering_wait(&mut self, now: Instant) -> Option<Duration> {
+        self.lateness.on_lost(now, self.window.longest()?)
     }
 
     fn phase(&self) -> Phase {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn only_age_tells_a_loss() {
+    fn only_the_time_threshold_detects_losses() {
         let mut rack = Rack::new(9.0 / 8.0);
         for (millis, order) in (181..190).zip(11..) {
             assert_eq!(rack.on_arrival(at(millis), &beyond(order, 80)), None);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn late_answer_to_a_retransmission_counts_as_round_trip() {
+    fn late_answer_to_retransmission_counts_as_round_trip() {
         let mut rack = Rack::new(9.0 / 8.0);
         rack.on_arrival(at(90), &in_order(1, 0));
         rack.on_arrival(at(100), &Arrival { rtt: Some(ms(40)), ..in_order(2, 0) });
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn early_answer_to_a_retransmission_is_of_the_one_before() {
+    fn early_answer_is_of_the_transmission_before() {
         let mut rack = Rack::new(9.0 / 8.0);
         rack.on_arrival(at(100), &Arrival { rtt: Some(ms(40)), ..in_order(2, 0) });
         rack.on_arrival(at(110), &repeated(30, 80));
@@ -208,7 +208,7 @@ mod tests {
     fn awaited_answer_counts_as_round_trip() {
         let mut rack = Rack::new(9.0 / 8.0);
         rack.on_arrival(at(30), &Arrival { rtt: Some(ms(30)), ..in_order(1, 0) });
-        let awaited = (0..16).find_map(|_| rack.doubt(at(100)));
+        let awaited = (0..16).find_map(|_| rack.reordering_wait(at(100)));
         assert_eq!(awaited, Some(ms(16 * 30)));
         rack.on_arrival(at(330), &Arrival { rtt: Some(ms(300)), ..in_order(20, 0) });
         assert_eq!(rack.age(), Some(ms(300).mul_f64(9.0 / 8.0)));

@@ -1,38 +1,38 @@
-//! The reordering window of detectors by age: how old an overtaken transmission has to be.
+//! The reordering window of time thresholds: the age at which an overtaken transmission is lost.
 //!
-//! Sources: RFC 8985 section 6.2 (a spurious detection widens the window, 16 recoveries without one narrow it again; the
-//! window of a path that reorders is longer, there a quarter of the least round trip, here four times what the factor adds);
-//! RFC 9002 section 6.1.2 (a factor of the round trip, at least 1 ms).
+//! Sources: RFC 8985 section 6.2: a spurious loss widens the window, and 16 recoveries without one narrow it again.
+//! The window of a path that reorders is longer: there a quarter of the minimum round-trip time, here four times the
+//! addition of the factor. RFC 9002 section 6.1.2: a factor of the round trip, at least 1 ms.
 //!
 //! Differences:
-//! - the longest round trip of late in the place of the greater of the smoothed and the latest one: with two sources
-//!   these two are often those of the near one;
-//! - a spurious detection doubles what the factor adds, up to eight times, instead of adding a quarter of the least
-//!   round trip.
+//! - the longest recent round trip replaces the greater of the smoothed and the latest one: with two sources these
+//!   two are often those of the near one;
+//! - a spurious loss doubles the addition of the factor, up to eight times, instead of adding a quarter of the
+//!   minimum round-trip time.
 use crate::time::{Duration, Instant};
 
-/// No threshold is shorter (`kGranularity`, RFC 9002, 6.1.2).
+/// Shortest threshold (`kGranularity`, RFC 9002, 6.1.2).
 const SHORTEST: Duration = Duration::from_millis(1);
-/// What the factor adds is widened so many times at most.
+/// Most multiples of the factor's addition.
 const WIDEST: u32 = 8;
-/// Recoveries without a spurious detection after which the window is as narrow as at first (RFC 8985, 6.2, step 4).
+/// Recoveries without a spurious loss after which the window is as narrow as at first (RFC 8985, 6.2, step 4).
 const CALM: u32 = 16;
-/// What the factor adds is widened so many times as long as answers come out of order.
+/// Multiple of the factor's addition while answers arrive out of order.
 const REORDERED: u32 = 4;
-/// Answers in order after which the order is believed again.
+/// Answers in order after which that ends.
 const IN_ORDER: u32 = 64;
 
 /// The reordering window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ReorderingWindow {
     longest: Longest,
-    /// By how much what the factor adds is widened.
+    /// Multiple of the factor's addition.
     widening: u32,
-    /// Recoveries since the last spurious detection.
+    /// Recoveries since the last spurious loss.
     calm: u32,
-    /// This recovery has had a spurious detection.
+    /// This recovery had a spurious loss.
     alarmed: bool,
-    /// Answers after which the order is believed again.
+    /// Answers in order until the path no longer counts as reordering.
     reordered: u32,
 }
 
@@ -43,18 +43,18 @@ impl Default for ReorderingWindow {
 }
 
 impl ReorderingWindow {
-    /// Adds a round trip.
+    /// Adds a round-trip time.
     pub(super) fn add(&mut self, now: Instant, rtt: Duration) {
         self.reordered = self.reordered.saturating_sub(1);
         self.longest.add(now, rtt);
     }
 
-    /// An answer came out of order.
+    /// Records an answer out of order.
     pub(super) fn on_reordered(&mut self) {
         self.reordered = IN_ORDER;
     }
 
-    /// The longest round trip of late.
+    /// The longest recent round trip.
     pub(super) fn longest(&self) -> Option<Duration> {
         self.longest.get()
     }
@@ -68,13 +68,13 @@ impl ReorderingWindow {
         Some(age.max(SHORTEST))
     }
 
-    /// What was sent at this time or before it, and overtaken, is lost.
+    /// Send time at or before which overtaken transmissions are lost.
     pub(super) fn sent_by(&self, now: Instant, factor: f64) -> Option<Instant> {
         let age = u64::try_from(self.age(factor)?.as_nanos()).ok()?;
         now.as_nanos().checked_sub(age).map(Instant::from_nanos)
     }
 
-    /// A detection was spurious: the window widens, once in a recovery.
+    /// Widens the window after a spurious loss, once in a recovery.
     pub(super) fn widen(&mut self) {
         if !std::mem::replace(&mut self.alarmed, true) {
             self.widening = (self.widening * 2).min(WIDEST);
@@ -82,7 +82,7 @@ impl ReorderingWindow {
         }
     }
 
-    /// A recovery has ended, or there was none.
+    /// Records the end of a recovery, or that there was none.
     pub(super) fn end_recovery(&mut self, recovering: bool) {
         if recovering && !self.alarmed {
             self.calm = self.calm.saturating_add(1);
@@ -92,12 +92,12 @@ impl ReorderingWindow {
     }
 }
 
-/// The longest round trip of late: what is longer than the rest is remembered for once to twice its own time.
+/// The longest recent round trip: a maximum is kept for once to twice its own length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Longest {
     current: Option<Duration>,
     before: Option<Duration>,
-    /// When the current period began.
+    /// Start of the current period.
     since: Instant,
 }
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_round_trip_is_forgotten_after_twice_its_time() {
+    fn long_round_trip_expires_after_twice_its_time() {
         let mut longest = Longest::default();
         longest.add(at(0), RTT);
         for millis in 1..=161 {

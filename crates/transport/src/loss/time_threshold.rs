@@ -1,44 +1,46 @@
-//! `time-threshold(frt=3,factor=9/8,share=0)`: what others have overtaken is lost once it is older than any round trip of late;
-//! as long as the order has never changed, once `frt` transmissions later than it were sent before one that was answered.
+//! `time-threshold(frt=3,factor=9/8,share=0)`: overtaken transmissions are lost once they are older than any recent
+//! round trip. On a path without reordering they are lost once one that was sent `frt` later was answered.
 //!
-//! A path that keeps the order tells a loss after three answers. Several sources, or a cache on the way, change the order
-//! without any loss, and there the count says nothing: the near source overtakes the far one all the time. What is still
-//! true is that nothing takes longer than the way to the farthest of them.
+//! On a path that keeps the order three answers indicate a loss. Several sources, or a cache on the path, reorder
+//! Data without any loss, and the count is no evidence: the near source overtakes the far one all the time. The time
+//! threshold still holds, because no answer takes longer than one of the farthest source.
 //!
-//! `share=1/4` leaves a few losses to the timers, and judges only where so many of the last 32 transmissions are missing,
-//! and until all is repaired that had been asked for by then. A buffer that overflows in slow start loses about every
-//! second packet, or the whole end of a burst, and timers would find that out again and again; where a few are lost at
-//! random, a window that hears of it by timers is reduced less often.
+//! `share=1/4` leaves a few losses to the timers. Losses are declared only if this part of the last 32 transmissions
+//! is missing, and until all segments requested by then have arrived. A buffer that overflows in slow start loses
+//! about every second packet, or the end of a burst. Timers would detect that again and again. Few random losses
+//! reduce the window less often if timers detect them.
 //!
-//! Sources: RFC 9002 sections 6.1.1 and 6.1.2 (3 transmissions; 9/8 of the round trip, at least 1 ms); RFC 8985 section
-//! 6.2 (retransmissions are judged like everything else; the count holds until the order is seen to change; a false alarm
-//! widens the time, which 16 recoveries without one narrow again).
+//! Sources: RFC 9002 sections 6.1.1 and 6.1.2 (3 transmissions; 9/8 of the round trip, at least 1 ms). RFC 8985
+//! section 6.2: retransmissions are judged like first transmissions, and the count holds until reordering is seen. A
+//! spurious loss widens the time, which 16 recoveries without one narrow again.
 //!
 //! Differences:
-//! - the longest round trip of the last one or two such times instead of the greater of the smoothed and the latest one:
-//!   with two sources these two are often those of the near one;
-//! - a false alarm doubles what `factor` adds, up to eight times, instead of adding a quarter of the least round trip;
-//! - no timer: judgements are made when something arrives, and what nothing overtakes waits for its retransmission timer;
-//! - an answer to a segment that was asked for twice says nothing of the order;
-//! - `share` is ours. Where several sources answer, what is on its way from the far one is missing, too.
+//! - the longest round trip of the last one or two such times replaces the greater of the smoothed and the latest
+//!   one: with two sources these two are often those of the near one;
+//! - a spurious loss doubles the addition of `factor`, up to eight times, instead of adding a quarter of the minimum
+//!   round-trip time;
+//! - there is no timer: losses are declared when Data arrives; a transmission that is not overtaken waits for its
+//!   retransmission timer;
+//! - an answer to a retransmitted segment is no evidence of reordering;
+//! - `share` is an addition. With several sources, segments in flight from the far one are missing, too.
 use super::reordering::ReorderingWindow;
 use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::fmt;
 
-/// Of the last 32 transmissions the one that was answered latest is never missing.
+/// Of the last 32 transmissions the last answered one is never missing.
 const MOST_MISSING: f64 = 31.0 / 32.0;
 
-/// Judges by age what was overtaken.
+/// Declares overtaken transmissions lost by their age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeThreshold {
     settings: TimeThresholdSettings,
     window: ReorderingWindow,
     recent: Recent,
-    /// Something that was asked for once arrived after what was sent later.
+    /// A segment sent once has arrived after one sent later.
     reordered: bool,
-    /// Data out of order since the last one in order.
+    /// Data received out of order since the last one in order.
     count: u32,
     recovering: bool,
 }
@@ -46,12 +48,11 @@ pub struct TimeThreshold {
 /// The parameters of [`TimeThreshold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeThresholdSettings {
-    /// How much later than what is missing something was sent that was answered, in transmissions, if the order has
-    /// never changed.
+    /// Number of later transmissions with an answer at which a transmission is lost, on a path without reordering.
     pub frt: u32,
-    /// How much older than the longest round trip what is missing has to be otherwise; 1 or more.
+    /// Multiple of the longest round trip at which a transmission is lost otherwise; 1 or more.
     pub factor: f64,
-    /// Which part of the last 32 transmissions has to be missing; 0 to 31/32, since the latest of them was answered.
+    /// Part of the last 32 transmissions that has to be missing; 0 to 31/32, since the last answered one is not.
     pub share: f64,
 }
 
@@ -62,7 +63,7 @@ impl Default for TimeThresholdSettings {
 }
 
 impl TimeThreshold {
-    /// A detector that has seen nothing.
+    /// A detector in its initial state.
     pub fn new(settings: TimeThresholdSettings) -> Self {
         Self {
             settings,
@@ -153,16 +154,16 @@ pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<TimeThreshold, SpecError> 
     Ok(TimeThreshold::new(settings))
 }
 
-/// Which of the last transmissions, up to the highest one that was answered, were answered.
+/// Answers to the last transmissions, up to the highest one answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Recent {
     highest: u64,
-    /// The lowest bit is of the highest one.
+    /// The lowest bit is that of the highest one.
     answered: u32,
 }
 
 impl Default for Recent {
-    /// What was before the first one counts as answered.
+    /// Transmissions before the first one count as answered.
     fn default() -> Self {
         Self { highest: 0, answered: u32::MAX }
     }
@@ -180,7 +181,7 @@ impl Recent {
         }
     }
 
-    /// The part that is missing.
+    /// Part of the transmissions that is missing.
     fn missing(self) -> f64 {
         f64::from(self.answered.count_zeros()) / f64::from(u32::BITS)
     }
@@ -203,13 +204,13 @@ mod tests {
         TimeThreshold::new(TimeThresholdSettings::default())
     }
 
-    /// The answer to the transmission `order`, after `rtt`, while one of `order` 10, sent at 100 ms, is missing.
+    /// The answer to the transmission `order`, after `rtt`. A transmission of `order` 10, sent at 100 ms, is missing.
     fn beyond(order: u64, rtt: Duration) -> Arrival {
         let overtaken = Some(Overtaken { order: 10, sent: at(100) });
         Arrival { advance: 0, rtt: Some(rtt), overtaken, ..in_order(order, 1) }
     }
 
-    /// The same, after the order has changed.
+    /// A detector after reordering.
     fn reordered() -> TimeThreshold {
         let mut detector = detector();
         let late = Arrival { answered: 5, overtaken: None, ..beyond(4, RTT) };
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn while_the_order_never_changed_the_third_that_was_sent_later_tells_a_loss() {
+    fn third_later_answer_is_a_loss_without_reordering() {
         let mut detector = detector();
         assert_eq!(detector.on_arrival(at(180), &beyond(11, RTT)), None);
         assert_eq!(detector.on_arrival(at(181), &beyond(12, RTT)), None);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn once_the_order_has_changed_only_age_tells() {
+    fn reordering_leaves_the_time_threshold_only() {
         let mut detector = reordered();
         for (millis, order) in (181..190).zip(11..) {
             assert_eq!(detector.on_arrival(at(millis), &beyond(order, RTT)), None);
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_answers_from_near_do_not_shorten_the_time_for_what_is_far() {
+    fn near_answers_do_not_shorten_the_threshold() {
         let mut detector = reordered();
         let near = Duration::from_millis(5);
         for (millis, order) in (100..190).zip(11..) {
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_false_alarm_widens_the_time_and_16_quiet_recoveries_narrow_it() {
+    fn spurious_loss_widens_the_threshold() {
         let mut detector = reordered();
         let sent_by = |detector: &TimeThreshold| {
             detector.window.sent_by(at(1_000), detector.settings.factor).unwrap()
@@ -275,8 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_share_a_few_losses_are_left_to_the_timers_and_many_are_judged_until_all_is_repaired()
-    {
+    fn share_leaves_few_losses_to_the_timers() {
         let settings = TimeThresholdSettings { share: 0.25, ..TimeThresholdSettings::default() };
         let mut detector = TimeThreshold::new(settings);
         let mut judged = |order| detector.on_arrival(at(200), &beyond(order, RTT)).is_some();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_share_judges_where_none_but_the_latest_was_answered_and_more_is_refused() {
+    fn share_is_at_most_31_of_32() {
         let settings =
             TimeThresholdSettings { share: MOST_MISSING, ..TimeThresholdSettings::default() };
         let mut detector = TimeThreshold::new(settings);
@@ -300,13 +300,13 @@ mod tests {
         assert!(detector.on_arrival(at(200), &beyond(64, RTT)).is_some());
         for share in ["1", "0.97"] {
             let error = super::super::parse(&format!("time-threshold(share={share})")).unwrap_err();
-            let said = error.to_string();
-            assert!(said.contains("share") && said.contains("from 0 to 31/32"), "{said}");
+            let text = error.to_string();
+            assert!(text.contains("share") && text.contains("from 0 to 31/32"), "{text}");
         }
     }
 
     #[test]
-    fn the_last_32_transmissions_are_remembered_whatever_comes() {
+    fn last_32_transmissions_are_remembered() {
         let mut recent = Recent::default();
         assert_eq!(recent.missing(), 0.0);
         for (order, missing) in [(1, 0), (4, 2), (3, 1), (3, 1), (36, 31), (5, 30), (4, 30)] {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_overtaken_or_no_round_trip_is_known_nothing_is_judged() {
+    fn loss_needs_overtaking_and_a_round_trip() {
         let mut detector = reordered();
         let none = Arrival { overtaken: None, ..beyond(40, RTT) };
         assert_eq!(detector.on_arrival(at(10_000), &none), None);

@@ -1,7 +1,6 @@
-//! `timeout`: nothing is lost before its timer expires (`simple1`).
+//! `timeout`: no segment is lost before its timer expires (`simple1`).
 //!
-//! Source: the consumers of named data that ask again by timers only; Simple1 of A. Udugama et al.
-//! (2013), section 3.
+//! Source: consumers of named data that retransmit by timers only; Simple1 of A. Udugama et al. (2013), section 3.
 //!
 //! Differences: none; the timers are the fetch loop's.
 use super::{Arrival, Judgement, LossDetector, Phase, Repair, print};

@@ -1,4 +1,4 @@
-//! Prefix announcements: Data whose signer says to serve a prefix, for how long, and when.
+//! Prefix announcements: signed Data that names a prefix to serve, and its validity.
 //!
 //! Source: NFD's wiki pages "PrefixAnnouncement" and "RibMgmt"; ndn-cxx, `prefix-announcement.cpp`; the origin and cost of
 //! such a route as in NFD's `rib/route.cpp`.
@@ -13,26 +13,26 @@ use recoup_packet::signature::Signer;
 use recoup_packet::tlv::{Reader, Tlv, is_critical, typ};
 use std::time::Duration;
 
-/// The word in the name of an announcement, behind the prefix.
+/// The component after the prefix in the name of an announcement.
 const WORD: &[u8] = b"PA";
-/// Components behind the prefix: the word, a version, a segment.
+/// Components after the prefix: the keyword, a version, a segment.
 const TAIL: usize = 3;
-/// What a route that was announced costs: more than most that somebody has chosen.
+/// Cost of an announced route: more than most configured costs.
 const COST: u64 = 2_048;
 
-/// What an announcement says.
+/// Content of a prefix announcement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixAnnouncement {
-    /// What is served.
+    /// The announced prefix.
     pub prefix: Name,
-    /// For how long from now on, to the millisecond.
+    /// Lifetime from now on, in whole milliseconds.
     pub expires_after: Duration,
-    /// The first and the last second since 1970 in which it is valid, if it says so.
+    /// The first and the last second since 1970 in which it is valid, if limited.
     pub validity: Option<(u64, u64)>,
 }
 
 impl PrefixAnnouncement {
-    /// Reads an announcement; `None` if the Data is none.
+    /// Parses an announcement; `None` for other Data.
     #[must_use]
     pub fn read(data: &Data) -> Option<Self> {
         let name = data.name();
@@ -58,7 +58,7 @@ impl PrefixAnnouncement {
         Some(Self { prefix: name.prefix(prefix), expires_after, validity })
     }
 
-    /// How long it holds from `now_millis` on, in milliseconds since 1970; `None` if it does not hold then.
+    /// Remaining validity at `now_millis`, in milliseconds since 1970; `None` if it is not valid then.
     #[must_use]
     pub fn remaining(&self, now_millis: u64) -> Option<Duration> {
         let Some((first, last)) = self.validity else {
@@ -69,7 +69,7 @@ impl PrefixAnnouncement {
         is_valid.then(|| self.expires_after.min(Duration::from_millis(end - now_millis)))
     }
 
-    /// The route that it asks for.
+    /// The route of the announcement.
     pub(super) fn route(&self) -> ControlParameters {
         ControlParameters {
             name: Some(self.prefix.clone()),
@@ -81,7 +81,7 @@ impl PrefixAnnouncement {
         }
     }
 
-    /// The announcement as Data, signed; later versions count as newer.
+    /// The announcement as signed Data; later versions are newer.
     #[must_use]
     pub fn to_data(&self, version: u64, signer: &dyn Signer) -> Data {
         let tail = [Component::keyword(WORD), Component::version(version), Component::segment(0)];
@@ -93,8 +93,8 @@ impl PrefixAnnouncement {
     }
 }
 
-/// The command that asks for a route to what `announcement` announces, by the face that the command comes by. `unique`
-/// needs a time, and should have a nonce of 8 octets.
+/// The command that requests a route for `announcement`, for the face on which the command arrives. `unique` needs a
+/// time, and should have a nonce of 8 bytes.
 #[must_use]
 pub fn announce_command(
     scope: Scope,
@@ -105,7 +105,7 @@ pub fn announce_command(
     Interest::new(Verb::RibAnnounce.name(scope)).sign(announcement.wire(), signer, unique)
 }
 
-/// The announcement that a command carries.
+/// The announcement in a command.
 pub(super) fn carried(interest: &Interest) -> Option<Data> {
     let parameters = interest.parameters.as_ref()?;
     let mut reader = Reader::new(parameters);
@@ -125,7 +125,7 @@ fn period(element: &Tlv<'_>) -> Option<(u64, u64)> {
     Some((first, last))
 }
 
-/// Seconds since 1970 of a time that is written `YYYYMMDDThhmmss`, in UTC.
+/// Seconds since 1970 of a time written as `YYYYMMDDThhmmss`, in UTC.
 fn seconds(text: &[u8]) -> Option<u64> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to).filter(|it| it.iter().all(u8::is_ascii_digit))?;
@@ -144,7 +144,7 @@ fn seconds(text: &[u8]) -> Option<u64> {
     Some(((days * 24 + hour) * 60 + minute) * 60 + second)
 }
 
-/// Days from the beginning of 1970 to that of a month of the Gregorian calendar.
+/// Days from the beginning of 1970 to a month of the Gregorian calendar.
 fn days_before(year: u64, month: u64) -> u64 {
     const BEFORE: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     let leaps = |year: u64| year / 4 - year / 100 + year / 400;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_is_read_as_it_was_written_and_from_a_command() {
+    fn announcement_is_decoded_as_encoded() {
         let data = announcement().to_data(7, &DigestSigner);
         assert_eq!(data.name().to_string(), "/a/b/32=PA/v=7/seg=0");
         assert_eq!(PrefixAnnouncement::read(&data), Some(announcement()));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_announcement_is_refused() {
+    fn other_data_is_no_announcement() {
         let (name, kind) = ("/a/32=PA/v=1/seg=0", ContentType::PrefixAnnouncement);
         let mut content = Vec::new();
         put_nni_tlv(&mut content, EXPIRATION_PERIOD, 1_000);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_holds_in_its_time_and_no_longer() {
+    fn announcement_is_valid_in_its_period() {
         let mut content = Vec::new();
         put_nni_tlv(&mut content, EXPIRATION_PERIOD, 3_600_000);
         let mut period = Vec::new();

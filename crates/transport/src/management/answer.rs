@@ -1,8 +1,8 @@
-//! The forwarder's side of the protocol: commands and questions as it reads them, answers as it writes them.
+//! The forwarder's side of the protocol: parsing of commands and dataset Interests, encoding of answers.
 //!
-//! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and those of the modules; status codes as NFD uses them.
+//! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and those of the modules; status codes as in NFD.
 //!
-//! Differences from NFD: signed Interests of packet format v0.2, which python-ndn writes, are understood.
+//! Differences from NFD: signed Interests of packet format v0.2, which python-ndn sends, are accepted.
 use super::announcement::{self, PrefixAnnouncement};
 use super::face::FaceFilter;
 use super::typ::{CONTROL_PARAMETERS, CONTROL_RESPONSE, STATUS_CODE, STATUS_TEXT};
@@ -13,10 +13,10 @@ use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{DigestSigner, SignatureInfo, SignatureType, sha256};
 use recoup_packet::tlv::{Reader, nni_tlv_len, put_header, put_nni_tlv, tlv_len, typ};
 
-/// Components that the prefix of a route may have, as in NFD's tables.
+/// Most components of the prefix of a route, as in NFD's tables.
 pub const MAX_PREFIX_COMPONENTS: usize = 32;
 
-/// What a command asks for.
+/// Verb of a command, with its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are those of the protocol")]
 pub enum Verb {
@@ -57,14 +57,14 @@ impl Verb {
         Self::ALL.iter().find(is).map(|(verb, ..)| *verb)
     }
 
-    /// Module and verb, as they stand in a command's name.
+    /// Module and verb, as components of a command's name.
     #[must_use]
     pub fn words(self) -> (&'static str, &'static str) {
         let of = Self::ALL.iter().find(|(verb, ..)| *verb == self);
         of.map_or(("", ""), |(_, module, verb)| (module, verb))
     }
 
-    /// What the name of such a command begins with.
+    /// Name prefix of such a command.
     pub(super) fn name(self, scope: Scope) -> Name {
         let local = match scope {
             Scope::Localhost => "localhost",
@@ -83,7 +83,7 @@ impl Verb {
     }
 }
 
-/// What a forwarder can be asked about itself.
+/// Datasets of a forwarder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the protocol")]
 pub enum Dataset {
@@ -97,14 +97,14 @@ pub enum Dataset {
     Status,
 }
 
-/// An Interest for the management, read.
+/// A parsed Interest for the management.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Something is to be done.
+    /// A command.
     Command(Command),
-    /// Something is to be told; the name of the dataset has that many components, without version and segment.
+    /// A dataset; its name has that many components, without version and segment.
     Dataset(Dataset, usize),
-    /// Face events are to be told as they happen.
+    /// Face notifications.
     Events,
 }
 
@@ -114,39 +114,39 @@ pub const EVENTS_COMPONENTS: usize = 4;
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Whom it is for.
+    /// Destination of the command.
     pub scope: Scope,
-    /// What is to be done.
+    /// Module and verb.
     pub verb: Verb,
-    /// Everything that it says; of `rib/announce` the route that the announcement asks for.
+    /// The parameters; for `rib/announce` the route of the announcement.
     pub parameters: ControlParameters,
     /// The announcement of `rib/announce`.
     pub announcement: Option<Box<PrefixAnnouncement>>,
 }
 
-/// Why a command is not carried out.
+/// Reason why a command is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// Status code, much like those of HTTP.
+pub struct Rejection {
+    /// Status code, similar to those of HTTP.
     pub code: u64,
-    /// The reason in words.
+    /// Status text.
     pub text: &'static str,
 }
 
-impl Refusal {
-    /// It cannot be understood.
+impl Rejection {
+    /// The command is malformed.
     pub const MALFORMED: Self = Self { code: 400, text: "malformed command" };
-    /// It is not signed, or not rightly, or asks for what only others may.
+    /// The command is unsigned, wrongly signed, or not authorized.
     pub const NOT_ALLOWED: Self = Self { code: 403, text: "not allowed" };
-    /// The prefix announcement does not hold at this time.
+    /// The prefix announcement is not valid at this time.
     pub const NOT_VALID: Self =
         Self { code: 403, text: "the prefix announcement is not valid now" };
-    /// It came before, or its time is not the forwarder's.
+    /// The command is a replay, or its time is too far from the forwarder's.
     pub const NOT_IN_TIME: Self =
         Self { code: 403, text: "not allowed: repeated, or not of this time; compare the clocks" };
     /// There is no such face.
     pub const NO_FACE: Self = Self { code: 410, text: "no such face" };
-    /// There is no such face, as it is said where the face is what is to change.
+    /// The face to be changed does not exist.
     pub const UNKNOWN_FACE: Self = Self { code: 404, text: "no such face" };
     /// There is no such strategy.
     pub const NO_STRATEGY: Self = Self { code: 404, text: "no such strategy here" };
@@ -154,16 +154,16 @@ impl Refusal {
     pub const TOO_LONG: Self = Self { code: 414, text: "the prefix is too long" };
     /// There is no such command.
     pub const UNKNOWN: Self = Self { code: 501, text: "no such command here" };
-    /// As many routes, faces or strategies are there as there may be.
+    /// The limit of routes, faces or strategies is reached.
     pub const FULL: Self = Self { code: 503, text: "too many of them" };
 }
 
 impl Request {
-    /// Reads a request; `None` for an Interest that is none at all.
+    /// Parses a request; `None` for an Interest that is none.
     ///
     /// # Errors
-    /// What to answer to a command that cannot be understood, or is not signed.
-    pub fn read(interest: &Interest) -> Option<Result<Self, Refusal>> {
+    /// The answer to a command that is malformed or unsigned.
+    pub fn read(interest: &Interest) -> Option<Result<Self, Rejection>> {
         let word = |at: usize| interest.name.get(at).map(|component| component.value().to_vec());
         let scope = match word(0)?.as_slice() {
             b"localhost" => Scope::Localhost,
@@ -172,19 +172,19 @@ impl Request {
         };
         let (module, verb) = (word(2)?, word(3)?);
         let Some(verb) = Verb::read(&module, &verb) else {
-            let told = dataset(&module, &verb, word(4)).filter(|_| scope == Scope::Localhost);
-            let refusal = interest.signature.as_ref().map(|_| Err(Refusal::UNKNOWN));
-            return told.map(Ok).or(refusal);
+            let request = dataset(&module, &verb, word(4)).filter(|_| scope == Scope::Localhost);
+            let rejection = interest.signature.as_ref().map(|_| Err(Rejection::UNKNOWN));
+            return request.map(Ok).or(rejection);
         };
         if !is_signed(interest) {
-            return Some(Err(Refusal::NOT_ALLOWED));
+            return Some(Err(Rejection::NOT_ALLOWED));
         }
         let announcement = (verb == Verb::RibAnnounce).then(|| announcement::carried(interest));
         let announcement = announcement.flatten().as_ref().and_then(PrefixAnnouncement::read);
         let announcement = announcement.map(Box::new);
         let parameters = match verb {
             Verb::RibAnnounce => announcement.as_deref().map(PrefixAnnouncement::route),
-            _ => word(4).and_then(|octets| ControlParameters::decode(&octets).ok()),
+            _ => word(4).and_then(|bytes| ControlParameters::decode(&bytes).ok()),
         };
         let command = Command::of(scope, verb, parameters);
         Some(command.map(|command| Self::Command(Command { announcement, ..command })))
@@ -211,27 +211,31 @@ fn dataset(module: &[u8], verb: &[u8], filter: Option<Vec<u8>>) -> Option<Reques
 }
 
 impl Command {
-    fn of(scope: Scope, verb: Verb, said: Option<ControlParameters>) -> Result<Self, Refusal> {
-        let parameters = said.ok_or(Refusal::MALFORMED)?;
+    fn of(
+        scope: Scope,
+        verb: Verb,
+        parameters: Option<ControlParameters>,
+    ) -> Result<Self, Rejection> {
+        let parameters = parameters.ok_or(Rejection::MALFORMED)?;
         let needs_name = !matches!(
             verb,
             Verb::FaceCreate | Verb::FaceUpdate | Verb::FaceDestroy | Verb::CsConfig
         );
         match &parameters.name {
-            None if needs_name => Err(Refusal::MALFORMED),
-            Some(name) if name.len() > MAX_PREFIX_COMPONENTS => Err(Refusal::TOO_LONG),
+            None if needs_name => Err(Rejection::MALFORMED),
+            Some(name) if name.len() > MAX_PREFIX_COMPONENTS => Err(Rejection::TOO_LONG),
             _ => Ok(Self { scope, verb, parameters, announcement: None }),
         }
     }
 
-    /// The prefix that it is about; the root where it is about none.
+    /// The prefix of the command; the root if it has none.
     #[must_use]
     pub fn prefix(&self) -> Name {
         self.parameters.name.clone().unwrap_or_default()
     }
 }
 
-/// Whether an Interest is signed, and its digest right if it is signed by that.
+/// Whether an Interest is signed; a digest signature is verified.
 pub(super) fn is_signed(interest: &Interest) -> bool {
     let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion()) else {
         return is_signed_in_its_name(&interest.name).unwrap_or(false);
@@ -239,31 +243,31 @@ pub(super) fn is_signed(interest: &Interest) -> bool {
     signature.info().typ != SignatureType::DigestSha256 || signature.value() == sha256(&portion)
 }
 
-/// Signed Interests of packet format v0.2 end with time, nonce, SignatureInfo and SignatureValue as components; the
-/// signature covers the components before the last. `None` where these are no such elements.
+/// Signed Interests of packet format v0.2 end with time, nonce, SignatureInfo and SignatureValue as components. The
+/// signature covers the components before the last. `None` for other names.
 fn is_signed_in_its_name(name: &Name) -> Option<bool> {
     const LEN: usize = 9;
     let (info, value) = (name.get(LEN - 2)?, name.get(LEN - 1).filter(|_| name.len() == LEN)?);
-    let element = |octets, typ| Reader::new(octets).expect(typ, "a signature").ok();
+    let element = |bytes, typ| Reader::new(bytes).expect(typ, "a signature").ok();
     let info = element(info.value(), typ::SIGNATURE_INFO)?.value;
     let value = element(value.value(), typ::SIGNATURE_VALUE)?.value;
     let is_digest = SignatureInfo::decode(info).ok()?.typ == SignatureType::DigestSha256;
     Some(!is_digest || value == sha256(name.prefix(LEN - 1).value()))
 }
 
-/// The answer to the command `name`: what was done, or why nothing. A refusal has empty parameters, without which
-/// ndnd's commands do not show it.
+/// The answer to the command `name`: the applied parameters, or the reason of the rejection. A rejection has empty
+/// parameters, without which ndnd's commands do not show it.
 #[must_use]
-pub fn respond(name: &Name, outcome: &Result<ControlParameters, Refusal>) -> Data {
+pub fn respond(name: &Name, outcome: &Result<ControlParameters, Rejection>) -> Data {
     match outcome {
         Ok(parameters) => response(name, OK, "OK", &parameters.to_bytes()),
-        Err(refusal) => {
-            response(name, refusal.code, refusal.text, &ControlParameters::default().to_bytes())
+        Err(rejection) => {
+            response(name, rejection.code, rejection.text, &ControlParameters::default().to_bytes())
         }
     }
 }
 
-/// The answer to the command `name` that makes what is there already.
+/// The answer to the command `name` that would create an existing item.
 #[must_use]
 pub fn respond_conflict(name: &Name, there: &ControlParameters) -> Data {
     response(name, 409, "there is one already", &there.to_bytes())
@@ -298,17 +302,17 @@ mod tests {
         register_command(Scope::Localhost, parameters, &DigestSigner, unique)
     }
 
-    /// What is read, if it is a command.
-    fn read(interest: &Interest) -> Option<Result<Command, Refusal>> {
+    /// The parsed command, if the Interest is one.
+    fn read(interest: &Interest) -> Option<Result<Command, Rejection>> {
         match Request::read(interest)? {
             Ok(Request::Command(command)) => Some(Ok(command)),
             Ok(other) => panic!("{other:?}"),
-            Err(refusal) => Some(Err(refusal)),
+            Err(rejection) => Some(Err(rejection)),
         }
     }
 
     #[test]
-    fn what_a_client_writes_is_read() {
+    fn encoded_commands_are_parsed() {
         let found = read(&command(&parameters())).unwrap().unwrap();
         assert_eq!((found.scope, found.verb), (Scope::Localhost, Verb::RibRegister));
         assert_eq!((found.prefix().to_string().as_str(), found.parameters.cost), ("/a/b", Some(7)));
@@ -320,47 +324,47 @@ mod tests {
     }
 
     #[test]
-    fn what_a_forwarder_answers_is_read() {
+    fn encoded_answers_are_parsed() {
         let name = command(&parameters()).name;
         let answer = respond(&name, &Ok(parameters()));
         assert_eq!((answer.name(), parse_response(&answer)), (&name, Ok(parameters())));
-        let answer = respond(&name, &Err(Refusal::TOO_LONG));
-        let refused =
-            ManagementError::Refused { code: 414, text: "the prefix is too long".to_owned() };
-        assert_eq!(parse_response(&answer), Err(refused));
+        let answer = respond(&name, &Err(Rejection::TOO_LONG));
+        let rejected =
+            ManagementError::Rejected { code: 414, text: "the prefix is too long".to_owned() };
+        assert_eq!(parse_response(&answer), Err(rejected));
         assert!(answer.content().ends_with(b"too long\x68\x00"), "the parameters are empty");
     }
 
     #[test]
-    fn a_command_must_be_signed_and_its_digest_right() {
+    fn command_needs_a_signature_and_correct_digest() {
         let signed = command(&parameters());
         let bare = Interest::new(signed.name.prefix(5));
-        assert_eq!(read(&bare), Some(Err(Refusal::NOT_ALLOWED)));
-        // Another name under the same signature.
+        assert_eq!(read(&bare), Some(Err(Rejection::NOT_ALLOWED)));
+        // Another name with the same signature.
         let mut words: Vec<_> = signed.name.components().collect();
         let other = ControlParameters { cost: Some(8), ..parameters() }.to_bytes();
         words[4] = Component::generic(&other);
         let mut forged = signed.clone();
         forged.name = words.into_iter().collect();
-        assert_eq!(read(&forged), Some(Err(Refusal::NOT_ALLOWED)));
+        assert_eq!(read(&forged), Some(Err(Rejection::NOT_ALLOWED)));
     }
 
     #[test]
-    fn a_command_signed_in_its_name_is_read_and_its_digest_checked() {
-        // What python-ndn 0.5.2 sends to register /x/v=3.
-        let octets = b"\x05\x76\x07\x6a\x08\x09localhost\x08\x03nfd\x08\x03rib\x08\x08register\
+    fn command_of_format_v0_2_is_verified() {
+        // The bytes that python-ndn 0.5.2 sends to register /x/v=3.
+        let bytes = b"\x05\x76\x07\x6a\x08\x09localhost\x08\x03nfd\x08\x03rib\x08\x08register\
             \x08\x0a\x68\x08\x07\x06\x08\x01x6\x01\x03\x08\x08\0\0\x01\xa2\0\x8dY\x83\x08\x08\
             \xb0%\xa3\x19\xe4\xecs&\x08\x05\x16\x03\x1b\x01\0\x08\x22\x17\x20\
             \x1c\x11\x1e\xc8t\x88\xd2\xcf\xcbZ\x20\x9c\x95\x80\xe5:\
             \x10\xd0_\x8d{\x81\xd7#K_\x1b\x7f\xbb\x9f\xf1\xdf\n\x04~G\x07\xa2\x0c\x02\x03\xe8";
-        let interest = Interest::decode(Bytes::from_static(octets)).unwrap();
+        let interest = Interest::decode(Bytes::from_static(bytes)).unwrap();
         let found = read(&interest).unwrap().unwrap();
         assert_eq!(
             (found.verb, found.prefix().to_string().as_str()),
             (Verb::RibRegister, "/x/v=3")
         );
         for place in [40, 100] {
-            let mut other = octets.to_vec();
+            let mut other = bytes.to_vec();
             other[place] ^= 1;
             let read = Interest::decode(other.into()).ok().and_then(|it| read(&it));
             assert!(!matches!(read, Some(Ok(_))), "{place}");
@@ -368,19 +372,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_by_its_reason() {
+    fn invalid_commands_are_rejected_with_a_reason() {
         let nameless = ControlParameters { name: None, ..parameters() };
-        assert_eq!(read(&command(&nameless)), Some(Err(Refusal::MALFORMED)));
+        assert_eq!(read(&command(&nameless)), Some(Err(Rejection::MALFORMED)));
         let long: Name = (0..33).map(|_| Component::generic(b"x")).collect();
         let long = ControlParameters { name: Some(long), ..parameters() };
-        assert_eq!(read(&command(&long)), Some(Err(Refusal::TOO_LONG)));
+        assert_eq!(read(&command(&long)), Some(Err(Rejection::TOO_LONG)));
         let sign = |name: &str| {
             let name = Interest::new(name.parse().unwrap());
             name.sign(Bytes::new(), &DigestSigner, Uniqueness::default())
         };
-        assert_eq!(read(&sign("/localhost/nfd/faces/invent/x")), Some(Err(Refusal::UNKNOWN)));
-        assert_eq!(read(&sign("/localhost/nfd/rib/register/x")), Some(Err(Refusal::MALFORMED)));
-        assert_eq!(read(&sign("/localhost/nfd/rib/register")), Some(Err(Refusal::MALFORMED)));
+        assert_eq!(read(&sign("/localhost/nfd/faces/invent/x")), Some(Err(Rejection::UNKNOWN)));
+        assert_eq!(read(&sign("/localhost/nfd/rib/register/x")), Some(Err(Rejection::MALFORMED)));
+        assert_eq!(read(&sign("/localhost/nfd/rib/register")), Some(Err(Rejection::MALFORMED)));
         let query = Interest::new("/localhost/nfd/faces/query/x".parse().unwrap());
         assert_eq!(read(&query), None);
         assert_eq!(read(&Interest::new("/localhost/nfd".parse().unwrap())), None);

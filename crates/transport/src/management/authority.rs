@@ -1,22 +1,22 @@
-//! Who may give a forwarder commands.
+//! Authorization of management commands.
 //!
-//! Without configured keys the face decides: a command that came by a local face is carried out if it is signed, whoever
-//! signed it, and a digest that it carries is right. With keys, commands must be signed by one of them, be made while the
-//! forwarder runs, at most [`GRACE`] away from its clock, and not have come before. A prefix announcement that a command
-//! carries is judged like the command, except for its time.
+//! Without configured keys the face decides: a signed command from a local face is executed, whatever its key; a
+//! digest signature must be correct. With keys, commands must be signed by one of them and be made after the start of
+//! the forwarder. They must be at most [`GRACE`] away from its clock, and not be replays. A prefix announcement in a
+//! command is verified like the command, except for its time.
 //!
 //! A key may be restricted ([`Rights`]): to routes of some prefixes, and to some commands.
 //!
 //! Source: NFD's wiki page "CommandAuthenticator", ndn-cxx, `security/validation-policy-signed-interest.cpp`.
 //!
-//! Differences: a command need not be later than the one before by the same key, since two programs that share a key
-//! overtake each other, and clocks are set. Instead commands are remembered by digest. If there are too many, the command
-//! whose time is farthest from now is forgotten, and the spans of time that hold all forgotten ones are refused: a command
-//! is carried out at most once, whatever the clock does. Commands from before the start are refused, since earlier ones are
-//! not remembered; the start is where the clock, as it is set now, was then. Signed Interests of packet format v0.2 carry no
-//! signatures by keys here.
+//! Differences: a command need not be later than the one before by the same key. Two programs with one key overtake
+//! each other, and clocks are set. Instead commands are remembered by digest. If there are too many, the
+//! command whose time is farthest from now is forgotten. The spans of time that contain all forgotten ones are
+//! rejected. A command is thus executed at most once, whatever the clock does. Commands from before the start are
+//! rejected, because earlier ones are not remembered. The start is converted to the current setting of the clock.
+//! Signed Interests of packet format v0.2 carry no signatures by keys here.
 use super::announcement;
-use super::answer::{Command, Refusal, is_signed};
+use super::answer::{Command, Rejection, is_signed};
 use super::{Scope, Verb};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -27,21 +27,21 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How far a command's time may be from the forwarder's.
+/// Longest distance between a command's time and the forwarder's clock.
 pub const GRACE: Duration = Duration::from_secs(120);
 /// Commands of each key that are remembered.
 const REMEMBERED: usize = 1_024;
 /// Spans of time that hold the forgotten commands of a key.
 const SPANS: usize = 8;
-/// Most keys: each is tried, and a wrong signature costs as much as a right one.
+/// Most keys: each is tried, and a wrong signature costs as much as a correct one.
 pub const MAX_KEYS: usize = 16;
 
-/// Keys and what may be done without them.
+/// Keys, and the commands allowed without them.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorityOptions {
-    /// Whose commands are carried out; with none, those of all local programs. Only the first [`MAX_KEYS`] count.
+    /// Keys whose commands are executed; without any, those of all local programs. Only the first [`MAX_KEYS`] count.
     pub keys: Vec<PublicKey>,
-    /// Modules whose commands local programs may give without a key nevertheless, such as `rib`.
+    /// Modules whose commands local programs may send without a key, such as `rib`.
     pub open: Vec<String>,
     /// What each key may do; without it, each key may do everything.
     pub rights: Option<Rights>,
@@ -68,24 +68,24 @@ impl fmt::Debug for Rights {
     }
 }
 
-/// Judges commands.
+/// Authorizes commands.
 #[derive(Debug)]
 pub struct Authority {
     options: AuthorityOptions,
-    /// For each key what came, by its time.
+    /// Received commands of each key.
     seen: Vec<Seen>,
 }
 
-/// Commands by one key: their times in milliseconds and the beginnings of their digests.
+/// Commands of one key: their times in milliseconds and the first bytes of their digests.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     commands: BTreeSet<(u64, [u8; 16])>,
-    /// First and last time of spans in which all forgotten commands lie; in order and apart.
+    /// First and last time of spans that contain all forgotten commands; sorted and disjoint.
     forgotten: Vec<(u64, u64)>,
 }
 
 impl Authority {
-    /// A judge who has seen nothing so far.
+    /// An authority without received commands.
     #[must_use]
     pub fn new(mut options: AuthorityOptions) -> Self {
         options.keys.truncate(MAX_KEYS);
@@ -93,21 +93,21 @@ impl Authority {
         Self { options, seen }
     }
 
-    /// Whether a command may be carried out. `now_millis` is the time of day and `start_millis` that of the forwarder's
-    /// start by the same setting of the clock, in milliseconds since 1970.
+    /// Checks whether a command may be executed. `now_millis` is the time of day. `start_millis` is that of the
+    /// forwarder's start, by the current setting of the clock. Both are milliseconds since 1970.
     ///
     /// # Errors
-    /// What to answer if not.
+    /// The answer to a command that may not.
     pub fn check(
         &mut self,
         interest: &Interest,
         command: &Command,
         now_millis: u64,
         start_millis: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         if self.options.keys.is_empty() || self.is_open(command) {
             let is_right = is_signed(interest) && announces(command, interest, is_data_signed);
-            return if is_right { Ok(()) } else { Err(Refusal::NOT_ALLOWED) };
+            return if is_right { Ok(()) } else { Err(Rejection::NOT_ALLOWED) };
         }
         let acts_on = object(command);
         let may = |key| self.options.rights.as_ref().is_none_or(|it| (it.0)(&acts_on, key));
@@ -118,28 +118,28 @@ impl Authority {
             )
         };
         if !announces(command, interest, by_a_key) {
-            return Err(Refusal::NOT_ALLOWED);
+            return Err(Rejection::NOT_ALLOWED);
         }
         let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion())
         else {
-            return Err(Refusal::NOT_ALLOWED);
+            return Err(Rejection::NOT_ALLOWED);
         };
         let info = signature.info();
-        let time = info.time.ok_or(Refusal::NOT_ALLOWED)?;
+        let time = info.time.ok_or(Rejection::NOT_ALLOWED)?;
         let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
         if time < start_millis || time.abs_diff(now_millis) > grace {
-            return Err(Refusal::NOT_IN_TIME);
+            return Err(Rejection::NOT_IN_TIME);
         }
         let by = |key: &PublicKey| {
             key.signature_type() == info.typ && key.verify(&portion, signature.value())
         };
-        let key = self.options.keys.iter().position(by).ok_or(Refusal::NOT_ALLOWED)?;
+        let key = self.options.keys.iter().position(by).ok_or(Rejection::NOT_ALLOWED)?;
         if !may(key) {
-            return Err(Refusal::NOT_ALLOWED);
+            return Err(Rejection::NOT_ALLOWED);
         }
         let is_new =
             self.seen.get_mut(key).is_some_and(|seen| seen.note(now_millis, time, &portion));
-        if is_new { Ok(()) } else { Err(Refusal::NOT_IN_TIME) }
+        if is_new { Ok(()) } else { Err(Rejection::NOT_IN_TIME) }
     }
 
     fn is_open(&self, command: &Command) -> bool {
@@ -163,14 +163,14 @@ fn announces(command: &Command, interest: &Interest, is_right: impl Fn(&Data) ->
         || announcement::carried(interest).is_some_and(|data| is_right(&data))
 }
 
-/// Whether Data is signed by whomever, and its digest right if it is signed by that.
+/// Whether Data is signed; a digest signature is verified.
 fn is_data_signed(data: &Data) -> bool {
     data.signature_info().typ != SignatureType::DigestSha256
         || data.signature_value() == sha256(data.signed_portion())
 }
 
 impl Seen {
-    /// Notes a command; `false` if it came before, or may have.
+    /// Records a command; `false` for a replay, or a possible one.
     fn note(&mut self, now_millis: u64, time_millis: u64, portion: &[u8]) -> bool {
         let mut beginning = [0; 16];
         beginning.iter_mut().zip(sha256(portion)).for_each(|(to, from)| *to = from);
@@ -202,7 +202,7 @@ impl Seen {
         }
     }
 
-    /// Makes one of the two spans that are nearest to each other.
+    /// Joins the two nearest spans.
     fn join(&mut self) {
         let gaps = self.forgotten.iter().zip(self.forgotten.iter().skip(1));
         let gaps = gaps.map(|((_, before), (behind, _))| behind - before).enumerate();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announcement_is_signed_by_a_key_as_its_command_is() {
+    fn announcement_is_authorized_like_its_command() {
         use super::super::{PrefixAnnouncement, Request, announce_command};
         let prefix = "/a".parse().unwrap();
         let expires_after = Duration::from_secs(60);
@@ -253,7 +253,7 @@ mod tests {
             authority(open).check(&interest, &command, NOW, START)
         };
         assert_eq!(check(&[], &signer(b"two"), 1), Ok(()));
-        assert_eq!(check(&[], &signer(b"three"), 2), Err(Refusal::NOT_ALLOWED));
+        assert_eq!(check(&[], &signer(b"three"), 2), Err(Rejection::NOT_ALLOWED));
         assert_eq!(check(&["rib"], &signer(b"three"), 3), Ok(()));
         assert_eq!(check(&["rib"], &DigestSigner, 4), Ok(()));
     }
@@ -266,7 +266,7 @@ mod tests {
 
     fn code(authority: &mut Authority, (interest, command): &(Interest, Command)) -> u64 {
         let verdict = authority.check(interest, command, NOW, START);
-        verdict.map_or_else(|refusal| refusal.code, |()| 200)
+        verdict.map_or_else(|rejection| rejection.code, |()| 200)
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn with_keys_only_they_may_except_where_it_is_open() {
+    fn keys_are_required_except_for_open_modules() {
         let mut keys = authority(&["rib"]);
         assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &signer(b"two"), NOW, 1)), 200);
         assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &signer(b"other"), NOW, 1)), 403);
@@ -309,23 +309,23 @@ mod tests {
     }
 
     #[test]
-    fn a_command_counts_once_and_in_its_time() {
+    fn command_is_executed_once_and_in_time() {
         let mut keys = authority(&[]);
         let first = made(Verb::CsErase, &signer(b"one"), NOW, 1);
         assert_eq!([code(&mut keys, &first), code(&mut keys, &first)], [200, 403]);
-        // Another program with the same key was a little earlier, or as early.
+        // Another program with the same key was slightly earlier, or as early.
         assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW - 5, 2)), 200);
         assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW, 2)), 200);
         for time in [START - 1, NOW - 120_001, NOW + 120_001] {
             let (interest, command) = made(Verb::CsErase, &signer(b"one"), time, 3);
             let start = START.min(time + u64::from(time < START));
             let verdict = keys.check(&interest, &command, NOW, start);
-            assert_eq!(verdict, Err(Refusal::NOT_IN_TIME), "{time}");
+            assert_eq!(verdict, Err(Rejection::NOT_IN_TIME), "{time}");
         }
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_what_is_older_is_refused() {
+    fn forgotten_commands_are_rejected() {
         let mut keys = authority(&[]);
         for step in 0..2_000 {
             let command = made(Verb::CsErase, &signer(b"one"), NOW - 2_000 + step, 1);
@@ -335,25 +335,25 @@ mod tests {
         assert_eq!(code(&mut keys, &made(Verb::CsErase, &signer(b"one"), NOW - 1_990, 9)), 403);
     }
 
-    /// The codes of the answers to one command after the other by the same key, at times of day in milliseconds.
+    /// Status codes of one command after the other by the same key, at these times of day in milliseconds.
     fn at(keys: &mut Authority, now: u64, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let check = |time: u64| {
             let (interest, command) = made(Verb::CsErase, &signer(b"one"), time, 1);
             let verdict = keys.check(&interest, &command, now, now.saturating_sub(600_000));
-            verdict.map_or_else(|refusal| refusal.code, |()| 200)
+            verdict.map_or_else(|rejection| rejection.code, |()| 200)
         };
         times.into_iter().map(check).collect()
     }
 
     #[test]
-    fn commands_are_taken_whatever_way_the_clock_is_set() {
+    fn commands_are_accepted_after_clock_changes() {
         let mut keys = authority(&[]);
         const HOUR: u64 = 3_600_000;
         let (noon, years) = (1_800_000_000_000, 4 * 365 * 24 * HOUR);
         for now in [noon, noon + HOUR, noon - HOUR, noon + years, noon + HOUR / 2, 5, noon + 5] {
             assert_eq!(at(&mut keys, now, [now, now + 1, now]), [200, 200, 403], "{now}");
         }
-        // So many that not all are remembered, with a clock that is wrong by years.
+        // More commands than are remembered, with a clock that is wrong by years.
         let many = |now: u64| (0..3_000).map(move |step| now - 1_500 + step);
         for now in [noon + 2 * HOUR, noon + years + HOUR, noon + 3 * HOUR] {
             assert!(at(&mut keys, now, many(now)).iter().all(|code| *code == 200), "{now}");

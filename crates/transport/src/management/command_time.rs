@@ -1,11 +1,11 @@
-//! The times that the signer of commands gives them.
+//! Times of signed commands.
 use super::GRACE;
 use crate::time::{Instant, TimeOfDay};
 
-/// Gives each command a later time than the one before, as forwarders want it of the commands of one key.
+/// Assigns each command a later time than the one before, as forwarders require of the commands of one key.
 ///
-/// If the clock was set back by less than half of [`GRACE`], times go on from the last one. After a longer step they follow
-/// the clock: forwarders refuse a time that is further ahead than [`GRACE`].
+/// If the clock was set back by less than half of [`GRACE`], times continue from the last one. After a longer step
+/// they follow the clock, because forwarders reject a time that is further ahead than [`GRACE`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CommandTimes {
     clock: TimeOfDay,
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn times_increase_though_the_clock_steps_back_a_little() {
+    fn times_increase_after_a_small_clock_step() {
         let mut times = CommandTimes::new(clock(NOON));
         assert_eq!([(); 3].map(|()| times.next(Instant::ZERO)), [NOON, NOON + 1, NOON + 2]);
         times.set(clock(NOON - 30_000));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn times_follow_a_clock_that_is_set_far_back() {
+    fn times_follow_a_clock_set_far_back() {
         let mut times = CommandTimes::new(clock(NOON));
         times.next(Instant::ZERO);
         times.set(clock(NOON - 3_600_000));

@@ -1,14 +1,15 @@
-//! Elements of the management protocol: numbers, texts and names in the order of the protocol, read in any order.
+//! TLV elements of the management protocol: numbers, texts and names, encoded in protocol order and decoded in any
+//! order.
 use super::typ::STRATEGY;
 use bytes::Bytes;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{DecodeError, Reader, Tlv, put_nni_tlv, put_tlv, typ};
 use std::time::Duration;
 
-/// Most octets of a text that is taken over: the longest URI that a face may have.
-const MAX_TEXT_OCTETS: usize = 1_024;
+/// Most bytes of a text: the longest face URI.
+const MAX_TEXT_BYTES: usize = 1_024;
 
-/// Elements in the making.
+/// Encoder of elements.
 #[derive(Debug, Default)]
 pub(super) struct Elements(pub(super) Vec<u8>);
 
@@ -55,28 +56,28 @@ impl Elements {
     }
 }
 
-/// The elements inside of another, found by type: of repeated ones the first counts, unknown ones are ignored, as all
-/// forwarders and clients do.
+/// The elements inside another one, found by type. The first of repeated ones counts and unknown ones are ignored, as
+/// in all forwarders and clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(&'a [u8], u64);
 
 impl<'a> Fields<'a> {
-    /// Those inside of `element`.
+    /// The elements inside `element`.
     ///
     /// # Errors
-    /// If what is inside is not made of elements.
+    /// The value is not a sequence of elements.
     pub(super) fn of(element: &Tlv<'a>) -> Result<Self, DecodeError> {
         Self::new(element.value, element.typ)
     }
 
-    /// Those of `octets`, in an element of type `typ`.
+    /// The elements in `bytes`, the value of an element of type `typ`.
     ///
     /// # Errors
-    /// If these are not made of elements.
-    pub(super) fn new(octets: &'a [u8], typ: u64) -> Result<Self, DecodeError> {
-        let mut reader = Reader::new(octets);
+    /// The value is not a sequence of elements.
+    pub(super) fn new(bytes: &'a [u8], typ: u64) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
         while reader.read()?.is_some() {}
-        Ok(Self(octets, typ))
+        Ok(Self(bytes, typ))
     }
 
     /// All elements of a type.
@@ -90,40 +91,37 @@ impl<'a> Fields<'a> {
         self.all(typ).next()
     }
 
-    /// A number, if it is there.
+    /// A number, if present.
     pub(super) fn number(&self, typ: u64) -> Result<Option<u64>, DecodeError> {
         self.find(typ).map(|element| element.number()).transpose()
     }
 
-    /// A number that must be there.
+    /// A mandatory number.
     pub(super) fn required(&self, typ: u64) -> Result<u64, DecodeError> {
-        let error = DecodeError { offset: 0, typ: Some(self.1), expected: "all that it must say" };
+        let error = DecodeError { offset: 0, typ: Some(self.1), expected: "all mandatory fields" };
         self.number(typ)?.ok_or(error)
     }
 
-    /// A time in milliseconds, if it is there.
+    /// A time in milliseconds, if present.
     pub(super) fn millis(&self, typ: u64) -> Result<Option<Duration>, DecodeError> {
         Ok(self.number(typ)?.map(Duration::from_millis))
     }
 
-    /// A time in nanoseconds, if it is there.
+    /// A time in nanoseconds, if present.
     pub(super) fn nanos(&self, typ: u64) -> Result<Option<Duration>, DecodeError> {
         Ok(self.number(typ)?.map(Duration::from_nanos))
     }
 
-    /// A text, if it is there and not too long.
+    /// A text, if present and not too long.
     pub(super) fn text(&self, typ: u64) -> Result<Option<String>, DecodeError> {
         let read = |element: Tlv<'_>| {
-            let octets =
-                element.value.get(..MAX_TEXT_OCTETS + 1).map_or(element.value, |_| &[0xff]);
-            std::str::from_utf8(octets)
-                .map(str::to_owned)
-                .map_err(|_| element.error("a short text"))
+            let bytes = element.value.get(..MAX_TEXT_BYTES + 1).map_or(element.value, |_| &[0xff]);
+            std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| element.error("a short text"))
         };
         self.find(typ).map(read).transpose()
     }
 
-    /// A name, if it is there.
+    /// A name, if present.
     pub(super) fn name(&self) -> Result<Option<Name>, DecodeError> {
         let read = |element: Tlv<'_>| {
             let name = Name::from_value(Bytes::copy_from_slice(element.value));
@@ -132,7 +130,7 @@ impl<'a> Fields<'a> {
         self.find(typ::NAME).map(read).transpose()
     }
 
-    /// A name inside an element of its own, if that is there.
+    /// A name inside an element of its own, if present.
     pub(super) fn strategy(&self) -> Result<Option<Name>, DecodeError> {
         match self.find(STRATEGY) {
             Some(element) => Self::of(&element)?.name(),

@@ -1,4 +1,4 @@
-//! What forwarders tell about faces: records of `faces/list`, `faces/query` and `faces/channels`, and notifications.
+//! Faces in management: records of `faces/list`, `faces/query` and `faces/channels`, and notifications.
 //!
 //! Source: NFD's wiki page "FaceMgmt"; ndn-cxx, `mgmt/nfd/face-status.cpp`, `face-event-notification.cpp`,
 //! `face-query-filter.cpp`, `channel-status.cpp`.
@@ -15,19 +15,19 @@ use recoup_packet::tlv::{DecodeError, Reader};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long a face stays.
+/// Persistency of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Persistency {
-    /// Until it is destroyed, or fails where it cannot be opened again.
+    /// The face stays until it is destroyed, or fails and cannot be opened again.
     Persistent = 0,
-    /// A peer opened it: until that is silent for long or goes.
+    /// A peer opened the face: it stays until the peer is idle for long or leaves.
     OnDemand = 1,
-    /// Until it is destroyed; it is opened again whenever it breaks.
+    /// The face stays until it is destroyed; it is opened again after each failure.
     Permanent = 2,
 }
 
 impl Persistency {
-    /// The one of this number.
+    /// The persistency of this number.
     #[must_use]
     pub fn from_number(number: u64) -> Option<Self> {
         [Self::Persistent, Self::OnDemand, Self::Permanent]
@@ -35,7 +35,7 @@ impl Persistency {
             .find(|it| *it as u64 == number)
     }
 
-    /// As `nfdc` spells it.
+    /// Name in `nfdc`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,20 +46,20 @@ impl Persistency {
     }
 }
 
-/// Who hears what is sent.
+/// Receivers of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LinkType {
-    /// One peer.
+    /// A single peer.
     #[default]
     PointToPoint = 0,
-    /// Several, all of them.
+    /// All of several peers.
     MultiAccess = 1,
-    /// Several, not always all of them.
+    /// Several peers, not always all of them.
     AdHoc = 2,
 }
 
 impl LinkType {
-    /// The one of this number; a number that means none is the first.
+    /// The link type of this number; the first one for unknown numbers.
     #[must_use]
     pub const fn from_number(number: u64) -> Self {
         match number {
@@ -69,13 +69,13 @@ impl LinkType {
         }
     }
 
-    /// Whether several hear what is sent.
+    /// Whether a link has several receivers.
     #[must_use]
     pub const fn is_shared(self) -> bool {
         !matches!(self, Self::PointToPoint)
     }
 
-    /// As `nfdc` spells it.
+    /// Name in `nfdc`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,29 +86,29 @@ impl LinkType {
     }
 }
 
-/// What a face has carried.
+/// Traffic counters of a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceCounters {
-    /// Interests that came.
+    /// Interests received.
     pub in_interests: u64,
-    /// Data that came.
+    /// Data received.
     pub in_data: u64,
-    /// Nacks that came.
+    /// Nacks received.
     pub in_nacks: u64,
-    /// Interests that left.
+    /// Interests sent.
     pub out_interests: u64,
-    /// Data that left.
+    /// Data sent.
     pub out_data: u64,
-    /// Nacks that left.
+    /// Nacks sent.
     pub out_nacks: u64,
-    /// Octets of frames that came.
-    pub in_octets: u64,
-    /// Octets of frames that left.
-    pub out_octets: u64,
+    /// Bytes of frames received.
+    pub in_bytes: u64,
+    /// Bytes of frames sent.
+    pub out_bytes: u64,
 }
 
 impl FaceCounters {
-    /// What another face, or the same one at another time, carried comes on top.
+    /// Adds the counters of another face, or of the same face in another period.
     pub fn add(&mut self, other: &Self) {
         self.in_interests += other.in_interests;
         self.in_data += other.in_data;
@@ -116,8 +116,8 @@ impl FaceCounters {
         self.out_interests += other.out_interests;
         self.out_data += other.out_data;
         self.out_nacks += other.out_nacks;
-        self.in_octets += other.in_octets;
-        self.out_octets += other.out_octets;
+        self.in_bytes += other.in_bytes;
+        self.out_bytes += other.out_bytes;
     }
 
     pub(super) fn write_packets(&self, out: &mut Elements) {
@@ -137,28 +137,28 @@ impl FaceCounters {
             out_interests: fields.required(N_OUT_INTERESTS)?,
             out_data: fields.required(N_OUT_DATA)?,
             out_nacks: fields.required(N_OUT_NACKS)?,
-            in_octets: fields.number(N_IN_BYTES)?.unwrap_or_default(),
-            out_octets: fields.number(N_OUT_BYTES)?.unwrap_or_default(),
+            in_bytes: fields.number(N_IN_BYTES)?.unwrap_or_default(),
+            out_bytes: fields.number(N_OUT_BYTES)?.unwrap_or_default(),
         })
     }
 }
 
-/// What a face is, apart from what it carried.
+/// Properties of a face, without its counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceProfile {
-    /// Its number.
+    /// Number of the face.
     pub face_id: u64,
-    /// Where it leads.
+    /// Remote URI.
     pub uri: String,
-    /// Its end on the forwarder's machine.
+    /// Local URI.
     pub local_uri: String,
-    /// The other end is on the same machine.
+    /// Whether the peer is on the same machine.
     pub local: bool,
-    /// How long it stays.
+    /// Persistency of the face.
     pub persistency: Persistency,
-    /// Who hears what is sent.
+    /// Receivers of the link.
     pub link_type: LinkType,
-    /// [`LOCAL_FIELDS`](super::LOCAL_FIELDS) and so on.
+    /// Flags: [`LOCAL_FIELDS`](super::LOCAL_FIELDS) and others.
     pub flags: u64,
 }
 
@@ -192,17 +192,17 @@ impl FaceProfile {
 /// A record of `faces/list` and `faces/query`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceStatus {
-    /// What it is.
+    /// The face.
     pub profile: FaceProfile,
-    /// When it ends if it stays silent.
+    /// Time until the face expires if it stays idle.
     pub expiration_period: Option<Duration>,
-    /// How long a queue may be too long before packets are marked.
+    /// Duration of congestion before packets are marked.
     pub marking_interval: Option<Duration>,
-    /// From which length on, in octets, a queue is too long.
+    /// Queue length in bytes above which the queue is congested.
     pub marking_threshold: Option<u64>,
-    /// Longest frame, in octets.
+    /// Longest frame, in bytes.
     pub mtu: Option<u64>,
-    /// What it carried.
+    /// Traffic counters.
     pub counters: FaceCounters,
 }
 
@@ -218,8 +218,8 @@ impl Record for FaceStatus {
         out.number(MARKING_THRESHOLD, self.marking_threshold);
         out.number(MTU, self.mtu);
         self.counters.write_packets(&mut out);
-        out.number(N_IN_BYTES, self.counters.in_octets);
-        out.number(N_OUT_BYTES, self.counters.out_octets);
+        out.number(N_IN_BYTES, self.counters.in_bytes);
+        out.number(N_OUT_BYTES, self.counters.out_bytes);
         out.number(FLAGS, self.profile.flags);
         out.0
     }
@@ -237,30 +237,30 @@ impl Record for FaceStatus {
     }
 }
 
-/// What happened to a face.
+/// Kind of a face event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaceEventKind {
-    /// It is there.
+    /// The face was created.
     Created = 1,
-    /// It is gone for good.
+    /// The face was destroyed.
     Destroyed = 2,
-    /// It is usable again.
+    /// The face is up again.
     Up = 3,
-    /// It is not usable for now.
+    /// The face is down.
     Down = 4,
 }
 
 /// A notification of `faces/events`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceEvent {
-    /// What happened.
+    /// The kind of event.
     pub kind: FaceEventKind,
-    /// To which face.
+    /// The face.
     pub profile: FaceProfile,
 }
 
 impl FaceEvent {
-    /// The notification as the content of its Data.
+    /// Encodes the notification as the content of its Data.
     #[must_use]
     pub fn to_content(&self) -> Vec<u8> {
         let mut out = Elements::default();
@@ -273,12 +273,12 @@ impl FaceEvent {
         out.0
     }
 
-    /// Reads the content of a notification.
+    /// Decodes the content of a notification.
     ///
     /// # Errors
     /// [`DecodeError`].
-    pub fn from_content(octets: &[u8]) -> Result<Self, DecodeError> {
-        let element = Reader::new(octets).expect(FACE_EVENT, "a face event")?;
+    pub fn from_content(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let element = Reader::new(bytes).expect(FACE_EVENT, "a face event")?;
         let fields = Fields::of(&element)?;
         let kind = match fields.required(FACE_EVENT_KIND)? {
             1 => FaceEventKind::Created,
@@ -291,27 +291,27 @@ impl FaceEvent {
     }
 }
 
-/// Which faces `faces/query` asks for: those of which everything is true that it says.
+/// Filter of `faces/query`: faces that match all given fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaceFilter {
-    /// The face of this number.
+    /// Number of the face.
     pub face_id: Option<u64>,
-    /// Those whose URI, or local URI, begins with this scheme.
+    /// Scheme of the remote or the local URI.
     pub uri_scheme: Option<String>,
-    /// Those that lead there, whether it says the family of the address and the port or not.
+    /// Remote URI; address family and port may be omitted.
     pub uri: Option<String>,
-    /// Those with this local URI, likewise.
+    /// Local URI; address family and port may be omitted.
     pub local_uri: Option<String>,
-    /// Those that are local, or not.
+    /// Scope: local or not.
     pub scope: Option<u64>,
-    /// Those of this persistency.
+    /// Persistency.
     pub persistency: Option<u64>,
-    /// Those of this type of link.
+    /// Link type.
     pub link_type: Option<u64>,
 }
 
 impl FaceFilter {
-    /// The whole element, for the name of the question.
+    /// Encodes the whole element, for the name of the Interest.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Elements::default();
@@ -327,12 +327,12 @@ impl FaceFilter {
         out.0
     }
 
-    /// Reads the whole element.
+    /// Decodes the whole element.
     ///
     /// # Errors
     /// [`DecodeError`].
-    pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
-        let element = Reader::new(octets).expect(FACE_QUERY_FILTER, "a filter of faces")?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let element = Reader::new(bytes).expect(FACE_QUERY_FILTER, "a filter of faces")?;
         let fields = Fields::of(&element)?;
         Ok(Self {
             face_id: fields.number(FACE_ID)?,
@@ -345,7 +345,7 @@ impl FaceFilter {
         })
     }
 
-    /// Whether a face is asked for.
+    /// Whether a face matches.
     #[must_use]
     pub fn accepts(&self, face: &FaceProfile) -> bool {
         let is = |wanted: Option<u64>, found: u64| wanted.is_none_or(|wanted| wanted == found);
@@ -368,10 +368,10 @@ impl FaceFilter {
     }
 }
 
-/// A record of `faces/channels`: where peers can open faces.
+/// A record of `faces/channels`: an address at which peers can open faces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelStatus {
-    /// Where.
+    /// Local URI.
     pub local_uri: String,
 }
 

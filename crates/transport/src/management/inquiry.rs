@@ -1,4 +1,4 @@
-//! Asks a forwarder one thing: a command, a dataset in as many segments as it has, or its notifications one after the other.
+//! Management client: sends one command, retrieves one dataset in all its segments, or subscribes to notifications.
 //!
 //! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and "Notification".
 use super::face::FaceEvent;
@@ -16,55 +16,55 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// How often one thing is asked for.
+/// Most attempts.
 const MAX_ATTEMPTS: u32 = 4;
-/// How long an answer is waited for. Faces may take some time to open.
+/// Timeout of an attempt. Faces may take some time to open.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Least time between a refusal or Nack and the next attempt.
+/// Least time between a rejection or Nack and the next attempt.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long one question for notifications stays with the forwarder.
+/// Lifetime of an Interest for notifications.
 const VIGIL: Duration = Duration::from_secs(60);
-/// Most octets of a dataset that are taken.
-const MAX_DATASET_OCTETS: usize = 64 << 20;
+/// Most bytes of a dataset.
+const MAX_DATASET_BYTES: usize = 64 << 20;
 
-/// What is asked.
+/// Kind of a request.
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// That something is done.
+    /// A command.
     Command {
-        /// By whom.
+        /// Destination of the command.
         scope: Scope,
-        /// What.
+        /// Module and verb.
         verb: Verb,
-        /// The particulars.
+        /// Parameters of the command.
         parameters: Box<ControlParameters>,
     },
-    /// What the dataset of this name says.
+    /// The dataset of this name.
     Dataset(Name),
-    /// What happens, under this name, until the end.
+    /// Notifications under this name, without end.
     Events(Name),
 }
 
-/// What was answered.
+/// Answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Managed {
-    /// The command was carried out, with these parameters.
+    /// The command was executed, with these parameters.
     Done(Box<ControlParameters>),
-    /// The whole dataset, to be read with [`decode_records`](super::decode_records).
+    /// The whole dataset; [`decode_records`](super::decode_records) decodes it.
     Dataset(Vec<u8>),
-    /// Something happened.
+    /// A notification.
     Event(FaceEvent),
 }
 
-/// A question and how to ask it.
+/// A request and its parameters.
 pub struct InquiryConfig {
-    /// What is asked.
+    /// The request.
     pub question: Question,
-    /// Signer of commands; DigestSha256 satisfies a forwarder's default on the same machine.
+    /// Signer of commands. DigestSha256 satisfies a forwarder's default on the same machine.
     pub signer: Box<dyn Signer>,
-    /// From which commands take their time.
+    /// Clock for the times of commands.
     pub time_of_day: TimeOfDay,
-    /// Where nonces come from.
+    /// Source of nonces.
     pub rng: Rng,
 }
 
@@ -74,31 +74,31 @@ impl fmt::Debug for InquiryConfig {
     }
 }
 
-/// An application that asks one thing and says what was answered with [`Report::Managed`]: once, or for notifications
-/// each time that there is one.
+/// An application that sends one request and reports the answer with [`Report::Managed`]: once, or for each
+/// notification.
 #[derive(Debug)]
 pub struct Inquiry {
     config: InquiryConfig,
     is_up: bool,
     ended: bool,
     attempts: u32,
-    /// Name of the Interest whose answer is awaited; `None` during a pause.
+    /// Name of the pending Interest; `None` during a pause.
     asked: Option<Name>,
-    /// When waiting, or the pause, ends.
+    /// End of the timeout, or of the pause.
     until: Option<Instant>,
     trouble: Option<ManagementError>,
     times: CommandTimes,
-    /// Of a dataset: its name with version once that is known, the segment that is due, and what came before it.
+    /// Of a dataset: its name with version once that is known, the next segment, and the content before it.
     version: Option<Name>,
     segment: u64,
     content: Vec<u8>,
-    /// Of notifications: the number of the next one, once one came.
+    /// Of notifications: the number of the next one, after the first.
     next_event: Option<u64>,
     outputs: VecDeque<AppOutput>,
 }
 
 impl Inquiry {
-    /// Asks as soon as there is a way out.
+    /// Sends the request as soon as an uplink is up.
     #[must_use]
     pub fn new(config: InquiryConfig) -> Self {
         Self {
@@ -167,7 +167,7 @@ impl Inquiry {
         self.outputs.push_back(AppOutput::Report(Report::Managed(outcome)));
     }
 
-    /// Waits a moment before the next attempt, or gives up.
+    /// Waits before the next attempt, or gives up.
     fn pause(&mut self, now: Instant, trouble: ManagementError) {
         let lasts = trouble.is_transient() && self.attempts < MAX_ATTEMPTS;
         if !lasts {
@@ -176,7 +176,7 @@ impl Inquiry {
         (self.asked, self.until, self.trouble) = (None, Some(now + PAUSE), Some(trouble));
     }
 
-    /// The time is over: for an answer, or for a pause.
+    /// The timeout or the pause has ended.
     fn on_time(&mut self, now: Instant) {
         if self.asked.is_some() && self.is_vigil() {
             self.attempts = 0;
@@ -199,11 +199,11 @@ impl Inquiry {
                 Ok(parameters) => self.conclude(Ok(Managed::Done(Box::new(parameters)))),
                 Err(error) => self.pause(now, error),
             },
-            // A refusal instead of the dataset.
+            // A rejection instead of the dataset.
             Question::Dataset(_) if data.content_type() == ContentType::Nack => {
-                let refused = parse_response(data).err();
+                let rejection = parse_response(data).err();
                 let silence = ManagementError::NoAnswer { attempts: self.attempts };
-                self.pause(now, refused.unwrap_or(silence));
+                self.pause(now, rejection.unwrap_or(silence));
             }
             Question::Dataset(name) => {
                 let depth = name.len();
@@ -222,9 +222,9 @@ impl Inquiry {
         self.attempts = 0;
         self.version = Some(name.parent());
         if number == self.segment {
-            let room = MAX_DATASET_OCTETS.saturating_sub(self.content.len());
-            self.content.extend(data.content().iter().take(room));
-            if data.final_block() == name.last() || room == 0 {
+            let free_bytes = MAX_DATASET_BYTES.saturating_sub(self.content.len());
+            self.content.extend(data.content().iter().take(free_bytes));
+            if data.final_block() == name.last() || free_bytes == 0 {
                 let content = std::mem::take(&mut self.content);
                 return self.conclude(Ok(Managed::Dataset(content)));
             }
@@ -245,7 +245,7 @@ impl Inquiry {
     }
 }
 
-/// Asks for whatever is newest under a name.
+/// An Interest for the newest Data under a name.
 fn probe(name: &Name) -> Interest {
     let mut interest = Interest::new(name.clone());
     (interest.can_be_prefix, interest.must_be_fresh) = (true, true);
@@ -265,7 +265,7 @@ impl Application for Inquiry {
             AppInput::FaceDown => (self.is_up, self.asked, self.until) = (false, None, None),
             AppInput::Data { data, .. } if !self.ended => self.on_data(now, &data),
             AppInput::Nack { interest, reason } if self.asked.as_ref() == Some(&interest.name) => {
-                // What a forwarder does not keep any more is asked for anew.
+                // The forwarder no longer has these notifications: start again with the newest.
                 (self.version, self.segment, self.next_event) = (None, 0, None);
                 self.content.clear();
                 self.pause(now, ManagementError::Nack(reason));

@@ -1,4 +1,4 @@
-//! What commands say and answers repeat: ControlParameters.
+//! ControlParameters of commands and answers.
 //!
 //! Source: NFD's wiki page "ControlCommand"; ndn-cxx, `mgmt/nfd/control-parameters.cpp`.
 use super::element::{Elements, Fields};
@@ -11,62 +11,62 @@ use recoup_packet::name::Name;
 use recoup_packet::tlv::{DecodeError, Reader, Tlv};
 use std::time::Duration;
 
-/// A route's flag: longer prefixes use it, too.
+/// Flag of a route: longer prefixes inherit it.
 pub const CHILD_INHERIT: u64 = 1;
-/// A route's flag: shorter prefixes' routes are not used beside it.
+/// Flag of a route: routes of shorter prefixes are not inherited beside it.
 pub const CAPTURE: u64 = 2;
 
-/// A face's flag: local applications are told faces, and may choose them.
+/// Flag of a face: local applications receive and may set next-hop faces.
 pub const LOCAL_FIELDS: u64 = 1;
-/// A face's flag: what the link loses is sent again (NDNLPv2 reliability).
+/// Flag of a face: NDNLPv2 reliability.
 pub const LP_RELIABILITY: u64 = 2;
-/// A face's flag: packets are marked for congestion.
+/// Flag of a face: congestion marking.
 pub const CONGESTION_MARKING: u64 = 4;
 
-/// The content store's flag: it takes new Data in.
+/// Flag of the content store: new Data is admitted.
 pub const CS_ADMIT: u64 = 1;
-/// The content store's flag: it answers Interests.
+/// Flag of the content store: stored Data answers Interests.
 pub const CS_SERVE: u64 = 2;
 
-/// What a command says and a forwarder answers; each field may be absent.
+/// Parameters of a command or an answer; each field may be absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlParameters {
     /// The prefix.
     pub name: Option<Name>,
-    /// The face; absent or 0 in a command: the one that the command comes by.
+    /// The face; absent or 0 in a command: the incoming face.
     pub face_id: Option<u64>,
-    /// Where the face leads.
+    /// Remote URI of the face.
     pub uri: Option<String>,
-    /// The face's end on the forwarder's machine.
+    /// Local URI of the face.
     pub local_uri: Option<String>,
     /// Number of an [`Origin`](super::Origin).
     pub origin: Option<u64>,
-    /// Cost of the route; less is better.
+    /// Cost of the route; lower is better.
     pub cost: Option<u64>,
-    /// Packets that the content store holds.
+    /// Capacity of the content store, in packets.
     pub capacity: Option<u64>,
-    /// Packets that are, or were, erased.
+    /// Number of packets to erase, or erased.
     pub count: Option<u64>,
-    /// How long a queue may be too long before packets are marked.
+    /// Duration of congestion before packets are marked.
     pub marking_interval: Option<Duration>,
-    /// From which length on, in octets, a queue is too long.
+    /// Queue length in bytes above which the queue is congested.
     pub marking_threshold: Option<u64>,
-    /// Longest frame of the face, in octets.
+    /// Longest frame of the face, in bytes.
     pub mtu: Option<u64>,
     /// Flags of the route ([`CHILD_INHERIT`], [`CAPTURE`]), the face or the content store.
     pub flags: Option<u64>,
-    /// Which of the flags count.
+    /// Mask of the valid flags.
     pub mask: Option<u64>,
     /// The strategy.
     pub strategy: Option<Name>,
-    /// When the route ends by itself, to the millisecond.
+    /// Time until the route expires, in whole milliseconds.
     pub expiration_period: Option<Duration>,
     /// Number of a [`Persistency`](super::Persistency).
     pub face_persistency: Option<u64>,
 }
 
 impl ControlParameters {
-    /// The whole element; the fields stand in the order that some forwarders insist on.
+    /// Encodes the whole element, in the field order that some forwarders require.
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Elements::default();
         out.nested(CONTROL_PARAMETERS, |out| self.write(out));
@@ -92,13 +92,13 @@ impl ControlParameters {
         out.number(FACE_PERSISTENCY, self.face_persistency);
     }
 
-    /// Reads the whole element. Fields that mean nothing here are ignored, as all forwarders and
-    /// clients do; of repeated ones the first counts.
+    /// Decodes the whole element. Unknown fields are ignored and the first of repeated ones counts, as in all
+    /// forwarders and clients.
     ///
     /// # Errors
     /// [`DecodeError`].
-    pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
-        let element = Reader::new(octets).expect(CONTROL_PARAMETERS, "ControlParameters")?;
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let element = Reader::new(bytes).expect(CONTROL_PARAMETERS, "ControlParameters")?;
         Self::read(&element)
     }
 
@@ -124,7 +124,7 @@ impl ControlParameters {
         })
     }
 
-    /// The state of a flag after a command: `None` if the command does not touch it.
+    /// State of a flag after a command: `None` if the command does not change it.
     #[must_use]
     pub fn flag(&self, bit: u64) -> Option<bool> {
         let (flags, mask) = self.flags.zip(self.mask)?;
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_fields_are_written_in_the_order_of_the_protocol_and_read_back() {
+    fn all_fields_are_encoded_in_protocol_order() {
         let all = ControlParameters {
             name: Some("/a".parse().unwrap()),
             face_id: Some(1),
@@ -156,9 +156,9 @@ mod tests {
             expiration_period: Some(Duration::from_millis(8)),
             face_persistency: Some(2),
         };
-        let octets = all.to_bytes();
-        assert_eq!(ControlParameters::decode(&octets), Ok(all.clone()));
-        let mut reader = Reader::new(&octets).read().unwrap().unwrap().reader();
+        let bytes = all.to_bytes();
+        assert_eq!(ControlParameters::decode(&bytes), Ok(all.clone()));
+        let mut reader = Reader::new(&bytes).read().unwrap().unwrap().reader();
         let types: Vec<_> =
             std::iter::from_fn(|| reader.read().unwrap().map(|it| it.typ)).collect();
         let expected =
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uri_without_end_or_letters_is_refused() {
+    fn malformed_uri_is_an_error() {
         for uri in [vec![b'x'; 1_025], vec![0xff]] {
             let mut out = Elements::default();
             out.nested(CONTROL_PARAMETERS, |out| {

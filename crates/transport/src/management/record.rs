@@ -1,4 +1,4 @@
-//! What forwarders tell about themselves: the records of datasets.
+//! Records of the datasets of a forwarder.
 //!
 //! Source: NFD's wiki pages "FibMgmt", "RibMgmt", "StrategyChoice", "CsMgmt", "ForwarderStatus"; ndn-cxx,
 //! `mgmt/nfd/*-status.cpp`.
@@ -15,22 +15,22 @@ use std::time::Duration;
 
 /// A record of a dataset.
 pub trait Record: Sized {
-    /// TLV-TYPE of the whole record; `None`: its fields stand in the dataset as they are, and it is the only one.
+    /// TLV-TYPE of the record; `None`: the dataset consists of the fields of a single record.
     const TYPE: Option<u64>;
 
-    /// Its fields, in the order of the protocol.
+    /// Encoded fields, in protocol order.
     #[doc(hidden)]
     fn fields(&self) -> Vec<u8>;
 
-    /// Reads the fields.
+    /// Decodes the fields.
     ///
     /// # Errors
-    /// If one is missing or wrong.
+    /// A mandatory field is missing, or a field is malformed.
     #[doc(hidden)]
     fn from_fields(fields: &[u8]) -> Result<Self, DecodeError>;
 }
 
-/// The records as the content of a dataset.
+/// Encodes records as the content of a dataset.
 pub fn encode_records<R: Record>(records: impl IntoIterator<Item = R>) -> Vec<u8> {
     let mut out = Elements::default();
     for record in records {
@@ -42,15 +42,15 @@ pub fn encode_records<R: Record>(records: impl IntoIterator<Item = R>) -> Vec<u8
     out.0
 }
 
-/// Reads the content of a dataset. Unknown elements between the records are skipped.
+/// Decodes the content of a dataset. Unknown elements between the records are skipped.
 ///
 /// # Errors
 /// [`DecodeError`].
-pub fn decode_records<R: Record>(octets: &[u8]) -> Result<Vec<R>, DecodeError> {
+pub fn decode_records<R: Record>(bytes: &[u8]) -> Result<Vec<R>, DecodeError> {
     let Some(typ) = R::TYPE else {
-        return Ok(vec![R::from_fields(octets)?]);
+        return Ok(vec![R::from_fields(bytes)?]);
     };
-    let mut reader = Reader::new(octets);
+    let mut reader = Reader::new(bytes);
     let mut records = Vec::new();
     while let Some(element) = reader.read()? {
         if element.typ == typ {
@@ -63,15 +63,15 @@ pub fn decode_records<R: Record>(octets: &[u8]) -> Result<Vec<R>, DecodeError> {
 /// A route of a RIB entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The face that it leads to.
+    /// Next hop of the route.
     pub face_id: u64,
     /// Number of an [`Origin`](super::Origin).
     pub origin: u64,
-    /// What it costs.
+    /// Cost of the route.
     pub cost: u64,
     /// [`CHILD_INHERIT`](super::CHILD_INHERIT), [`CAPTURE`](super::CAPTURE) or their sum.
     pub flags: u64,
-    /// When it ends by itself.
+    /// Time until the route expires.
     pub expiration_period: Option<Duration>,
 }
 
@@ -124,7 +124,7 @@ impl Record for RibEntry {
 pub struct FibEntry {
     /// The prefix.
     pub name: Name,
-    /// Faces and what they cost.
+    /// Faces and their costs.
     pub next_hops: Vec<(u64, u64)>,
 }
 
@@ -183,15 +183,15 @@ impl Record for StrategyChoice {
 /// The record of `cs/info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CsInfo {
-    /// Packets that it may hold.
+    /// Capacity, in packets.
     pub capacity: u64,
     /// [`CS_ADMIT`](super::CS_ADMIT), [`CS_SERVE`](super::CS_SERVE) or their sum.
     pub flags: u64,
-    /// Packets that it holds.
+    /// Packets stored.
     pub entries: u64,
-    /// Interests that it answered.
+    /// Interests answered from the content store.
     pub hits: u64,
-    /// Interests that it did not.
+    /// Interests not answered from it.
     pub misses: u64,
 }
 
@@ -223,27 +223,27 @@ impl Record for CsInfo {
 /// The record of `status/general`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GeneralStatus {
-    /// What runs, and its version.
+    /// Name and version of the forwarder.
     pub version: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub start_millis: u64,
-    /// What time it is, in the same measure.
+    /// Current time, in milliseconds since 1970.
     pub now_millis: u64,
-    /// Names known for any reason.
+    /// Entries of the name tree.
     pub name_tree_entries: u64,
     /// Prefixes with next hops.
     pub fib_entries: u64,
     /// Pending Interests.
     pub pit_entries: u64,
-    /// What strategies remember.
+    /// Entries of the measurements table.
     pub measurement_entries: u64,
     /// Data in the content store.
     pub cs_entries: u64,
-    /// What all faces carried; octets are not told.
+    /// Counters of all faces; their bytes are not reported.
     pub counters: FaceCounters,
-    /// Interests that were answered.
+    /// Interests answered.
     pub satisfied: u64,
-    /// Interests that nobody answered.
+    /// Interests expired.
     pub unsatisfied: u64,
 }
 
@@ -304,7 +304,7 @@ mod tests {
             marking_interval: Some(Duration::from_millis(100)),
             marking_threshold: Some(65_536),
             mtu: Some(1_400),
-            counters: FaceCounters { in_interests: 300, out_octets: 70_000, ..Default::default() },
+            counters: FaceCounters { in_interests: 300, out_bytes: 70_000, ..Default::default() },
         }
     }
 
@@ -349,9 +349,9 @@ mod tests {
     }
 
     #[test]
-    fn a_face_is_written_in_the_order_that_clients_insist_on() {
-        let octets = encode_records([face()]);
-        let mut reader = recoup_packet::tlv::Reader::new(&octets);
+    fn face_is_encoded_in_protocol_order() {
+        let bytes = encode_records([face()]);
+        let mut reader = recoup_packet::tlv::Reader::new(&bytes);
         let mut inner = reader.read().unwrap().unwrap().reader();
         let types: Vec<_> = std::iter::from_fn(|| inner.read().unwrap().map(|it| it.typ)).collect();
         let expected = [
@@ -362,13 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_and_bit_flip_of_a_dataset_is_an_error_or_records() {
-        let octets = [encode_records([face()]), encode_records([rib()]), encode_records([fib()])];
-        for octets in octets {
-            for at in 0..octets.len() {
-                assert!(at == 0 || decode_records::<FaceStatus>(&octets[..at]).is_err());
+    fn truncations_and_bit_flips_are_errors_or_records() {
+        let bytes = [encode_records([face()]), encode_records([rib()]), encode_records([fib()])];
+        for bytes in bytes {
+            for at in 0..bytes.len() {
+                assert!(at == 0 || decode_records::<FaceStatus>(&bytes[..at]).is_err());
                 for bit in 0..8 {
-                    let mut flipped = octets.clone();
+                    let mut flipped = bytes.clone();
                     flipped[at] ^= 1 << bit;
                     let _ = decode_records::<FaceStatus>(&flipped);
                     let _ = decode_records::<RibEntry>(&flipped);

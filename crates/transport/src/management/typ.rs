@@ -1,15 +1,15 @@
 //! TLV-TYPE numbers of the management protocol.
 //!
-//! Source: ndn-cxx, `encoding/tlv-nfd.hpp`, and NFD's wiki pages on each module. Numbers from 128 on mean something else in
-//! each record.
+//! Source: ndn-cxx, `encoding/tlv-nfd.hpp`, and NFD's wiki pages on each module. Numbers from 128 on depend on the
+//! record.
 
-/// What a command or its answer says.
+/// ControlParameters.
 pub(super) const CONTROL_PARAMETERS: u64 = 104;
-/// The answer to a command.
+/// ControlResponse.
 pub(super) const CONTROL_RESPONSE: u64 = 101;
-/// Its number, much like those of HTTP.
+/// Status code of a ControlResponse.
 pub(super) const STATUS_CODE: u64 = 102;
-/// Its words.
+/// Status text of a ControlResponse.
 pub(super) const STATUS_TEXT: u64 = 103;
 
 pub(super) const FACE_ID: u64 = 105;
@@ -29,7 +29,7 @@ pub(super) const MARKING_INTERVAL: u64 = 135;
 pub(super) const MARKING_THRESHOLD: u64 = 136;
 pub(super) const MTU: u64 = 137;
 
-/// Every record of a dataset of faces, FIB entries, RIB entries, strategies, and what is known of the content store.
+/// Record of a dataset of faces, FIB entries, RIB entries, strategies or the content store.
 pub(super) const RECORD: u64 = 128;
 /// A route of a RIB entry, or a next hop of a FIB entry.
 pub(super) const INNER_RECORD: u64 = 129;

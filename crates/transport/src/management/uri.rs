@@ -1,6 +1,6 @@
 //! URIs of faces as forwarders list them.
 //!
-//! Source: NFD's wiki page "FaceMgmt", "canonical FaceUri"; ndnd asks with others, which its own forwarder completes.
+//! Source: NFD's wiki page "FaceMgmt", "canonical FaceUri". ndnd also accepts incomplete URIs, which it completes.
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
@@ -40,19 +40,19 @@ mod tests {
 
     #[test]
     fn family_and_port_are_completed() {
-        for (said, listed) in [
+        for (given, listed) in [
             ("udp://192.0.2.7:7000", "udp4://192.0.2.7:7000"),
             ("tcp://192.0.2.7", "tcp4://192.0.2.7:6363"),
             ("udp4://192.0.2.7/", "udp4://192.0.2.7:6363"),
             ("udp://[2001:db8::1]", "udp6://[2001:db8::1]:6363"),
             ("tcp://[2001:DB8:0::1]:7", "tcp6://[2001:db8::1]:7"),
         ] {
-            assert_eq!(canonical_uri(said), listed);
+            assert_eq!(canonical_uri(given), listed);
         }
     }
 
     #[test]
-    fn what_is_complete_or_has_no_address_stays_as_it_is() {
+    fn canonical_uris_are_unchanged() {
         for uri in [
             "udp4://192.0.2.7:6363",
             "udp6://192.0.2.7:6363",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Which scheduler, with its parameters.
+/// A scheduler with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Discipline {
     /// `fifo`: first come, first served.
@@ -22,10 +22,10 @@ pub enum Discipline {
 /// A scheduler and the link that it schedules.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduling {
-    /// Which scheduler.
+    /// The scheduler.
     #[serde(with = "spec::as_text")]
     pub discipline: Discipline,
-    /// What the link carries.
+    /// Capacity of the link.
     pub capacity: Capacity,
 }
 
@@ -42,10 +42,10 @@ impl Discipline {
         FAMILY.iter().map(|(name, _)| *name)
     }
 
-    /// Reads a scheduler, or `none`.
+    /// Parses a scheduler, or `none`.
     ///
     /// # Errors
-    /// If the text is neither.
+    /// The text is neither.
     pub fn or_none(text: &str) -> Result<Option<Self>, SpecError> {
         match text.trim() {
             "none" => Ok(None),
@@ -53,7 +53,7 @@ impl Discipline {
         }
     }
 
-    /// A scheduler of this kind for a link of that capacity, in which nothing waits.
+    /// Builds an empty scheduler for a link of that capacity.
     #[must_use]
     pub fn build<T: Load + fmt::Debug + 'static>(
         &self,
@@ -61,7 +61,7 @@ impl Discipline {
     ) -> Box<dyn FairScheduler<T>> {
         match *self {
             Self::Fifo(settings) => {
-                let limit = QueueLimit { packets: Some(settings.packets), octets: None };
+                let limit = QueueLimit { packets: Some(settings.packets), bytes: None };
                 Box::new(Fifo::new(limit))
             }
             Self::MaxMin(settings) => Box::new(MaxMin::new(settings, capacity)),
@@ -69,7 +69,7 @@ impl Discipline {
         }
     }
 
-    /// Whether it can do more with a link whose capacity it knows.
+    /// Whether it uses the rate of the link.
     #[must_use]
     pub const fn wants_rate(&self) -> bool {
         !matches!(self, Self::Fifo(_))
@@ -79,7 +79,7 @@ impl Discipline {
 impl FromStr for Discipline {
     type Err = SpecError;
 
-    /// Reads a scheduler as it is written, for example `drr(quantum=1500)`.
+    /// Parses a scheduler, for example `drr(quantum=1500)`.
     fn from_str(text: &str) -> Result<Self, SpecError> {
         spec::parse_with(text, "scheduler", FAMILY)
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_read_back() {
+    fn printed_schedulers_parse_to_themselves() {
         for name in Discipline::names() {
             let discipline: Discipline = name.parse().unwrap();
             assert_eq!(discipline.to_string().parse(), Ok(discipline));
@@ -108,7 +108,7 @@ mod tests {
         }
         for text in [
             "max-min(share=flow,duplex=half,gain=1,active=2s,flows=7,flow-queue=5,packets=9)",
-            "drr(share=flow,quantum=9000,flows=16,answer=8000,octets=77)",
+            "drr(share=flow,quantum=9000,flows=16,answer=8000,bytes=77)",
             "fifo(packets=3)",
         ] {
             let discipline: Discipline = text.parse().unwrap();
@@ -117,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_would_be_right() {
-        for (text, said) in [
+    fn error_names_the_valid_values() {
+        for (text, expected) in [
             (
                 "maxmin",
                 "no scheduler is called `maxmin` (did you mean `max-min`?); there are: fifo, max-min, drr",
@@ -127,7 +127,7 @@ mod tests {
             ("drr(quantum=1)", "`quantum=1` of `drr`: expected a whole number from 64 to 1000000"),
             ("drr(share=all)", "`share=all` of `drr`: expected face or flow"),
         ] {
-            assert_eq!(text.parse::<Discipline>().unwrap_err().to_string(), said);
+            assert_eq!(text.parse::<Discipline>().unwrap_err().to_string(), expected);
         }
     }
 }

@@ -1,23 +1,23 @@
-//! `drr(quantum=1500)`: flows take turns, and each turn is worth the same octets.
+//! `drr(quantum=1500)`: deficit round robin; each turn is worth the same number of bytes.
 //!
-//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996), in two levels; the
-//! hash-limited flows are those of P. McKenney, "Stochastic Fairness Queueing" (1990).
+//! Source: M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin" (1996), in two levels.
+//! The hash-limited flows are those of P. McKenney, "Stochastic Fairness Queueing" (1990).
 //!
-//! It measures nothing and remembers a flow only while something of it waits, so there is no rate to be misled about.
-//! What waits is released at the rate of the link (a flow that has nothing to send leaves its turn to the others); where the
-//! capacity is not known, as the link takes it.
+//! The scheduler measures nothing and remembers a flow only while it has queued packets, so no measured rate can
+//! mislead it. Queued packets leave at the rate of the link, or as the link accepts them if the capacity is not
+//! known. A flow without packets leaves its turn to the others.
 //!
 //! Differences:
 //! - turns are for neighbours first, then for the flows of each (`share=flow`: for all flows alike);
-//! - a flow that waits no more loses what it saved, as in the source, and so does a neighbour;
-//! - Interests are charged with the Data that they bring back, and have turns of their own, at 98 % of the rate of the way
-//!   in: what they bring is known only afterwards, and a queue that has built up at the far end must drain (the figure is
-//!   the desired utilization of S. Kunniyur and R. Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm", 2004);
-//! - flows whose numbers agree modulo `flows` share a turn.
+//! - a flow that becomes empty loses its deficit, as in the source, and so does a neighbour;
+//! - Interests are charged with the Data that they request, and have turns of their own, at 98 % of the incoming
+//!   rate. Their Data is known only afterwards, and a queue at the far end must drain. The figure is the desired
+//!   utilization of S. Kunniyur and R. Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm" (2004);
+//! - flows with the same hash modulo `flows` share a turn.
 use super::bound::{self, FairSettings, SchedulerBounds, Waiting};
 use super::shelf::{Line, Shelf};
 use super::{
-    CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, Load, Refusal, Refused, Share, part_of,
+    CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, Load, Rejected, Rejection, Share, part_of,
     time_of,
 };
 use crate::spec::{Spec, SpecError, SpecWriter};
@@ -29,17 +29,17 @@ use std::fmt;
 /// Parameters of [`Drr`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrrSettings {
-    /// Who gets equal turns.
+    /// Level of fairness.
     pub share: Share,
-    /// Octets that a turn is worth.
-    pub quantum_octets: u32,
-    /// Octets of the Data that an Interest brings back, before the first came.
-    pub answer_octets: u32,
-    /// How much of the way in Interests may claim: less than all, so that what has piled up there drains.
+    /// Bytes of a turn.
+    pub quantum_bytes: u32,
+    /// Bytes of the Data that an Interest requests, before the first arrives.
+    pub answer_bytes: u32,
+    /// Part of the incoming rate that Interests may request: less than all, so that a queue at the far end drains.
     pub load: f64,
-    /// Flows that are told apart for each neighbour.
+    /// Flows distinguished for each neighbour.
     pub flows: u32,
-    /// How much may wait.
+    /// Limits of the queue.
     pub bounds: SchedulerBounds,
 }
 
@@ -47,8 +47,8 @@ impl Default for DrrSettings {
     fn default() -> Self {
         Self {
             share: Share::Face,
-            quantum_octets: 1500,
-            answer_octets: 1024,
+            quantum_bytes: 1500,
+            answer_bytes: 1024,
             load: 0.98,
             flows: 1024,
             bounds: SchedulerBounds::default(),
@@ -58,18 +58,18 @@ impl Default for DrrSettings {
 
 impl DrrSettings {
     fn shared(&self) -> FairSettings {
-        let Self { share, answer_octets, load, flows, bounds, .. } = *self;
-        FairSettings { share, answer_octets, load, flows, bounds }
+        let Self { share, answer_bytes, load, flows, bounds, .. } = *self;
+        FairSettings { share, answer_bytes, load, flows, bounds }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        const OCTETS: &str = "a whole number from 64 to 1000000";
+        const RANGE: &str = "a whole number from 64 to 1000000";
         let default = Self::default();
-        let least = |text: &str| bound::few(text).filter(|octets| *octets >= 64);
+        let least = |text: &str| bound::few(text).filter(|bytes| *bytes >= 64);
         let shared = FairSettings::from_spec(&mut spec, &default.shared())?;
-        let quantum_octets = spec.take("quantum", default.quantum_octets, OCTETS, least)?;
-        let FairSettings { share, answer_octets, load, flows, bounds } = shared;
-        let read = Self { share, quantum_octets, answer_octets, load, flows, bounds };
+        let quantum_bytes = spec.take("quantum", default.quantum_bytes, RANGE, least)?;
+        let FairSettings { share, answer_bytes, load, flows, bounds } = shared;
+        let read = Self { share, quantum_bytes, answer_bytes, load, flows, bounds };
         spec.finish()?;
         Ok(read)
     }
@@ -79,7 +79,7 @@ impl fmt::Display for DrrSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let writer = SpecWriter::new(f, "drr")
             .word("share", self.share, &Share::WORDS)
-            .value("quantum", self.quantum_octets);
+            .value("quantum", self.quantum_bytes);
         self.shared().write(writer).finish()
     }
 }
@@ -88,45 +88,45 @@ impl fmt::Display for DrrSettings {
 #[derive(Debug)]
 pub struct Drr<T> {
     settings: DrrSettings,
-    overhead_octets: u32,
-    /// As last seen, by neighbour.
-    answer_octets: BTreeMap<u32, u32>,
+    overhead_bytes: u32,
+    /// The latest size, by neighbour.
+    answer_bytes: BTreeMap<u32, u32>,
     /// Data.
     sending: Round<T>,
-    /// Interests, for the Data that they bring back.
+    /// Interests, for the Data that they request.
     receiving: Round<T>,
 }
 
-/// Most neighbours whose Data's length is remembered.
+/// Most neighbours whose Data size is remembered.
 const MOST_ANSWERS: usize = 256;
 
 impl<T: Load> Drr<T> {
-    /// Nothing waits.
+    /// An empty scheduler.
     #[must_use]
     pub fn new(settings: DrrSettings, capacity: Capacity) -> Self {
         let (sending, receiving) = (Round::new(settings), Round::new(settings));
-        let answer_octets = BTreeMap::new();
-        let mut made = Self { settings, overhead_octets: 0, answer_octets, sending, receiving };
+        let answer_bytes = BTreeMap::new();
+        let mut made = Self { settings, overhead_bytes: 0, answer_bytes, sending, receiving };
         made.adapt(capacity);
         made
     }
 
-    /// The direction of a packet, whose turn it is there, and what it is charged with.
+    /// Direction of a packet, its flow there, and its charge.
     fn placed(&mut self, key: FlowKey, charge: Charge, item: &T) -> (&mut Round<T>, FlowKey, u32) {
-        let (round, octets) = match charge {
-            Charge::Itself => (&mut self.sending, item.octets()),
+        let (round, bytes) = match charge {
+            Charge::Itself => (&mut self.sending, item.bytes()),
             Charge::Answer => {
-                let known = self.answer_octets.get(&key.group).copied();
-                (&mut self.receiving, known.unwrap_or(self.settings.answer_octets))
+                let known = self.answer_bytes.get(&key.group).copied();
+                (&mut self.receiving, known.unwrap_or(self.settings.answer_bytes))
             }
         };
         let key = self.settings.share.apply(key);
         let flow = key.flow % u64::from(self.settings.flows);
-        (round, FlowKey { flow, ..key }, octets.saturating_add(self.overhead_octets))
+        (round, FlowKey { flow, ..key }, bytes.saturating_add(self.overhead_bytes))
     }
 
     fn adapt(&mut self, capacity: Capacity) {
-        self.overhead_octets = capacity.overhead_octets;
+        self.overhead_bytes = capacity.overhead_bytes;
         self.sending.bits = capacity.available_bits(Charge::Itself);
         self.receiving.bits = part_of(capacity.available_bits(Charge::Answer), self.settings.load);
     }
@@ -139,7 +139,7 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<(), Refused<T>> {
+    ) -> Result<(), Rejected<T>> {
         let (round, key, charge) = self.placed(key, charge, &item);
         round.enqueue(now, key, item, charge)
     }
@@ -150,7 +150,7 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<Option<T>, Refused<T>> {
+    ) -> Result<Option<T>, Rejected<T>> {
         let (round, key, charge) = self.placed(key, charge, &item);
         if round.passes(now, key, &item, charge) {
             return Ok(Some(item));
@@ -159,7 +159,7 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<T> {
-        // Interests first: they are short, and each is paid for by the Data that it brings.
+        // Interests first: they are short, and each is charged with the Data that it requests.
         self.receiving.dequeue(now).or_else(|| self.sending.dequeue(now))
     }
 
@@ -172,11 +172,11 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
         taken.map(|(item, _)| item)
     }
 
-    fn answered(&mut self, key: FlowKey, octets: u32) {
-        self.answer_octets.insert(key.group, octets);
-        if self.answer_octets.len() > MOST_ANSWERS {
+    fn answered(&mut self, key: FlowKey, bytes: u32) {
+        self.answer_bytes.insert(key.group, bytes);
+        if self.answer_bytes.len() > MOST_ANSWERS {
             // Numbers of neighbours rise: the lowest one is the likeliest to be gone.
-            self.answer_octets.pop_first();
+            self.answer_bytes.pop_first();
         }
     }
 
@@ -184,8 +184,8 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
         self.adapt(capacity);
     }
 
-    fn octets(&self) -> u64 {
-        self.receiving.shelf.octets() + self.sending.shelf.octets()
+    fn bytes(&self) -> u64 {
+        self.receiving.shelf.bytes() + self.sending.shelf.bytes()
     }
 
     fn packets(&self) -> u64 {
@@ -193,13 +193,13 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Drr<T> {
     }
 }
 
-/// Those who take turns in one direction.
+/// Neighbours and flows that take turns in one direction.
 #[derive(Debug)]
 struct Round<T> {
     settings: DrrSettings,
-    /// What the link carries.
+    /// Rate of the link.
     bits: Option<u64>,
-    /// When the link is free again.
+    /// Time at which the link is idle again.
     free_at: Instant,
     shelf: Shelf<T>,
     flows: Vec<Flow>,
@@ -210,7 +210,7 @@ struct Round<T> {
     turns: VecDeque<u32>,
 }
 
-/// A flow of which something waits.
+/// A flow with queued packets.
 #[derive(Debug)]
 struct Flow {
     key: FlowKey,
@@ -218,7 +218,7 @@ struct Flow {
     credit: Credit,
 }
 
-/// A neighbour of whom something waits.
+/// A neighbour with queued packets.
 #[derive(Debug, Default)]
 struct Group {
     packets: u64,
@@ -227,21 +227,21 @@ struct Group {
     turns: VecDeque<u32>,
 }
 
-/// What is left of a turn.
+/// Deficit of a turn.
 #[derive(Clone, Copy, Debug, Default)]
 struct Credit {
-    octets: u64,
+    bytes: u64,
     /// The turn has begun.
     begun: bool,
 }
 
 impl Credit {
-    /// Begins the turn if it has not begun; whether it is worth `charge` octets.
+    /// Begins the turn if it has not begun; whether it is worth `charge` bytes.
     fn covers(&mut self, quantum: u32, charge: u32) -> bool {
         if !std::mem::replace(&mut self.begun, true) {
-            self.octets += u64::from(quantum);
+            self.bytes += u64::from(quantum);
         }
-        self.octets >= u64::from(charge)
+        self.bytes >= u64::from(charge)
     }
 }
 
@@ -275,14 +275,14 @@ impl<T: Load> Round<T> {
         key: FlowKey,
         item: T,
         charge: u32,
-    ) -> Result<(), Refused<T>> {
+    ) -> Result<(), Rejected<T>> {
         if self.shelf.len() == 0 {
-            // Time in which nothing waited is not made up for.
+            // The idle time is not made up for.
             self.free_at = self.free_at.max(now);
         }
         let found = self.find(key);
-        if let Err(why) = self.admit(key, found, item.octets()) {
-            return Err(Refused { item, why });
+        if let Err(why) = self.admit(key, found, item.bytes()) {
+            return Err(Rejected { item, why });
         }
         let flow = match found {
             Some(flow) => flow,
@@ -295,10 +295,10 @@ impl<T: Load> Round<T> {
         Ok(())
     }
 
-    /// Nothing waits and the link is free: a packet may leave without a turn of its own.
+    /// Whether a packet may leave without a turn: the queue is empty and the link is idle.
     fn passes(&mut self, now: Instant, key: FlowKey, item: &T, charge: u32) -> bool {
         let is_free = self.shelf.len() == 0 && self.free_at <= now;
-        if !is_free || self.admit(key, None, item.octets()).is_err() {
+        if !is_free || self.admit(key, None, item.bytes()).is_err() {
             return false;
         }
         self.free_at = now;
@@ -306,7 +306,7 @@ impl<T: Load> Round<T> {
         true
     }
 
-    /// The link carries a packet from when it is free.
+    /// Charges a packet to the link, from the end of the one before.
     fn carry(&mut self, now: Instant, charge: u32) {
         let time = self.bits.map(|bits| time_of(charge, bits)).unwrap_or_default();
         self.free_at = self.free_at.max(now - CATCH_UP) + time;
@@ -316,17 +316,17 @@ impl<T: Load> Round<T> {
         self.places.find(hash(key), |place| self.flows[*place as usize].key == key).copied()
     }
 
-    fn admit(&self, key: FlowKey, flow: Option<u32>, octets: u32) -> Result<(), Refusal> {
+    fn admit(&self, key: FlowKey, flow: Option<u32>, bytes: u32) -> Result<(), Rejection> {
         let waiting = Waiting {
             packets: self.shelf.len(),
-            octets: self.shelf.octets(),
+            bytes: self.shelf.bytes(),
             group_packets: self.groups.get(&key.group).map_or(0, |group| group.packets),
             flow_packets: flow.map_or(0, |flow| self.flows[flow as usize].line.len()),
         };
-        self.settings.bounds.admit(self.settings.share, waiting, octets)
+        self.settings.bounds.admit(self.settings.share, waiting, bytes)
     }
 
-    /// A flow begins to wait.
+    /// Adds a flow with its first queued packet.
     fn join(&mut self, key: FlowKey) -> u32 {
         let flow = Flow { key, line: Line::default(), credit: Credit::default() };
         let place = match self.vacant.pop() {
@@ -359,11 +359,12 @@ impl<T: Load> Round<T> {
         Some(item)
     }
 
-    /// Takes the next packet in the order of turns.
+    /// Removes the next packet in the order of turns.
     ///
-    /// A turn that does not suffice is saved for the next one, so a packet of `n` octets costs about `n`/quantum steps.
+    /// The deficit of a turn that does not suffice is saved for the next one, so a packet of `n` bytes takes about
+    /// `n`/quantum steps.
     fn take(&mut self) -> Option<(T, u32)> {
-        let quantum = self.settings.quantum_octets;
+        let quantum = self.settings.quantum_bytes;
         loop {
             let id = *self.turns.front()?;
             let group = self.groups.get_mut(&id)?;
@@ -380,8 +381,8 @@ impl<T: Load> Round<T> {
                 group.turns.rotate_left(1);
                 continue;
             }
-            group.credit.octets -= u64::from(charge);
-            flow.credit.octets -= u64::from(charge);
+            group.credit.bytes -= u64::from(charge);
+            flow.credit.bytes -= u64::from(charge);
             group.packets -= 1;
             let taken = self.shelf.pop(&mut flow.line);
             if flow.line.is_empty() {
@@ -391,7 +392,7 @@ impl<T: Load> Round<T> {
         }
     }
 
-    /// A flow waits no more; it is the first of the first group.
+    /// Removes an empty flow, the first one of the first group.
     fn leave(&mut self, place: u32) {
         let key = self.flows[place as usize].key;
         if let Ok(found) = self.places.find_entry(hash(key), |other| *other == place) {
@@ -414,8 +415,8 @@ mod tests {
     use super::*;
     use bytes::Bytes;
 
-    fn packet(mark: u8, octets: usize) -> Bytes {
-        Bytes::from(vec![mark; octets])
+    fn packet(mark: u8, bytes: usize) -> Bytes {
+        Bytes::from(vec![mark; bytes])
     }
 
     fn left(drr: &mut Drr<Bytes>) -> Vec<u8> {
@@ -428,9 +429,9 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_worth_octets_and_not_packets() {
+    fn turn_is_worth_bytes_not_packets() {
         let settings =
-            DrrSettings { share: Share::Flow, quantum_octets: 500, ..DrrSettings::default() };
+            DrrSettings { share: Share::Flow, quantum_bytes: 500, ..DrrSettings::default() };
         let mut drr = Drr::new(settings, Capacity::default());
         for _ in 0..4 {
             give(&mut drr, 1, 1, packet(1, 1000));
@@ -456,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_rate_the_link_is_neither_idle_nor_overrun() {
+    fn known_rate_keeps_the_link_busy() {
         let mut drr = Drr::new(DrrSettings::default(), Capacity::symmetric(1_000_000));
         for mark in 0..3 {
             give(&mut drr, 1, 1, packet(mark, 1000));
@@ -470,12 +471,12 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_answers_is_learnt_of_neighbours_that_come_late_too() {
+    fn answer_size_of_late_neighbours_is_remembered() {
         let mut drr = Drr::new(DrrSettings::default(), Capacity::symmetric(1_000_000));
         for group in 0..1_000 {
             drr.answered(FlowKey { group, flow: 1 }, 5_000);
         }
-        assert_eq!(drr.answer_octets.len(), MOST_ANSWERS);
+        assert_eq!(drr.answer_bytes.len(), MOST_ANSWERS);
         let key = FlowKey { group: 999, flow: 1 };
         for mark in 0..2 {
             assert!(drr.enqueue(Instant::ZERO, key, Charge::Answer, packet(mark, 50)).is_ok());
@@ -486,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_forgotten_as_soon_as_nothing_of_it_waits() {
+    fn empty_flow_is_forgotten() {
         let mut drr = Drr::new(DrrSettings::default(), Capacity::default());
         for flow in 0..10_000 {
             give(&mut drr, flow as u32 % 7, flow, packet(1, 100));

@@ -1,10 +1,10 @@
-//! First come, first served; what finds the queue full is dropped (drop-tail).
+//! FIFO queue with drop-tail.
 //!
-//! Source: the queue of an interface in RFC 2309, section 2, "tail drop". Differences: the limit may be in
-//! packets, in octets, or both; a packet that does not fit into the octets left is refused even if a
-//! shorter one would still fit after it.
+//! Source: the queue of an interface in RFC 2309, section 2, "tail drop". Differences: the limit may be in packets,
+//! in bytes, or both. A packet that exceeds the free bytes is rejected even if a shorter one would still fit after
+//! it.
 
-use super::{Charge, FairScheduler, FlowKey, Load, QueueLimit, Refusal, Refused, bound};
+use super::{Charge, FairScheduler, FlowKey, Load, QueueLimit, Rejected, Rejection, bound};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Instant;
 use std::collections::VecDeque;
@@ -15,66 +15,66 @@ use std::fmt;
 pub struct Fifo<T> {
     limit: QueueLimit,
     items: VecDeque<T>,
-    octets: u64,
+    bytes: u64,
 }
 
 impl<T: Load> Fifo<T> {
-    /// An empty queue; no memory is taken before something waits.
+    /// An empty queue; memory is allocated with the first packet.
     #[must_use]
     pub fn new(limit: QueueLimit) -> Self {
-        Self { limit, items: VecDeque::new(), octets: 0 }
+        Self { limit, items: VecDeque::new(), bytes: 0 }
     }
 
-    /// Changes what may wait from here on; what waits already stays.
+    /// Sets the limit of later packets; queued ones stay.
     pub fn set_limit(&mut self, limit: QueueLimit) {
         self.limit = limit;
     }
 
-    /// Whether [`push`](Self::push) would take an item of so many octets.
+    /// Whether [`push`](Self::push) would accept an item of that size.
     #[must_use]
-    pub fn has_room_for(&self, octets: u32) -> bool {
-        self.limit.admits(self.items.len() as u64 + 1, self.octets + u64::from(octets))
+    pub fn fits(&self, bytes: u32) -> bool {
+        self.limit.admits(self.items.len() as u64 + 1, self.bytes + u64::from(bytes))
     }
 
-    /// Nothing waits.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// What waits, in the order in which it will leave.
+    /// The queued items, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
 
-    /// An item is to leave; it comes back if there is no room for it.
+    /// Adds an item.
     ///
     /// # Errors
     /// The item, if the queue is full.
     pub fn push(&mut self, item: T) -> Result<(), T> {
-        let octets = item.octets();
-        if !self.has_room_for(octets) {
+        let bytes = item.bytes();
+        if !self.fits(bytes) {
             return Err(item);
         }
-        self.octets += u64::from(octets);
+        self.bytes += u64::from(bytes);
         self.items.push_back(item);
         Ok(())
     }
 
-    /// The link takes one item.
+    /// Removes the first item.
     pub fn pop(&mut self) -> Option<T> {
         let item = self.items.pop_front()?;
-        self.octets = self.octets.saturating_sub(u64::from(item.octets()));
+        self.bytes = self.bytes.saturating_sub(u64::from(item.bytes()));
         Some(item)
     }
 
-    /// Octets that wait.
+    /// Queued bytes.
     #[must_use]
-    pub fn octets(&self) -> u64 {
-        self.octets
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    /// Items that wait.
+    /// Queued items.
     #[must_use]
     pub fn packets(&self) -> u64 {
         self.items.len() as u64
@@ -82,8 +82,8 @@ impl<T: Load> Fifo<T> {
 }
 
 impl<T: Load + fmt::Debug> FairScheduler<T> for Fifo<T> {
-    fn enqueue(&mut self, _: Instant, _: FlowKey, _: Charge, item: T) -> Result<(), Refused<T>> {
-        self.push(item).map_err(|item| Refused { item, why: Refusal::Full })
+    fn enqueue(&mut self, _: Instant, _: FlowKey, _: Charge, item: T) -> Result<(), Rejected<T>> {
+        self.push(item).map_err(|item| Rejected { item, why: Rejection::Full })
     }
 
     fn offer(
@@ -92,8 +92,8 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Fifo<T> {
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<Option<T>, Refused<T>> {
-        if self.is_empty() && self.has_room_for(item.octets()) {
+    ) -> Result<Option<T>, Rejected<T>> {
+        if self.is_empty() && self.fits(item.bytes()) {
             return Ok(Some(item));
         }
         self.enqueue(now, key, charge, item).map(|()| None)
@@ -111,8 +111,8 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Fifo<T> {
         self.pop()
     }
 
-    fn octets(&self) -> u64 {
-        self.octets
+    fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     fn packets(&self) -> u64 {
@@ -120,10 +120,10 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for Fifo<T> {
     }
 }
 
-/// `fifo(packets=1000)`: no order but that of arrival, no pace.
+/// `fifo(packets=1000)`: the order of arrival, without pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FifoSettings {
-    /// Most packets that wait.
+    /// Most queued packets.
     pub packets: u64,
 }
 
@@ -148,41 +148,41 @@ mod tests {
     use bytes::Bytes;
     use proptest::prelude::*;
 
-    fn item(octets: usize, mark: u8) -> Bytes {
-        Bytes::from(vec![mark; octets])
+    fn item(bytes: usize, mark: u8) -> Bytes {
+        Bytes::from(vec![mark; bytes])
     }
 
     #[test]
-    fn what_comes_first_leaves_first_and_what_comes_last_is_refused() {
-        let mut queue = Fifo::new(QueueLimit { packets: Some(2), octets: None });
+    fn order_is_fifo_with_drop_tail() {
+        let mut queue = Fifo::new(QueueLimit { packets: Some(2), bytes: None });
         assert!(queue.is_empty() && queue.pop().is_none());
         assert_eq!(queue.push(item(10, 1)), Ok(()));
         assert_eq!(queue.push(item(20, 2)), Ok(()));
         assert_eq!(queue.push(item(1, 3)), Err(item(1, 3)));
-        assert_eq!((queue.packets(), queue.octets()), (2, 30));
+        assert_eq!((queue.packets(), queue.bytes()), (2, 30));
         assert_eq!(queue.pop(), Some(item(10, 1)));
         assert_eq!(queue.push(item(1, 3)), Ok(()));
         assert_eq!([queue.pop(), queue.pop()], [item(20, 2), item(1, 3)].map(Some));
-        assert_eq!((queue.packets(), queue.octets()), (0, 0));
+        assert_eq!((queue.packets(), queue.bytes()), (0, 0));
     }
 
     #[test]
-    fn octets_are_filled_to_the_last_one_and_no_further() {
-        let mut queue = Fifo::new(QueueLimit { packets: None, octets: Some(100) });
+    fn queue_is_filled_to_the_last_byte() {
+        let mut queue = Fifo::new(QueueLimit { packets: None, bytes: Some(100) });
         assert_eq!(queue.push(item(101, 1)), Err(item(101, 1)), "not even when empty");
         assert_eq!(queue.push(item(60, 1)), Ok(()));
         assert_eq!(queue.push(item(41, 2)), Err(item(41, 2)));
         assert_eq!(queue.push(item(40, 3)), Ok(()));
-        assert_eq!((queue.packets(), queue.octets()), (2, 100));
+        assert_eq!((queue.packets(), queue.bytes()), (2, 100));
     }
 
     #[test]
-    fn a_limit_that_shrinks_refuses_newcomers_and_keeps_what_waits() {
+    fn lower_limit_keeps_queued_packets() {
         let mut queue = Fifo::new(QueueLimit::default());
         for mark in 0..5 {
             assert_eq!(queue.push(item(1, mark)), Ok(()));
         }
-        queue.set_limit(QueueLimit { packets: Some(3), octets: None });
+        queue.set_limit(QueueLimit { packets: Some(3), bytes: None });
         for mark in 0..3 {
             assert!(queue.push(item(1, 9)).is_err());
             assert_eq!(queue.pop(), Some(item(1, mark)));
@@ -193,12 +193,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_taken_leaves_once_and_in_order_and_no_limit_is_ever_passed(
+        fn accepted_items_leave_in_order_within_limits(
             packets in proptest::option::of(0..6_u64),
-            octets in proptest::option::of(0..200_u64),
+            bytes in proptest::option::of(0..200_u64),
             steps in proptest::collection::vec(proptest::option::of(0..90_usize), 0..60),
         ) {
-            let mut queue = Fifo::new(QueueLimit { packets, octets });
+            let mut queue = Fifo::new(QueueLimit { packets, bytes });
             let (mut taken, mut left) = (Vec::new(), Vec::new());
             for (mark, step) in steps.into_iter().enumerate() {
                 match step {
@@ -211,10 +211,10 @@ mod tests {
                     None => left.extend(queue.pop()),
                 }
                 let waiting: u64 = queue.iter().map(|it| it.len() as u64).sum();
-                prop_assert_eq!(queue.octets(), waiting);
+                prop_assert_eq!(queue.bytes(), waiting);
                 prop_assert_eq!(queue.packets(), (taken.len() - left.len()) as u64);
                 prop_assert!(packets.is_none_or(|most| queue.packets() <= most));
-                prop_assert!(octets.is_none_or(|most| queue.octets() <= most));
+                prop_assert!(bytes.is_none_or(|most| queue.bytes() <= most));
             }
             left.extend(std::iter::from_fn(|| queue.pop()));
             prop_assert_eq!(left, taken);

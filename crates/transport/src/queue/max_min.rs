@@ -1,34 +1,35 @@
 //! `max-min(share=face,gain=1/8)`: each flow is paced at its max-min fair share of the face's capacity.
 //!
 //! Source: A. Udugama, J. Cai, C. Görg, "Adaptation and Evaluation of Widely Used TCP Flavours in CCN" (2013),
-//! hop-by-hop fairness. What a flow wants is X = 8 · octets / gap, from the gaps between its packets at this face; an
-//! Interest counts with the Data that it brings back. The capacity, less what others take, is filled progressively
-//! among the flows seen in the last second. A packet of a flow that wants less than its share leaves at once, others are
-//! released one by one at the rate of their share: delayed, not dropped.
+//! hop-by-hop fairness. The demand of a flow is X = 8 · bytes / gap, from the gaps between its packets at this face.
+//! An Interest counts with the Data that it requests. The capacity, less other traffic, is filled progressively among
+//! the flows of the last second. A packet of a flow below its share leaves at once. Others are released one by one at
+//! the rate of their share: delayed, not dropped.
 //!
-//! Shares follow from a histogram of what flows want ([`Demands`](super::Demands)): a packet costs a constant number of
-//! steps there, and O(log n) in the heap of those that wait.
+//! Shares follow from a histogram of demands ([`Demands`](super::Demands)). A packet takes a constant number of steps
+//! there, and O(log n) in the heap of queued flows.
 //!
 //! Differences:
-//! - shares are for neighbours first, then for the flows of each, and each neighbour is paced as a whole; else whoever
-//!   invents a flow for each packet is never slowed down (`share=flow`: all flows are equal, as in the paper);
+//! - shares are for neighbours first, then for the flows of each, and each neighbour is paced as a whole. Otherwise a
+//!   neighbour with a new flow for each packet is never slowed down (`share=flow`: all flows are equal, as in the
+//!   paper);
 //! - gaps are averaged (`gain=1`: the last gap counts alone);
 //! - a flow is identified without the segment number, which would make every packet a flow;
-//! - a flow that waits wants all that it can get until nothing of it waits: behind its own queue it is measured at no
-//!   more than its share, and would be let through;
-//! - what passes at once is taken off what those who wait may send, down to half of their share: what flows are measured
-//!   to want is never exactly what they send, and the rest would pile up in front of the link;
-//! - the share that counts is that at the time of release, not at arrival;
+//! - a flow with queued packets has unlimited demand until its queue is empty: behind its own queue it is measured at
+//!   no more than its share, and would pass;
+//! - packets that pass at once reduce the rate of queued ones, down to half of their share. Measured demand is never
+//!   exactly the rate, and the rest would be queued in front of the link;
+//! - the share at the time of release counts, not that at arrival;
 //! - the two directions of a link are shared separately (`duplex=half`: Interests and Data share one capacity);
-//! - what waits, and how many flows are remembered, is bounded;
-//! - where the capacity is not known nothing is paced, and what waits for the link leaves in turns, a packet of each
-//!   neighbour and of each of its flows.
+//! - queued packets and remembered flows are limited;
+//! - without a known capacity there is no pacing, and queued packets leave in turns, one of each neighbour and of
+//!   each of its flows.
 mod flow;
 mod group;
 mod pool;
 
 use super::bound::{FairSettings, PART, PART_IN_WORDS, SchedulerBounds};
-use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Refused, Share, part_of};
+use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Rejected, Share, part_of};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use pool::Pool;
@@ -37,21 +38,21 @@ use std::fmt;
 /// Parameters of [`MaxMin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaxMinSettings {
-    /// Who gets equal shares.
+    /// Level of fairness.
     pub share: Share,
     /// Whether the two directions of the link are shared separately.
     pub duplex: Duplex,
     /// Weight of the last gap between packets in their mean.
     pub gain: f64,
-    /// A flow counts until so long after its last packet.
+    /// Time after its last packet until which a flow counts.
     pub active: Duration,
-    /// Octets of the Data that an Interest brings back, before the first of its flow came.
-    pub answer_octets: u32,
-    /// How much of the way in Interests may claim; all of it in the paper.
+    /// Bytes of the Data that an Interest requests, before the first of its flow arrives.
+    pub answer_bytes: u32,
+    /// Part of the incoming rate that Interests may request; all of it in the paper.
     pub load: f64,
-    /// Most flows that are remembered in each direction.
+    /// Most flows remembered in each direction.
     pub flows: u32,
-    /// How much may wait.
+    /// Limits of the queue.
     pub bounds: SchedulerBounds,
 }
 
@@ -62,7 +63,7 @@ impl Default for MaxMinSettings {
             duplex: Duplex::Full,
             gain: 0.125,
             active: Duration::from_secs(1),
-            answer_octets: 1024,
+            answer_bytes: 1024,
             load: 1.0,
             flows: 65_536,
             bounds: SchedulerBounds::default(),
@@ -70,13 +71,13 @@ impl Default for MaxMinSettings {
     }
 }
 
-/// How the directions of a link share its capacity.
+/// Capacity of the directions of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Duplex {
-    /// Each has its own.
+    /// Each direction has its own.
     #[default]
     Full,
-    /// They have one together, that of sending.
+    /// Both directions share the sending capacity.
     Half,
 }
 
@@ -84,20 +85,20 @@ const DUPLEX: [(&str, Duplex); 2] = [("full", Duplex::Full), ("half", Duplex::Ha
 
 impl MaxMinSettings {
     fn shared(&self) -> FairSettings {
-        let Self { share, answer_octets, load, flows, bounds, .. } = *self;
-        FairSettings { share, answer_octets, load, flows, bounds }
+        let Self { share, answer_bytes, load, flows, bounds, .. } = *self;
+        FairSettings { share, answer_bytes, load, flows, bounds }
     }
 
     pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
         let default = Self::default();
         let shared = FairSettings::from_spec(&mut spec, &default.shared())?;
-        let FairSettings { share, answer_octets, load, flows, bounds } = shared;
+        let FairSettings { share, answer_bytes, load, flows, bounds } = shared;
         let read = Self {
             duplex: spec.word("duplex", default.duplex, &DUPLEX, "full or half")?,
             gain: spec.number("gain", default.gain, PART, PART_IN_WORDS)?,
             active: spec.duration("active", default.active, Duration::from_nanos(1))?,
             share,
-            answer_octets,
+            answer_bytes,
             load,
             flows,
             bounds,
@@ -124,12 +125,12 @@ pub struct MaxMin<T> {
     settings: MaxMinSettings,
     /// Data, and all packets where the directions share one capacity.
     sending: Pool<T>,
-    /// Interests, for the Data that they bring back.
+    /// Interests, for the Data that they request.
     receiving: Pool<T>,
 }
 
 impl<T: Load> MaxMin<T> {
-    /// Nothing waits, nothing is known.
+    /// An empty scheduler without known flows.
     #[must_use]
     pub fn new(settings: MaxMinSettings, capacity: Capacity) -> Self {
         let (sending, receiving) = (Pool::new(settings), Pool::new(settings));
@@ -140,9 +141,9 @@ impl<T: Load> MaxMin<T> {
 
     fn adapt(&mut self, capacity: Capacity) {
         let bits = |charge| capacity.available_bits(charge);
-        self.sending.set_available(bits(Charge::Itself), capacity.overhead_octets);
+        self.sending.set_available(bits(Charge::Itself), capacity.overhead_bytes);
         let answers = part_of(bits(Charge::Answer), self.settings.load);
-        self.receiving.set_available(answers, capacity.overhead_octets);
+        self.receiving.set_available(answers, capacity.overhead_bytes);
     }
 
     fn pool(&mut self, charge: Charge) -> &mut Pool<T> {
@@ -160,11 +161,11 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for MaxMin<T> {
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<(), Refused<T>> {
-        let octets = (charge == Charge::Itself).then(|| item.octets());
+    ) -> Result<(), Rejected<T>> {
+        let bytes = (charge == Charge::Itself).then(|| item.bytes());
         let key = self.settings.share.apply(key);
         let pool = self.pool(charge);
-        if let Some(passing) = pool.admit(now, key, octets, item)? {
+        if let Some(passing) = pool.admit(now, key, bytes, item)? {
             pool.put_aside(passing);
         }
         Ok(())
@@ -176,11 +177,11 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for MaxMin<T> {
         key: FlowKey,
         charge: Charge,
         item: T,
-    ) -> Result<Option<T>, Refused<T>> {
-        let octets = (charge == Charge::Itself).then(|| item.octets());
+    ) -> Result<Option<T>, Rejected<T>> {
+        let bytes = (charge == Charge::Itself).then(|| item.bytes());
         let key = self.settings.share.apply(key);
         let pool = self.pool(charge);
-        let Some(passing) = pool.admit(now, key, octets, item)? else {
+        let Some(passing) = pool.admit(now, key, bytes, item)? else {
             return Ok(None);
         };
         if pool.has_none_aside() {
@@ -191,7 +192,7 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for MaxMin<T> {
     }
 
     fn dequeue(&mut self, now: Instant) -> Option<T> {
-        // Interests first: they are short, and each is paid for by the Data that it brings.
+        // Interests first: they are short, and each is charged with the Data that it requests.
         self.receiving.dequeue(now).or_else(|| self.sending.dequeue(now))
     }
 
@@ -203,17 +204,17 @@ impl<T: Load + fmt::Debug> FairScheduler<T> for MaxMin<T> {
         self.receiving.evict().or_else(|| self.sending.evict())
     }
 
-    fn answered(&mut self, key: FlowKey, octets: u32) {
+    fn answered(&mut self, key: FlowKey, bytes: u32) {
         let key = self.settings.share.apply(key);
-        self.pool(Charge::Answer).answered(key, octets);
+        self.pool(Charge::Answer).answered(key, bytes);
     }
 
     fn set_capacity(&mut self, capacity: Capacity) {
         self.adapt(capacity);
     }
 
-    fn octets(&self) -> u64 {
-        self.receiving.octets() + self.sending.octets()
+    fn bytes(&self) -> u64 {
+        self.receiving.bytes() + self.sending.bytes()
     }
 
     fn packets(&self) -> u64 {

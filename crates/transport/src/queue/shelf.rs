@@ -1,27 +1,27 @@
-//! The packets that wait in a scheduler: many lines in one piece of memory.
+//! Queued packets of a scheduler: many lists in one allocation.
 //!
-//! A line is twelve octets, so a flow costs little while nothing of it waits, and what waits is bounded as a whole.
+//! A list takes twelve bytes, so an empty flow costs little, and the number of queued packets is limited as a whole.
 use super::Load;
 
 const NONE: u32 = u32::MAX;
 
-/// Room for packets in lines.
+/// Slots for packets in lists.
 #[derive(Debug)]
 pub(super) struct Shelf<T> {
     places: Vec<Place<T>>,
     free: u32,
     len: u64,
-    octets: u64,
+    bytes: u64,
 }
 
 #[derive(Debug)]
 struct Place<T> {
     item: Option<T>,
-    charge_octets: u32,
+    charge_bytes: u32,
     next: u32,
 }
 
-/// Packets that leave in their order.
+/// Packets of a flow, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     first: u32,
@@ -47,24 +47,24 @@ impl Line {
 
 impl<T: Load> Shelf<T> {
     pub(super) fn new() -> Self {
-        Self { places: Vec::new(), free: NONE, len: 0, octets: 0 }
+        Self { places: Vec::new(), free: NONE, len: 0, bytes: 0 }
     }
 
-    /// Packets in all lines.
+    /// Number of packets in all lists.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Octets of them.
-    pub(super) fn octets(&self) -> u64 {
-        self.octets
+    /// Bytes of these packets.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    /// Puts a packet at the end of a line.
-    pub(super) fn push(&mut self, line: &mut Line, item: T, charge_octets: u32) {
+    /// Appends a packet to a list.
+    pub(super) fn push(&mut self, line: &mut Line, item: T, charge_bytes: u32) {
         self.len += 1;
-        self.octets += u64::from(item.octets());
-        let place = Place { item: Some(item), charge_octets, next: NONE };
+        self.bytes += u64::from(item.bytes());
+        let place = Place { item: Some(item), charge_bytes, next: NONE };
         let at = match self.places.get_mut(self.free as usize) {
             Some(vacant) => {
                 let at = self.free;
@@ -85,15 +85,15 @@ impl<T: Load> Shelf<T> {
         line.len += 1;
     }
 
-    /// What the first of a line is charged with.
+    /// Charge of the first packet of a list.
     pub(super) fn first_charge(&self, line: &Line) -> Option<u32> {
         if line.is_empty() {
             return None;
         }
-        self.places.get(line.first as usize).map(|place| place.charge_octets)
+        self.places.get(line.first as usize).map(|place| place.charge_bytes)
     }
 
-    /// Takes the first of a line, with what it is charged with.
+    /// Removes the first packet of a list; returns it with its charge.
     pub(super) fn pop(&mut self, line: &mut Line) -> Option<(T, u32)> {
         if line.is_empty() {
             return None;
@@ -105,8 +105,8 @@ impl<T: Load> Shelf<T> {
         line.len -= 1;
         self.free = at;
         self.len -= 1;
-        self.octets = self.octets.saturating_sub(u64::from(item.octets()));
-        Some((item, place.charge_octets))
+        self.bytes = self.bytes.saturating_sub(u64::from(item.bytes()));
+        Some((item, place.charge_bytes))
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use bytes::Bytes;
 
     #[test]
-    fn lines_keep_their_order_and_places_are_used_again() {
+    fn lists_keep_order_and_reuse_slots() {
         let mut shelf = Shelf::new();
         let (mut odd, mut even) = (Line::default(), Line::default());
         for round in 0..3 {
@@ -124,7 +124,7 @@ mod tests {
                 let line = if number % 2 == 1 { &mut odd } else { &mut even };
                 shelf.push(line, Bytes::from(vec![number; 10]), u32::from(number));
             }
-            assert_eq!((shelf.len(), shelf.octets()), (6, 60), "round {round}");
+            assert_eq!((shelf.len(), shelf.bytes()), (6, 60), "round {round}");
             assert_eq!(shelf.first_charge(&odd), Some(1));
             for number in [1, 3, 5, 0, 2, 4_u8] {
                 let line = if number % 2 == 1 { &mut odd } else { &mut even };
@@ -132,7 +132,7 @@ mod tests {
                 assert_eq!((item[0], charge), (number, u32::from(number)));
             }
             assert!(shelf.pop(&mut odd).is_none() && even.is_empty());
-            assert_eq!((shelf.len(), shelf.octets(), shelf.first_charge(&odd)), (0, 0, None));
+            assert_eq!((shelf.len(), shelf.bytes(), shelf.first_charge(&odd)), (0, 0, None));
         }
         assert_eq!(shelf.places.len(), 6);
     }

@@ -1,14 +1,14 @@
-//! Max-min fair shares: who wants less than the level gets what it wants, all others get the level.
+//! Max-min fair shares: a flow below the fair level gets its demand, all others get the level.
 //!
 //! Source: progressive filling, as in Udugama et al., hop-by-hop fairness (2013), and Bertsekas and Gallager, "Data
 //! Networks", section 6.5.2.
 //!
-//! Method: demands are kept as a histogram with 64 steps to each doubling. A flow that comes, goes or changes is two
-//! counters; the level is kept until then, and found by one pass over at most 36 octaves and the 64 steps of one of them, however many
-//! flows there are.
+//! Method: demands are kept as a histogram with 64 steps to each doubling. A flow that is added, removed or changed
+//! updates two counters. The level is cached until then. One pass over at most 36 octaves and the 64 steps of one of
+//! them finds it, however many flows there are.
 //!
-//! Differences: a demand is rounded to the nearest step, by 0.8 % at most, which is less than an estimate from
-//! the gaps between packets is off. For the rounded demands the level is exact: everything is whole bits per second.
+//! Differences: a demand is rounded to the nearest step, by 0.8 % at most, which is less than the error of an
+//! estimate from packet gaps. For the rounded demands the level is exact: all values are whole bits per second.
 
 use std::cell::Cell;
 
@@ -19,17 +19,17 @@ const STEP_BITS: u32 = STEPS.trailing_zeros();
 const LARGEST_BITS: u32 = 40;
 const OCTAVES: usize = (LARGEST_BITS - STEP_BITS) as usize + 2;
 
-/// What a flow wants, rounded.
+/// Demand of a flow, rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Demand(u16);
 
 impl Demand {
-    /// More than there can be.
+    /// Unlimited demand.
     pub const UNBOUNDED: Self = Self(u16::MAX);
-    /// Nothing.
+    /// No demand.
     pub const NOTHING: Self = Self(0);
 
-    /// So many bits per second, rounded to the nearest step.
+    /// A demand in bits per second, rounded to the nearest step.
     #[must_use]
     pub fn of(bits: u64) -> Self {
         let bits = bits.min(1 << LARGEST_BITS);
@@ -44,7 +44,7 @@ impl Demand {
         Self((exponent as u16 + 1) * STEPS + step)
     }
 
-    /// The bits per second that it stands for.
+    /// Its bits per second.
     #[must_use]
     pub fn bits(self) -> u64 {
         let (octave, step) = (self.0 / STEPS, self.0 % STEPS);
@@ -63,7 +63,7 @@ pub struct Demands {
     count: u64,
     sum_bits: u64,
     unbounded: u64,
-    /// The last capacity and the level to which it fills, until something changes.
+    /// The last capacity and its level, until a demand changes.
     known: Cell<Option<(u64, Option<u64>)>>,
 }
 
@@ -82,7 +82,7 @@ impl Default for Demands {
 }
 
 impl Demands {
-    /// One more flow wants this.
+    /// Adds the demand of a flow.
     pub fn add(&mut self, demand: Demand) {
         self.known.set(None);
         if demand == Demand::UNBOUNDED {
@@ -99,7 +99,7 @@ impl Demands {
         self.sum_bits += demand.bits();
     }
 
-    /// One flow less wants this; there was one.
+    /// Removes the demand of a flow.
     pub fn remove(&mut self, demand: Demand) {
         self.known.set(None);
         if demand == Demand::UNBOUNDED {
@@ -116,7 +116,7 @@ impl Demands {
         self.sum_bits -= demand.bits();
     }
 
-    /// A flow wants something else.
+    /// Replaces the demand of a flow.
     pub fn replace(&mut self, before: Demand, after: Demand) {
         if before != after {
             self.remove(before);
@@ -124,14 +124,14 @@ impl Demands {
         }
     }
 
-    /// Flows that want more than there can be.
+    /// Number of flows with unlimited demand.
     #[must_use]
     pub fn unbounded(&self) -> u64 {
         self.unbounded
     }
 
-    /// The level to which `capacity` bits per second fill: who wants less gets that, all others get the level.
-    /// `None` if there is enough for all.
+    /// The fair level of `capacity` bits per second: a flow below it gets its demand, all others get the level.
+    /// `None` if the capacity suffices for all.
     #[must_use]
     pub fn level(&self, capacity: u64) -> Option<u64> {
         if self.unbounded == 0 && self.sum_bits <= capacity {
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Progressive filling as the paper has it: rounds until nobody wants less than an equal part of the rest.
+    /// Progressive filling as in the paper: rounds until no flow wants less than an equal part of the rest.
     fn reference(capacity: f64, demands: &[f64]) -> Vec<f64> {
         let mut shares = vec![f64::NAN; demands.len()];
         let (mut rest, mut open): (f64, Vec<usize>) = (capacity, (0..demands.len()).collect());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_textbook_example_comes_out() {
+    fn textbook_example_is_reproduced() {
         let four = demands(&[2_000, 2_600, 4_000, 5_000].map(Demand::of));
         // Bertsekas and Gallager's numbers: 2, 2.6, and 2.7 for the others.
         let level = four.level(10_000).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn small_demands_are_exact_and_the_largest_is_bounded() {
+    fn small_demands_are_exact() {
         for bits in 0..128 {
             assert_eq!(Demand::of(bits).bits(), bits);
         }
@@ -225,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_demand_is_rounded_by_less_than_one_part_in_128(bits in 1..(1_u64 << 40)) {
+        fn demand_is_rounded_by_less_than_1_128th(bits in 1..(1_u64 << 40)) {
             let rounded = Demand::of(bits).bits();
             prop_assert!(rounded.abs_diff(bits) as f64 <= bits as f64 / 128.0);
             prop_assert_eq!(Demand::of(rounded).bits(), rounded);
@@ -246,14 +246,14 @@ mod tests {
             let level = demands(&of).level(capacity).map_or(f64::INFINITY, |bits| bits as f64);
             let expected = reference(capacity as f64, &wanted);
             for (want, share) in wanted.iter().zip(expected) {
-                // An equal part of the rest that nobody fills is more than what is wanted.
+                // An unused equal part of the rest exceeds the demand.
                 let (given, share) = (want.min(level), share.min(*want));
                 prop_assert!((given - share).abs() <= 1.0, "{given} {share} of {want} at {level}");
             }
         }
 
         #[test]
-        fn what_goes_leaves_nothing_behind(
+        fn removed_demands_leave_no_trace(
             bits in proptest::collection::vec(0..1_u64 << 41, 0..40),
         ) {
             let of: Vec<_> = bits.iter().map(|bits| Demand::of(*bits)).collect();

@@ -1,12 +1,12 @@
-//! A map that never holds more than so many entries: strangers may invent providers and contents.
+//! A map with a limited number of entries: remote nodes may invent providers and contents.
 
 use std::collections::BTreeMap;
 
-/// The entry that was changed longest ago gives way.
+/// If it is full, the entry changed longest ago is dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bounded<V> {
     most: usize,
-    /// Value, and its place in `ages`.
+    /// Value, and its key in `ages`.
     entries: BTreeMap<u64, (u64, V)>,
     /// Keys in the order of their last change.
     ages: BTreeMap<u64, u64>,
@@ -14,7 +14,7 @@ pub(super) struct Bounded<V> {
 }
 
 impl<V> Bounded<V> {
-    /// Room for `most` entries; at least for one.
+    /// A map of at most `most` entries, at least one.
     pub(super) fn new(most: usize) -> Self {
         Self { most: most.max(1), entries: BTreeMap::new(), ages: BTreeMap::new(), changes: 0 }
     }
@@ -23,7 +23,7 @@ impl<V> Bounded<V> {
         self.entries.get(&key).map(|(_, value)| value)
     }
 
-    /// The value of `key`, to be changed; a new one is made by `blank`. The entry is the youngest then.
+    /// The value of `key`, mutable; `blank` makes a new one. The entry becomes the youngest.
     pub(super) fn change(&mut self, key: u64, blank: impl FnOnce() -> V) -> &mut V {
         self.changes += 1;
         if !self.entries.contains_key(&key)
@@ -45,7 +45,7 @@ impl<V> Bounded<V> {
         self.entries.values().map(|(_, value)| value)
     }
 
-    /// The same, to be changed; that makes none of them younger.
+    /// All values, mutable; their ages do not change.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.values_mut().map(|(_, value)| value)
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_entry_changed_longest_ago_gives_way() {
+    fn entry_changed_longest_ago_is_dropped() {
         let mut map = Bounded::new(3);
         for key in [1, 2, 3, 1, 4] {
             *map.change(key, || 0) += 1;

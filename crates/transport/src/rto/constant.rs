@@ -1,4 +1,4 @@
-//! `constant(rto=4s)`: never changes.
+//! `constant(rto=4s)`: a constant timeout.
 //!
 //! Source: the CCNx and NDN default of 4 s, at once Interest lifetime and retransmission timer; the
 //! baseline of von Rotz, Anastasiades and Braun (2015), section 2.
@@ -9,14 +9,14 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// The same timeout for ever.
+/// A constant timeout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
     rto: Duration,
 }
 
 impl Constant {
-    /// Always `rto`, but at least [`SHORTEST`].
+    /// The timeout `rto`, at least [`SHORTEST`].
     pub fn new(rto: Duration) -> Self {
         Self { rto: rto.max(SHORTEST) }
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_stays_at_four_seconds_whatever_happens() {
+    fn timeout_is_constant() {
         let mut constant = Constant::default();
         let sample = RttSample::new(0, Duration::from_millis(5));
         constant.on_sample(Instant::ZERO, &sample);

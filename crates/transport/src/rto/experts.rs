@@ -15,9 +15,9 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// No expert predicts less than this many seconds.
+/// Smallest prediction, seconds.
 const LEAST: f64 = 1e-6;
-/// A loss beyond this leaves no trust that a number could hold.
+/// Loss above which an expert's weight would underflow.
 const WORST: f64 = 500.0;
 
 /// Weights of experts.
@@ -33,7 +33,7 @@ pub struct Experts {
     range: Option<(f64, f64)>,
     /// Ascending predictions, seconds.
     grid: Vec<f64>,
-    /// They sum to 1.
+    /// Their sum is 1.
     weights: Vec<f64>,
     mean: Option<Smoothed>,
     timeout: Option<f64>,
@@ -67,7 +67,7 @@ impl Experts {
         })
     }
 
-    /// Makes room for a sample that lies beyond all before.
+    /// Extends the range for a sample beyond all before.
     fn stretch(&mut self, rtt: f64) {
         let (least, most) = self.range.unwrap_or((rtt, rtt));
         let range = (least.min(rtt), most.max(rtt));
@@ -104,7 +104,7 @@ impl Experts {
         }
     }
 
-    /// The least prediction below or at which that share of the weight lies.
+    /// The least prediction at or below which that share of the weight lies.
     fn predict(&self) -> Option<f64> {
         let mut below = 0.0;
         let place = self.weights.iter().position(|weight| {
@@ -172,13 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn trust_goes_to_those_just_above_the_samples() {
+    fn weight_moves_just_above_the_samples() {
         let rto = fed("experts", (0..300).map(|n| 0.1 + 0.01 * f64::from(n % 7))).rto();
         assert!(rto > Duration::from_millis(160) && rto < Duration::from_millis(400), "{rto:?}");
     }
 
     #[test]
-    fn what_is_longer_than_all_before_is_believed_soon() {
+    fn longer_round_trips_are_adopted_soon() {
         let steps = (0..200).map(|_| 0.02).chain((0..40).map(|_| 0.5));
         let rto = fed("experts", steps).rto();
         assert!(rto > Duration::from_millis(500), "{rto:?}");

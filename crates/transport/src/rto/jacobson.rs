@@ -15,13 +15,13 @@
 //! - back-off (5.5) happens once per accepted loss event, not once per expired timer, since every
 //!   segment has a timer of its own; `backoff=1` switches it off. `global-backoff=false` has another: the
 //!   shared estimate stays, and the timeout of an Interest grows with each of its own retransmissions;
-//! - after back-off the estimate is not forgotten (5.7 permits it): the next sample recomputes;
-//! - `backoff-until=progress` does not wait for a sample, which may be long in coming: where all that is under way was
-//!   asked for twice, there is none (Karn). As in QUIC, any answer ends the back-off (RFC 9002, 6.2.1). There it is known
-//!   which transmission was answered; here the timeout falls no further than to the time that has passed since the
-//!   transmission before the last one. A path whose round trip has become longer than the estimate, so that every segment
-//!   is asked for twice, thus still brings the timeout above it: if an answer came after that time, so does the next, and
-//!   it is a sample. The key is printed only where it differs.
+//! - the estimate is kept after back-off (5.7 permits it): the next sample recomputes;
+//! - `backoff-until=progress` does not wait for a sample, which may take long: if all segments in flight are
+//!   retransmissions, there is none (Karn). As in QUIC, any answer ends the back-off (RFC 9002, 6.2.1). QUIC knows
+//!   which transmission was answered. Here the timeout falls no further than to the time since the transmission
+//!   before the last one. If the round trip of a path has become longer than the estimate, every segment is
+//!   retransmitted, and the timeout still rises above it. If an answer came after that time, so does the next, and it
+//!   is a sample. The key is printed only where it differs.
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed, seconds, within};
 use super::timing::{LONGEST, backed_off};
@@ -46,7 +46,7 @@ pub struct JacobsonSettings {
     pub alpha: f64,
     /// Gain of the mean deviation, 0 to 1.
     pub beta: f64,
-    /// How many mean deviations are added.
+    /// Mean deviations added to the smoothed round-trip time.
     pub k: f64,
     /// Timeout before the first sample.
     pub init: Duration,
@@ -54,21 +54,21 @@ pub struct JacobsonSettings {
     pub min: Duration,
     /// Longest timeout, back-off included.
     pub max: Duration,
-    /// The timeout grows by this factor at a loss event, or with each retransmission.
+    /// Factor of the timeout at a loss event, or with each retransmission.
     pub backoff: f64,
-    /// Back-off is by loss event and for all Interests; else for each Interest by its retransmissions.
+    /// Back-off is by loss event and for all Interests, or for each Interest by its retransmissions.
     pub global_backoff: bool,
-    /// What ends the back-off for all Interests.
+    /// End of the back-off for all Interests.
     pub backoff_until: BackoffUntil,
 }
 
-/// What ends a back-off.
+/// End of a back-off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BackoffUntil {
     /// The next sample (RFC 6298, 5.7).
     #[default]
     Sample,
-    /// Any answer, as far as it says how long a round trip may be at most.
+    /// Any answer, as far as it limits the round trip.
     Progress,
 }
 
@@ -102,7 +102,7 @@ pub struct Jacobson {
     rto: Duration,
 }
 
-/// Seconds, and the same as durations: they are asked for more often than they change.
+/// Seconds, and the same as durations: they are read more often than they change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Estimate {
     smoothed: Smoothed,
@@ -110,7 +110,7 @@ struct Estimate {
 }
 
 impl Jacobson {
-    /// An estimator that has seen nothing. Settings outside their ranges are brought inside.
+    /// An estimator in its initial state. Settings outside their ranges are clamped.
     pub fn new(settings: JacobsonSettings) -> Self {
         let max = settings.max.clamp(SHORTEST, LONGEST);
         let settings = JacobsonSettings {
@@ -128,7 +128,7 @@ impl Jacobson {
         Self { settings, bounds, estimate: None, rto: settings.init.clamp(least, max) }
     }
 
-    /// RFC 6298 to the letter where it concerns the bounds: no timeout under a second.
+    /// The limits of RFC 6298: at least one second.
     pub fn rfc6298() -> Self {
         Self::new(rfc6298())
     }
@@ -194,7 +194,7 @@ impl Jacobson {
 
     fn clamp(&self, value: f64) -> Duration {
         let (least, most) = self.bounds;
-        // Rounding must not lead out of the bounds.
+        // Rounding must not exceed the limits.
         let (shortest, longest) = (self.settings.min.max(SHORTEST), self.settings.max);
         seconds(within(value, least, most)).clamp(shortest, longest)
     }
@@ -272,7 +272,7 @@ fn rfc6298() -> JacobsonSettings {
     JacobsonSettings { min: Duration::from_secs(1), ..JacobsonSettings::default() }
 }
 
-/// Takes `gains`, and `alpha` and `beta`, which overrule it, out of a spec.
+/// Reads `gains`, and `alpha` and `beta`, which override it, from a specification.
 fn gains_by_name(spec: &mut Spec<'_>, alpha: f64, beta: f64) -> Result<Gains, SpecError> {
     let expected = "very-slow, slow, steady, fast or very-fast";
     let named = spec.word("gains", Gains { alpha, beta }, &GAINS, expected)?;
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_hold() {
+    fn limits_hold() {
         assert_eq!(
             fed(JacobsonSettings::default(), &[(10, 1.0)]).rto(),
             Duration::from_millis(200)
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn back_off_doubles_up_to_the_maximum_until_the_next_sample() {
+    fn back_off_doubles_until_the_next_sample() {
         let mut jacobson = fed(free(), &[(100, 1.0)]);
         jacobson.on_timeout(Instant::ZERO);
         assert_eq!(jacobson.rto(), Duration::from_millis(600));
@@ -347,8 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn with_progress_an_answer_after_a_retransmission_ends_the_back_off_as_far_as_it_tells_of_the_round_trip()
-     {
+    fn answer_to_a_retransmission_limits_the_back_off() {
         let backed_off = |backoff_until| {
             let mut jacobson = fed(JacobsonSettings { backoff_until, ..free() }, &[(100, 1.0)]);
             (0..3).for_each(|_| jacobson.on_timeout(Instant::ZERO));
@@ -370,9 +369,9 @@ mod tests {
         assert_eq!(unknown.rto(), Duration::from_secs(1), "no less than at first");
     }
 
-    /// The round trip is longer than the timeout for good, so that nothing is answered before it is asked for again.
+    /// The round trip is longer than the timeout, so that each segment is retransmitted before its answer.
     #[test]
-    fn with_progress_the_timeout_still_gets_past_round_trips_that_have_become_longer() {
+    fn timeout_reaches_longer_round_trips_with_progress() {
         for round_trip in [450_u64, 1_000, 3_300, 20_000] {
             let settings = JacobsonSettings { backoff_until: BackoffUntil::Progress, ..free() };
             let mut jacobson = fed(settings, &[(100, 1.0)]);

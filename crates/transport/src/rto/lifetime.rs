@@ -1,10 +1,9 @@
-//! Timers that set the Interest lifetime: forwarders forget the Interest when the consumer asks again.
+//! Timers that set the Interest lifetime: forwarders drop the Interest when the consumer retransmits.
 //!
-//! Source: von Rotz, Anastasiades and Braun (2015), section 2: the lifetime `IL` is at once in the packet, and with
-//! it the time that forwarders remember the Interest, and the consumer's retransmission timer. All segments share one
-//! `IL`; a change affects what is asked for later. It is 4 s at first and at most, and at least 100 ms (`tcp`: 1 s).
-//! Round trips count from the first transmission of a segment. The baseline that never changes is
-//! [`constant`](super::Constant).
+//! Source: von Rotz, Anastasiades and Braun (2015), section 2. The lifetime `IL` is both in the packet, so that
+//! forwarders keep the Interest for that time, and the consumer's retransmission timer. All segments share one `IL`;
+//! a change affects later Interests. It is 4 s at first and at most, and at least 100 ms (`tcp`: 1 s). Round trips
+//! count from the first transmission of a segment. The constant baseline is [`constant`](super::Constant).
 //!
 //! Differences: none that all of them share.
 use super::smoothed::{Smoothed, seconds, within};
@@ -35,7 +34,7 @@ const DEFAULT: Duration = Duration::from_secs(4);
 /// The shortest lifetime of all but `tcp`.
 const LEAST: Duration = Duration::from_millis(100);
 
-/// A lifetime within its bounds.
+/// A lifetime within its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lifetime {
     init: Duration,
@@ -45,7 +44,7 @@ struct Lifetime {
 }
 
 impl Lifetime {
-    /// Takes `init`, `min` and `max` out of a spec; `min` is `least` unless given.
+    /// Reads `init`, `min` and `max` from a specification; the default of `min` is `least`.
     fn from_spec(spec: &mut Spec<'_>, least: Duration) -> Result<Self, SpecError> {
         let init = spec.duration("init", DEFAULT, SHORTEST)?;
         let min = spec.duration("min", least, SHORTEST)?;
@@ -65,35 +64,35 @@ impl Lifetime {
         writer.duration("init", self.init).duration("min", self.min).duration("max", self.max)
     }
 
-    /// It is so many seconds, or the bound that is nearest.
+    /// Sets the lifetime in seconds, within its limits.
     fn set(&mut self, value: f64) {
         let (min, max) = (self.min.as_secs_f64(), self.max.as_secs_f64());
         self.now = seconds(within(value, min, max)).clamp(self.min, self.max);
     }
 
-    /// It grows by a factor of 1 or more, up to its bound.
+    /// Multiplies the lifetime by a factor of 1 or more, up to its limit.
     fn stretch(&mut self, factor: f64) {
         let longer = seconds(self.now.as_secs_f64() * factor);
         self.now = longer.clamp(self.now, self.max);
     }
 
-    /// It is what it was at first, or longer where it is.
+    /// Resets the lifetime to the initial one, unless it is longer.
     fn restart(&mut self) {
         self.now = self.now.max(self.init);
     }
 }
 
-/// Takes the factor by which a lifetime grows at a timeout out of a spec.
+/// Reads the factor of a lifetime at a timeout from a specification.
 fn backoff(spec: &mut Spec<'_>) -> Result<f64, SpecError> {
     spec.number("backoff", 2.0, 1.0..=1e6, "a number of 1 or more")
 }
 
-/// Takes a factor out of a spec.
+/// Reads a factor from a specification.
 fn factor(spec: &mut Spec<'_>, key: &'static str, default: f64) -> Result<f64, SpecError> {
     spec.number(key, default, 0.0..=1e6, "a number from 0 to 1000000")
 }
 
-/// The round trip of a sample, in seconds.
+/// Round-trip time of a sample, in seconds.
 fn round_trip(sample: &RttSample) -> f64 {
     sample.rtt.as_secs_f64()
 }
@@ -109,25 +108,25 @@ mod tests {
     use crate::rto::{Answer, RtoEstimator};
     use crate::time::Instant;
 
-    /// A clean answer after so many milliseconds.
+    /// An answer after this many milliseconds, without timeouts.
     pub(super) fn answer(timer: &mut dyn RtoEstimator, millis: u64) {
         late_answer(timer, millis, 0);
     }
 
-    /// An answer after so many milliseconds and timeouts.
+    /// An answer after this many milliseconds and timeouts.
     pub(super) fn late_answer(timer: &mut dyn RtoEstimator, millis: u64, timeouts: u32) {
         let sample = RttSample::new(0, Duration::from_millis(millis));
         timer.on_answer(Instant::ZERO, &Answer { sample, timeouts });
     }
 
-    /// The timers of the paper; `per-source` is around one of them.
+    /// The timers of the paper; `per-source` wraps one of them.
     fn all() -> impl Iterator<Item = &'static str> {
         let sets = |name: &str| crate::rto::parse(name).expect("a timer").sets_lifetime();
         crate::rto::names().filter(move |name| *name != "per-source" && sets(name))
     }
 
     #[test]
-    fn every_lifetime_begins_at_four_seconds_and_never_exceeds_them() {
+    fn lifetimes_begin_at_four_seconds_the_maximum() {
         for text in all() {
             let mut timer = crate::rto::parse(text).expect("a timer");
             assert!(timer.sets_lifetime(), "{text}");
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_tcp_waits_a_second_where_round_trips_are_short() {
+    fn only_tcp_has_a_minimum_of_one_second() {
         for text in all() {
             let mut timer = crate::rto::parse(text).expect("a timer");
             (0..100).for_each(|_| answer(&mut *timer, 2));
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_icp_learns_from_what_was_asked_for_again() {
+    fn only_icp_samples_retransmitted_segments() {
         for text in all() {
             let mut timer = crate::rto::parse(text).expect("a timer");
             (0..100).for_each(|_| answer(&mut *timer, 500));
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_contradict_each_other_are_refused() {
+    fn contradictory_limits_are_an_error() {
         for text in ["tcp(max=500ms)", "wma(init=5s)", "icp(min=5s)", "timeest(max=86401s)"] {
             assert!(crate::rto::parse(text).is_err(), "{text}");
         }

@@ -4,8 +4,8 @@
 //! the timeout is the mean of theirs, weighted by how many answers came from each (`count`) or by how recent the last
 //! one is (`freshness`: exp(−age/τ)).
 //!
-//! Differences: Data that does not say who answered belongs to one provider of its own. Of more than 64 providers the
-//! one silent for longest is forgotten.
+//! Differences: Data without a provider identifier belongs to one provider of its own. Above 64 providers the one
+//! idle for longest is forgotten.
 use super::bounded::Bounded;
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
@@ -15,18 +15,18 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// Most providers that are remembered.
+/// Most providers remembered.
 const MOST: usize = 64;
-/// Who answered where nobody said it.
+/// Provider of answers without an identifier.
 const UNKNOWN: u64 = 0;
 
-/// What a provider's estimate counts.
+/// Weight of a provider's estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weight {
-    /// As many answers as it gave.
+    /// The number of its answers.
     #[default]
     Count,
-    /// The less the longer it is silent.
+    /// Decays with its idle time.
     Freshness,
 }
 
@@ -63,8 +63,8 @@ impl PerProvider {
         Ok(Self { weight, tau, gains, k, timing, providers: Bounded::new(MOST), mean: None })
     }
 
-    /// The mean over providers. The weights' ratios do not depend on when it is asked for, so it is made once for
-    /// each sample.
+    /// The mean over providers. The ratios of the weights do not depend on the time of the call, so it is computed
+    /// once for each sample.
     fn weigh(&self, now: Instant) -> Option<Smoothed> {
         let (mut srtt, mut rttvar, mut total) = (0.0, 0.0, 0.0);
         for provider in self.providers.values() {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_count_by_how_often_they_answer() {
+    fn providers_count_by_number_of_answers() {
         let mut per = estimator("per-provider(k=0)");
         for _ in 0..3 {
             feed(&mut per, 0, 1, 100);
@@ -162,20 +162,20 @@ mod tests {
     }
 
     #[test]
-    fn providers_count_by_how_recently_they_answered() {
+    fn providers_count_by_recency() {
         let mut per = estimator("per-provider(weight=freshness,tau=100ms,k=0)");
         feed(&mut per, 0, 1, 100);
         feed(&mut per, 100, 2, 20);
         let e = libm::exp(-1.0);
         let expected = (e * 0.1 + 0.02) / (e + 1.0);
         assert!((per.rto().as_secs_f64() - expected).abs() < 1e-9);
-        // Long after, only the last one counts; and a gap that makes all weights vanish is no number.
+        // Much later, only the last one counts; if all weights vanish, the mean is not a number.
         feed(&mut per, 100_000_000, 2, 20);
         assert_eq!(per.rto(), Duration::from_millis(20));
     }
 
     #[test]
-    fn invented_providers_take_no_more_room() {
+    fn number_of_providers_is_limited() {
         let mut per = estimator("per-provider");
         (0..100_000).for_each(|provider| feed(&mut per, provider, provider, 50));
         assert_eq!(per.providers.len(), MOST);

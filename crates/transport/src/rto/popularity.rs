@@ -1,8 +1,8 @@
-//! `popularity(k=5.2,trust=64)`: contents that are asked for alike are answered alike.
+//! `popularity(k=5.2,trust=64)`: contents of similar popularity have similar round trips.
 //!
-//! Source: our own, on the finding of Nikzad et al. 2022 that the right timeout depends on how popular a content is,
-//! because that decides how near it is cached. Three estimates: of all contents, of the *class* (contents below one
-//! prefix that were answered about as often: 0, 1, 2–3, 4–7, … times), and of the content itself. Each leans on the wider
+//! Source: the finding of Nikzad et al. 2022 that the right timeout depends on the popularity of a content, because
+//! that decides how near it is cached. There are three estimates: of all contents, of the *class* (contents below one
+//! prefix with a similar number of answers: 0, 1, 2–3, 4–7, …), and of the content itself. Each leans on the wider
 //! one until it has samples of its own: with `n` of them its share is λ = n / (n + trust).
 //!
 //! ```text
@@ -10,16 +10,16 @@
 //! RTO = SRTT + RTTVAR·(k + ln(SRTT/RTTVAR))
 //! ```
 //!
-//! How many deviations are added follows from what waiting costs. If round trips beyond the mean M fall off exponentially
-//! with the deviation D, a timeout after M + x·D is needless with a probability of about exp(−x); and a second of waiting
-//! for a lost packet costs in proportion to 1/M, as in the study's W. The sum of both is least at x = k + ln(M/D), where
-//! `k` says how much worse a needless timeout is. `relative=false` always adds `k`.
+//! The number of deviations follows from the cost of waiting. Suppose that round trips beyond the mean M fall off
+//! exponentially with the deviation D. A timeout after M + x·D is then spurious with a probability of about exp(−x).
+//! A second of waiting for a lost packet costs in proportion to 1/M, as in the study's W. The sum of both is least at
+//! x = k + ln(M/D), where `k` is the relative cost of a spurious timeout. `relative=false` always adds `k`.
 //!
 //! The first samples of an estimate count alike (gains of at least 1/n), then with gains of 1/40.
 //!
-//! Differences: how often a content was answered is kept for hashes, 4096 of them, and halved from time to time; of more
-//! than `contents` contents and 1024 classes the one unchanged for longest is forgotten. `contents=1` does without
-//! estimates of contents.
+//! Differences: the number of answers of a content is kept by hash, for 4096 hashes, and halved at intervals. Above
+//! `contents` contents and 1024 classes the one unchanged for longest is forgotten. `contents=1` disables estimates
+//! of contents.
 use super::bounded::Bounded;
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
@@ -30,13 +30,13 @@ use crate::time::{Duration, Instant};
 use std::fmt;
 
 const MOST_CLASSES: usize = 1024;
-/// Popularities: how many binary digits a count has, at most this.
+/// Most binary digits of a count.
 const RANKS: u32 = 12;
-/// Counts are kept for so many hashes.
+/// Number of counters, by hash.
 const COUNTS: usize = 4096;
-/// A deviation that is a smaller part of the mean counts as this one.
+/// Least deviation, as a part of the mean.
 const LEAST_DEVIATION: f64 = 1e-9;
-/// After so many samples counts are halved.
+/// Samples after which counts are halved.
 const HALVED_AFTER: u64 = 1 << 17;
 
 /// Estimates by class and content.
@@ -54,7 +54,7 @@ pub struct Popularity {
     counts: Counts,
 }
 
-/// An estimate, and how many samples made it.
+/// An estimate, and its number of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counted {
     samples: u64,
@@ -67,7 +67,7 @@ impl Counted {
         Smoothed::feed(&mut self.estimate, rtt, gains.at_least(self.samples));
     }
 
-    /// Itself, leaning on a `wider` one.
+    /// The estimate, leaning on a `wider` one.
     fn lean_on(&self, wider: Smoothed, trust: f64) -> Smoothed {
         let Some(estimate) = self.estimate else {
             return wider;
@@ -82,7 +82,7 @@ impl Counted {
     }
 }
 
-/// How often contents were answered.
+/// Numbers of answers by content.
 #[derive(Clone, Debug, PartialEq)]
 struct Counts {
     counts: Vec<u16>,
@@ -91,7 +91,7 @@ struct Counts {
 
 impl Counts {
     fn place(content: u64) -> usize {
-        // The finaliser of SplitMix64: neighbours must not share a place.
+        // The finaliser of SplitMix64, so that neighbours do not share a counter.
         let mixed = (content ^ content >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         (mixed ^ mixed >> 31) as usize % COUNTS
@@ -109,7 +109,7 @@ impl Counts {
         }
     }
 
-    /// 0 for a content never answered, 1 after the first answer, then one more with each doubling.
+    /// 0 for a content without answers, 1 after the first answer, then one more with each doubling.
     fn rank(&self, content: u64) -> u32 {
         let count = self.counts.get(Self::place(content)).copied().unwrap_or(0);
         (u16::BITS - count.leading_zeros()).min(RANKS)
@@ -165,7 +165,7 @@ impl Popularity {
         let Smoothed { srtt, rttvar } = estimate;
         let factor = match self.relative && rttvar > 0.0 {
             true => {
-                // Round trips that are all alike leave a deviation that no quotient can hold.
+                // Equal round trips leave a deviation too small for the quotient.
                 let ratio = srtt / rttvar.max(LEAST_DEVIATION * srtt);
                 (self.k + libm::log(ratio.max(f64::MIN_POSITIVE))).max(0.0)
             }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_that_is_always_near_has_a_short_timeout() {
+    fn near_content_has_a_short_timeout() {
         let mut popularity = estimator("popularity");
         for n in 0..2_000 {
             feed(&mut popularity, 1, 10);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_content_is_judged_by_its_class() {
+    fn unknown_content_uses_its_class() {
         let mut popularity = estimator("popularity(k=0,relative=false,trust=8,contents=1)");
         for content in 0..200 {
             feed(&mut popularity, content, 100);
@@ -278,12 +278,12 @@ mod tests {
         let mut popularity = estimator("popularity(k=0,relative=false,trust=1)");
         feed(&mut popularity, 1, 100);
         feed(&mut popularity, 2, 40);
-        // All: 70. Class of those answered once: nobody yet, for both were new when they came.
+        // All: 70. The class of contents with one answer has no samples: both were new when they came.
         assert!((rto_of(&popularity, 2) - (0.5 * 0.04 + 0.5 * 0.07)).abs() < 1e-9);
     }
 
     #[test]
-    fn the_more_round_trips_vary_beside_their_mean_the_fewer_deviations_are_added() {
+    fn varying_round_trips_add_fewer_deviations() {
         let factor = |spread: u64| {
             let mut popularity = estimator("popularity(k=4,contents=1,trust=1000000000)");
             (0..4_000).for_each(|n| feed(&mut popularity, 1, 100 + spread * (n % 2)));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_that_never_differ_have_a_timeout_just_above_them() {
+    fn constant_round_trips_have_a_close_timeout() {
         let mut popularity = estimator("popularity");
         (0..100_000).for_each(|_| feed(&mut popularity, 1, 10));
         let rto = rto_of(&popularity, 1);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn invented_contents_take_no_more_room() {
+    fn number_of_contents_is_limited() {
         let mut popularity = estimator("popularity(contents=100)");
         (0..10_000).for_each(|content| feed(&mut popularity, content, 50));
         assert_eq!(popularity.contents.len(), 100);

@@ -1,8 +1,8 @@
 //! `predictive(names=10,ttl=1s)`: the timeout for the node that is expected to answer.
 //!
-//! Source: Nikzad et al. 2022, section 5, after CCTCP. Interests announce the names that will be asked for next; nodes
-//! on the way record which of them they store, and when they passed the Interest on; Data brings the records back. From
-//! one answer the round trip to each node `r` on the way follows (equation 4),
+//! Source: Nikzad et al. 2022, section 5, after CCTCP. Interests announce the names of the next requests. Nodes on
+//! the path record which of them they store, and when they forwarded the Interest. Data carries the records back. One
+//! answer yields the round trip to each node `r` on the path (equation 4),
 //!
 //! ```text
 //! RTT(r) = (T_D − T_I) − (T_D(r) − T_I(r))
@@ -11,10 +11,10 @@
 //! and an announced content is expected of the nearest node that stores it. Its timeout is that of the node, as long as
 //! the prediction is younger than `ttl` [D]; else that of the origin of its class; else the initial one.
 //!
-//! Differences: which node is the origin is said by its record; Data without records is a sample for the node that
-//! answered, and that node then counts as the origin (behind plain forwarders all is one node's). Records whose time is
-//! not shorter than the round trip are wrong and left out. Of more than 256 nodes, 4096 predictions or 256 classes the
-//! one unchanged for longest is forgotten.
+//! Differences: the record of a node marks the origin. Data without records is a sample for the node that answered.
+//! That node then counts as the origin (behind plain forwarders all Data belongs to one node). Records whose time is
+//! not shorter than the round trip are wrong and left out. The numbers of nodes (256), predictions (4096) and
+//! classes (256) are limited: the one unchanged for longest is forgotten.
 use super::bounded::Bounded;
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
@@ -28,10 +28,10 @@ use std::fmt;
 const MOST_NODES: usize = 256;
 const MOST_PREDICTIONS: usize = 4096;
 const MOST_CLASSES: usize = 256;
-/// Who answered where nobody said it.
+/// Node of answers without an identifier.
 const UNKNOWN: u64 = 0;
 
-/// Estimates by node, and which node is expected to answer what.
+/// Estimates by node, and predictions of the answering node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictive {
     names: usize,
@@ -40,7 +40,7 @@ pub struct Predictive {
     k: f64,
     timing: Timing,
     nodes: Bounded<Option<Smoothed>>,
-    /// Content → the node that is expected to answer, and since when.
+    /// Content → the predicted node, and the time of the prediction.
     predictions: Bounded<(u64, Instant)>,
     /// Class of contents → its origin.
     origins: Bounded<u64>,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_is_expected_of_the_nearest_node_that_has_it() {
+    fn prediction_is_the_nearest_node_with_content() {
         let mut predictive = estimator("predictive");
         assert_eq!(rto_of(&predictive, 0, 7), Duration::from_secs(3));
         taught(&mut predictive);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_prediction_gives_way_to_the_origin() {
+    fn old_prediction_is_replaced_by_the_origin() {
         let mut predictive = estimator("predictive(ttl=500ms)");
         taught(&mut predictive);
         assert_eq!(rto_of(&predictive, 499, 7), MS(30));
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn without_records_all_is_one_nodes() {
+    fn data_without_records_belongs_to_one_node() {
         let mut predictive = estimator("predictive");
         predictive.on_sample(Instant::ZERO, &RttSample::new(0, MS(50)));
         assert_eq!(rto_of(&predictive, 0, 7), MS(150));
     }
 
     #[test]
-    fn records_that_cannot_be_true_are_left_out() {
+    fn impossible_records_are_ignored() {
         let mut predictive = estimator("predictive");
         taught(&mut predictive);
         let records = [record(1, 0, 100), record(2, 0, 5_000_000)];
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn invented_nodes_and_contents_take_no_more_room() {
+    fn number_of_nodes_and_contents_is_limited() {
         let mut predictive = estimator("predictive");
         for n in 0..20_000 {
             let records = [record(n, u16::MAX, 1)];

@@ -36,7 +36,7 @@ impl Reconsidered {
     }
 }
 
-/// Takes `alpha` and `beta` out of a spec.
+/// Reads `alpha` and `beta` from a specification.
 pub(super) fn gains(spec: &mut Spec<'_>, default: Gains) -> Result<Gains, SpecError> {
     let expected = "a number from 0 to 1, such as 1/8";
     Ok(Gains {
@@ -45,7 +45,7 @@ pub(super) fn gains(spec: &mut Spec<'_>, default: Gains) -> Result<Gains, SpecEr
     })
 }
 
-/// Takes `k` out of a spec.
+/// Reads `k` from a specification.
 pub(super) fn factor(spec: &mut Spec<'_>, default: f64) -> Result<f64, SpecError> {
     spec.number("k", default, 0.0..=1e6, "a number from 0 to 1000000")
 }
@@ -103,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_at_three_seconds_and_never_falls_below_its_floor() {
+    fn timeout_begins_at_three_seconds_above_the_floor() {
         assert_eq!(fed("reconsidered", []).rto(), Duration::from_secs(3));
         assert_eq!(fed("reconsidered", [2; 500]).rto(), Duration::from_millis(100));
     }
 
     #[test]
-    fn it_hardly_moves_with_one_sample() {
+    fn one_sample_changes_little() {
         // RTTVAR = 39/40·50 + 1/40·80 = 50.75; SRTT = 79/80·100 + 1/80·180 = 101.
         let rto = fed("reconsidered", [100, 180]).rto();
         assert_eq!(rto, Duration::from_micros(101_000 + 6 * 50_750));

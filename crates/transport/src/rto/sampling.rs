@@ -1,20 +1,20 @@
-//! Which round trips an estimator sees: `per-rtt`, `every` or `rfc7323`.
+//! Selection of the round-trip samples: `per-rtt`, `every` or `rfc7323`.
 //!
 //! Sources: S. Yang's consumer (2016), its designs #2 and #3; RFC 7323 appendix G, which takes every
 //! sample but divides the gains by the number of samples expected in one round trip.
 //!
-//! Differences: appendix G expects one sample for two segments, as TCP receivers acknowledge every
-//! other one. Here every Data is an answer of its own, yet the divisor stays in_flight / 2, rounded
-//! up, as the established consumers of named data have it.
+//! Differences: appendix G expects one sample for two segments, because TCP receivers acknowledge every other one.
+//! Here every Data is an answer of its own. The divisor is in_flight / 2, rounded up, nevertheless, as in established
+//! consumers of named data.
 use super::RttSample;
 use crate::time::Duration;
 use std::fmt;
 use std::str::FromStr;
 
-/// How often a sample is taken.
+/// Selection of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sampling {
-    /// One segment is timed at a time, therefore about one in each round trip.
+    /// One segment is timed at a time: about one in each round trip.
     PerRtt,
     /// Every segment that was transmitted once.
     Every,
@@ -34,7 +34,7 @@ impl fmt::Display for Sampling {
     }
 }
 
-/// The text is no way of sampling.
+/// The text is no selection of samples.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no way of sampling; there are: per-rtt, every, rfc7323")]
 pub struct UnknownSampling(String);
@@ -48,8 +48,8 @@ impl FromStr for Sampling {
     }
 }
 
-/// Decides which segments are samples. Its owner reports what becomes of the segments and never
-/// offers one that was transmitted more than once (Karn's algorithm).
+/// Selects the segments that are samples. Its owner reports the fate of the segments and never offers a retransmitted
+/// one (Karn's algorithm).
 #[derive(Clone, Debug)]
 pub struct Sampler {
     sampling: Sampling,
@@ -57,7 +57,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Samples in the way of `sampling`.
+    /// A sampler of this kind.
     pub fn new(sampling: Sampling) -> Self {
         Self { sampling, timed: None }
     }
@@ -67,15 +67,15 @@ impl Sampler {
         self.timed.get_or_insert(segment);
     }
 
-    /// `segment` timed out, was transmitted again or is no longer wanted: it will be no sample.
+    /// `segment` timed out, was retransmitted or is no longer requested: it is no sample.
     pub fn on_abandoned(&mut self, segment: u64) {
         if self.timed == Some(segment) {
             self.timed = None;
         }
     }
 
-    /// The Data of `segment` arrived after its only transmission, `in_flight` segments being
-    /// outstanding before (itself included): the sample, if it is to be one.
+    /// The Data of `segment` arrived after its only transmission; `in_flight` counts the segments before, this one
+    /// included. Returns the divisor if it is a sample.
     pub fn on_delivered(
         &mut self,
         segment: u64,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_segment_that_is_lost_gives_way_without_a_sample() {
+    fn lost_timed_segment_gives_no_sample() {
         let mut sampler = Sampler::new(Sampling::PerRtt);
         sampler.on_sent(0);
         sampler.on_sent(1);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_of_sampling_is_read_as_it_is_printed() {
+    fn printed_sampling_parses_to_itself() {
         for (_, sampling) in Sampling::WORDS {
             assert_eq!(sampling.to_string().parse(), Ok(sampling));
         }

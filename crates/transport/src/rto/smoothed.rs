@@ -1,4 +1,4 @@
-//! Smoothed round-trip time and mean deviation: what most estimators keep, once or several times.
+//! Smoothed round-trip time and mean deviation, the state of most estimators.
 //!
 //! Source: V. Jacobson (1988); RFC 6298 section 2, in the order of its 2.3: the deviation first, from the old
 //! mean.
@@ -13,7 +13,7 @@ pub(super) struct Smoothed {
     pub(super) rttvar: f64,
 }
 
-/// How fast both follow, 0 to 1.
+/// Gains of both, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gains {
     pub(super) alpha: f64,
@@ -24,13 +24,12 @@ impl Gains {
     pub(super) const STEADY: Self = Self { alpha: 1.0 / 8.0, beta: 1.0 / 4.0 };
     pub(super) const VERY_SLOW: Self = Self { alpha: 1.0 / 80.0, beta: 1.0 / 40.0 };
 
-    /// A fraction of them (RFC 7323, appendix G).
+    /// The gains divided (RFC 7323, appendix G).
     pub(super) fn divided(self, divisor: f64) -> Self {
         Self { alpha: self.alpha / divisor, beta: self.beta / divisor }
     }
 
-    /// The gains for the `n`-th sample (from 1) if all before are to count alike until the gains themselves are
-    /// larger.
+    /// The gains of the `n`-th sample (from 1): all samples count alike until the gains themselves are larger.
     pub(super) fn at_least(self, n: u64) -> Self {
         let even = 1.0 / n.max(1) as f64;
         Self { alpha: self.alpha.max(even), beta: self.beta.max(even) }
@@ -75,12 +74,12 @@ impl Smoothed {
     }
 }
 
-/// `value` brought into the range; what is not a number becomes the lower bound.
+/// `value` clamped to the range; NaN becomes the lower limit.
 pub(super) fn within(value: f64, least: f64, most: f64) -> f64 {
     value.max(least).min(most)
 }
 
-/// To the nearest nanosecond; what is too long becomes 584 years.
+/// Rounded to nanoseconds; the maximum is 584 years.
 pub(super) fn seconds(value: f64) -> Duration {
     Duration::from_nanos((value * 1e9 + 0.5) as u64)
 }

@@ -1,4 +1,4 @@
-//! What the estimators of Nikzad et al. share: the timeout before the first sample, bounds, back-off.
+//! Common parts of the estimators of Nikzad et al.: the timeout before the first sample, limits, back-off.
 //!
 //! Source: Nikzad et al. 2022, section 3: 3 s at first, 64 s at most; a timeout doubles with each retransmission *of
 //! that Interest*, never in the shared estimate, so that a first timeout is always the estimate itself.
@@ -10,9 +10,9 @@ use super::{Question, SHORTEST};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Duration;
 
-/// Longest bound of a timeout.
+/// Longest maximum of a timeout.
 pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
-/// The shared factor grows no further (ndnSIM).
+/// Largest shared factor (ndnSIM).
 const LARGEST_SHARED: f64 = 64.0;
 
 /// Settings and the shared factor.
@@ -30,7 +30,7 @@ pub(super) struct Timing {
 /// The shortest timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Floor {
-    /// This.
+    /// A constant.
     Fixed(Duration),
     /// The mean of all samples so far, once there are enough.
     Adaptive(Mean),
@@ -44,7 +44,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// Until there are so many samples, the mean is no floor [D].
+    /// Number of samples from which on the mean is a floor [D].
     const ENOUGH: u64 = 20;
 
     fn add(&mut self, rtt: f64) {
@@ -58,7 +58,7 @@ impl Mean {
 }
 
 impl Timing {
-    /// The paper's, with this floor.
+    /// The timing of the paper, with this floor.
     pub(super) fn with_floor(floor: Floor) -> Self {
         let (init, max) = (Duration::from_secs(3), Duration::from_secs(64));
         Self { init, floor, max, backoff: 2.0, global_backoff: false, shared: 1.0 }
@@ -69,7 +69,7 @@ impl Timing {
         Self::with_floor(Floor::Fixed(Duration::ZERO))
     }
 
-    /// Takes `init`, `min`, `max`, `backoff` and `global-backoff` out of a spec.
+    /// Reads `init`, `min`, `max`, `backoff` and `global-backoff` from a specification.
     pub(super) fn from_spec(spec: &mut Spec<'_>, default: Self) -> Result<Self, SpecError> {
         let timing = Self {
             init: spec.duration("init", default.init, SHORTEST)?,
@@ -107,7 +107,7 @@ impl Timing {
         writer.value("global-backoff", self.global_backoff)
     }
 
-    /// A sample came.
+    /// Records a sample.
     pub(super) fn on_sample(&mut self, rtt: f64) {
         self.shared = 1.0;
         if let Floor::Adaptive(mean) = &mut self.floor {
@@ -115,7 +115,7 @@ impl Timing {
         }
     }
 
-    /// A loss event was accepted.
+    /// Records an accepted loss event.
     pub(super) fn on_timeout(&mut self) {
         if self.global_backoff {
             self.shared = (self.shared * self.backoff).min(LARGEST_SHARED);
@@ -127,7 +127,7 @@ impl Timing {
         self.bounded(self.raw(estimate) * self.shared)
     }
 
-    /// The same for one Interest.
+    /// Timeout of one Interest for an estimate in seconds.
     pub(super) fn timeout_for(&self, estimate: Option<f64>, question: &Question) -> Duration {
         let raw = self.raw(estimate) * self.shared;
         if self.global_backoff {
@@ -136,7 +136,7 @@ impl Timing {
         self.bounded(backed_off(raw, self.backoff, question.retransmissions, self.max))
     }
 
-    /// The estimate in seconds, within its bounds.
+    /// The estimate in seconds, within its limits.
     fn raw(&self, estimate: Option<f64>) -> f64 {
         let least = match self.floor {
             Floor::Fixed(min) => min.as_secs_f64(),
@@ -146,7 +146,7 @@ impl Timing {
         within(estimate, least, self.max.as_secs_f64())
     }
 
-    /// Rounding must not lead out of the bounds.
+    /// Rounding must not exceed the limits.
     fn bounded(&self, value: f64) -> Duration {
         let least = match self.floor {
             Floor::Fixed(min) => min.max(SHORTEST),
@@ -156,14 +156,14 @@ impl Timing {
     }
 }
 
-/// `seconds` lengthened by `factor` so many times, at most `max`. An estimate of nothing grows, too: from the shortest
+/// `seconds` multiplied by `factor` `times` times, at most `max`. A zero estimate grows, too: from the shortest
 /// timeout on.
 pub(super) fn backed_off(seconds: f64, factor: f64, times: u32, max: Duration) -> f64 {
     if times == 0 {
         return seconds;
     }
     let seconds = seconds.max(SHORTEST.as_secs_f64());
-    // What is beyond all numbers is infinite, and so at most `max`.
+    // An overflow is infinite, and so at most `max`.
     (seconds * libm::pow(factor, f64::from(times))).min(max.as_secs_f64())
 }
 
@@ -195,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_of_nothing_backs_off_as_well() {
+    fn zero_estimate_backs_off() {
         let of = |times| Timing::free().timeout_for(Some(0.0), &after(times));
         assert_eq!((of(0), of(1), of(10)), (SHORTEST, 2 * SHORTEST, 1024 * SHORTEST));
     }
 
     #[test]
-    fn a_shared_back_off_is_reset_by_a_sample() {
+    fn shared_back_off_is_reset_by_a_sample() {
         let mut timing = Timing { global_backoff: true, ..Timing::free() };
         (0..10).for_each(|_| timing.on_timeout());
         assert_eq!(timing.timeout_for(Some(0.5), &after(4)), Duration::from_secs(32));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adaptive_floor_is_the_mean_of_many_samples() {
+    fn adaptive_floor_is_the_mean_of_samples() {
         let mut timing = Timing::with_floor(Floor::Adaptive(Mean::default()));
         for n in 1..20 {
             timing.on_sample(if n % 2 == 0 { 0.08 } else { 0.12 });

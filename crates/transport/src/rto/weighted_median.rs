@@ -1,4 +1,4 @@
-//! `weighted-median(window=32,decay=0.1,k=5)`: what is usual, however far the exceptions lie.
+//! `weighted-median(window=32,decay=0.1,k=5)`: a robust mean, insensitive to outliers.
 //!
 //! Source: the future work of Nikzad et al. 2022, section 6: recursive linear filters are poor on impulsive round-trip
 //! times. Over a window of samples with weights (1−λ)^age, `M` is the weighted median and `D` the weighted median of
@@ -15,7 +15,7 @@ use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Makes the median distance of normal samples their standard deviation.
+/// Factor from the median distance of normal samples to their standard deviation.
 const NORMAL: f64 = 1.4826;
 const LONGEST_WINDOW: usize = 256;
 
@@ -28,7 +28,7 @@ pub struct WeightedMedian {
     window: usize,
     /// Seconds, the latest first.
     samples: VecDeque<f64>,
-    /// Weights by age.
+    /// Weights, the latest first.
     weights: Vec<f64>,
     /// Median, and median distance.
     medians: Option<(f64, f64)>,
@@ -66,7 +66,7 @@ impl WeightedMedian {
     }
 }
 
-/// The least value below or at which half of the weight lies.
+/// The least value at or below which half of the weight lies.
 fn weighted_median(pairs: &mut [(f64, f64)]) -> f64 {
     pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let half = pairs.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
@@ -142,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn what_came_last_weighs_most() {
+    fn latest_sample_weighs_most() {
         // Weights 1, 1/2, 1/4, 1/8, the latest first: the latest alone is more than half of them.
         let median = fed("weighted-median(decay=0.5,window=4,k=0,min=0ms)", &[9, 9, 9, 7]);
         assert_eq!(median.rto(), Duration::from_millis(7));
     }
 
     #[test]
-    fn the_window_is_as_long_as_it_says() {
+    fn window_has_the_configured_length() {
         let median = fed("weighted-median(decay=0,window=3,k=0,min=0ms)", &[1, 1, 1, 1, 8, 8]);
         assert_eq!((median.rto(), median.samples.len()), (Duration::from_millis(8), 3));
     }

@@ -1,8 +1,8 @@
-//! Version numbers that were used for content that is no longer open.
+//! Version numbers used for content that is no longer open.
 //!
-//! A version must mean one content. The table remembers, of versions that have left the shelf, which
-//! state of the content each stood for: the same state is served under the same number again, and
-//! another state never is. The table holds [`LIMIT`] versions (0.4 MB) and forgets the oldest first.
+//! A version identifies one content. The table records the state of the content for each version that has left the
+//! shelf. An equal state is served under the same number again, and another state never is. The table holds [`LIMIT`]
+//! versions (0.4 MB) and forgets the oldest first.
 use super::source::Identity;
 use recoup_packet::name::Name;
 use recoup_packet::signature::sha256;
@@ -15,21 +15,21 @@ const LIMIT: usize = 4_096;
 #[derive(Clone, Copy, Debug)]
 struct Used {
     path: [u8; 32],
-    /// What the library called it.
+    /// The version that the library assigned.
     offered: Option<u64>,
     version: Option<u64>,
     /// `None` if the content changed while it was served.
     identity: Option<Identity>,
 }
 
-/// The version numbers that were used, oldest first.
+/// The used version numbers, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     used: VecDeque<Used>,
 }
 
 impl Numbers {
-    /// Remembers a version; `identity` is `None` if its content is gone for good.
+    /// Records a version; `identity` is `None` if its content is gone for good.
     pub(super) fn remember(
         &mut self,
         path: &Name,
@@ -45,7 +45,7 @@ impl Numbers {
         self.used.push_back(Used { path, offered, version, identity });
     }
 
-    /// The number that this state of the content had, if it had one.
+    /// The number of this state of the content, if it was served before.
     pub(super) fn again(
         &self,
         path: &Name,
@@ -59,7 +59,7 @@ impl Numbers {
         self.used.iter().find(same).map(|used| used.version)
     }
 
-    /// Whether a number is taken.
+    /// Whether a number was used.
     pub(super) fn is_used(&self, path: &Name, version: Option<u64>) -> bool {
         let path = sha256(path.value());
         self.used.iter().any(|used| used.path == path && used.version == version)

@@ -1,4 +1,4 @@
-//! An object that is open, and the packets cut from it.
+//! An open object, and its packets.
 use super::outbox::Answer;
 use super::packet::{Origin, Packet};
 use super::renewal::State;
@@ -19,61 +19,61 @@ use std::sync::Arc;
 /// One version of one object.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// Its number: no two objects of a shelf ever have the same.
+    /// Number of the object, unique on its shelf.
     pub(super) id: u64,
     pub(super) path: Name,
     /// The name that segment numbers follow.
     pub(super) name: Name,
     /// The version in that name.
     pub(super) version: Option<u64>,
-    /// The version that the library gave it.
+    /// The version that the library assigned.
     pub(super) offered: Option<u64>,
     pub(super) source: Box<dyn Source>,
-    /// The state of the content that its source is of.
+    /// State of the content of its source.
     pub(super) identity: Identity,
-    /// Octets of the source.
-    pub(super) octets: u64,
+    /// Bytes of the source.
+    pub(super) bytes: u64,
     pub(super) signatures: Signatures,
-    /// Octets of content in every segment but the last.
+    /// Bytes of content in every segment but the last.
     segment_bytes: u64,
-    /// Number of its last segment.
+    /// Number of the last segment.
     pub(super) last: u64,
-    /// What its segments are like where they have no octets.
+    /// Shape of segments in described form.
     template: Option<Arc<Template>>,
     pub(super) mtime_ns: Option<u64>,
     mode: Option<u64>,
     answered: Option<(Instant, Data)>,
-    /// When the library last offered it.
+    /// Time at which the library last offered it.
     pub(super) opened: Instant,
-    /// When it was last used, by the clock of its shelf.
+    /// Time of the last use, by the clock of its shelf.
     pub(super) used: u64,
     pub(super) state: State,
-    /// The library offers other content under its version; its own content is still there.
+    /// The library offers other content under its version; its own content still exists.
     pub(super) is_past: bool,
-    /// When it was last compared with another source.
+    /// Time of the last comparison with another source.
     pub(super) stepped: Option<Instant>,
 }
 
-/// Octets of content in a segment of so many octets called `name`: as many as are wanted, or as a packet has room for beside
-/// such a name; `None` if that is none.
-fn segment_bytes(config: &ServeConfig, name: &Name, octets: u64) -> Option<u64> {
+/// Bytes of content in a segment called `name`, of an object of `bytes` bytes: the configured number, or as many as
+/// fit a packet with such a name. `None` if none fits.
+fn segment_bytes(config: &ServeConfig, name: &Name, bytes: u64) -> Option<u64> {
     let wanted = config.segment_bytes as u64;
-    let longest = wanted.min(octets) as usize;
-    let most_octets = |segment| {
+    let longest = wanted.min(bytes) as usize;
+    let max_bytes = |segment| {
         let component = config.convention.segment(segment);
         let name = name.append(component);
         let builder = DataBuilder::new(&name).freshness(config.freshness);
         builder.final_block(component).max_len(longest, config.signer.as_ref())
     };
-    if most_octets(octets.saturating_sub(1) / wanted) <= MAX_PACKET_SIZE {
+    if max_bytes(bytes.saturating_sub(1) / wanted) <= MAX_PACKET_SIZE {
         return Some(wanted);
     }
-    let excess = most_octets(u64::MAX) - MAX_PACKET_SIZE;
-    (longest as u64).checked_sub(excess as u64).filter(|octets| *octets > 0)
+    let excess = max_bytes(u64::MAX) - MAX_PACKET_SIZE;
+    (longest as u64).checked_sub(excess as u64).filter(|bytes| *bytes > 0)
 }
 
 impl Object {
-    /// `None` if its name leaves no room for content in a packet.
+    /// `None` if its name leaves no space for content in a packet.
     pub(super) fn new(
         context: &Context<'_>,
         id: u64,
@@ -89,12 +89,12 @@ impl Object {
         if let Some(version) = version {
             name = name.append(config.convention.version(version));
         }
-        let octets = opened.source.len();
+        let bytes = opened.source.len();
         let segment_bytes = match config.form {
-            Form::Encoded => segment_bytes(config, &name, octets)?,
+            Form::Encoded => segment_bytes(config, &name, bytes)?,
             Form::Described(_) => config.segment_bytes as u64,
         };
-        let last = octets.saturating_sub(1) / segment_bytes;
+        let last = bytes.saturating_sub(1) / segment_bytes;
         let final_block = Some(config.convention.segment(last));
         let template = match config.form {
             Form::Encoded => None,
@@ -111,7 +111,7 @@ impl Object {
             offered: opened.version,
             identity: opened.source.identity(),
             source: opened.source,
-            octets,
+            bytes,
             signatures: Signatures::new(last.saturating_add(1), config.signer.max_signature_len()),
             segment_bytes,
             last,
@@ -127,27 +127,27 @@ impl Object {
         })
     }
 
-    /// It is what the library offers, as far as is known.
+    /// Whether the library offers this object, as far as is known.
     pub(super) fn is_latest(&self) -> bool {
         !self.is_past && !matches!(self.state, State::Ended)
     }
 
-    /// The object of the least rank leaves the shelf first.
+    /// The object with the least rank leaves the shelf first.
     pub(super) fn eviction_rank(&self) -> (bool, u64) {
         (!matches!(self.state, State::Ended), self.used)
     }
 
-    /// Whether what was opened is its content in the same state.
+    /// Whether a source has the content of this object, in the same state.
     pub(super) fn is_of(&self, opened: &Opened) -> bool {
-        self.octets == opened.source.len() && self.identity == opened.source.identity()
+        self.bytes == opened.source.len() && self.identity == opened.source.identity()
     }
 
-    /// The state that its version stands for after it has left the shelf.
+    /// The state that its version identifies after it has left the shelf.
     pub(super) fn lasting_identity(&self) -> Option<Identity> {
         matches!(self.state, State::Serving).then_some(self.identity)
     }
 
-    /// Whether everything read so far is of one content. If not, it is to be compared.
+    /// Whether all bytes read so far are of one content. If not, the object has to be compared.
     pub(super) fn check(&mut self, now: Instant) -> bool {
         let is_unchanged = self.source.check(now).is_ok();
         if !is_unchanged {
@@ -160,7 +160,7 @@ impl Object {
         self.signatures.insert(segment, signature);
     }
 
-    /// The number of the segment whose name `name` is, if the object can have such a segment.
+    /// The segment number in `name`, if the object can have such a segment.
     pub(super) fn segment_named(&self, config: &ServeConfig, name: &Name) -> Option<u64> {
         if name.len() != self.name.len() + 1 || matches!(self.state, State::Ended) {
             return None;
@@ -171,10 +171,10 @@ impl Object {
     /// Offset and length of a segment's content, in bytes.
     pub(super) fn span(&self, segment: u64) -> (u64, usize) {
         let offset = segment.saturating_mul(self.segment_bytes);
-        (offset, self.octets.saturating_sub(offset).min(self.segment_bytes) as usize)
+        (offset, self.bytes.saturating_sub(offset).min(self.segment_bytes) as usize)
     }
 
-    /// Cuts segment `segment`, or `None` if it lies beyond the last one. Its `name` is made if it is not given.
+    /// Encodes segment `segment`, or `None` beyond the last one. Its `name` is built if it is not given.
     pub(super) fn segment(
         &mut self,
         context: &mut Context<'_>,
@@ -194,8 +194,8 @@ impl Object {
             let described = template.describe(name, span.1).ok();
             return Ok(described.map(|data| served(None, Packet::Whole(data), span.1)));
         }
-        let (source, pool) = (self.source.as_mut(), context.outbox.room(span.1));
-        let unsigned = lay_out(config, now, &name, self.last, span, source, pool)?;
+        let (source, pool) = (self.source.as_mut(), context.outbox.buffer(span.1));
+        let unsigned = encode_segment(config, now, &name, self.last, span, source, pool)?;
         let packet = match self.signatures.get(segment) {
             Some(kept) => Packet::Whole(unsigned.finish(kept)),
             None => Packet::Unsigned(unsigned, Some(Origin { object: self.id, segment })),
@@ -223,8 +223,8 @@ impl Object {
             for segment in batch.filter(|segment| self.signatures.get(*segment).is_none()) {
                 let name = self.name.append(config.convention.segment(segment));
                 let span = self.span(segment);
-                let (source, pool) = (self.source.as_mut(), context.outbox.room(span.1));
-                let packet = lay_out(config, now, &name, self.last, span, source, pool)?;
+                let (source, pool) = (self.source.as_mut(), context.outbox.buffer(span.1));
+                let packet = encode_segment(config, now, &name, self.last, span, source, pool)?;
                 unsigned.push((segment, packet));
             }
             let portions: Vec<&[u8]> = unsigned.iter().map(|(_, it)| it.signed_portion()).collect();
@@ -265,7 +265,7 @@ impl Object {
         let content = Metadata {
             final_block: Some(self.last),
             segment_size: Some(self.segment_bytes),
-            size: Some(self.octets),
+            size: Some(self.bytes),
             mode: self.mode,
             mtime_ns: self.mtime_ns,
             ..Metadata::new(self.name.clone())
@@ -286,7 +286,7 @@ impl Object {
 const MANIFEST_BATCH: usize = 32;
 
 /// The packet of the segment called `name`, whose content is `span` (offset and length) of `source`.
-pub(super) fn lay_out(
+pub(super) fn encode_segment(
     config: &ServeConfig,
     now: Instant,
     name: &Name,
@@ -301,7 +301,7 @@ pub(super) fn lay_out(
     builder.lay_out(pool, length, fill, config.signer.as_ref())
 }
 
-/// A segment as it goes out; of `object`, if its source was read.
+/// A segment as an answer; of `object`, if its source was read.
 fn served(object: Option<u64>, packet: Packet, content_bytes: usize) -> Answer {
     let signed = packet.signed_portion().is_some();
     let event = Event::Served { content_bytes: content_bytes as u32, signed };

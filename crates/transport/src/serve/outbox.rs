@@ -1,4 +1,4 @@
-//! Packets on their way out of a producer, in the order of the questions: checked, then signed together.
+//! Outgoing packets of a producer, in the order of the Interests: checked, then signed together.
 use super::packet::Packet;
 use super::shelf::Shelf;
 use super::waiting::Pending;
@@ -8,23 +8,23 @@ use bytes::BytesMut;
 use recoup_packet::signature::Signer;
 use std::collections::VecDeque;
 
-/// Octets asked from the allocator at a time for outgoing packets.
+/// Bytes of one allocation for outgoing packets.
 const POOL_BYTES: usize = 256 * 1024;
 
-/// Octets of a segment that are not its content: more than names in use need.
+/// Bytes of a segment beside its content: more than names in use need.
 const OVERHEAD_BYTES: usize = 1_024;
 
-/// Content of an object, as it answers an Interest.
+/// An answer with content of an object.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// Number of the object whose source was read.
     pub(super) object: Option<u64>,
     pub(super) packet: Packet,
-    /// Reported when the packet leaves.
+    /// The event reported when the packet is sent.
     pub(super) event: Event,
 }
 
-/// Outputs that are ready, and those that wait for a check of their source or for a signature.
+/// Outputs that are ready, and drafts that need a check of their source or a signature.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     pool: BytesMut,
@@ -34,11 +34,11 @@ pub(super) struct Outbox {
     ready: VecDeque<AppOutput>,
 }
 
-/// What is put out once the batch is complete.
+/// An output of the current batch.
 #[derive(Debug)]
 enum Draft {
     Report(Event),
-    Refusal(Packet, ReturnPath),
+    Nack(Packet, ReturnPath),
     Answer(Answer, Pending),
 }
 
@@ -46,25 +46,25 @@ impl Draft {
     fn packet(&self) -> Option<&Packet> {
         match self {
             Self::Report(_) => None,
-            Self::Refusal(packet, _) => Some(packet),
+            Self::Nack(packet, _) => Some(packet),
             Self::Answer(answer, _) => Some(&answer.packet),
         }
     }
 }
 
 impl Outbox {
-    /// Nothing is ready.
+    /// Whether no output is ready.
     pub(super) fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
 
-    /// The next output that is ready.
+    /// The next output.
     pub(super) fn take(&mut self) -> Option<AppOutput> {
         self.ready.pop_front()
     }
 
-    /// An empty buffer with room for a packet with so many octets of content.
-    pub(super) fn room(&mut self, content_bytes: usize) -> &mut BytesMut {
+    /// An empty buffer for a packet with this many bytes of content.
+    pub(super) fn buffer(&mut self, content_bytes: usize) -> &mut BytesMut {
         if self.pool.capacity() < content_bytes + OVERHEAD_BYTES {
             self.pool.reserve(POOL_BYTES);
         }
@@ -79,8 +79,8 @@ impl Outbox {
         }
     }
 
-    pub(super) fn refuse(&mut self, packet: Packet, path: ReturnPath) {
-        self.drafts.push(Draft::Refusal(packet, path));
+    pub(super) fn nack(&mut self, packet: Packet, path: ReturnPath) {
+        self.drafts.push(Draft::Nack(packet, path));
     }
 
     pub(super) fn answer(&mut self, answer: Answer, pending: Pending) {
@@ -104,7 +104,7 @@ impl Outbox {
         std::mem::take(&mut self.touched).into_iter()
     }
 
-    /// Takes the packets of these objects back. Returns their Interests.
+    /// Withdraws the packets of these objects. Returns their Interests.
     pub(super) fn withdraw(&mut self, objects: &[u64]) -> Vec<Pending> {
         let mut withdrawn = Vec::new();
         let drafts = std::mem::take(&mut self.drafts);
@@ -122,7 +122,7 @@ impl Outbox {
         withdrawn
     }
 
-    /// Signs what was laid out, and everything is ready; the signatures of segments are kept on the shelf.
+    /// Signs all drafts and makes them ready; the shelf keeps the signatures of segments.
     pub(super) fn complete(&mut self, signer: &dyn Signer, shelf: &mut Shelf) {
         if self.drafts.is_empty() {
             return;
@@ -136,7 +136,7 @@ impl Outbox {
                     self.ready.push_back(report(event));
                     continue;
                 }
-                Draft::Refusal(packet, path) => (packet, path),
+                Draft::Nack(packet, path) => (packet, path),
                 Draft::Answer(answer, pending) => {
                     self.ready.push_back(report(answer.event));
                     (answer.packet, pending.path)

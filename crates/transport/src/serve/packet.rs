@@ -1,17 +1,17 @@
-//! Packets on their way out.
+//! Packets of a producer before they are sent.
 use recoup_packet::data::{Data, Unsigned};
 
-/// An answer.
+/// A packet of an answer.
 #[derive(Debug)]
 pub(super) enum Packet {
-    /// It is complete.
+    /// A complete packet.
     Whole(Data),
-    /// It is still to be signed, and where it is a segment, its signature is to be kept.
+    /// A packet to be signed; for a segment, its origin, so that the signature is kept.
     Unsigned(Unsigned, Option<Origin>),
 }
 
 impl Packet {
-    /// The octets to sign, if there are any.
+    /// The bytes to sign, if any.
     pub(super) fn signed_portion(&self) -> Option<&[u8]> {
         match self {
             Self::Whole(_) => None,
@@ -20,7 +20,7 @@ impl Packet {
     }
 }
 
-/// Where a segment is from.
+/// Object and segment of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     /// Number of the object on the shelf.

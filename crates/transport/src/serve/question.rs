@@ -1,27 +1,27 @@
-//! What an Interest asks a producer for.
+//! Interests as a producer classifies them.
 use super::ServeConfig;
 use recoup_packet::interest::Interest;
 use recoup_packet::manifest;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::typ;
 
-/// A question; a path is what stands between the prefix and the version.
+/// A classified Interest; a path is the part between the prefix and the version.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// For the latest version.
+    /// The metadata of the latest version.
     Metadata { path: Name },
-    /// For one segment, of the version that it names or of an object without versions.
+    /// One segment, of the given version or of an object without versions.
     Segment { path: Name, version: Option<u64>, segment: u64 },
     /// For the digests of segments.
     Manifest { path: Name, version: Option<u64>, number: u64 },
     /// For anything of the latest version.
     Latest { path: Name },
-    /// For anything of this version.
+    /// Any segment of this version.
     Version { path: Name, version: u64 },
 }
 
 impl Question {
-    /// Reads the name of an Interest from its end.
+    /// Classifies the name of an Interest from its end.
     pub(super) fn read(config: &ServeConfig, interest: &Interest) -> Option<Self> {
         let name = &interest.name;
         if !config.prefix.is_prefix_of(name) {
@@ -60,7 +60,7 @@ impl Question {
     }
 }
 
-/// The Interest for the Data whose full name an Interest ends with; `None` if it says no digest.
+/// The Interest without the implicit digest at its end; `None` if it has none.
 pub(super) fn without_digest(interest: &Interest) -> Option<Interest> {
     let last = interest.name.last()?;
     let has_digest = u64::from(last.typ()) == typ::IMPLICIT_SHA256_DIGEST;

@@ -1,20 +1,18 @@
-//! Whether a version goes on although its source changed.
+//! Decision whether a version continues although its source changed.
 //!
-//! The time of change of a file also moves when its permissions or links change, and a copy that
-//! takes its place has another identity and perhaps the same content. So a version whose source
-//! changed is compared with the source that took its place:
+//! The change time of a file also moves when its permissions or links change. A copy that replaces a file has another
+//! identity and perhaps the same content. A version whose source changed is therefore compared with the new source:
 //!
-//! - Version, time and length must be the same.
-//! - Each segment that was served is laid out from the new source and signed. Its signature must be
-//!   the kept one; signatures cover content and name, and a signer repeats them.
+//! - Version, time and length must be equal.
+//! - Each segment served before is encoded from the new source and signed. Its signature must equal the kept one;
+//!   signatures cover content and name, and a signer is deterministic.
 //!
-//! If all are the same, every segment that ever left is one of the new content, and the version means
-//! the new content from then on. If a signature was forgotten (more than 65,536 segments were served)
-//! or differs, the version does not go on.
+//! If all are equal, every segment sent so far is one of the new content, and the version identifies the new content
+//! from then on. If a signature was forgotten (more than 65,536 segments were served) or differs, the version ends.
 //!
 //! At most [`STEP`] segments are compared at an instant, while Interests for the object wait.
 use super::Opened;
-use super::object::{Object, lay_out};
+use super::object::{Object, encode_segment};
 use super::source::{Identity, Source, SourceError};
 use super::{Context, Missing};
 use crate::event::Event;
@@ -25,23 +23,23 @@ const STEP: usize = 128;
 /// Time between two steps.
 pub(super) const PACE: Duration = Duration::from_millis(1);
 
-/// Whether an object is answered for.
+/// Whether an object answers Interests.
 #[derive(Debug)]
 pub(super) enum State {
-    /// Its content is there, as far as is known.
+    /// The content exists, as far as is known.
     Serving,
-    /// Its content may have changed: it is compared with the content that took its place.
+    /// The content may have changed: it is compared with the new content.
     Comparing {
-        /// The source to compare with, once it is open.
+        /// The new source, once it is open.
         renewal: Option<Renewal>,
-        /// Its own source changed; otherwise the library only offers other content.
+        /// The object's own source changed; otherwise the library only offers other content.
         has_changed: bool,
     },
-    /// Its content is gone: it is answered no more.
+    /// The content is gone: the object no longer answers.
     Ended,
 }
 
-/// A source that may take the place of another.
+/// A source that may replace another.
 #[derive(Debug)]
 pub(super) struct Renewal {
     source: Box<dyn Source>,
@@ -50,7 +48,7 @@ pub(super) struct Renewal {
     next: usize,
 }
 
-/// How far a comparison came.
+/// Progress of a comparison.
 enum Step {
     Same,
     Unfinished,
@@ -58,7 +56,7 @@ enum Step {
 }
 
 impl Object {
-    /// Its source is not what it was.
+    /// Records a change of the source.
     pub(super) fn mark_changed(&mut self) {
         match self.state {
             State::Serving => self.state = State::Comparing { renewal: None, has_changed: true },
@@ -67,18 +65,17 @@ impl Object {
         }
     }
 
-    /// The library offers other content under its version.
+    /// Begins a comparison: the library offers other content under its version.
     pub(super) fn compare_with(&mut self, opened: Opened) {
         if matches!(self.state, State::Serving) {
             self.state = State::Comparing { renewal: self.renewal(opened), has_changed: false };
         }
     }
 
-    /// Decides whether the object is answered for; goes on with a comparison.
+    /// Decides whether the object answers; continues a comparison.
     ///
     /// # Errors
-    /// [`Missing::Unknown`] if the object is answered no more, [`Missing::Until`] if that is not
-    /// decided yet.
+    /// [`Missing::Unknown`] if the object no longer answers, [`Missing::Until`] if the decision is pending.
     pub(super) fn decide(&mut self, context: &mut Context<'_>) -> Result<(), Missing> {
         let State::Comparing { renewal, .. } = &mut self.state else {
             let is_ended = matches!(self.state, State::Ended);
@@ -111,7 +108,7 @@ impl Object {
         }
     }
 
-    /// The version has ended: it is answered no more.
+    /// Ends the version: it no longer answers.
     pub(super) fn end(&mut self, context: &mut Context<'_>) -> Missing {
         if !matches!(self.state, State::Ended) {
             self.state = State::Ended;
@@ -127,7 +124,7 @@ impl Object {
         Err(until)
     }
 
-    /// The content differs, or that it does not differ cannot be shown.
+    /// The content differs, or its equality cannot be shown.
     fn stop_comparing(&mut self, context: &mut Context<'_>) -> Result<(), Missing> {
         let has_changed = matches!(self.state, State::Comparing { has_changed: true, .. });
         if has_changed || self.source.check(context.now).is_err() {
@@ -138,13 +135,13 @@ impl Object {
         Ok(())
     }
 
-    /// What was opened, if it may be the same content in another state.
+    /// A comparison with the opened source, if it may have the same content in another state.
     fn renewal(&self, opened: Opened) -> Option<Renewal> {
         let identity = opened.source.identity();
         let may_be_same = !self.is_past
             && opened.version == self.offered
             && opened.mtime_ns == self.mtime_ns
-            && opened.source.len() == self.octets
+            && opened.source.len() == self.bytes
             && identity != self.identity
             && self.signatures.are_complete();
         may_be_same.then_some(Renewal { source: opened.source, identity, next: 0 })
@@ -161,8 +158,8 @@ impl Object {
             let name = self.name.append(config.convention.segment(segment));
             let span = self.span(segment);
             let source = renewal.source.as_mut();
-            let pool = context.outbox.room(span.1);
-            unsigned.push(lay_out(config, now, &name, self.last, span, source, pool)?);
+            let pool = context.outbox.buffer(span.1);
+            unsigned.push(encode_segment(config, now, &name, self.last, span, source, pool)?);
             kept.push(signature);
             next = slot + 1;
         }
@@ -177,7 +174,7 @@ impl Object {
     }
 }
 
-/// When to try again what cannot be decided now.
+/// Time of the next attempt at a pending decision.
 pub(super) fn later(now: Instant) -> Missing {
     Missing::Until(now + PACE)
 }

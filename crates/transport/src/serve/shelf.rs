@@ -1,13 +1,13 @@
-//! The objects that are open, a bounded number of them.
+//! The open objects, a limited number of them.
 use super::number::Numbers;
 use super::object::Object;
 use super::packet::Origin;
 use super::{BATCH, Context, Missing, Opened, ServeConfig};
 use recoup_packet::name::Name;
 
-/// Most versions open at a time.
+/// Most open versions.
 const PLACES: usize = 64;
-/// How long the latest version stays the latest without asking the library again.
+/// Time between two queries of the library for the latest version.
 const RECHECK: std::time::Duration = std::time::Duration::from_millis(100);
 
 // The check of a batch must find each object that the batch has read.
@@ -17,9 +17,9 @@ const _: () = assert!(BATCH <= PLACES);
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     objects: Vec<Object>,
-    /// Versions that are no longer among the objects.
+    /// Versions that have left the shelf.
     numbers: Numbers,
-    /// Place of the object that was asked for last by the name of a segment.
+    /// Index of the object whose segment was requested last.
     recent: usize,
     clock: u64,
     opened: u64,
@@ -35,7 +35,7 @@ impl Shelf {
         self.objects.get_mut(place)
     }
 
-    /// The open object that has a segment of this name, if its number is not too large, and that number.
+    /// The open object of a segment name, and the segment's number, if it is in range.
     pub(super) fn named(&mut self, config: &ServeConfig, name: &Name) -> Option<(u64, u64)> {
         let asked = |object: &Object| object.segment_named(config, name);
         let (place, segment) = match self.objects.get(self.recent).and_then(asked) {
@@ -56,14 +56,14 @@ impl Shelf {
         self.touch(place)
     }
 
-    /// Keeps the signature of a segment for the next time, unless its object is gone.
+    /// Keeps the signature of a segment, unless its object is gone.
     pub(super) fn keep_signature(&mut self, origin: Origin, signature: &[u8]) {
         if let Some(object) = self.object(origin.object) {
             object.keep_signature(origin.segment, signature);
         }
     }
 
-    /// The latest version of the object at `path`, opened if need be.
+    /// The latest version of the object at `path`, opened if necessary.
     pub(super) fn latest(
         &mut self,
         context: &mut Context<'_>,
@@ -81,7 +81,7 @@ impl Shelf {
         self.touch(place).ok_or(Missing::Unknown)
     }
 
-    /// Marks an object as used now; returns its number.
+    /// Marks an object as used; returns its number.
     fn touch(&mut self, place: usize) -> Option<u64> {
         self.clock += 1;
         let object = self.objects.get_mut(place)?;
@@ -89,7 +89,7 @@ impl Shelf {
         Some(object.id)
     }
 
-    /// Whether an object is the latest version still, if that can be decided now.
+    /// Whether an object is still the latest version, if that can be decided now.
     fn goes_on(&mut self, context: &mut Context<'_>, place: usize) -> Result<bool, Missing> {
         let object = self.objects.get_mut(place).ok_or(Missing::Unknown)?;
         object.check(context.now);
@@ -99,7 +99,7 @@ impl Shelf {
         }
     }
 
-    /// Asks the library for the latest version and returns the place of its object.
+    /// Queries the library for the latest version and returns the index of its object.
     fn open(&mut self, context: &mut Context<'_>, path: &Name) -> Result<usize, Missing> {
         let opened = context.library.open(path).ok_or(Missing::Unknown)?;
         let is_offered = |object: &Object| {
@@ -110,7 +110,7 @@ impl Shelf {
         };
         if let Some(object) = self.objects.get_mut(place) {
             object.opened = context.now;
-            // A fixed number keeps its first content, as long as that is there.
+            // A fixed number keeps its first content while that exists.
             if !object.is_of(&opened) && context.library.may_renumber() {
                 object.compare_with(opened);
             }
@@ -122,7 +122,7 @@ impl Shelf {
         self.put(context, path, opened).ok_or(Missing::Unknown)
     }
 
-    /// Puts a new object on the shelf, in the place of one that has ended or was used least recently.
+    /// Adds a new object, in place of one that has ended or was used least recently.
     fn put(&mut self, context: &Context<'_>, path: &Name, opened: Opened) -> Option<usize> {
         let again = self.previous_number(path, &opened);
         let version = again.or_else(|| self.free_number(context, path, opened.version))?;
@@ -146,13 +146,13 @@ impl Shelf {
         objects.any(|object| object.version == version && object.path == *path)
     }
 
-    /// The number that what was opened had when it was on the shelf before.
+    /// The number of this content when it was on the shelf before.
     fn previous_number(&self, path: &Name, opened: &Opened) -> Option<Option<u64>> {
         let again = self.numbers.again(path, opened.version, opened.source.identity());
         again.filter(|version| !self.is_open(path, *version))
     }
 
-    /// The first number from `offered` on that no content had; `None` if it may only be `offered`.
+    /// The first unused number from `offered` on; `None` if only `offered` is allowed.
     fn free_number(
         &self,
         context: &Context<'_>,

@@ -1,9 +1,8 @@
-//! The bounded table of signatures made so far.
+//! Limited table of signatures.
 //!
-//! Direct-mapped: segment `n` lives in slot `n mod SLOTS`, and a later segment that falls on the same
-//! slot takes its place. A signature that is not there is made again, so forgetting costs time, never
-//! correctness; that one was forgotten is remembered, because then the table no longer vouches for all
-//! that was served.
+//! The table is direct-mapped: segment `n` is in slot `n mod SLOTS`, and a later segment of that slot replaces it. A
+//! missing signature is made again, so forgetting costs time, never correctness. The table records that one was
+//! forgotten, because it then no longer covers all served segments.
 
 /// Longest signature kept, in bytes: DigestSha256 and HMAC need 32, Ed25519 64, ECDSA P-256 72.
 const LONGEST: usize = 72;
@@ -11,15 +10,15 @@ const LONGEST: usize = 72;
 /// Signatures of one version of one object.
 #[derive(Debug)]
 pub(super) struct Signatures {
-    /// Of each slot the quotient of the segment there and [`Self::SLOTS`].
+    /// For each slot the quotient of its segment and [`Self::SLOTS`].
     rounds: Vec<u32>,
-    /// Of each slot the length of the signature, 0 if there is none, and then the signature.
+    /// For each slot the length of the signature, 0 without one, and then the signature.
     rows: Vec<u8>,
     /// Bytes of a row.
     row_bytes: usize,
-    /// Slots that the object's segments can fall on.
+    /// Slots that the object's segments can have.
     slots: usize,
-    /// A signature was not kept, or gave way to another segment's.
+    /// A signature was not kept, or was replaced.
     forgot: bool,
 }
 
@@ -27,14 +26,14 @@ impl Signatures {
     /// Most signatures kept for one object: 2.4 MB of digests, 5.0 MB of the longest signatures.
     const SLOTS: u64 = 1 << 16;
 
-    /// An empty table for an object of so many segments and a signer whose signatures have at most so many bytes.
+    /// An empty table for an object of this many segments and signatures of at most this many bytes.
     pub(super) fn new(segments: u64, max_signature_len: usize) -> Self {
         let row_bytes = 1 + max_signature_len.min(LONGEST);
         let slots = segments.min(Self::SLOTS) as usize;
         Self { rounds: Vec::new(), rows: Vec::new(), row_bytes, slots, forgot: false }
     }
 
-    /// Of the object, segments were signed before that are not here.
+    /// Records that segments were signed before that are not here.
     pub(super) fn mark_incomplete(&mut self) {
         self.forgot = true;
     }
@@ -48,7 +47,7 @@ impl Signatures {
         self.kept(slot)
     }
 
-    /// Keeps the signature of `segment`, unless it is longer than any that is worth keeping.
+    /// Keeps the signature of `segment`, unless it is too long.
     pub(super) fn insert(&mut self, segment: u64, signature: &[u8]) {
         let place = place(segment).filter(|(slot, _)| *slot < self.slots && self.fits(signature));
         let Some((slot, round)) = place else {
@@ -56,7 +55,7 @@ impl Signatures {
             return;
         };
         if self.rounds.is_empty() {
-            // Zeroed pages of the system: they take no memory until they are written to.
+            // Zeroed pages of the system: they take no memory before they are written to.
             self.rounds = vec![0; self.slots];
             self.rows = vec![0; self.slots * self.row_bytes];
         }
@@ -78,7 +77,7 @@ impl Signatures {
         rest.get(..usize::from(len)).filter(|signature| !signature.is_empty())
     }
 
-    /// Whether the signature of each segment that was ever signed is here.
+    /// Whether the table has the signature of each segment ever signed.
     pub(super) fn are_complete(&self) -> bool {
         !self.forgot
     }
@@ -93,7 +92,7 @@ impl Signatures {
     }
 }
 
-/// The slot of a segment, and how many segments fell on it before. Segments from 2^48 on have no place.
+/// Slot and quotient of a segment. Segments from 2^48 on have none.
 fn place(segment: u64) -> Option<(usize, u32)> {
     let round = u32::try_from(segment / Signatures::SLOTS).ok()?;
     Some(((segment % Signatures::SLOTS) as usize, round))
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_comes_back_until_its_slot_is_needed() {
+    fn signature_is_kept_until_its_slot_is_replaced() {
         let mut signatures = Signatures::new(u64::MAX, LONGEST);
         signatures.insert(7, &[1, 2, 3]);
         assert_eq!(signatures.get(7), Some(&[1, 2, 3][..]));
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn digest_takes_no_more_room_than_its_length() {
+    fn digest_takes_its_length_only() {
         let mut signatures = Signatures::new(1_000, 32);
         (0..1_000).for_each(|segment| signatures.insert(segment, &[segment as u8; 32]));
         assert!(

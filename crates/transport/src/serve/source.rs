@@ -1,21 +1,21 @@
-//! Content that is served, as the producer loop reads it.
+//! Interface to served content.
 use crate::time::Instant;
 use recoup_packet::name::Name;
 use std::fmt;
 
-/// Why a source cannot be read.
+/// Reason why a source cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// It is not what it was when it was opened.
+    /// The source has changed since it was opened.
     #[error("it changed while it was served")]
     Changed,
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("it can no longer be read")]
     Unreadable,
-    /// It changed so recently that another change could go unnoticed.
+    /// The source changed so recently that another change could go unnoticed.
     #[error("it changed a moment ago")]
     Unsettled {
-        /// When reading is worth another attempt.
+        /// Time of the next useful attempt.
         until: Instant,
     },
 }
@@ -27,22 +27,22 @@ pub struct Identity(pub [u64; 4]);
 
 /// Content of one version of one object.
 pub trait Source: fmt::Debug {
-    /// Its length in octets; never changes.
+    /// Length in bytes; constant.
     fn len(&self) -> u64;
 
-    /// There is no content.
+    /// Whether the content is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Fills `into` with the content from `offset` on. The bytes may leave the producer only after
-    /// the next [`check`](Self::check).
+    /// Fills `into` with the content from `offset` on. The bytes may be sent only after the next
+    /// [`check`](Self::check).
     ///
     /// # Errors
     /// [`SourceError`]; the content of `into` is undefined then.
     fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError>;
 
-    /// Whether all bytes that were read so far are of one content. Called once for each batch.
+    /// Checks that all bytes read so far are of one content. Called once for each batch.
     ///
     /// # Errors
     /// [`SourceError::Changed`], [`SourceError::Unreadable`].
@@ -50,23 +50,23 @@ pub trait Source: fmt::Debug {
         Ok(())
     }
 
-    /// The state of the content when the source was opened. A source whose content is decided by
-    /// path, version and length needs none.
+    /// State of the content when the source was opened. A source whose content is determined by path, version and
+    /// length needs none.
     fn identity(&self) -> Identity {
         Identity::default()
     }
 }
 
-/// Zeros: content of which only the length matters.
+/// Zeros: content of a given length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zeros {
-    /// Its length in octets.
-    pub octets: u64,
+    /// Length in bytes.
+    pub bytes: u64,
 }
 
 impl Source for Zeros {
     fn len(&self) -> u64 {
-        self.octets
+        self.bytes
     }
 
     fn read_at(&mut self, _: Instant, _: u64, into: &mut [u8]) -> Result<(), SourceError> {
@@ -75,14 +75,14 @@ impl Source for Zeros {
     }
 }
 
-/// An object that was opened.
+/// An opened object.
 #[derive(Debug)]
 pub struct Opened {
     /// Its content.
     pub source: Box<dyn Source>,
-    /// Its version, or `None` where objects have no versions.
+    /// Version, or `None` where objects have no versions.
     pub version: Option<u64>,
-    /// What stands between the object's path and its version, such as `32=ls` for a listing.
+    /// Components between the object's path and its version, such as `32=ls` for a listing.
     pub suffix: Option<Name>,
     /// Time of its last change, in nanoseconds since 1970, for the metadata.
     pub mtime_ns: Option<u64>,
@@ -90,13 +90,13 @@ pub struct Opened {
     pub mode: Option<u64>,
 }
 
-/// What there is to serve. A path is what follows the prefix: empty for a single file.
+/// The served objects. A path is the part of a name after the prefix: empty for a single file.
 pub trait Library: fmt::Debug {
     /// Opens the latest version of the object at `path`, or `None` if there is no such object.
     fn open(&mut self, path: &Name) -> Option<Opened>;
 
-    /// Whether a later number may stand for a version whose number was used for other content.
-    /// Where it may not, the new content is not served.
+    /// Whether a higher number may replace a version number that was used for other content. If not, the new content
+    /// is not served.
     fn may_renumber(&self) -> bool {
         false
     }

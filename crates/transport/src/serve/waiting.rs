@@ -1,7 +1,7 @@
 //! Interests that wait until a source can be read.
 //!
-//! A bounded number waits, each no longer than its lifetime and [`LONGEST_WAIT`]: later the answer
-//! would find no pending Interest.
+//! Their number is limited. Each waits no longer than its lifetime and [`LONGEST_WAIT`], because a later answer finds
+//! no pending Interest.
 use crate::application::ReturnPath;
 use crate::time::{Duration, Instant};
 use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
@@ -13,12 +13,12 @@ const LIMIT: usize = 1_024;
 /// Longest time that an Interest waits.
 const LONGEST_WAIT: Duration = DEFAULT_LIFETIME;
 
-/// An Interest that is to be answered.
+/// An Interest to be answered.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     pub(super) interest: Arc<Interest>,
     pub(super) path: ReturnPath,
-    /// Set when it first waits.
+    /// End of the wait, set when it begins.
     expires: Option<Instant>,
 }
 
@@ -28,14 +28,14 @@ impl Pending {
     }
 }
 
-/// The Interests that wait, and until when.
+/// The waiting Interests, and the time of their next attempt.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     entries: VecDeque<(Instant, Pending)>,
 }
 
 impl Waiting {
-    /// Keeps an Interest until `until`, at least for a moment; `false` if there is no room.
+    /// Adds an Interest to be retried at `until`; `false` if the limit is reached.
     pub(super) fn push(&mut self, now: Instant, until: Instant, mut pending: Pending) -> bool {
         if self.entries.len() >= LIMIT {
             return false;
@@ -46,8 +46,7 @@ impl Waiting {
         true
     }
 
-    /// Moves the Interests whose time has come to `questions`, in the order of their coming, and
-    /// forgets those that have expired.
+    /// Moves the Interests that are due to `questions`, in order of arrival, and drops those that have expired.
     pub(super) fn release(&mut self, now: Instant, questions: &mut VecDeque<Pending>) {
         for _ in 0..self.entries.len() {
             let Some((until, pending)) = self.entries.pop_front() else {
@@ -61,7 +60,7 @@ impl Waiting {
         }
     }
 
-    /// When the first of them is to be tried again.
+    /// Time of the next attempt.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.entries.iter().map(|(until, _)| *until).min()
     }

@@ -1,10 +1,10 @@
-//! Curves as text: one picture for each, and below it the numbers. What is drawn is compared with what is
-//! committed, so a change to an algorithm shows as a change to its picture.
+//! Curves as text: one picture for each, and its numbers below. The text is compared with a committed file, so a
+//! change to an algorithm shows as a change to its picture.
 use std::fmt::Write as _;
 
 const HEIGHT: usize = 12;
 
-/// Draws `values`, so many decimals in the numbers below.
+/// Draws `values`, with this many decimals in the numbers below.
 pub(crate) fn draw(out: &mut String, values: &[f64], decimals: usize) {
     let most = values.iter().copied().fold(1.0, f64::max);
     for row in (0..HEIGHT).rev() {
@@ -20,7 +20,7 @@ pub(crate) fn draw(out: &mut String, values: &[f64], decimals: usize) {
     out.push('\n');
 }
 
-/// What stands in one row for a value of `share` of the highest.
+/// Character of one row for a value of `share` of the highest.
 fn mark(share: f64, row: usize) -> char {
     let halves = (share * HEIGHT as f64 - row as f64) * 2.0;
     if halves >= 1.5 {
@@ -32,8 +32,8 @@ fn mark(share: f64, row: usize) -> char {
     }
 }
 
-/// Compares what was `drawn` with what is `committed` as tests/`file`; with `RECOUP_REWRITE` set, takes
-/// it for that.
+/// Compares the text `drawn` with `committed`, the content of tests/`file`; with `RECOUP_REWRITE` set, replaces the
+/// file.
 #[allow(clippy::disallowed_methods, reason = "a test driver reads its own switch")]
 pub(crate) fn compare(drawn: &str, committed: &str, file: &str) {
     if std::env::var_os("RECOUP_REWRITE").is_some() {

@@ -1,5 +1,5 @@
-//! Timers that want to hear of nodes on the way: what fetches announce, and what they learn from records.
-use crate::world::{Answer, Answers, World, config, file, honest, name, segment_of};
+//! Timers with records of nodes on the path: announcements of fetches, and predictions from records.
+use crate::harness::{Answer, Answers, Harness, config, file, honest, name, segment_of};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::anticipation::Record;
 use recoup_transport::event::Event;
@@ -15,32 +15,32 @@ fn predicting(names: usize) -> FetchConfig {
 }
 
 #[test]
-fn the_segments_that_come_next_are_announced_up_to_the_end() {
+fn next_segments_are_announced_up_to_the_end() {
     let file = file(500);
-    let mut world = World::new(FetchConfig { last: Some(4), ..predicting(3) });
-    assert_eq!(world.run(honest(&file)), Ok(()));
-    assert_eq!(world.bytes(), file);
+    let mut harness = Harness::new(FetchConfig { last: Some(4), ..predicting(3) });
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert_eq!(harness.bytes(), file);
     let segment = |number: &u64| name(&format!("/a/file/v=7/seg={number}"));
     let announced: Vec<_> = [(0, vec![1, 2, 3]), (1, vec![2, 3, 4]), (2, vec![3, 4]), (3, vec![4])]
         .map(|(asked, next)| (segment(&asked), next.iter().map(segment).collect()))
         .into();
-    assert_eq!(world.announced, announced);
+    assert_eq!(harness.announced, announced);
 }
 
 #[test]
 fn other_timers_announce_nothing() {
     let file = file(500);
-    let mut world = World::new(config("/a/file/v=7"));
-    assert_eq!(world.run(honest(&file)), Ok(()));
-    assert!(world.announced.is_empty());
+    let mut harness = Harness::new(config("/a/file/v=7"));
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert!(harness.announced.is_empty());
 }
 
 #[test]
-fn what_a_node_on_the_way_keeps_is_expected_of_it() {
+fn stored_segment_is_predicted_from_its_node() {
     let file = file(500);
     let honest = honest(&file);
-    let mut world = World::new(FetchConfig { last: Some(4), ..predicting(3) });
-    // The first answer comes from afar; a node a millisecond away has segment 1, not 2.
+    let mut harness = Harness::new(FetchConfig { last: Some(4), ..predicting(3) });
+    // The first answer comes from a far node; a node a millisecond away has segment 1, not 2.
     let answers = |interest: &Interest| -> Answers {
         let answers = honest(interest).into_iter();
         let recorded = |(delay, answer): (Duration, Answer)| match answer {
@@ -54,13 +54,13 @@ fn what_a_node_on_the_way_keeps_is_expected_of_it() {
         };
         answers.map(recorded).collect()
     };
-    assert_eq!(world.run(answers), Ok(()));
+    assert_eq!(harness.run(answers), Ok(()));
     let timeout = |wanted: u64| {
-        let sent = world.events.iter().find_map(|(_, event)| match event {
+        let sent = harness.events.iter().find_map(|(_, event)| match event {
             Event::Sent { segment, transmissions: 1, rto } if *segment == wanted => Some(*rto),
             _ => None,
         });
-        Duration::from(sent.expect("it was asked for"))
+        Duration::from(sent.expect("it was requested"))
     };
     assert_eq!(timeout(0), Duration::from_secs(1), "nothing is known");
     assert!(timeout(1) < Duration::from_millis(10), "{:?}", timeout(1));
@@ -70,9 +70,9 @@ fn what_a_node_on_the_way_keeps_is_expected_of_it() {
 #[test]
 fn announcements_end_where_numbers_do() {
     let first = u64::MAX - 2;
-    let mut world = World::new(FetchConfig { first, retries: Some(0), ..predicting(5) });
-    assert!(world.run(|_: &Interest| Answers::new()).is_err());
+    let mut harness = Harness::new(FetchConfig { first, retries: Some(0), ..predicting(5) });
+    assert!(harness.run(|_: &Interest| Answers::new()).is_err());
     let segment = |number: u64| name(&format!("/a/file/v=7/seg={number}"));
     let next = [u64::MAX - 1, u64::MAX].map(segment).to_vec();
-    assert_eq!(world.announced, [(segment(first), next)]);
+    assert_eq!(harness.announced, [(segment(first), next)]);
 }

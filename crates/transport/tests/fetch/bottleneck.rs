@@ -1,7 +1,7 @@
-//! The designs of S. Yang's study (2016) behind a model of its bottleneck: three hops of 10 ms, the
-//! middle one at 5 Mbit/s with room for 32 packets, those on its way included.
+//! The designs of S. Yang's study (2016) with a model of its bottleneck: three hops of 10 ms, the middle one at 5
+//! Mbit/s with a queue of 32 packets, those in transmission included.
+use crate::harness::{Answer, Harness, name, segment_of};
 use crate::paper::paper;
-use crate::world::{Answer, World, name, segment_of};
 use recoup_packet::data::{ContentType, Data, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
@@ -14,14 +14,14 @@ use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 
 const SEGMENTS: u64 = 10_240;
-const PACKET_OCTETS: usize = 1_448;
+const PACKET_BYTES: usize = 1_448;
 
-/// One hop: delay, then rate, then a processing time of 0.3 ms in the mean; first in, first out.
+/// One hop: delay, rate, and a mean processing time of 0.3 ms; first in, first out.
 struct Hop {
     rate: f64,
     limit: usize,
     rng: Rng,
-    /// When what is inside leaves.
+    /// Departure times of the packets inside.
     inside: VecDeque<Instant>,
     arrived: Instant,
 }
@@ -31,8 +31,8 @@ impl Hop {
         Self { rate, limit, rng, inside: VecDeque::new(), arrived: Instant::ZERO }
     }
 
-    /// When a packet of `octets` that enters at `at` is at the other end, unless it finds no room.
-    fn pass(&mut self, at: Instant, octets: usize) -> Option<Instant> {
+    /// Arrival time at the other end of a packet of `bytes` that enters at `at`, unless the queue is full.
+    fn pass(&mut self, at: Instant, bytes: usize) -> Option<Instant> {
         while self.inside.front().is_some_and(|left| *left <= at) {
             self.inside.pop_front();
         }
@@ -41,7 +41,7 @@ impl Hop {
         }
         let ready = at + Duration::from_millis(10);
         let begun = self.inside.back().map_or(ready, |left| ready.max(*left));
-        let left = begun + Duration::from_secs_f64(octets as f64 * 8.0 / self.rate);
+        let left = begun + Duration::from_secs_f64(bytes as f64 * 8.0 / self.rate);
         self.inside.push_back(left);
         let pause = -0.0003 * libm::log(1.0 - self.rng.unit_f64());
         self.arrived = self.arrived.max(left + Duration::from_secs_f64(pause));
@@ -49,7 +49,7 @@ impl Hop {
     }
 }
 
-/// The way there and the way back.
+/// The forward and the return direction.
 struct Line(Vec<Hop>);
 
 impl Line {
@@ -65,34 +65,34 @@ impl Line {
     fn round_trip(&mut self, at: Instant) -> Option<Instant> {
         let (there, back) = self.0.split_at_mut(3);
         let asked = there.iter_mut().try_fold(at, |at, hop| hop.pass(at, 60))?;
-        back.iter_mut().try_fold(asked, |at, hop| hop.pass(at, PACKET_OCTETS))
+        back.iter_mut().try_fold(asked, |at, hop| hop.pass(at, PACKET_BYTES))
     }
 }
 
 fn describe(interest: &Interest) -> Data {
     let last = Some(Convention::Typed.segment(SEGMENTS - 1));
-    let shape = SignatureShape::Total { packet_bytes: PACKET_OCTETS };
+    let shape = SignatureShape::Total { packet_bytes: PACKET_BYTES };
     let template = Template::new(ContentType::Blob, Duration::ZERO, last, shape);
     template.describe(interest.name.clone(), 1_024).expect("a packet")
 }
 
 fn run(window: &str, timer: &str, sampling: Sampling, seed: u64) -> Summary {
     let config = paper(window, timer, sampling);
-    let mut world = World::new(FetchConfig {
+    let mut harness = Harness::new(FetchConfig {
         name: name("/a/file/v=7"),
         verifier: Box::new(NoVerifier),
         delivery: Delivery::Unordered,
         ..config
     });
     let mut line = Line::new(seed);
-    let result = world.run_timed(|now, interest| {
+    let result = harness.run_timed(|now, interest| {
         assert!(segment_of(interest).is_some_and(|segment| segment < SEGMENTS + 400));
         let arrived = line.round_trip(now);
         arrived.map(|at| (at.since(now), Answer::Data(describe(interest)))).into_iter().collect()
     });
     assert_eq!(result, Ok(()));
-    assert_eq!(world.summary.segments, SEGMENTS);
-    world.summary
+    assert_eq!(harness.summary.segments, SEGMENTS);
+    harness.summary
 }
 
 /// Mean time in seconds and mean loss rate in percent of three runs.
@@ -106,7 +106,7 @@ fn mean(window: &str, timer: &str, sampling: Sampling) -> (f64, f64) {
 }
 
 #[test]
-fn the_fewer_reactions_and_samples_in_a_round_trip_the_sooner_it_is_over() {
+fn fewer_reactions_per_round_trip_are_faster() {
     let eager = mean("yang2016(conservative=off)", "yang2016", Sampling::Every);
     let every = mean("yang2016", "yang2016", Sampling::Every);
     let timed = mean("yang2016", "yang2016", Sampling::PerRtt);

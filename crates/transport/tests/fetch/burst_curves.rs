@@ -1,21 +1,21 @@
-//! The window around bursts of 1 to 4 losses, one every 1.5 s, drawn as text and compared with
-//! `burst_curves.txt` (Udugama et al., 2013, Fig. 6): with TCP's repair it is inflated for a round trip for
-//! each loss, with the selective one for one round trip. To accept a change, run the test with `RECOUP_REWRITE=1`.
+//! The window around bursts of 1 to 4 losses, one every 1.5 s, drawn as text and compared with `burst_curves.txt`
+//! (Udugama et al., 2013, Fig. 6). With TCP's repair it is inflated for a round trip for each loss, with the
+//! selective one for one round trip. To accept a change, run the test with `RECOUP_REWRITE=1`.
 use crate::draw;
+use crate::harness::Harness;
 use crate::order::{config, path_of, udugama};
-use crate::world::World;
 use recoup_transport::event::Event;
 use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
 use std::fmt::Write as _;
 
 const COMMITTED: &str = include_str!("../burst_curves.txt");
-/// A value of the window is drawn for each such time.
+/// Interval of the drawn values.
 const EVERY: Duration = Duration::from_millis(50);
 const APART: Duration = Duration::from_millis(1_500);
 const COLUMNS: u32 = 150;
 
-fn run(flavour: &str, version: &str) -> World {
+fn run(flavour: &str, version: &str) -> Harness {
     let (mut bursts, mut left) = (0, 0);
     path_of(8_000, config(&udugama(flavour), version), &mut |now, _, times| {
         if times == 1 && bursts < 4 && now >= Instant::ZERO + APART * (bursts + 1) {
@@ -29,9 +29,9 @@ fn run(flavour: &str, version: &str) -> World {
 }
 
 /// The widest window in each interval.
-fn windows(world: &World) -> Vec<f64> {
+fn windows(harness: &Harness) -> Vec<f64> {
     let (mut windows, mut current) = (Vec::new(), 1.0);
-    let mut changes = world.events.iter().filter_map(|(at, event)| match event {
+    let mut changes = harness.events.iter().filter_map(|(at, event)| match event {
         Event::Window { window, .. } => Some((*at, *window)),
         _ => None,
     });
@@ -52,20 +52,20 @@ fn the_curves_around_bursts_are_those_committed() {
     let mut drawn = String::new();
     for flavour in ["newreno", "cubic"] {
         for version in ["simple2", "smart"] {
-            let world = run(flavour, version);
+            let harness = run(flavour, version);
             writeln!(drawn, "{flavour}, {version}: bursts of 1, 2, 3, 4 losses, every {EVERY:?}\n")
                 .expect("a string has room");
-            draw::draw(&mut drawn, &windows(&world), 1);
+            draw::draw(&mut drawn, &windows(&harness), 1);
         }
     }
     draw::compare(&drawn, COMMITTED, "burst_curves.txt");
 }
 
-/// How many times wider than before it the window was in each recovery.
-fn peaks(world: &World) -> Vec<f64> {
+/// Ratio of the maximum window to the window before, for each recovery.
+fn peaks(harness: &Harness) -> Vec<f64> {
     let (mut peaks, mut window, mut before) = (Vec::new(), 1.0, None);
     let mut peak: f64 = 0.0;
-    for (_, event) in &world.events {
+    for (_, event) in &harness.events {
         match event {
             Event::Reduced { .. } => (before, peak) = (Some(window), 0.0),
             Event::Window { window: new, .. } => (window, peak) = (*new, peak.max(*new)),
@@ -79,7 +79,7 @@ fn peaks(world: &World) -> Vec<f64> {
 }
 
 #[test]
-fn the_peak_grows_with_the_burst_where_one_hole_is_repaired_after_the_other() {
+fn sequential_repair_has_higher_peaks() {
     for flavour in ["newreno", "cubic"] {
         let (tcp, smart) = (peaks(&run(flavour, "simple2")), peaks(&run(flavour, "smart")));
         let all = format!("{flavour}: {tcp:?}, {smart:?}");

@@ -1,6 +1,6 @@
-//! Which version is fetched, and how it is found out.
-use crate::world::{
-    Answer, Answers, DELAY, SEGMENT, World, config, cut, file, forged, honest, last, metadata_of,
+//! Discovery of versions.
+use crate::harness::{
+    Answer, Answers, DELAY, Harness, SEGMENT, config, cut, file, forged, honest, last, metadata_of,
     name, segment_of,
 };
 use recoup_packet::data::{Data, DataBuilder};
@@ -15,13 +15,13 @@ use recoup_transport::time::{Duration, Instant};
 
 #[test]
 fn a_file_arrives_whole_through_metadata() {
-    for octets in [0, 1, SEGMENT, SEGMENT + 1, 40 * SEGMENT, 4_321] {
-        let file = file(octets);
-        let mut world = World::new(config("/a/file"));
-        assert_eq!(world.run(honest(&file)), Ok(()));
-        assert_eq!(world.bytes(), file);
-        assert_eq!(world.resolved, Some(name("/a/file/v=7")));
-        assert_eq!(world.summary.retransmissions, 0);
+    for bytes in [0, 1, SEGMENT, SEGMENT + 1, 40 * SEGMENT, 4_321] {
+        let file = file(bytes);
+        let mut harness = Harness::new(config("/a/file"));
+        assert_eq!(harness.run(honest(&file)), Ok(()));
+        assert_eq!(harness.bytes(), file);
+        assert_eq!(harness.resolved, Some(name("/a/file/v=7")));
+        assert_eq!(harness.summary.retransmissions, 0);
     }
 }
 
@@ -33,10 +33,10 @@ fn round_trip_of_discovery_sets_the_first_timeout() {
         let is_first = segment_of(interest).is_some() && !std::mem::replace(&mut lost, true);
         if is_first { Vec::new() } else { honest(&file)(interest) }
     };
-    let mut world = World::new(config("/a/file"));
-    assert_eq!(world.run(answer), Ok(()));
+    let mut harness = Harness::new(config("/a/file"));
+    assert_eq!(harness.run(answer), Ok(()));
     // Two round trips and the shortest timeout, which is longer than three times the first; not a second.
-    assert_eq!(world.now, Instant::ZERO + 2 * DELAY + Duration::from_millis(200));
+    assert_eq!(harness.now, Instant::ZERO + 2 * DELAY + Duration::from_millis(200));
 }
 
 #[test]
@@ -46,17 +46,17 @@ fn lost_discovery_is_repeated_before_its_timeout() {
     let answer = |interest: &Interest| -> Answers {
         if std::mem::replace(&mut lost, true) { honest(&file)(interest) } else { Vec::new() }
     };
-    let mut world = World::new(config("/a/file"));
-    assert_eq!(world.run(answer), Ok(()));
-    assert_eq!(world.now, Instant::from_millis(250) + 2 * DELAY);
+    let mut harness = Harness::new(config("/a/file"));
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.now, Instant::from_millis(250) + 2 * DELAY);
 }
 
-/// When metadata are asked for if nothing answers, in milliseconds.
+/// Times of metadata Interests without an answer, in milliseconds.
 fn attempts(retries: u32) -> Vec<u64> {
     let mut unanswered = config("/a/file");
     unanswered.retries = Some(retries);
     let mut times = Vec::new();
-    let result = World::new(unanswered).run_timed(|now, interest| {
+    let result = Harness::new(unanswered).run_timed(|now, interest| {
         let is_metadata = interest.name != name("/a/file");
         times.extend(is_metadata.then(|| now.as_nanos() / 1_000_000));
         Vec::new()
@@ -74,14 +74,14 @@ fn repeated_discovery_keeps_its_timeouts_and_retries() {
 #[test]
 fn a_name_with_a_version_needs_no_discovery() {
     let file = file(950);
-    let mut world = World::new(config("/a/file/v=7"));
-    assert_eq!(world.run(honest(&file)), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert!(world.asked.iter().all(|interest| segment_of(interest).is_some()));
+    let mut harness = Harness::new(config("/a/file/v=7"));
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert!(harness.asked.iter().all(|interest| segment_of(interest).is_some()));
 }
 
 #[test]
-fn a_producer_without_metadata_is_found_by_a_prefix_probe() {
+fn prefix_probe_replaces_missing_metadata() {
     let file = file(950);
     let answer = |interest: &Interest| -> Answers {
         if let Some(data) = cut(&file, interest) {
@@ -94,26 +94,26 @@ fn a_producer_without_metadata_is_found_by_a_prefix_probe() {
         probed.name = name("/a/file/v=9/seg=3");
         vec![(DELAY, Answer::Data(cut(&file, &probed).expect("segment 3")))]
     };
-    let mut world = World::new(config("/a/file"));
-    assert_eq!(world.run(answer), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert_eq!(world.resolved, Some(name("/a/file/v=9")));
+    let mut harness = Harness::new(config("/a/file"));
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert_eq!(harness.resolved, Some(name("/a/file/v=9")));
 }
 
 #[test]
-fn a_single_packet_without_segment_number_is_an_object_too() {
+fn packet_without_segment_number_is_an_object() {
     let answer = |interest: &Interest| -> Answers {
         let exact = interest.name == name("/a/note");
         let data = exact.then(|| DataBuilder::new(&interest.name).build(b"hello", &DigestSigner));
         data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
-    let mut world = World::new(config("/a/note"));
-    assert_eq!(world.run(answer), Ok(()));
-    assert_eq!(world.bytes(), b"hello");
+    let mut harness = Harness::new(config("/a/note"));
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), b"hello");
 }
 
 #[test]
-fn metadata_by_a_wrong_key_ends_the_fetch_soon_even_if_it_answers_the_probe_too() {
+fn metadata_by_a_wrong_key_ends_the_fetch() {
     let file = file(950);
     let answer = |interest: &Interest| -> Answers {
         let mut asked = interest.clone();
@@ -122,10 +122,10 @@ fn metadata_by_a_wrong_key_ends_the_fetch_soon_even_if_it_answers_the_probe_too(
     };
     let mut keyed = config("/a/file");
     keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"another secret")));
-    let mut world = World::new(keyed);
-    let result = world.run(answer);
+    let mut harness = Harness::new(keyed);
+    let result = harness.run(answer);
     assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
-    assert!(world.now < Instant::from_millis(20_000), "{:?}", world.now);
+    assert!(harness.now < Instant::from_millis(20_000), "{:?}", harness.now);
 }
 
 #[test]
@@ -140,35 +140,34 @@ fn the_discovered_name_shows_the_convention() {
             .final_block(marker.segment(last(&file)))
             .build(content, &DigestSigner)
     };
-    let said = Metadata::new(versioned.clone()).to_bytes();
+    let metadata_bytes = Metadata::new(versioned.clone()).to_bytes();
     for (has_metadata, asked) in [(true, &object), (false, &object), (false, &versioned)] {
         let answer = |interest: &Interest| -> Answers {
             let number = interest.name.last().and_then(|c| marker.parse_segment(&c));
             let data = match number {
                 Some(number) if number <= last(&file) => segment(number),
                 None if interest.name == object => segment(2),
-                None if has_metadata => {
-                    DataBuilder::new(&metadata::packet_name(&object, 1)).build(&said, &DigestSigner)
-                }
+                None if has_metadata => DataBuilder::new(&metadata::packet_name(&object, 1))
+                    .build(&metadata_bytes, &DigestSigner),
                 _ => return Vec::new(),
             };
             vec![(DELAY, Answer::Data(data))]
         };
         let mut config = config("/a/file");
         config.name = asked.clone();
-        let mut world = World::new(config);
-        assert_eq!(world.run(answer), Ok(()));
-        assert_eq!(world.bytes(), file);
+        let mut harness = Harness::new(config);
+        assert_eq!(harness.run(answer), Ok(()));
+        assert_eq!(harness.bytes(), file);
     }
 }
 
 #[test]
-fn a_segment_that_the_probe_asked_for_does_not_end_sampling() {
+fn probed_segment_does_not_end_sampling() {
     let file = file(950);
     let mut sampled = config("/a/file");
     sampled.sampling = recoup_transport::rto::Sampling::PerRtt;
-    let mut world = World::new(sampled);
-    let result = world.run(|interest| {
+    let mut harness = Harness::new(sampled);
+    let result = harness.run(|interest| {
         let mut asked = interest.clone();
         if interest.name == name("/a/file") {
             asked.name = name("/a/file/v=9/seg=3");
@@ -176,31 +175,31 @@ fn a_segment_that_the_probe_asked_for_does_not_end_sampling() {
         cut(&file, &asked).into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     });
     assert_eq!(result, Ok(()));
-    assert!(world.summary.srtt.is_some());
+    assert!(harness.summary.srtt.is_some());
 }
 
 #[test]
-fn what_nobody_asked_for_does_not_decide_which_version_it_is() {
+fn unsolicited_data_does_not_decide_the_version() {
     let file = file(500);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let stray = Interest::new(name("/a/file/v=3/seg=0"));
     let data = cut(&file, &stray).expect("segment 0");
-    world.at(
+    harness.at(
         Instant::from_millis(5),
         AppInput::Data { data, congestion_mark: 0, beside: Beside::default() },
     );
-    assert_eq!(world.run(honest(&file)), Ok(()));
-    assert_ne!(world.resolved, Some(name("/a/file/v=3")));
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert_ne!(harness.resolved, Some(name("/a/file/v=3")));
 }
 
 #[test]
-fn a_flood_of_forged_metadata_does_not_keep_discovery_from_asking_again() {
+fn forged_metadata_does_not_block_discovery() {
     let file = file(100);
     let mut trusting = config("/a/file");
     trusting.verifier = Box::new(AutoVerifier);
-    let mut world = World::new(trusting);
+    let mut harness = Harness::new(trusting);
     let mut asked = 0;
-    let result = world.run(|interest| {
+    let result = harness.run(|interest| {
         if segment_of(interest).is_some() {
             return honest(&file)(interest);
         }
@@ -212,10 +211,10 @@ fn a_flood_of_forged_metadata_does_not_keep_discovery_from_asking_again() {
         }
     });
     assert_eq!(result, Ok(()));
-    assert!(world.now < Instant::from_millis(500), "{}", world.now);
+    assert!(harness.now < Instant::from_millis(500), "{}", harness.now);
 }
 
-/// A producer whose metadata name version 5 until `fresh_from`, then version 9.
+/// A producer whose metadata names version 5 until `fresh_from`, then version 9.
 fn replaying(fresh_from: Instant) -> impl FnMut(Instant, &Interest) -> Answers {
     let file = file(300);
     move |now, interest| {
@@ -233,15 +232,15 @@ fn replaying(fresh_from: Instant) -> impl FnMut(Instant, &Interest) -> Answers {
 }
 
 #[test]
-fn replayed_old_version_is_refused_as_stale() {
+fn replayed_old_version_is_stale() {
     for retries in [Some(15), None] {
         let mut newer = config("/a/file");
         (newer.newer_than, newer.retries) = (Some(7), retries);
-        let mut world = World::new(newer);
-        let result = world.run_timed(replaying(Instant::from_millis(1_000_000)));
+        let mut harness = Harness::new(newer);
+        let result = harness.run_timed(replaying(Instant::from_millis(1_000_000)));
         let (name, newest) = (name("/a/file"), Some(5));
         assert_eq!(result, Err(FetchError::Stale { name, newest, than: 7 }));
-        assert!(world.content.is_empty() && world.resolved.is_none());
+        assert!(harness.content.is_empty() && harness.resolved.is_none());
     }
 }
 
@@ -250,9 +249,9 @@ fn newer_version_is_waited_for() {
     for (than, resolved) in [(4, "/a/file/v=5"), (5, "/a/file/v=9"), (8, "/a/file/v=9")] {
         let mut newer = config("/a/file");
         newer.newer_than = Some(than);
-        let mut world = World::new(newer);
-        assert_eq!(world.run_timed(replaying(Instant::from_millis(2_000))), Ok(()));
-        assert_eq!(world.resolved, Some(name(resolved)));
+        let mut harness = Harness::new(newer);
+        assert_eq!(harness.run_timed(replaying(Instant::from_millis(2_000))), Ok(()));
+        assert_eq!(harness.resolved, Some(name(resolved)));
     }
 }
 
@@ -260,8 +259,8 @@ fn newer_version_is_waited_for() {
 fn object_without_version_is_never_newer() {
     let mut newer = config("/a/note");
     (newer.newer_than, newer.retries) = (Some(0), Some(2));
-    let mut world = World::new(newer);
-    let result = world.run(|interest| {
+    let mut harness = Harness::new(newer);
+    let result = harness.run(|interest| {
         let data = DataBuilder::new(&name("/a/note")).build(b"hello", &DigestSigner);
         let is_probe = interest.name == name("/a/note");
         is_probe.then_some((DELAY, Answer::Data(data))).into_iter().collect()
@@ -275,15 +274,15 @@ fn named_version_must_be_newer_too() {
         let file = file(300);
         let mut newer = config("/a/file/v=7");
         newer.newer_than = Some(than);
-        let result = World::new(newer).run(honest(&file));
+        let result = Harness::new(newer).run(honest(&file));
         assert_eq!(result.is_ok(), is_newer, "{result:?}");
     }
 }
 
 #[test]
 fn metadata_of_another_object_are_a_contradiction() {
-    let mut world = World::new(config("/a/file"));
-    let result = world.run(|interest| {
+    let mut harness = Harness::new(config("/a/file"));
+    let result = harness.run(|interest| {
         let mut other = interest.clone();
         other.name = name("/b/file/32=metadata");
         let content = metadata_of(&other, 7, Some(0)).content_bytes();

@@ -1,7 +1,7 @@
-//! What holds for a fetch with any loss detector and any window, whatever its path does: every segment
-//! arrives, one flight is one reduction, and windows and spans are kept.
+//! Invariants of a fetch with any loss detector, any window and any path: every segment arrives, one flight is one
+//! reduction, and windows and spans are kept.
+use crate::harness::Harness;
 use crate::order::{config, path_of};
-use crate::world::World;
 use proptest::prelude::*;
 use recoup_transport::congestion::{self, Accounting};
 use recoup_transport::event::{Event, Signal};
@@ -11,7 +11,7 @@ use recoup_transport::rto;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Detectors, by whose names nobody has to remember to add a new one.
+/// Further detectors; a new one is added by its name automatically.
 const MORE: &[&str] = &[
     "out-of-order(frt=1,rescan=true)",
     "pre-recovery(rescan=true,learn=true,decay=1,cap=0.5)",
@@ -20,7 +20,7 @@ const MORE: &[&str] = &[
     "time-threshold(frt=1,factor=1,share=1/4)",
 ];
 
-/// Those that do not tell events apart by send order.
+/// Windows that do not separate events by send order.
 const OTHER_WINDOWS: &[&str] = &["yang2016", "nikzad2022", "raaqm"];
 const MORE_WINDOWS: &[&str] = &[
     "fixed(window=20)",
@@ -36,10 +36,10 @@ struct Case {
     detector: String,
     window: &'static str,
     segments: u64,
-    /// Of 1000 Interests so many are lost, in rows of this length.
+    /// Lost Interests of 1000, in bursts of this length.
     lost: u64,
     burst: u64,
-    /// Parts of 1000 Data that are held up, and for how long at most.
+    /// Late Data of 1000, and the longest delay.
     held_up: u64,
     longest_ms: u64,
     seed: u64,
@@ -67,7 +67,7 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
-fn run(case: &Case) -> World {
+fn run(case: &Case) -> Harness {
     let (mut rng, mut row) = (Rng::from_seed(case.seed), 0);
     let mut config = config(case.window, &case.detector);
     config.retries = None;
@@ -88,8 +88,8 @@ fn run(case: &Case) -> World {
 #[derive(Default)]
 struct Checker {
     window: f64,
-    /// Send orders of what is under way, by segment; those that are repetitions.
-    under_way: BTreeMap<u64, u64>,
+    /// Send orders of the transmissions in flight, by segment, and of repetitions.
+    in_flight: BTreeMap<u64, u64>,
     repeated: BTreeSet<u64>,
     orders: u64,
     answered: u64,
@@ -97,14 +97,14 @@ struct Checker {
     next: u64,
     /// Latest send order at the last reduction.
     point: u64,
-    /// Highest send order of what was found lost since something else happened.
+    /// Highest send order declared lost since the last other event.
     lost: u64,
-    /// The detector has a tail-loss probe, for which a silence is enough.
+    /// The detector has a tail-loss probe, which needs an idle time only.
     probes: bool,
-    /// Such a probe is to leave, whatever the window.
+    /// A probe is to be sent, whatever the window.
     probing: bool,
-    /// When something arrived last.
-    heard: Instant,
+    /// Time of the last arrival.
+    last_active: Instant,
 }
 
 impl Checker {
@@ -115,17 +115,20 @@ impl Checker {
             }
             Event::Received { segment, .. } => {
                 self.answered = self.answered.max(self.land(segment).unwrap_or(0));
-                self.heard = at;
+                self.last_active = at;
                 assert!(self.received.insert(segment), "{segment} twice");
             }
             Event::TimedOut { segment } => {
-                let order = self.land(segment).expect("a timer of what is under way");
+                let order = self.land(segment).expect("the timer of a transmission in flight");
                 self.lost = self.lost.max(order);
             }
             Event::Lost { segment } => {
-                let order = self.land(segment).expect("a loss of what is under way");
+                let order = self.land(segment).expect("the loss of a transmission in flight");
                 if order >= self.answered {
-                    assert!(self.probes && at > self.heard, "{at:?}: {segment} was not overtaken");
+                    assert!(
+                        self.probes && at > self.last_active,
+                        "{at:?}: {segment} was not overtaken"
+                    );
                     self.probing = true;
                 }
                 self.lost = self.lost.max(order);
@@ -135,7 +138,7 @@ impl Checker {
                 assert!(self.lost > self.point, "{at:?}: a second reduction for one flight");
                 (self.point, self.lost) = (self.orders, 0);
             }
-            // What an undo leaves of the point is the window's affair.
+            // The window decides on the point after an undo.
             Event::Spurious { .. } => self.point = 0,
             Event::Window { window, .. } => {
                 assert!(window.is_finite() && window >= 1.0, "{window}");
@@ -148,12 +151,12 @@ impl Checker {
 
     fn land(&mut self, segment: u64) -> Option<u64> {
         self.repeated.remove(&segment);
-        self.under_way.remove(&segment)
+        self.in_flight.remove(&segment)
     }
 
     fn send(&mut self, segment: u64, transmissions: u32, accounting: Accounting) {
         self.orders += 1;
-        self.under_way.insert(segment, self.orders);
+        self.in_flight.insert(segment, self.orders);
         self.next = self.next.max(segment + 1);
         if transmissions > 1 {
             self.repeated.insert(segment);
@@ -163,11 +166,11 @@ impl Checker {
         }
         let base = (0..).find(|segment| !self.received.contains(segment)).unwrap_or(0);
         let load = match (accounting, transmissions) {
-            (Accounting::Outstanding, _) => self.under_way.len() as u64,
+            (Accounting::Outstanding, _) => self.in_flight.len() as u64,
             (Accounting::Span, 1) => self.next - base,
             (Accounting::Span, _) => self.repeated.len() as u64,
         };
-        // A fixed window never tells its width.
+        // A fixed window never reports its width.
         let window = if self.window > 0.0 { self.window } else { 20.0 };
         assert!(load as f64 <= window, "{load} in a window of {window}");
     }
@@ -176,18 +179,18 @@ impl Checker {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn nothing_is_forgotten_and_a_flight_is_reduced_once(case in case()) {
-        let world = run(&case);
+    fn segments_arrive_and_flights_are_reduced_once(case in case()) {
+        let harness = run(&case);
         let accounting = congestion::parse(case.window).unwrap().accounting();
         let first = congestion::parse(case.window).unwrap().window();
         let probes = case.detector.starts_with("rack");
         let mut checker = Checker { window: first, probes, ..Checker::default() };
-        for (at, event) in &world.events {
+        for (at, event) in &harness.events {
             checker.check(*at, event, accounting);
         }
         prop_assert_eq!(checker.received.len() as u64, case.segments);
-        prop_assert!(checker.under_way.keys().all(|segment| *segment >= case.segments));
-        let summary = &world.summary;
+        prop_assert!(checker.in_flight.keys().all(|segment| *segment >= case.segments));
+        let summary = &harness.summary;
         prop_assert!(summary.repaired + summary.false_alarms <= summary.lost_by_order);
     }
 }

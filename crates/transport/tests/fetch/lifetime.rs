@@ -1,5 +1,5 @@
-//! Timers that set the Interest lifetime: what they put into packets, and which answers they hear of.
-use crate::world::{Answers, World, config, file, honest, segment_of};
+//! Timers that set the Interest lifetime: lifetimes in packets, and reported answers.
+use crate::harness::{Answers, Harness, config, file, honest, segment_of};
 use recoup_packet::interest::Interest;
 use recoup_transport::congestion;
 use recoup_transport::event::Event;
@@ -16,12 +16,12 @@ fn timed(timer: &str) -> FetchConfig {
     config
 }
 
-/// Runs a fetch whose producer never sees the first so many Interests for segment 20; the lifetimes of all Interests, in
-/// milliseconds, by segment.
-fn lifetimes(timer: &str, losses: usize) -> (World, BTreeMap<u64, Vec<u128>>) {
+/// Runs a fetch whose producer misses the first `losses` Interests for segment 20. Returns the lifetimes of all
+/// Interests, in milliseconds, by segment.
+fn lifetimes(timer: &str, losses: usize) -> (Harness, BTreeMap<u64, Vec<u128>>) {
     let file = file(4_000);
     let answer = honest(&file);
-    let mut world = World::new(timed(timer));
+    let mut harness = Harness::new(timed(timer));
     let mut left = losses;
     let lossy = |interest: &Interest| -> Answers {
         if segment_of(interest) == Some(20) && left > 0 {
@@ -30,27 +30,27 @@ fn lifetimes(timer: &str, losses: usize) -> (World, BTreeMap<u64, Vec<u128>>) {
         }
         answer(interest)
     };
-    assert_eq!(world.run(lossy), Ok(()));
-    assert_eq!(world.bytes(), file);
+    assert_eq!(harness.run(lossy), Ok(()));
+    assert_eq!(harness.bytes(), file);
     let mut lifetimes = BTreeMap::<u64, Vec<u128>>::new();
-    for interest in &world.asked {
+    for interest in &harness.asked {
         let lifetime = interest.lifetime.expect("a lifetime").as_millis();
         lifetimes.entry(segment_of(interest).expect("a segment")).or_default().push(lifetime);
     }
-    (world, lifetimes)
+    (harness, lifetimes)
 }
 
 #[test]
 fn the_timer_is_the_lifetime_of_the_interest() {
-    let (world, lifetimes) = lifetimes("icp", 0);
+    let (harness, lifetimes) = lifetimes("icp", 0);
     assert_eq!(lifetimes[&0], [4_000]);
     assert_eq!(lifetimes[&20], [100], "its floor, and not the 4 s of the default");
-    assert_eq!(world.summary.timeouts, 0);
+    assert_eq!(harness.summary.timeouts, 0);
     let mut config = timed("icp");
     config.lifetime = Duration::from_secs(9);
-    let mut world = World::new(config);
-    assert_eq!(world.run(honest(&file(300))), Ok(()));
-    assert_eq!(world.asked[0].lifetime, Some(Duration::from_secs(4)));
+    let mut harness = Harness::new(config);
+    assert_eq!(harness.run(honest(&file(300))), Ok(()));
+    assert_eq!(harness.asked[0].lifetime, Some(Duration::from_secs(4)));
 }
 
 #[test]
@@ -60,30 +60,30 @@ fn other_timers_leave_the_lifetime_alone() {
 }
 
 #[test]
-fn each_timeout_lengthens_the_lifetime_and_the_third_of_a_segment_resets_it() {
-    let (world, lifetimes) = lifetimes("ccntimer", 4);
+fn third_timeout_resets_the_lifetime() {
+    let (harness, lifetimes) = lifetimes("ccntimer", 4);
     assert_eq!(lifetimes[&20], [100, 120, 144, 4_000, 4_000]);
-    assert_eq!(world.summary.timeouts, 4);
-    // The estimate began anew: the first clean answer begins it, the second sets the lifetime.
+    assert_eq!(harness.summary.timeouts, 4);
+    // The estimate was reset: the first answer without timeouts begins it, the second sets the lifetime.
     assert_eq!((&lifetimes[&21][..], &lifetimes[&22][..]), (&[4_000][..], &[4_000][..]));
     assert_eq!(lifetimes[&23], [100]);
 }
 
 #[test]
-fn an_answer_after_a_timeout_counts_from_the_first_transmission() {
-    let (world, lifetimes) = lifetimes("icp", 1);
+fn late_answer_counts_from_the_first_transmission() {
+    let (harness, lifetimes) = lifetimes("icp", 1);
     assert_eq!(lifetimes[&20], [100, 100]);
     let sampled = |event: &Event| match event {
         Event::Sampled { segment: 20, rtt, .. } => Some(Duration::from(*rtt)),
         _ => None,
     };
-    let rtt = world.events.iter().find_map(|(_, event)| sampled(event));
+    let rtt = harness.events.iter().find_map(|(_, event)| sampled(event));
     assert_eq!(rtt, Some(Duration::from_millis(120)));
-    let (world, _) = self::lifetimes("ccntimer(min=1ms)", 1);
+    let (harness, _) = self::lifetimes("ccntimer(min=1ms)", 1);
     let timer = |event: &Event| match event {
         Event::Sampled { segment: 20, rto, .. } => Some(Duration::from(*rto)),
         _ => None,
     };
-    let after = world.events.iter().find_map(|(_, event)| timer(event)).expect("a sample");
+    let after = harness.events.iter().find_map(|(_, event)| timer(event)).expect("a sample");
     assert!(after > Duration::from_millis(28), "inflated until the next clean answer: {after:?}");
 }

@@ -1,5 +1,7 @@
-//! Losses, refusals, marks and faces that go.
-use crate::world::{Answer, Answers, DELAY, World, config, cut, file, honest, name, segment_of};
+//! Losses, Nacks, marks and faces that go down.
+use crate::harness::{
+    Answer, Answers, DELAY, Harness, config, cut, file, honest, name, segment_of,
+};
 use recoup_packet::data::{ContentType, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -14,21 +16,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 #[test]
-fn losses_are_repaired_and_each_retransmission_has_a_nonce_of_its_own() {
+fn each_retransmission_has_a_fresh_nonce() {
     let file = file(20_000);
     let mut rng = Rng::from_seed(5);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let lossy = |interest: &Interest| {
         if rng.below(5) == 0 { Vec::new() } else { answer(interest) }
     };
-    assert_eq!(world.run(lossy), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert!(world.summary.retransmissions > 10);
-    let mut nonces: Vec<_> = world.asked.iter().map(|interest| interest.nonce).collect();
+    assert_eq!(harness.run(lossy), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert!(harness.summary.retransmissions > 10);
+    let mut nonces: Vec<_> = harness.asked.iter().map(|interest| interest.nonce).collect();
     nonces.sort_unstable();
     nonces.dedup();
-    assert_eq!(nonces.len(), world.asked.len());
+    assert_eq!(nonces.len(), harness.asked.len());
 }
 
 #[test]
@@ -36,7 +38,7 @@ fn duplicates_reordering_and_delays_do_no_harm() {
     let file = file(20_000);
     let mut rng = Rng::from_seed(9);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let chaos = |interest: &Interest| -> Answers {
         let mut answers = answer(interest);
         answers.extend(answer(interest));
@@ -45,15 +47,15 @@ fn duplicates_reordering_and_delays_do_no_harm() {
         }
         answers
     };
-    assert_eq!(world.run(chaos), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert!(world.summary.duplicates > 0);
+    assert_eq!(harness.run(chaos), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert!(harness.summary.duplicates > 0);
 }
 
 #[test]
-fn a_producer_that_never_answers_ends_in_a_clear_error() {
-    let mut world = World::new(config("/a/file"));
-    let result = world.run(|_| Vec::new());
+fn silent_producer_is_an_error() {
+    let mut harness = Harness::new(config("/a/file"));
+    let result = harness.run(|_| Vec::new());
     let ended = matches!(result, Err(FetchError::NoAnswer { .. } | FetchError::NoProgress(_)));
     assert!(ended, "{result:?}");
 }
@@ -64,71 +66,71 @@ fn no_progress_ends_even_unlimited_retries() {
     let answer = honest(&file);
     let mut unlimited = config("/a/file");
     unlimited.retries = None;
-    let mut world = World::new(unlimited);
-    let result = world.run(|interest| match segment_of(interest) {
+    let mut harness = Harness::new(unlimited);
+    let result = harness.run(|interest| match segment_of(interest) {
         Some(7) => Vec::new(),
         _ => answer(interest),
     });
     assert_eq!(result, Err(FetchError::NoProgress(Duration::from_secs(60))));
-    assert_eq!(world.content.len(), 29, "what could arrive was handed out");
+    assert_eq!(harness.content.len(), 29, "what could arrive was handed out");
 }
 
 #[test]
 fn a_retry_budget_of_zero_asks_once() {
     let mut once = config("/a/file/v=1");
     once.retries = Some(0);
-    let mut world = World::new(once);
-    let result = world.run(|_| Vec::new());
+    let mut harness = Harness::new(once);
+    let result = harness.run(|_| Vec::new());
     let expected = FetchError::NoAnswer { name: name("/a/file/v=1/seg=0"), attempts: 1 };
     assert_eq!(result, Err(expected));
-    assert_eq!(world.asked.iter().filter(|i| segment_of(i) == Some(0)).count(), 1);
+    assert_eq!(harness.asked.iter().filter(|i| segment_of(i) == Some(0)).count(), 1);
 }
 
 #[test]
-fn an_application_nack_says_not_found() {
-    let mut world = World::new(config("/a/file"));
-    let result = world.run(|interest| {
+fn application_nack_is_not_found() {
+    let mut harness = Harness::new(config("/a/file"));
+    let result = harness.run(|interest| {
         let builder = DataBuilder::new(&interest.name).content_type(ContentType::Nack);
         vec![(DELAY, Answer::Data(builder.build(b"", &DigestSigner)))]
     });
     assert_eq!(result, Err(FetchError::NotFound(name("/a/file"))));
-    assert!(world.now < Instant::from_millis(1_000), "without waiting for timeouts");
+    assert!(harness.now < Instant::from_millis(1_000), "without waiting for timeouts");
 }
 
 #[test]
-fn no_route_is_an_error_after_the_retry_budget() {
+fn missing_route_is_an_error_after_the_retries() {
     let mut few = config("/a/file/v=7");
     few.retries = Some(3);
-    let mut world = World::new(few);
-    let result = world.run(|_| vec![(DELAY, Answer::Nack(NackReason::NoRoute))]);
+    let mut harness = Harness::new(few);
+    let result = harness.run(|_| vec![(DELAY, Answer::Nack(NackReason::NoRoute))]);
     assert!(
-        matches!(result, Err(FetchError::Refused { reason: NackReason::NoRoute, attempts: 4, .. })),
+        matches!(result, Err(FetchError::Nacked { reason: NackReason::NoRoute, attempts: 4, .. })),
         "{result:?}"
     );
 }
 
 #[test]
-fn where_there_has_never_been_a_route_the_fetch_ends_sooner() {
+fn missing_route_ends_the_fetch_sooner() {
     for (uri, answered) in [("/a/file/v=7", 0), ("/a/file", 0), ("/a/file/v=7", 5)] {
         let file = file(3_000);
-        let mut world = World::new(config(uri));
-        let result = world.run(|interest| match segment_of(interest) {
+        let mut harness = Harness::new(config(uri));
+        let result = harness.run(|interest| match segment_of(interest) {
             Some(segment) if segment < answered => honest(&file)(interest),
             _ => vec![(DELAY, Answer::Nack(NackReason::NoRoute))],
         });
-        let Err(FetchError::Refused { reason: NackReason::NoRoute, attempts, .. }) = result else {
+        let Err(FetchError::Nacked { reason: NackReason::NoRoute, attempts, .. }) = result else {
             panic!("{result:?}");
         };
-        let soon = world.now < Instant::from_millis(3_000);
+        let soon = harness.now < Instant::from_millis(3_000);
         assert_eq!((attempts, soon), if answered == 0 { (6, true) } else { (16, false) });
     }
 }
 
 #[test]
-fn a_route_that_appears_after_a_second_is_soon_enough() {
+fn route_after_a_second_is_used() {
     let file = file(3_000);
-    let mut world = World::new(config("/a/file"));
-    let result = world.run_timed(|now, interest| match now < Instant::from_millis(1_000) {
+    let mut harness = Harness::new(config("/a/file"));
+    let result = harness.run_timed(|now, interest| match now < Instant::from_millis(1_000) {
         true => vec![(DELAY, Answer::Nack(NackReason::NoRoute))],
         false => honest(&file)(interest),
     });
@@ -136,12 +138,12 @@ fn a_route_that_appears_after_a_second_is_soon_enough() {
 }
 
 #[test]
-fn a_duplicate_nack_is_answered_at_once_and_a_congestion_nack_reduces_the_window() {
+fn duplicate_nack_is_retransmitted_at_once() {
     let file = file(5_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let mut nacked = BTreeMap::new();
-    let result = world.run(|interest| {
+    let result = harness.run(|interest| {
         let first = nacked.insert(interest.name.clone(), ()).is_none();
         match segment_of(interest) {
             Some(5) if first => vec![(DELAY, Answer::Nack(NackReason::Duplicate))],
@@ -150,16 +152,16 @@ fn a_duplicate_nack_is_answered_at_once_and_a_congestion_nack_reduces_the_window
         }
     });
     assert_eq!(result, Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert_eq!((world.summary.nacks, world.summary.reductions.nack), (2, 1));
-    assert_eq!(world.summary.timeouts, 0);
+    assert_eq!(harness.bytes(), file);
+    assert_eq!((harness.summary.nacks, harness.summary.reductions.nack), (2, 1));
+    assert_eq!(harness.summary.timeouts, 0);
 }
 
 #[test]
-fn marks_reduce_the_window_once_a_flight_and_cost_no_retransmission() {
+fn marks_reduce_the_window_once_a_flight() {
     let file = file(20_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let marking = |interest: &Interest| -> Answers {
         let mark = matches!(segment_of(interest), Some(50..55));
         let marked = |answer| match answer {
@@ -168,60 +170,60 @@ fn marks_reduce_the_window_once_a_flight_and_cost_no_retransmission() {
         };
         answer(interest).into_iter().map(|(delay, answer)| (delay, marked(answer))).collect()
     };
-    assert_eq!(world.run(marking), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert_eq!((world.summary.marks, world.summary.reductions.mark), (5, 1));
-    assert_eq!(world.summary.retransmissions, 0);
+    assert_eq!(harness.run(marking), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert_eq!((harness.summary.marks, harness.summary.reductions.mark), (5, 1));
+    assert_eq!(harness.summary.retransmissions, 0);
 }
 
 #[test]
-fn a_face_that_goes_and_comes_back_costs_no_window() {
+fn returning_face_keeps_the_window() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
-    world.at(Instant::from_millis(150), AppInput::FaceDown);
-    world.at(Instant::from_millis(9_150), AppInput::FaceUp { receive_budget: None });
-    let before = world.run_until(Instant::from_millis(9_000), &answer);
-    assert_eq!(before, None, "nothing ends it while there is no way out");
-    let asked = world.asked.len();
-    assert_eq!(world.run_until(Instant::from_millis(9_149), &answer), None);
-    assert_eq!(world.asked.len(), asked, "and nothing is asked");
-    assert_eq!(world.run(answer), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert_eq!(world.summary.timeouts, 0);
-    assert_eq!(world.summary.reductions.timeout, 0);
-    assert!(world.now > Instant::from_millis(9_150));
+    let mut harness = Harness::new(config("/a/file"));
+    harness.at(Instant::from_millis(150), AppInput::FaceDown);
+    harness.at(Instant::from_millis(9_150), AppInput::FaceUp { receive_budget: None });
+    let before = harness.run_until(Instant::from_millis(9_000), &answer);
+    assert_eq!(before, None, "the fetch does not end without an uplink");
+    let asked = harness.asked.len();
+    assert_eq!(harness.run_until(Instant::from_millis(9_149), &answer), None);
+    assert_eq!(harness.asked.len(), asked, "no Interest is sent");
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert_eq!(harness.summary.timeouts, 0);
+    assert_eq!(harness.summary.reductions.timeout, 0);
+    assert!(harness.now > Instant::from_millis(9_150));
 }
 
 #[test]
-fn timeouts_are_noticed_at_multiples_of_the_check_interval() {
+fn timeouts_fire_at_the_check_interval() {
     let mut checked = config("/a/file/v=7");
     checked.rto = rto::parse("constant(rto=33ms)").expect("an estimator");
     checked.rto_check = Duration::from_millis(10);
     checked.retries = Some(1);
-    let mut world = World::new(checked);
-    let result = world.run(|_| Vec::new());
+    let mut harness = Harness::new(checked);
+    let result = harness.run(|_| Vec::new());
     assert!(result.is_err());
-    assert_eq!(world.now, Instant::from_millis(80));
+    assert_eq!(harness.now, Instant::from_millis(80));
 }
 
 #[test]
-fn what_the_network_says_it_lost_is_asked_for_at_once_and_costs_no_window() {
+fn reported_loss_is_retransmitted_at_once() {
     for (reason, wireless) in [(NackReason::Loss, true), (NackReason::Mobility, false)] {
         let file = file(30_000);
         let answer = honest(&file);
-        let mut world = World::new(config("/a/file"));
-        let mut told = BTreeMap::new();
-        let result = world.run(|interest| {
-            let first = told.insert(interest.name.clone(), ()).is_none();
+        let mut harness = Harness::new(config("/a/file"));
+        let mut reported = BTreeMap::new();
+        let result = harness.run(|interest| {
+            let first = reported.insert(interest.name.clone(), ()).is_none();
             match segment_of(interest) {
                 Some(20..30) if first => vec![(DELAY, Answer::Nack(reason))],
                 _ => answer(interest),
             }
         });
         assert_eq!(result, Ok(()));
-        assert_eq!(world.bytes(), file);
-        let summary = &world.summary;
+        assert_eq!(harness.bytes(), file);
+        let summary = &harness.summary;
         assert_eq!((summary.reductions.total(), summary.timeouts), (0, 0), "{reason}");
         let explained = summary.explained;
         assert_eq!(
@@ -233,12 +235,12 @@ fn what_the_network_says_it_lost_is_asked_for_at_once_and_costs_no_window() {
 }
 
 #[test]
-fn a_way_that_stays_gone_is_tried_once_in_a_round_trip_and_uses_up_no_retries() {
+fn lost_path_is_tried_once_per_round_trip() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let mut bounced = 0;
-    let result = world.run(|interest| match segment_of(interest) {
+    let result = harness.run(|interest| match segment_of(interest) {
         Some(20) if bounced < 30 => {
             bounced += 1;
             vec![(Duration::from_millis(1), Answer::Nack(NackReason::Mobility))]
@@ -246,25 +248,26 @@ fn a_way_that_stays_gone_is_tried_once_in_a_round_trip_and_uses_up_no_retries() 
         _ => answer(interest),
     });
     assert_eq!((result, bounced), (Ok(()), 30));
-    assert_eq!(world.summary.reductions.total(), 0);
-    assert!(world.now > Instant::from_millis(29 * 20), "{:?}", world.now);
+    assert_eq!(harness.summary.reductions.total(), 0);
+    assert!(harness.now > Instant::from_millis(29 * 20), "{:?}", harness.now);
 }
 
 #[test]
-fn a_refusal_that_was_none_gives_no_window_back() {
+fn spurious_nack_restores_no_window() {
     let file = file(30_000);
     let answer = honest(&file);
     let mut config = config("/a/file/v=7");
     config.congestion = congestion::parse("aimd").expect("a window");
-    let mut world = World::new(config);
+    let mut harness = Harness::new(config);
     let mut asked = BTreeMap::new();
     let (nack, data) = (Duration::from_millis(180), Duration::from_millis(233));
-    let result = world.run(|interest| {
+    let result = harness.run(|interest| {
         let first = asked.insert(interest.name.clone(), ()).is_none();
         match segment_of(interest) {
-            // It is lost, and times out after 200 ms.
+            // The transmission is lost, and times out after 200 ms.
             Some(20) if first => Vec::new(),
-            // It is refused before that, asked for again after 50 ms, and was on its way all the time.
+            // A Nack arrives before that, and the retransmission follows after 50 ms, but the Data was in flight all
+            // the time.
             Some(21) if first => {
                 let late = Answer::Data(cut(&file, interest).expect("a segment"));
                 vec![(nack, Answer::Nack(NackReason::NoRoute)), (data, late)]
@@ -273,10 +276,10 @@ fn a_refusal_that_was_none_gives_no_window_back() {
         }
     });
     assert_eq!(result, Ok(()));
-    let has = |wanted: Event| world.events.iter().position(|(_, event)| *event == wanted);
+    let has = |wanted: Event| harness.events.iter().position(|(_, event)| *event == wanted);
     let reduced = has(Event::Reduced { cause: Signal::Timeout }).expect("a timeout");
-    let needless = Event::Spurious { segment: 21, cause: Signal::Nack };
-    assert!(has(needless).is_some_and(|place| place > reduced));
+    let spurious = Event::Spurious { segment: 21, cause: Signal::Nack };
+    assert!(has(spurious).is_some_and(|place| place > reduced));
     let last = |events: &[(Instant, Event)]| {
         let mut windows = events.iter().filter_map(|(_, event)| match event {
             Event::Window { window, .. } => Some(*window),
@@ -284,60 +287,60 @@ fn a_refusal_that_was_none_gives_no_window_back() {
         });
         windows.next_back().expect("a window")
     };
-    let (before, after) = (last(&world.events[..reduced]), last(&world.events));
+    let (before, after) = (last(&harness.events[..reduced]), last(&harness.events));
     assert!(after < 0.6 * before, "{after} of {before}");
 }
 
 #[test]
-fn a_way_that_was_gone_from_the_beginning_is_not_tried_as_fast_as_it_says_so() {
-    let mut world = World::new(config("/a/file/v=7"));
+fn lost_path_without_samples_backs_off() {
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let near = Duration::from_micros(50);
     let limit = Instant::from_millis(1_000);
-    let result = world.run_until(limit, |_| vec![(near, Answer::Nack(NackReason::Mobility))]);
+    let result = harness.run_until(limit, |_| vec![(near, Answer::Nack(NackReason::Mobility))]);
     assert_eq!(result, None);
-    // Two segments: at once a second time, and then each 50 ms.
-    assert_eq!(world.asked.len(), 2 * (2 + 19));
+    // Two segments: twice at once, and then each 50 ms.
+    assert_eq!(harness.asked.len(), 2 * (2 + 19));
 }
 
 #[test]
-fn a_segment_that_is_asked_for_in_vain_is_left_out_where_holes_are_permitted() {
+fn unanswered_segment_is_left_out_with_holes() {
     let file = file(30_000);
     let answer = honest(&file);
     let mut config = config("/a/file");
     (config.retries, config.leaves_holes) = (Some(2), true);
-    let mut world = World::new(config);
-    let result = world.run(|interest| match segment_of(interest) {
+    let mut harness = Harness::new(config);
+    let result = harness.run(|interest| match segment_of(interest) {
         Some(20) => Vec::new(),
         _ => answer(interest),
     });
     assert_eq!(result, Ok(()));
-    assert_eq!((world.summary.left_out, world.summary.segments), (1, 299));
-    assert!(!world.content.contains_key(&20) && world.content.contains_key(&29));
-    let asked = world.asked.iter().filter(|it| segment_of(it) == Some(20)).count();
+    assert_eq!((harness.summary.left_out, harness.summary.segments), (1, 299));
+    assert!(!harness.content.contains_key(&20) && harness.content.contains_key(&29));
+    let asked = harness.asked.iter().filter(|it| segment_of(it) == Some(20)).count();
     assert_eq!(asked, 3);
-    assert!(world.events.iter().any(|it| matches!(it.1, Event::LeftOut { segment: 20 })));
+    assert!(harness.events.iter().any(|it| matches!(it.1, Event::LeftOut { segment: 20 })));
 }
 
 #[test]
-fn who_does_not_follow_faces_learns_from_timers_alone_that_one_is_gone() {
+fn without_following_faces_only_timers_retransmit() {
     let run = |follows_faces: bool| {
         let file = file(30_000);
         let answer = honest(&file);
-        let mut world = World::new(FetchConfig { follows_faces, ..config("/a/file") });
+        let mut harness = Harness::new(FetchConfig { follows_faces, ..config("/a/file") });
         let mut lost = 0;
-        world.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
+        harness.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
             Some(segment) if segment >= 40 => {
                 lost += 1;
                 Vec::new()
             }
             _ => answer(interest),
         });
-        world.at(Instant::from_millis(150), AppInput::FaceDown);
-        world.at(Instant::from_millis(151), AppInput::FaceUp { receive_budget: None });
-        assert_eq!(world.run(&answer), Ok(()));
-        assert_eq!(world.bytes(), file);
+        harness.at(Instant::from_millis(150), AppInput::FaceDown);
+        harness.at(Instant::from_millis(151), AppInput::FaceUp { receive_budget: None });
+        assert_eq!(harness.run(&answer), Ok(()));
+        assert_eq!(harness.bytes(), file);
         assert!(lost > 5);
-        let summary = &world.summary;
+        let summary = &harness.summary;
         (summary.timeouts == 0, summary.explained.mobility == lost, summary.explained.mobility == 0)
     };
     assert_eq!(run(false), (false, false, true));
@@ -345,13 +348,13 @@ fn who_does_not_follow_faces_learns_from_timers_alone_that_one_is_gone() {
 }
 
 #[test]
-fn what_the_node_keeps_is_not_asked_for_again_while_the_face_is_down() {
+fn held_interests_are_not_retransmitted_while_down() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let mut kept = Vec::new();
     let before =
-        world.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
+        harness.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
             Some(segment) if segment >= 40 => {
                 kept.push(interest.clone());
                 Vec::new()
@@ -361,36 +364,36 @@ fn what_the_node_keeps_is_not_asked_for_again_while_the_face_is_down() {
     assert_eq!(before, None);
     assert!(!kept.is_empty());
     for interest in &kept {
-        world
+        harness
             .at(Instant::from_millis(150), AppInput::Held { interest: Arc::new(interest.clone()) });
     }
-    world.at(Instant::from_millis(150), AppInput::FaceDown);
-    world.at(Instant::from_millis(900), AppInput::FaceUp { receive_budget: None });
-    // The node sends on what it kept, and Data comes.
+    harness.at(Instant::from_millis(150), AppInput::FaceDown);
+    harness.at(Instant::from_millis(900), AppInput::FaceUp { receive_budget: None });
+    // The node sends the Interests that it kept, and Data arrives.
     for interest in &kept {
         for (delay, it) in answer(interest) {
             let Answer::Data(data) = it else { continue };
             let beside = Beside::default();
             let input = AppInput::Data { data, congestion_mark: 0, beside };
-            world.at(Instant::from_millis(900) + delay, input);
+            harness.at(Instant::from_millis(900) + delay, input);
         }
     }
-    assert_eq!(world.run(answer), Ok(()));
-    assert_eq!(world.bytes(), file);
-    let summary = &world.summary;
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    let summary = &harness.summary;
     assert_eq!((summary.retransmissions, summary.timeouts, summary.reductions.total()), (0, 0, 0));
     assert_eq!(summary.explained.mobility, kept.len() as u64);
 }
 
 #[test]
-fn a_timeout_of_what_a_link_was_sending_again_gives_the_window_back() {
+fn timeout_during_a_repair_is_undone() {
     let file = file(30_000);
     let answer = honest(&file);
     let mut slow = config("/a/file");
     slow.rto = rto::parse("constant(rto=60ms)").expect("an estimator");
-    let mut world = World::new(slow);
+    let mut harness = Harness::new(slow);
     let mut seen = BTreeMap::new();
-    let result = world.run(|interest| {
+    let result = harness.run(|interest| {
         let first = seen.insert(interest.name.clone(), ()).is_none();
         let late = matches!(segment_of(interest), Some(20..25)) && first;
         let answers = answer(interest).into_iter().map(|(delay, it)| match it {
@@ -403,28 +406,28 @@ fn a_timeout_of_what_a_link_was_sending_again_gives_the_window_back() {
         answers.collect()
     });
     assert_eq!(result, Ok(()));
-    let summary = &world.summary;
+    let summary = &harness.summary;
     assert_eq!((summary.timeouts, summary.explained.wireless), (5, 5));
     assert_eq!((summary.congestion_losses(), summary.spurious), (0, 0));
     assert!(summary.rtt.max() < Some(Duration::from_millis(90)));
 }
 
-/// The windows before the reduction, before it was undone, and after that.
-fn windows_around_undo(world: &World) -> [f64; 3] {
+/// The windows before the reduction, before the undo, and after it.
+fn windows_around_undo(harness: &Harness) -> [f64; 3] {
     let window = |(_, event): &(Instant, Event)| match event {
         Event::Window { window, .. } => Some(*window),
         _ => None,
     };
-    let find = |wanted: Event| world.events.iter().position(|(_, event)| *event == wanted);
+    let find = |wanted: Event| harness.events.iter().position(|(_, event)| *event == wanted);
     let reduced = find(Event::Reduced { cause: Signal::Order }).expect("a reduction");
     let undone = find(Event::Undone).expect("the reduction is undone");
-    let last = |place: usize| world.events[..place].iter().rev().find_map(window);
-    let next = world.events[undone..].iter().find_map(window);
+    let last = |place: usize| harness.events[..place].iter().rev().find_map(window);
+    let next = harness.events[undone..].iter().find_map(window);
     [last(reduced), last(undone), next].map(|window| window.expect("a window"))
 }
 
 #[test]
-fn reason_after_a_judgement_by_order_gives_the_window_back() {
+fn reported_cause_undoes_a_reordering_loss() {
     let (late, later) = (DELAY + Duration::from_millis(2), DELAY + Duration::from_millis(5));
     for reason in [Some(NackReason::Loss), Some(NackReason::Mobility), None] {
         let file = file(30_000);
@@ -434,9 +437,9 @@ fn reason_after_a_judgement_by_order_gives_the_window_back() {
             congestion::parse("aimd(init-cwnd=40,max-cwnd=40,beta=0.3)").expect("a window");
         config.loss = loss::parse("out-of-order(frt=3,repair=selective)").expect("a detector");
         config.rto = rto::parse("constant(rto=60s)").expect("an estimator");
-        let mut world = World::new(config);
+        let mut harness = Harness::new(config);
         let mut asked = BTreeMap::new();
-        let result = world.run(|interest| {
+        let result = harness.run(|interest| {
             let first = asked.insert(interest.name.clone(), ()).is_none();
             match (segment_of(interest), reason) {
                 (Some(50..63), Some(reason)) if first => vec![(late, Answer::Nack(reason))],
@@ -444,7 +447,7 @@ fn reason_after_a_judgement_by_order_gives_the_window_back() {
                     let data = cut(&file, interest).expect("a segment");
                     vec![(late, Answer::Prolonged(data, Duration::from_millis(2)))]
                 }
-                // They keep the reduced window full until the reasons have come.
+                // These keep the reduced window full until the reasons have arrived.
                 (Some(66..80), _) => {
                     vec![(later, Answer::Data(cut(&file, interest).expect("a segment")))]
                 }
@@ -452,34 +455,34 @@ fn reason_after_a_judgement_by_order_gives_the_window_back() {
             }
         });
         assert_eq!(result, Ok(()));
-        assert_eq!(world.bytes(), file);
-        let summary = &world.summary;
+        assert_eq!(harness.bytes(), file);
+        let summary = &harness.summary;
         assert_eq!((summary.lost_by_order, summary.timeouts), (13, 0), "{reason:?}");
         assert_eq!((summary.explained.judged, summary.congestion_losses()), (13, 0), "{reason:?}");
         assert_eq!((summary.reductions.total(), summary.undone), (1, 1), "{reason:?}");
-        assert_eq!(windows_around_undo(&world), [40.0, 12.0, 40.0], "{reason:?}");
+        assert_eq!(windows_around_undo(&harness), [40.0, 12.0, 40.0], "{reason:?}");
         let lost = if reason.is_some() { 13 } else { 0 };
         assert_eq!(summary.retransmissions, lost, "{reason:?}");
     }
 }
 
-/// Fetches 120 segments as `recoup` with `rack` over a link that each answer occupies for 55 ms, as 1,381 bytes do at
-/// 200 kbit/s. The first answer to segment `lost` is lost.
-fn over_a_slow_link(lost: Option<u64>) -> World {
+/// Fetches 120 segments as `recoup` with `rack`. Each answer occupies the link for 55 ms, as 1,381 bytes do at 200
+/// kbit/s. The first answer to segment `lost` is lost.
+fn over_a_slow_link(lost: Option<u64>) -> Harness {
     let (file, mut free, mut left) = (file(12_000), Instant::ZERO, lost);
     let congestion = congestion::parse("recoup").expect("a window");
     let loss = recoup_transport::loss::parse("rack").expect("a detector");
     let config = FetchConfig { congestion, loss, ..config("/a/file/v=7") };
-    let mut world = World::new(config);
-    let result = world.run_timed(|now, interest| {
+    let mut harness = Harness::new(config);
+    let result = harness.run_timed(|now, interest| {
         free = free.max(now + DELAY) + Duration::from_millis(55);
         let is_lost = left.is_some() && segment_of(interest) == left;
         left = left.filter(|_| !is_lost);
         let data = cut(&file, interest).filter(|_| !is_lost);
         data.into_iter().map(|data| (free.since(now), Answer::Data(data))).collect()
     });
-    assert_eq!((result, world.bytes()), (Ok(()), file));
-    world
+    assert_eq!((result, harness.bytes()), (Ok(()), file));
+    harness
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! The fetch loop against producers that behave, misbehave and lie, in a world of one link whose
-//! clock is a variable.
+//! The fetch loop with correct, faulty and hostile producers, on a simulated link.
 mod announce;
 mod bottleneck;
 mod burst_curves;
@@ -8,6 +7,7 @@ mod discovery;
 #[path = "../draw/mod.rs"]
 mod draw;
 mod end;
+mod harness;
 mod history;
 mod lifetime;
 mod loss;
@@ -15,4 +15,3 @@ mod order;
 mod paper;
 mod share;
 mod trust;
-mod world;

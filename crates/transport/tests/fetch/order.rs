@@ -1,5 +1,5 @@
-//! Losses told by the order in which Data arrives, on a path with a round trip of 100 ms and 10 Mbit/s.
-use crate::world::{Answer, World, name, segment_of};
+//! Reordering-based loss detection, on a path with a round trip of 100 ms and 10 Mbit/s.
+use crate::harness::{Answer, Harness, name, segment_of};
 use recoup_packet::data::{ContentType, Data, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
@@ -14,13 +14,12 @@ use recoup_transport::{congestion, loss, rto};
 use std::collections::BTreeMap;
 
 const RTT: Duration = Duration::from_millis(100);
-/// 1,100 octets at 10 Mbit/s.
+/// 1,100 bytes at 10 Mbit/s.
 const PACKET: Duration = Duration::from_micros(880);
 const SEGMENTS: u64 = 4_000;
 const FLAVOURS: [&str; 3] = ["newreno", "cubic", "compound"];
 
-/// What becomes of an Interest, sent at that time, for a segment, for so many times: how long its Data is
-/// held up, or nothing comes.
+/// Fate of a transmission, by its time, segment and number: the delay of its Data, or `None` for a loss.
 type Fate<'a> = dyn FnMut(Instant, u64, u32) -> Option<Duration> + 'a;
 
 pub(crate) fn udugama(flavour: &str) -> String {
@@ -47,23 +46,23 @@ fn describe(segments: u64, interest: &Interest) -> Data {
     template.describe(interest.name.clone(), 1_000).expect("a packet")
 }
 
-/// Fetches as much as most tests here do.
-pub(crate) fn path(config: FetchConfig, fate: &mut Fate<'_>) -> World {
+/// Fetches the number of segments that most tests use.
+pub(crate) fn path(config: FetchConfig, fate: &mut Fate<'_>) -> Harness {
     path_of(SEGMENTS, config, fate)
 }
 
-/// Fetches everything.
-pub(crate) fn path_of(segments: u64, config: FetchConfig, fate: &mut Fate<'_>) -> World {
-    let mut world = World::new(config);
+/// Fetches `segments` segments.
+pub(crate) fn path_of(segments: u64, config: FetchConfig, fate: &mut Fate<'_>) -> Harness {
+    let mut harness = Harness::new(config);
     let (mut free, mut times) = (Instant::ZERO, BTreeMap::new());
-    let result = world.run_timed(|now, interest| {
+    let result = harness.run_timed(|now, interest| {
         let segment = segment_of(interest).expect("a segment");
         let times = times.entry(segment).or_insert(0);
         *times += 1;
         if segment >= segments {
             return Vec::new();
         }
-        // The bottleneck is passed in order; what is held up is held up behind it.
+        // The bottleneck keeps the order; delays are behind it.
         free = free.max(now + RTT - PACKET) + PACKET;
         let arrived = fate(now, segment, *times).map(|held_up| free + held_up);
         arrived
@@ -72,8 +71,8 @@ pub(crate) fn path_of(segments: u64, config: FetchConfig, fate: &mut Fate<'_>) -
             .collect()
     });
     assert_eq!(result, Ok(()));
-    assert_eq!(world.summary.segments, segments);
-    world
+    assert_eq!(harness.summary.segments, segments);
+    harness
 }
 
 /// The first transmissions of `burst` segments are lost.
@@ -84,12 +83,12 @@ fn burst(at: u64, burst: u64) -> impl FnMut(Instant, u64, u32) -> Option<Duratio
     }
 }
 
-fn phases(world: &World) -> Vec<(Instant, Phase)> {
+fn phases(harness: &Harness) -> Vec<(Instant, Phase)> {
     let phase = |(at, event): &(Instant, Event)| match event {
         Event::Phase { phase } => Some((*at, *phase)),
         _ => None,
     };
-    world.events.iter().filter_map(phase).collect()
+    harness.events.iter().filter_map(phase).collect()
 }
 
 fn millis(duration: Duration) -> f64 {
@@ -97,23 +96,23 @@ fn millis(duration: Duration) -> f64 {
 }
 
 #[test]
-fn a_loss_is_suspected_at_the_third_and_found_at_the_sixth_data_out_of_order() {
-    let world = path(config(&udugama("newreno"), "smart"), &mut burst(1_000, 1));
+fn third_data_is_suspicion_and_sixth_a_loss() {
+    let harness = path(config(&udugama("newreno"), "smart"), &mut burst(1_000, 1));
     let [(pre_at, Phase::Pre), (fast_at, Phase::Fast), (over_at, Phase::Normal)] =
-        phases(&world)[..]
+        phases(&harness)[..]
     else {
-        panic!("{:?}", phases(&world));
+        panic!("{:?}", phases(&harness));
     };
     assert_eq!((fast_at.since(pre_at), over_at.since(fast_at)), (PACKET * 3, RTT));
 }
 
 #[test]
-fn tcps_repair_takes_a_round_trip_for_each_loss_and_the_selective_one_takes_one() {
+fn selective_repair_takes_one_round_trip() {
     for flavour in FLAVOURS {
         for losses in [1, 2, 3, 4, 8] {
             for (version, round_trips) in [("simple2", losses), ("simple3", 1), ("smart", 1)] {
-                let world = path(config(&udugama(flavour), version), &mut burst(1_000, losses));
-                let summary = &world.summary;
+                let harness = path(config(&udugama(flavour), version), &mut burst(1_000, losses));
+                let summary = &harness.summary;
                 let what = format!("{flavour}, {version}, {losses}: {summary:?}");
                 assert_eq!((summary.recovery.entries, summary.timeouts), (1, 0), "{what}");
                 assert_eq!((summary.repaired, summary.lost_by_order), (losses, losses), "{what}");
@@ -128,11 +127,10 @@ fn tcps_repair_takes_a_round_trip_for_each_loss_and_the_selective_one_takes_one(
     }
 }
 
-/// Just wider than the path (114 packets), so that Data comes back to back and nothing is late but what
-/// the test says.
+/// Just wider than the path (114 packets), so that Data arrives back to back and only the tests delay it.
 const CUBIC: &str = "cubic(max-cwnd=120)";
 
-/// Data of these segments is held up behind so many others.
+/// Data of these segments arrives behind so many others.
 fn held_up(
     segments: impl Fn(u64) -> bool,
     packets: u32,
@@ -144,7 +142,7 @@ fn held_up(
 }
 
 #[test]
-fn what_is_lost_twice_waits_for_its_timer_unless_recovery_looks_again() {
+fn second_loss_needs_a_timer_or_rescan() {
     for (detector, timeouts, lost) in [
         ("simple2", 1, 1),
         ("simple3", 1, 1),
@@ -154,10 +152,10 @@ fn what_is_lost_twice_waits_for_its_timer_unless_recovery_looks_again() {
         ("time-threshold", 0, 2),
     ] {
         for window in [CUBIC, "udugama2013(flavour=cubic,max-cwnd=120)"] {
-            let world = path(config(window, detector), &mut |_, segment, times| {
+            let harness = path(config(window, detector), &mut |_, segment, times| {
                 (segment != 1_000 || times > 2).then_some(Duration::ZERO)
             });
-            let summary = &world.summary;
+            let summary = &harness.summary;
             let what = format!("{detector}, {window}: {summary:?}");
             assert_eq!((summary.timeouts, summary.lost_by_order), (timeouts, lost), "{what}");
             assert_eq!(summary.repaired, 1 - timeouts, "{what}");
@@ -169,26 +167,26 @@ fn what_is_lost_twice_waits_for_its_timer_unless_recovery_looks_again() {
 #[test]
 fn a_false_alarm_is_known_and_taken_back() {
     let mut late = held_up(|segment| segment == 1_000, 5);
-    let world = path(config(CUBIC, "out-of-order"), &mut late);
-    let summary = &world.summary;
+    let harness = path(config(CUBIC, "out-of-order"), &mut late);
+    let summary = &harness.summary;
     assert_eq!((summary.lost_by_order, summary.false_alarms, summary.repaired), (1, 1, 0));
     assert_eq!((summary.timeouts, summary.reductions.order), (0, 1));
-    let window = world.summary.window;
+    let window = harness.summary.window;
     assert_eq!(window, Some(120.0), "nothing else reduced it, and that was undone");
-    let [(fast_at, Phase::Fast), (over_at, Phase::Normal)] = phases(&world)[..] else {
-        panic!("{:?}", phases(&world));
+    let [(fast_at, Phase::Fast), (over_at, Phase::Normal)] = phases(&harness)[..] else {
+        panic!("{:?}", phases(&harness));
     };
     assert_eq!(over_at.since(fast_at), PACKET * 2, "recovery ends with its reason");
 }
 
 #[test]
-fn five_data_out_of_order_deceive_three_and_not_pre_recovery() {
+fn five_data_out_of_order_pass_pre_recovery() {
     for window in [CUBIC, "udugama2013(flavour=newreno,max-cwnd=120)"] {
         let mut late = held_up(|segment| segment % 200 == 100, 5);
         let deceived = path(config(window, "simple3"), &mut late).summary;
         let mut late = held_up(|segment| segment % 200 == 100, 5);
         let smart = path(config(window, "smart"), &mut late).summary;
-        // A window that was reduced needlessly does not fill the path, which sets some of them apart.
+        // A spurious reduction does not fill the path, which delays some of them.
         assert!(deceived.false_alarms * 10 >= SEGMENTS / 200 * 7, "{deceived:?}");
         assert_eq!(deceived.lost_by_order, deceived.false_alarms);
         assert_eq!((smart.lost_by_order, smart.retransmissions), (0, 0), "{smart:?}");
@@ -198,7 +196,7 @@ fn five_data_out_of_order_deceive_three_and_not_pre_recovery() {
 }
 
 #[test]
-fn deeper_changes_of_order_deceive_pre_recovery_once_if_it_learns_from_them() {
+fn deep_reordering_adapts_pre_recovery_if_enabled() {
     let alarms = |detector| {
         let mut late = held_up(|segment| segment % 200 == 100, 12);
         path(config(CUBIC, detector), &mut late).summary.false_alarms
@@ -208,8 +206,8 @@ fn deeper_changes_of_order_deceive_pre_recovery_once_if_it_learns_from_them() {
 }
 
 #[test]
-fn of_two_sources_the_near_one_deceives_a_count_all_the_time_and_an_age_at_the_beginning() {
-    // Every second segment comes from a source that is 30 ms further away; nothing is lost.
+fn two_sources_confuse_a_packet_threshold() {
+    // Every second segment comes from a source that is 30 ms further away; there is no loss.
     let run = |detector| {
         let far = Duration::from_millis(30);
         let mut sources =
@@ -226,7 +224,7 @@ fn of_two_sources_the_near_one_deceives_a_count_all_the_time_and_an_age_at_the_b
 }
 
 #[test]
-fn with_a_share_a_few_losses_are_the_timers_and_half_of_a_flight_is_found_by_order() {
+fn share_leaves_few_losses_to_timers() {
     let run = |lost: fn(u64) -> bool| {
         let mut lossy = |_: Instant, segment: u64, times: u32| {
             (times > 1 || !lost(segment)).then_some(Duration::ZERO)
@@ -236,13 +234,13 @@ fn with_a_share_a_few_losses_are_the_timers_and_half_of_a_flight_is_found_by_ord
     let few = run(|segment| segment % 20 == 0);
     assert_eq!((few.lost_by_order, few.timeouts), (0, SEGMENTS / 20));
     let many = run(|segment| (1_000..1_100).contains(&segment) && segment % 2 == 0);
-    // The first seven are a share of less.
+    // The first seven are below the share.
     assert_eq!((many.lost_by_order, many.timeouts), (50, 0), "{many:?}");
     assert_eq!(many.reductions.total(), 1);
 }
 
 #[test]
-fn with_random_losses_nearly_all_are_repaired_before_any_timer() {
+fn random_losses_are_repaired_before_timers() {
     let run = |window: &str, detector: &str| {
         let mut rng = Rng::from_seed(7);
         let mut lossy = |_: Instant, _: u64, _: u32| (rng.below(200) > 0).then_some(Duration::ZERO);
@@ -261,33 +259,33 @@ fn with_random_losses_nearly_all_are_repaired_before_any_timer() {
 }
 
 #[test]
-fn false_alarms_do_not_use_up_the_retries() {
+fn spurious_losses_do_not_spend_the_retries() {
     let detector = "pre-recovery(frt=1,rescan=true,learn=true,cap=0.5)";
     for window in [CUBIC, "udugama2013(flavour=cubic)", "cubic(accounting=span)"] {
         let mut rng = Rng::from_seed(3);
         let mut config = config(window, detector);
         config.retries = Some(8);
-        let world = path(config, &mut |_, _, _| Some(Duration::from_micros(rng.below(20_000))));
-        assert!(world.summary.false_alarms > 0);
-        let asked_most = world.events.iter().filter_map(|(_, event)| match event {
+        let harness = path(config, &mut |_, _, _| Some(Duration::from_micros(rng.below(20_000))));
+        assert!(harness.summary.false_alarms > 0);
+        let asked_most = harness.events.iter().filter_map(|(_, event)| match event {
             Event::Sent { transmissions, .. } => Some(*transmissions),
             _ => None,
         });
-        assert!(asked_most.max() <= Some(6), "{window}: {:?}", world.summary);
+        assert!(asked_most.max() <= Some(6), "{window}: {:?}", harness.summary);
     }
 }
 
 #[test]
-fn after_a_timeout_the_rest_of_the_flight_is_no_reason_for_another_reduction() {
+fn rest_of_a_timed_out_flight_reduces_nothing() {
     // Both transmissions of the hole are lost, and a whole flight arrives out of order in between.
     for detector in ["simple3", "smart"] {
         let window = "udugama2013(flavour=newreno)";
-        let world = path(config(window, detector), &mut |_, segment, times| {
+        let harness = path(config(window, detector), &mut |_, segment, times| {
             let twice = segment == 1_000 && times < 3;
             (!twice).then_some(Duration::ZERO)
         });
         let reduced = |(_, event): &&(Instant, Event)| matches!(event, Event::Reduced { .. });
-        assert_eq!(world.events.iter().filter(reduced).count(), 2, "one of each kind");
-        assert_eq!((world.summary.reductions.order, world.summary.reductions.timeout), (1, 1));
+        assert_eq!(harness.events.iter().filter(reduced).count(), 2, "one of each kind");
+        assert_eq!((harness.summary.reductions.order, harness.summary.reductions.timeout), (1, 1));
     }
 }

@@ -1,6 +1,6 @@
-//! Answers that are forged, strange or by the wrong key.
-use crate::world::{
-    Answer, Answers, DELAY, SEGMENT, World, config, cut, file, forged, honest, last, metadata_of,
+//! Answers that are forged, malformed or signed by a wrong key.
+use crate::harness::{
+    Answer, Answers, DELAY, Harness, SEGMENT, config, cut, file, forged, honest, last, metadata_of,
     name, segment_of,
 };
 use recoup_packet::data::DataBuilder;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
-fn forged_data_is_rejected_and_asked_for_again() {
+fn forged_data_is_rejected_and_retransmitted() {
     let file = file(3_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file"));
+    let mut harness = Harness::new(config("/a/file"));
     let mut count = 0;
     let liar = |interest: &Interest| -> Answers {
         count += 1;
@@ -33,12 +33,12 @@ fn forged_data_is_rejected_and_asked_for_again() {
         }
         answers
     };
-    assert_eq!(world.run(liar), Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert!(world.summary.rejected > 3);
+    assert_eq!(harness.run(liar), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert!(harness.summary.rejected > 3);
 }
 
-/// Judges like [`AutoVerifier`] and counts what it judged.
+/// Judges like [`AutoVerifier`] and counts the calls.
 struct Counting(Arc<AtomicUsize>);
 
 impl Verifier for Counting {
@@ -49,14 +49,14 @@ impl Verifier for Counting {
 }
 
 #[test]
-fn of_answers_that_arrive_together_each_counts_for_what_it_is() {
+fn simultaneous_answers_are_judged_separately() {
     let file = file(64 * SEGMENT);
     let judged = Arc::new(AtomicUsize::new(0));
     let mut config = config("/a/file/v=7");
     config.verifier = Box::new(Counting(Arc::clone(&judged)));
-    let mut world = World::new(config);
-    // All at one instant: for every third segment a forged answer before two good ones, for the
-    // others two good ones and a forged one, and Data that nobody asked for.
+    let mut harness = Harness::new(config);
+    // All at one instant. For every third segment a forged answer precedes two genuine ones; for the others two
+    // genuine ones precede a forged one. Unsolicited Data arrives, too.
     let answer = |interest: &Interest| -> Answers {
         let good = cut(&file, interest).expect("a segment");
         let segment = segment_of(interest).expect("a number");
@@ -67,19 +67,19 @@ fn of_answers_that_arrive_together_each_counts_for_what_it_is() {
         }
         batch.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
-    assert_eq!(world.run(answer), Ok(()));
-    assert_eq!(world.bytes(), file);
-    let summary = &world.summary;
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    let summary = &harness.summary;
     assert_eq!((summary.rejected, summary.retransmissions), (22, 0));
     assert_eq!(summary.duplicates, 64 * 4 - 64 - 22);
     assert_eq!(judged.load(Ordering::Relaxed), 64 + 22);
 }
 
 #[test]
-fn data_that_is_always_forged_ends_in_a_clear_error() {
+fn endless_forged_data_is_an_error() {
     let file = file(3_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file/v=7"));
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let liar = |interest: &Interest| -> Answers {
         let mut answers = answer(interest);
         for (_, answer) in &mut answers {
@@ -89,9 +89,9 @@ fn data_that_is_always_forged_ends_in_a_clear_error() {
         }
         answers
     };
-    let result = world.run(liar);
+    let result = harness.run(liar);
     assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
-    assert!(world.content.is_empty());
+    assert!(harness.content.is_empty());
 }
 
 #[test]
@@ -119,18 +119,18 @@ fn with_a_key_nothing_else_is_ever_accepted() {
     let mut keyed = config("/a/file/v=7");
     keyed.last = Some(19);
     keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"the right secret")));
-    let mut world = World::new(keyed);
-    let result = world.run(crowd);
+    let mut harness = Harness::new(keyed);
+    let result = harness.run(crowd);
     assert_eq!(result, Ok(()));
-    assert_eq!(world.bytes(), file);
-    assert!(world.summary.rejected >= 20);
+    assert_eq!(harness.bytes(), file);
+    assert!(harness.summary.rejected >= 20);
 }
 
 #[test]
 fn answers_with_the_wrong_name_count_for_nothing() {
     let file = file(1_000);
     let answer = honest(&file);
-    let mut world = World::new(config("/a/file/v=7"));
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let confused = |interest: &Interest| -> Answers {
         let mut other = interest.clone();
         other.name = name("/b/file/v=7/seg=0");
@@ -141,19 +141,19 @@ fn answers_with_the_wrong_name_count_for_nothing() {
         answers.extend(answer(&other));
         answers
     };
-    let result = world.run(confused);
+    let result = harness.run(confused);
     assert!(matches!(result, Err(FetchError::NoProgress(_))), "{result:?}");
-    assert!(world.content.is_empty());
+    assert!(harness.content.is_empty());
 }
 
 #[test]
-fn a_flood_of_forged_answers_does_not_keep_a_segment_from_being_asked_for_again() {
+fn forged_answers_do_not_block_retransmissions() {
     let file = file(100);
     let mut trusting = config("/a/file/v=7");
     trusting.verifier = Box::new(AutoVerifier);
-    let mut world = World::new(trusting);
+    let mut harness = Harness::new(trusting);
     let mut asked = 0;
-    let result = world.run(|interest| {
+    let result = harness.run(|interest| {
         let Some(data) = cut(&file, interest) else {
             return Vec::new();
         };
@@ -164,7 +164,7 @@ fn a_flood_of_forged_answers_does_not_keep_a_segment_from_being_asked_for_again(
         (2..1_000).map(|n| (n * DELAY / 2, Answer::Data(forged(&data)))).collect()
     });
     assert_eq!(result, Ok(()));
-    assert!(world.now < Instant::from_millis(500), "{}", world.now);
+    assert!(harness.now < Instant::from_millis(500), "{}", harness.now);
 }
 
 #[test]
@@ -172,17 +172,17 @@ fn first_forged_answer_is_retransmitted_at_once() {
     let file = file(100);
     let mut config = config("/a/file/v=7");
     config.retries = Some(0);
-    let mut world = World::new(config);
+    let mut harness = Harness::new(config);
     let mut asked = 0;
-    let result = world.run(|interest| {
+    let result = harness.run(|interest| {
         let Some(data) = cut(&file, interest) else { return Vec::new() };
         asked += 1;
         let data = if asked == 1 { forged(&data) } else { data };
         vec![(DELAY, Answer::Data(data))]
     });
     assert_eq!(result, Ok(()));
-    assert_eq!(world.now, Instant::ZERO + DELAY * 2);
-    let first = world.asked.iter().filter(|interest| segment_of(interest) == Some(0));
+    assert_eq!(harness.now, Instant::ZERO + DELAY * 2);
+    let first = harness.asked.iter().filter(|interest| segment_of(interest) == Some(0));
     let nonces: Vec<_> = first.map(|interest| interest.nonce).collect();
     assert!(nonces.len() == 2 && nonces[0] != nonces[1], "{nonces:?}");
 }
@@ -195,9 +195,9 @@ fn forged_answers_are_not_charged_to_retries() {
     {
         let mut config = config("/a/file/v=7");
         config.retries = Some(retries);
-        let mut world = World::new(config);
+        let mut harness = Harness::new(config);
         let mut asked = 0;
-        let result = world.run(|interest| {
+        let result = harness.run(|interest| {
             let Some(data) = cut(&file, interest) else { return Vec::new() };
             asked += 1;
             let data = if asked <= forgeries { forged(&data) } else { data };
@@ -206,7 +206,7 @@ fn forged_answers_are_not_charged_to_retries() {
         assert_eq!(result.is_ok(), answered, "{forgeries} forged, {retries} retries: {result:?}");
         if !answered {
             assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
-            assert!(world.now < Instant::from_millis(20_000), "{}", world.now);
+            assert!(harness.now < Instant::from_millis(20_000), "{}", harness.now);
         }
     }
 }
@@ -217,14 +217,14 @@ fn genuine_copy_counts_before_and_after_retransmission() {
     for late in 0..60 {
         let mut config = config("/a/file/v=7");
         config.retries = Some(0);
-        let mut world = World::new(config);
-        let result = world.run(|interest| {
+        let mut harness = Harness::new(config);
+        let result = harness.run(|interest| {
             let Some(data) = cut(&file, interest) else { return Vec::new() };
             let genuine = (DELAY + DELAY * late / 10, Answer::Data(data.clone()));
             vec![(DELAY, Answer::Data(forged(&data))), genuine]
         });
         assert_eq!(result, Ok(()), "{late}");
-        assert_eq!(world.now, Instant::ZERO + DELAY + DELAY * late / 10, "{late}");
+        assert_eq!(harness.now, Instant::ZERO + DELAY + DELAY * late / 10, "{late}");
     }
 }
 
@@ -234,9 +234,9 @@ fn forged_metadata_is_not_charged_to_retries() {
     for (forgeries, answered) in [(1, true), (3, true), (4, false)] {
         let mut config = config("/a/file");
         config.retries = Some(0);
-        let mut world = World::new(config);
+        let mut harness = Harness::new(config);
         let mut asked = 0;
-        let result = world.run(|interest| {
+        let result = harness.run(|interest| {
             if segment_of(interest).is_some() {
                 return honest(&file)(interest);
             }

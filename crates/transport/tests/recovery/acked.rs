@@ -1,4 +1,4 @@
-//! NDNLPv2 reliability as NFD has it, one rule to a test.
+//! NDNLPv2 reliability as in NFD, one rule for each test.
 use crate::pair::{End, Frame, converse, ms, sending};
 use recoup_transport::link::recovery::{Arrival, Sending, Tag};
 use recoup_transport::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn acks(acks: &[u64]) -> Frame {
 }
 
 #[test]
-fn every_frame_has_a_sequence_that_stays_and_a_transmission_that_changes() {
+fn sequence_is_constant_and_tx_sequence_changes() {
     let (mut a, _) = ends();
     assert_eq!(numbers(&a.send(ms(0), 0)), (Some(0), Some(0)));
     assert_eq!(numbers(&a.send(ms(0), 1)), (Some(1), Some(1)));
@@ -40,12 +40,12 @@ fn acknowledgements_ride_on_frames_that_leave_anyway() {
 }
 
 #[test]
-fn no_more_acknowledgements_ride_than_there_is_room_for() {
+fn acknowledgements_fit_the_frame() {
     let (mut a, mut b) = ends();
     for packet in 0..5 {
         b.receive(ms(0), &a.send(ms(0), packet));
     }
-    let room = |octets| Sending { room_octets: octets, ..sending(9, None) };
+    let room = |bytes| Sending { free_bytes: bytes, ..sending(9, None) };
     assert_eq!(b.send_as(ms(1), &room(11)).tag.acks, []);
     assert_eq!(b.send_as(ms(1), &room(25)).tag.acks, [0, 1]);
 }
@@ -62,7 +62,7 @@ fn acknowledgements_wait_five_milliseconds_and_then_leave_alone() {
 }
 
 #[test]
-fn three_greater_acknowledgements_say_that_a_frame_is_lost() {
+fn three_greater_acknowledgements_declare_a_loss() {
     let (mut a, _) = ends();
     for packet in 0..6 {
         let _ = a.send(ms(0), packet);
@@ -76,7 +76,7 @@ fn three_greater_acknowledgements_say_that_a_frame_is_lost() {
 }
 
 #[test]
-fn a_frame_that_is_sent_again_is_overtaken_anew() {
+fn retransmission_is_overtaken_separately() {
     let (mut a, _) = ends();
     for packet in 0..9 {
         let _ = a.send(ms(0), packet);
@@ -88,7 +88,7 @@ fn a_frame_that_is_sent_again_is_overtaken_anew() {
 }
 
 #[test]
-fn the_timer_runs_from_a_second_without_back_off_and_learns_from_frames_sent_once() {
+fn timer_samples_frames_sent_once() {
     let (mut a, _) = ends();
     let _ = a.send(ms(0), 0);
     let mut sent = Vec::new();
@@ -97,7 +97,7 @@ fn the_timer_runs_from_a_second_without_back_off_and_learns_from_frames_sent_onc
     }
     assert_eq!(sent, [ms(1_000), ms(2_000), ms(3_000)], "three times again, a second apart");
     assert_eq!((a.counters().given_up, a.counters().held), (1, 0));
-    // Round trips of 10 ms: the timer falls to its floor of 200 ms.
+    // Round trips of 10 ms: the timer falls to its minimum of 200 ms.
     for round in 0..20 {
         let at = ms(4_000 + 100 * round);
         let number = a.send(at, 1).tag.tx_sequence.unwrap();
@@ -105,7 +105,7 @@ fn the_timer_runs_from_a_second_without_back_off_and_learns_from_frames_sent_onc
     }
     let _ = a.send(ms(10_000), 2);
     assert_eq!(a.machine.deadline(), Some(ms(10_200)));
-    // What was acknowledged after it was sent again says nothing of the round trip (Karn).
+    // An acknowledgement of a retransmission is no sample (Karn).
     let again = a.drain(ms(10_200))[0].tag.tx_sequence.unwrap();
     a.receive(ms(19_000), &acks(&[again]));
     let _ = a.send(ms(20_000), 3);
@@ -113,7 +113,7 @@ fn the_timer_runs_from_a_second_without_back_off_and_learns_from_frames_sent_onc
 }
 
 #[test]
-fn when_a_frame_is_given_up_so_is_its_packet() {
+fn packet_is_given_up_with_its_frame() {
     let (mut a, _) = ends();
     let piece = Sending { alone: false, ..sending(7, None) };
     let _ = a.send_as(ms(0), &piece);
@@ -128,7 +128,7 @@ fn when_a_frame_is_given_up_so_is_its_packet() {
 }
 
 #[test]
-fn a_frame_that_comes_twice_is_delivered_once_and_acknowledged_twice() {
+fn duplicate_is_delivered_once_and_acknowledged_twice() {
     let (mut a, mut b) = ends();
     let frame = a.send(ms(0), 0);
     assert_eq!(b.receive(ms(1), &frame), Arrival::Deliver);
@@ -137,7 +137,7 @@ fn a_frame_that_comes_twice_is_delivered_once_and_acknowledged_twice() {
 }
 
 #[test]
-fn a_neighbour_without_reliability_gets_every_frame_four_times_and_no_more() {
+fn frames_are_sent_at_most_four_times() {
     let mut a = End::new("acked", 1);
     let mut frames = vec![a.send(ms(0), 0)];
     for second in 1..60 {
@@ -146,7 +146,7 @@ fn a_neighbour_without_reliability_gets_every_frame_four_times_and_no_more() {
     assert_eq!(frames.len(), 4);
 }
 
-/// Sends so many frames, of which nobody acknowledges any; how many leave until nothing is held.
+/// Sends frames without acknowledgement; returns the number of transmissions until none is held.
 fn sent_in_vain(end: &mut End, from: Instant, frames: u64) -> usize {
     for packet in 0..frames {
         let _ = end.send(from, packet);
@@ -155,14 +155,14 @@ fn sent_in_vain(end: &mut End, from: Instant, frames: u64) -> usize {
 }
 
 #[test]
-fn a_neighbour_that_never_acknowledges_gets_frames_once_until_it_does() {
+fn silent_neighbour_gets_no_retransmissions() {
     let (mut a, _) = ends();
-    // The 64th loss tells; those before it are on their way again.
+    // The 64th loss ends retransmissions; those of earlier losses are in flight already.
     assert_eq!(sent_in_vain(&mut a, ms(0), 100), 63);
     assert_eq!(sent_in_vain(&mut a, ms(20_000), 100), 0);
     let counters = a.counters();
     assert_eq!(counters.labelled, counters.resent + counters.expired);
-    // A number that was never given says nothing; one that was, however late, that it speaks it after all.
+    // An unknown number is ignored; a known one, however late, shows that the neighbour has reliability.
     let number = numbers(&a.send(ms(40_000), 0)).1.unwrap();
     a.receive(ms(42_000), &acks(&[number + 1]));
     assert_eq!(sent_in_vain(&mut a, ms(43_000), 1), 0);
@@ -172,16 +172,16 @@ fn a_neighbour_that_never_acknowledges_gets_frames_once_until_it_does() {
 
 #[test]
 fn what_is_held_is_bounded() {
-    let mut a = End::new("acked(frames=10,octets=8000)", 1);
+    let mut a = End::new("acked(frames=10,bytes=8000)", 1);
     for packet in 0..100 {
         let _ = a.send(ms(0), packet);
-        assert!(a.counters().held_octets <= 8_000);
+        assert!(a.counters().held_bytes <= 8_000);
     }
     assert_eq!((a.counters().held, a.counters().expired), (8, 92));
 }
 
 #[test]
-fn a_hundred_losses_are_recovered_within_a_round_trip_each() {
+fn losses_are_recovered_within_a_round_trip() {
     let (mut a, mut b) = ends();
     for packet in 0..1_000 {
         let now = ms(packet);

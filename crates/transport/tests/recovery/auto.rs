@@ -1,5 +1,5 @@
-//! Link recovery that is negotiated (`auto`): what leaves before both ends agree, and what ends an agreement.
-use crate::pair::{self, End, Frame, OCTETS, converse, number, sending, states};
+//! Negotiated link recovery (`auto`): frames before the agreement, and ends of an agreement.
+use crate::pair::{self, BYTES, End, Frame, converse, number, sending, states};
 use proptest::prelude::*;
 use recoup_transport::link::recovery::{
     Agreement, Counters, Ewln, FrameKind, Label, Notice, Sending, State, Tag,
@@ -7,7 +7,7 @@ use recoup_transport::link::recovery::{
 use recoup_transport::link::wldr::Pool;
 use recoup_transport::time::{Duration, Instant};
 
-/// Octets that offers may add in all: 8 of 29, and the link header around each.
+/// Most offers of 29 bytes and the link header around each.
 const MOST_OFFERS: usize = 8;
 
 /// Time since the ends are up and know the length of their path.
@@ -30,7 +30,7 @@ fn pair(texts: [&str; 2]) -> (End, End) {
     (a, b)
 }
 
-/// An Interest that leaves at `asked_at` is answered after that round trip.
+/// An Interest that is sent at `asked_at` and answered after that round trip.
 fn answered(asked_at: Instant, a: &mut End, b: &mut End, round_trip: Duration) -> Frame {
     let interest = a.send(asked_at, 0);
     b.receive(asked_at, &interest);
@@ -40,7 +40,7 @@ fn answered(asked_at: Instant, a: &mut End, b: &mut End, round_trip: Duration) -
     interest
 }
 
-/// One Interest, and everything that both ends have to say then.
+/// One Interest, and all control frames of both ends.
 fn exchange(now: Instant, a: &mut End, b: &mut End, packet: u64) -> Frame {
     let frame = a.send(now, packet);
     b.receive(now, &frame);
@@ -94,7 +94,7 @@ fn ignorant_peer_gets_a_bounded_number_of_offers() {
         let frame = exchange(ms(millis), &mut a, &mut b, millis);
         offers += usize::from(!frame.tag.is_empty());
         assert!(number(&frame).is_none() && a.machine.deadline().is_none());
-        // It answers every Interest.
+        // The peer answers every Interest.
         let answer = b.send_as(ms(millis), &data(millis));
         a.receive(ms(millis), &answer);
     }
@@ -147,13 +147,13 @@ fn short_path_that_loses_packets_gets_offers() {
 fn offers_ride_on_interests_that_have_space() {
     let (mut a, _) = pair(["auto", "auto"]);
     assert!(a.send_as(ms(0), &data(0)).tag.is_empty());
-    assert!(a.send_as(ms(0), &Sending { room_octets: 28, ..sending(1, None) }).tag.is_empty());
-    assert!(!a.send_as(ms(0), &Sending { room_octets: 29, ..sending(2, None) }).tag.is_empty());
+    assert!(a.send_as(ms(0), &Sending { free_bytes: 28, ..sending(1, None) }).tag.is_empty());
+    assert!(!a.send_as(ms(0), &Sending { free_bytes: 29, ..sending(2, None) }).tag.is_empty());
     assert_eq!(a.machine.agreement(), Agreement::Offered);
 }
 
 #[test]
-fn answers_are_no_more_and_no_longer_than_offers() {
+fn answers_do_not_exceed_offers() {
     let (_, mut b) = pair(["auto", "auto"]);
     let mut answers = 0;
     for session in 1..=1_000 {
@@ -167,9 +167,9 @@ fn answers_are_no_more_and_no_longer_than_offers() {
         };
         let offer = Frame { tag: Tag::notice(Notice::State(state)), packet: Some(session) };
         b.receive(ms(1_000), &offer);
-        let said = b.drain(ms(1_000));
-        assert!(said.len() <= 1 && said.iter().all(|it| it.packet.is_none()));
-        answers += said.len();
+        let control = b.drain(ms(1_000));
+        assert!(control.len() <= 1 && control.iter().all(|it| it.packet.is_none()));
+        answers += control.len();
     }
     assert_eq!(answers, 32);
     assert_eq!((b.machine.agreement(), b.counters().held), (Agreement::Off, 0));
@@ -180,7 +180,7 @@ fn answers_are_no_more_and_no_longer_than_offers() {
 fn restarted_peer_agrees_anew() {
     let (mut a, mut b) = pair(["auto", "auto"]);
     exchange(ms(1), &mut a, &mut b, 0);
-    // The listening end forgets everything; the other one notices when it asks.
+    // The listening end forgets everything; the other one detects it by a query.
     b = End::new("auto", 3);
     b.machine.link_up(ms(2), false);
     for packet in 0..200 {
@@ -206,7 +206,7 @@ fn restarted_peer_agrees_anew() {
 }
 
 #[test]
-fn peer_that_comes_back_without_recovery_leaves_the_link_plain() {
+fn peer_returning_without_recovery_is_plain() {
     let (mut a, mut b) = pair(["auto", "auto"]);
     exchange(ms(1), &mut a, &mut b, 0);
     b = End::new("off", 3);
@@ -225,7 +225,7 @@ fn peer_that_comes_back_without_recovery_leaves_the_link_plain() {
 }
 
 #[test]
-fn far_end_that_was_silent_is_offered_recovery_again() {
+fn silent_far_end_gets_new_offers() {
     let (mut a, mut b) = pair(["auto", "off"]);
     for second in 0..60 {
         exchange(ms(second * 1_000), &mut a, &mut b, second);
@@ -233,7 +233,8 @@ fn far_end_that_was_silent_is_offered_recovery_again() {
         a.receive(ms(second * 1_000), &answer);
     }
     assert_eq!(a.machine.agreement(), Agreement::Off);
-    // It is replaced: Interests find no answer for 10 s. The new one has recovery, and has received no offer.
+    // The far end is replaced: Interests are unanswered for 10 s. The new one has recovery, and has received no
+    // offer.
     for second in 60..70 {
         assert!(a.send(ms(second * 1_000), second).tag.is_empty());
     }
@@ -249,7 +250,7 @@ fn far_end_that_was_silent_is_offered_recovery_again() {
 fn lost_offer_and_lost_answer_are_repeated() {
     let (mut a, mut b) = pair(["auto", "auto"]);
     let _lost = a.send(ms(0), 0);
-    // Should a peer drop what carries an offer, the next Interest reaches it.
+    // If a peer drops the frame with an offer, the next Interest reaches it.
     assert!(a.send(ms(200), 1).tag.is_empty());
     let answer = b.send_as(ms(210), &data(1));
     a.receive(ms(220), &answer);
@@ -282,17 +283,17 @@ fn rings_of_many_peers_share_one_pool() {
             // No frame arrives, so each is held as long as the pool permits.
             b.send_as(ms(2), &data(packet));
         }
-        let Counters { labelled, expired, held, held_octets, .. } = b.counters();
-        assert_eq!((labelled, held_octets), (expired + held, held * u64::from(OCTETS)));
-        assert!(held_octets <= 200_000 + u64::from(OCTETS) && held >= 64, "{held}");
+        let Counters { labelled, expired, held, held_bytes, .. } = b.counters();
+        assert_eq!((labelled, held_bytes), (expired + held, held * u64::from(BYTES)));
+        assert!(held_bytes <= 200_000 + u64::from(BYTES) && held >= 64, "{held}");
     }
-    // 64 KiB for each beyond what all may hold together.
-    assert!(pool.held_bytes() <= 200_000 + 10 * (64 << 10) + u64::from(OCTETS));
+    // 64 KiB for each beyond the common limit.
+    assert!(pool.held_bytes() <= 200_000 + 10 * (64 << 10) + u64::from(BYTES));
     drop(pairs);
     assert_eq!(pool.held_bytes(), 0);
 }
 
-/// Anything that a stranger may write on a frame, without knowing a session of ours.
+/// Any fields of an attacker that knows no session of these ends.
 fn forged() -> impl Strategy<Value = Tag> {
     let label = (any::<u8>(), 0..1_u32 << 24, any::<Option<u32>>())
         .prop_map(|(epoch, number, origin)| Label { epoch, number, origin });

@@ -1,7 +1,7 @@
-//! Link recovery, between two ends that frames are passed between by hand or by chance.
+//! Link recovery between two ends, with scripted or random links.
 mod acked;
 mod auto;
-mod octets;
+mod overhead;
 mod pair;
 mod reordering;
 mod swarm;

@@ -1,4 +1,4 @@
-//! Two ends of a link, and frames that pass between them by hand.
+//! Two ends of a link, and scripted frames between them.
 use recoup_transport::link::Recovery;
 use recoup_transport::link::recovery::{
     Arrival, Counters, Ewln, FrameKind, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
@@ -6,7 +6,7 @@ use recoup_transport::link::recovery::{
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 
-/// A frame on the link: what is written on it, and the packet in it.
+/// A frame on the link: its tag, and its packet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) tag: Tag,
@@ -16,12 +16,12 @@ pub(crate) struct Frame {
 /// One end of a link.
 pub(crate) struct End {
     pub(crate) machine: Box<dyn LinkRecovery<u64>>,
-    /// Packets that were delivered here.
+    /// Packets delivered here.
     pub(crate) got: Vec<u64>,
 }
 
-/// Octets of every frame.
-pub(crate) const OCTETS: u32 = 1_000;
+/// Bytes of every frame.
+pub(crate) const BYTES: u32 = 1_000;
 
 pub(crate) fn ms(millis: u64) -> Instant {
     Instant::from_millis(millis)
@@ -30,7 +30,7 @@ pub(crate) fn ms(millis: u64) -> Instant {
 /// An Interest of that lifetime.
 pub(crate) fn sending(packet: u64, lifetime: Option<Duration>) -> Sending {
     let kind = FrameKind::Interest;
-    Sending { kind, octets: OCTETS, lifetime, packet, alone: true, room_octets: 400 }
+    Sending { kind, bytes: BYTES, lifetime, packet, alone: true, free_bytes: 400 }
 }
 
 impl End {
@@ -63,7 +63,7 @@ impl End {
         })
     }
 
-    /// All that leaves by itself at this moment.
+    /// All control frames and retransmissions of this instant.
     pub(crate) fn drain(&mut self, now: Instant) -> Vec<Frame> {
         std::iter::from_fn(|| self.poll(now)).collect()
     }
@@ -73,34 +73,34 @@ impl End {
     }
 }
 
-/// Lets both ends say everything that they have to say; returns what was said.
+/// Exchanges all control frames of both ends; returns them.
 pub(crate) fn converse(now: Instant, a: &mut End, b: &mut End) -> Vec<Frame> {
-    let mut said = Vec::new();
+    let mut control = Vec::new();
     for _ in 0..100 {
-        let before = said.len();
+        let before = control.len();
         for frame in a.drain(now) {
             b.receive(now, &frame);
-            said.push(frame);
+            control.push(frame);
         }
         for frame in b.drain(now) {
             a.receive(now, &frame);
-            said.push(frame);
+            control.push(frame);
         }
-        if said.len() == before {
-            return said;
+        if control.len() == before {
+            return control;
         }
     }
-    panic!("two ends that never fall silent: {said:?}");
+    panic!("endless control frames: {control:?}");
 }
 
-/// Two ends that know each other, at 0 ms.
+/// Two ends after their handshake, at 0 ms.
 pub(crate) fn acquainted(text: &str) -> (End, End) {
     let (mut a, mut b) = (End::new(text, 1), End::new(text, 2));
     introduce(Instant::ZERO, &mut a, &mut b);
     (a, b)
 }
 
-/// Lets two ends become acquainted.
+/// Performs the handshake of two ends.
 pub(crate) fn introduce(now: Instant, a: &mut End, b: &mut End) {
     let first = a.send(now, 1_000_000);
     b.receive(now, &first);
@@ -115,7 +115,7 @@ pub(crate) fn number(frame: &Frame) -> Option<u32> {
     frame.tag.label.map(|label| label.number)
 }
 
-/// The EWLNs among frames: the first number that is missing and the first behind it.
+/// The EWLNs among frames: the first missing number and the first after the gap.
 pub(crate) fn ewlns(frames: &[Frame]) -> Vec<(u32, u32)> {
     let ewln = |frame: &Frame| match frame.tag.notice {
         Some(Notice::Ewln(Ewln { expected, last_received, .. })) => Some((expected, last_received)),

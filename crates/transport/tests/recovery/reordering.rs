@@ -1,9 +1,9 @@
-//! WLDR on links where frames overtake each other.
+//! WLDR on links that reorder.
 use crate::pair::{End, acquainted, converse, ms};
 use recoup_transport::time::Duration;
 
-/// Frames pass from one end to the other, one each 100 µs, and each tenth is late by 3 ms or lost; what the other end says
-/// comes back at once. The numbers of frames that were sent again in each 100 ms.
+/// Sends one frame each 100 µs. Each tenth is late by 3 ms or lost; reports return at once. Returns the number of
+/// retransmissions in each 100 ms.
 fn reordered(text: &str, millis: u64, fate: impl Fn(u64) -> Option<u64>) -> (Vec<u64>, End) {
     let (mut a, mut b) = acquainted(text);
     let (mut late, mut resent) = (std::collections::BTreeMap::new(), Vec::new());
@@ -40,8 +40,8 @@ fn a_link_that_reorders_without_loss_stops_resending() {
 }
 
 #[test]
-fn a_loss_on_a_link_that_reorders_is_repaired() {
-    // Of the late frames every third is lost instead.
+fn loss_on_a_reordering_link_is_repaired() {
+    // Every third late frame is lost instead.
     let fate = |tick: u64| (tick % 10 == 9 && !tick.is_multiple_of(3)).then_some(tick % 7 * 3 + 2);
     let (resent, b) = reordered("wldr", 1_000, fate);
     assert!(
@@ -53,10 +53,10 @@ fn a_loss_on_a_link_that_reorders_is_repaired() {
 }
 
 #[test]
-fn losses_without_reordering_are_told_at_once() {
+fn losses_without_reordering_are_reported_at_once() {
     let (resent, b) = reordered("wldr", 1_000, |_| None);
     assert_eq!(resent, [99, 100, 100, 100, 100, 100, 100, 100, 100, 100]);
-    // Each comes behind the frame that showed the gap.
+    // Each arrives behind the frame that showed the gap.
     let order = b.got.iter().zip(b.got.iter().skip(1));
     assert!(order.filter(|(one, next)| next < one).all(|(one, next)| one - next == 1));
 }

@@ -1,12 +1,12 @@
-//! Random links: loss in bursts, reordering, duplication, hand-over storms, notices that are forged or stale. What must
-//! hold then holds for every seed; a failure names the seed. `RECOUP_SWARM_SEEDS=5000..50000` runs others.
-use crate::pair::{End, Frame, OCTETS, ms, number, sending};
+//! Random links: loss in bursts, reordering, duplication, handovers, forged and stale notices. The invariants hold
+//! for every seed; a failure names the seed. `RECOUP_SWARM_SEEDS=5000..50000` runs others.
+use crate::pair::{BYTES, End, Frame, ms, number, sending};
 use recoup_transport::link::recovery::{Ewln, FrameKind, Notice, Sending, State, Tag};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What happens on one link.
+/// Parameters of one link.
 #[derive(Clone, Debug)]
 struct Weather {
     loss: f64,
@@ -32,10 +32,10 @@ enum Event {
     Wake,
     /// The mobile end loses its neighbour.
     Leave,
-    /// It gets this one.
+    /// The mobile end gets this neighbour.
     Join(usize),
     Forge,
-    /// No more losses, no more hand-overs.
+    /// No more losses, no more handovers.
     Calm,
 }
 
@@ -52,9 +52,9 @@ struct Air {
     ends: [End; 3],
     neighbour: Option<usize>,
     losing: [bool; 3],
-    /// Frames that a stranger may have overheard.
+    /// Frames that an attacker may have received.
     overheard: Vec<Frame>,
-    /// Packets that left with a number while both ends knew each other, and who sent them.
+    /// Packets sent with a number between verified ends, and their senders.
     tracked: BTreeMap<u64, usize>,
     /// Whether the last frame of an end had a number.
     numbers: [bool; 3],
@@ -120,7 +120,7 @@ impl Air {
             self.at(at, Event::Forge);
         }
         self.at(ms(CALM), Event::Calm);
-        // In the calm, more frames show the gaps that are left.
+        // After the last loss, more frames show the remaining gaps.
         for step in 0..20 {
             for from in [0, 9] {
                 let packet = 1_000 * from as u64 + PACKETS + step;
@@ -147,7 +147,7 @@ impl Air {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Send { from, packet } => {
-                // 9 stands for whoever is the neighbour.
+                // 9 stands for the current neighbour.
                 let (Some(from), Some(to)) = (self.other_than(from), self.other_than(9 - from))
                 else {
                     return;
@@ -187,8 +187,8 @@ impl Air {
         let lifetime = (!packet.is_multiple_of(3)).then_some(Duration::from_secs(2));
         let frame =
             self.ends[from].send_as(self.now, &Sending { kind, ..sending(packet, lifetime) });
-        // Whoever still offers itself on frames does not know who is there.
-        let knows = self.ends[from].machine.tag_octets() < 29;
+        // An end that still adds offers to frames has no verified neighbour.
+        let knows = self.ends[from].machine.tag_bytes() < 29;
         self.numbers[from] = knows && number(&frame).is_some();
         if self.numbers[from] && self.numbers[to] {
             self.tracked.insert(packet, from);
@@ -224,7 +224,7 @@ impl Air {
         }
     }
 
-    /// Somebody sends what nobody asked for: an old notice, or one that is made up.
+    /// Injects a notice, stale or forged.
     fn forge(&mut self) {
         let to = self.rng.below(3) as usize;
         let old = self.rng.below(50) as usize;
@@ -249,7 +249,7 @@ impl Air {
         self.ends[to].receive(self.now, &frame);
     }
 
-    /// What an end has to send by itself leaves; it is woken when it wants to be.
+    /// Sends all frames of an end; its timers fire when they are due.
     fn drain(&mut self, end: usize) {
         for frame in self.ends[end].drain(self.now) {
             let to = if end == 0 { self.neighbour } else { Some(0) };
@@ -268,11 +268,11 @@ impl Air {
         }
     }
 
-    /// What holds at any time.
+    /// Invariants at any time.
     fn check(&self, end: usize) {
         let it = self.ends[end].counters();
         assert!(
-            it.held <= self.most_held && it.held_octets <= self.most_held * u64::from(OCTETS),
+            it.held <= self.most_held && it.held_bytes <= self.most_held * u64::from(BYTES),
             "{it:?}"
         );
         let ended = it.resent + it.settled + it.given_up + it.expired;
@@ -280,7 +280,7 @@ impl Air {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test may be told which seeds to run")]
+#[expect(clippy::disallowed_methods, reason = "the seeds of a test may be given")]
 fn seeds() -> std::ops::Range<u64> {
     let given = std::env::var("RECOUP_SWARM_SEEDS").ok();
     let range = given
@@ -304,12 +304,12 @@ fn duplicates(got: &[u64], tracked: &BTreeMap<u64, usize>) -> Vec<u64> {
 }
 
 #[test]
-fn wldr_delivers_once_and_accounts_for_every_label_on_any_link() {
+fn wldr_delivers_once_on_any_link() {
     delivers_once_and_accounts_for_every_label("wldr", seeds());
 }
 
 #[test]
-fn auto_delivers_once_and_accounts_for_every_label_on_any_link() {
+fn auto_delivers_once_on_any_link() {
     let all = seeds();
     delivers_once_and_accounts_for_every_label("auto", all.start..all.end.min(all.start + 1_000));
 }
@@ -318,7 +318,7 @@ fn delivers_once_and_accounts_for_every_label(name: &str, seeds: std::ops::Range
     let (mut delivered, mut recovered) = (0, 0);
     for seed in seeds.clone() {
         let hold = ["0s", "2ms", "6ms"][(seed % 3) as usize];
-        let text = format!("{name}(ring=16,octets=16000,hold={hold})");
+        let text = format!("{name}(ring=16,bytes=16000,hold={hold})");
         let air = weather(&text, seed);
         let total = air.ends.iter().map(End::counters);
         let mut accounted = 0;
@@ -327,7 +327,7 @@ fn delivers_once_and_accounts_for_every_label(name: &str, seeds: std::ops::Range
             recovered += counters.resent;
             if air.weather.hand_overs == 0 {
                 let twice = duplicates(&air.ends[end].got, &air.tracked);
-                assert!(twice.is_empty(), "seed {seed}: {twice:?} came twice to {end}");
+                assert!(twice.is_empty(), "seed {seed}: {twice:?} delivered twice to {end}");
             }
         }
         let came: BTreeSet<_> = air.ends.iter().flat_map(|end| &end.got).collect();
@@ -342,7 +342,7 @@ fn delivers_once_and_accounts_for_every_label(name: &str, seeds: std::ops::Range
 }
 
 #[test]
-fn wldr_recovers_everything_on_a_link_that_is_not_too_bad() {
+fn wldr_recovers_all_moderate_losses() {
     for seed in seeds().take(400).step_by(2) {
         let mut air = Air::new("wldr(lifetime=10s,hold=5ms)", seed);
         air.weather = Weather { loss: 0.1, burst: 0.3, jitter_micros: 2_000, ..air.weather };
@@ -356,9 +356,9 @@ fn wldr_recovers_everything_on_a_link_that_is_not_too_bad() {
 }
 
 #[test]
-fn acked_is_bounded_and_accounts_for_every_transmission_on_any_link() {
+fn acked_is_bounded_on_any_link() {
     for seed in seeds().take(500) {
-        let air = weather("acked(frames=16,octets=16000)", seed);
+        let air = weather("acked(frames=16,bytes=16000)", seed);
         let ended: u64 =
             air.ends.iter().map(|it| it.counters().given_up + it.counters().expired).sum();
         let came: BTreeSet<_> = air.ends.iter().flat_map(|end| &end.got).collect();

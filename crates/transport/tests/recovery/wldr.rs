@@ -1,4 +1,4 @@
-//! The rules of WLDR (Carofiglio et al. 2016, section 3.1), one to a test, and what goes beyond the paper.
+//! The rules of WLDR (Carofiglio et al. 2016, section 3.1), one for each test, and the additions to the paper.
 use crate::pair::{
     End, Frame, acquainted, converse, ewlns, introduce, ms, number, sending, states,
 };
@@ -7,7 +7,7 @@ use recoup_transport::link::recovery::{
 };
 use recoup_transport::time::{Duration, Instant};
 
-/// Sends packets and loses those for which `lost` says so.
+/// Sends packets and loses those in `lost`.
 fn send(now: Instant, from: &mut End, to: &mut End, packets: &[u64], lost: &[u64]) -> Vec<Frame> {
     let mut sent = Vec::new();
     for packet in packets {
@@ -20,14 +20,14 @@ fn send(now: Instant, from: &mut End, to: &mut End, packets: &[u64], lost: &[u64
     sent
 }
 
-/// One end says what it has to say, the other hears it.
-fn tell(now: Instant, from: &mut End, to: &mut End) {
+/// Delivers all control frames of one end to the other.
+fn deliver_control(now: Instant, from: &mut End, to: &mut End) {
     for frame in from.drain(now) {
         to.receive(now, &frame);
     }
 }
 
-/// Lets time pass at one end until it sends an EWLN, which gets lost unless it is passed on.
+/// Advances the time at one end until it sends an EWLN, which is lost unless it is passed on.
 fn next_ewln(end: &mut End) -> (Instant, Vec<Frame>) {
     loop {
         let due = end.machine.deadline().expect("no EWLN");
@@ -39,7 +39,7 @@ fn next_ewln(end: &mut End) -> (Instant, Vec<Frame>) {
 }
 
 #[test]
-fn what_a_queue_of_this_machine_dropped_is_not_sent_again_when_the_other_end_asks_for_it() {
+fn local_queue_drop_is_not_retransmitted() {
     let (mut a, mut b) = acquainted("wldr");
     let sent = send(ms(1), &mut a, &mut b, &[0, 1, 2, 3, 4, 5, 6], &[2, 4, 5]);
     for packet in [4, 5] {
@@ -52,13 +52,13 @@ fn what_a_queue_of_this_machine_dropped_is_not_sent_again_when_the_other_end_ask
     let Counters { labelled, resent, settled, given_up, expired, held, .. } = a.counters();
     assert_eq!((resent, given_up), (1, 2));
     assert_eq!(labelled, resent + settled + given_up + expired + held);
-    // Nothing more is said of them: the other end hears that it was heard.
-    let (due, said) = (ms(60_000), &mut Vec::new());
+    // No further report is sent: the other end has the confirmation.
+    let (due, control) = (ms(60_000), &mut Vec::new());
     while let Some(at) = b.machine.deadline().filter(|at| *at < due) {
         b.machine.fire(at);
-        said.extend(ewlns(&b.drain(at)));
+        control.extend(ewlns(&b.drain(at)));
     }
-    assert!(said.is_empty(), "{said:?}");
+    assert!(control.is_empty(), "{control:?}");
 }
 
 // --- the paper ----------------------------------------------------------------------------------
@@ -91,23 +91,23 @@ fn interests_and_data_share_one_sequence() {
 }
 
 #[test]
-fn a_frame_is_numbered_when_it_leaves_not_when_it_is_asked_for() {
+fn frame_is_numbered_at_its_transmission() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[0]);
     let notice = b.poll(ms(2)).unwrap();
     a.receive(ms(3), &notice);
-    // Another frame leaves before the one that waits: it gets the lower number.
+    // Another frame leaves before the queued one: it gets the lower number.
     let other = a.send(ms(3), 3);
     let again = a.drain(ms(4)).into_iter().find(|it| it.packet == Some(0)).unwrap();
     assert_eq!((number(&other), number(&again)), (Some(3), Some(4)));
 }
 
 #[test]
-fn what_is_sent_again_can_be_lost_and_recovered_again() {
+fn lost_retransmission_is_recovered() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1], &[0]);
     for round in 0..10 {
-        tell(ms(2), &mut b, &mut a);
+        deliver_control(ms(2), &mut b, &mut a);
         let again = a.drain(ms(2));
         assert!(again.iter().any(|it| it.packet == Some(0)), "round {round}");
         send(ms(2), &mut a, &mut b, &[10 + round], &[]);
@@ -122,7 +122,7 @@ fn what_is_sent_again_can_be_lost_and_recovered_again() {
 }
 
 #[test]
-fn nothing_is_sent_again_once_alpha_of_its_lifetime_is_over() {
+fn retransmissions_end_after_alpha_of_the_lifetime() {
     for (alpha, asked_at, resent) in [
         ("0.8", 80, 1),
         ("0.8", 81, 0),
@@ -136,7 +136,7 @@ fn nothing_is_sent_again_once_alpha_of_its_lifetime_is_over() {
         let _lost = a.send_as(ms(1), &sending(0, hundred));
         let frame = a.send_as(ms(1), &sending(1, hundred));
         b.receive(ms(1), &frame);
-        tell(ms(asked_at), &mut b, &mut a);
+        deliver_control(ms(asked_at), &mut b, &mut a);
         converse(ms(asked_at), &mut a, &mut b);
         assert_eq!(a.counters().resent, resent, "α = {alpha}, {asked_at} ms");
         assert_eq!(a.counters().given_up, 1 - resent);
@@ -144,26 +144,26 @@ fn nothing_is_sent_again_once_alpha_of_its_lifetime_is_over() {
 }
 
 #[test]
-fn the_lifetime_counts_from_the_first_time_that_a_frame_left() {
+fn lifetime_counts_from_the_first_transmission() {
     let (mut a, mut b) = acquainted("wldr");
     let hundred = Some(Duration::from_millis(100));
     let _lost = a.send_as(ms(1), &sending(0, hundred));
     b.receive(ms(1), &a.send_as(ms(1), &sending(1, hundred)));
-    tell(ms(50), &mut b, &mut a);
+    deliver_control(ms(50), &mut b, &mut a);
     let again = a.drain(ms(50));
     assert_eq!(again.iter().filter(|it| it.packet == Some(0)).count(), 1, "lost again");
     b.receive(ms(70), &a.send(ms(70), 2));
-    tell(ms(90), &mut b, &mut a);
+    deliver_control(ms(90), &mut b, &mut a);
     assert_eq!((a.counters().resent, a.counters().given_up), (1, 1));
 }
 
 #[test]
-fn data_without_a_lifetime_is_worth_the_default_one() {
+fn data_without_lifetime_has_the_default() {
     let (mut a, mut b) = acquainted("wldr(lifetime=10ms)");
     let data = Sending { kind: FrameKind::Data, ..sending(0, None) };
     let _lost = a.send_as(ms(1), &data);
     b.receive(ms(1), &a.send(ms(1), 1));
-    tell(ms(9), &mut b, &mut a);
+    deliver_control(ms(9), &mut b, &mut a);
     assert_eq!(a.counters().given_up, 1);
 }
 
@@ -178,11 +178,11 @@ fn a_late_or_repeated_frame_makes_no_notice() {
 }
 
 #[test]
-fn the_ring_is_bounded_in_slots_and_in_octets_and_the_oldest_gives_way() {
-    for text in ["wldr(ring=10)", "wldr(octets=10000)"] {
+fn ring_is_limited_in_slots_and_bytes() {
+    for text in ["wldr(ring=10)", "wldr(bytes=10000)"] {
         let (mut a, mut b) = acquainted(text);
         send(ms(1), &mut a, &mut b, &(0..30).collect::<Vec<_>>(), &(0..29).collect::<Vec<_>>());
-        assert_eq!((a.counters().held, a.counters().held_octets), (10, 10_000), "{text}");
+        assert_eq!((a.counters().held, a.counters().held_bytes), (10, 10_000), "{text}");
         assert_eq!(a.counters().expired, 20);
         converse(ms(2), &mut a, &mut b);
         assert_eq!(b.got, (20..30).rev().take(1).chain(20..29).collect::<Vec<_>>());
@@ -190,7 +190,7 @@ fn the_ring_is_bounded_in_slots_and_in_octets_and_the_oldest_gives_way() {
 }
 
 #[test]
-fn a_frame_is_sent_again_as_often_as_is_permitted() {
+fn number_of_retransmissions_is_limited() {
     let (mut a, mut b) = acquainted("wldr(resends=2)");
     send(ms(1), &mut a, &mut b, &[0, 1], &[0]);
     for round in 0..5 {
@@ -217,7 +217,7 @@ fn only_the_chosen_kind_is_numbered() {
 }
 
 #[test]
-fn with_eln_a_lost_frame_is_handed_back_instead_of_sent() {
+fn eln_returns_the_lost_frame() {
     let (mut a, mut b) = acquainted("wldr(mode=eln)");
     send(ms(1), &mut a, &mut b, &[0, 1, 2, 3], &[1, 2]);
     converse(ms(2), &mut a, &mut b);
@@ -227,7 +227,7 @@ fn with_eln_a_lost_frame_is_handed_back_instead_of_sent() {
 }
 
 #[test]
-fn how_long_a_recovery_took_is_told_with_the_frame() {
+fn retransmission_carries_its_delay() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1], &[0]);
     a.receive(ms(4), &b.poll(ms(2)).unwrap());
@@ -241,7 +241,7 @@ fn how_long_a_recovery_took_is_told_with_the_frame() {
 // --- hand-overs ---------------------------------------------------------------------------------
 
 #[test]
-fn after_a_hand_over_to_the_same_neighbour_the_first_frame_recovers_what_was_lost_meanwhile() {
+fn losses_during_a_handover_are_recovered() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1, 2]);
     a.machine.link_down(ms(2));
@@ -253,27 +253,27 @@ fn after_a_hand_over_to_the_same_neighbour_the_first_frame_recovers_what_was_los
 }
 
 #[test]
-fn a_new_neighbour_gets_nothing_that_the_old_one_lost_and_is_told_of_no_gap() {
+fn new_neighbour_gets_no_old_frames() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1, 2]);
     a.machine.link_down(ms(2));
     a.machine.link_up(ms(100), false);
     let mut c = End::new("wldr", 3);
     c.receive(ms(100), &a.send(ms(100), 3));
-    let said = converse(ms(101), &mut a, &mut c);
-    assert!(ewlns(&said).is_empty());
+    let control = converse(ms(101), &mut a, &mut c);
+    assert!(ewlns(&control).is_empty());
     assert_eq!((c.got.as_slice(), a.counters().given_up), (&[3][..], 3 + 1));
     // From here on the new one recovers, too.
     send(ms(102), &mut a, &mut c, &[4, 5], &[4]);
     converse(ms(103), &mut a, &mut c);
     assert_eq!(c.got, [3, 5, 4]);
-    // What the old one still asks for is not heard.
+    // Reports of the old one are ignored.
     let stale = b.drain(ms(104));
     assert_eq!(ewlns(&stale).len(), 0, "nothing came behind the gap");
 }
 
 #[test]
-fn a_neighbour_that_starts_anew_is_a_new_one() {
+fn restarted_neighbour_is_a_new_one() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1], &[1]);
     let mut reborn = End::new("wldr", 9);
@@ -287,7 +287,7 @@ fn a_neighbour_that_starts_anew_is_a_new_one() {
 // --- beyond the paper ---------------------------------------------------------------------------
 
 #[test]
-fn nothing_is_numbered_before_the_other_end_was_heard() {
+fn frames_are_plain_before_the_handshake() {
     let mut a = End::new("wldr", 1);
     for milli in 0..5_000 {
         let frame = a.send(ms(milli), milli);
@@ -298,7 +298,7 @@ fn nothing_is_numbered_before_the_other_end_was_heard() {
 }
 
 #[test]
-fn offers_to_a_neighbour_that_never_answers_become_rare() {
+fn unanswered_offers_back_off() {
     let mut a = End::new("wldr", 1);
     let frames: Vec<_> = (0..60_000).map(|milli| a.send(ms(milli), milli)).collect();
     let offers = states(&frames).len();
@@ -306,15 +306,15 @@ fn offers_to_a_neighbour_that_never_answers_become_rare() {
 }
 
 #[test]
-fn an_end_is_believed_only_if_it_says_our_session_back() {
+fn end_is_verified_by_the_repeated_session() {
     for mask in [u64::MAX, 1] {
         let mut a = End::new("wldr", 1);
         let offer = states(&[a.send(ms(0), 0)])[0];
-        // Nobody, or somebody else.
+        // No session, or a forged one.
         let neighbour = if mask == 1 { offer.session ^ mask } else { 0 };
         let forged = recoup_transport::link::recovery::State { session: 7, neighbour, ..offer };
         a.receive(ms(1), &Frame { tag: Tag::notice(Notice::State(forged)), packet: None });
-        // It still offers itself to whoever is there, and hands nothing out.
+        // The end still offers recovery, and retransmits nothing.
         assert_eq!(states(&a.drain(ms(1)))[0].neighbour, forged.session, "it is answered");
         let again = states(&[a.send(ms(10_000), 1)]);
         assert_eq!(again[0].neighbour, 0);
@@ -338,9 +338,9 @@ fn answers_to_strangers_are_limited() {
     assert!((32..=140).contains(&answers), "{answers} in a second");
 }
 
-// --- becoming acquainted before the first packet ------------------------------------------------
+// --- handshake before the first packet ---------------------------------------------------------
 
-/// Two ends that know nothing of each other; one has a static face and has just come up.
+/// Two ends before the handshake; one has a static face and has just come up.
 fn greeting(now: Instant) -> (End, End) {
     let (mut a, b) = (End::new("wldr", 1), End::new("wldr", 2));
     a.machine.link_up(now, true);
@@ -348,10 +348,10 @@ fn greeting(now: Instant) -> (End, End) {
 }
 
 #[test]
-fn who_greets_is_known_before_the_first_packet_leaves() {
+fn greeting_verifies_before_the_first_packet() {
     let (mut a, mut b) = greeting(ms(0));
-    let said = converse(ms(0), &mut a, &mut b);
-    assert!(states(&said).len() <= 4, "{said:?}");
+    let control = converse(ms(0), &mut a, &mut b);
+    assert!(states(&control).len() <= 4, "{control:?}");
     send(ms(1), &mut a, &mut b, &[0, 1], &[0]);
     send(ms(1), &mut b, &mut a, &[10, 11], &[10]);
     converse(ms(2), &mut a, &mut b);
@@ -359,7 +359,7 @@ fn who_greets_is_known_before_the_first_packet_leaves() {
 }
 
 #[test]
-fn a_greeting_needs_a_packet_until_the_other_end_has_spoken() {
+fn greeting_needs_a_packet_before_an_answer() {
     let (mut a, mut b) = greeting(ms(0));
     let greets = |end: &mut End| matches!(end.machine.poll(ms(0)), Some(Outgoing::Greeting(_)));
     assert!(greets(&mut a));
@@ -369,7 +369,7 @@ fn a_greeting_needs_a_packet_until_the_other_end_has_spoken() {
 }
 
 #[test]
-fn a_greeting_is_repeated_a_few_times_and_then_nothing_is_numbered() {
+fn unanswered_greeting_ends_the_numbering() {
     let (mut a, _) = greeting(ms(0));
     let (mut greetings, mut numbered) = (a.drain(ms(0)).len(), 0);
     let mut last = 0;
@@ -386,7 +386,7 @@ fn a_greeting_is_repeated_a_few_times_and_then_nothing_is_numbered() {
 }
 
 #[test]
-fn what_is_lost_before_the_ends_know_each_other_is_recovered_then() {
+fn losses_before_the_handshake_are_recovered() {
     // The greeting and the first frames are lost, or the answer to the greeting is.
     for lost_answer in [false, true] {
         let (mut a, mut b) = greeting(ms(0));
@@ -403,7 +403,7 @@ fn what_is_lost_before_the_ends_know_each_other_is_recovered_then() {
 }
 
 #[test]
-fn the_only_frame_that_was_sent_is_recovered_although_nobody_was_known() {
+fn only_frame_is_recovered_after_the_handshake() {
     let (mut a, mut b) = greeting(ms(0));
     assert_eq!(a.drain(ms(0)).len(), 1, "the greeting, which is lost");
     let _lost = a.send(ms(1), 7);
@@ -415,7 +415,7 @@ fn the_only_frame_that_was_sent_is_recovered_although_nobody_was_known() {
 }
 
 #[test]
-fn an_answer_to_the_first_frame_bears_a_number_too() {
+fn answer_to_the_first_frame_has_a_number() {
     let (mut a, mut b) = greeting(ms(0));
     b.receive(ms(1), &a.drain(ms(0)).remove(0));
     let answer = b.send(ms(1), 10);
@@ -427,7 +427,7 @@ fn an_answer_to_the_first_frame_bears_a_number_too() {
 }
 
 #[test]
-fn what_has_arrived_is_not_held_for_long_although_the_link_is_never_idle() {
+fn received_frames_are_released_on_busy_links() {
     let (mut a, mut b) = acquainted("wldr");
     let mut most = 0;
     for packet in 0..10_000_u64 {
@@ -440,22 +440,22 @@ fn what_has_arrived_is_not_held_for_long_although_the_link_is_never_idle() {
 }
 
 #[test]
-fn the_loss_of_the_last_frame_is_found_out_by_a_question() {
+fn query_detects_the_loss_of_the_last_frame() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1, 2]);
     let due = a.machine.deadline().unwrap();
     assert!(a.drain(ms(1)).is_empty());
-    let said = converse(due, &mut a, &mut b);
-    assert_eq!(ewlns(&said)[0], (1, 3));
+    let control = converse(due, &mut a, &mut b);
+    assert_eq!(ewlns(&control)[0], (1, 3));
     assert_eq!(b.got, [0, 1, 2]);
-    // A second question finds that all is well, and the ring is empty then.
+    // A second query finds no loss, and the ring is empty then.
     let due = a.machine.deadline().unwrap();
     converse(due, &mut a, &mut b);
     assert_eq!((a.counters().held, a.counters().settled), (0, 3));
 }
 
 #[test]
-fn a_question_that_is_not_answered_is_asked_a_few_times_ever_more_slowly() {
+fn unanswered_query_backs_off() {
     let (mut a, _) = acquainted("wldr");
     let _ = a.send(ms(1), 0);
     let mut asked = Vec::new();
@@ -474,7 +474,7 @@ fn a_question_that_is_not_answered_is_asked_a_few_times_ever_more_slowly() {
 }
 
 #[test]
-fn a_notice_that_is_lost_is_repeated_until_it_was_heard() {
+fn lost_notice_is_repeated_until_confirmed() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1]);
     assert_eq!(ewlns(&b.drain(ms(1))), [(1, 2)], "and lost");
@@ -483,14 +483,14 @@ fn a_notice_that_is_lost_is_repeated_until_it_was_heard() {
     for frame in repeated.iter().chain(&repeated) {
         a.receive(due, frame);
     }
-    tell(due, &mut a, &mut b);
+    deliver_control(due, &mut a, &mut b);
     assert_eq!(b.got, [0, 2, 1]);
     assert!((0..500).all(|milli| ewlns(&b.drain(due + Duration::from_millis(milli))).is_empty()));
-    assert_eq!(a.counters().resent, 1, "though it was heard twice");
+    assert_eq!(a.counters().resent, 1, "though two reports arrived");
 }
 
 #[test]
-fn a_link_that_reorders_within_the_hold_makes_no_notice() {
+fn reordering_within_the_hold_is_not_reported() {
     let (mut a, mut b) = acquainted("wldr(hold=10ms)");
     let frames: Vec<_> = (0..6).map(|packet| a.send(ms(1), packet)).collect();
     for index in [2, 0, 1, 5, 3] {
@@ -529,11 +529,11 @@ fn a_frame_held_up_for_longer_than_the_hold_is_delivered_once() {
 }
 
 #[test]
-fn a_frame_that_came_before_a_long_silence_is_not_delivered_again_after_it() {
+fn duplicate_after_a_long_silence_is_suppressed() {
     let (mut a, mut b) = acquainted("wldr");
     let sent = send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1]);
     converse(ms(2), &mut a, &mut b);
-    // Nothing that either sends arrives, until they take each other for gone.
+    // All frames are lost until both ends are taken for gone.
     for second in 1..200 {
         let now = ms(1_000 * second);
         for end in [&mut a, &mut b] {
@@ -542,9 +542,9 @@ fn a_frame_that_came_before_a_long_silence_is_not_delivered_again_after_it() {
         }
     }
     let mut now = ms(200_000);
-    assert_eq!(number(&b.send(now, 3)), None, "it numbers for nobody");
+    assert_eq!(number(&b.send(now, 3)), None, "no number without a neighbour");
     while number(&b.send(now, 3)).is_none() {
-        // An offer is on a frame from time to time.
+        // A frame carries an offer from time to time.
         now += Duration::from_secs(1);
         let spoken = b.send(now, 3);
         a.receive(now, &spoken);
@@ -580,7 +580,7 @@ fn forged_and_stale_notices_change_nothing() {
 }
 
 #[test]
-fn whatever_notices_demand_no_more_is_sent_again_than_was_sent_and_a_ring() {
+fn retransmissions_are_limited_whatever_notices_demand() {
     let (mut a, mut b) = acquainted("wldr(ring=16)");
     b.receive(ms(1), &a.send(ms(1), 0));
     let session = states(&[End::new("wldr", 1).send(ms(0), 0)])[0].session;
@@ -588,7 +588,7 @@ fn whatever_notices_demand_no_more_is_sent_again_than_was_sent_and_a_ring() {
     for round in 1..1_000_u64 {
         let frame = a.send(ms(2), round);
         let number = number(&frame).unwrap() + 1;
-        // One who hears everything claims that everything was lost, over and over.
+        // An attacker that receives everything reports all frames as lost, over and over.
         for last_received in number..number + 20 {
             let ewln = Ewln { session, expected: 0, last_received };
             a.receive(ms(2), &Frame { tag: Tag::notice(Notice::Ewln(ewln)), packet: None });
@@ -600,7 +600,7 @@ fn whatever_notices_demand_no_more_is_sent_again_than_was_sent_and_a_ring() {
 }
 
 #[test]
-fn a_forged_number_delays_recovery_only_until_the_next_question() {
+fn forged_number_delays_recovery_until_a_query() {
     let (mut a, mut b) = acquainted("wldr");
     let first = a.send(ms(1), 0);
     b.receive(ms(1), &first);
@@ -621,8 +621,8 @@ fn a_forged_number_delays_recovery_only_until_the_next_question() {
 }
 
 #[test]
-fn a_neighbour_that_falls_silent_is_forgotten_in_the_end() {
-    // Whether it is asked while the link is busy or while it is not.
+fn silent_neighbour_is_forgotten() {
+    // Queries on a busy link, and on an idle one.
     for spacing in [1, 500] {
         let (mut a, mut b) = acquainted("wldr");
         let mut last_number = 0;
@@ -637,7 +637,7 @@ fn a_neighbour_that_falls_silent_is_forgotten_in_the_end() {
         }
         assert!((10_000..120_000).contains(&last_number), "{last_number} ms");
         assert_eq!(a.counters().held, 0);
-        // It comes back.
+        // The neighbour returns.
         introduce(ms(200_000), &mut b, &mut a);
         assert!(number(&a.send(ms(200_000), 1)).is_some());
     }

@@ -55,7 +55,7 @@ impl<L: Load + Clone> Medium<L> {
             return;
         };
         let (to, is_management) = (queued.to, queued.is_management());
-        let bytes = queued.load.octets() + self.plan.overhead_bytes();
+        let bytes = queued.load.bytes() + self.plan.overhead_bytes();
         let rate = self.plan.basic_rate;
         let data_rate = self.data_rate(now, index, to, is_management);
         let (sifs, band) = (self.plan.timing.sifs_nanos, self.plan.timing.band);

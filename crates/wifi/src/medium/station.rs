@@ -117,7 +117,7 @@ impl<L> Line<L> {
     where
         L: Load,
     {
-        let bytes = self.queue.front().map_or(0, |queued| queued.load.octets());
+        let bytes = self.queue.front().map_or(0, |queued| queued.load.bytes());
         plan.rts_bytes.is_some_and(|most| bytes + plan.overhead_bytes() > most)
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Datagram {
 }
 
 impl Load for Datagram {
-    fn octets(&self) -> u32 {
+    fn bytes(&self) -> u32 {
         self.bytes + IP_BYTES
     }
 }

@@ -98,7 +98,7 @@ fn faces_share_their_links_as_they_or_the_node_say() {
     assert_eq!(a.capacity.receiving_bits, Some(1_000_000_000));
     assert!(b.discipline.to_string().starts_with("max-min(share=face,duplex=full,gain=1,"));
     let capacity = (b.capacity.sending_bits, b.capacity.receiving_bits);
-    assert_eq!((capacity, b.capacity.overhead_octets), ((Some(10_000_000), None), 28));
+    assert_eq!((capacity, b.capacity.overhead_bytes), ((Some(10_000_000), None), 28));
     let warnings = config.warnings();
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].starts_with("face `b`: without `rate` the scheduler max-min orders"));

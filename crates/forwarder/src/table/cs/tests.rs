@@ -1,4 +1,4 @@
-//! The content store beside a list that does the same.
+//! The content store against a reference list.
 use super::*;
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -11,10 +11,10 @@ fn name(uri: &str) -> Name {
     uri.parse().unwrap()
 }
 
-fn data(uri: &str, content_octets: usize, freshness_ms: u64) -> Data {
+fn data(uri: &str, content_bytes: usize, freshness_ms: u64) -> Data {
     let freshness = Duration::from_millis(freshness_ms);
     let template = Template::new(ContentType::Blob, freshness, None, SignatureShape::Digest);
-    template.describe(name(uri), content_octets).unwrap()
+    template.describe(name(uri), content_bytes).unwrap()
 }
 
 fn asking(name: Name, can_be_prefix: bool, must_be_fresh: bool) -> Interest {
@@ -54,7 +54,7 @@ impl Fixture {
 }
 
 #[test]
-fn what_was_used_longest_ago_goes_first() {
+fn least_recently_used_data_is_evicted() {
     let mut fixture = Fixture::new(CsCapacity::Packets(2));
     assert_eq!(fixture.insert(at(0), &data("/a", 1, 0)), 0);
     assert_eq!(fixture.insert(at(0), &data("/b", 1, 0)), 0);
@@ -65,7 +65,7 @@ fn what_was_used_longest_ago_goes_first() {
 }
 
 #[test]
-fn what_lies_below_a_prefix_is_erased_and_a_smaller_store_keeps_what_was_used_last() {
+fn erase_removes_data_below_a_prefix() {
     let mut fixture = Fixture::new(CsCapacity::Packets(9));
     for uri in ["/a", "/a/b", "/a/b/c", "/ab", "/b"] {
         fixture.insert(at(0), &data(uri, 1, 0));
@@ -78,7 +78,7 @@ fn what_lies_below_a_prefix_is_erased_and_a_smaller_store_keeps_what_was_used_la
 }
 
 #[test]
-fn a_store_that_is_told_so_takes_nothing_in_or_gives_nothing_out() {
+fn admission_and_serving_can_be_disabled() {
     let mut fixture = Fixture::new(CsCapacity::Packets(9));
     fixture.insert(at(0), &data("/a", 1, 0));
     fixture.cs.set_serving(false);
@@ -90,12 +90,12 @@ fn a_store_that_is_told_so_takes_nothing_in_or_gives_nothing_out() {
 }
 
 #[test]
-fn a_kept_packet_takes_40_octets_beside_its_own() {
+fn stored_packet_has_40_bytes_of_overhead() {
     assert!(size_of::<Option<Stored>>() + 2 * size_of::<u32>() <= 40);
 }
 
 #[test]
-fn octets_are_counted_as_on_the_wire() {
+fn bytes_are_counted_as_on_the_wire() {
     let packet = data("/a", 100, 0);
     let limit = 3 * packet.encoded_len() as u64;
     let mut fixture = Fixture::new(CsCapacity::Bytes(limit));
@@ -123,7 +123,7 @@ fn a_capacity_of_zero_keeps_nothing() {
 }
 
 #[test]
-fn data_is_fresh_for_its_period_after_it_came() {
+fn data_is_fresh_for_its_freshness_period() {
     let mut fixture = Fixture::new(CsCapacity::Unlimited);
     fixture.insert(at(100), &data("/a", 1, 50));
     fixture.insert(at(100), &data("/never", 1, 0));
@@ -138,7 +138,7 @@ fn data_is_fresh_for_its_period_after_it_came() {
 }
 
 #[test]
-fn a_kept_packet_does_not_hold_the_buffer_it_came_in() {
+fn stored_packet_does_not_hold_its_receive_buffer() {
     let built = DataBuilder::new(&name("/a")).build(b"content", &DigestSigner);
     let mut buffer = built.wire().to_vec();
     let len = buffer.len();
@@ -154,7 +154,7 @@ fn a_kept_packet_does_not_hold_the_buffer_it_came_in() {
 
 const NAMES: [&str; 6] = ["/a", "/a/b", "/a/b/c", "/a/b/d", "/b", "/b/c/d"];
 
-/// What a content store must behave like: Data in the order of use, searched from end to end.
+/// The reference: Data in the order of use, searched from end to end.
 struct Model {
     stored: Vec<(Data, Instant)>,
     capacity: CsCapacity,
@@ -207,7 +207,7 @@ fn any_capacity() -> impl Strategy<Value = CsCapacity> {
 
 proptest! {
     #[test]
-    fn the_store_behaves_like_a_list_searched_from_end_to_end(
+    fn store_behaves_like_the_reference_list(
         capacity in any_capacity(),
         steps in prop::collection::vec(
             (0..6_usize, 0..4_usize, 0..20_u64, 0..4_u8, any::<[bool; 3]>()), 0..100

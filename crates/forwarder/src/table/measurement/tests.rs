@@ -1,4 +1,4 @@
-//! What is measured, how long it is kept, and how much of it.
+//! Measurements, their lifetime and limit.
 use super::*;
 use proptest::prelude::*;
 
@@ -43,7 +43,7 @@ fn a_face_that_is_gone_is_forgotten() {
 
 proptest! {
     #[test]
-    fn prefixes_are_remembered_like_in_a_list_in_the_order_of_use(
+    fn prefixes_are_kept_in_order_of_use(
         steps in prop::collection::vec((0..30_u64, 0..6_u8, 0..3_u32), 0..100),
         limit in 1..5_usize,
     ) {

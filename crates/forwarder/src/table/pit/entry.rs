@@ -1,4 +1,4 @@
-//! One pending Interest: who asked, and who was asked.
+//! One pending Interest: its in-records and out-records.
 use crate::face::FaceId;
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
@@ -9,32 +9,32 @@ use recoup_transport::time::{Duration, Instant};
 use smallvec::SmallVec;
 use std::sync::{Arc, LazyLock};
 
-/// What is in the place of an entry that is not used.
+/// Interest of an unused entry.
 static VACANT: LazyLock<Arc<Interest>> = LazyLock::new(|| Arc::new(Interest::new(Name::root())));
 
-/// A face that asked.
+/// In-record of a downstream face.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InRecord {
     /// The face.
     pub face: FaceId,
     /// Nonce of its last Interest.
     pub nonce: Option<u32>,
-    /// What its first Interest takes of what is limited.
+    /// Slots of its first Interest, under the limits.
     pub(crate) slots: u8,
-    /// When it stops waiting.
+    /// Expiry of the Interest.
     pub expiry: Instant,
-    /// What few records have.
+    /// Fields of few records.
     pub rare: Option<Box<Rare>>,
 }
 
-/// What few records of faces that asked have.
+/// Fields of few in-records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rare {
-    /// To be sent back with the answer.
+    /// PIT token, returned with the answer.
     pub pit_token: Option<Bytes>,
-    /// Of the flow that the Interest belongs to; copied to the answer.
+    /// Flow nonce of the Interest; copied to the answer.
     pub flow_nonce: Option<u64>,
-    /// Link fields that an application was asked with and that go back with its answer.
+    /// Link fields of an Interest for an application that are returned with its answer.
     pub(crate) returned_fields: Ignorable,
 }
 
@@ -45,12 +45,12 @@ impl InRecord {
         Self { face, nonce, slots: 1, expiry, rare: None }
     }
 
-    /// What few records have, to be changed.
+    /// Fields of few records, mutable.
     pub fn rare_mut(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
 
-    /// Replaces the nonce, the expiry and the rare fields by those of a later Interest of the same face.
+    /// Replaces the nonce, the expiry and the rare fields by those of a later Interest of the face.
     fn renew(&mut self, later: Self) {
         (self.nonce, self.expiry) = (later.nonce, later.expiry);
         match (&mut self.rare, later.rare) {
@@ -60,7 +60,7 @@ impl InRecord {
     }
 }
 
-/// How long the suppression interval of an out-record or of an entry is.
+/// Suppression interval of an out-record or of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Backoff {
     /// Zero before the first transmission.
@@ -74,49 +74,49 @@ impl Backoff {
     }
 }
 
-/// A face that was asked.
+/// Out-record of an upstream face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutRecord {
     /// The face.
     pub face: FaceId,
-    /// How often it was asked.
+    /// Number of transmissions.
     pub transmissions: u16,
-    refusal: Refusal,
+    nack: NackState,
     /// Nonce of the last Interest.
     pub nonce: Option<u32>,
-    /// When it was asked last.
+    /// Time of the last transmission.
     pub sent: Instant,
-    /// When it will have forgotten the Interest.
+    /// Expiry of the Interest at the upstream.
     pub expiry: Instant,
-    /// How long asking it again is suppressed.
+    /// Suppression interval of retransmissions.
     pub(crate) backoff: Backoff,
 }
 
 impl OutRecord {
-    /// Why it refused, if it did since.
+    /// Reason of the Nack, if one arrived after the last transmission.
     #[must_use]
     pub fn nacked(&self) -> Option<NackReason> {
-        self.refusal.reason()
+        self.nack.reason()
     }
 
-    /// It refused. Reasons that nobody knows are kept if they have at most 16 bits, else that there was one.
+    /// Records a Nack. Unknown reasons are kept if they have at most 16 bits, else as no reason.
     pub fn set_nacked(&mut self, reason: NackReason) {
-        self.refusal = Refusal::of(reason);
+        self.nack = NackState::of(reason);
     }
 
-    /// Whether an answer may still come.
+    /// Whether an answer may still arrive.
     #[must_use]
     pub fn is_pending(&self, now: Instant) -> bool {
-        self.refusal == Refusal::NONE && now < self.expiry
+        self.nack == NackState::NONE && now < self.expiry
     }
 }
 
-/// Why an upstream refused, if it did, in two bytes: an entry shall not take more than two lines of a processor's cache.
+/// Reason of a Nack, if any, in two bytes: an entry must fit two cache lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Refusal(u16);
+struct NackState(u16);
 
-impl Refusal {
-    /// It did not.
+impl NackState {
+    /// No Nack.
     const NONE: Self = Self(u16::MAX);
 
     fn of(reason: NackReason) -> Self {
@@ -129,52 +129,53 @@ impl Refusal {
     }
 }
 
-/// How an Interest relates to those that its entry has seen.
+/// Relation of an Interest to those that its entry has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Nobody waits for the Data yet.
+    /// There is no in-record yet.
     First,
-    /// Others wait, but not the face that it came by.
+    /// There are in-records, but none of the ingress face.
     AnotherFace,
-    /// The same face asks again: its nonce is another one than last time.
+    /// A retransmission: the ingress face has an in-record with another nonce.
     Retransmission,
-    /// The same face sends the same nonce again: a copy made on the way.
+    /// A copy: the ingress face has an in-record with the same nonce.
     Repetition,
 }
 
-/// Where a nonce was seen.
+/// Records with the same nonce.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DuplicateNonce {
-    /// It came by this face.
+    /// In-record of this face.
     pub in_same: bool,
-    /// It came by another face.
+    /// In-record of another face.
     pub in_other: bool,
-    /// It was sent to this face.
+    /// Out-record of this face.
     pub out_same: bool,
-    /// It was sent to another face.
+    /// Out-record of another face.
     pub out_other: bool,
 }
 
 impl DuplicateNonce {
-    /// Whether the Interest went round in a circle: a link to one peer may well bring it twice.
+    /// Whether the Interest has looped. A link to one peer may also duplicate it.
     #[must_use]
     pub const fn is_loop(self, is_shared: bool) -> bool {
         self.in_other || self.out_same || self.out_other || (is_shared && self.in_same)
     }
 }
 
-/// A pending Interest. It is used again for others, so that its lists keep their memory.
-// In two lines of a processor's cache, which are looked at two by two: where many wait, each line is a wait for memory.
+/// A pending Interest. Entries are reused, so that their lists keep their memory.
+///
+/// An entry fits two cache lines, which are loaded together: with many entries, each line is a cache miss.
 #[repr(align(64))]
 #[derive(Clone, Debug)]
 pub struct PitEntry {
     interest: Option<Arc<Interest>>,
     hash: u64,
-    /// Hash of its name without the segment, by which schedulers know content; 0 until one asks.
+    /// Hash of its name without the segment, by which schedulers identify content; 0 before its first use.
     content: u64,
-    /// How many Interests have been in this place.
+    /// Number of Interests that have used this entry.
     generation: u32,
-    /// The table counts its name among those that are matched by more than the whole name.
+    /// The table counts its name among those that are not matched by the whole name only.
     pub(super) is_counted: bool,
     ins: SmallVec<[InRecord; 1]>,
     outs: SmallVec<[OutRecord; 1]>,
@@ -182,7 +183,7 @@ pub struct PitEntry {
 }
 
 impl PitEntry {
-    /// The Interest that came first.
+    /// The first Interest.
     #[must_use]
     pub fn interest(&self) -> &Arc<Interest> {
         self.interest.as_ref().unwrap_or(&VACANT)
@@ -194,7 +195,7 @@ impl PitEntry {
         self.hash
     }
 
-    /// Hash of its name without the segment, which `find` finds if nobody has asked before.
+    /// Hash of its name without the segment, computed by `find` at the first call.
     pub(crate) fn content(&mut self, find: impl FnOnce(&Name) -> u64) -> u64 {
         if self.content == 0 {
             self.content = find(&self.interest().name);
@@ -202,50 +203,49 @@ impl PitEntry {
         self.content
     }
 
-    /// Who asked, in the order of first asking.
+    /// In-records, in the order of arrival.
     #[must_use]
     pub fn ins(&self) -> &[InRecord] {
         &self.ins
     }
 
-    /// As [`ins`](Self::ins), to be changed.
+    /// As [`ins`](Self::ins), mutable.
     #[must_use]
     pub fn ins_mut(&mut self) -> &mut [InRecord] {
         &mut self.ins
     }
 
-    /// Who was asked, in the order of first asking.
+    /// Out-records, in the order of first transmission.
     #[must_use]
     pub fn outs(&self) -> &[OutRecord] {
         &self.outs
     }
 
-    /// The record of one who asked.
+    /// The in-record of a face.
     #[must_use]
     pub fn in_record(&self, face: FaceId) -> Option<&InRecord> {
         self.ins.iter().find(|record| record.face == face)
     }
 
-    /// As [`in_record`](Self::in_record), to be changed.
+    /// As [`in_record`](Self::in_record), mutable.
     #[must_use]
     pub fn in_record_mut(&mut self, face: FaceId) -> Option<&mut InRecord> {
         self.ins.iter_mut().find(|record| record.face == face)
     }
 
-    /// The record of one who was asked.
+    /// The out-record of a face.
     #[must_use]
     pub fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
         self.outs.iter().find(|record| record.face == face)
     }
 
-    /// As [`out_record`](Self::out_record), to be changed.
+    /// As [`out_record`](Self::out_record), mutable.
     #[must_use]
     pub fn out_record_mut(&mut self, face: FaceId) -> Option<&mut OutRecord> {
         self.outs.iter_mut().find(|record| record.face == face)
     }
 
-    /// Where `nonce` was seen, for an Interest that comes by `face`. To be asked before
-    /// [`receive`](Self::receive).
+    /// Records with `nonce`, for an Interest from `face`. Call it before [`receive`](Self::receive).
     #[must_use]
     pub fn find_nonce(&self, face: FaceId, nonce: u32) -> DuplicateNonce {
         let mut found = DuplicateNonce::default();
@@ -260,9 +260,8 @@ impl PitEntry {
         found
     }
 
-    /// Notes that a face asks. If it has asked before, nonce, expiry and token become those of the new
-    /// Interest.
-    // So that the first record is made in its place, and not copied there.
+    /// Adds or renews the in-record of a face: nonce, expiry and token become those of the new Interest.
+    // Inlined, so that the first record is built in place.
     #[inline]
     pub fn receive(&mut self, record: InRecord) -> Arrival {
         if self.ins.is_empty() {
@@ -282,20 +281,20 @@ impl PitEntry {
         if same { Arrival::Repetition } else { Arrival::Retransmission }
     }
 
-    /// Notes that a face is asked at `now` with this nonce, for `expiry` at most.
+    /// Records a transmission to a face at `now` with this nonce, which expires at `expiry`.
     pub fn send(&mut self, now: Instant, face: FaceId, nonce: Option<u32>, expiry: Instant) {
         if let Some(record) = self.out_record_mut(face) {
             (record.nonce, record.sent, record.expiry) = (nonce, now, expiry);
-            record.refusal = Refusal::NONE;
+            record.nack = NackState::NONE;
             record.transmissions = record.transmissions.saturating_add(1);
             return;
         }
-        let (transmissions, refusal, backoff) = (1, Refusal::NONE, Backoff::default());
-        let record = OutRecord { face, transmissions, refusal, nonce, sent: now, expiry, backoff };
+        let (transmissions, nack, backoff) = (1, NackState::NONE, Backoff::default());
+        let record = OutRecord { face, transmissions, nack, nonce, sent: now, expiry, backoff };
         self.outs.push(record);
     }
 
-    /// Asking again is suppressed for that long from now on, for this upstream and for all together.
+    /// Sets the suppression interval from now on, for this upstream and for all together.
     pub(crate) fn set_soft_timeout(&mut self, upstream: FaceId, soft: Duration) {
         let soft = Backoff::of(soft);
         self.backoff = soft;
@@ -304,31 +303,31 @@ impl PitEntry {
         }
     }
 
-    /// Takes the record of one who asked away.
+    /// Removes the in-record of a face.
     pub fn remove_in(&mut self, face: FaceId) -> Option<InRecord> {
         let place = self.ins.iter().position(|record| record.face == face)?;
         Some(self.ins.remove(place))
     }
 
-    /// Takes the record of one who was asked away.
+    /// Removes the out-record of a face.
     pub fn remove_out(&mut self, face: FaceId) -> Option<OutRecord> {
         let place = self.outs.iter().position(|record| record.face == face)?;
         Some(self.outs.remove(place))
     }
 
-    /// When the last of those who asked stops waiting; `None` if nobody waits.
+    /// Expiry of the last in-record; `None` without in-records.
     #[must_use]
     pub fn latest_expiry(&self) -> Option<Instant> {
         self.ins.iter().map(|record| record.expiry).max()
     }
 
-    /// Whether an answer may still come from anybody who was asked.
+    /// Whether an answer may still arrive from any upstream.
     #[must_use]
     pub fn has_pending_out(&self, now: Instant) -> bool {
         self.outs.iter().any(|record| record.is_pending(now))
     }
 
-    /// When anybody was asked last.
+    /// Time of the last transmission to any upstream.
     #[must_use]
     pub fn last_sent(&self) -> Option<Instant> {
         self.outs.iter().map(|record| record.sent).max()
@@ -354,7 +353,7 @@ impl PitEntry {
         self.backoff = Backoff::default();
     }
 
-    /// Lets go of the Interest, which may share a large buffer.
+    /// Drops the Interest, which may share a large buffer.
     pub(super) fn vacate(&mut self) -> Option<Arc<Interest>> {
         self.ins.clear();
         self.outs.clear();
@@ -380,8 +379,8 @@ mod tests {
     }
 
     #[test]
-    fn reasons_are_kept_as_they_came_or_as_none_if_their_number_is_too_long() {
-        let kept = |reason| Refusal::of(reason).reason();
+    fn nack_reasons_of_16_bits_are_kept() {
+        let kept = |reason| NackState::of(reason).reason();
         let known = [NackReason::None, NackReason::NoRoute, NackReason::Loss];
         for reason in known.into_iter().chain([NackReason::Other(7), NackReason::Other(65_534)]) {
             assert_eq!(kept(reason), Some(reason));
@@ -389,6 +388,6 @@ mod tests {
         for number in [65_535, u64::MAX] {
             assert_eq!(kept(NackReason::Other(number)), Some(NackReason::None));
         }
-        assert_eq!(Refusal::NONE.reason(), None);
+        assert_eq!(NackState::NONE.reason(), None);
     }
 }

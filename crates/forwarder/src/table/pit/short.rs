@@ -1,10 +1,11 @@
 //! Counts of pending Interests with CanBePrefix whose names are too short to be assigned to one worker.
 //!
-//! All workers of a forwarder share the counts. An Interest is counted before it leaves, and so before its Data arrives.
+//! All workers of a forwarder share the counts. An Interest is counted before it is sent, and so before its Data
+//! arrives.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Most components of a name that decide which worker it belongs to.
+/// Most components of a name that decide on its worker.
 pub const MAX_COMPONENTS: usize = 8;
 
 /// Pending Interests with CanBePrefix at all workers, by the length of their names.
@@ -23,7 +24,7 @@ impl ShortNames {
 /// The counts as one worker updates them.
 #[derive(Clone, Debug)]
 pub(crate) struct ShortCounter {
-    /// Names of at least so many components are not counted.
+    /// Least number of components of names that are not counted.
     pub(crate) components: usize,
     pub(crate) short: Arc<ShortNames>,
 }

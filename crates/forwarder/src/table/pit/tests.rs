@@ -1,4 +1,4 @@
-//! The table of pending Interests beside a list that does the same.
+//! The table of pending Interests against a reference list.
 use super::*;
 use proptest::prelude::*;
 use recoup_packet::data::{ContentType, SignatureShape, Template};
@@ -77,12 +77,12 @@ fn a_removed_entry_leaves_nothing_for_the_next() {
 }
 
 #[test]
-fn a_pending_interest_takes_144_octets_beside_its_own() {
+fn pending_interest_has_144_bytes_of_overhead() {
     assert!(size_of::<PitEntry>() <= 144, "{} bytes", size_of::<PitEntry>());
 }
 
 #[test]
-fn records_tell_retransmissions_from_copies_and_loops() {
+fn records_distinguish_retransmissions_copies_and_loops() {
     let mut fixture = Fixture::new(8);
     let id = fixture.insert(&Interest::new(name("/a"))).unwrap();
     let entry = fixture.pit.entry_mut(id);
@@ -108,7 +108,7 @@ fn records_tell_retransmissions_from_copies_and_loops() {
 }
 
 #[test]
-fn an_out_record_is_pending_until_it_is_refused_or_overdue() {
+fn out_record_is_pending_until_nack_or_expiry() {
     let mut fixture = Fixture::new(8);
     let id = fixture.insert(&Interest::new(name("/a"))).unwrap();
     let entry = fixture.pit.entry_mut(id);
@@ -134,7 +134,7 @@ fn the_table_never_grows_beyond_its_limit() {
 }
 
 #[test]
-fn forwarding_hints_cannot_fill_the_chain_of_one_name() {
+fn forwarding_hints_of_one_name_are_limited() {
     let mut fixture = Fixture::new(1_000);
     let hinted = |number: usize| {
         let mut interest = Interest::new(name("/a"));
@@ -150,7 +150,7 @@ fn forwarding_hints_cannot_fill_the_chain_of_one_name() {
 }
 
 #[test]
-fn octets_that_look_like_a_digest_inside_a_component_are_none() {
+fn digest_bytes_inside_a_component_are_no_digest() {
     let mut bytes = vec![1, 32];
     bytes.extend([7; 32]);
     let parent = name("/a").append(Component::generic(b"x"));
@@ -160,7 +160,7 @@ fn octets_that_look_like_a_digest_inside_a_component_are_none() {
 }
 
 #[test]
-fn a_face_that_is_gone_was_never_asked() {
+fn removed_face_has_no_out_records() {
     let mut fixture = Fixture::new(8);
     for uri in ["/a", "/b"] {
         let id = fixture.insert(&Interest::new(name(uri))).unwrap();
@@ -217,7 +217,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 proptest! {
     #[test]
-    fn the_table_behaves_like_a_list_searched_from_end_to_end(
+    fn table_behaves_like_the_reference_list(
         operations in prop::collection::vec(operation(), 0..80)
     ) {
         let mut fixture = Fixture::new(12);

@@ -1,25 +1,25 @@
 //! Path classes: round trips that belong together, as those of one cache or one producer do.
 //!
 //! Each class has a base round trip of its own, and the queueing delay is the excess over that. Where Data carries a
-//! ProviderId, the provider is the class. Elsewhere the order tells: a queue keeps it, so an answer that those of the
-//! nearest source have overtaken comes from another one, or jitter delayed it. Answers whose round trips lie beyond a gap
-//! that jitter leaves empty are a class of their own, as soon as three of them and a quarter were overtaken.
+//! ProviderId, the provider is the class. Elsewhere the order decides, because a queue keeps it. An answer overtaken
+//! by those of the nearest source comes from another one, or jitter delayed it. Jitter leaves no gap between round
+//! trips. Answers beyond a gap are a class of their own, as soon as three of them and a quarter were overtaken.
 use super::super::extreme::Extreme;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Classes that are kept, of known providers and of others.
+/// Most classes of known providers, and of others.
 const MOST_CLASSES: (usize, usize) = (16, 4);
-/// Round trips of late that are looked at.
+/// Recent round trips examined.
 const MOST_SAMPLES: usize = 128;
-/// A class lies above the next lower one by this factor at least, and by so many seconds.
+/// Minimum ratio and distance, in seconds, of the base round trips of two classes.
 const APART: (f64, f64) = (1.3, 0.004);
-/// Overtaken answers that a class begins with, and their least part of its answers, one in so many: of answers that wait
-/// in a queue few are overtaken.
+/// Overtaken answers that begin a class: their number, and the reciprocal of their minimum share. Few answers in a
+/// queue are overtaken.
 const ENOUGH: (usize, usize) = (3, 4);
-/// A round trip belongs to a class if it is no shorter than this part of its base; that of an overtaken answer, than that.
+/// Minimum round trip of a class, as a part of its base; that of an overtaken answer.
 const NEAR: (f64, f64) = (0.95, 0.85);
-/// A round of so many answers counts half in their mean base round trip.
+/// Number of answers with which a round has half of the weight in their mean base round trip.
 const FEW: f64 = 16.0;
 /// Rounds without an answer after which a class is forgotten.
 const UNSEEN: u32 = 64;
@@ -34,7 +34,7 @@ pub(super) struct Above {
     pub(super) least: f64,
 }
 
-/// A round trip.
+/// A round-trip sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
     /// Seconds.
@@ -68,15 +68,15 @@ impl Class {
     }
 }
 
-/// The classes of a path, by their base round trips.
+/// The classes of a path, by base round trip.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Classes {
     classes: Vec<Class>,
-    /// Round trips of late, and whether others overtook the answer.
+    /// Recent round trips, and whether others overtook the answer.
     recent: VecDeque<(f64, bool)>,
-    /// Overtaken answers that fit no class since `recent` was looked at.
+    /// Overtaken answers without a class since `recent` was examined.
     strangers: usize,
-    /// Mean base round trip of the answers of late, seconds.
+    /// Mean base round trip of the recent answers, seconds.
     mean: Option<f64>,
 }
 
@@ -100,22 +100,22 @@ impl Classes {
         if self.is_single() { self.base() } else { self.mean.or_else(|| self.base()) }
     }
 
-    /// How many there are.
+    /// Number of classes.
     pub(super) fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// There is one class.
+    /// Whether there is one class.
     pub(super) fn is_single(&self) -> bool {
         self.len() < 2
     }
 
-    /// The round trip may be that of the nearest source.
+    /// Whether the round trip may be that of the nearest source.
     pub(super) fn is_near(&self, rtt: f64) -> bool {
         self.base().is_none_or(|base| !is_apart(base, rtt))
     }
 
-    /// The round trip is as that of one of several classes without a queue.
+    /// Whether the round trip is that of one of several classes without a queue.
     pub(super) fn explain(&self, rtt: f64) -> bool {
         let explains = |class: &Class| {
             class.base.get().is_some_and(|base| rtt >= NEAR.1 * base && rtt <= APART.0 * base)
@@ -123,7 +123,7 @@ impl Classes {
         !self.is_single() && self.classes.iter().any(explains)
     }
 
-    /// Takes in a round trip; the class that it belongs to, and its queueing delay.
+    /// Records a round trip; returns its class, and its queueing delay.
     pub(super) fn add(&mut self, now: Instant, sample: &Sample) -> (usize, f64) {
         let Sample { rtt, overtaken, provider } = *sample;
         if self.recent.len() >= MOST_SAMPLES {
@@ -145,7 +145,8 @@ impl Classes {
         self.classes[class].base()
     }
 
-    /// The last queueing delay of a class lay above the threshold of a standing queue, after so many deliveries, or not.
+    /// Records whether the last queueing delay of a class was above the threshold of a standing queue, after so many
+    /// deliveries.
     pub(super) fn mark(&mut self, now: Instant, class: usize, above: Option<(u64, f64)>) {
         let class = &mut self.classes[class];
         class.above = above.map(|(delivered, queue)| {
@@ -155,7 +156,7 @@ impl Classes {
         });
     }
 
-    /// Of the classes that the round trip is not too short for, the farthest; the nearest one if it is too short for all.
+    /// The farthest class for which the round trip is not too short; the nearest one if it is too short for all.
     fn place(&self, rtt: f64, overtaken: bool) -> usize {
         let part = if overtaken { NEAR.1 } else { NEAR.0 };
         let belongs = |class: &Class| class.base.get().is_some_and(|base| rtt >= part * base);
@@ -192,12 +193,12 @@ impl Classes {
         self.classes.iter_mut().for_each(|class| class.above = None);
     }
 
-    /// The base round trips are remembered for so long.
+    /// Sets the span for which base round trips are remembered.
     pub(super) fn set_span(&mut self, span: Duration) {
         self.classes.iter_mut().for_each(|class| class.base.set_span(span));
     }
 
-    /// A round has ended.
+    /// Ends a round.
     pub(super) fn end_round(&mut self) {
         let all: u64 = self.classes.iter().map(|class| class.samples).sum();
         if all > 0 {
@@ -215,7 +216,7 @@ impl Classes {
         }
     }
 
-    /// Looks for further classes once there is a reason to; true if there are any.
+    /// Searches further classes once there is evidence; true if there are any.
     pub(super) fn look(&mut self, now: Instant) -> bool {
         if self.strangers < ENOUGH.0 {
             return false;
@@ -245,12 +246,12 @@ impl Classes {
     }
 }
 
-/// A round trip lies above another by more than a queue of a few packets or jitter adds at a time.
+/// Whether a round trip is above another by more than a queue of a few packets or jitter adds at once.
 fn is_apart(low: f64, high: f64) -> bool {
     high >= low * APART.0 && high - low >= APART.1
 }
 
-/// The least of each group of round trips that lies beyond a gap and has enough overtaken answers.
+/// The least of each group of round trips above a gap with enough overtaken answers.
 fn groups(recent: &VecDeque<(f64, bool)>) -> Vec<f64> {
     let mut sorted: Vec<(f64, bool)> = recent.iter().copied().collect();
     sorted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn first_train_tells_three_producers_apart() {
+    fn first_train_separates_three_producers() {
         let mut classes = three_producers();
         assert!(classes.look(Instant::ZERO));
         let bases: Vec<f64> = classes.classes.iter().map(Class::base).collect();
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn overtaken_answer_may_lower_the_base_of_its_class() {
+    fn overtaken_answer_may_lower_its_class_base() {
         let mut classes = three_producers();
         classes.look(Instant::ZERO);
         assert_eq!(classes.add(Instant::ZERO, &of(0.057, true)).1, 0.0);
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn three_overtaken_answers_suffice_among_many_of_the_nearest_source() {
+    fn three_overtaken_answers_make_a_class() {
         let mut classes = classes();
         for n in 0..128 {
             let far = n >= 125;

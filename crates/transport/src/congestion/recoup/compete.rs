@@ -1,15 +1,16 @@
 //! Competition: this consumer's share of the bottleneck, and whether others still fill the queue.
 //!
-//! Packets of one consumer that wait one behind the other arrive at the rate of the bottleneck. The shortest spacing of
-//! late therefore tells the capacity, and the delivery rate over it is the own share.
+//! Queued packets of one consumer arrive at the rate of the bottleneck. The shortest recent spacing therefore shows
+//! the capacity, and the delivery rate over it is the own share.
 //!
-//! *Half.* While others fill the queue, a share beyond half is more than one of two may take: the window shrinks by at
-//! least a segment in each round trip or an eighth of the excess, until the share is half or the queue vanishes. A rival
-//! whose packets are dropped more often, because it sends in bursts where this consumer paces, keeps its part that way.
+//! *Half.* While others fill the queue, a share above half is more than the fair share of one of two. The window
+//! shrinks by at least a segment in each round trip or an eighth of the excess, until the share is half or the queue
+//! vanishes. A competitor that sends in bursts, and therefore has more drops than this paced consumer, keeps its
+//! share that way.
 //!
-//! *Emptied queues.* Consumers that fill a queue leave it when packets are dropped, so its peaks are those of a full buffer.
-//! Consumers that drain it leave it before. If the queue vanishes twice within some rounds each, and was not full in
-//! between, no rival fills it, and competition ends.
+//! *Emptied queues.* Consumers that fill a queue react to drops, so its peaks are those of a full buffer. Consumers
+//! whose congestion control drains it react before. If the queue vanishes twice within some rounds each, and was not
+//! full in between, no competitor fills it, and competition ends.
 //!
 //! Source: packet pairs (S. Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991). Difference: three
 //! deliveries instead of two. Jitter and batches of deliveries shorten spacings; the capacity then seems higher, the
@@ -18,23 +19,23 @@ use super::super::Delivered;
 use super::super::extreme::Extreme;
 use crate::time::{Duration, Instant};
 
-/// A share of the bottleneck that is more than one of two may take.
+/// Fair share of one of two consumers.
 const HALF: f64 = 0.5;
-/// Part of the window for each round trip that a share beyond half takes, over the excess.
+/// Reduction of the window in each round trip, as a part of the excess over half.
 const SHRINK: f64 = 1.0 / 8.0;
-/// Rounds within which drains empty a queue, and how often they have to.
+/// Rounds within which drains empty a queue, and the required number of times.
 const EMPTIED: (u32, u32) = (16, 2);
 /// Rounds over which the share is smoothed.
 const SMOOTHED: f64 = 8.0;
 /// Span of each half of the filter for the shortest spacing.
 const SPACING_SPAN: Duration = Duration::from_secs(10);
 
-/// The capacity of the bottleneck, and how much of it this consumer uses.
+/// Capacity of the bottleneck, and share of this consumer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bottleneck {
     /// Send order and time of the two latest deliveries, the latest first.
     latest: [(u64, Instant); 2],
-    /// Mean interval of three deliveries in the order in which they were sent, the shortest of late, seconds.
+    /// Shortest recent mean interval of three deliveries in order of sending, seconds.
     spacing: Extreme,
     /// Share of the capacity, smoothed over rounds.
     share: f64,
@@ -54,29 +55,29 @@ impl Bottleneck {
         self.latest = [(delivered.order, now), (last, at)];
     }
 
-    /// A round of competition with so many deliveries per second has ended.
+    /// Ends a round of competition with this delivery rate.
     pub(super) fn end_round(&mut self, rate: f64) {
         let share = self.spacing.get().map_or(0.0, |spacing| rate * spacing);
         self.share += (share - self.share) / SMOOTHED;
     }
 
-    /// Competition begins: nothing is known of the share.
+    /// Begins a competition, with an unknown share.
     pub(super) fn begin(&mut self) {
         self.share = 0.0;
     }
 
-    /// The share is more than one of two may take.
+    /// Whether the share is above half.
     pub(super) fn is_exceeded(&self) -> bool {
         self.share > HALF
     }
 
-    /// What an answer takes from a window of so many segments that would otherwise grow by `step`.
+    /// Reduction per answer of a window of so many segments that would otherwise grow by `step`.
     pub(super) fn shrink(&self, window: f64, step: f64) -> f64 {
         step.min(1.0 / window).max(SHRINK * (self.share.min(1.0) - HALF))
     }
 }
 
-/// How often the queue vanished of late without having been full.
+/// Number of times that the queue vanished recently without having been full.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Emptied {
     /// Longest queueing delay since the queue vanished, seconds.
@@ -87,13 +88,13 @@ pub(super) struct Emptied {
 }
 
 impl Emptied {
-    /// A packet waited for so many seconds.
+    /// Records a queueing delay, seconds.
     pub(super) fn add(&mut self, queue: f64) {
         self.peak = self.peak.max(queue);
     }
 
-    /// A round has ended, in which the queue vanished or not; a longer delay than `threshold` is a queue. True if
-    /// consumers empty it that do not fill it.
+    /// Ends a round in which the queue vanished or not; a longer delay than `threshold` is a queue. True if the queue
+    /// is emptied by consumers that do not fill it.
     pub(super) fn end_round(
         &mut self,
         vanished: bool,
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn closest_three_deliveries_tell_the_capacity() {
+    fn closest_three_deliveries_show_the_capacity() {
         // The closest three are 2 ms apart each: 500 deliveries per second.
         let bottleneck = delivered_at(&[0, 8, 10, 12, 20], 5..10);
         assert!(exceeds(bottleneck, 260.0));
@@ -149,12 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_out_of_order_tell_no_capacity() {
+    fn deliveries_out_of_order_show_no_capacity() {
         let bottleneck = delivered_at(&[0, 1, 2, 3], [5, 7, 6, 8].into_iter());
         assert!(!exceeds(bottleneck, 1e9));
     }
 
-    /// A bottleneck of 500 deliveries per second of which so many are this consumer's.
+    /// A bottleneck of 500 deliveries per second, of which `rate` are this consumer's.
     fn with_rate(rate: f64) -> Bottleneck {
         let mut bottleneck = delivered_at(&[0, 2, 4], 5..8);
         (0..100).for_each(|_| bottleneck.end_round(rate));
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(large.shrink(2.0, 1.0), 0.5, "at least a segment in a round trip");
     }
 
-    /// Whether queues of these peaks that vanish after so many rounds are emptied by drains; full ones have 20 ms.
+    /// Whether queues with these peaks that vanish after `rounds` are emptied by drains; full ones have 20 ms.
     fn is_emptied(peaks: &[f64], rounds: u32) -> bool {
         let (mut emptied, mut is) = (Emptied::default(), false);
         for peak in peaks {
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_that_vanishes_before_it_is_full_is_emptied_by_drains() {
+    fn early_vanishing_queue_is_emptied_by_drains() {
         assert!(is_emptied(&[0.01, 0.01], 8));
         assert!(!is_emptied(&[0.01], 8), "once");
         assert!(!is_emptied(&[0.01, 0.02], 8), "full in between");

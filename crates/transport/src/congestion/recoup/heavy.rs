@@ -1,30 +1,30 @@
 //! Heavy loss without a queue: growth stops.
 //!
-//! A policer drops what exceeds its rate and lets nothing wait, so that round trips tell nothing. What tells it is that
-//! far more is lost than at a smaller window. Losses that a queue explains do not count; beside several sources
-//! nothing is heavy, since late answers of a far one look lost. Differences from a reduction by losses: what is usually
-//! lost on the path does not count, and the window is cut to what the path delivers, not below.
+//! A policer drops packets above its rate without queueing, so that round trips show nothing. The signal is a loss
+//! far above that at a smaller window. Losses explained by a queue do not count. With several sources no loss is
+//! heavy, because late answers of a far one look lost. Differences from a reduction by losses: the usual loss of the
+//! path does not count, and the window is reduced to what the path delivers, not below.
 use super::super::extreme::Extreme;
 use crate::time::{Duration, Instant};
 
 /// Transmissions over which a share is measured.
 const ENOUGH: u64 = 128;
-/// A share is heavy that exceeds the usual one by this.
+/// Excess over the usual share at which a share is heavy.
 const HEAVY: f64 = 0.1;
-/// And by so many standard deviations of what chance alone brings about.
+/// Minimum excess, in standard deviations of independent losses.
 const DEVIATIONS: f64 = 2.0;
-/// Variance of a share over that of independent losses, for each loss of a mean burst. Of bursts whose lengths are
-/// geometric it is twice the mean length, less one.
+/// Variance of a share over that of independent losses, for each loss of a mean burst. For geometric burst lengths it
+/// is twice the mean length, less one.
 const BURSTS: f64 = 2.0;
 /// Span of each half of the filter for the usual share.
 const SPAN: Duration = Duration::from_secs(5);
 
-/// Compares the share of transmissions that are lost with the least one of late.
+/// Compares the share of lost transmissions with the least recent one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeavyLoss {
     delivered: u64,
     lost: u64,
-    /// Bursts of losses: transmissions in a row.
+    /// Number of bursts: losses in a row.
     bursts: u64,
     /// Send order of the latest loss.
     latest: u64,
@@ -37,19 +37,19 @@ impl HeavyLoss {
         Self { delivered: 0, lost: 0, bursts: 0, latest: 0, usual }
     }
 
-    /// Share of transmissions that is lost at a small window.
+    /// Share of transmissions lost at a small window.
     pub(super) fn usual(&self) -> f64 {
         self.usual.get().unwrap_or(0.0)
     }
 
-    /// The transmission of that send order was lost, and no queue explains it.
+    /// Records a loss that no queue explains.
     pub(super) fn on_lost(&mut self, order: u64) {
         self.lost += 1;
         self.bursts += u64::from(order != self.latest.saturating_add(1));
         self.latest = order;
     }
 
-    /// A round with so many deliveries has ended; true if the losses of late are heavy.
+    /// Ends a round with this many deliveries; true if the recent losses are heavy.
     pub(super) fn end_round(&mut self, now: Instant, delivered: u64) -> bool {
         self.delivered += delivered;
         let all = (self.delivered + self.lost) as f64;
@@ -70,7 +70,7 @@ impl HeavyLoss {
 mod tests {
     use super::*;
 
-    /// A round with so many deliveries and losses, in bursts of that length.
+    /// A round with these deliveries and losses, in bursts of that length.
     fn round(loss: &mut HeavyLoss, delivered: u64, lost: u64, burst: u64) -> bool {
         (0..lost).for_each(|n| loss.on_lost(2 * (n / burst * burst) + n % burst));
         loss.end_round(Instant::ZERO, delivered)
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn few_transmissions_tell_nothing() {
+    fn few_transmissions_are_not_judged() {
         let mut loss = HeavyLoss::new();
         round(&mut loss, 200, 0, 1);
         assert!(!round(&mut loss, 32, 32, 1));

@@ -1,29 +1,29 @@
-//! Another path: round trips at least double from one Data to the next, and stay so for a round trip.
+//! Change of the path: round trips at least double from one Data to the next, and stay so for a round trip.
 //!
-//! A queue grows by little from one transmission to the next, and what a stalled link holds back arrives with ever
-//! shorter round trips. The base round trip of the other path is that of transmissions that were sent after the rise:
-//! those before met the change on their way, and know a part of it.
+//! A queue grows slowly from one transmission to the next, and packets held by a stalled link arrive with decreasing
+//! round trips. The base round trip of the new path is that of transmissions sent after the rise. Earlier ones were
+//! in flight during the change, and show a part of it.
 use crate::time::Instant;
 
-/// Another path differs by so many seconds at least.
+/// Minimum rise of a new path, seconds.
 const LEAST: f64 = 0.004;
-/// Round trips that stay above this part of the rise belong to the other path.
+/// Part of the rise above which round trips belong to the new path.
 const LEVEL: f64 = 0.75;
-/// Round trips of transmissions sent after the rise that tell of another path.
+/// Round trips of transmissions sent after the rise that indicate another path.
 const SAMPLES: u64 = 8;
 
-/// A rise that may be another path.
+/// A rise that may be a new path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Rise {
     since: Instant,
     samples: u64,
-    /// Round trips that are no longer do not belong to it.
+    /// Round trips up to this are not of the new path.
     level: f64,
     /// Least round trip of transmissions sent after the rise.
     least: f64,
 }
 
-/// Watches round trips for a jump.
+/// Detects jumps of the round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Jump {
     last: Option<f64>,
@@ -31,8 +31,8 @@ pub(super) struct Jump {
 }
 
 impl Jump {
-    /// Takes in a round trip, beside the base round trip of the path; the base of the other path, once it is clear that
-    /// there is one. All in seconds.
+    /// Records a round trip, with the base round trip of the path. Returns the base of the new path, once it is
+    /// certain. All in seconds.
     pub(super) fn add(&mut self, now: Instant, rtt: f64, base: f64) -> Option<f64> {
         let last = self.last.replace(rtt);
         let Some(mut rise) = self.rise.filter(|rise| rtt >= rise.level) else {
@@ -59,7 +59,7 @@ impl Jump {
 mod tests {
     use super::*;
 
-    /// What round trips of so many milliseconds, one every 10 ms, tell after one of 20 ms.
+    /// Detected base after round trips of so many milliseconds, one every 10 ms, and one of 20 ms.
     fn jump(rtts: impl IntoIterator<Item = u64>) -> Option<f64> {
         let mut jump = Jump::default();
         jump.add(Instant::ZERO, 0.02, 0.02);
@@ -75,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn transmissions_that_met_the_change_do_not_tell_the_base() {
-        // Interests had crossed the link before its delay changed, their Data had not.
+    fn transmissions_during_the_change_are_no_base() {
+        // The Interests had crossed the link before its delay changed, their Data had not.
         assert_eq!(jump([50; 4].into_iter().chain([80; 20])), Some(0.08));
     }
 

@@ -6,7 +6,7 @@
 /// Weight of a round in the share (RFC 8257, `g`).
 const GAIN: f64 = 1.0 / 16.0;
 
-/// How many answers have congestion marks.
+/// Share of answers with congestion marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Marks {
     /// Marked answers of this round.
@@ -16,19 +16,19 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// An answer was marked.
+    /// Records a marked answer.
     pub(super) fn on_marked(&mut self) {
         self.marked += 1;
     }
 
-    /// A round with so many answers has ended.
+    /// Ends a round with this many answers.
     pub(super) fn end_round(&mut self, delivered: u64) {
         let share = self.marked as f64 / delivered.max(1) as f64;
         self.share += (share.min(1.0) - self.share) * GAIN;
         self.marked = 0;
     }
 
-    /// Part of the window that a mark leaves, from 1/2 to 1.
+    /// Factor of the window at a mark, from 1/2 to 1.
     pub(super) fn left(&self) -> f64 {
         1.0 - self.share / 2.0
     }

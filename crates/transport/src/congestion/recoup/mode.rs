@@ -1,8 +1,8 @@
-//! What the window of [`Recoup`](super::Recoup) is doing.
+//! States of the window of [`Recoup`](super::Recoup).
 use super::compete::Emptied;
 use crate::time::Instant;
 
-/// Delays that differ by no more than this part, and a packet, are the same.
+/// Relative difference, beside a packet, up to which delays are equal.
 const SAME: f64 = 1.0 / 16.0;
 
 /// The four states of the window.
@@ -21,7 +21,7 @@ pub(super) enum Mode {
     Compete(Compete),
 }
 
-/// The window doubles each round.
+/// State of start-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Startup {
     /// Deliveries per second in the last round that was faster than the one before by a quarter.
@@ -36,7 +36,7 @@ impl Startup {
     pub(super) const BEGINNING: Self = Self { rate: 0.0, still: 0, in_use: true };
 }
 
-/// A queue is drained.
+/// State of a drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Drain {
     /// Window before.
@@ -47,55 +47,55 @@ pub(super) struct Drain {
     pub(super) before: f64,
     /// Highest send order when the flight had shrunk to the window.
     pub(super) mark: Option<u64>,
-    /// Highest send order when the first answer to a transmission after `mark` came.
+    /// Highest send order at the first answer to a transmission after `mark`.
     pub(super) end: Option<u64>,
     /// Least queueing delay since, seconds; infinite if no round trip was measured.
     pub(super) floor: f64,
     /// Longest queueing delay since, seconds.
     pub(super) high: f64,
-    /// `floor` of the drain that did not help and that this one follows; infinite if it follows none.
+    /// `floor` of the ineffective drain that this one follows; infinite if it follows none.
     pub(super) first: f64,
-    /// Flights of which no round trip was measured: all that came had been retransmitted.
+    /// Flights without a measured round trip: all answers were retransmissions.
     pub(super) blind: u32,
-    /// It follows one that did not help, and goes deeper.
+    /// This drain follows an ineffective one, and goes deeper.
     pub(super) again: bool,
-    /// It tests whether others still fill the queue.
+    /// This drain tests whether others still fill the queue.
     pub(super) tests: bool,
-    /// It ends a start-up.
+    /// This drain ends a start-up.
     pub(super) startup: bool,
 }
 
 impl Drain {
-    /// Part of the queueing delay that may remain if nobody else fills the queue.
+    /// Part of the queueing delay that may remain without competing flows.
     pub(super) fn remains(&self) -> f64 {
         if self.tests { 0.25 } else { 0.6 }
     }
 
-    /// Two drains left the same delay, which did not change meanwhile: it is no queue.
+    /// Whether two drains left the same constant delay, which is therefore no queue.
     pub(super) fn changes_nothing(&self) -> bool {
         let most = self.floor * SAME + 1.0 / self.rate;
         (self.floor - self.first).abs() <= most && self.high - self.floor <= most
     }
 
-    /// The flight in which the queue had to vanish is over.
+    /// Whether the flight has ended in which the queue had to vanish.
     pub(super) fn is_over(&self, order: u64) -> bool {
         self.end.is_some_and(|end| order > end)
     }
 }
 
-/// Others fill the queue.
+/// State of competition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Compete {
     pub(super) since: Instant,
     pub(super) rounds: u32,
-    /// Least queueing delay and window when the former was another.
+    /// Least queueing delay and window at the last change of that delay.
     pub(super) steady: (f64, f64),
-    /// Rounds for which it stayed.
+    /// Rounds since then.
     pub(super) still: u32,
     pub(super) emptied: Emptied,
 }
 
-/// Queueing delays of the transmissions that were sent in a drained flight, seconds.
+/// Queueing delays of transmissions of a drained flight, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Calm {
     /// Their send orders lie above this.
@@ -118,7 +118,7 @@ impl Calm {
         self.least = self.least.min(queue);
     }
 
-    /// Mean excess over the least one, if there are enough to tell.
+    /// Mean excess over the minimum, if there are enough samples.
     pub(super) fn excess(&self) -> Option<f64> {
         (self.samples >= 4).then(|| self.sum / f64::from(self.samples) - self.least)
     }

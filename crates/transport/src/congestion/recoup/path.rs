@@ -1,7 +1,7 @@
 //! Facts about the path: base round trip, queueing delay, rounds, jitter, delivery rate, loss.
 //!
-//! All judgements are on the queueing delay, the excess of a round trip over the base of its path class, never on the
-//! round trip itself: caches and several producers do not look like congestion.
+//! All judgements are on the queueing delay: the excess of a round trip over the base of its path class. The round
+//! trip itself is not used, so caches and several producers do not look like congestion.
 use super::super::cause::{Evidence, LossCause, Queues};
 use super::super::delivery_rate::DeliveryRate;
 use super::super::extreme::Extreme;
@@ -17,40 +17,40 @@ use crate::time::{Duration, Instant};
 const BASE_SPANS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 /// Span of each half of the filter for the longest round trip.
 const LONGEST_SPAN: Duration = Duration::from_secs(1);
-/// Queueing delay that is a standing queue at [`STANDING_RATE`], seconds.
+/// Threshold of a standing queue at [`STANDING_RATE`], seconds.
 const STANDING: f64 = 0.005;
-/// 20 Mbit/s in packets of 1300 bytes per second.
+/// 20 Mbit/s in packets of 1300 bytes, per second.
 const STANDING_RATE: f64 = 1923.0;
-/// A standing queue has at least so many packets.
+/// Minimum length of a standing queue, packets.
 const STANDING_PACKETS: f64 = 2.5;
-/// A standing queue is at most this part of the base round trip, beside jitter.
+/// Maximum threshold of a standing queue, as a part of the base round trip, beside jitter.
 const STANDING_PART: f64 = 0.25;
-/// A shorter round trip, in seconds, stays within a machine or a local network (`kGranularity`, RFC 9002, 6.1.2). There a
-/// process that waits for its processor looks like a queue.
+/// Round trip, in seconds, below which a path stays within a machine or a local network (`kGranularity`, RFC 9002,
+/// 6.1.2). There, process scheduling looks like a queue.
 const SHORT: f64 = 0.001;
-/// For so many seconds a process may wait: some time slices of the system.
+/// Longest scheduling delay of a process, seconds: some time slices of the system.
 const WAIT: f64 = 0.01;
 /// Weight of a round with longer gaps between deliveries than before, and of one with shorter gaps.
 const BURST_GAINS: (f64, f64) = (1.0 / 2.0, 1.0 / 8.0);
-/// A standing queue is told by so many samples in a row.
+/// Samples in a row that indicate a standing queue.
 const STANDING_SAMPLES: u64 = 3;
 
-/// What one delivery showed.
+/// Facts of one delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Seen {
     /// Its queueing delay, seconds.
     pub(super) queue: Option<f64>,
     /// The round that it ended.
     pub(super) round: Option<RoundFacts>,
-    /// The path is another one: what was known of it is forgotten.
+    /// The path has changed: its state was reset.
     pub(super) moved: bool,
-    /// There is a standing queue; deliveries per second while it stood.
+    /// Delivery rate while a queue stood, if one stands.
     pub(super) standing: Option<f64>,
-    /// Round trips belong to more classes than was known: what looked like a queue was none.
+    /// Further path classes were found: the apparent queue was none.
     pub(super) split: bool,
 }
 
-/// What the answers say of the path. Times are seconds, rates deliveries per second.
+/// State of the path, from its answers. Times are seconds, rates deliveries per second.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
     classes: Classes,
@@ -59,21 +59,21 @@ pub(super) struct Path {
     jump: Jump,
     round: Round,
     rounds: u64,
-    /// Processes that wait may take longer than the round trip itself.
+    /// Scheduling delays of processes may exceed the round trip.
     short: bool,
-    /// Highest send order that the nearest source answered without a queue, by the only transmission of its segment.
+    /// Highest send order answered by the nearest source without a queue, for a segment sent once.
     answered: u64,
     longest: Extreme,
     smoothed: Option<f64>,
     /// Mean excess of the queueing delay over its floor while no queue stands.
     spread: f64,
-    /// Gap between bursts of deliveries, as links that aggregate frames make them.
+    /// Gap between bursts of deliveries, as on links that aggregate frames.
     burst: f64,
-    /// Share of transmissions that are lost, smoothed over rounds.
+    /// Share of lost transmissions, smoothed over rounds.
     loss: f64,
     heavy: HeavyLoss,
     marks: Marks,
-    heard: Instant,
+    last_active: Instant,
 }
 
 impl Path {
@@ -94,16 +94,16 @@ impl Path {
             loss: 0.0,
             heavy: HeavyLoss::new(),
             marks: Marks::default(),
-            heard: Instant::ZERO,
+            last_active: Instant::ZERO,
         }
     }
 
-    /// Least round trip of late; of a short path, for how long a process may wait.
+    /// Minimum recent round trip; on a short path the longest scheduling delay.
     pub(super) fn base(&self) -> f64 {
         if self.short { WAIT } else { self.classes.base().unwrap_or(0.0) }
     }
 
-    /// Processes that wait may take longer than the round trip itself.
+    /// Whether scheduling delays of processes may exceed the round trip.
     pub(super) fn is_short(&self) -> bool {
         self.short
     }
@@ -112,7 +112,7 @@ impl Path {
         self.short = self.classes.mean().is_some_and(|base| base < SHORT);
     }
 
-    /// Mean base round trip of the answers: that of their classes; of a short path, for how long a process may wait.
+    /// Mean base round trip of the answers: that of their classes; on a short path the longest scheduling delay.
     pub(super) fn mean_base(&self) -> f64 {
         if self.short { WAIT } else { self.classes.mean().unwrap_or(0.0) }
     }
@@ -122,7 +122,7 @@ impl Path {
         self.smoothed
     }
 
-    /// Longest round trip of late.
+    /// Longest recent round trip.
     pub(super) fn longest(&self) -> Option<f64> {
         self.longest.get()
     }
@@ -132,51 +132,51 @@ impl Path {
         self.rates.last()
     }
 
-    /// Highest rate of late.
+    /// Highest recent rate.
     pub(super) fn top_rate(&self) -> f64 {
         self.rates.top(self.burst > self.base() / 10.0)
     }
 
-    /// Deliveries at the highest rate of late in the longest round trip of late.
+    /// Deliveries at the highest recent rate in the longest recent round trip.
     pub(super) fn most_delivered(&self) -> f64 {
         self.top_rate() * self.longest().unwrap_or(0.0)
     }
 
-    /// Highest rate of late, the current round included.
+    /// Highest recent rate, the current round included.
     pub(super) fn latest_rate(&self) -> f64 {
         self.rates.latest().max(self.top_rate())
     }
 
-    /// What the path carries without a queue at this rate, segments.
+    /// Segments that the path carries without a queue at this rate.
     pub(super) fn carried(&self, rate: f64) -> f64 {
         let base = self.mean_base() + self.spread;
         rate * base / (1.0 - self.loss.min(0.5))
     }
 
-    /// What the path carries at this rate if it loses no more than usual, segments.
+    /// Segments that the path carries at this rate with the usual loss.
     pub(super) fn carried_without_excess(&self, rate: f64) -> f64 {
         rate * self.classes.mean().unwrap_or(0.0) / (1.0 - self.heavy.usual().min(0.5))
     }
 
-    /// Part of the window that a congestion mark leaves.
+    /// Factor of the window at a congestion mark.
     pub(super) fn left_by_mark(&self) -> f64 {
         self.marks.left()
     }
 
-    /// An answer had a congestion mark. It was delivered nevertheless.
+    /// Records a marked answer, which was delivered nevertheless.
     pub(super) fn on_marked(&mut self, now: Instant) {
         self.marks.on_marked();
         self.rates.on_delivered(now, self.mean_base());
         self.round.delivered += 1;
-        self.heard = now;
+        self.last_active = now;
     }
 
-    /// Queueing delay that counts as a standing queue at this rate.
+    /// Threshold of a standing queue at this rate.
     pub(super) fn threshold(&self, rate: f64) -> f64 {
         self.threshold_beyond(self.mean_base(), rate)
     }
 
-    /// The same of a class with that base round trip.
+    /// Standing-queue threshold of a class with that base round trip.
     fn threshold_beyond(&self, base: f64, rate: f64) -> f64 {
         let part = STANDING_PART * base;
         if rate <= 0.0 {
@@ -193,7 +193,7 @@ impl Path {
         self.spread + self.burst
     }
 
-    /// The jitter decides what counts as a standing queue at this rate, which may therefore be none.
+    /// Whether jitter determines the threshold of a standing queue at this rate, so that the queue may be none.
     pub(super) fn is_jittery(&self, rate: f64) -> bool {
         4.0 * self.jitter() >= self.threshold(rate)
     }
@@ -206,7 +206,7 @@ impl Path {
         }
     }
 
-    /// A packet that waits for so many seconds waits in a full queue.
+    /// Whether a queueing delay, in seconds, indicates a full queue.
     pub(super) fn is_full(&self, delay: f64) -> bool {
         self.queues.is_full(delay)
     }
@@ -216,17 +216,17 @@ impl Path {
         self.queues.beside(order).unwrap_or(0.0)
     }
 
-    /// Others fill the queue and hide the base round trip, which is remembered for longer, or they do so no more.
+    /// Sets whether others fill the queue. They hide the base round trip, which is then remembered for longer.
     pub(super) fn set_shared(&mut self, shared: bool) {
         self.classes.set_span(if shared { BASE_SPANS.1 } else { BASE_SPANS.0 });
     }
 
-    /// While no queue stood, the queueing delay exceeded its floor by this on average.
+    /// Records the mean excess of the queueing delay over its floor without a queue.
     pub(super) fn learn_spread(&mut self, excess: f64) {
         self.spread += (excess - self.spread) / 4.0;
     }
 
-    /// A transmission was lost.
+    /// Records a lost transmission.
     pub(super) fn on_lost(&mut self, loss: &Loss) {
         self.queues.on_lost(loss);
         self.round.lost += 1;
@@ -235,7 +235,7 @@ impl Path {
         }
     }
 
-    /// A segment arrived while the window allowed so many.
+    /// Records a delivery, with the window of that time.
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
@@ -244,14 +244,14 @@ impl Path {
     ) -> Seen {
         self.rates.on_delivered(now, self.mean_base());
         let in_use = f64::from(delivered.in_flight) + 1.0 >= libm::floor(window);
-        self.round.on_delivered(now.since(self.heard).as_secs_f64(), in_use);
-        self.heard = now;
+        self.round.on_delivered(now.since(self.last_active).as_secs_f64(), in_use);
+        self.last_active = now;
         let mut seen = Seen::default();
         if let Some(rtt) = delivered.rtt {
             let rtt = rtt.as_secs_f64().min(1e6);
             if let Some(base) = self.jump.add(now, rtt, self.base()) {
                 if self.classes.explain(rtt) {
-                    // The source is known, but a nearer one answered of late.
+                    // The source is known, but a nearer one has answered recently.
                     self.rates.forget(now);
                 } else {
                     self.forget(now, base);
@@ -273,7 +273,7 @@ impl Path {
         seen
     }
 
-    /// Nothing is known of this path but its base round trip.
+    /// Resets the state of the path, except for its base round trip.
     pub(super) fn forget(&mut self, now: Instant, base: f64) {
         self.classes = Classes::new(Extreme::new(false, BASE_SPANS.0));
         self.classes.add(now, &Sample { rtt: base, overtaken: false, provider: None });
@@ -310,12 +310,12 @@ impl Path {
         found
     }
 
-    /// The sources of several classes have answered, not the nearest one alone.
+    /// Whether the sources of several classes have answered, not the nearest one alone.
     fn is_round_over(&self, now: Instant) -> bool {
         self.classes.is_single() || now.since(self.round.start).as_secs_f64() >= self.mean_base()
     }
 
-    /// Deliveries per second while a queue stood, if one stands: for half a round trip no sample lay below the threshold.
+    /// Delivery rate while a queue stood, if one stands: no sample was below the threshold for half a round trip.
     fn standing(&self, now: Instant) -> Option<f64> {
         let elapsed = |above: &Above| now.since(above.since).as_secs_f64();
         let stands = |(above, base): &(Above, f64)| {
@@ -326,12 +326,12 @@ impl Path {
         Some((self.rates.delivered() - above.delivered) as f64 / elapsed(&above))
     }
 
-    /// Least queueing delay of the samples that tell of a standing queue.
+    /// Least queueing delay of the samples that indicate a standing queue.
     pub(super) fn standing_floor(&self) -> f64 {
         self.classes.above().map(|(above, _)| above.least).fold(0.0, f64::max)
     }
 
-    /// The queue was dealt with: it takes new samples to say that one stands.
+    /// Resets the detection of a standing queue, which then needs new samples.
     pub(super) fn forget_standing(&mut self) {
         self.classes.forget_above();
     }
@@ -352,7 +352,7 @@ impl Path {
         }
         self.classes.end_round();
         self.queues.set_sources(self.classes.len());
-        // Losses of several sources may be late answers of a far one, which those of a nearer one hide.
+        // Losses with several sources may be late answers of a far one, hidden by those of a nearer one.
         let heavy = self.heavy.end_round(now, round.delivered) && self.classes.is_single();
         Some(RoundFacts { heavy, ..round.facts() })
     }
@@ -363,7 +363,7 @@ mod tests {
     use super::super::super::LossKind;
     use super::*;
 
-    /// A path with so many answers of one round trip in milliseconds, one each tenth of it.
+    /// A path with answers of these round trips in milliseconds, one each tenth of it.
     fn path(rtts: impl IntoIterator<Item = f64>) -> (Path, bool) {
         let (mut path, mut now, mut stood) = (Path::new(), Instant::ZERO, false);
         for (order, rtt) in (1..).zip(rtts) {
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn process_that_waits_is_no_queue_on_a_short_path() {
+    fn waiting_process_is_no_queue() {
         let with_queue = |base: f64| {
             let calm = std::iter::repeat_n(base, 100);
             path(calm.chain(std::iter::repeat_n(base + 3.0, 100)))
@@ -395,11 +395,11 @@ mod tests {
         assert_eq!((short.is_short(), on_short), (true, false));
         assert_eq!((long.is_short(), on_long), (false, true));
         assert_eq!((short.base(), long.base()), (WAIT, 0.002));
-        // What arrives while a process waits.
+        // Deliveries during a scheduling delay.
         assert_eq!(short.carried(1_000.0), 1_000.0 * WAIT);
     }
 
-    /// Whether losses are heavy in a round of which half is lost, after rounds without a loss, beside so many providers.
+    /// Whether losses are heavy in a round with half of it lost, after rounds without loss, with this many providers.
     fn is_heavy(providers: u64) -> bool {
         let (mut path, mut heavy) = (Path::new(), false);
         for order in 1..=800 {
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn queue_of_a_short_path_stands_when_no_process_waits_for_so_long() {
+    fn short_path_queue_outlasts_a_waiting_process() {
         let calm = std::iter::repeat_n(0.2, 100);
         assert!(path(calm.chain(std::iter::repeat_n(30.0, 100))).1);
     }

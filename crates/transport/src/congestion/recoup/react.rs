@@ -1,4 +1,4 @@
-//! How the window of [`Recoup`] moves in each of its states.
+//! Reactions of the window of [`Recoup`] in each of its states.
 use super::super::cause::{Evidence, LossCause};
 use super::super::cubic::Cubic;
 use super::super::{Delivered, Loss, WindowRule};
@@ -9,49 +9,49 @@ use super::round::RoundFacts;
 use super::{LEAST, Recoup};
 use crate::time::Instant;
 
-/// A rate that is higher by this factor is a higher rate (BBR, `startup_full_bw_threshold`).
+/// Factor above which a rate counts as higher (BBR, `startup_full_bw_threshold`).
 const FASTER: f64 = 1.25;
 /// Rounds without a higher rate that end start-up (BBR).
 const STILL: u32 = 3;
-/// Rounds without a queue after which growth accelerates; twice as many lead beyond where the last queue stood.
+/// Rounds without a queue after which growth accelerates; twice as many lead beyond the last queue.
 const CALM: u32 = 3;
 /// Accelerated growth in a round, a part of the window.
 const FAST: f64 = 0.35;
-/// Part of the threshold of a standing queue, jitter apart, that a calm round does not exceed.
+/// Maximum queueing delay of a calm round, as a part of the threshold of a standing queue, jitter excluded.
 const CALM_PART: f64 = 0.25;
-/// Times the jitter, by which a calm round may exceed that, and by which a round may that ends no calm.
+/// Jitter added to that, as a factor: for a calm round, and for a round that does not end the calm.
 const CALM_JITTER: (f64, f64) = (1.0, 1.5);
-/// Longest doubtful queue beside which start-up goes on, over the base round trip.
+/// Longest doubtful queue with which start-up continues, over the base round trip.
 const DOUBTFUL: f64 = 0.5;
-/// A rise ends at so many times what is delivered in a smoothed round trip: most of the rest is lost.
+/// End of a rise, as a factor of the deliveries in a smoothed round trip: most of the rest is lost.
 const MOST: f64 = 2.0;
-/// A window that competes grows up to so many times what is delivered in the longest round trip: all of the rest is lost,
+/// Maximum window in competition, as a factor of the deliveries in the longest round trip: all of the rest is lost,
 /// whatever the losses look like.
 const MOST_COMPETING: f64 = 1.25;
-/// Heavy loss leaves so many times what the path delivers.
+/// Window after heavy loss, as a factor of what the path delivers.
 const POLICED: f64 = 1.1;
-/// Rounds that the window takes from an empty queue to a standing one.
+/// Rounds of a rise from an empty queue to a standing one.
 const RISE: f64 = 6.0;
-/// A drain that follows one that did not help leaves this part of what the path carries.
+/// Window of a drain after an ineffective one, as a part of what the path carries.
 const DEEPER: f64 = 0.8;
-/// Flights without a round trip after which a drain is over.
+/// Flights without a round trip that end a drain.
 const BLIND: u32 = 3;
-/// Longest time for which the window competes before it tests whether others still do, seconds.
+/// Longest competition before a test whether others still compete, seconds.
 const MOST_PATIENCE: f64 = 32.0;
 /// First such time, seconds.
 pub(super) const LEAST_PATIENCE: f64 = 4.0;
 /// Rounds of competition before a test.
 const COMPETING: u32 = 32;
-/// Rounds and segments of growth that show that what does not grow is no queue.
+/// Rounds and segments of growth after which a constant delay is no queue.
 const STEADY: (u32, f64) = (4, 3.0);
 
 impl Recoup {
-    /// What the path carries without a queue at this rate, at least the least window, segments.
+    /// Segments that the path carries without a queue at this rate, at least the least window.
     fn carried(&self, rate: f64) -> f64 {
         self.path.carried(rate).max(LEAST)
     }
 
-    /// Takes the window to what the path carries without a queue at this rate; the least queueing delay was `before`.
+    /// Sets the window to what the path carries without a queue at this rate; the least queueing delay was `before`.
     fn drain(&mut self, rate: f64, before: f64) {
         let startup = matches!(self.mode, Mode::Startup(_));
         let carried = self.carried(rate);
@@ -79,7 +79,7 @@ impl Recoup {
         self.path.forget_standing();
     }
 
-    /// Learns how far queueing delays exceed their floor while no queue stands.
+    /// Measures the excess of queueing delays over their floor without a queue.
     pub(super) fn watch_calm(&mut self, delivered: &Delivered, seen: &Seen) {
         let Some(calm) = &mut self.calm else { return };
         if delivered.order > calm.through {
@@ -92,7 +92,7 @@ impl Recoup {
         }
     }
 
-    /// The path is another one: the window begins to double where it was.
+    /// Handles a change of the path: the window doubles from its current size.
     pub(super) fn on_moved(&mut self) {
         if let Mode::Drain(drain) = self.mode {
             self.cwnd = self.cwnd.max(drain.from);
@@ -101,8 +101,7 @@ impl Recoup {
         self.mode = Mode::Startup(Startup::BEGINNING);
     }
 
-    /// There are more sources than was known: what was taken for a queue, or for the end of start-up, was the way to a
-    /// farther one.
+    /// Handles further sources: the apparent queue, or end of start-up, was the path to a farther one.
     pub(super) fn on_split(&mut self) {
         self.path.set_shared(false);
         self.on_moved();
@@ -131,7 +130,7 @@ impl Recoup {
         }
     }
 
-    /// What stands may be jitter: it is not long, and the rate still rises with the window.
+    /// A standing queue may be jitter: it is short, and the rate still rises with the window.
     fn is_doubtful(&self, startup: Startup) -> bool {
         let floor = self.path.standing_floor();
         let rises = startup.still == 0 && self.path.is_jittery(self.path.rate());
@@ -169,7 +168,7 @@ impl Recoup {
         }
     }
 
-    /// Losses are heavy although no queue stands: the path delivers no more than at this rate.
+    /// Ends the growth after heavy losses without a queue: the path delivers no more than this rate.
     fn stop_growing(&mut self, rate: f64) {
         self.ceiling = (POLICED * self.path.carried_without_excess(rate)).max(LEAST);
         self.cwnd = self.cwnd.min(self.ceiling);
@@ -205,7 +204,7 @@ impl Recoup {
         }
     }
 
-    /// The queue has vanished: back to half of what was taken.
+    /// Ends a successful drain: half of the reduction is undone.
     fn end_drain(&mut self, now: Instant, highest_order: u64, drain: &Drain) {
         self.path.set_shared(false);
         if drain.tests {
@@ -220,7 +219,7 @@ impl Recoup {
         self.path.forget_standing();
     }
 
-    /// The queue has not vanished: another drain goes deeper, or others fill it.
+    /// Ends an unsuccessful drain: another drain goes deeper, or others fill the queue.
     fn fail_drain(&mut self, now: Instant, drain: Drain) {
         let recently = |(at, _): &(Instant, f64)| now.since(*at).as_secs_f64() < self.patience;
         let competed = self.competed.filter(recently);
@@ -298,7 +297,7 @@ impl Recoup {
         let stays = compete.still >= STEADY.0 && self.cwnd >= window + STEADY.1;
         let due = now.since(compete.since).as_secs_f64() >= self.patience;
         if stays && floor > base.max(threshold) {
-            // What stays the same however the window grows is no queue.
+            // A delay that is constant while the window grows is no queue.
             self.path.forget(now, base + floor);
             self.on_moved();
         } else if due && compete.rounds >= COMPETING && floor > threshold {
@@ -309,7 +308,7 @@ impl Recoup {
         }
     }
 
-    /// Others drain the queue as this consumer does: the window rises from what the path carries.
+    /// Ends a competition: others drain the queue, too, and the window rises from what the path carries.
     fn end_competition(&mut self) {
         self.path.set_shared(false);
         self.cwnd = self.cwnd.min(self.carried(self.path.top_rate()));
@@ -317,7 +316,7 @@ impl Recoup {
         self.path.forget_standing();
     }
 
-    /// Acts on a loss by its cause; true if that is congestion.
+    /// Reacts to a loss by its cause; true if that is congestion.
     pub(super) fn react(&mut self, now: Instant, loss: &Loss) -> bool {
         let LossCause::Congestion(evidence) = self.path.cause(loss) else { return false };
         let left = match evidence {
@@ -333,7 +332,7 @@ impl Recoup {
                 self.cwnd = self.cubic.decrease(now, self.cwnd).max(least.min(self.cwnd));
             }
             _ if self.path.is_short() => {
-                // No queue can be drained that cannot be seen. Start-up sends twice what the path carries.
+                // A queue that cannot be measured cannot be drained. Start-up sends twice what the path carries.
                 let excess = if matches!(self.mode, Mode::Startup(_)) { 2.0 } else { 1.0 };
                 self.cubic = Cubic::default();
                 self.cwnd = self.cubic.decrease(now, self.cwnd / excess).max(LEAST);

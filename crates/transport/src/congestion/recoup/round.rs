@@ -1,11 +1,11 @@
-//! One round: the window of transmissions that were sent while the one before was answered.
+//! Rounds: the transmissions sent while the previous round is answered.
 use crate::time::Instant;
 
-/// A round that goes on. Times are seconds.
+/// The current round. Times are seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Round {
     pub(super) start: Instant,
-    /// Highest send order at its start; an answer to a later one ends it.
+    /// Highest send order at its start; an answer to a later one ends the round.
     pub(super) through: u64,
     pub(super) delivered: u64,
     pub(super) lost: u64,
@@ -15,16 +15,16 @@ pub(super) struct Round {
     gaps: [f64; 3],
 }
 
-/// What a round that is over showed.
+/// Facts of a completed round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RoundFacts {
     /// Least queueing delay, seconds, if any round trip was measured.
     pub(super) floor: Option<f64>,
-    /// The window, not the application, decided how much was sent.
+    /// The window, not the application, limited the sending.
     pub(super) in_use: bool,
     /// Transmissions that were lost.
     pub(super) lost: u64,
-    /// Far more is lost than at a small window.
+    /// The loss is far above that at a small window.
     pub(super) heavy: bool,
 }
 
@@ -33,7 +33,7 @@ impl Round {
         Self { start, through, ..Self::default() }
     }
 
-    /// A segment arrived so long after the one before.
+    /// Records a delivery, with the time since the one before.
     pub(super) fn on_delivered(&mut self, gap: f64, in_use: bool) {
         self.delivered += 1;
         self.in_use |= in_use;
@@ -43,7 +43,7 @@ impl Round {
         }
     }
 
-    /// A queueing delay was measured.
+    /// Records a queueing delay.
     pub(super) fn on_sample(&mut self, queue: f64) {
         self.floor = Some(self.floor.map_or(queue, |floor| floor.min(queue)));
     }
@@ -53,7 +53,7 @@ impl Round {
         self.gaps[2]
     }
 
-    /// Share of transmissions that were lost.
+    /// Share of lost transmissions.
     pub(super) fn loss(&self) -> f64 {
         self.lost as f64 / (self.delivered + self.lost).max(1) as f64
     }

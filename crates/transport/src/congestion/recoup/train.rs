@@ -1,18 +1,18 @@
 //! The rate within a train of answers, at which the next train of start-up may leave.
 //!
-//! Answers to Interests that left together arrive as the narrowest link spaces them (packet-train dispersion: Dovrolis,
-//! Ramanathan and Moore, INFOCOM 2001). A pause of a quarter of a round trip ends a train. The rate counts only for short
-//! objects ([`SHORT`]), while the window is a small part of what the path carries at it ([`PART`]): beside others a train
-//! that leaves faster ends start-up sooner, and leaves a smaller share.
+//! Answers to Interests sent together arrive with the spacing of the narrowest link (packet-train dispersion:
+//! Dovrolis, Ramanathan and Moore, INFOCOM 2001). A pause of a quarter of a round trip ends a train. The rate counts
+//! only for short objects ([`SHORT`]), while the window is a small part of what the path carries at it ([`PART`]).
+//! With competitors a faster train would end start-up sooner, with a smaller share.
 use crate::time::Instant;
 
 /// Segments of a short object: three flights of start-up, and most of a fourth.
 pub(super) const SHORT: u64 = 128;
 /// Part of a round trip without an answer that ends a train.
 const PAUSE: f64 = 0.25;
-/// The path carries at least so many windows at the rate of the train.
+/// Minimum number of windows that the path carries at the rate of the train.
 const PART: f64 = 8.0;
-/// A window leaves within one over this of a round trip at the fastest, also where a link or a process delivers in bursts.
+/// Reciprocal of the shortest time of a window in round trips, also on links that deliver in bursts.
 const MOST: f64 = 64.0;
 
 /// A train of answers.
@@ -27,7 +27,7 @@ pub(super) struct Train {
 }
 
 impl Train {
-    /// An answer arrived; a round trip takes so many seconds.
+    /// Records an answer; `rtt` is a round trip in seconds.
     pub(super) fn on_delivered(&mut self, now: Instant, rtt: f64) {
         if self.count == 0 || now.since(self.last).as_secs_f64() > PAUSE * rtt {
             *self = Self { begin: now, before: self.rate(), count: 0, last: now };
@@ -35,7 +35,7 @@ impl Train {
         (self.last, self.count) = (now, self.count.saturating_add(1));
     }
 
-    /// Answers per second; infinite if all came at once.
+    /// Answers per second; infinite for simultaneous answers.
     fn rate(&self) -> f64 {
         if self.count < 2 {
             return self.before;
@@ -43,7 +43,7 @@ impl Train {
         f64::from(self.count - 1) / self.last.since(self.begin).as_secs_f64()
     }
 
-    /// Segments per second at which a train of a window may leave; 0 if the train before does not tell it.
+    /// Segments per second at which a train of a window may leave; 0 if the train before shows no rate.
     pub(super) fn pace(&self, window: f64, rtt: f64) -> f64 {
         let (rate, needed) = (self.rate(), window / rtt);
         if rate >= PART * needed { rate.min(MOST * needed) } else { 0.0 }
@@ -66,13 +66,13 @@ mod tests {
         train
     }
 
-    /// Segments per second at which so many segments may leave after a train.
+    /// Segments per second of a window after a train.
     fn pace(train: &Train, window: f64) -> u64 {
         libm::round(train.pace(window, RTT)) as u64
     }
 
     #[test]
-    fn next_train_leaves_as_fast_as_this_one_came() {
+    fn next_train_leaves_at_the_arrival_rate() {
         let train = after((0..10).map(|n| 50_000 + 100 * n));
         assert_eq!(pace(&train, 20.0), 10_000);
     }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_come_at_once_tell_a_bounded_rate() {
+    fn simultaneous_answers_show_a_limited_rate() {
         assert_eq!(pace(&after([]), 20.0), 0, "nothing is known");
         assert_eq!(pace(&after([50_000, 50_000]), 20.0), 25_600);
     }

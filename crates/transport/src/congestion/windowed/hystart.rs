@@ -1,23 +1,22 @@
 //! HyStart++: slow start ends when round trips get longer, before a queue overflows.
 //!
-//! In each round the least round-trip time is compared with that of the round before. If it has
-//! risen, growth goes on at a quarter of the pace (conservative slow start, CSS); if it falls again
-//! the rise was a fluke and slow start resumes, else slow start is over after five rounds.
+//! The minimum round-trip time of each round is compared with that of the round before. If it has risen, growth
+//! continues at a quarter of the rate (conservative slow start, CSS). If it falls again, the rise was spurious and
+//! slow start resumes; else slow start ends after five rounds.
 //!
 //! Source: RFC 9406 sections 4.2 and 4.3, with its recommended constants.
 //!
 //! Differences:
-//! - a round ends with the first Data that answers a transmission sent after the round began; this
-//!   is told by send order, so that deliveries in a batch, at one instant, make no rounds of their own;
-//! - the limit L on what one acknowledgement may add (section 4.3: 8 without pacing) is left out: one
-//!   Data acknowledges one segment, hence min(N, L) is always 1. It would not prevent what L is
-//!   for, either: a batch of n Data still releases up to 2n Interests at once.
+//! - a round ends with the first Data that answers a transmission sent after the round began. Send order decides:
+//!   deliveries in a batch, at one instant, make no rounds of their own;
+//! - the limit L on the growth for one acknowledgement (section 4.3: 8 without pacing) is left out: one Data
+//!   acknowledges one segment, hence min(N, L) is always 1. L would not limit bursts either: a batch of n Data still
+//!   releases up to 2n Interests at once.
 //!
-//! What not to expect: a round sees the queue that its transmissions met, half as long as the one
-//! they leave behind, and the rise from one doubling to the next is half of the new value. Where the
-//! path itself takes microseconds the window is thus about 4 · rate · [`MIN_RTT_THRESH`] when the
-//! rise shows, and CSS may make it three times as wide: at 8 Gbit/s and 8,000 octets 2,000 and 6,000
-//! segments. Shorter queues overflow first.
+//! Limits: a round measures the queue that its transmissions met, half as long as the one they leave behind. The rise
+//! from one doubling to the next is half of the new value. If the path takes microseconds, the window is thus about 4
+//! · rate · [`MIN_RTT_THRESH`] when the rise shows, and CSS may triple it: 2,000 and 6,000 segments at 8 Gbit/s and
+//! 8,000 bytes. Shorter queues overflow first.
 use super::Delivered;
 use crate::time::Duration;
 
@@ -27,14 +26,14 @@ const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
 const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 /// In between, this fraction of the round-trip time counts (`MIN_RTT_DIVISOR`, RFC 9406, 4.3).
 const MIN_RTT_DIVISOR: u32 = 8;
-/// Samples that a round needs before it says anything (`N_RTT_SAMPLE`, RFC 9406, 4.3).
+/// Minimum number of samples of a round (`N_RTT_SAMPLE`, RFC 9406, 4.3).
 const N_RTT_SAMPLE: u32 = 8;
-/// How much slower CSS grows (`CSS_GROWTH_DIVISOR`, RFC 9406, 4.3).
+/// Divisor of the growth in CSS (`CSS_GROWTH_DIVISOR`, RFC 9406, 4.3).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 /// Rounds of CSS, the one in which it begins included (`CSS_ROUNDS`, RFC 9406, 4.3).
 const CSS_ROUNDS: u32 = 5;
 
-/// What is remembered of the rounds of one slow start.
+/// State of HyStart++ in one slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct HyStart {
     /// Highest send order when the round began (`windowEnd`); none before the first delivery.
@@ -51,14 +50,14 @@ pub(super) struct HyStart {
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Css {
-    /// Below this the rise was a fluke (`cssBaselineMinRtt`).
+    /// Below this the rise was spurious (`cssBaselineMinRtt`).
     baseline: Duration,
     /// Rounds that have ended in this phase.
     rounds: u32,
 }
 
 impl HyStart {
-    /// Takes note of a delivery during slow start. True if slow start is over.
+    /// Records a delivery during slow start. True if slow start is over.
     pub(super) fn on_delivered(&mut self, delivered: &Delivered) -> bool {
         if self.round_end.is_none_or(|end| delivered.order > end) {
             self.begin_round(delivered);
@@ -69,7 +68,7 @@ impl HyStart {
         self.css.is_some_and(|css| css.rounds >= CSS_ROUNDS)
     }
 
-    /// By how many segments the window grows for one delivery.
+    /// Segments by which the window grows for one delivery.
     pub(super) fn increase(&self) -> f64 {
         if self.css.is_some() { 1.0 / CSS_GROWTH_DIVISOR } else { 1.0 }
     }
@@ -92,8 +91,8 @@ impl HyStart {
         }
     }
 
-    /// Judges a round whose least round-trip time is `min` so far. Once CSS has lasted its rounds
-    /// there is no way back.
+    /// Judges a round with the minimum round-trip time `min` so far. Once CSS has lasted its rounds, slow start
+    /// cannot resume.
     fn judge(&mut self, min: Duration) {
         match self.css {
             Some(css) if css.rounds < CSS_ROUNDS && min < css.baseline => self.css = None,
@@ -106,7 +105,7 @@ impl HyStart {
     }
 }
 
-/// The round-trip time has risen so much from one round to the next that it must be a queue.
+/// Whether a rise of the round-trip time from one round to the next indicates a queue.
 fn has_risen(last: Duration, current: Duration) -> bool {
     let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
     current >= last.saturating_add(threshold)
@@ -142,7 +141,7 @@ mod tests {
             })
         }
 
-        /// A whole round of `count` transmissions that take `millis` each. True if it ends it all.
+        /// One round of `count` transmissions with a round-trip time of `millis` each. True if slow start ends.
         fn round(&mut self, count: u64, millis: u64) -> bool {
             let first = self.sent + 1;
             self.sent += count;
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_is_an_eighth_of_the_round_trip_from_4_to_16_ms() {
+    fn threshold_is_an_eighth_of_the_rtt() {
         for (last, rise) in [(1, 4), (32, 4), (80, 10), (128, 16), (1000, 16)] {
             let ms = Duration::from_millis;
             assert!(has_risen(ms(last), ms(last + rise)), "{last}");
@@ -166,11 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_slower_from_the_eighth_sample_of_a_round_whose_round_trips_are_longer() {
+    fn growth_slows_from_the_eighth_longer_sample() {
         let mut rounds = Rounds::new();
         rounds.round(8, 40);
         rounds.round(7, 45);
-        assert!(!rounds.is_slow(), "seven samples say nothing");
+        assert!(!rounds.is_slow(), "seven samples are too few");
         rounds.round(7, 60);
         assert!(!rounds.is_slow());
         rounds.round(8, 66);
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn one_short_round_trip_in_a_round_is_enough_against_a_rise() {
+    fn one_short_round_trip_prevents_a_rise() {
         let mut rounds = Rounds::new();
         rounds.round(8, 40);
         rounds.sent += 9;
@@ -196,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_resumes_when_round_trips_are_shorter_again() {
+    fn slow_start_resumes_after_a_spurious_rise() {
         let mut rounds = Rounds::new();
         rounds.round(8, 40);
         rounds.round(8, 50);
         rounds.round(8, 50);
         assert!(rounds.is_slow());
         rounds.round(7, 49);
-        assert!(rounds.is_slow(), "seven samples say nothing");
+        assert!(rounds.is_slow(), "seven samples are too few");
         rounds.round(8, 49);
         assert!(!rounds.is_slow());
         rounds.round(8, 56);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_over_after_five_rounds_of_which_the_one_it_began_in_is_the_first() {
+    fn css_ends_after_five_rounds() {
         let mut rounds = Rounds::new();
         rounds.round(8, 40);
         for _ in 0..5 {
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_one_round_however_many_deliveries_it_has() {
+    fn batch_is_one_round() {
         let mut rounds = Rounds::new();
         rounds.round(8, 40);
         assert!(!rounds.round(6000, 50) && rounds.is_slow());
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_sent_twice_make_rounds_but_no_samples() {
+    fn retransmissions_make_rounds_but_no_samples() {
         let mut rounds = Rounds::new();
         rounds.round(8, 40);
         rounds.sent += 8;

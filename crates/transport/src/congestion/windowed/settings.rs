@@ -1,64 +1,62 @@
-//! What all windows share, and how it is spelled.
+//! Parameters of all windows, and their text.
 use crate::congestion::Accounting;
 use crate::spec::{Spec, SpecError, SpecWriter};
 
-/// What all rules share.
+/// Parameters of all rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowSettings {
-    /// Window at the beginning, segments.
+    /// Initial window, segments.
     pub init_cwnd: f64,
-    /// Slow-start threshold at the beginning, segments; may be infinite.
+    /// Initial slow-start threshold, segments; may be infinite.
     pub init_ssthresh: f64,
-    /// The window never exceeds this, segments; may be infinite.
+    /// Maximum window, segments; may be infinite.
     pub max_cwnd: f64,
-    /// A loss event leads back to the initial window (and slow start).
+    /// A loss event resets the window to the initial one (and slow start).
     pub reset_to_init: bool,
-    /// Which losses are one event, and reduce the window once.
+    /// Losses that belong to one event and reduce the window once.
     pub conservative: Conservative,
-    /// Which deliveries widen the window.
+    /// Deliveries that widen the window.
     pub growth: Growth,
     /// A reduction is undone once all losses of its event have proved spurious; never with
     /// [`Conservative::RecPoint`].
     pub undo: bool,
-    /// After a timeout, and after a loss told by the order of arrivals, the window is no wider than what
-    /// is still in flight.
+    /// After a timeout or an out-of-order loss the window is no wider than what is in flight (packet conservation).
     pub restart: bool,
-    /// What a timeout that begins an event leaves.
+    /// Window after a timeout that begins an event.
     pub timeout: AfterTimeout,
-    /// What counts against the window.
+    /// Segments that count against the window.
     pub accounting: Accounting,
     /// The first slow start also ends when round trips get longer (HyStart++, RFC 9406).
     pub hystart: bool,
 }
 
-/// Which losses are one event.
+/// Losses that belong to one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conservative {
-    /// None: each loss is an event of its own.
+    /// Each loss is an event of its own.
     Off,
-    /// Those of transmissions sent before the last event was noticed (RFC 6675, by send order).
+    /// Losses of transmissions sent before the last event was detected (RFC 6675, by send order).
     SendOrder,
-    /// Those noticed before a segment has arrived whose number is above all that had been asked for
-    /// at the last event (`highData > recPoint` of S. Yang, 2016).
+    /// Losses detected before a segment arrives whose number is above all those requested at the last event
+    /// (`highData > recPoint` of S. Yang, 2016).
     RecPoint,
 }
 
-/// Which deliveries widen the window.
+/// Deliveries that widen the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Those that come while the window, not the application, decides how much is sent (RFC 7661).
+    /// Deliveries while the window, not the application, limits the sending (RFC 7661).
     InUse,
-    /// All of them.
+    /// All deliveries.
     Always,
 }
 
-/// What a timeout that begins an event leaves.
+/// Window after a timeout that begins an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterTimeout {
-    /// What any other loss leaves.
+    /// The window after any other loss.
     AsLoss,
-    /// A window of 1, and half of what it was as the threshold for slow start, whatever the rule takes
-    /// away for other losses (RFC 5681, 3.1).
+    /// A window of 1, and half of the window before as slow-start threshold, for each rule (RFC 5681, 3.1).
     SlowStart,
 }
 
@@ -94,7 +92,7 @@ impl Default for WindowSettings {
 }
 
 impl WindowSettings {
-    /// Reads what is given; the rest is as in `default`.
+    /// Reads the parameters given; the others are those of `default`.
     pub(in crate::congestion) fn from_spec(
         spec: &mut Spec<'_>,
         default: Self,
@@ -134,7 +132,7 @@ impl WindowSettings {
         })
     }
 
-    /// Adds the parameters to the printed spec.
+    /// Adds the parameters to the printed specification.
     pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
         writer
             .value("init-cwnd", self.init_cwnd)

@@ -1,25 +1,25 @@
-//! What a window has learnt, and what of it can be undone.
+//! State of a window, and the part of it that an undo restores.
 use super::hystart::HyStart;
 use super::{WindowRule, WindowSettings};
 use crate::congestion::{Delivered, RecoveryPoint};
 
-/// Everything that a reduction changes.
+/// All state that a reduction changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct State<R> {
     pub(super) rule: R,
     pub(super) cwnd: f64,
     pub(super) ssthresh: f64,
     pub(super) recovery: RecoveryPoint,
-    /// Highest segment asked for when the last event was noticed (`recPoint`); 0 before any.
+    /// Highest segment requested when the last event was detected (`recPoint`); 0 before any.
     pub(super) rec_point: u64,
-    /// Watches slow start; none if that is not asked for or over.
+    /// HyStart++; none if it is off or slow start is over.
     pub(super) hystart: Option<HyStart>,
-    /// In the fast recovery of a window that counts the span: it is inflated by what arrives.
+    /// In fast recovery with `accounting=span`: the window is inflated by arrivals.
     pub(super) inflated: bool,
 }
 
 impl<R: WindowRule> State<R> {
-    /// What `rule` begins with.
+    /// Initial state of `rule`.
     pub(super) fn new(rule: R, settings: &WindowSettings) -> Self {
         Self {
             rule,
@@ -41,7 +41,7 @@ impl<R: WindowRule> State<R> {
         self.cwnd < self.ssthresh
     }
 
-    /// Ends slow start if the delivery tells so.
+    /// Ends slow start if the delivery indicates a queue.
     pub(super) fn watch(&mut self, delivered: &Delivered) {
         let slow = self.in_slow_start();
         let Some(hystart) = self.hystart.as_mut().filter(|_| slow) else {
@@ -53,19 +53,18 @@ impl<R: WindowRule> State<R> {
         }
     }
 
-    /// A delivery in fast recovery: one more that has left the network, or, where the lowest missing
-    /// segment moved on, so many that the span has lost.
+    /// Inflates the window for a delivery in fast recovery: by one, less the segments by which the span shrank.
     pub(super) fn inflate(&mut self, delivered: &Delivered) {
         let deflated = self.cwnd - delivered.advance as f64 + 1.0;
         self.cwnd = if delivered.advance == 0 { self.cwnd + 1.0 } else { deflated.max(1.0) };
     }
 
-    /// Ends fast recovery: the window is what the loss left.
+    /// Ends fast recovery: the window is that after the loss.
     pub(super) fn deflate(&mut self) {
         (self.cwnd, self.inflated) = (self.ssthresh, false);
     }
 
-    /// This, if `later` never was.
+    /// The state before a reduction, with the larger of both windows.
     pub(super) fn restored(self, later: &Self) -> Self {
         let mut state = self;
         if state.inflated {
@@ -77,7 +76,7 @@ impl<R: WindowRule> State<R> {
     }
 }
 
-/// What a reduction may be undone to.
+/// State before a reduction, which may be undone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Episode<R> {
     pub(super) before: State<R>,

@@ -1,4 +1,4 @@
-//! What the skeleton does with deliveries and losses, told in so many segments.
+//! Windows under deliveries and losses, in segments.
 use super::*;
 use crate::congestion::Aimd;
 use LossKind::{Mark, Timeout};
@@ -62,7 +62,7 @@ fn lose(window: &mut Windowed<Aimd>, kind: LossKind, order: u64, highest_order: 
     lose_at(window, kind, order, highest_order, [0, 0])
 }
 
-/// The same, with the highest segment that arrived and the highest that was asked for.
+/// As `lose`, with the highest segment received and the highest one requested.
 fn lose_at(
     window: &mut Windowed<Aimd>,
     kind: LossKind,
@@ -85,14 +85,14 @@ fn lose_at(
 }
 
 #[test]
-fn slow_start_doubles_a_window_in_use_even_if_deliveries_come_in_a_batch() {
+fn slow_start_doubles_a_window_in_use() {
     let mut window = window(10.0, f64::INFINITY);
     (0..10).for_each(|i| deliver(&mut window, i, 9, 10 - i as u32));
     assert_eq!(window.window(), 20.0);
 }
 
 #[test]
-fn a_window_that_is_not_in_use_does_not_grow() {
+fn unused_window_does_not_grow() {
     let mut window = window(10.0, f64::INFINITY);
     (0..100).for_each(|i| deliver(&mut window, i, i + 4, 5));
     assert_eq!(window.window(), 10.0);
@@ -113,7 +113,7 @@ fn losses_of_one_flight_are_one_event() {
 }
 
 #[test]
-fn without_conservation_every_loss_reduces_but_never_below_two() {
+fn conservative_off_reduces_for_every_loss() {
     let settings = WindowSettings { conservative: Conservative::Off, ..WindowSettings::default() };
     let mut window = window_with(WindowSettings { init_cwnd: 16.0, ..settings });
     assert!((0..3).all(|order| lose(&mut window, Timeout, order, 15)));
@@ -123,7 +123,7 @@ fn without_conservation_every_loss_reduces_but_never_below_two() {
 }
 
 #[test]
-fn with_conserve_a_lost_flight_is_not_replaced_by_a_burst() {
+fn restart_prevents_a_burst_after_lost_flight() {
     let settings = WindowSettings {
         init_cwnd: 100.0,
         init_ssthresh: 100.0,
@@ -155,7 +155,7 @@ fn with_conserve_a_lost_flight_is_not_replaced_by_a_burst() {
 }
 
 #[test]
-fn by_rec_point_a_loss_is_an_event_once_something_newer_than_the_last_one_has_arrived() {
+fn rec_point_begins_an_event_after_newer_data() {
     let settings = WindowSettings { init_cwnd: 64.0, ..WindowSettings::default() };
     let mut window = window_with(WindowSettings {
         conservative: Conservative::RecPoint,
@@ -165,14 +165,14 @@ fn by_rec_point_a_loss_is_an_event_once_something_newer_than_the_last_one_has_ar
     let mut lose = |high| lose_at(&mut window, Timeout, 9, 99, high).then(|| window.window());
     assert_eq!(lose([0, 40]), None, "before any Data beyond segment 0 nothing counts");
     assert_eq!(lose([1, 40]), Some(32.0));
-    assert_eq!(lose([40, 60]), None, "segment 40 had been asked for at the event");
+    assert_eq!(lose([40, 60]), None, "segment 40 was requested before the event");
     assert_eq!(lose([41, 60]), Some(16.0));
     assert_eq!(lose([60, 61]), None);
     assert_eq!(lose([61, 61]), Some(8.0));
 }
 
 #[test]
-fn with_growth_always_every_delivery_counts_whatever_is_in_flight() {
+fn growth_always_counts_every_delivery() {
     let settings = WindowSettings { growth: Growth::Always, ..WindowSettings::default() };
     let (init_cwnd, init_ssthresh) = (4.0, 6.0);
     let mut window = window_with(WindowSettings { init_cwnd, init_ssthresh, ..settings });
@@ -221,7 +221,7 @@ fn nothing_grows_until_a_reduction_has_taken_effect() {
 }
 
 #[test]
-fn an_event_is_undone_once_all_its_timeouts_prove_spurious() {
+fn event_is_undone_once_all_timeouts_are_spurious() {
     let mut window = window(16.0, f64::INFINITY);
     lose(&mut window, Timeout, 3, 15);
     lose(&mut window, Timeout, 5, 15);
@@ -243,7 +243,7 @@ fn a_mark_confirms_the_event_it_belongs_to() {
 }
 
 #[test]
-fn a_limit_hides_what_was_learnt_without_losing_it() {
+fn limit_keeps_the_state_of_the_window() {
     let mut window = window(16.0, 16.0);
     window.set_limit(4.5);
     assert_eq!(window.window(), 4.5);
@@ -255,21 +255,21 @@ fn a_limit_hides_what_was_learnt_without_losing_it() {
 }
 
 #[test]
-fn slow_start_slows_down_within_a_batch_once_round_trips_are_longer() {
+fn slow_start_slows_down_within_a_batch() {
     let window = slowing_window();
     assert_eq!(window.window(), 60.0 + 7.0 + 53.0 * 0.25);
     assert_eq!(window.ssthresh(), f64::INFINITY);
 }
 
 #[test]
-fn slow_start_resumes_at_full_pace_when_the_rise_was_a_fluke() {
+fn slow_start_resumes_after_a_spurious_rise() {
     let mut window = slowing_window();
     deliver_late(&mut window, 110, 80, 4);
     assert_eq!(window.window(), 80.25 + 7.0 * 0.25 + 73.0);
 }
 
 #[test]
-fn five_rounds_of_longer_round_trips_end_slow_start_without_a_loss() {
+fn five_longer_rounds_end_slow_start() {
     let mut window = slowing_window();
     (0..4).for_each(|round| deliver_late(&mut window, 110 + 100 * round, 100, 5));
     assert_eq!((window.window(), window.ssthresh()), (180.25, f64::INFINITY));
@@ -279,7 +279,7 @@ fn five_rounds_of_longer_round_trips_end_slow_start_without_a_loss() {
 }
 
 #[test]
-fn after_a_loss_slow_start_is_not_watched_unless_that_is_undone() {
+fn loss_ends_hystart_unless_undone() {
     let mut window = slowing_window();
     let before = window.state.hystart;
     lose(&mut window, Timeout, 110, 200);
@@ -339,7 +339,7 @@ fn advance(window: &mut Windowed<Aimd>, order: u64, advance: u64) {
 }
 
 #[test]
-fn a_span_that_recovers_is_inflated_and_deflated_by_what_arrives() {
+fn fast_recovery_inflates_and_deflates_the_span() {
     let mut window = span();
     assert!(lose_by_order(&mut window, 10, 49));
     assert_eq!((window.window(), window.ssthresh()), (26.0, 20.0), "half, and six that arrived");
@@ -356,7 +356,7 @@ fn a_span_that_recovers_is_inflated_and_deflated_by_what_arrives() {
 }
 
 #[test]
-fn a_timeout_leaves_a_window_of_one_and_half_of_it_as_threshold() {
+fn timeout_resets_window_and_halves_threshold() {
     let mut window = span();
     assert!(lose(&mut window, Timeout, 10, 49));
     assert_eq!((window.window(), window.ssthresh()), (1.0, 20.0));
@@ -366,7 +366,7 @@ fn a_timeout_leaves_a_window_of_one_and_half_of_it_as_threshold() {
 }
 
 #[test]
-fn a_timer_that_expires_in_recovery_ends_it_without_another_reduction() {
+fn timeout_in_recovery_ends_it_without_reduction() {
     let mut window = span();
     lose_by_order(&mut window, 10, 49);
     advance(&mut window, 20, 0);
@@ -379,7 +379,7 @@ fn a_timer_that_expires_in_recovery_ends_it_without_another_reduction() {
 }
 
 #[test]
-fn what_is_lost_again_in_recovery_is_an_event_of_its_own() {
+fn loss_of_retransmission_is_a_new_event() {
     let mut window = span();
     lose_by_order(&mut window, 10, 49);
     (0..14).for_each(|order| advance(&mut window, 20 + order, 0));
@@ -389,7 +389,7 @@ fn what_is_lost_again_in_recovery_is_an_event_of_its_own() {
 }
 
 #[test]
-fn losses_in_recovery_cannot_pump_the_window_up() {
+fn losses_in_recovery_do_not_widen_the_window() {
     let mut window = span();
     let mut highest_order = 49;
     for _ in 0..20 {
@@ -402,7 +402,7 @@ fn losses_in_recovery_cannot_pump_the_window_up() {
 }
 
 #[test]
-fn a_false_alarm_gives_back_the_window_without_what_inflated_it() {
+fn spurious_loss_restores_the_window_without_inflation() {
     let mut window = span();
     lose_by_order(&mut window, 10, 49);
     (0..30).for_each(|order| advance(&mut window, 20 + order, 0));
@@ -412,7 +412,7 @@ fn a_false_alarm_gives_back_the_window_without_what_inflated_it() {
 }
 
 #[test]
-fn a_window_that_counts_what_is_outstanding_is_not_inflated() {
+fn outstanding_accounting_is_not_inflated() {
     let mut window = window(40.0, 40.0);
     assert!(lose_by_order(&mut window, 10, 49));
     assert_eq!(window.window(), 20.0);
@@ -422,7 +422,7 @@ fn a_window_that_counts_what_is_outstanding_is_not_inflated() {
 }
 
 #[test]
-fn with_restart_losses_told_by_order_are_not_replaced_by_a_burst() {
+fn restart_prevents_a_burst_after_reordering_losses() {
     let settings = WindowSettings { restart: true, ..WindowSettings::default() };
     let mut window = window_with(WindowSettings { init_cwnd: 100.0, ..settings });
     window.settings.init_cwnd = 2.0;

@@ -1,4 +1,4 @@
-//! Data that arrives: whose it is, whether it can be trusted, and what it teaches.
+//! Arriving Data: matching, verification, and updates of the transfer.
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Delivered, LossKind};
 use crate::event::{Cause, Event, Signal};
@@ -13,38 +13,38 @@ use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::name::Name;
 use recoup_packet::signature::Verdict;
 
-/// What Data is to the transfer.
+/// Relation of Data to the transfer.
 enum Match {
-    /// An answer that is awaited.
+    /// An answer to a missing segment.
     Awaited(u64),
-    /// An answer to an Interest that its timeout withdrew.
+    /// An answer to an Interest that was withdrawn by its timeout.
     Withdrawn(u64),
-    /// Nothing that was asked for, or that is not there already.
+    /// Unsolicited or duplicate Data.
     Stray,
 }
 
-/// The facts of one answer that was accepted.
+/// An accepted answer.
 pub(super) struct Accepted {
     pub(super) now: Instant,
     pub(super) segment: u64,
-    /// What was known of the segment before.
+    /// State of the segment before.
     pub(super) slot: Slot,
     rtt: Duration,
     /// Segments in flight before it arrived.
     in_flight: u32,
-    /// What counted against the window before it arrived.
+    /// Segments that counted against the window before it arrived.
     load: u64,
-    /// By how many segments the lowest missing one moved.
+    /// Segments by which the lowest missing one advanced.
     pub(super) advance: u64,
-    /// Which node answered, if it said so.
+    /// Node that answered, if known.
     provider: Option<u64>,
-    /// By how much nodes on the way lengthened the round trip.
+    /// Time that nodes added to the round trip.
     reduction: Duration,
-    /// What nodes on the way recorded of announced segments.
+    /// Records of nodes about announced segments.
     trail: Option<OwnTrail>,
 }
 
-/// What an answered Interest announced, and what was recorded of it.
+/// Announcement of an answered Interest, and the records about it.
 struct OwnTrail {
     announced: Vec<Option<u64>>,
     records: Vec<Record>,
@@ -58,7 +58,7 @@ impl Transfer {
         config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
-    /// What Data of `segment`, if it is any, is here.
+    /// Matches Data of `segment`, if any, with the transfer.
     fn recognise(&self, config: &FetchConfig, segment: Option<u64>) -> Match {
         match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
             Some((segment, slot)) if config.cancel_on_timeout && slot.is_timed_out() => {
@@ -69,7 +69,7 @@ impl Transfer {
         }
     }
 
-    /// The segment that Data of that name would bring, if it is still awaited.
+    /// The segment of Data of that name, if it is missing.
     pub(in crate::fetch) fn awaits(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
         match self.recognise(config, self.segment_of(config, name)) {
             Match::Awaited(segment) => Some(segment),
@@ -77,12 +77,12 @@ impl Transfer {
         }
     }
 
-    /// An answer for the segment was forged, and no genuine one has come.
-    pub(in crate::fetch) fn doubts(&self, segment: u64) -> bool {
+    /// Whether the only answers for the segment were forged.
+    pub(in crate::fetch) fn is_disputed(&self, segment: u64) -> bool {
         self.forged.contains_key(&segment)
     }
 
-    /// Takes in what arrived, in this order. Returns when the last step forward was made, if any was.
+    /// Processes arrivals, in order. Returns the time of the last progress, if any.
     pub(in crate::fetch) fn on_arrivals(
         &mut self,
         config: &mut FetchConfig,
@@ -100,14 +100,13 @@ impl Transfer {
                 progress = Some(arrival.at);
             }
         }
-        // Once for all of them: nothing fires in between.
+        // Once for all of them: no timer fires in between.
         self.set_alarm(config);
         progress
     }
 
-    /// Verdicts on what is awaited, with its place among the arrivals; all found at once, which is
-    /// faster than one by one. A further answer for a segment has none yet: it counts only if the first
-    /// one proves forged.
+    /// Verdicts on solicited Data, with its index among the arrivals. Verification of a batch is faster than one by
+    /// one. A further answer for a segment has none yet: it counts only if the first one proves forged.
     fn judge_together(
         &mut self,
         config: &FetchConfig,
@@ -130,8 +129,8 @@ impl Transfer {
         places.into_iter().zip(config.verifier.verify_batch(&data)).collect()
     }
 
-    /// Takes in Data, with the verdict on it if there is one yet. Returns true if it was a step forward; an empty segment is
-    /// none, as a producer can make them without end.
+    /// Processes Data, with its verdict if there is one yet. Returns true for progress. An empty segment is none,
+    /// because a producer can make them without end.
     fn on_data(
         &mut self,
         config: &mut FetchConfig,
@@ -187,7 +186,7 @@ impl Transfer {
         self.forged.remove(&segment);
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;
-        let content_octets = data.content().len();
+        let content_bytes = data.content().len();
         if !reduction.is_zero() {
             emit(reports, Event::Prolonged { segment, by: (*reduction).into() });
         }
@@ -210,8 +209,8 @@ impl Transfer {
             reports,
             Event::Received {
                 segment,
-                content_bytes: content_octets as u32,
-                wire_octets: data.encoded_len() as u32,
+                content_bytes: content_bytes as u32,
+                wire_bytes: data.encoded_len() as u32,
                 rtt: accepted.rtt.into(),
                 delay: now.since(slot.first_sent).into(),
                 transmissions: slot.transmissions,
@@ -225,16 +224,16 @@ impl Transfer {
         self.grow(config, &accepted, *congestion_mark > 0, reports);
         self.judge_order(config, &accepted, reports);
         self.note_window(config, reports);
-        self.learn_segment_size(config, content_octets as u64);
+        self.update_segment_size(config, content_bytes as u64);
         if let Some(last) = announced_end(config, data) {
             self.announce_end(config, last, reports);
         }
         self.assembler.take(segment, data, reports);
     }
 
-    /// A loss was none if the answer to the transmission before came after all: while the segment still
-    /// waited for its retransmission, or sooner after it than any round trip (RFC 3522 asks the same
-    /// question of a timestamp). If all losses of an event were none, so was the reason for recovery.
+    /// Detects spurious losses. A loss was spurious if the answer to the transmission before arrived: while the
+    /// retransmission was queued, or sooner after it than any round trip (RFC 3522 uses a timestamp instead). If all
+    /// losses of an event were spurious, recovery is undone.
     fn judge_spurious(
         &mut self,
         config: &mut FetchConfig,
@@ -243,8 +242,8 @@ impl Transfer {
     ) {
         let Accepted { now, segment, slot, rtt, reduction, .. } = *accepted;
         let Some(lost) = slot.lost else { return };
-        // A link that lost it sent it again, which took longer than we waited.
-        let repaired = !reduction.is_zero() && lost.sign != Sign::Refusal;
+        // A link repaired it, which took longer than the timeout.
+        let repaired = !reduction.is_zero() && lost.sign != Sign::Rejection;
         if repaired || slot.is_queued() || self.min_rtt.is_some_and(|min| rtt < min / 2) {
             if let Some(cause) = lost.cause {
                 emit(reports, Event::Inferred { segment, cause, holds: false });
@@ -258,8 +257,8 @@ impl Transfer {
             if lost.sign == Sign::Order {
                 config.loss.on_spurious(now);
             }
-            // The window never heard of a refusal as a loss.
-            if lost.sign != Sign::Refusal {
+            // The window was not reduced for a rejection.
+            if lost.sign != Sign::Rejection {
                 self.take_back(config, now, lost.order, reports);
             }
         } else if lost.sign == Sign::Order && slot.timeouts == 0 {
@@ -267,7 +266,7 @@ impl Transfer {
         }
     }
 
-    /// What came back of an announcement; nothing if nobody recorded anything.
+    /// Records about an announcement; none if no node added any.
     fn trail(&self, config: &FetchConfig, fields: &Ignorable) -> Option<OwnTrail> {
         let records = anticipation::records(fields.get(field::RECORDS)?).collect();
         let names = fields.get(field::ANTICIPATED);
@@ -277,7 +276,7 @@ impl Transfer {
         Some(OwnTrail { announced, records })
     }
 
-    /// Feeds the estimator: under Karn's rule, unless it sets the lifetime.
+    /// Updates the estimator: under Karn's rule, unless it sets the lifetime.
     fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
         let Accepted { now, segment, slot, in_flight, provider, reduction, .. } = accepted;
         if self.probed && *segment == 0 {
@@ -321,7 +320,7 @@ impl Transfer {
         emit(reports, event);
     }
 
-    /// Grows the window, or shrinks it where the Data was marked.
+    /// Updates the window: it grows, or shrinks for marked Data.
     fn grow(
         &mut self,
         config: &mut FetchConfig,
@@ -353,8 +352,8 @@ impl Transfer {
 }
 
 impl Accepted {
-    /// The round trip without what nodes on the way say that they added, but never less than the least that was seen: nobody
-    /// has signed what they say.
+    /// Round-trip time without the time that nodes report to have added, but never less than the minimum seen: the
+    /// report is not signed.
     pub(super) fn net_rtt(&self, least: Option<Duration>) -> Duration {
         let net = self.rtt.saturating_sub(self.reduction);
         if self.reduction.is_zero() {
@@ -370,7 +369,7 @@ impl From<Sign> for Signal {
         match sign {
             Sign::Timeout => Self::Timeout,
             Sign::Order => Self::Order,
-            Sign::Refusal => Self::Nack,
+            Sign::Rejection => Self::Nack,
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What became of an Interest that brought nothing: its timeout, its refusal, its lost way out.
+//! Interests without Data: timeouts, Nacks, lost uplinks.
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Loss, LossKind};
 use crate::event::{Cause, Event};
 use crate::fetch::FetchConfig;
 use crate::fetch::discover::{
-    REFUSED_WAIT, REFUSED_WAIT_MAX, affordable, backed_off, forged_retries, forged_wait,
+    NACK_WAIT, NACK_WAIT_MAX, affordable, backed_off, forged_retries, forged_wait,
 };
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Scoreboard, Sign, Slot};
@@ -12,40 +12,40 @@ use crate::time::Instant;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 
-/// Why a segment waits to be asked for again without having timed out.
+/// Reason of a postponed retransmission, other than a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setback {
-    Refused(NackReason),
+    Nacked(NackReason),
     /// Its answer was forged, and a genuine one may still come.
     Forged,
-    /// The network said that it was lost, and why; that is nobody's fault, however often it happens.
-    Told,
-    /// It would be judged lost, but is awaited to see whether its answer is only late.
+    /// The network reported a non-congestive loss. It is not charged to the retries.
+    Reported,
+    /// The answer may only be late: the loss is not declared yet.
     Awaited,
-    /// The node keeps the Interest until it has a face again.
+    /// The node keeps the Interest until a face is up.
     Held,
 }
 
 impl Setback {
-    /// Whether it counts against the retries.
+    /// Whether it is charged to the retries.
     fn counts(self) -> bool {
-        matches!(self, Self::Refused(_))
+        matches!(self, Self::Nacked(_))
     }
 }
 
-/// The forged answers for one segment.
+/// Forged answers for one segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forged {
     /// Transmissions with forged answers.
     transmissions: u32,
     /// Send order of the last of them.
     order: u64,
-    /// What was wrong with the last forged answer.
+    /// Reason of the rejection of the last forged answer.
     why: &'static str,
 }
 
 impl Transfer {
-    /// Acts on every timeout that is due.
+    /// Handles every expired timer.
     pub(in crate::fetch) fn fire(
         &mut self,
         config: &mut FetchConfig,
@@ -72,7 +72,7 @@ impl Transfer {
             let sign = match setback {
                 None => Sign::Timeout,
                 Some(Setback::Awaited) => Sign::Order,
-                Some(_) => Sign::Refusal,
+                Some(_) => Sign::Rejection,
             };
             if !self.board.lose(segment, sign) {
                 continue;
@@ -88,7 +88,7 @@ impl Transfer {
                 }
                 lost.push((known.order, segment));
             }
-            self.nowhere &= matches!(setback, Some(Setback::Refused(NackReason::NoRoute)));
+            self.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
             let counts = setback.is_none_or(Setback::counts);
             let retries = config.retries.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
@@ -105,15 +105,15 @@ impl Transfer {
                 let attempts = known.transmissions;
                 let why = match (setback, endless) {
                     (_, Some(Forged { why, .. })) => FetchError::Untrusted { name, why },
-                    (Some(Setback::Refused(reason)), _) => {
-                        FetchError::Refused { name, reason, attempts }
+                    (Some(Setback::Nacked(reason)), _) => {
+                        FetchError::Nacked { name, reason, attempts }
                     }
                     _ => FetchError::NoAnswer { name, attempts },
                 };
                 self.fail(segment, why);
             }
         }
-        // Told together, so that congestion control knows what is still in flight.
+        // Reported together, so that congestion control knows the number in flight.
         if !lost.is_empty() {
             self.abandon_recovery(config, now);
         }
@@ -124,16 +124,19 @@ impl Transfer {
         self.note_phase(config, reports);
     }
 
-    /// Until when the timer of a segment is restarted by what arrived since it was sent (RFC 6298, 5.3), where age tells what
-    /// is lost: as long as earlier transmissions are answered, a slow link is busy with them. Nothing if it is not.
+    /// Time from which the timer of a segment restarts (RFC 6298, 5.3), with a time threshold. While earlier
+    /// transmissions are answered, a slow link is busy with them. `None` without a restart.
     fn restarted(&self, config: &FetchConfig, segment: u64, known: &Slot) -> Option<Instant> {
         config.loss.age()?;
-        let heard = self.watch.heard_before(known.order).filter(|heard| *heard > known.sent)?;
+        let last_active = self
+            .watch
+            .last_active_before(known.order)
+            .filter(|last_active| *last_active > known.sent)?;
         if !known.is_in_flight() || self.setbacks.contains_key(&segment) {
             return None;
         }
-        let rto = self.timeout(config, heard, segment, known.transmissions);
-        Some(self.check_instant(config, heard + rto))
+        let rto = self.timeout(config, last_active, segment, known.transmissions);
+        Some(self.check_instant(config, last_active + rto))
     }
 
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
@@ -142,8 +145,8 @@ impl Transfer {
         emit(reports, Event::LeftOut { segment });
     }
 
-    /// Tells congestion control of a loss or a mark: its send order and segment, what told of it, and how many Data
-    /// had come out of order. Returns true if that is a new event.
+    /// Reports a loss or a mark to congestion control: its send order and segment, its signal, and the number of Data
+    /// received out of order. Returns true for a new event.
     pub(super) fn reduce(
         &mut self,
         config: &mut FetchConfig,
@@ -171,7 +174,8 @@ impl Transfer {
         true
     }
 
-    /// A link on the way lost the Data of this send order and sent it again: no loss for the consumer, but perhaps a full queue.
+    /// Reports to congestion control that a link repaired the Data of this send order. The consumer lost nothing, but
+    /// a queue below the link may be full.
     pub(super) fn on_repaired(
         &mut self,
         config: &mut FetchConfig,
@@ -200,7 +204,7 @@ impl Transfer {
         }
     }
 
-    /// Tells congestion control that what was reported as lost under this send order was not, or not for congestion.
+    /// Reports to congestion control that a loss of this send order was spurious, or not due to congestion.
     pub(super) fn take_back(
         &mut self,
         config: &mut FetchConfig,
@@ -232,25 +236,29 @@ impl Transfer {
         };
         emit(reports, Event::Nacked { segment: Some(segment), reason });
         match reason {
-            NackReason::Mobility => self.on_told(config, now, segment, Cause::Mobility, reports),
-            NackReason::Loss => self.on_told(config, now, segment, Cause::Wireless, reports),
-            NackReason::Duplicate => self.ask_again_at(segment, now, Setback::Refused(reason)),
+            NackReason::Mobility => {
+                self.on_reported_loss(config, now, segment, Cause::Mobility, reports)
+            }
+            NackReason::Loss => {
+                self.on_reported_loss(config, now, segment, Cause::Wireless, reports)
+            }
+            NackReason::Duplicate => self.retransmit_at(segment, now, Setback::Nacked(reason)),
             NackReason::Congestion => {
                 let loss = ((slot.order, segment), LossKind::NackCongestion, 0);
                 self.reduce(config, now, loss, reports);
-                self.set_back(segment, now, slot.transmissions, Setback::Refused(reason));
+                self.set_back(segment, now, slot.transmissions, Setback::Nacked(reason));
             }
-            _ => self.set_back(segment, now, slot.transmissions, Setback::Refused(reason)),
+            _ => self.set_back(segment, now, slot.transmissions, Setback::Nacked(reason)),
         }
     }
 
-    /// The network says why a segment will not come: it is asked for again at once, and no window is the worse for it. A
-    /// retransmission is followed by another no sooner than after a round trip: a way that is gone would send each one back.
-    /// As long as no round trip is known at all it waits as after a refusal: who says no may be on this machine.
+    /// Handles a report of a non-congestive loss: the segment is retransmitted at once, and the window stays. A
+    /// retransmission is followed by another no sooner than after a round trip, because a lost path would return each
+    /// one. Without a known round trip it waits as after another Nack, whose sender may be on this machine.
     ///
-    /// If the transmission had been judged lost and the segment still waits for its retransmission, the judgement is taken back.
-    /// (Once the retransmission has left, the node lets only its own Nack pass.)
-    fn on_told(
+    /// If the transmission had been declared lost and its retransmission is still queued, the loss is withdrawn.
+    /// (Once the retransmission is sent, the node passes only the Nack of that one.)
+    fn on_reported_loss(
         &mut self,
         config: &mut FetchConfig,
         now: Instant,
@@ -259,7 +267,8 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         let Some(slot) = self.board.get(segment).copied() else { return };
-        if let Some(lost) = slot.lost.filter(|lost| lost.sign != Sign::Refusal && slot.is_queued())
+        if let Some(lost) =
+            slot.lost.filter(|lost| lost.sign != Sign::Rejection && slot.is_queued())
         {
             self.board.excuse(segment);
             if let Some(cause) = lost.cause {
@@ -273,13 +282,13 @@ impl Transfer {
         }
         emit(reports, Event::Explained { segment, cause, judged: false });
         self.sampler.on_abandoned(segment);
-        let unknown = self.min_rtt.is_none().then_some(REFUSED_WAIT);
+        let unknown = self.min_rtt.is_none().then_some(NACK_WAIT);
         let wait = config.rto.srtt().or(unknown).filter(|_| slot.transmissions > 1);
         let soonest = slot.sent + wait.unwrap_or_default();
-        self.ask_again_at(segment, soonest.max(now), Setback::Told);
+        self.retransmit_at(segment, soonest.max(now), Setback::Reported);
     }
 
-    /// The node keeps the Interest of a segment until it has a face again, for as long as the Interest lives.
+    /// The node keeps the Interest of a segment until a face is up, within the Interest's lifetime.
     pub(in crate::fetch) fn on_held(
         &mut self,
         config: &FetchConfig,
@@ -300,19 +309,19 @@ impl Transfer {
         self.timers.arm(timer(segment), now + lifetime);
     }
 
-    /// There is a way out again, by which the node has sent on what it kept.
+    /// An uplink is up again, on which the node has sent the Interests that it kept.
     pub(in crate::fetch) fn on_connected(&mut self, config: &FetchConfig, now: Instant) {
         let at = self.check_instant(config, now + config.rto.rto());
         let Self { timers, setbacks, .. } = self;
         for (segment, setback) in setbacks {
             if *setback == Setback::Held {
-                *setback = Setback::Told;
+                *setback = Setback::Reported;
                 timers.arm(timer(*segment), at);
             }
         }
     }
 
-    /// The segment is to be asked for again after a wait that doubles.
+    /// Queues the retransmission of the segment after a wait that doubles.
     pub(super) fn set_back(
         &mut self,
         segment: u64,
@@ -320,12 +329,12 @@ impl Transfer {
         transmissions: u32,
         why: Setback,
     ) {
-        let wait = backed_off(REFUSED_WAIT, transmissions.saturating_sub(1), REFUSED_WAIT_MAX);
-        self.ask_again_at(segment, now + wait, why);
+        let wait = backed_off(NACK_WAIT, transmissions.saturating_sub(1), NACK_WAIT_MAX);
+        self.retransmit_at(segment, now + wait, why);
     }
 
-    /// A forged answer came: the segment is asked for again at once, from the second such transmission on after a wait. After
-    /// the last one only its timeout follows.
+    /// Handles a forged answer: the segment is retransmitted at once, from the second such transmission on after a
+    /// wait. After the last one only its timeout follows.
     pub(super) fn on_forged(
         &mut self,
         config: &FetchConfig,
@@ -344,21 +353,21 @@ impl Transfer {
         *forged = Forged { transmissions: forged.transmissions + 1, order: slot.order, why };
         let count = forged.transmissions;
         if count <= forged_retries(config.retries) {
-            self.ask_again_at(segment, now + forged_wait(count), Setback::Forged);
+            self.retransmit_at(segment, now + forged_wait(count), Setback::Forged);
         }
     }
 
-    pub(super) fn ask_again_at(&mut self, segment: u64, at: Instant, why: Setback) {
+    pub(super) fn retransmit_at(&mut self, segment: u64, at: Instant, why: Setback) {
         if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
             return;
         }
-        // The first reason sets the time: a flood of others must not put it off for ever.
+        // The first reason sets the time: later ones cannot postpone it for ever.
         let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer(segment)));
         self.timers.arm(timer(segment), settled.map_or(at, |due| due.min(at)));
     }
 
-    /// There is no way out: what was asked for is to be asked for again once there is one, but for what the node keeps. Nobody
-    /// is to blame, so the window stays.
+    /// The last uplink is down: all Interests in flight are to be retransmitted once one is up, except those that the
+    /// node keeps. The window stays, because this is no congestion.
     pub(in crate::fetch) fn on_disconnected(
         &mut self,
         config: &mut FetchConfig,

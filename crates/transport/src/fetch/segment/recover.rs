@@ -1,12 +1,12 @@
-//! What the order of arrivals tells: which transmissions are lost, and when that is repaired.
+//! Reordering-based loss detection and recovery episodes.
 //!
-//! The loss detector judges; here its judgement is carried out. A transmission that it cannot mean stays
-//! with its timer: one that was sent after the judgement's reach, one whose segment was refused and waits,
-//! and one whose segment has been asked for so often that order is no longer believed ([`MOST_BY_ORDER`]).
+//! The loss detector judges; this module applies its judgement. A transmission is left to its timer if it was sent
+//! later than the judgement covers, or if its segment was answered by a Nack. It is also left to its timer if the
+//! segment was retransmitted too often ([`MOST_BY_ORDER`]).
 //!
-//! Where one hole is repaired after the other, the timers of those whose turn has not come are started
-//! anew with each step, as TCP's only timer is when something new is acknowledged (RFC 6298, 5.3; RFC 6582,
-//! 3.2, calls it slow but steady). Otherwise timers would end most recoveries of two losses.
+//! Where holes are repaired one after the other, each repair restarts the timers of the others. TCP restarts its only
+//! timer in the same way when new data is acknowledged (RFC 6298, 5.3; RFC 6582, 3.2, "slow but steady"). Otherwise
+//! timers would end most recoveries of two losses.
 use super::arrive::Accepted;
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::LossKind;
@@ -17,51 +17,51 @@ use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair, Repeated};
 use crate::time::Instant;
 use std::collections::VecDeque;
 
-/// A segment that was asked for so many times is left to its timer. False alarms, which a path that
-/// changes the order much may bring again and again, must not use up the retries.
+/// A segment with so many transmissions is left to its timer. A path with much reordering may cause spurious losses
+/// again and again, which must not spend the retries.
 const MOST_BY_ORDER: u32 = 3;
 
-/// The wait for a tail-loss probe doubles so often at most.
+/// Most doublings of the wait for a tail-loss probe.
 const MOST_PROBES: u32 = 6;
 
-/// The same where a timer judges by age.
-const MOST_BY_AGE: u32 = 8;
+/// As [`MOST_BY_ORDER`], with a time threshold.
+const MOST_BY_TIME: u32 = 8;
 
-/// What is remembered of the order of transmissions.
+/// State of reordering-based loss detection.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// What is repaired; none if nobody judges by order, and then nothing is kept.
+    /// How losses are repaired; none without reordering-based detection, which then keeps no state.
     repair: Option<Repair>,
     /// Transmissions (send order, segment) from the oldest one in flight on.
     sent: VecDeque<(u64, u64)>,
-    /// Highest send order that was answered.
+    /// Highest send order answered.
     answered: u64,
     recovery: Option<Recovery>,
-    /// As it was told last.
+    /// The last phase reported.
     phase: Phase,
-    /// When something arrived, or a tail-loss probe was sent, for the last time.
-    heard: Instant,
-    /// Tail-loss probes since something arrived.
+    /// Time of the last arrival or tail-loss probe.
+    last_active: Instant,
+    /// Tail-loss probes since the last arrival.
     probes: u32,
-    /// When the oldest transmission is lost, or probed for, if nothing arrives.
+    /// Time at which the oldest transmission is declared lost, or a probe is sent, if nothing arrives.
     alarm: Option<Instant>,
     /// A segment whose answer may only be late.
     pub(super) awaited: Option<u64>,
-    /// A tail-loss probe is to leave whatever the window.
+    /// A tail-loss probe is to be sent, whatever the window.
     pub(super) probing: bool,
 }
 
-/// Fast recovery.
+/// A recovery episode.
 #[derive(Clone, Copy, Debug)]
 struct Recovery {
-    /// Highest segment asked for when it began (`recover`).
+    /// Highest segment requested when it began (`recover`).
     through: u64,
     /// Highest send order then.
     order: u64,
 }
 
 impl Watch {
-    /// Watches nothing, or what is to be repaired.
+    /// State for a kind of repair, or for none.
     pub(super) fn new(repair: Option<Repair>) -> Self {
         Self {
             repair,
@@ -69,7 +69,7 @@ impl Watch {
             answered: 0,
             recovery: None,
             phase: Phase::Normal,
-            heard: Instant::ZERO,
+            last_active: Instant::ZERO,
             probes: 0,
             alarm: None,
             awaited: None,
@@ -77,22 +77,22 @@ impl Watch {
         }
     }
 
-    /// When the oldest transmission is lost, or probed for, if nothing arrives.
+    /// Time at which the oldest transmission is declared lost, or a probe is sent, if nothing arrives.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.alarm
     }
 
-    /// Nothing can arrive: there is no alarm until something is sent.
+    /// Stops the alarm until something is sent: nothing can arrive.
     pub(super) fn silence(&mut self) {
         self.alarm = None;
     }
 
-    /// When something arrived for the last time, if no transmission as late as this one was answered.
-    pub(super) fn heard_before(&self, order: u64) -> Option<Instant> {
-        (order > self.answered).then_some(self.heard)
+    /// Time of the last arrival, if no transmission with this send order or a later one was answered.
+    pub(super) fn last_active_before(&self, order: u64) -> Option<Instant> {
+        (order > self.answered).then_some(self.last_active)
     }
 
-    /// `segment` was asked for.
+    /// Records a transmission of `segment`.
     pub(super) fn on_sent(&mut self, order: u64, segment: u64) {
         if self.repair == Some(Repair::Selective) {
             self.sent.push_back((order, segment));
@@ -100,13 +100,13 @@ impl Watch {
     }
 }
 
-/// The transmission of that `order` is in flight.
-fn is_under_way(slot: Option<&Slot>, order: u64) -> bool {
+/// Whether the transmission of that `order` is in flight.
+fn is_in_flight(slot: Option<&Slot>, order: u64) -> bool {
     slot.is_some_and(|slot| slot.is_in_flight() && slot.order == order)
 }
 
 impl Transfer {
-    /// Judges what is lost by what was accepted, and whether recovery is over.
+    /// Detects losses by the accepted answers, and the end of recovery.
     pub(super) fn judge_order(
         &mut self,
         config: &mut FetchConfig,
@@ -116,9 +116,9 @@ impl Transfer {
         let Some(repair) = self.watch.repair else { return };
         let (now, order) = (accepted.now, accepted.slot.order);
         self.watch.answered = self.watch.answered.max(order);
-        (self.watch.heard, self.watch.probes) = (now, 0);
+        (self.watch.last_active, self.watch.probes) = (now, 0);
         self.forget_settled();
-        self.end_doubt(now);
+        self.end_reordering_wait(now);
         let base = self.board.base();
         if self.watch.recovery.is_some_and(|recovery| base > recovery.through) {
             self.leave_recovery(config, now);
@@ -151,7 +151,7 @@ impl Transfer {
         self.note_phase(config, reports);
     }
 
-    /// Sets the alarm for the oldest transmission in flight.
+    /// Sets the alarm of the oldest transmission in flight.
     pub(super) fn set_alarm(&mut self, config: &FetchConfig) {
         if config.loss.age().is_none() {
             return;
@@ -162,17 +162,17 @@ impl Transfer {
             .sent
             .front()
             .and_then(|(order, segment)| Some((*order, self.board.get(*segment)?.sent)));
-        let Watch { answered, heard, probes, .. } = self.watch;
+        let Watch { answered, last_active, probes, .. } = self.watch;
         self.watch.alarm = oldest.and_then(|(order, sent)| {
             if order < answered {
                 return config.loss.age().map(|age| sent + age);
             }
             let wait = config.loss.probe_after()?;
-            Some(sent.max(heard) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
+            Some(sent.max(last_active) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
         });
     }
 
-    /// Judges the oldest transmission if its time has come.
+    /// Judges the oldest transmission if its alarm is due.
     pub(super) fn fire_alarm(
         &mut self,
         config: &mut FetchConfig,
@@ -191,7 +191,8 @@ impl Transfer {
             let judgement = Judgement { through: 0, sent_by, evidence: 1 };
             self.carry_out(config, now, Repair::Selective, judgement, reports);
         } else {
-            (self.watch.heard, self.watch.probes) = (now, self.watch.probes.saturating_add(1));
+            (self.watch.last_active, self.watch.probes) =
+                (now, self.watch.probes.saturating_add(1));
             self.watch.sent.pop_front();
             if let Some(lost) = self.lose_by_order(config, now, segment, order, reports) {
                 self.watch.probing = true;
@@ -200,22 +201,22 @@ impl Transfer {
         }
         self.note_phase(config, reports);
         self.set_alarm(config);
-        // What may not be judged is left to its timer.
+        // The others are left to their timers.
         self.watch.alarm = self.watch.alarm.filter(|alarm| *alarm > now);
     }
 
-    /// Drops transmissions that have been answered or given up, up to the oldest one in flight.
+    /// Drops transmissions that were answered or abandoned, up to the oldest one in flight.
     fn forget_settled(&mut self) {
         let Self { watch, board, .. } = self;
         while let Some((order, segment)) = watch.sent.front() {
-            if is_under_way(board.get(*segment), *order) {
+            if is_in_flight(board.get(*segment), *order) {
                 break;
             }
             watch.sent.pop_front();
         }
     }
 
-    /// The oldest transmission in flight that is watched, if it has been overtaken.
+    /// The oldest watched transmission in flight, if it was overtaken.
     fn overtaken(&self) -> Option<Overtaken> {
         let (order, segment) = self.watch.sent.front().copied()?;
         let sent = self.board.get(segment)?.sent;
@@ -238,7 +239,7 @@ impl Transfer {
                 lost.extend(self.lose_by_order(config, now, base, judgement.through, reports));
             }
         }
-        // Told together, so that congestion control knows what is still in flight.
+        // Reported together, so that congestion control knows the number in flight.
         let mut is_new = false;
         for lost in lost.drain(..) {
             let (kind, evidence) = (LossKind::Order, judgement.evidence);
@@ -270,7 +271,7 @@ impl Transfer {
                 break;
             }
             self.watch.sent.pop_front();
-            if is_under_way(self.board.get(segment), order)
+            if is_in_flight(self.board.get(segment), order)
                 && !self.wait_for_late(config, now, segment)
             {
                 lost.extend(self.lose_by_order(config, now, segment, order, reports));
@@ -278,17 +279,17 @@ impl Transfer {
         }
     }
 
-    /// The transmission of that `order` was overtaken, and sent before what the judgement allows.
+    /// Whether the transmission of that `order` was overtaken, and sent before the limit of the judgement.
     fn is_too_old(&self, order: u64, segment: u64, judgement: Judgement) -> bool {
-        // One that was followed by another of its segment no longer counts, whenever it was sent.
+        // A transmission followed by another of its segment no longer counts, whenever it was sent.
         order < self.watch.answered
             && self.board.get(segment).is_none_or(|slot| {
                 slot.order != order || judgement.sent_by.is_some_and(|by| slot.sent <= by)
             })
     }
 
-    /// Judges the transmission in flight of `segment` lost, if its send order is `through` or lower.
-    /// Returns its send order and segment if it is.
+    /// Declares the transmission in flight of `segment` lost, if its send order is at most `through`. Returns its
+    /// send order and segment if it is.
     fn lose_by_order(
         &mut self,
         config: &FetchConfig,
@@ -298,7 +299,7 @@ impl Transfer {
         reports: &mut Reports,
     ) -> Option<(u64, u64)> {
         let slot = self.board.get(segment).copied()?;
-        let believed = if config.loss.age().is_some() { MOST_BY_AGE } else { MOST_BY_ORDER };
+        let believed = if config.loss.age().is_some() { MOST_BY_TIME } else { MOST_BY_ORDER };
         let most = config.retries.unwrap_or(believed).min(believed);
         let spent = slot.transmissions > most;
         if slot.order > through || spent || self.setbacks.contains_key(&segment) {
@@ -316,8 +317,8 @@ impl Transfer {
         Some((slot.order, segment))
     }
 
-    /// The lowest missing segment has come: the next one is missing, too, unless it was asked for after
-    /// recovery had begun.
+    /// The lowest missing segment has arrived: the next one is missing, too, unless it was requested after recovery
+    /// had begun.
     fn repair_next_hole(
         &mut self,
         config: &mut FetchConfig,
@@ -332,18 +333,18 @@ impl Transfer {
         self.restart_timers(config, now, recovery);
     }
 
-    /// Starts the timers anew of what was asked for before recovery began.
+    /// Restarts the timers of the segments requested before recovery began.
     fn restart_timers(&mut self, config: &FetchConfig, now: Instant, recovery: Recovery) {
         let at = self.check_instant(config, now + config.rto.rto());
         let Self { board, timers, setbacks, .. } = self;
-        for segment in board.under_way_through(recovery.order) {
+        for segment in board.in_flight_through(recovery.order) {
             if !setbacks.contains_key(&segment) {
                 timers.arm(timer(segment), at);
             }
         }
     }
 
-    /// Recovery, if there is any, is over because it has succeeded or was not needed.
+    /// Ends recovery, if there is any, because it has succeeded or was not needed.
     pub(super) fn leave_recovery(&mut self, config: &mut FetchConfig, now: Instant) {
         if self.watch.recovery.take().is_some() {
             config.congestion.on_recovered(now);
@@ -351,7 +352,7 @@ impl Transfer {
         }
     }
 
-    /// Timers decide from here: recovery, if there is any, is over.
+    /// Ends recovery, if there is any: timers decide from here.
     pub(super) fn abandon_recovery(&mut self, config: &mut FetchConfig, now: Instant) {
         self.watch.recovery = None;
         config.loss.on_timeout(now);

@@ -1,42 +1,42 @@
-//! Frames that were sent and not acknowledged.
+//! Frames in flight: sent and not acknowledged.
 use super::AckedSettings;
 use crate::link::recovery::{Counters, Sending};
 use crate::time::Instant;
 use std::collections::{BTreeSet, VecDeque};
 
-/// So many transmissions that were lost say that the neighbour does not acknowledge, if it never did.
+/// Lost transmissions after which a neighbour that acknowledged nothing is taken for one without reliability.
 const IN_VAIN: u32 = 64;
 
-/// A frame under way.
+/// A frame in flight.
 #[derive(Debug)]
-pub(super) struct Flying<T> {
+pub(super) struct InFlight<T> {
     pub(super) frame: T,
     pub(super) sequence: u64,
-    /// Which packet it belongs to, and whether it is all of it.
+    /// Identifier of its packet.
     pub(super) packet: u64,
     pub(super) alone: bool,
-    pub(super) octets: u32,
-    pub(super) room_octets: usize,
-    /// How often it was sent again.
+    pub(super) bytes: u32,
+    pub(super) free_bytes: usize,
+    /// Number of retransmissions.
     pub(super) resends: u32,
-    /// When it left first.
+    /// Time of the first transmission.
     pub(super) first: Instant,
-    /// When it left last.
+    /// Time of the last transmission.
     pub(super) sent: Instant,
     pub(super) due: Instant,
-    /// Greater numbers that were acknowledged since.
+    /// Greater numbers acknowledged since.
     pub(super) overtaken: u32,
 }
 
-impl<T> Flying<T> {
+impl<T> InFlight<T> {
     pub(super) fn new(frame: T, now: Instant, sequence: u64, sending: &Sending) -> Self {
         Self {
             frame,
             sequence,
             packet: sending.packet,
             alone: sending.alone,
-            octets: sending.octets,
-            room_octets: sending.room_octets,
+            bytes: sending.bytes,
+            free_bytes: sending.free_bytes,
             resends: 0,
             first: now,
             sent: now,
@@ -46,27 +46,27 @@ impl<T> Flying<T> {
     }
 }
 
-/// The frames under way, in the order of their TxSequences.
+/// The frames in flight, in the order of their TxSequences.
 #[derive(Debug)]
 pub(super) struct Flight<T> {
     settings: AckedSettings,
-    frames: VecDeque<Option<Flying<T>>>,
+    frames: VecDeque<Option<InFlight<T>>>,
     /// TxSequence of the first of them.
     base: u64,
     timers: BTreeSet<(Instant, u64)>,
-    /// To be sent again.
-    again: VecDeque<Flying<T>>,
-    /// One frame of each packet that was given up, as many as are under way at most.
+    /// Frames to be retransmitted.
+    again: VecDeque<InFlight<T>>,
+    /// One frame of each packet that was given up, at most as many as are in flight.
     lost: VecDeque<T>,
-    /// Octets of all frames in `frames` and `again`.
-    octets: u64,
+    /// Bytes of all frames in `frames` and `again`.
+    bytes: u64,
     neighbour: Neighbour,
 }
 
-/// What acknowledgements, or their absence, say of the neighbour.
+/// State of the neighbour, by its acknowledgements.
 #[derive(Clone, Copy, Debug)]
 enum Neighbour {
-    /// It acknowledged nothing yet, and so many transmissions were lost.
+    /// No acknowledgement yet, and this many lost transmissions.
     Unknown(u32),
     Acknowledges,
 }
@@ -86,7 +86,7 @@ impl<T> Flight<T> {
             timers: BTreeSet::new(),
             again: VecDeque::new(),
             lost: VecDeque::new(),
-            octets: 0,
+            bytes: 0,
             neighbour: Neighbour::Unknown(0),
         }
     }
@@ -104,53 +104,53 @@ impl<T> Flight<T> {
         (self.timers.len() + self.again.len()) as u64
     }
 
-    pub(super) fn held_octets(&self) -> u64 {
-        self.octets
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.bytes
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.timers.first().map(|(due, _)| *due)
     }
 
-    /// A frame leaves; its TxSequence.
+    /// Adds a frame and returns its TxSequence.
     pub(super) fn add(
         &mut self,
         now: Instant,
         due: Instant,
-        flying: Flying<T>,
+        frame: InFlight<T>,
         counters: &mut Counters,
     ) -> u64 {
         let number = self.base + self.frames.len() as u64;
-        self.octets += u64::from(flying.octets);
-        self.frames.push_back(Some(Flying { sent: now, due, overtaken: 0, ..flying }));
+        self.bytes += u64::from(frame.bytes);
+        self.frames.push_back(Some(InFlight { sent: now, due, overtaken: 0, ..frame }));
         self.timers.insert((due, number));
         counters.labelled += 1;
-        self.make_room(counters);
+        self.enforce_limits(counters);
         number
     }
 
-    /// A frame was acknowledged.
-    pub(super) fn land(&mut self, number: u64, counters: &mut Counters) -> Option<Flying<T>> {
+    /// Removes an acknowledged frame.
+    pub(super) fn land(&mut self, number: u64, counters: &mut Counters) -> Option<InFlight<T>> {
         if number < self.base + self.frames.len() as u64 {
             self.neighbour = Neighbour::Acknowledges;
         }
-        let Some(flying) = self.take(number) else {
+        let Some(frame) = self.take(number) else {
             counters.ignored += 1;
             return None;
         };
-        self.octets -= u64::from(flying.octets);
+        self.bytes -= u64::from(frame.bytes);
         counters.settled += 1;
-        Some(flying)
+        Some(frame)
     }
 
-    /// A frame was acknowledged that left after all those with smaller numbers.
+    /// Counts an acknowledged frame for those with smaller numbers.
     pub(super) fn overtake(&mut self, number: u64, counters: &mut Counters) {
         let behind = number.saturating_sub(self.base).min(self.frames.len() as u64) as usize;
         let mut lost = Vec::new();
-        for (index, flying) in self.frames.iter_mut().take(behind).enumerate() {
-            let Some(flying) = flying else { continue };
-            flying.overtaken += 1;
-            if flying.overtaken >= self.settings.threshold {
+        for (index, frame) in self.frames.iter_mut().take(behind).enumerate() {
+            let Some(frame) = frame else { continue };
+            frame.overtaken += 1;
+            if frame.overtaken >= self.settings.threshold {
                 lost.push(self.base + index as u64);
             }
         }
@@ -159,7 +159,7 @@ impl<T> Flight<T> {
         }
     }
 
-    /// Frames whose timer has run out are lost.
+    /// Declares frames lost whose timer has expired.
     pub(super) fn expire(&mut self, now: Instant, counters: &mut Counters) {
         while let Some(&(due, number)) = self.timers.first()
             && due <= now
@@ -168,10 +168,10 @@ impl<T> Flight<T> {
         }
     }
 
-    pub(super) fn pop_again(&mut self) -> Option<Flying<T>> {
-        let flying = self.again.pop_front()?;
-        self.octets -= u64::from(flying.octets);
-        Some(flying)
+    pub(super) fn pop_again(&mut self) -> Option<InFlight<T>> {
+        let frame = self.again.pop_front()?;
+        self.bytes -= u64::from(frame.bytes);
+        Some(frame)
     }
 
     pub(super) fn has_lost(&self) -> bool {
@@ -183,33 +183,33 @@ impl<T> Flight<T> {
     }
 
     fn lose(&mut self, number: u64, counters: &mut Counters) {
-        let Some(flying) = self.take(number) else {
+        let Some(frame) = self.take(number) else {
             return;
         };
         if let Neighbour::Unknown(in_vain) = &mut self.neighbour {
             *in_vain = in_vain.saturating_add(1);
         }
         if self.neighbour.is_silent() {
-            self.octets -= u64::from(flying.octets);
+            self.bytes -= u64::from(frame.bytes);
             counters.expired += 1;
-        } else if flying.resends < self.settings.retries {
-            self.again.push_back(flying);
+        } else if frame.resends < self.settings.retries {
+            self.again.push_back(frame);
         } else {
-            self.give_up(flying, counters);
+            self.give_up(frame, counters);
         }
     }
 
-    /// Gives a frame up, and with it all frames of its packet.
-    fn give_up(&mut self, flying: Flying<T>, counters: &mut Counters) {
+    /// Gives up a frame, and all frames of its packet.
+    fn give_up(&mut self, frame: InFlight<T>, counters: &mut Counters) {
         counters.given_up += 1;
-        self.octets -= u64::from(flying.octets);
-        if !flying.alone {
-            self.give_up_packet(flying.packet, counters);
+        self.bytes -= u64::from(frame.bytes);
+        if !frame.alone {
+            self.give_up_packet(frame.packet, counters);
         }
         if self.lost.len() == self.settings.frames as usize {
             self.lost.pop_front();
         }
-        self.lost.push_back(flying.frame);
+        self.lost.push_back(frame.frame);
     }
 
     fn give_up_packet(&mut self, packet: u64, counters: &mut Counters) {
@@ -218,30 +218,30 @@ impl<T> Flight<T> {
                 && let Some(other) = self.take(number)
             {
                 counters.given_up += 1;
-                self.octets -= u64::from(other.octets);
+                self.bytes -= u64::from(other.bytes);
             }
         }
-        let octets = &mut self.octets;
+        let bytes = &mut self.bytes;
         self.again.retain(|other| {
             let keep = other.packet != packet;
             if !keep {
                 counters.given_up += 1;
-                *octets -= u64::from(other.octets);
+                *bytes -= u64::from(other.bytes);
             }
             keep
         });
     }
 
-    fn get(&self, number: u64) -> Option<&Flying<T>> {
+    fn get(&self, number: u64) -> Option<&InFlight<T>> {
         self.frames.get(number.checked_sub(self.base)? as usize)?.as_ref()
     }
 
-    fn take(&mut self, number: u64) -> Option<Flying<T>> {
+    fn take(&mut self, number: u64) -> Option<InFlight<T>> {
         let index = usize::try_from(number.checked_sub(self.base)?).ok()?;
-        let flying = self.frames.get_mut(index)?.take()?;
-        self.timers.remove(&(flying.due, number));
+        let frame = self.frames.get_mut(index)?.take()?;
+        self.timers.remove(&(frame.due, number));
         self.trim();
-        Some(flying)
+        Some(frame)
     }
 
     fn trim(&mut self) {
@@ -251,18 +251,18 @@ impl<T> Flight<T> {
         }
     }
 
-    /// Gives the oldest up as long as there are too many.
-    fn make_room(&mut self, counters: &mut Counters) {
+    /// Gives up the oldest frames while the limits are exceeded.
+    fn enforce_limits(&mut self, counters: &mut Counters) {
         let most = self.settings.frames as usize;
-        while self.frames.len() + self.again.len() > most || self.octets > self.settings.octets {
-            if let Some(Some(flying)) = self.frames.pop_front() {
-                self.timers.remove(&(flying.due, self.base));
-                self.octets -= u64::from(flying.octets);
+        while self.frames.len() + self.again.len() > most || self.bytes > self.settings.bytes {
+            if let Some(Some(frame)) = self.frames.pop_front() {
+                self.timers.remove(&(frame.due, self.base));
+                self.bytes -= u64::from(frame.bytes);
                 counters.expired += 1;
                 self.base += 1;
                 self.trim();
-            } else if let Some(flying) = self.again.pop_front() {
-                self.octets -= u64::from(flying.octets);
+            } else if let Some(frame) = self.again.pop_front() {
+                self.bytes -= u64::from(frame.bytes);
                 counters.given_up += 1;
             } else {
                 return;

@@ -1,11 +1,11 @@
-//! Which frames came lately, by their Sequence.
+//! Recently received frames, by their Sequence.
 use crate::time::{Duration, Instant};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Most Sequences that are remembered.
+/// Most Sequences remembered.
 const MOST: usize = 65_536;
 
-/// Sequences that came within the time in which a frame may be sent again.
+/// Sequences received within the time in which a frame may be retransmitted.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     order: VecDeque<(Instant, u64)>,
@@ -13,7 +13,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// A frame came; `false` if it came before, less than `memory` ago.
+    /// Records a frame; `false` for a duplicate of a frame received less than `memory` ago.
     pub(super) fn insert(&mut self, now: Instant, sequence: u64, memory: Duration) -> bool {
         let old = |at: &Instant| now.since(*at) > memory;
         while self.order.front().is_some_and(|(at, _)| old(at) || self.order.len() >= MOST) {
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sequence_is_known_for_as_long_as_it_may_be_sent_again() {
+    fn sequence_is_remembered_while_retransmissions_may_come() {
         let mut recent = Recent::default();
         let memory = Duration::from_millis(200);
         let mut insert = |milli| recent.insert(Instant::from_millis(milli), 7, memory);

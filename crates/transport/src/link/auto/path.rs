@@ -1,27 +1,28 @@
 //! Whether link recovery can pay on a path: the path is long, or it loses packets.
 //!
-//! On a short path a retransmission by the consumer costs as little as a repair by the link, and numbering costs processor
-//! time for each frame. The end that sends Interests measures both, before anything is offered:
+//! On a short path a retransmission by the consumer costs as little as a repair by the link. Numbers cost processor
+//! time for each frame. The end that sends Interests measures both, before any offer:
 //!
 //! | evidence | rule |
 //! |---|---|
-//! | round trips of Interests that leave while none is in flight | one of 10 ms, or two in a row of 1 ms |
-//! | retransmissions, those within 64 Interests counted once | 8, and one in 400 Interests |
+//! | round trips while nothing else is in flight | one of 10 ms, or two in a row of 1 ms |
+//! | retransmissions, at most one per 64 Interests | 8, and one in 400 Interests |
 //!
-//! The first round trip below 1 ms makes a path short until its face comes up again. Later ones say less: they include the
-//! queue of a fast sender. A round trip between 1 and 10 ms may be that of a busy processor, so a second one decides. A
-//! process that waits for its processor also makes a consumer retransmit a window at once, which counts as one loss.
+//! The first round trip below 1 ms makes a path short until its face comes up again. Later ones are less certain:
+//! they include the queue of a fast sender. A round trip between 1 and 10 ms may be that of a busy processor, so a
+//! second one decides. Process scheduling also makes a consumer retransmit a window at once, which counts as one
+//! loss.
 use crate::time::{Duration, Instant};
 
-/// A path with a shorter round trip is short: repairs by the consumer are as good.
+/// Below this round-trip time a path is short: repairs by the consumer are as good.
 const SHORT: Duration = Duration::from_millis(1);
-/// A path with a round trip as long as this is long: a process seldom waits so long for its processor.
+/// From this round-trip time on a path is long: process scheduling seldom takes so long.
 const LONG: Duration = Duration::from_millis(10);
-/// Retransmissions within so many Interests are one loss event.
+/// Retransmissions within this many Interests are one loss event.
 const LOSS_EVENT: u64 = 64;
-/// Fewest loss events that show a lossy path.
+/// Minimum number of loss events of a lossy path.
 const LOSS_EVENTS: u64 = 8;
-/// Most Interests for each loss event on a lossy path.
+/// Most Interests for each loss event of a lossy path.
 const INTERESTS_PER_LOSS_EVENT: u64 = 400;
 
 /// How long a path is.
@@ -35,51 +36,51 @@ enum Length {
     Long,
 }
 
-/// What the Interests that left by a face show of the path behind it.
+/// Measurements of the path of a face.
 #[derive(Debug, Default)]
 pub(super) struct Path {
     length: Length,
-    /// Interests that left, without the frames that came since: 0 if none is in flight.
+    /// Interests sent, less the frames received since: 0 if none is in flight.
     in_flight: u64,
-    /// When an Interest left while none was in flight, until a frame comes.
-    asked_at: Option<Instant>,
+    /// Send time of an Interest while no other was in flight, until a frame arrives.
+    sent_at: Option<Instant>,
     /// The next Interest is a retransmission.
     retransmits: bool,
     interests: u64,
     loss_events: u64,
-    /// Interests before the last loss event ends.
+    /// Count of Interests at which the last loss event ends.
     event_until: u64,
 }
 
 impl Path {
-    /// An Interest leaves.
+    /// Records an Interest.
     #[inline]
     pub(super) fn on_interest(&mut self, now: Instant) {
         if self.in_flight == 0 && !self.retransmits {
-            self.asked_at = Some(now);
+            self.sent_at = Some(now);
         }
         self.retransmits = false;
         self.in_flight += 1;
         self.interests += 1;
     }
 
-    /// The Interest that leaves next was sent before.
+    /// The next Interest is a retransmission.
     pub(super) fn on_retransmission(&mut self) {
         if self.interests >= self.event_until {
             self.loss_events += 1;
             self.event_until = self.interests + LOSS_EVENT;
         }
-        // A frame that comes may answer either of them (Karn).
-        (self.asked_at, self.retransmits) = (None, true);
+        // The next frame may answer either of them (Karn).
+        (self.sent_at, self.retransmits) = (None, true);
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// A frame came.
+    /// Records a received frame.
     #[inline]
     pub(super) fn on_frame(&mut self, now: Instant) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        if let Some(asked_at) = self.asked_at.take() {
-            self.judge(now.since(asked_at));
+        if let Some(sent_at) = self.sent_at.take() {
+            self.judge(now.since(sent_at));
         }
     }
 
@@ -107,7 +108,7 @@ impl Path {
 mod tests {
     use super::*;
 
-    /// A path on which one Interest after another was answered after so many microseconds.
+    /// A path with these round-trip times in microseconds, one Interest at a time.
     fn path(round_trips: &[u64]) -> Path {
         let (mut path, mut now) = (Path::default(), Instant::ZERO);
         for micros in round_trips {
@@ -134,7 +135,7 @@ mod tests {
         }
     }
 
-    /// A short path on which each retransmission follows so many Interests.
+    /// A short path with one retransmission after each `gap` Interests.
     fn lossy(gap: usize, retransmissions: usize) -> Path {
         let mut path = path(&[100]);
         for _ in 0..retransmissions {

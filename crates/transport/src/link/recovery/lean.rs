@@ -1,46 +1,46 @@
-//! A label and a packet, and nothing else: what every frame of a link with WLDR is as long as nothing is lost. Written and
-//! read here without a link header between, because that would cost more than all the rest of the recovery.
+//! A label and a packet, and nothing else: the frames of a link with WLDR while nothing is lost.
 //!
-//! The octets are those that [`Tag::write`](super::Tag::write) and `LpPacket` make and read; a test holds the two alike.
+//! They are encoded and decoded here without a link header, which would cost more than all the rest of the recovery.
+//! The encoding is that of [`Tag::write`](super::Tag::write) and `LpPacket`; a test compares both.
 use super::Label;
 use recoup_packet::lp::field;
 use recoup_packet::tlv::typ;
 
-/// Most octets of a head: type and length of the frame, the label, type and length of the packet.
-const MAX_HEAD_OCTETS: usize = 16;
+/// Most bytes of a head: type and length of the frame, the label, type and length of the packet.
+const MAX_HEAD_BYTES: usize = 16;
 
 /// Type and length of the field with the label.
 const FIELD: [u8; 4] = [
     0xfd,
     (field::WLDR_SEQUENCE >> 8) as u8,
     field::WLDR_SEQUENCE as u8,
-    super::tag::LABEL_OCTETS as u8,
+    super::tag::LABEL_BYTES as u8,
 ];
-const FIELD_OCTETS: usize = FIELD.len() + super::tag::LABEL_OCTETS;
-/// From here on a length has three octets.
+const FIELD_BYTES: usize = FIELD.len() + super::tag::LABEL_BYTES;
+/// From here on a length takes three bytes.
 const LONG: u16 = 0xfd;
 const LP_PACKET: u8 = typ::LP_PACKET as u8;
 const FRAGMENT: u8 = typ::FRAGMENT as u8;
 
-/// What stands before a packet in its frame; by default nothing.
+/// Bytes before a packet in its frame; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    octets: [u8; MAX_HEAD_OCTETS],
+    bytes: [u8; MAX_HEAD_BYTES],
     len: u8,
 }
 
 impl Head {
-    /// What stands before a packet of that many octets; `None` if the label or the packet is longer than usual.
+    /// The head of a packet of that many bytes; `None` if the label or the packet is longer than usual.
     #[must_use]
-    pub fn new(label: Label, packet_octets: usize) -> Option<Self> {
-        let inner = u16::try_from(packet_octets + length_octets(packet_octets) + 1 + FIELD_OCTETS);
+    pub fn new(label: Label, packet_bytes: usize) -> Option<Self> {
+        let inner = u16::try_from(packet_bytes + length_bytes(packet_bytes) + 1 + FIELD_BYTES);
         let (None, Ok(inner)) = (label.origin, inner) else {
             return None;
         };
         let [a, b, c, d] = FIELD;
-        let [e, f, g, h] = label.first_octets();
-        let ([long, short], [i, j]) = (inner.to_be_bytes(), (packet_octets as u16).to_be_bytes());
-        let (octets, len) = match (inner < LONG, (packet_octets as u16) < LONG) {
+        let [e, f, g, h] = label.first_bytes();
+        let ([long, short], [i, j]) = (inner.to_be_bytes(), (packet_bytes as u16).to_be_bytes());
+        let (bytes, len) = match (inner < LONG, (packet_bytes as u16) < LONG) {
             (true, _) => ([LP_PACKET, short, a, b, c, d, e, f, g, h, FRAGMENT, j, 0, 0, 0, 0], 12),
             (false, true) => {
                 ([LP_PACKET, 0xfd, long, short, a, b, c, d, e, f, g, h, FRAGMENT, j, 0, 0], 14)
@@ -49,23 +49,23 @@ impl Head {
                 ([LP_PACKET, 0xfd, long, short, a, b, c, d, e, f, g, h, FRAGMENT, 0xfd, i, j], 16)
             }
         };
-        Some(Self { octets, len })
+        Some(Self { bytes, len })
     }
 
-    /// Its octets.
+    /// The encoded head.
     #[must_use]
     #[inline]
-    pub fn octets(&self) -> &[u8] {
-        self.octets.get(..usize::from(self.len)).unwrap_or_default()
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 }
 
-/// Octets of a length.
-const fn length_octets(length: usize) -> usize {
+/// Bytes of a length.
+const fn length_bytes(length: usize) -> usize {
     if length < LONG as usize { 1 } else { 3 }
 }
 
-/// The label of such a frame, and where its packet begins; `None` for any other frame.
+/// The label of such a frame, and the offset of its packet; `None` for any other frame.
 #[must_use]
 pub fn read(frame: &[u8]) -> Option<(Label, usize)> {
     let rest = whole(frame, LP_PACKET)?;
@@ -75,9 +75,9 @@ pub fn read(frame: &[u8]) -> Option<(Label, usize)> {
     Some((Label::of_first(*label), frame.len() - packet.len()))
 }
 
-/// The value of an element of that type which takes all the octets, with its length in the shortest form.
-fn whole(octets: &[u8], typ: u8) -> Option<&[u8]> {
-    let (length, value) = match octets {
+/// The value of an element of that type which takes all the bytes, with its length in the shortest form.
+fn whole(bytes: &[u8], typ: u8) -> Option<&[u8]> {
+    let (length, value) = match bytes {
         [first, 0xfd, high, low, value @ ..] if *first == typ => {
             let length = usize::from(u16::from_be_bytes([*high, *low]));
             (Some(length).filter(|it| *it >= 0xfd)?, value)
@@ -106,21 +106,21 @@ mod tests {
     }
 
     #[test]
-    fn a_lean_frame_is_what_a_link_header_would_make_of_it() {
+    fn lean_frame_equals_the_link_header() {
         let label = Label { epoch: 0xab, number: 0x12_34_56, origin: None };
-        for octets in [1, 100, 240, 241, 242, 243, 252, 253, 254, 1_200, 8_800, 65_000] {
-            let packet = Bytes::from(vec![6; octets]);
+        for bytes in [1, 100, 240, 241, 242, 243, 252, 253, 254, 1_200, 8_800, 65_000] {
+            let packet = Bytes::from(vec![6; bytes]);
             let frame = written(label, &packet);
-            let head = Head::new(label, octets).unwrap();
-            assert_eq!([head.octets(), &packet].concat(), frame, "{octets} octets");
-            assert_eq!(read(&frame), Some((label, frame.len() - octets)), "{octets} octets");
+            let head = Head::new(label, bytes).unwrap();
+            assert_eq!([head.bytes(), &packet].concat(), frame, "{bytes} bytes");
+            assert_eq!(read(&frame), Some((label, frame.len() - bytes)), "{bytes} bytes");
         }
         assert_eq!(Head::new(label, 65_536), None);
         assert_eq!(Head::new(Label { origin: Some(1), ..label }, 10), None);
     }
 
     #[test]
-    fn any_other_frame_is_left_to_the_link_header() {
+    fn other_frames_have_a_link_header() {
         let label = Label { epoch: 1, number: 2, origin: None };
         let packet = Bytes::from_static(&[5, 1, 0]);
         let again = written(Label { origin: Some(1), ..label }, &packet);

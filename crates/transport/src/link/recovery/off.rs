@@ -1,4 +1,4 @@
-//! `off`: no recovery; frames leave as they are, and all that come are delivered.
+//! `off`: no recovery; frames are sent unchanged, and all incoming frames are delivered.
 use super::{Agreement, Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
 use crate::time::Instant;
 use std::fmt;
@@ -44,7 +44,7 @@ impl<T> LinkRecovery<T> for Off {
 
     fn link_up(&mut self, _now: Instant, _greets: bool) {}
 
-    fn tag_octets(&self) -> usize {
+    fn tag_bytes(&self) -> usize {
         0
     }
 

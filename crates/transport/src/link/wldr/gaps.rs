@@ -1,4 +1,4 @@
-//! What came, and what is missing.
+//! Received and missing frames.
 //!
 //! Source: algorithms of the receiver in Carofiglio et al. 2016, section 3.1; see [`super::Wldr`] for the differences.
 use super::MAX_RING;
@@ -7,15 +7,15 @@ use crate::link::recovery::Arrival;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// How far back it is known what came.
+/// Numbers below the next one whose arrival is recorded.
 const HISTORY: u64 = MAX_RING as u64;
-/// Most gaps at a time: a tenth of what 400 Mbit/s lose in the 300 ms until it is sent again.
+/// Most gaps at a time: a tenth of the frames that 400 Mbit/s lose within 300 ms, the time of a repair.
 const MAX_GAPS: usize = 1_024;
-/// How often the other end is told of one gap.
+/// Most reports of one gap.
 const MAX_TRIES: u32 = 6;
-/// The second time comes so much sooner than those that wait for an answer: where frames are lost, so is word of them.
+/// Divisor of the wait before the second report: where frames are lost, reports are lost too.
 const AT_ONCE: u32 = 8;
-/// An end that says to be this much behind its own numbers is believed: the numbers were not its own.
+/// A state this far behind the highest announced number replaces it: the earlier announcement was forged.
 const FORGED: u64 = 1_024;
 
 /// Frames that are missing.
@@ -23,34 +23,34 @@ const FORGED: u64 = 1_024;
 struct Gap {
     from: u64,
     until: u64,
-    /// When the other end is to be told; the first time not before this.
+    /// Time of the next report; the first one is not before this.
     due: Instant,
     least: Instant,
     tries: u32,
 }
 
-/// What a number says about its frame.
+/// Result of a received number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) arrival: Arrival,
-    /// The number cannot be right, or everything known is wrong.
-    pub(super) doubtful: bool,
+    /// The number is implausible, or the state of this end is wrong.
+    pub(super) ambiguous: bool,
 }
 
-/// What came from one neighbour.
+/// Received and missing frames of one neighbour.
 #[derive(Debug)]
 pub(super) struct Gaps {
     /// Number of the next frame.
     expected: u64,
-    /// The highest number that the other end said itself.
-    said: u64,
-    /// One bit for each of the last [`HISTORY`] numbers: it came. Taken when the first number comes.
+    /// The highest number that the neighbour announced.
+    on_peer_next: u64,
+    /// One bit for each of the last [`HISTORY`] numbers: received. Allocated with the first number.
     came: Vec<u64>,
-    /// In the order of their numbers.
+    /// By increasing number.
     gaps: VecDeque<Gap>,
-    /// No gap is due before this; possibly none is then.
+    /// Earliest time at which a gap may be due.
     alarm: Option<Instant>,
-    /// The alarm went off.
+    /// The alarm has fired.
     waits: bool,
     /// Numbers that were given up.
     missed: u64,
@@ -60,13 +60,13 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// Knows nothing but the number of the next frame, and how long gaps are held.
+    /// State before the frame `next`, with the hold time of gaps.
     pub(super) fn begin(next: u64, reordering: Reordering) -> Self {
         Self {
             reordering,
             overtaken: 0,
             expected: next,
-            said: next,
+            on_peer_next: next,
             came: Vec::new(),
             gaps: VecDeque::new(),
             alarm: None,
@@ -80,28 +80,28 @@ impl Gaps {
         self.expected
     }
 
-    /// Nothing below this number is asked for any more.
+    /// Number below which no frame is missing.
     pub(super) fn settled(&self) -> u64 {
         self.gaps.front().map_or(self.expected, |gap| gap.from)
     }
 
-    /// How many numbers were given up.
+    /// Count of numbers that were given up.
     pub(super) fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// Begins anew, with a neighbour whose next frame has this number; what is missing stays missing.
+    /// Restarts with a neighbour whose next frame has this number; missing frames stay missing.
     pub(super) fn begin_anew(&mut self, next: u64) {
         let open: u64 = self.gaps.iter().map(|gap| gap.until - gap.from).sum();
         let reordering = self.reordering.clone().begin_anew();
         *self = Self { missed: self.missed + open, ..Self::begin(next, reordering) };
     }
 
-    /// A frame came that bears `number`; sent again, it bore `origin` the first time.
+    /// Records a frame with `number`; a retransmission has its first number in `origin`.
     pub(super) fn came(&mut self, now: Instant, number: u64, origin: Option<u64>) -> Judged {
-        let judged = |arrival, doubtful| Judged { arrival, doubtful };
+        let judged = |arrival, ambiguous| Judged { arrival, ambiguous };
         if number == self.expected && origin.is_none() && !self.came.is_empty() {
-            // As nearly always: the next one.
+            // The usual case: the next number.
             let (word, bit) = place(number);
             self.came[word] |= bit;
             self.expected += 1;
@@ -111,7 +111,7 @@ impl Gaps {
         if number >= self.expected + HISTORY || number + HISTORY < self.expected {
             return judged(Arrival::Deliver, true);
         }
-        // Of numbers below the first that was heard of nothing is asked for; what comes twice is handed on once all the same.
+        // Numbers below the first one are not reported as missing; a frame among them is delivered once.
         self.advance(now, number);
         if number < self.expected {
             self.reordering.late(now, number, self.expected);
@@ -128,13 +128,13 @@ impl Gaps {
         judged(Arrival::Deliver, false)
     }
 
-    /// The other end says the number of its next frame.
-    pub(super) fn said(&mut self, now: Instant, next: u64) {
-        if (self.said.saturating_sub(HISTORY)..=self.said).contains(&next) {
-            // Nothing new, or an old word told again. Further behind it can only be that what was said before was forged.
+    /// Records the number of the neighbour's next frame, as it announced it.
+    pub(super) fn on_peer_next(&mut self, now: Instant, next: u64) {
+        if (self.on_peer_next.saturating_sub(HISTORY)..=self.on_peer_next).contains(&next) {
+            // A duplicate or an old state. A state further behind means that the earlier one was forged.
             return;
         }
-        self.said = next;
+        self.on_peer_next = next;
         if next >= self.expected + HISTORY || next + FORGED < self.expected {
             return self.begin_anew(next);
         }
@@ -142,35 +142,35 @@ impl Gaps {
         self.overtake(now);
     }
 
-    /// The other end heard that these frames are missing: it sends them again, or will not.
-    pub(super) fn heard(&mut self, from: u64, until: u64) {
+    /// Removes the gaps that the neighbour confirmed: it retransmits their frames, or never will.
+    pub(super) fn on_confirmed(&mut self, from: u64, until: u64) {
         self.gaps.retain(|gap| gap.from < from || gap.until > until);
     }
 
-    /// Whether there are any.
+    /// Whether any frame is missing.
     #[inline]
     pub(super) fn are_open(&self) -> bool {
         !self.gaps.is_empty()
     }
 
-    /// When to see whether the other end is to be told of a gap.
+    /// Time of the next report.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.alarm.filter(|_| !self.waits)
     }
 
-    /// Lets the gaps that are due be told of.
+    /// Marks the gaps that are due.
     pub(super) fn fire(&mut self, now: Instant) {
         self.waits |= self.alarm.is_some_and(|alarm| alarm <= now);
     }
 
-    /// Whether the other end is to be told of a gap, as far as is known without looking.
+    /// Whether a gap may be due.
     pub(super) fn waits(&self) -> bool {
         self.waits
     }
 
-    /// A gap that the other end is to be told of, first number and first behind it. It is told a second time soon, and
-    /// then after `wait`, doubled with each time, unless it says that it heard.
-    pub(super) fn tell(&mut self, now: Instant, wait: Duration) -> Option<(u64, u64)> {
+    /// The next gap to report, its first number and the first after it. The second report follows soon, later ones
+    /// after `wait`, doubled with each, until the neighbour confirms.
+    pub(super) fn next_report(&mut self, now: Instant, wait: Duration) -> Option<(u64, u64)> {
         if !self.waits {
             return None;
         }
@@ -194,7 +194,7 @@ impl Gaps {
         Some((from, until))
     }
 
-    /// What should have come before `number` is missing, as far as it did not come.
+    /// Records a gap below `number`, except for frames received.
     fn advance(&mut self, now: Instant, number: u64) {
         if self.came.is_empty() {
             self.came = vec![0; (HISTORY / 64) as usize];
@@ -218,7 +218,7 @@ impl Gaps {
         self.alarm = Some(self.alarm.map_or(due, |alarm| alarm.min(due)));
     }
 
-    /// Gaps are due that more frames have overtaken than any late frame before.
+    /// Gaps become due if more frames have overtaken them than any late frame before.
     #[inline]
     fn overtake(&mut self, now: Instant) {
         if !self.gaps.is_empty()
@@ -228,7 +228,7 @@ impl Gaps {
         }
     }
 
-    /// The gaps that end at a number up to `until` are due, after the least time.
+    /// Gaps below `until` become due after the least time.
     fn hasten(&mut self, now: Instant, until: u64) {
         let first = self.gaps.partition_point(|gap| gap.until <= self.overtaken);
         let behind = self.gaps.partition_point(|gap| gap.until <= until);
@@ -243,7 +243,7 @@ impl Gaps {
         }
     }
 
-    /// Nothing came that bears a number from `first` to `last`: no more numbers than are known at a time.
+    /// Marks the numbers from `first` to `last` as not received.
     fn forget(&mut self, first: u64, last: u64) {
         let mut next = first;
         while next <= last {
@@ -254,7 +254,7 @@ impl Gaps {
         }
     }
 
-    /// Notes that a number came; whether it had come before.
+    /// Marks a number as received; returns whether it was received before.
     fn mark(&mut self, number: u64) -> bool {
         let (word, bit) = place(number);
         let before = self.came[word] & bit != 0;
@@ -265,7 +265,7 @@ impl Gaps {
         before
     }
 
-    /// Takes a number out of the gap in which it is.
+    /// Removes a number from its gap.
     fn fill(&mut self, number: u64) {
         let place = self.gaps.partition_point(|gap| gap.until <= number);
         if self.gaps.get(place).is_none_or(|gap| gap.from > number) {
@@ -280,7 +280,7 @@ impl Gaps {
         self.bound();
     }
 
-    /// Gives the oldest gaps up if there are too many.
+    /// Gives up the oldest gaps above the limit.
     fn bound(&mut self) {
         while self.gaps.len() > MAX_GAPS {
             self.missed += self.gaps.pop_front().map_or(0, |gap| gap.until - gap.from);
@@ -288,7 +288,7 @@ impl Gaps {
     }
 }
 
-/// Where the bit of a number stands.
+/// Word and bit of a number.
 fn place(number: u64) -> (usize, u64) {
     ((number % HISTORY / 64) as usize, 1 << (number % 64))
 }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_frame_is_delivered_once_and_fills_its_gap() {
+    fn late_frame_fills_its_gap() {
         let mut gaps = begin(0);
         assert_eq!([0, 4, 2, 2, 4].map(|it| came(&mut gaps, it)), {
             use Arrival::{Deliver, Duplicate};
@@ -317,13 +317,13 @@ mod tests {
         assert_eq!((gaps.expected(), gaps.settled()), (5, 1));
         gaps.fire(NOW);
         let wait = Duration::from_millis(1);
-        assert_eq!(gaps.tell(NOW, wait), Some((1, 2)));
-        assert_eq!(gaps.tell(NOW, wait), Some((3, 4)));
-        assert_eq!(gaps.tell(NOW, wait), None);
+        assert_eq!(gaps.next_report(NOW, wait), Some((1, 2)));
+        assert_eq!(gaps.next_report(NOW, wait), Some((3, 4)));
+        assert_eq!(gaps.next_report(NOW, wait), None);
     }
 
     #[test]
-    fn a_frame_that_is_sent_again_counts_for_its_first_number() {
+    fn retransmission_counts_for_its_first_number() {
         let mut gaps = begin(0);
         assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
         assert_eq!(gaps.came(NOW, 2, Some(0)).arrival, Arrival::Deliver);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_the_first_word_of_a_neighbour_and_came_after_it_is_delivered_once() {
+    fn frame_sent_before_the_handshake_is_delivered_once() {
         use Arrival::{Deliver, Duplicate};
         let mut gaps = begin(5);
         let arrivals = [5, 3, 3, 4, 5, 4].map(|number| came(&mut gaps, number));
@@ -344,25 +344,25 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_told_twice_at_once_and_then_ever_less_often() {
+    fn gap_reports_back_off() {
         let mut gaps = begin(0);
         assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         for milli in 0..1_000 {
             let now = Instant::from_millis(milli);
             gaps.fire(now);
-            if gaps.tell(now, Duration::from_millis(16)).is_some() {
-                told.push(milli);
+            if gaps.next_report(now, Duration::from_millis(16)).is_some() {
+                reports.push(milli);
             }
-            assert_eq!(gaps.tell(now, Duration::from_millis(16)), None);
+            assert_eq!(gaps.next_report(now, Duration::from_millis(16)), None);
             assert!(gaps.deadline().is_none_or(|deadline| deadline > now));
         }
-        assert_eq!(told, [0, 2, 18, 50, 114, 242]);
+        assert_eq!(reports, [0, 2, 18, 50, 114, 242]);
         assert_eq!((gaps.missed(), gaps.settled(), gaps.deadline()), (1, 2, None));
     }
 
     #[test]
-    fn a_jump_forgets_the_numbers_that_it_skips_and_no_others() {
+    fn jump_clears_only_the_skipped_numbers() {
         let jumps =
             [(0, 1), (3, 61), (63, 2), (64, 64), (100, 1_000), (HISTORY - 9, 30), (17, HISTORY)];
         for (first, many) in jumps {
@@ -383,29 +383,29 @@ mod tests {
     fn a_number_too_far_ahead_changes_nothing() {
         let mut gaps = begin(0);
         let judged = gaps.came(NOW, HISTORY, None);
-        assert_eq!(judged, Judged { arrival: Arrival::Deliver, doubtful: true });
+        assert_eq!(judged, Judged { arrival: Arrival::Deliver, ambiguous: true });
         assert_eq!((gaps.expected(), gaps.settled()), (0, 0));
     }
 
     #[test]
-    fn an_end_that_says_less_than_came_is_believed_if_it_cannot_be_reordering() {
+    fn lower_state_beyond_reordering_is_accepted() {
         let mut gaps = begin(0);
         assert_eq!(came(&mut gaps, 1_000), Arrival::Deliver);
-        gaps.said(NOW, 10);
+        gaps.on_peer_next(NOW, 10);
         assert_eq!(gaps.expected(), 1_001, "an old word");
         assert_eq!(came(&mut gaps, 60_000), Arrival::Deliver);
-        gaps.said(NOW, 10);
+        gaps.on_peer_next(NOW, 10);
         assert_eq!(gaps.expected(), 60_001, "the same old word");
-        gaps.said(NOW, 12);
+        gaps.on_peer_next(NOW, 12);
         assert_eq!((gaps.expected(), gaps.settled()), (12, 12));
         assert_eq!(came(&mut gaps, 14), Arrival::Deliver);
         assert_eq!(gaps.settled(), 12, "12 and 13 are missing");
     }
 
     #[test]
-    fn an_end_is_believed_after_somebody_else_spoke_for_it() {
+    fn state_is_accepted_after_a_forged_one() {
         let mut gaps = begin(1_980_129_125);
-        gaps.said(NOW, 75);
+        gaps.on_peer_next(NOW, 75);
         assert_eq!((gaps.expected(), gaps.settled()), (75, 75));
         assert_eq!(came(&mut gaps, 76), Arrival::Deliver);
         assert_eq!(gaps.settled(), 75, "75 is missing");

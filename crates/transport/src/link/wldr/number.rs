@@ -1,8 +1,8 @@
 //! Numbers that are written in fewer bits than they have.
 //!
-//! Source: serial arithmetic (RFC 1982), in the manner of QUIC's packet numbers (RFC 9000, section 17.1): inside, numbers
-//! have 64 bits and never wrap; on the wire their lowest bits stand, and the reader takes the number with these bits that is
-//! nearest to the one that it expects.
+//! Source: serial arithmetic (RFC 1982), as used by QUIC's packet numbers (RFC 9000, section 17.1). Internal numbers
+//! have 64 bits and never wrap. The wire carries their lowest bits; the reader takes the number with these bits that
+//! is nearest to the expected one.
 
 /// Bits of a number in a label.
 pub(super) const LABEL_BITS: u32 = 24;
@@ -12,7 +12,7 @@ pub(super) const fn shorten(number: u64, bits: u32) -> u32 {
     (number & ((1 << bits) - 1)) as u32
 }
 
-/// The number with these lowest `bits` bits that is nearest to `near`; of two, the one ahead. None is below 0.
+/// The number with these lowest `bits` bits that is nearest to `near`; of two, the higher one. None is below 0.
 pub(super) const fn lengthen(short: u32, bits: u32, near: u64) -> u64 {
     let modulus = 1_u64 << bits;
     let ahead = (short as u64).wrapping_sub(near) & (modulus - 1);
@@ -30,7 +30,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_within_half_the_range_is_found_again(
+        fn number_within_half_the_range_is_restored(
             near in 0..u64::MAX >> 1,
             behind in 0..1_u64 << 23,
             ahead in 0..1_u64 << 23,
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wrap_of_the_written_number_is_not_seen() {
+    fn wrap_of_the_written_number_is_hidden() {
         let wrap = 1 << LABEL_BITS;
         for (short, near, number) in
             [(0, wrap - 1, wrap), (0xff_ffff, wrap, wrap - 1), (0xff_ffff, 3, wrap - 1), (5, 4, 5)]

@@ -1,11 +1,11 @@
-//! Memory for frames that the rings of several links share, so that many peers together do not take more than one may.
+//! Memory for frames that the rings of several links share: many peers together stay below one limit.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that a ring may hold even if others have taken all the rest.
+/// Bytes that a ring may hold even if the pool is exhausted.
 const LEAST_BYTES: u64 = 64 << 10;
 
-/// Bytes that all links together may hold for the case that frames are lost, beyond `LEAST_BYTES` each.
+/// Most bytes that all links together may hold for retransmission, beyond `LEAST_BYTES` each.
 #[derive(Debug)]
 pub struct Pool {
     limit_bytes: u64,
@@ -13,20 +13,20 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// An empty pool with that limit.
+    /// An empty pool with this limit.
     #[must_use]
     pub const fn new(limit_bytes: u64) -> Self {
         Self { limit_bytes, held_bytes: AtomicU64::new(0) }
     }
 
-    /// Bytes that all links hold now.
+    /// Bytes held by all links.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes.load(Ordering::Relaxed)
     }
 }
 
-/// Bytes that one ring holds; the pool counts them, too, if there is one.
+/// Bytes held by one ring; charged to the pool, if there is one.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     bytes: u64,
@@ -34,7 +34,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Whatever is held counts in this pool.
+    /// Charges all held bytes to this pool.
     pub(super) fn share(&mut self, pool: Arc<Pool>) {
         let bytes = self.bytes;
         self.clear();
@@ -67,7 +67,7 @@ impl Held {
         self.sub(self.bytes);
     }
 
-    /// Whether all links hold too much, and this one more than its least share.
+    /// Whether all links exceed the limit, and this one its least share.
     #[inline]
     pub(super) fn is_over(&self) -> bool {
         let is_full = |pool: &Arc<Pool>| pool.held_bytes() > pool.limit_bytes;

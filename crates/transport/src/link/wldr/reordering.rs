@@ -1,31 +1,31 @@
-//! How far frames overtake each other on a link, and how long a gap is held therefore.
+//! Reordering of a link, and the resulting hold time of gaps.
 //!
-//! A frame that comes behind one with a higher number is *late*: by the time since its gap opened, and by the numbers that
-//! came behind the gap meanwhile. A gap is told of as soon as either exceeds what late frames have shown, by a quarter. As
-//! long as no frame was late, a gap is told of at once.
+//! A frame received after one with a higher number is *late*: by the time since its gap opened, and by the numbers
+//! received after the gap meanwhile. A gap is reported as soon as either exceeds that of earlier late frames by a
+//! quarter. If no frame was late, a gap is reported at once.
 //!
-//! Source: RFC 4737, sections 4.2 (reordering extent, in packets) and 4.3 (late-time offset); RFC 8985, section 6.2 (a
-//! reordering window that opens with the first reordering, is bounded, and closes again some time after the last).
+//! Source: RFC 4737, sections 4.2 (reordering extent, in packets) and 4.3 (late-time offset); RFC 8985, section 6.2
+//! (a reordering window that opens with the first reordering, is limited, and closes again some time after the last).
 //!
-//! Differences: time and extent are the greatest of the last [`WINDOW`] or two, while RFC 8985 widens its window by a part
-//! of the round trip for each spurious retransmission; receivers of one hop see late frames themselves. A frame that was
-//! later than the bound changes nothing: to wait as long as that would delay each repair and still be too short.
+//! Differences: time and extent are the maximum of the last [`WINDOW`] or two. RFC 8985 widens its window by a part
+//! of the round trip for each spurious retransmission, whereas receivers of one hop see late frames themselves. A
+//! frame later than the limit changes nothing: such a wait would delay each repair and still be too short.
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Late frames count for this time at least, and twice the time at most.
+/// Late frames count for at least this time, and at most twice.
 const WINDOW: Duration = Duration::from_secs(5);
-/// Gaps whose frames may still come late; more are forgotten, the oldest first.
+/// Most gaps whose frames may be late; the oldest are forgotten first.
 const MAX_OPENED: usize = 64;
 
-/// By how much late frames were late.
+/// Lateness of frames.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     time: Duration,
     frames: u64,
 }
 
-/// Numbers that were missing from `at` on.
+/// Numbers missing since `at`.
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     from: u64,
@@ -33,14 +33,14 @@ struct Opened {
     at: Instant,
 }
 
-/// What late frames have shown.
+/// Lateness of recent frames.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering {
     least: Duration,
     most: Duration,
-    /// In the order of their numbers; told or not, filled by a copy or not.
+    /// By increasing number; reported or not, filled by a retransmission or not.
     opened: VecDeque<Opened>,
-    /// In this window, and in the one before.
+    /// Maximum of this window, and of the one before.
     seen: [Extent; 2],
     window_ends: Instant,
 }
@@ -58,18 +58,18 @@ impl Reordering {
         }
     }
 
-    /// The same link with other numbers.
+    /// Keeps the link's lateness for new numbers.
     pub(super) fn begin_anew(mut self) -> Self {
         self.opened.clear();
         self
     }
 
-    /// How long each gap is held.
+    /// Least hold time of a gap.
     pub(super) fn least(&self) -> Duration {
         self.least
     }
 
-    /// The numbers from `from` to `until`, not included, are missing from now on; how long that is held.
+    /// Records a gap from `from` to `until`, exclusive; returns its hold time.
     pub(super) fn opened(&mut self, now: Instant, from: u64, until: u64) -> Duration {
         self.turn(now);
         if self.opened.len() >= MAX_OPENED {
@@ -81,7 +81,7 @@ impl Reordering {
         (time + time / 4).clamp(self.least, self.most)
     }
 
-    /// So many numbers behind a gap show that its frames will not come; `None` if no late frame has shown how many.
+    /// Numbers after a gap at which its frames are lost; `None` if no late frame has shown how many.
     #[inline]
     pub(super) fn frames(&self) -> Option<u64> {
         let [this, last] = self.seen.map(|seen| seen.frames);
@@ -89,13 +89,13 @@ impl Reordering {
         (frames > 0).then(|| frames + frames / 4 + 1)
     }
 
-    /// The frame `number` came, before which frames up to `expected`, not included, had come.
+    /// Records the frame `number`, received after frames up to `expected`, exclusive.
     pub(super) fn late(&mut self, now: Instant, number: u64, expected: u64) {
         let place = self.opened.partition_point(|opened| opened.until <= number);
         let Some(gap) = self.opened.get(place).copied().filter(|gap| gap.from <= number) else {
             return;
         };
-        // Only the first time: what the network doubles may come at any time.
+        // Only the first time: duplicates by the network may arrive at any time.
         self.opened.remove(place);
         for part in [Opened { from: number + 1, ..gap }, Opened { until: number, ..gap }] {
             if part.from < part.until && self.opened.len() < MAX_OPENED {
@@ -110,7 +110,7 @@ impl Reordering {
         }
     }
 
-    /// Begins another window if it is time.
+    /// Begins the next window if it is due.
     fn turn(&mut self, now: Instant) {
         if now < self.window_ends {
             return;
@@ -132,7 +132,7 @@ mod tests {
         Instant::from_millis(millis)
     }
 
-    /// Two numbers are missing from then on; the first of them, and for how many microseconds that is held.
+    /// Opens a gap of two numbers; returns the first, and the hold time in microseconds.
     fn open(link: &mut Reordering, millis: u64) -> (u64, u128) {
         let first = 100 * millis;
         (first, link.opened(at(millis), first, first + 2).as_micros())
@@ -142,14 +142,14 @@ mod tests {
         open(link, millis).1
     }
 
-    /// Numbers are missing, and the second comes so much later, behind so many others.
+    /// Opens a gap whose second frame arrives after `time`, behind `frames` others.
     fn late(link: &mut Reordering, millis: u64, time: u64, frames: u64) {
         let (first, _) = open(link, millis);
         link.late(at(millis + time), first + 1, first + 2 + frames);
     }
 
     #[test]
-    fn the_hold_follows_late_frames_up_to_its_bound() {
+    fn hold_follows_late_frames_up_to_its_limit() {
         let mut link = Reordering::new(Duration::ZERO, MOST);
         assert_eq!((held(&mut link, 0), link.frames()), (0, None));
         late(&mut link, 1, 8, 7);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hold_ends_some_time_after_the_last_late_frame() {
+    fn hold_ends_after_the_last_late_frame() {
         let mut link = Reordering::new(Duration::from_millis(1), MOST);
         late(&mut link, 0, 4, 2);
         assert_eq!([5, 4_999, 5_100, 9_900].map(|millis| held(&mut link, millis)), [5_000; 4]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doubled_frame_is_late_once() {
+    fn duplicate_frame_is_late_once() {
         let mut link = Reordering::new(Duration::ZERO, MOST);
         late(&mut link, 1, 2, 3);
         for (millis, number) in [(30, 101), (31, 99), (32, 102)] {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bound_above_the_least_is_no_adaptation() {
+    fn equal_limits_disable_the_adaptation() {
         let mut link = Reordering::new(Duration::from_millis(5), Duration::ZERO);
         late(&mut link, 0, 4, 2);
         assert_eq!(held(&mut link, 5), 5_000);

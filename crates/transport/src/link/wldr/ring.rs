@@ -1,7 +1,7 @@
-//! What was sent and may have to be sent again.
+//! Ring of frames held for retransmission.
 //!
-//! Frames stand in the order of their numbers. One leaves the ring when it is asked for, when the neighbour needs it no
-//! more, when its time is over, or when the ring is full: then the oldest goes, for it is the least use.
+//! Frames are ordered by number. A frame leaves the ring when it is requested, confirmed or too old. If the ring is
+//! full, the oldest frame is dropped, because it is the least useful.
 use super::WldrSettings;
 use super::pool::{Held, Pool};
 use crate::link::recovery::Counters;
@@ -9,39 +9,39 @@ use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A frame that is held.
+/// A held frame.
 #[derive(Debug)]
 pub(super) struct Slot<T> {
     pub(super) frame: T,
-    pub(super) octets: u32,
-    /// How often it was sent again.
+    pub(super) bytes: u32,
+    /// Number of retransmissions.
     pub(super) resends: u32,
-    /// The number that it had when it left first; `None` if that is this one.
+    /// Number of the first transmission; `None` if this is the first one.
     pub(super) origin: Option<u64>,
-    /// When it left first.
+    /// Time of the first transmission.
     pub(super) first: Instant,
-    /// From here on it is not sent again.
+    /// Time from which it is not retransmitted.
     pub(super) dead_at: Instant,
 }
 
-/// The frames of one end.
+/// Held frames of one end.
 #[derive(Debug)]
 pub(super) struct Ring<T> {
     most_slots: usize,
-    most_octets: u64,
+    max_bytes: u64,
     most_resends: u32,
-    /// The slot of number `base` and those that follow; empty ones were taken out.
+    /// The slots of number `base` and the following ones; empty ones were taken out.
     slots: VecDeque<Option<Slot<T>>>,
     base: u64,
-    /// What is to be sent again, or handed back.
+    /// Frames to be retransmitted, or returned to the caller.
     again: VecDeque<Slot<T>>,
-    /// Octets of all frames in `slots` and `again`.
-    octets: Held,
+    /// Bytes of all frames in `slots` and `again`.
+    bytes: Held,
     /// Frames in `slots`.
     full: usize,
-    /// When the last of them is too old.
+    /// Time at which the last of them is too old.
     dead_at: Instant,
-    /// How many frames may still be sent again: each that is sent the first time adds one, up to the size of the ring.
+    /// Retransmissions allowed: each first transmission adds one, up to the size of the ring.
     credit: u64,
 }
 
@@ -49,21 +49,21 @@ impl<T> Ring<T> {
     pub(super) fn new(settings: &WldrSettings) -> Self {
         Self {
             most_slots: settings.ring as usize,
-            most_octets: settings.octets,
+            max_bytes: settings.bytes,
             most_resends: settings.resends.unwrap_or(u32::MAX),
             slots: VecDeque::new(),
             base: 0,
             again: VecDeque::new(),
-            octets: Held::default(),
+            bytes: Held::default(),
             full: 0,
             dead_at: Instant::ZERO,
             credit: u64::from(settings.ring),
         }
     }
 
-    /// What is held counts in this pool, which other links share.
+    /// Charges held frames to this pool, which other links share.
     pub(super) fn share(&mut self, pool: Arc<Pool>) {
-        self.octets.share(pool);
+        self.bytes.share(pool);
     }
 
     /// Number of the next frame.
@@ -71,45 +71,45 @@ impl<T> Ring<T> {
         self.base + self.slots.len() as u64
     }
 
-    /// Number of the first frame that is held; of the next one if none is.
+    /// Number of the first held frame; of the next one if none is held.
     pub(super) fn first(&self) -> u64 {
         self.base
     }
 
-    /// The next frame gets this number; for tests of numbers that wrap.
+    /// Sets the number of the next frame, for tests of numbers that wrap.
     #[cfg(test)]
     pub(super) fn set_next(&mut self, next: u64) {
         assert!(self.slots.is_empty());
         self.base = next;
     }
 
-    /// Something is to be sent again or handed back.
+    /// Whether a frame is to be retransmitted or returned.
     pub(super) fn waits(&self) -> bool {
         !self.again.is_empty()
     }
 
-    /// Frames that are held.
+    /// Number of held frames.
     pub(super) fn held(&self) -> u64 {
         (self.full + self.again.len()) as u64
     }
 
-    /// Octets of these frames.
-    pub(super) fn held_octets(&self) -> u64 {
-        self.octets.bytes()
+    /// Bytes of the held frames.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.bytes.bytes()
     }
 
-    /// When everything that is held will be too old; `None` if nothing is held.
+    /// Time at which all held frames are too old; `None` if none is held.
     pub(super) fn dead_at(&self) -> Option<Instant> {
         (self.held() > 0).then_some(self.dead_at)
     }
 
-    /// A frame leaves and is held from here on; its number.
+    /// Holds an outgoing frame; returns its number.
     pub(super) fn hold(&mut self, now: Instant, slot: Slot<T>, counters: &mut Counters) -> u64 {
         let number = self.next();
         if slot.origin.is_none() {
             self.credit = (self.credit + 1).min(self.most_slots as u64);
         }
-        self.octets.add(u64::from(slot.octets));
+        self.bytes.add(u64::from(slot.bytes));
         self.dead_at = self.dead_at.max(slot.dead_at);
         self.slots.push_back(Some(slot));
         self.full += 1;
@@ -120,7 +120,7 @@ impl<T> Ring<T> {
         number
     }
 
-    /// The neighbour lacks the frames with these numbers. Those that may be sent again wait for that.
+    /// Queues the missing frames with these numbers for retransmission, if permitted.
     pub(super) fn ask(&mut self, now: Instant, from: u64, until: u64, counters: &mut Counters) {
         let (from, until) = (from.max(self.base), until.min(self.next()));
         for number in from..until {
@@ -134,30 +134,30 @@ impl<T> Ring<T> {
                 self.credit -= 1;
                 self.again.push_back(slot);
             } else {
-                self.octets.sub(u64::from(slot.octets));
+                self.bytes.sub(u64::from(slot.bytes));
                 counters.given_up += 1;
             }
         }
         self.trim();
     }
 
-    /// The frame of this number is not to be sent again, whoever asks for it.
+    /// Removes the frame of this number: it is not retransmitted.
     pub(super) fn withdraw(&mut self, number: u64, counters: &mut Counters) {
         let index = number.checked_sub(self.base).and_then(|it| usize::try_from(it).ok());
         let slot = index.and_then(|index| self.slots.get_mut(index)).and_then(Option::take);
         if let Some(slot) = slot {
-            self.octets.sub(u64::from(slot.octets));
+            self.bytes.sub(u64::from(slot.bytes));
             self.full -= 1;
             counters.given_up += 1;
             self.trim();
         }
     }
 
-    /// The first of those that wait, if it is still worth it.
+    /// The next frame to retransmit that is not too old.
     pub(super) fn pop_again(&mut self, now: Instant, counters: &mut Counters) -> Option<Slot<T>> {
         loop {
             let slot = self.again.pop_front()?;
-            self.octets.sub(u64::from(slot.octets));
+            self.bytes.sub(u64::from(slot.bytes));
             if now < slot.dead_at {
                 return Some(slot);
             }
@@ -165,11 +165,11 @@ impl<T> Ring<T> {
         }
     }
 
-    /// The neighbour asks for nothing below this number any more.
+    /// Removes frames below this number, which the neighbour has received.
     pub(super) fn settle(&mut self, number: u64, counters: &mut Counters) {
         let most = (number.min(self.next()).saturating_sub(self.base)) as usize;
         for slot in self.slots.drain(..most).flatten() {
-            self.octets.sub(u64::from(slot.octets));
+            self.bytes.sub(u64::from(slot.bytes));
             self.full -= 1;
             counters.settled += 1;
         }
@@ -177,20 +177,20 @@ impl<T> Ring<T> {
         self.trim();
     }
 
-    /// Lets go of everything that is too old.
+    /// Removes frames that are too old.
     pub(super) fn sweep(&mut self, now: Instant, counters: &mut Counters) {
         for slot in &mut self.slots {
             if let Some(old) = slot.take_if(|slot| slot.dead_at <= now) {
-                self.octets.sub(u64::from(old.octets));
+                self.bytes.sub(u64::from(old.bytes));
                 self.full -= 1;
                 counters.expired += 1;
             }
         }
-        let octets = &mut self.octets;
+        let bytes = &mut self.bytes;
         self.again.retain(|slot| {
             let keep = now < slot.dead_at;
             if !keep {
-                octets.sub(u64::from(slot.octets));
+                bytes.sub(u64::from(slot.bytes));
                 counters.given_up += 1;
             }
             keep
@@ -198,29 +198,29 @@ impl<T> Ring<T> {
         self.trim();
     }
 
-    /// The neighbour for whom all this was is gone.
+    /// Removes all frames: the neighbour is gone.
     pub(super) fn forget(&mut self, counters: &mut Counters) {
         counters.given_up += self.held();
         self.base = self.next();
         self.slots.clear();
         self.again.clear();
-        self.octets.clear();
+        self.bytes.clear();
         self.full = 0;
     }
 
     fn may_leave_again(&self, now: Instant, origin: u64, slot: &Slot<T>) -> bool {
-        // A receiver remembers so many numbers; whether an older one came, it cannot tell.
+        // A receiver remembers as many numbers. For older ones it cannot detect duplicates.
         let near = self.next() - origin < u64::from(super::MAX_RING) / 2;
         now < slot.dead_at && slot.resends < self.most_resends && self.credit > 0 && near
     }
 
     fn is_too_full(&self) -> bool {
         self.slots.len() + self.again.len() > self.most_slots
-            || self.octets.bytes() > self.most_octets
-            || self.octets.is_over()
+            || self.bytes.bytes() > self.max_bytes
+            || self.bytes.is_over()
     }
 
-    /// Whether the first slot is empty, or what is in it too old.
+    /// Whether the first slot is empty, or its frame too old.
     fn is_first_dead(&self, now: Instant) -> bool {
         let dead = |slot: &Option<Slot<T>>| slot.as_ref().is_none_or(|it| it.dead_at <= now);
         self.slots.front().is_some_and(dead)
@@ -232,10 +232,10 @@ impl<T> Ring<T> {
                 self.base += 1;
                 let Some(slot) = slot else { continue };
                 self.full -= 1;
-                self.octets.sub(u64::from(slot.octets));
+                self.bytes.sub(u64::from(slot.bytes));
                 counters.expired += 1;
             } else if let Some(slot) = self.again.pop_front() {
-                self.octets.sub(u64::from(slot.octets));
+                self.bytes.sub(u64::from(slot.bytes));
                 counters.given_up += 1;
             } else {
                 return;
@@ -252,7 +252,7 @@ impl<T> Ring<T> {
 }
 
 impl<T> Slot<T> {
-    pub(super) fn new(frame: T, octets: u32, now: Instant, patience: Duration) -> Self {
-        Self { frame, octets, resends: 0, origin: None, first: now, dead_at: now + patience }
+    pub(super) fn new(frame: T, bytes: u32, now: Instant, patience: Duration) -> Self {
+        Self { frame, bytes, resends: 0, origin: None, first: now, dead_at: now + patience }
     }
 }

@@ -1,27 +1,28 @@
-//! Who stands at the other end, whether it speaks WLDR, and how far away it is.
+//! Session with the neighbour: its identity, whether it supports WLDR, and the round-trip time of the hop.
 //!
-//! Each end draws a session of 64 bits and says it. Only who says ours back is believed: nobody can take a neighbour's
-//! place who does not hear us. Who [greets](Session::greet) says it at once and assumes that somebody is there until it has
-//! asked in vain for a while; who does not says it on frames that leave anyway. In both cases what leaves is numbered as soon as
-//! there is reason to believe in a neighbour that reads numbers: nothing but a few octets is lost if there is none.
+//! Each end draws a session of 64 bits and announces it. Only a neighbour that repeats the local session is verified,
+//! so no node that does not receive these frames can replace it. An end that [greets](Session::greet) announces its
+//! session at once and assumes a neighbour until its queries stay unanswered. Other ends add the announcement to
+//! frames sent anyway. In both cases frames are numbered as soon as a neighbour may read the numbers; without one,
+//! this costs a few bytes.
 use crate::link::recovery::State;
 use crate::random::Rng;
 use crate::time::{Duration, Instant};
 
-/// Assumed round trip of a hop before one was measured.
+/// Round-trip time of a hop before the first measurement.
 const FIRST_RTT: Duration = Duration::from_millis(50);
-/// Shortest and longest round trip that timers assume.
+/// Limits of the round-trip time for timers.
 const RTT_BOUNDS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_secs(1));
 /// Longest time between two offers.
 const MAX_OFFER_INTERVAL: Duration = Duration::from_secs(60);
-/// How often a neighbour that was there is asked in a row without an answer.
+/// Most unanswered probes in a row of a neighbour that was verified.
 pub(super) const MAX_PROBES: u32 = 5;
-/// A neighbour is asked so often even if the link is never idle.
+/// Interval of queries on a link that is never idle.
 const ASK_INTERVAL: Duration = Duration::from_secs(1);
-/// A neighbour that does not answer is taken for gone after so many questions and so long a time.
+/// Unanswered queries and idle time after which a neighbour is lost.
 const MAX_UNANSWERED: u32 = 8;
 const SILENCE: Duration = Duration::from_secs(10);
-/// Answers that may leave in a row, and how long it takes until one more may.
+/// Burst of answers, and the interval of further ones.
 const ANSWERS: u32 = 32;
 const ANSWER_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -30,7 +31,7 @@ pub(in crate::link) fn draw_session(rng: &mut Rng) -> u64 {
     rng.next_u64().max(1)
 }
 
-/// Limits answers to ends that have not proved that they receive them.
+/// Token bucket for answers to ends that have not proved that they receive them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::link) struct AnswerBudget {
     left: u32,
@@ -44,7 +45,7 @@ impl Default for AnswerBudget {
 }
 
 impl AnswerBudget {
-    /// What was earned since the last time comes on top.
+    /// Adds the tokens earned since the last call.
     fn earn(&mut self, now: Instant) {
         let earned = now.since(self.earned_at).as_nanos() / ANSWER_INTERVAL.as_nanos();
         if earned > 0 {
@@ -54,7 +55,7 @@ impl AnswerBudget {
         }
     }
 
-    /// Takes one answer out, if one is left.
+    /// Takes one token, if there is any.
     pub(in crate::link) fn take(&mut self, now: Instant) -> bool {
         self.earn(now);
         let left = self.left > 0;
@@ -63,61 +64,61 @@ impl AnswerBudget {
     }
 }
 
-/// Somebody who is to be told where we stand.
+/// An end to which the local state is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owed {
     /// Its session.
     pub(super) whom: u64,
-    /// It asked.
+    /// The state answers a query.
     pub(super) answers: bool,
 }
 
-/// What a state from the other end changes.
+/// Effect of a state received from the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// It comes from an end that does not know us; nothing.
+pub(super) enum StateEffect {
+    /// None: the sender does not know the local session.
     Stranger,
-    /// The neighbour says where it stands.
+    /// The state is that of the neighbour.
     Neighbour,
-    /// There is a neighbour that was not known before.
+    /// A new neighbour was verified.
     New {
-        /// There was another one before.
+        /// Another neighbour is replaced.
         replaces: bool,
-        /// It is the one that was taken for gone last.
+        /// The neighbour is the one that was lost last.
         returns: bool,
     },
 }
 
-/// What is known of the other end.
+/// State of the neighbour.
 #[derive(Debug)]
 pub(super) struct Session {
     mine: u64,
     peer: Option<u64>,
-    /// The last one that was taken for gone.
+    /// Session of the neighbour that was lost last.
     gone: Option<u64>,
-    /// Nobody is known, and what leaves is numbered all the same.
+    /// No neighbour is verified, but frames are numbered.
     assumes: bool,
-    /// Somebody there has said what only an end with WLDR says.
-    is_spoken: bool,
-    /// The neighbour may have become another one, or be gone.
+    /// The neighbour has sent fields of WLDR.
+    reads_control_frames: bool,
+    /// The neighbour may have changed, or may be gone.
     unsure: bool,
-    /// Questions since the last answer.
+    /// Queries since the last answer.
     unanswered: u32,
-    /// When it was asked last.
+    /// Time of the last query.
     asked_last: Instant,
-    heard: Instant,
-    /// When a frame may carry the next offer.
+    last_received: Instant,
+    /// Time at which a frame may carry the next offer.
     offer_at: Instant,
     owed: Option<Owed>,
     budget: AnswerBudget,
-    /// When the only open question was asked; `None` if there is none, or several.
+    /// Time of the only open query; `None` if there is none, or several.
     asked: Option<Instant>,
     rtt: Option<Duration>,
-    /// Follows from `rtt` and `unanswered`; wanted for each frame.
+    /// Derived from `rtt` and `unanswered`; needed for each frame.
     patience: Duration,
 }
 
-/// Twice a round trip, and twice that with every question that found no answer.
+/// Twice the round-trip time, doubled for each unanswered query.
 fn patience(rtt: Option<Duration>, unanswered: u32) -> Duration {
     let (least, most) = RTT_BOUNDS;
     let rtt = rtt.unwrap_or(FIRST_RTT).clamp(least, most);
@@ -131,11 +132,11 @@ impl Session {
             peer: None,
             gone: None,
             assumes: false,
-            is_spoken: false,
+            reads_control_frames: false,
             unsure: false,
             unanswered: 0,
             asked_last: Instant::ZERO,
-            heard: Instant::ZERO,
+            last_received: Instant::ZERO,
             offer_at: Instant::ZERO,
             owed: None,
             budget: AnswerBudget::default(),
@@ -153,47 +154,47 @@ impl Session {
         self.peer
     }
 
-    /// Whether what leaves is numbered: there is a neighbour, or there may be one.
+    /// Whether frames are numbered: there is a neighbour, or there may be one.
     pub(super) fn numbers(&self) -> bool {
         self.peer.is_some() || self.assumes
     }
 
-    /// Whether the other end is known to read frames without packets.
-    pub(super) fn is_spoken(&self) -> bool {
-        self.is_spoken
+    /// Whether the neighbour is known to read frames without packets.
+    pub(super) fn reads_control_frames(&self) -> bool {
+        self.reads_control_frames
     }
 
-    /// Takes for granted that somebody is there, until it does not answer.
+    /// Assumes a neighbour until its queries stay unanswered.
     pub(super) fn greet(&mut self) {
         self.assumes |= self.peer.is_none();
     }
 
-    /// Nobody has answered: what leaves is numbered no more. Whether that changes anything.
-    pub(super) fn despair(&mut self) -> bool {
+    /// Stops numbering frames: no neighbour has answered. Returns whether that changes anything.
+    pub(super) fn declare_peer_lost(&mut self) -> bool {
         self.peer.is_none() && std::mem::take(&mut self.assumes)
     }
 
-    /// The octet on our labels.
+    /// Session byte of local labels.
     pub(super) fn epoch(&self) -> u8 {
         self.mine as u8
     }
 
-    /// Whether a label with this octet is the neighbour's.
+    /// Whether a label with this byte is the neighbour's.
     pub(super) fn is_peers(&self, epoch: u8) -> bool {
         self.peer.is_some_and(|peer| peer as u8 == epoch)
     }
 
-    /// Whether a question is open.
+    /// Whether a query is open.
     pub(super) fn is_asking(&self) -> bool {
         self.unanswered > 0
     }
 
-    /// Whether the other end was asked as often as is permitted.
+    /// Whether the number of unanswered queries has reached its limit.
     pub(super) fn is_silent(&self) -> bool {
         self.unanswered >= MAX_PROBES
     }
 
-    /// Twice the round trip of the hop, and twice that with every question that found no answer.
+    /// Twice the round-trip time of the hop, doubled for each unanswered query.
     pub(super) fn patience(&self) -> Duration {
         self.patience
     }
@@ -203,20 +204,20 @@ impl Session {
         self.patience = patience(self.rtt, questions);
     }
 
-    /// When the neighbour is asked whether everything came that left until `last_sent`: when the link has been idle for
-    /// twice its round trip, and once a second on a link that never is.
+    /// Time of the next query for the frames sent until `last_sent`: when the link has been idle for twice its
+    /// round-trip time, and once a second on a link that is never idle.
     pub(super) fn ask_at(&self, last_sent: Instant) -> Instant {
-        let busy = self.asked_last.max(self.heard) + ASK_INTERVAL.max(self.patience());
+        let busy = self.asked_last.max(self.last_received) + ASK_INTERVAL.max(self.patience());
         (last_sent + self.patience()).min(busy)
     }
 
-    /// The time after which word of a gap is repeated first.
+    /// Time before the first repetition of a report.
     pub(super) fn repeat(&self) -> Duration {
         let (least, most) = RTT_BOUNDS;
         self.rtt.unwrap_or(FIRST_RTT).clamp(least, most).saturating_mul(2)
     }
 
-    /// Whether the frame that leaves is to carry an offer.
+    /// Whether the next frame is to carry an offer.
     pub(super) fn offers(&mut self, now: Instant) -> bool {
         if !self.may_offer() || now < self.offer_at {
             return false;
@@ -225,7 +226,7 @@ impl Session {
         true
     }
 
-    /// The next offer waits for a while, ever longer.
+    /// Postpones the next offer, with exponential backoff.
     fn wait_to_offer(&mut self, now: Instant) {
         let interval = FIRST_RTT.saturating_mul(2 << self.unanswered.min(10));
         self.offer_at = now + interval.min(MAX_OFFER_INTERVAL);
@@ -236,7 +237,7 @@ impl Session {
         self.peer.is_none() || self.unsure
     }
 
-    /// A question leaves.
+    /// Records a query.
     pub(super) fn ask(&mut self, now: Instant) {
         self.wait_to_offer(now);
         self.asked = (self.unanswered == 0).then_some(now);
@@ -245,74 +246,74 @@ impl Session {
         self.unsure |= self.is_silent();
     }
 
-    /// Whether the neighbour was asked in vain so often and long that it is gone; it is forgotten then.
+    /// Whether the neighbour is lost after enough unanswered queries; if so, it is forgotten.
     pub(super) fn gives_up(&mut self, now: Instant) -> bool {
         let gone = self.unsure
             && self.peer.is_some()
             && self.unanswered >= MAX_UNANSWERED
-            && now.since(self.heard) >= SILENCE;
+            && now.since(self.last_received) >= SILENCE;
         if gone {
-            (self.gone, self.is_spoken) = (self.peer.take(), false);
+            (self.gone, self.reads_control_frames) = (self.peer.take(), false);
         }
         gone
     }
 
-    /// The link was down: the neighbour may be another one.
-    pub(super) fn doubt(&mut self, now: Instant) {
+    /// The link was down: the neighbour may have changed.
+    pub(super) fn mark_unverified(&mut self, now: Instant) {
         self.unsure = true;
         self.set_unanswered(0);
         self.asked = None;
         self.offer_at = now;
     }
 
-    /// Who is to be told where we stand, once.
+    /// The end to which the local state is to be sent, once.
     pub(super) fn take_owed(&mut self) -> Option<Owed> {
         self.owed.take()
     }
 
-    /// Whether somebody is to be told where we stand.
+    /// Whether the local state is to be sent.
     pub(super) fn owes(&self) -> bool {
         self.owed.is_some()
     }
 
-    /// An end says where it stands.
-    pub(super) fn hear(&mut self, now: Instant, state: &State) -> Heard {
+    /// Handles a received state.
+    pub(super) fn on_state(&mut self, now: Instant, state: &State) -> StateEffect {
         let knows_us = state.neighbour == self.mine;
-        self.note_speech();
+        self.on_wldr_fields();
         let owed = Owed { whom: state.session, answers: true };
         if state.wants_answer && knows_us && self.peer == Some(state.session) {
-            // The neighbour may ask as often as it likes; only strangers have to wait.
+            // The budget limits answers to unverified ends only.
             self.owed = Some(owed);
         } else if state.wants_answer || !knows_us {
             self.owe(now, owed);
         }
         if !knows_us || state.session == self.mine {
-            return Heard::Stranger;
+            return StateEffect::Stranger;
         }
         self.confirm(now, state.answers);
         if self.peer == Some(state.session) {
-            return Heard::Neighbour;
+            return StateEffect::Neighbour;
         }
         let replaces = self.peer.replace(state.session).is_some();
         let returns = self.gone.take() == Some(state.session);
         self.assumes = false;
-        Heard::New { replaces, returns }
+        StateEffect::New { replaces, returns }
     }
 
-    /// Somebody sends what only a neighbour sends, and the numbers are not those of ours: is it there?
-    pub(super) fn wonder(&mut self, now: Instant) {
-        self.note_speech();
+    /// Probes for a neighbour: an unverified end has sent fields of WLDR.
+    pub(super) fn probe(&mut self, now: Instant) {
+        self.on_wldr_fields();
         let whom = self.peer.unwrap_or(0);
         self.owe(now, Owed { whom, answers: false });
     }
 
-    /// Whether or not it is who it says: it reads numbers.
-    fn note_speech(&mut self) {
-        self.is_spoken = true;
+    /// Records that the other end reads numbers, verified or not.
+    fn on_wldr_fields(&mut self) {
+        self.reads_control_frames = true;
         self.assumes |= self.peer.is_none();
     }
 
-    /// Somebody is to be told where we stand, unless that was asked for too often.
+    /// Queues the local state, within the budget.
     fn owe(&mut self, now: Instant, owed: Owed) {
         self.budget.earn(now);
         if self.owed.is_none() && self.budget.take(now) {
@@ -320,14 +321,14 @@ impl Session {
         }
     }
 
-    /// The neighbour knows us, and so is there.
+    /// Records that the neighbour has repeated the local session.
     pub(super) fn confirm(&mut self, now: Instant, answers: bool) {
         if answers && let Some(asked) = self.asked.take() {
             let sample = now.since(asked);
             let smooth = |rtt: Duration| (rtt.saturating_mul(7) + sample) / 8;
             self.rtt = Some(self.rtt.map_or(sample, smooth));
         }
-        (self.unsure, self.heard) = (false, now);
+        (self.unsure, self.last_received) = (false, now);
         self.set_unanswered(0);
     }
 }

@@ -1,36 +1,36 @@
-//! The parameters of WLDR, from text and back.
+//! Parameters of WLDR, and their text.
 use crate::link::recovery::FrameKind;
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Duration;
 use std::fmt;
 
-/// Most slots of a ring, and how far back a receiver remembers what came.
+/// Most slots of a ring, and most numbers that a receiver remembers.
 pub(super) const MAX_RING: u32 = 65_536;
 
 /// The parameters of [`Wldr`](super::Wldr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WldrSettings {
-    /// Most frames that are held, 1 to 65,536.
+    /// Most held frames, 1 to 65,536.
     pub ring: u32,
-    /// Most octets of frames that are held.
-    pub octets: u64,
-    /// α in millionths: a frame is sent again only within α of its lifetime.
+    /// Most bytes of held frames.
+    pub bytes: u64,
+    /// α in millionths: a frame is retransmitted only within α of its lifetime.
     pub alpha_ppm: u32,
-    /// The lifetime of a frame whose lifetime nobody said.
+    /// Lifetime of frames without one.
     pub lifetime: Duration,
-    /// How long a gap may last before the other end is told, as long as no frame was late.
+    /// Time for which a gap is held before the report, if no frame was late.
     pub hold: Duration,
-    /// How long a gap may last at most before the other end is told, where frames were late.
+    /// Longest such time, if frames were late.
     pub max_hold: Duration,
-    /// How often one frame is sent again at most; `None` for as often as its lifetime permits.
+    /// Most retransmissions of a frame; `None`: as often as its lifetime permits.
     pub resends: Option<u32>,
-    /// Which frames are numbered.
+    /// Frames that are numbered.
     pub kinds: Kinds,
-    /// What is done about a frame that was lost.
+    /// Reaction to a lost frame.
     pub mode: Mode,
 }
 
-/// Which frames are numbered, and so recovered.
+/// Frames that are numbered, and so recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinds {
     /// All of them.
@@ -42,13 +42,13 @@ pub enum Kinds {
     Data,
 }
 
-/// What is done about a frame that was lost.
+/// Reaction to a lost frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// It is sent again.
+    /// The frame is retransmitted.
     #[default]
     Resend,
-    /// It is handed back, so that the consumer can be told.
+    /// The frame is returned to the caller, which notifies the consumer.
     Eln,
 }
 
@@ -56,7 +56,7 @@ impl Default for WldrSettings {
     fn default() -> Self {
         Self {
             ring: 8192,
-            octets: 16 << 20,
+            bytes: 16 << 20,
             alpha_ppm: 800_000,
             lifetime: Duration::from_secs(1),
             hold: Duration::ZERO,
@@ -68,7 +68,7 @@ impl Default for WldrSettings {
     }
 }
 
-/// Millionths in a whole.
+/// Parts per million.
 const PPM: u64 = 1_000_000;
 
 const KINDS: [(&str, Kinds); 3] =
@@ -82,7 +82,7 @@ impl WldrSettings {
         let alpha = f64::from(default.alpha_ppm) / 1e6;
         let settings = Self {
             ring: spec.take("ring", default.ring, "a whole number from 1 to 65536", slots)?,
-            octets: spec.take("octets", default.octets, "a number of octets", positive)?,
+            bytes: spec.take("bytes", default.bytes, "a number of bytes", positive)?,
             alpha_ppm: {
                 let alpha = spec.number("alpha", alpha, 0.0..=1.0, "a number from 0 to 1")?;
                 libm::round(alpha * 1e6) as u32
@@ -101,10 +101,10 @@ impl WldrSettings {
         Ok(settings)
     }
 
-    /// How long a frame of that lifetime may be sent again.
+    /// Time within which a frame of that lifetime may be retransmitted.
     pub(super) fn patience(&self, lifetime: Option<Duration>) -> Duration {
         let nanos = u64::try_from(lifetime.unwrap_or(self.lifetime).as_nanos()).unwrap_or(u64::MAX);
-        // In two parts: a frame leaves for each, and 128 bits are divided slowly.
+        // In two parts: this runs for each frame, and a division of 128 bits is slow.
         let (whole, rest) = (nanos / PPM, nanos % PPM);
         let ppm = u64::from(self.alpha_ppm);
         Duration::from_nanos(whole * ppm + rest * ppm / PPM)
@@ -125,11 +125,11 @@ fn positive(text: &str) -> Option<u64> {
 }
 
 impl WldrSettings {
-    /// Prints the settings as those of the recovery called `name`.
+    /// Prints the settings as those of the recovery `name`.
     pub(in crate::link) fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
         let writer = SpecWriter::new(f, name)
             .value("ring", self.ring)
-            .value("octets", self.octets)
+            .value("bytes", self.bytes)
             .value("alpha", f64::from(self.alpha_ppm) / 1e6)
             .duration("lifetime", self.lifetime)
             .duration("hold", self.hold)
@@ -156,8 +156,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back(
-            (ring, octets, alpha_ppm) in (1..=MAX_RING, 1..u64::MAX, 0..=1_000_000_u32),
+        fn printed_settings_parse_to_themselves(
+            (ring, bytes, alpha_ppm) in (1..=MAX_RING, 1..u64::MAX, 0..=1_000_000_u32),
             lifetime in (1..u64::MAX).prop_map(Duration::from_nanos),
             hold in any::<u64>().prop_map(Duration::from_nanos),
             max_hold in any::<u64>().prop_map(Duration::from_nanos),
@@ -166,7 +166,7 @@ mod tests {
             mode in prop::sample::select(MODES.map(|it| it.1).to_vec()),
         ) {
             let settings =
-                WldrSettings { ring, octets, alpha_ppm, lifetime, hold, max_hold, resends, kinds, mode };
+                WldrSettings { ring, bytes, alpha_ppm, lifetime, hold, max_hold, resends, kinds, mode };
             prop_assert_eq!(settings.to_string().parse(), Ok(Recovery::Wldr(settings)));
             let auto = Recovery::Auto(settings);
             prop_assert_eq!(auto.to_string().parse(), Ok(auto));

@@ -1,4 +1,4 @@
-//! What is remembered of a flow, and for how long.
+//! State of a flow, and its lifetime.
 use crate::queue::shelf::Line;
 use crate::queue::{Demand, FlowKey};
 use crate::time::{Duration, Instant};
@@ -6,11 +6,11 @@ use hashbrown::HashTable;
 
 const NONE: u32 = u32::MAX;
 
-/// How fast packets come: the mean gap between them.
+/// Rate of packets: the mean gap between them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     last: Instant,
-    /// Not a number before there were two.
+    /// NaN before the second packet.
     gap_nanos: f64,
 }
 
@@ -19,7 +19,7 @@ impl Meter {
         Self { last: now, gap_nanos: f64::NAN }
     }
 
-    /// One more packet came; the first is what the meter began with.
+    /// Records one more packet; the meter begins with the first.
     pub(super) fn on_packet(&mut self, now: Instant, gain: f64) {
         let gap_nanos = now.since(self.last).as_nanos() as f64;
         self.last = now;
@@ -30,35 +30,35 @@ impl Meter {
         }
     }
 
-    /// Bits per second if each packet takes `octets`; 0 before there were two packets.
-    pub(super) fn bits(&self, octets: f64) -> u64 {
+    /// Bits per second if each packet has this many `bytes`; 0 before the second packet.
+    pub(super) fn bits(&self, bytes: f64) -> u64 {
         if self.gap_nanos.is_nan() {
             return 0;
         }
-        (octets * 8e9 / self.gap_nanos.max(1.0)) as u64
+        (bytes * 8e9 / self.gap_nanos.max(1.0)) as u64
     }
 }
 
-/// What was released last, which says when the next may be.
+/// The last release, which determines the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     at: Instant,
-    octets: u32,
+    bytes: u32,
 }
 
 impl Pace {
-    pub(super) fn released(at: Instant, octets: u32) -> Self {
-        Self { at, octets }
+    pub(super) fn released(at: Instant, bytes: u32) -> Self {
+        Self { at, bytes }
     }
 
-    /// What the last was charged with.
-    pub(super) fn octets(&self) -> u32 {
-        self.octets
+    /// Charge of the last release.
+    pub(super) fn bytes(&self) -> u32 {
+        self.bytes
     }
 
-    /// When the next may be, at so many bits per second.
+    /// Time of the next release, at this rate.
     pub(super) fn next(&self, bits: u64) -> Instant {
-        self.at + crate::queue::time_of(self.octets, bits)
+        self.at + crate::queue::time_of(self.bytes, bits)
     }
 }
 
@@ -67,23 +67,23 @@ impl Pace {
 pub(super) struct Flow {
     key: u64,
     group_id: u32,
-    /// Place of its group.
+    /// Index of its group.
     pub(super) group: u32,
     pub(super) meter: Meter,
     pub(super) pace: Pace,
     pub(super) line: Line,
-    /// Octets of its Data, as last seen.
-    pub(super) answer_octets: u32,
-    /// As its group counts it.
+    /// Bytes of its Data, as last seen.
+    pub(super) answer_bytes: u32,
+    /// Demand, as counted by its group.
     pub(super) demand: Demand,
-    /// It was asked to wait, and something of it waits still.
+    /// Whether the flow is paced and has queued packets.
     pub(super) held: bool,
     seen: Instant,
     older: u32,
     newer: u32,
 }
 
-/// All flows, in the order in which they were last seen.
+/// All flows, least recently seen first.
 #[derive(Debug)]
 pub(super) struct FlowTable {
     flows: Vec<Flow>,
@@ -131,8 +131,8 @@ impl FlowTable {
         &mut self.flows[place as usize]
     }
 
-    /// A flow that was not there; it is seen now.
-    pub(super) fn insert(&mut self, now: Instant, key: FlowKey, group: u32, octets: u32) -> u32 {
+    /// Inserts a new flow, seen now.
+    pub(super) fn insert(&mut self, now: Instant, key: FlowKey, group: u32, bytes: u32) -> u32 {
         let flow = Flow {
             key: key.flow,
             group_id: key.group,
@@ -140,7 +140,7 @@ impl FlowTable {
             meter: Meter::new(now),
             pace: Pace::default(),
             line: Line::default(),
-            answer_octets: octets,
+            answer_bytes: bytes,
             demand: Demand::NOTHING,
             held: false,
             seen: now,
@@ -164,7 +164,7 @@ impl FlowTable {
         place
     }
 
-    /// The flow is seen again.
+    /// Marks a flow as seen now.
     pub(super) fn touch(&mut self, now: Instant, place: u32) {
         self.flows[place as usize].seen = now;
         if place != self.newest {
@@ -173,12 +173,12 @@ impl FlowTable {
         }
     }
 
-    /// The flow that was not seen for longest.
+    /// The least recently seen flow.
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The flow that was not seen for longest, if that is at least `idle`.
+    /// The least recently seen flow, if it has been idle for at least `idle`.
     pub(super) fn idle(&self, now: Instant, idle: Duration) -> Option<u32> {
         self.oldest().filter(|place| self.get(*place).seen + idle <= now)
     }
@@ -220,16 +220,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_takes_at_most_128_octets() {
-        // With its place in the table, and in the heap of those that wait.
+    fn flow_takes_at_most_128_bytes() {
+        // With its entry in the table, and in the heap of queued flows.
         let place = size_of::<u32>() + 1 + (size_of::<u32>() + 1) / 7;
         let waiting = size_of::<super::super::group::Wake>();
-        let octets = size_of::<Flow>() + place + waiting;
-        assert!(octets <= 128, "{octets}");
+        let bytes = size_of::<Flow>() + place + waiting;
+        assert!(bytes <= 128, "{bytes}");
     }
 
     #[test]
-    fn flows_are_found_and_forgotten_in_the_order_of_being_seen() {
+    fn flows_are_forgotten_least_recently_seen_first() {
         let mut table = FlowTable::new();
         let key = |flow| FlowKey { group: 1, flow };
         let at = Instant::from_millis;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_averaged_and_the_first_packet_says_nothing() {
+    fn gaps_are_averaged_from_the_second_packet() {
         let mut meter = Meter::new(Instant::ZERO);
         assert_eq!(meter.bits(1000.0), 0);
         meter.on_packet(Instant::from_millis(8), 0.5);

@@ -1,16 +1,16 @@
-//! The flows of one neighbour, and those of them that wait.
+//! The flows of one neighbour, and those with queued packets.
 use super::flow::{Meter, Pace};
 use crate::queue::{Demand, Demands};
 use crate::time::Instant;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-/// Most neighbours that are told apart; further ones share one group.
+/// Most neighbours distinguished; further ones share one group.
 const MOST_GROUPS: usize = 256;
-/// The group that they share.
+/// The shared group.
 const OTHERS: u32 = u32::MAX;
 
-/// When a flow is to be looked at; what stood in line first is first at the same time.
+/// Time at which a flow is due; ties are resolved by the order of arming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wake {
     pub(super) due: Instant,
@@ -23,23 +23,23 @@ pub(super) struct Wake {
 pub(super) struct Group {
     id: u32,
     pub(super) flows: u32,
-    /// Of its flows.
+    /// Demands of its flows.
     pub(super) demands: Demands,
-    /// As all groups together count it.
+    /// Demand, as counted by all groups.
     pub(super) demand: Demand,
     pub(super) meter: Meter,
-    /// Mean of what its packets are charged with.
-    pub(super) mean_octets: f64,
+    /// Mean charge of its packets.
+    pub(super) mean_bytes: f64,
     pub(super) pace: Pace,
-    /// Packets in the lines of its flows.
+    /// Queued packets of its flows.
     pub(super) packets: u64,
-    /// It was asked to wait as a whole, and something of it waits still.
+    /// Whether the group is paced as a whole and has queued packets.
     pub(super) held: bool,
     wakes: Wakes,
 }
 
-/// Flows that are to be looked at, each at most once. Where shares are equal, nearly every one is due no earlier than
-/// those that were told before: these stand in a queue, in constant time; the others are in a heap, in O(log n).
+/// Flows by due time, each at most once. Where shares are equal, nearly every one is due no earlier than those
+/// before. These are in a queue, with constant time; the others are in a heap, with O(log n).
 #[derive(Debug, Default)]
 struct Wakes {
     /// Ascending.
@@ -56,7 +56,7 @@ impl Wakes {
         }
     }
 
-    /// The first, and whether it stands in the queue.
+    /// The first one, and whether it is in the queue.
     fn first(&self) -> Option<(Wake, bool)> {
         let (queued, heaped) = (self.queue.front().copied(), self.heap.peek().map(|it| it.0));
         match (queued, heaped) {
@@ -82,7 +82,7 @@ impl Group {
             demands: Demands::default(),
             demand: Demand::NOTHING,
             meter: Meter::new(now),
-            mean_octets: 0.0,
+            mean_bytes: 0.0,
             pace: Pace::default(),
             packets: 0,
             held: false,
@@ -90,17 +90,17 @@ impl Group {
         }
     }
 
-    /// A flow is to be looked at; it is not among those that are.
+    /// Adds a flow that is not in the set.
     pub(super) fn wake(&mut self, wake: Wake) {
         self.wakes.push(wake);
     }
 
-    /// When the first flow is to be looked at.
+    /// Due time of the first flow.
     pub(super) fn first_due(&self) -> Option<Instant> {
         self.wakes.first().map(|(first, _)| first.due)
     }
 
-    /// Takes the flow that is to be looked at first.
+    /// Removes the first flow.
     pub(super) fn pop(&mut self) -> Option<Wake> {
         self.wakes.pop()
     }
@@ -123,13 +123,13 @@ impl Groups {
         &mut self.groups[place as usize]
     }
 
-    /// How many flows a neighbour has.
+    /// Number of flows of a neighbour.
     pub(super) fn flows_of(&self, id: u32) -> u32 {
         let place = self.by_id.get(&id).or_else(|| self.by_id.get(&OTHERS));
         place.map_or(0, |place| self.get(*place).flows)
     }
 
-    /// The group of a neighbour; says if it was not there.
+    /// The group of a neighbour, and whether it is new.
     pub(super) fn obtain(&mut self, now: Instant, id: u32) -> (u32, bool) {
         if let Some(place) = self.by_id.get(&id) {
             return (*place, false);
@@ -152,14 +152,14 @@ impl Groups {
         (place, true)
     }
 
-    /// A group without flows goes.
+    /// Removes a group without flows.
     pub(super) fn remove(&mut self, place: u32) {
         let id = self.get(place).id;
         self.by_id.remove(&id);
         self.vacant.push(place);
     }
 
-    /// How many there are.
+    /// Number of groups.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_are_looked_at_in_the_order_of_their_times_however_they_came() {
+    fn flows_are_due_in_order_of_time() {
         let mut wakes = Wakes::default();
         let mut expected = Vec::new();
         for (sequence, millis) in (0..).zip([5, 7, 6, 6, 9, 1, 7, 9, 8]) {

@@ -1,43 +1,43 @@
-//! One direction of a face: the flows that share it, and what waits for its turn.
+//! One direction of a face: its flows and their queued packets.
 use super::MaxMinSettings;
 use super::flow::{FlowTable, Pace};
 use super::group::{Groups, Wake};
 use crate::queue::bound::Waiting;
 use crate::queue::shelf::{Line, Shelf};
-use crate::queue::{CATCH_UP, Demand, Demands, FlowKey, Load, Refusal, Refused, Share, time_of};
+use crate::queue::{CATCH_UP, Demand, Demands, FlowKey, Load, Rejected, Rejection, Share, time_of};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
 
-/// Flows that are forgotten at most with each packet.
+/// Most flows forgotten with each packet.
 const FORGOTTEN_AT_ONCE: usize = 4;
-/// What waits is looked at again after this time at the latest: shares may have grown.
+/// Longest time between two reviews of queued flows, whose shares may have grown.
 const REVIEW: Duration = Duration::from_secs(1);
 
 /// A packet that may leave at once.
 #[derive(Debug)]
 pub(super) struct Passing<T> {
     pub(super) item: T,
-    /// Octets that it is charged with.
+    /// Its charge in bytes.
     charge: u32,
 }
 
-/// What shares one direction of a face.
+/// Flows that share one direction of a face.
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     settings: MaxMinSettings,
-    /// What there is to be shared, if that is known.
+    /// Available rate, if known.
     available_bits: Option<u64>,
-    overhead_octets: u32,
-    /// When the link will have carried what was released.
+    overhead_bytes: u32,
+    /// Time at which the link has sent all released packets.
     free_at: Instant,
     flows: FlowTable,
     groups: Groups,
-    /// Of the groups.
+    /// Demands of the groups.
     demands: Demands,
     shelf: Shelf<T>,
-    /// What may leave.
+    /// Packets that may leave.
     passing: Line,
-    /// Groups that wait, by their places.
+    /// Groups with queued packets, by their index.
     wakes: Timers,
     sequence: u64,
 }
@@ -47,7 +47,7 @@ impl<T: Load> Pool<T> {
         Self {
             settings,
             available_bits: None,
-            overhead_octets: 0,
+            overhead_bytes: 0,
             free_at: Instant::ZERO,
             flows: FlowTable::new(),
             groups: Groups::default(),
@@ -59,16 +59,16 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    pub(super) fn set_available(&mut self, bits: Option<u64>, overhead_octets: u32) {
-        (self.available_bits, self.overhead_octets) = (bits, overhead_octets);
+    pub(super) fn set_available(&mut self, bits: Option<u64>, overhead_bytes: u32) {
+        (self.available_bits, self.overhead_bytes) = (bits, overhead_bytes);
     }
 
     pub(super) fn packets(&self) -> u64 {
         self.shelf.len()
     }
 
-    pub(super) fn octets(&self) -> u64 {
-        self.shelf.octets()
+    pub(super) fn bytes(&self) -> u64 {
+        self.shelf.bytes()
     }
 
     #[cfg(test)]
@@ -76,9 +76,9 @@ impl<T: Load> Pool<T> {
         self.flows.len()
     }
 
-    pub(super) fn answered(&mut self, key: FlowKey, octets: u32) {
+    pub(super) fn answered(&mut self, key: FlowKey, bytes: u32) {
         if let Some(flow) = self.flows.find(key) {
-            self.flows.get_mut(flow).answer_octets = octets;
+            self.flows.get_mut(flow).answer_bytes = bytes;
         }
     }
 
@@ -86,26 +86,26 @@ impl<T: Load> Pool<T> {
         if self.passing.is_empty() { self.wakes.deadline() } else { Some(Instant::ZERO) }
     }
 
-    /// A packet is to leave; `octets` are its own if they are what it is charged with. It comes back if its flow may send
-    /// at once, and waits otherwise.
+    /// Admits a packet; `bytes` is its size if that is its charge. It is returned if its flow may send at once, and
+    /// queued otherwise.
     pub(super) fn admit(
         &mut self,
         now: Instant,
         key: FlowKey,
-        octets: Option<u32>,
+        bytes: Option<u32>,
         item: T,
-    ) -> Result<Option<Passing<T>>, Refused<T>> {
+    ) -> Result<Option<Passing<T>>, Rejected<T>> {
         self.forget_idle(now);
         let Some(flow) = self.seen(now, key) else {
-            return Err(Refused { item, why: Refusal::TooManyFlows });
+            return Err(Rejected { item, why: Rejection::TooManyFlows });
         };
-        let octets = octets.unwrap_or(self.flows.get(flow).answer_octets);
-        let charge = octets.saturating_add(self.overhead_octets);
+        let bytes = bytes.unwrap_or(self.flows.get(flow).answer_bytes);
+        let charge = bytes.saturating_add(self.overhead_bytes);
         self.measure(now, flow, charge);
         let passes = self.passes(now, flow);
         let (bounds, share) = (self.settings.bounds, self.settings.share);
-        if let Err(why) = bounds.admit(share, self.waiting(flow, passes), item.octets()) {
-            return Err(Refused { item, why });
+        if let Err(why) = bounds.admit(share, self.waiting(flow, passes), item.bytes()) {
+            return Err(Rejected { item, why });
         }
         if passes {
             let pace = Pace::released(now, charge);
@@ -118,27 +118,27 @@ impl<T: Load> Pool<T> {
         Ok(None)
     }
 
-    /// What may leave, but is not taken yet.
+    /// Stores a packet that may leave.
     pub(super) fn put_aside(&mut self, passing: Passing<T>) {
         self.shelf.push(&mut self.passing, passing.item, passing.charge);
     }
 
-    /// Nothing else that may leave has been put aside.
+    /// Whether no packet that may leave is stored.
     pub(super) fn has_none_aside(&self) -> bool {
         self.passing.is_empty()
     }
 
     fn waiting(&self, flow: u32, passes: bool) -> Waiting {
-        let (packets, octets) = (self.shelf.len(), self.shelf.octets());
+        let (packets, bytes) = (self.shelf.len(), self.shelf.bytes());
         let flow = self.flows.get(flow);
         if passes {
-            return Waiting { packets, octets, group_packets: 0, flow_packets: 0 };
+            return Waiting { packets, bytes, group_packets: 0, flow_packets: 0 };
         }
         let group_packets = self.groups.get(flow.group).packets;
-        Waiting { packets, octets, group_packets, flow_packets: flow.line.len() }
+        Waiting { packets, bytes, group_packets, flow_packets: flow.line.len() }
     }
 
-    /// Takes what may leave.
+    /// Removes a packet that may leave.
     pub(super) fn dequeue(&mut self, now: Instant) -> Option<T> {
         if self.shelf.len() == 0 {
             return None;
@@ -154,7 +154,7 @@ impl<T: Load> Pool<T> {
         None
     }
 
-    /// Takes anything.
+    /// Removes any packet.
     pub(super) fn evict(&mut self) -> Option<T> {
         if let Some((item, _)) = self.shelf.pop(&mut self.passing) {
             return Some(item);
@@ -169,9 +169,9 @@ impl<T: Load> Pool<T> {
         Some(item)
     }
 
-    // --- what flows want ------------------------------------------------------------------------
+    // --- demands --------------------------------------------------------------------------------
 
-    /// The place of a flow, which is seen now; `None` if there are too many.
+    /// Index of a flow, seen now; `None` if there are too many.
     fn seen(&mut self, now: Instant, key: FlowKey) -> Option<u32> {
         if let Some(flow) = self.flows.find(key) {
             self.flows.touch(now, flow);
@@ -187,14 +187,14 @@ impl<T: Load> Pool<T> {
         if is_made {
             self.demands.add(Demand::NOTHING);
         }
-        let flow = self.flows.insert(now, key, group, self.settings.answer_octets);
+        let flow = self.flows.insert(now, key, group, self.settings.answer_bytes);
         let group = self.groups.get_mut(group);
         group.flows += 1;
         group.demands.add(Demand::NOTHING);
         Some(flow)
     }
 
-    /// Notes what the flow and its group want.
+    /// Updates the demand of the flow and its group.
     fn measure(&mut self, now: Instant, place: u32, charge: u32) {
         let gain = self.settings.gain;
         let flow = self.flows.get_mut(place);
@@ -204,10 +204,10 @@ impl<T: Load> Pool<T> {
             group.demands.replace(flow.demand, demand);
             flow.demand = demand;
         }
-        if group.mean_octets == 0.0 {
-            group.mean_octets = f64::from(charge);
+        if group.mean_bytes == 0.0 {
+            group.mean_bytes = f64::from(charge);
         } else {
-            group.mean_octets += gain * (f64::from(charge) - group.mean_octets);
+            group.mean_bytes += gain * (f64::from(charge) - group.mean_bytes);
             group.meter.on_packet(now, gain);
         }
         let group = flow.group;
@@ -219,13 +219,13 @@ impl<T: Load> Pool<T> {
         let demand = if group.held || group.demands.unbounded() > 0 {
             Demand::UNBOUNDED
         } else {
-            Demand::of(group.meter.bits(group.mean_octets))
+            Demand::of(group.meter.bits(group.mean_bytes))
         };
         self.demands.replace(group.demand, demand);
         group.demand = demand;
     }
 
-    /// Forgets a few of the flows that have been silent for long.
+    /// Forgets a few flows that have been idle for long.
     fn forget_idle(&mut self, now: Instant) {
         for _ in 0..FORGOTTEN_AT_ONCE {
             match self.flows.idle(now, self.settings.active) {
@@ -236,7 +236,7 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    /// Whether a neighbour may have no more flows: as many as are still free, or where all are equal, all of them.
+    /// Whether a neighbour may have no more flows: as many as are still free, or with equal flows all of them.
     fn has_too_many(&self, group: u32, free: usize) -> bool {
         match self.settings.share {
             Share::Face => self.groups.flows_of(group) as usize >= free,
@@ -244,7 +244,7 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    /// Forgets the flow that was seen longest ago, of those of which nothing waits; looks at few only.
+    /// Forgets the least recently seen flow without queued packets; examines only a few.
     fn forget_oldest(&mut self, now: Instant) -> bool {
         for _ in 0..FORGOTTEN_AT_ONCE {
             match self.flows.oldest() {
@@ -259,7 +259,7 @@ impl<T: Load> Pool<T> {
         false
     }
 
-    /// Forgets a flow of which nothing waits.
+    /// Forgets a flow without queued packets.
     fn forget(&mut self, place: u32) {
         let flow = self.flows.get(place);
         let (at, group) = (flow.group, self.groups.get_mut(flow.group));
@@ -274,7 +274,7 @@ impl<T: Load> Pool<T> {
 
     // --- shares ---------------------------------------------------------------------------------
 
-    /// The share of a group that wants more; `None` if there is enough for all.
+    /// Share of a group with more demand; `None` if the capacity suffices for all.
     fn group_level(&self) -> Option<u64> {
         match self.settings.share {
             Share::Face => self.demands.level(self.available_bits?),
@@ -282,7 +282,7 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    /// The share of a flow that wants more; `None` if there is enough for all.
+    /// Share of a flow with more demand; `None` if the capacity suffices for all.
     fn flow_level(&self, group: u32) -> Option<u64> {
         let of_group = self.group_level().or(self.available_bits)?;
         self.groups.get(group).demands.level(of_group)
@@ -305,7 +305,7 @@ impl<T: Load> Pool<T> {
             && may(group.demand, &group.pace, self.group_level())
     }
 
-    /// When the first packet of a flow that waits may leave, as far as its own share goes.
+    /// Time at which the first packet of a queued flow may leave, by its own share.
     fn release(&self, place: u32) -> Instant {
         let flow = self.flows.get(place);
         match self.flow_level(flow.group) {
@@ -314,8 +314,8 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    /// When the link has room for a flow that is held: what passes at once goes first, but takes no more than half of the
-    /// flow's share.
+    /// Time at which the link can send a packet of a paced flow. Packets that pass at once precede it, but take no
+    /// more than half of the flow's share.
     fn turn(&self, place: u32) -> Instant {
         let flow = self.flows.get(place);
         match self.flow_level(flow.group) {
@@ -324,14 +324,14 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    /// The link carries a packet, from `at` on at the earliest.
+    /// Charges a packet to the link, from `at` on at the earliest.
     fn carry(&mut self, at: Instant, charge: u32) {
         if let Some(bits) = self.available_bits {
             self.free_at = self.free_at.max(at) + time_of(charge, bits);
         }
     }
 
-    /// When a group may send, as far as its own share goes.
+    /// Time at which a group may send, by its own share.
     fn gate(&self, place: u32) -> Instant {
         let group = self.groups.get(place);
         match self.group_level() {
@@ -340,7 +340,7 @@ impl<T: Load> Pool<T> {
         }
     }
 
-    // --- waiting --------------------------------------------------------------------------------
+    // --- queueing -------------------------------------------------------------------------------
 
     fn wait(&mut self, now: Instant, place: u32, item: T, charge: u32) {
         let flow = self.flows.get_mut(place);
@@ -361,8 +361,8 @@ impl<T: Load> Pool<T> {
         self.arm(now, group);
     }
 
-    /// From here on the flow wants all that it can get, until nothing of it waits: behind its own queue it would be
-    /// measured at no more than it gets.
+    /// Sets the demand of a flow to unlimited until its queue is empty: behind its own queue it would be measured at
+    /// no more than its share.
     fn hold(&mut self, place: u32) {
         let flow = self.flows.get_mut(place);
         flow.held = true;
@@ -377,12 +377,12 @@ impl<T: Load> Pool<T> {
         if !std::mem::take(&mut flow.held) {
             return;
         }
-        let demand = Demand::of(flow.meter.bits(f64::from(flow.pace.octets())));
+        let demand = Demand::of(flow.meter.bits(f64::from(flow.pace.bytes())));
         let before = std::mem::replace(&mut flow.demand, demand);
         self.groups.get_mut(flow.group).demands.replace(before, demand);
     }
 
-    /// A flow waits for its turn.
+    /// Queues a flow for its turn.
     fn stand(&mut self, place: u32, due: Instant) {
         self.sequence += 1;
         let wake = Wake { due, sequence: self.sequence, flow: place };
@@ -400,7 +400,7 @@ impl<T: Load> Pool<T> {
         self.wakes.arm(place, due);
     }
 
-    /// A group is due: the packet that it may send, if its turn has really come.
+    /// Serves a group that is due; returns its packet, if the packet may really leave.
     fn serve(&mut self, now: Instant, place: u32) -> Option<T> {
         let wake = self.groups.get_mut(place).pop()?;
         let flow = wake.flow;
@@ -434,7 +434,7 @@ impl<T: Load> Pool<T> {
         Some(item)
     }
 
-    /// Takes the first packet of a flow that waits.
+    /// Removes the first packet of a queued flow.
     fn take(&mut self, place: u32) -> Option<(T, u32)> {
         let flow = self.flows.get_mut(place);
         let taken = self.shelf.pop(&mut flow.line)?;

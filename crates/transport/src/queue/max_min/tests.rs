@@ -1,4 +1,4 @@
-//! What is peculiar to this scheduler; what holds for all of them is in `tests/queue_suite.rs`.
+//! Tests of this scheduler only; those of all schedulers are in `tests/queue_suite.rs`.
 use super::*;
 use bytes::Bytes;
 
@@ -7,10 +7,10 @@ const LITERAL: MaxMinSettings = MaxMinSettings {
     duplex: Duplex::Full,
     gain: 1.0,
     active: Duration::from_secs(1),
-    answer_octets: 1024,
+    answer_bytes: 1024,
     load: 1.0,
     flows: 65_536,
-    bounds: SchedulerBounds { flow_packets: 1000, packets: 10_000, octets: 16 << 20 },
+    bounds: SchedulerBounds { flow_packets: 1000, packets: 10_000, bytes: 16 << 20 },
 };
 
 fn packet(mark: u8) -> Bytes {
@@ -25,7 +25,7 @@ fn key(flow: u64) -> FlowKey {
     FlowKey { group: 1, flow }
 }
 
-/// When each packet leaves from now on, in milliseconds, and its mark.
+/// Departure time of each packet, in milliseconds, and its mark.
 fn releases(scheduler: &mut MaxMin<Bytes>, from_ms: u64) -> Vec<(u64, u8)> {
     let (mut left, mut now) = (Vec::new(), ms(from_ms));
     while let Some(due) = scheduler.deadline().filter(|due| *due <= ms(from_ms + 10_000)) {
@@ -38,7 +38,7 @@ fn releases(scheduler: &mut MaxMin<Bytes>, from_ms: u64) -> Vec<(u64, u8)> {
 }
 
 #[test]
-fn a_flow_that_wants_less_than_its_share_is_never_delayed() {
+fn flow_below_its_share_is_never_delayed() {
     let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
     for at in (0..1000).step_by(16) {
         // Half of the capacity.
@@ -49,19 +49,19 @@ fn a_flow_that_wants_less_than_its_share_is_never_delayed() {
 }
 
 #[test]
-fn a_flow_that_wants_too_much_is_released_at_the_rate_of_its_share() {
+fn flow_above_its_share_is_paced() {
     let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
     for mark in 0..5 {
         assert!(scheduler.enqueue(ms(100), key(1), Charge::Itself, packet(mark)).is_ok());
     }
-    assert_eq!(scheduler.dequeue(ms(100)), Some(packet(0)), "one packet says nothing of a rate");
+    assert_eq!(scheduler.dequeue(ms(100)), Some(packet(0)), "one packet shows no rate");
     assert_eq!(scheduler.dequeue(ms(100)), None);
     let expected = [(108, 1), (116, 2), (124, 3), (132, 4)];
     assert_eq!(releases(&mut scheduler, 100), expected);
 }
 
 #[test]
-fn the_first_is_let_through_and_shares_shrink_when_a_second_comes() {
+fn shares_shrink_when_a_second_flow_arrives() {
     let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
     for flow in [1, 1, 1, 2, 2, 2] {
         assert!(scheduler.enqueue(ms(0), key(flow), Charge::Itself, packet(flow as u8)).is_ok());
@@ -71,13 +71,13 @@ fn the_first_is_let_through_and_shares_shrink_when_a_second_comes() {
 }
 
 #[test]
-fn an_interest_is_charged_with_the_data_of_its_flow() {
+fn interest_is_charged_with_its_data() {
     let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_024_000));
     let ask = |scheduler: &mut MaxMin<Bytes>, at| {
         assert!(scheduler.enqueue(ms(at), key(1), Charge::Answer, packet(1)).is_ok());
     };
     (0..3).for_each(|_| ask(&mut scheduler, 0));
-    // Until Data was seen, 1024 octets are what it brings.
+    // 1024 bytes are assumed until Data arrives.
     assert_eq!(releases(&mut scheduler, 0), [(0, 1), (8, 1), (16, 1)]);
     scheduler.answered(key(1), 4096);
     (0..3).for_each(|_| ask(&mut scheduler, 900));
@@ -85,9 +85,9 @@ fn an_interest_is_charged_with_the_data_of_its_flow() {
 }
 
 #[test]
-fn the_directions_of_a_half_duplex_link_share_one_capacity() {
+fn half_duplex_directions_share_one_capacity() {
     let both = |duplex| {
-        let settings = MaxMinSettings { duplex, answer_octets: 1000, ..LITERAL };
+        let settings = MaxMinSettings { duplex, answer_bytes: 1000, ..LITERAL };
         let mut scheduler = MaxMin::new(settings, Capacity::symmetric(1_000_000));
         for _ in 0..51 {
             for (flow, charge) in [(1, Charge::Itself), (2, Charge::Answer)] {
@@ -101,7 +101,7 @@ fn the_directions_of_a_half_duplex_link_share_one_capacity() {
 }
 
 #[test]
-fn what_others_send_is_not_shared_and_a_hundredth_stays_in_any_case() {
+fn other_traffic_leaves_at_least_a_hundredth() {
     let others = |other_sending_bits| {
         let capacity = Capacity { other_sending_bits, ..Capacity::symmetric(1_000_000) };
         let mut scheduler = MaxMin::new(LITERAL, capacity);
@@ -114,7 +114,7 @@ fn what_others_send_is_not_shared_and_a_hundredth_stays_in_any_case() {
 }
 
 #[test]
-fn without_a_capacity_nothing_is_paced_and_what_waits_leaves_in_turns() {
+fn unknown_capacity_disables_pacing() {
     let mut scheduler = MaxMin::new(MaxMinSettings::default(), Capacity::default());
     for (group, flow) in [(1, 1), (1, 1), (1, 1), (1, 2), (1, 2), (2, 3), (2, 3)] {
         let key = FlowKey { group, flow };
@@ -138,9 +138,9 @@ fn a_flow_is_forgotten_after_a_silent_second() {
     assert_eq!(pool.flows(), 12, "those of the last second, and the one that goes on");
 }
 
-/// Bits per second that the honest neighbour gets beside one that sends a new flow with each packet, twice as fast as
-/// the link carries.
-fn beside_a_liar(share: Share) -> f64 {
+/// Bits per second of an honest neighbour beside one that sends a new flow with each packet, at twice the rate of the
+/// link.
+fn beside_many_flows(share: Share) -> f64 {
     let settings = MaxMinSettings { share, ..MaxMinSettings::default() };
     let mut scheduler = MaxMin::new(settings, Capacity::symmetric(1_000_000));
     let (mut honest, mut all, mut free_at) = (0, 0, 0);
@@ -151,7 +151,7 @@ fn beside_a_liar(share: Share) -> f64 {
             let _ = scheduler.enqueue(now, minted, Charge::Itself, packet(2));
         }
         if step % 8 == 1 {
-            // All that the link carries.
+            // The full rate of the link.
             let _ = scheduler.enqueue(now, key(1), Charge::Itself, packet(1));
         }
         if free_at <= step
@@ -167,8 +167,8 @@ fn beside_a_liar(share: Share) -> f64 {
 }
 
 #[test]
-fn who_invents_flows_gains_nothing_at_the_cost_of_another_neighbour() {
-    let (by_face, by_flow) = (beside_a_liar(Share::Face), beside_a_liar(Share::Flow));
+fn many_flows_take_nothing_from_other_neighbours() {
+    let (by_face, by_flow) = (beside_many_flows(Share::Face), beside_many_flows(Share::Flow));
     assert!((by_face - 500_000.0).abs() < 25_000.0, "{by_face}");
     assert!(by_flow < 350_000.0, "{by_flow}: with equal flows the liar is never slowed down");
 }

@@ -91,7 +91,7 @@ mod tests {
         CcnTimer::from_spec(Spec::parse(text).expect("a spec")).expect("a timer")
     }
 
-    /// One that has seen three answers that do not count, and these.
+    /// A timer with three answers that do not count, and these.
     fn fed(text: &str, answers: &[u64]) -> CcnTimer {
         let mut timer = timer(text);
         (0..3).for_each(|_| late_answer(&mut timer, 9_000, 1));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fourth_answer_begins_the_estimate_and_the_fifth_the_lifetime() {
+    fn fourth_answer_begins_the_estimate() {
         assert_eq!(fed("ccntimer", &[500]).rto(), Duration::from_secs(4));
         // sRTT stays 500, VAR = 0.75·250: 1.2·(500 + 750).
         assert_eq!(fed("ccntimer", &[500, 500]).rto(), Duration::from_millis(1_500));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_lengthen_by_a_fifth_and_the_third_of_a_segment_starts_anew() {
+    fn third_timeout_of_a_segment_resets_the_lifetime() {
         let mut timer = fed("ccntimer", &[500, 500]);
         timer.on_expiry(Instant::ZERO, 1);
         assert_eq!(timer.rto(), Duration::from_millis(1_800));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn as_listed_the_fourth_timeout_starts_anew() {
+    fn fourth_timeout_resets_as_listed() {
         let mut timer = fed("ccntimer(phi-strict=true)", &[500, 500]);
         (1..4).for_each(|timeouts| timer.on_expiry(Instant::ZERO, timeouts));
         assert!(timer.srtt().is_some() && timer.rto() < Duration::from_secs(4));

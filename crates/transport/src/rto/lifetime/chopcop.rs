@@ -11,7 +11,7 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// CHoPCoP's.
+/// Timer of CHoPCoP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chopcop {
     factor: f64,
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_six_mean_round_trips() {
+    fn lifetime_is_six_mean_round_trips() {
         let mut timer =
             Chopcop::from_spec(Spec::parse("chopcop").expect("a spec")).expect("a timer");
         answer(&mut timer, 100);

@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// ICP's.
+/// Timer of ICP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Icp {
     window: usize,
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_middle_of_the_last_twenty() {
+    fn lifetime_is_the_middle_of_twenty_answers() {
         let mut icp = timer("icp");
         answer(&mut icp, 200);
         assert_eq!(icp.rto(), Duration::from_millis(200));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_timed_out_can_be_left_out() {
+    fn answers_after_timeouts_can_be_skipped() {
         let mut icp = timer("icp(skip-timeouts=true)");
         answer(&mut icp, 200);
         late_answer(&mut icp, 1_000, 1);

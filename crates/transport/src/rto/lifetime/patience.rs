@@ -1,12 +1,13 @@
-//! What `ccntimer` and `wma` share: when answers begin to count, and what timeouts do to the lifetime.
+//! Common parts of `ccntimer` and `wma`: the first answer that counts, and the effect of timeouts on the lifetime.
 //!
 //! Source: von Rotz et al. (2015), both listings: answers count from the Γ-th on (`from`); each timeout lengthens the
 //! lifetime by ε (`epsilon`); the Φ-th of one segment (`phi`) puts it back to 4 s, and the estimate begins anew. The
 //! first clean answer only begins it: the lifetime follows from the second on.
 //!
-//! Differences: 4 s are the most (the listings print `max` where the text says at most). Γ is as listed: the count
-//! includes the answer at hand and all before it, clean or not. Φ is as in the text (`Tout ≥ Φ`); `phi-strict=true` is
-//! the listing's `Tout > Φ`. `update-on-init=true` lets the lifetime follow the first clean answer, too.
+//! Differences: the maximum is 4 s (the listings print `max` where the text has a maximum). Γ is as listed: the count
+//! includes the current answer and all before it, after timeouts or not. Φ is as in the text (`Tout ≥ Φ`);
+//! `phi-strict=true` is the listing's `Tout > Φ`. `update-on-init=true` lets the lifetime follow the first answer
+//! without timeouts, too.
 use super::super::Answer;
 use super::super::smoothed::Smoothed;
 use super::{LEAST, Lifetime};
@@ -58,8 +59,8 @@ impl Patience {
         self.lifetime.describe(writer)
     }
 
-    /// Takes an answer in: `next` makes the new estimate of the old one and the round trip in seconds, `timeout` the
-    /// lifetime in seconds of that.
+    /// Handles an answer: `next` computes the new estimate from the old one and the round trip in seconds, `timeout`
+    /// the lifetime in seconds from that.
     pub(super) fn on_answer(
         &mut self,
         answer: &Answer,

@@ -1,22 +1,22 @@
 //! `per-source(ccntimer,recent=64,settled=8)`: a timer for each source that answers.
 //!
-//! Source: von Rotz et al. (2015), sections 2 and 5, which name multi-homing: round trips of several sources must not be
-//! mixed, so each source has a timer of its own, told apart by its identifier. Which of them will answer is not known
-//! beforehand; the longest lifetime of those that may is in force.
+//! Source: von Rotz et al. (2015), sections 2 and 5 (multi-homing): round trips of several sources must not be mixed,
+//! so each source has a timer of its own, by its identifier. The source of the next answer is not known beforehand,
+//! so the longest lifetime of the possible ones applies.
 //!
-//! Differences: all of it is ours. A source may answer if it did so among the `recent` last answers; it does not count
-//! before its `settled`-th answer while there is one that does, since a timer that knows nothing waits longest. A timeout is
-//! told to all that may have been asked. Data that does not say who answered comes from a source of its own. Of more
-//! than 16 sources the one silent for longest is forgotten.
+//! Differences: all of it. A source is possible if it answered among the `recent` last answers. It does not count
+//! before its `settled`-th answer while another one does, because a timer without samples waits longest. A timeout is
+//! reported to the timers of all possible sources. Data without an identifier belongs to a source of its own. Above
+//! 16 sources the one idle for longest is forgotten.
 use super::super::bounded::Bounded;
 use super::super::{Answer, Question, Rto, RtoEstimator, RttSample};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// Most sources that are remembered.
+/// Most sources remembered.
 const MOST: usize = 16;
-/// Who answered where nobody said it.
+/// Source of answers without an identifier.
 const UNKNOWN: u64 = 0;
 
 /// The parameters of [`PerSource`].
@@ -24,9 +24,9 @@ const UNKNOWN: u64 = 0;
 pub struct PerSourceSettings {
     /// The timer of each source.
     pub timer: Box<Rto>,
-    /// A source is active if it sent one of this many last answers.
+    /// Number of last answers within which an active source has answered.
     pub recent: u64,
-    /// A source counts from this many answers on.
+    /// Number of answers from which on a source counts.
     pub settled: u64,
 }
 
@@ -73,12 +73,12 @@ impl PerSource {
         Self { blank: settings.timer.build(), settings, answers: 0, sources: Bounded::new(MOST) }
     }
 
-    /// Whether a source may be the one that is asked.
+    /// Whether a source may answer the next Interest.
     fn is_active(&self, source: &Source) -> bool {
         self.answers - source.last < self.settings.recent
     }
 
-    /// The timers in force; none before the first answer.
+    /// The timers that apply; none before the first answer.
     fn in_force(&self) -> impl Iterator<Item = &dyn RtoEstimator> {
         let active = || self.sources.values().filter(|source| self.is_active(source));
         let any_settled = active().any(|source| source.answers >= self.settings.settled);
@@ -87,41 +87,41 @@ impl PerSource {
         active().filter(counts).map(|source| &*source.timer)
     }
 
-    /// The longest of what the timers in force say.
+    /// The longest timeout of the timers that apply.
     fn longest(&self, of: impl Fn(&dyn RtoEstimator) -> Duration) -> Duration {
         self.in_force().map(&of).max().unwrap_or_else(|| of(&*self.blank))
     }
 
-    /// Tells the timer of whoever answered.
-    fn teach(&mut self, provider: Option<u64>, tell: impl FnOnce(&mut dyn RtoEstimator)) {
+    /// Updates the timer of the source that answered.
+    fn update_source(&mut self, provider: Option<u64>, update: impl FnOnce(&mut dyn RtoEstimator)) {
         self.answers += 1;
         let (timer, answers) = (&self.settings.timer, self.answers);
         let blank = || Source { timer: timer.build(), answers: 0, last: 0 };
         let source = self.sources.change(provider.unwrap_or(UNKNOWN), blank);
         source.answers += 1;
         source.last = answers;
-        tell(&mut *source.timer);
+        update(&mut *source.timer);
     }
 
-    /// Tells every timer that may have been asked, before any answer the one that knows nothing.
-    fn tell(&mut self, mut tell: impl FnMut(&mut dyn RtoEstimator)) {
+    /// Updates every timer that applies; before any answer the initial one.
+    fn update(&mut self, mut update: impl FnMut(&mut dyn RtoEstimator)) {
         if self.answers == 0 {
-            return tell(&mut *self.blank);
+            return update(&mut *self.blank);
         }
         let (answers, recent) = (self.answers, self.settings.recent);
         let all = self.sources.values_mut();
         all.filter(|source| answers - source.last < recent)
-            .for_each(|source| tell(&mut *source.timer));
+            .for_each(|source| update(&mut *source.timer));
     }
 }
 
 impl RtoEstimator for PerSource {
     fn on_sample(&mut self, now: Instant, sample: &RttSample) {
-        self.teach(sample.provider, |timer| timer.on_sample(now, sample));
+        self.update_source(sample.provider, |timer| timer.on_sample(now, sample));
     }
 
     fn on_timeout(&mut self, now: Instant) {
-        self.tell(|timer| timer.on_timeout(now));
+        self.update(|timer| timer.on_timeout(now));
     }
 
     fn sets_lifetime(&self) -> bool {
@@ -129,11 +129,11 @@ impl RtoEstimator for PerSource {
     }
 
     fn on_answer(&mut self, now: Instant, answer: &Answer) {
-        self.teach(answer.sample.provider, |timer| timer.on_answer(now, answer));
+        self.update_source(answer.sample.provider, |timer| timer.on_answer(now, answer));
     }
 
     fn on_expiry(&mut self, now: Instant, timeouts: u32) {
-        self.tell(|timer| timer.on_expiry(now, timeouts));
+        self.update(|timer| timer.on_expiry(now, timeouts));
     }
 
     fn rto(&self) -> Duration {
@@ -210,13 +210,13 @@ mod tests {
                 mixed.on_answer(Instant::ZERO, &Answer { sample, timeouts: 0 });
             }
         }
-        // The middle of both would be too short for the second, again and again.
+        // The middle of both would be too short for the second.
         assert_eq!(mixed.rto(), Duration::from_millis(600));
         assert_eq!(timer.rto(), Duration::from_secs(1));
     }
 
     #[test]
-    fn a_source_that_fell_silent_is_not_waited_for() {
+    fn idle_source_does_not_count() {
         let mut timer = timer("per-source(wma,recent=10)");
         answers(&mut timer, 20, Some(1), 2_000);
         assert_eq!(timer.rto(), Duration::from_secs(3));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_source_does_not_count_before_it_is_known() {
+    fn new_source_does_not_count_before_it_settles() {
         let mut timer = timer("per-source(wma)");
         answers(&mut timer, 20, Some(1), 200);
         answers(&mut timer, 2, Some(2), 200);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_is_told_to_all_that_may_have_been_asked() {
+    fn timeout_updates_all_active_sources() {
         let mut timer = timer("per-source(wma)");
         answers(&mut timer, 20, None, 200);
         answers(&mut timer, 20, Some(2), 400);
@@ -246,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_around_any_timer_and_says_which() {
+    fn per_source_wraps_any_timer_and_prints_it() {
         assert_eq!(timer("per-source").settings, timer("per-source(ccntimer)").settings);
         let text = "per-source(jacobson(k=8,min=5ms),recent=9)";
         let printed = timer(text).to_string();
         assert!(printed.contains("k=8") && printed.contains("recent=9"), "{printed}");
         assert!(!timer(text).sets_lifetime() && timer("per-source(icp)").sets_lifetime());
-        for wrong in ["per-source(per-source)", "per-source(nobody)", "per-source(recent=0)"] {
+        for wrong in ["per-source(per-source)", "per-source(unknown)", "per-source(recent=0)"] {
             assert!(rto::parse(wrong).is_err(), "{wrong}");
         }
         assert!(rto::parse("tcp(icp)").is_err());

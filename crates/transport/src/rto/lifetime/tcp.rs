@@ -13,7 +13,7 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// TCP's.
+/// Timer of TCP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tcp {
     gains: Gains,
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_doubles_the_lifetime_until_the_next_sample() {
+    fn timeout_doubles_the_lifetime_until_a_sample() {
         let mut tcp = timer("tcp");
         answer(&mut tcp, 200);
         assert_eq!(tcp.rto(), Duration::from_secs(1));
         tcp.on_expiry(Instant::ZERO, 1);
         assert_eq!(tcp.rto(), Duration::from_secs(2));
         super::super::tests::late_answer(&mut tcp, 1_200, 1);
-        assert_eq!(tcp.rto(), Duration::from_secs(2), "what was asked for again is no sample");
+        assert_eq!(tcp.rto(), Duration::from_secs(2), "a retransmitted segment is no sample");
         answer(&mut tcp, 200);
         assert_eq!(tcp.rto(), Duration::from_secs(1));
     }

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_one_and_a_half_mean_round_trips() {
+    fn lifetime_is_one_and_a_half_round_trips() {
         let mut timer = Wma::from_spec(Spec::parse("wma").expect("a spec")).expect("a timer");
         (0..4).for_each(|_| answer(&mut timer, 1_000));
         assert_eq!(timer.rto(), Duration::from_secs(4));

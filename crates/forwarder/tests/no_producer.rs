@@ -1,4 +1,4 @@
-//! What a node answers when none of its applications can.
+//! Nacks of a node without applications.
 use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -24,8 +24,8 @@ fn is_drop(output: &Output) -> bool {
 }
 
 #[test]
-fn a_consumer_is_told_that_there_is_no_producer() {
-    let interest = Interest::new("/nobody".parse().unwrap());
+fn consumer_gets_a_no_route_nack() {
+    let interest = Interest::new("/missing".parse().unwrap());
     let outputs = outputs(false, interest.to_bytes());
     let [Output::Send { face: FACE, frame }, dropped] = outputs.as_slice() else {
         panic!("{outputs:?}")
@@ -33,12 +33,12 @@ fn a_consumer_is_told_that_there_is_no_producer() {
     assert!(is_drop(dropped));
     let packet = LpPacket::decode(frame.clone().into_bytes()).unwrap();
     assert_eq!(packet.header.nack, Some(NackReason::NoRoute));
-    let refused = Interest::decode(packet.fragment.unwrap()).unwrap();
-    assert_eq!(refused.name, interest.name);
+    let returned = Interest::decode(packet.fragment.unwrap()).unwrap();
+    assert_eq!(returned.name, interest.name);
 }
 
 #[test]
-fn a_forwarder_is_told_nothing() {
-    let outputs = outputs(true, Interest::new("/nobody".parse().unwrap()).to_bytes());
+fn upstream_forwarder_gets_no_nack() {
+    let outputs = outputs(true, Interest::new("/missing".parse().unwrap()).to_bytes());
     assert!(outputs.len() == 1 && is_drop(&outputs[0]), "{outputs:?}");
 }

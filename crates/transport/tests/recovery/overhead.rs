@@ -1,17 +1,17 @@
-//! What WLDR adds to frames, in octets.
+//! Overhead of WLDR in bytes.
 use crate::pair::{acquainted, converse, ms};
 use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::{self, typ};
 
-fn octets_of(header: LpHeader, packet: &Bytes) -> usize {
+fn bytes_of(header: LpHeader, packet: &Bytes) -> usize {
     let mut out = BytesMut::new();
     LpPacket { header, fragment: Some(packet.clone()) }.encode(&mut out);
     out.len()
 }
 
 #[test]
-fn a_number_costs_at_most_sixteen_octets_a_frame() {
+fn number_takes_at_most_sixteen_bytes() {
     let (mut a, mut b) = acquainted("wldr");
     let mut worst = 0;
     for length in [10, 100, 245, 260, 1_200, 1_400, 8_000] {
@@ -23,16 +23,16 @@ fn a_number_costs_at_most_sixteen_octets_a_frame() {
             b.receive(ms(1), &frame);
             let mut header = LpHeader::default();
             frame.tag.write(&mut header);
-            worst = worst.max(octets_of(header, &packet) - packet.len());
+            worst = worst.max(bytes_of(header, &packet) - packet.len());
         }
-        // Nobody is asked before 128 frames have left, and then once.
+        // There is no query before 128 frames have left, and then one.
         assert!(converse(ms(1), &mut a, &mut b).len() <= 2, "frames of its own");
     }
     assert_eq!(worst, 16);
 }
 
 #[test]
-fn numbers_have_the_same_width_from_the_first_frame_to_the_last() {
+fn numbers_have_a_constant_width() {
     let (mut a, mut b) = acquainted("wldr(ring=16)");
     let widths: std::collections::BTreeSet<_> = (0..70_000_u64)
         .map(|packet| {

@@ -1,4 +1,4 @@
-//! A fetch, a link, and producers to answer it.
+//! A fetch, a link, and producers that answer it.
 use bytes::Bytes;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -22,21 +22,21 @@ use std::sync::Arc;
 
 pub(crate) const DELAY: Duration = Duration::from_millis(20);
 
-/// What comes back for an Interest, and when.
+/// An answer to an Interest, and its delay.
 pub(crate) enum Answer {
     Data(Data),
     Marked(Data),
-    /// Data that says by how much its round trip was lengthened.
+    /// Data that reports how much its round trip was lengthened.
     Prolonged(Data, Duration),
-    /// Data with what a node on the way recorded of the announced names.
+    /// Data with the record of a node about the announced names.
     Recorded(Data, Record),
     Nack(NackReason),
 }
 
 pub(crate) type Answers = Vec<(Duration, Answer)>;
 
-/// A fetch, a producer and what happens between them.
-pub(crate) struct World {
+/// A fetch, a producer, and the traffic between them.
+pub(crate) struct Harness {
     pub(crate) now: Instant,
     pub(crate) fetch: Fetch,
     pub(crate) agenda: BTreeMap<(Instant, u64), AppInput>,
@@ -47,13 +47,13 @@ pub(crate) struct World {
     pub(crate) summary: Summary,
     pub(crate) events: Vec<(Instant, Event)>,
     pub(crate) asked: Vec<Interest>,
-    /// Names that were announced, by the name that was asked for with them.
+    /// Announced names, by the name of the Interest.
     pub(crate) announced: Vec<(Name, Vec<Name>)>,
-    /// Content is reported as taken as soon as it is handed out.
+    /// Content is reported as consumed when it is delivered.
     pub(crate) reads: bool,
 }
 
-impl World {
+impl Harness {
     pub(crate) fn new(config: FetchConfig) -> Self {
         let mut fetch = Fetch::new(config);
         fetch.handle(Instant::ZERO, AppInput::FaceUp { receive_budget: None });
@@ -78,7 +78,7 @@ impl World {
         self.agenda.insert((at, self.sequence), input);
     }
 
-    /// Hands out every consequence of the moment; the result, if there is one.
+    /// Polls all outputs of the instant; returns the result, if there is one.
     pub(crate) fn drain(
         &mut self,
         producer: &mut dyn FnMut(Instant, &Interest) -> Answers,
@@ -196,7 +196,7 @@ impl World {
         self.run_timed(|_, interest| producer(interest))
     }
 
-    /// The same with a producer that knows the time.
+    /// As [`run`](Self::run), with a producer that knows the time.
     pub(crate) fn run_timed(
         &mut self,
         mut producer: impl FnMut(Instant, &Interest) -> Answers,
@@ -223,8 +223,8 @@ pub(crate) fn config(uri: &str) -> FetchConfig {
     config
 }
 
-pub(crate) fn file(octets: usize) -> Vec<u8> {
-    (0..octets).map(|i| (i * 7 + i / 251) as u8).collect()
+pub(crate) fn file(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i * 7 + i / 251) as u8).collect()
 }
 
 pub(crate) const SEGMENT: usize = 100;
@@ -238,7 +238,7 @@ pub(crate) fn segment_of(interest: &Interest) -> Option<u64> {
     Convention::Typed.parse_segment(&interest.name.last()?)
 }
 
-/// The right Data for a segment Interest.
+/// The genuine Data for a segment Interest.
 pub(crate) fn cut(file: &[u8], interest: &Interest) -> Option<Data> {
     let segment = segment_of(interest)? as usize;
     if segment as u64 > last(file) {
@@ -250,7 +250,7 @@ pub(crate) fn cut(file: &[u8], interest: &Interest) -> Option<Data> {
     Some(builder.build(content, &DigestSigner))
 }
 
-/// A producer without fault: metadata and segments of version 7.
+/// A correct producer: metadata and segments of version 7.
 pub(crate) fn honest(file: &[u8]) -> impl Fn(&Interest) -> Answers + '_ {
     |interest| {
         let data = match segment_of(interest) {
