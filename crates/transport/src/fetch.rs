@@ -206,7 +206,7 @@ pub struct Fetch {
     among: u64,
     last_progress: Instant,
     arrivals: Vec<Arrival>,
-    /// What waits for certificates, if the verifier judges by chains of them.
+    /// Packets that wait for certificates, if the verifier checks chains of them.
     pending: Pending,
     reports: VecDeque<Report>,
 }

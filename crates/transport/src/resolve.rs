@@ -1,6 +1,6 @@
 //! Fetches the certificates that a verifier misses, up to its trust anchors, and the manifests that list what it is to verify.
 //!
-//! The resolver asks for one certificate after the other and hands each to the verifier ([`Certificates`]), which alone
+//! The resolver fetches one certificate after the other and hands each to the verifier ([`Certificates`]), which alone
 //! decides what is trusted. A certificate whose own signer is missing is held until that one is there.
 //!
 //! Bounds: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_ATTEMPTS`] Interests for each and
@@ -58,7 +58,7 @@ impl Resolver {
         self.ask(now, name, 0, certificates);
     }
 
-    /// A packet will miss `name` soon: asked for if there is room.
+    /// A packet will miss `name` soon: fetched if there is space.
     pub fn want_ahead(&mut self, now: Instant, name: &Name, certificates: &dyn Certificates) {
         if self.questions.len() < MAX_QUESTIONS / 2 {
             self.ask(now, name, 0, certificates);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn certificate_of_a_key_is_asked_for_by_prefix() {
+    fn certificate_of_a_key_is_fetched_by_prefix() {
         let (mut resolver, known) = (Resolver::default(), Known::of(ROOT));
         resolver.want(Instant::ZERO, &name("/a/KEY/1"), &known);
         let interest = resolver.poll(Instant::ZERO, RTO, &known).unwrap();

@@ -9,7 +9,7 @@
 //! | `…/32=metadata` with CanBePrefix | RDR metadata of the latest version |
 //! | `…/54=<version>/50=<segment>` | that segment |
 //! | `…/54=<version>/32=manifest/50=<number>` | the digests of 250 segments, if there are manifests |
-//! | the same and an implicit digest | that segment; the node compares the digest |
+//! | a full name of a segment | that segment; the node compares the digest |
 //! | `…/54=<version>` or `…`, with CanBePrefix | segment 0 |
 //! | anything else | an application Nack, or silence |
 //!

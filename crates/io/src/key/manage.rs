@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Most certificates of a chain.
 const MAX_CHAIN: usize = 16;
 
-/// What a certificate is issued for.
+/// Content of a certificate to issue.
 #[derive(Clone, Debug)]
 pub struct Issue {
     /// The key of the issuer: its name in the key store, or its file.
@@ -120,7 +120,7 @@ impl KeyStore {
     /// other one that of an issuer. Returns its name.
     ///
     /// # Errors
-    /// It is about another key, its name is wrong, or it cannot be written.
+    /// If the certificate is about another key, its name is wrong, or the file cannot be written.
     pub fn import_certificate(&self, bytes: &[u8]) -> Result<Option<Name>, KeyStoreError> {
         let form = Form::read(bytes.to_vec().into(), None);
         let Ok(Some(Form::Certificate(data))) = form else {

@@ -13,7 +13,7 @@ const MAX_WAITING: usize = 1_024;
 /// How long discovery relies on an answer that waits: a forged one must not delay it for longer.
 const LONGEST_HOLD: Duration = Duration::from_secs(5);
 
-/// What waits, and the machine that fetches certificates.
+/// Packets that wait for certificates, and the machine that fetches these.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     waiting: Vec<Arrival>,
@@ -26,7 +26,7 @@ impl Pending {
         self.waiting.iter()
     }
 
-    /// Whether Data of that name would be a certificate that is asked for.
+    /// Whether Data of this name answers a pending Interest for a certificate.
     pub(super) fn awaits(&self, name: &Name) -> bool {
         self.resolver.awaits(name)
     }

@@ -29,8 +29,8 @@ pub enum Verify {
     Trust {
         /// The anchors: files of certificates, or names of keys in the key store. At least one.
         anchors: Vec<String>,
-        /// File of the trust schema that says which key may sign which name, compiled or as text. Without one, a key may
-        /// sign what lies below the name of its owner.
+        /// File of the trust schema, compiled or as text: which key may sign which name. Without one, a key may sign names
+        /// below that of its owner.
         schema: Option<String>,
     },
     /// Everything is accepted.

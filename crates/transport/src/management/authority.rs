@@ -43,20 +43,20 @@ pub struct AuthorityOptions {
     pub keys: Vec<PublicKey>,
     /// Modules whose commands local programs may send without a key, such as `rib`.
     pub open: Vec<String>,
-    /// What each key may do; without it, each key may do everything.
+    /// Rights of each key; without them, each key may do everything.
     pub rights: Option<Rights>,
 }
 
 /// Whether the key with a number, counted from 0, may act on a name.
 type Right = dyn Fn(&Name, usize) -> bool + Send + Sync;
 
-/// Which key may act on which name. Commands that change routes act on the prefix of the route, the others on the beginning
+/// Rights of keys to act on names. Commands that change routes act on the prefix of the route, the others on the beginning
 /// of their own names, such as `/localhost/nfd/faces/create`.
 #[derive(Clone)]
 pub struct Rights(Arc<Right>);
 
 impl Rights {
-    /// `may` tells whether a key, by its number in [`AuthorityOptions::keys`], may act on a name.
+    /// `may` decides whether a key, by its number in [`AuthorityOptions::keys`], may act on a name.
     pub fn new(may: impl Fn(&Name, usize) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(may))
     }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn without_keys_any_signature_does_and_a_wrong_digest_does_not() {
+    fn any_signature_is_accepted_without_keys() {
         let mut anybody = Authority::new(AuthorityOptions::default());
         assert_eq!(code(&mut anybody, &made(Verb::FibAddNextHop, &DigestSigner, 1, 1)), 200);
         let (mut interest, command) = made(Verb::FibAddNextHop, &DigestSigner, 1, 1);

@@ -520,7 +520,7 @@ fn hold_adapts_to_the_reordering_of_the_link() {
 }
 
 #[test]
-fn a_frame_held_up_for_longer_than_the_hold_is_delivered_once() {
+fn frame_delayed_beyond_the_hold_is_delivered_once() {
     let (mut a, mut b) = acquainted("wldr");
     let sent = send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1]);
     converse(ms(2), &mut a, &mut b);
