@@ -46,6 +46,9 @@ _NUMBERS = itertools.count(1)
 
 _MOST_WINDOW = 1e6
 
+_LOW = numpy.array([-1, 0, 0, 0, 0], dtype=numpy.float32)
+_HIGH = numpy.array([1e6, 1e6, 1, 20, 1e6], dtype=numpy.float32)
+
 
 class _ClosedError(Exception):
     """The episode was given up."""
@@ -127,7 +130,7 @@ class LearntWindow(CongestionControl):
             ],
             dtype=numpy.float32,
         )
-        episode.steps.put((observation, rate))
+        episode.steps.put((numpy.clip(observation, _LOW, _HIGH), rate))
         action = episode.actions.get()
         if action is None:
             raise _ClosedError
@@ -187,8 +190,7 @@ class WindowEnv(gymnasium.Env[Observation, NDArray[numpy.float32]]):
         self._episode: _Episode | None = None
         self._pending: deque[float] = deque()
         self._taken = 0
-        high = numpy.array([numpy.inf, numpy.inf, 1, numpy.inf, numpy.inf], dtype=numpy.float32)
-        self.observation_space = gymnasium.spaces.Box(numpy.array([-1, 0, 0, 0, 0], dtype=numpy.float32), high)
+        self.observation_space = gymnasium.spaces.Box(_LOW, _HIGH)
         self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), numpy.float32)
 
     def reset(

@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyString};
 use recoup::{Error, ErrorKind};
 use recoup_lab::campaign::{Outcome, Runner, Stage};
 use recoup_lab::folder::Shelf;
-use recoup_lab::simulate::Worlds;
+use recoup_lab::simulate::Simulations;
 use recoup_transport::congestion::Congestion;
 use recoup_transport::loss::Loss;
 use recoup_transport::rto::Rto;
@@ -165,7 +165,7 @@ struct Order {
 }
 
 /// Reads a spec of a registered class.
-fn read<T: ?Sized>(
+fn read<T: ?Sized + 'static>(
     family: &'static str,
     mut spec: Spec<'_>,
     build: fn(Instance) -> Box<T>,
@@ -352,10 +352,10 @@ impl Runner for Guarded {
         stop: &AtomicBool,
     ) -> Result<Option<Outcome>, Error> {
         if stage.scenario.registered().is_empty() {
-            return Worlds.run(stage, seed, shelf, stop);
+            return Simulations.run(stage, seed, shelf, stop);
         }
         // The lock is taken once: calls cost less, and others run while Python code does.
-        let run = || Worlds.run(stage, seed, shelf, stop);
+        let run = || Simulations.run(stage, seed, shelf, stop);
         match Python::attach(|_| catch_unwind(AssertUnwindSafe(run))) {
             Ok(result) => result,
             Err(payload) => match payload.downcast::<Raised>() {

@@ -19,13 +19,17 @@ class Steady(CongestionControl):
     version = "1"
 
     def __init__(self, window: float = 8.0) -> None:
-        self.window = window
+        self.window = self.ssthresh = window
+        self.recovery_point = -1
 
     def on_delivered(self, now, delivered):
         pass
 
     def on_loss(self, now, loss):
-        return False
+        if loss.order <= self.recovery_point:
+            return False
+        self.recovery_point = max(loss.order, loss.highest_order)
+        return True
 
 
 class Double(RtoEstimator):
@@ -118,7 +122,7 @@ def failing(method, value):
     ("value", "error", "message"),
     [
         ("raise", ZeroDivisionError, "a mistake"),
-        (float("nan"), ValueError, r"Failing.window is nan"),
+        (float("nan"), ValueError, r"Failing.window is NaN"),
         (-1.0, ValueError, r"Failing.window is -1"),
     ],
 )

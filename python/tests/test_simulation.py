@@ -36,7 +36,7 @@ def test_python_and_command_run_alike(line, tmp_path):
     place = head.split(",").index("digest")
     assert [row.split(",")[place] for row in rows] == line.run().digests
     again = f"import recoup; print(*recoup.Scenario.from_file({str(file)!r}).run().digests)"
-    other = subprocess.run([sys.executable, "-c", again], check=True, capture_output=True, text=True)
+    other = subprocess.run([sys.executable, "-c", again], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert other.stdout.split() == line.run().digests
 
 
