@@ -24,6 +24,8 @@ from recoup._operation import finish
 _MOST_OPEN = 64
 #: Seconds for which the newest version of a name counts as that.
 _FRESH_S = 2.0
+#: What an open file reads ahead, in bytes: readers of columns jump, and would fetch what they do not need.
+_BLOCK_BYTES = 256 << 10
 
 
 class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
@@ -143,7 +145,7 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
         if mode != "rb":
             message = f"named content is read, and not written: mode {mode!r}"
             raise ValueError(message)
-        return NdnFile(self, path, mode, block_size or "default", **options)
+        return NdnFile(self, path, mode, block_size or _BLOCK_BYTES, **options)
 
     cat_file = sync_wrapper(_cat_file)
 
