@@ -34,7 +34,7 @@ const QUANTITIES: &[Quantity] = &[
     Quantity { metric: "retransmissions", label: "sent again", unit: "", factor: 1.0 },
 ];
 
-/// By how much mean goodputs may differ unless told otherwise.
+/// Default of the tolerated difference of mean goodputs.
 const WITHIN_PERCENT: f64 = 5.0;
 
 /// Runs the command.
@@ -73,15 +73,15 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// What a world makes of the scenario, in a folder of that name.
+    /// Runs the scenario with one executor, in a folder of that name.
     fn results(
         &self,
         name: &str,
-        world: &str,
+        executor: &str,
         runner: &dyn Runner,
         threads: Threads,
     ) -> Result<Results, Failure> {
-        let out = self.args.out.clone().unwrap_or_else(|| self.default_folder()).join(world);
+        let out = self.args.out.clone().unwrap_or_else(|| self.default_folder()).join(executor);
         let mut folder = self.campaign.folder(&out, self.args.fresh, Format::Csv)?;
         let mut progress = Progress::new(!self.args.quiet);
         let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));

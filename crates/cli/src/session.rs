@@ -63,7 +63,7 @@ impl Session {
         Ok(Self { inner, stop, agreement, patience, waits_aloud: false, verbose })
     }
 
-    /// A peer that is not there, or no longer, is waited for so long. If `aloud`, a line says so.
+    /// Sets how long the command waits for an absent peer. If `aloud`, it prints a line.
     pub(crate) fn set_patience(&mut self, patience: Duration, aloud: bool) {
         self.inner.set_patience(patience);
         (self.patience, self.waits_aloud) = (patience, aloud);
@@ -173,7 +173,7 @@ pub(crate) enum At {
     Listeners,
     /// A forwarder; the default one if it was not named on the command line.
     Forwarder {
-        /// Consumers of this machine use it, too, unless they are told otherwise.
+        /// Whether consumers of this machine use it by default.
         is_default: bool,
     },
     /// A port for a machine without forwarder, where consumers look for it.

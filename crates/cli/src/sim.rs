@@ -70,16 +70,16 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is allowed and probably not meant, once for all points.
+/// Prints each warning once for all points.
 fn warn(campaign: &Campaign) {
-    let mut said: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     for stage in &campaign.points {
         let seed = campaign.seeds.first().copied().unwrap_or_default();
         let Ok(network) = stage.scenario.network(seed) else { continue };
         for warning in stage.scenario.warnings(&network) {
-            if !said.contains(&warning) {
+            if !shown.contains(&warning) {
                 output::tell(&format!("warning: {warning}"));
-                said.push(warning);
+                shown.push(warning);
             }
         }
     }

@@ -18,7 +18,7 @@ pub fn inline(value: &Value) -> String {
 
 /// A key as it has to be written, alone or as part of a dotted path.
 pub fn key(text: &str) -> String {
-    let bare = |octet: u8| octet.is_ascii_alphanumeric() || b"-_".contains(&octet);
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if !text.is_empty() && text.bytes().all(bare) { text.to_owned() } else { quoted(text) }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_looks_as_a_person_would_write_it() {
+    fn document_looks_hand_written() {
         let text = "stop = \"9 s\"\n\n[links.\"a b\"]\nrate = 5\n\n[[event]]\nat = 1.0\n";
         assert_eq!(document(&Table::parse(text).unwrap()), text);
     }

@@ -1,7 +1,7 @@
 //! A scenario file as a tree that knows where each of its values stands.
 //!
-//! What is wrong with a value is often known only later, when names are looked up or a sweep has put
-//! another value in its place; it is then still reported with the line that it came from.
+//! A problem of a value may be found late, when names are looked up or a sweep has replaced another value. It is still
+//! reported with the line that the value came from.
 use crate::problem::{Origin, Problem};
 use recoup_core::time::Duration;
 use recoup_core::unit::{self, Capacity};
@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 pub struct Tree {
     /// The value.
     pub value: Value,
-    /// Where it stands.
+    /// Its place in the file.
     pub origin: Origin,
 }
 
@@ -29,7 +29,7 @@ impl From<Value> for Tree {
     }
 }
 
-/// What a scenario file can hold.
+/// A value of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A string.
@@ -53,7 +53,7 @@ impl Value {
     }
 }
 
-/// What stands for the value in a message or in the column of a table: without quotation marks.
+/// The value as it appears in a message or in the column of a table: without quotation marks.
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::text(text)
@@ -310,7 +310,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What the parser says of a piece of text, in the words of somebody who does not know TOML.
+/// The parser's message about a piece of text, without terms of TOML.
 fn explained(message: &str, piece: &str) -> String {
     match message {
         "duplicate key" => format!("`{}` stands here for the second time", piece.trim()),
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_is_reported_with_its_place() {
+    fn invalid_toml_is_reported_with_its_place() {
         let problem = Table::parse("a = 1\nb = = 2\n").unwrap_err();
         assert!(problem.to_string().starts_with("2:"), "{problem}");
         let date = Table::parse("a = 1979-05-27").unwrap_err();

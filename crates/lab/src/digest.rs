@@ -13,7 +13,7 @@ pub fn of_text(text: &str) -> String {
     of(text.as_bytes())
 }
 
-/// The same of this program, or nothing if it cannot be read.
+/// Digest of this program; `None` if it cannot be read.
 pub fn of_program() -> Option<String> {
     static DIGEST: OnceLock<Option<String>> = OnceLock::new();
     let read = || {
@@ -28,6 +28,6 @@ pub fn set_program(path: PathBuf) {
     let _ = PROGRAM.set(path);
 }
 
-fn of(octets: &[u8]) -> String {
-    hex(&sha256(octets)[..8])
+fn of(content: &[u8]) -> String {
+    hex(&sha256(content)[..8])
 }

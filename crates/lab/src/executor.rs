@@ -1,4 +1,4 @@
-//! Who makes the runs of a campaign: an executor takes jobs and reports results, and knows nothing of folders.
+//! Executors of the runs of a campaign: an executor takes jobs and reports results, and knows nothing of folders.
 use crate::Result;
 use crate::campaign::{Outcome, Stage};
 use crate::journal::Row;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Time between two calls of the reporter while no run ends.
 const IDLE_EVERY: Duration = Duration::from_millis(100);
 
-/// One run to be made.
+/// A run to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
     /// Its number in the list of jobs.
@@ -23,19 +23,19 @@ pub struct Job<'a> {
     pub seed: u64,
 }
 
-/// What a run amounts to: the line of the journal, and its records; `None` if it was cancelled.
+/// Result of a run: the line of the journal, and its records; `None` if it was cancelled.
 pub type Finished = Option<(Row, Outcome)>;
 
 /// Makes the run of a job, and ends early if the flag is raised.
 pub type RunJob<'a> = dyn Fn(&Job<'_>, &AtomicBool) -> Result<Finished> + Sync + 'a;
 
-/// What an executor reports.
+/// Report of an executor.
 #[expect(clippy::large_enum_variant, reason = "few exist at a time, and most of them are results")]
 #[derive(Debug)]
 pub enum Report {
     /// The job with this number has ended.
     Ended(usize, Result<Finished>),
-    /// Nothing has ended for a while.
+    /// No run has ended for a while.
     Idle,
 }
 

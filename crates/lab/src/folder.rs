@@ -24,7 +24,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What a folder is for.
+/// Use of a folder.
 #[derive(Clone, Debug)]
 pub struct Purpose<'a> {
     /// The scenario in normal form.
@@ -52,7 +52,7 @@ pub struct ResultFolder {
     pub journal: Journal,
 }
 
-/// Which programs made the results, and of what.
+/// Versions of the programs and inputs that made the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Versions {
     recoup: String,
@@ -102,7 +102,7 @@ impl ResultFolder {
         serde_json::from_slice::<Versions>(&text).is_ok_and(|versions| versions.scenario == digest)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -121,7 +121,7 @@ impl ResultFolder {
         Ok(())
     }
 
-    /// Where and how tables are written, for whoever runs worlds.
+    /// Place and format of tables, for the runner of simulations.
     pub fn shelf(&self) -> Shelf {
         let (folder, captures) = (self.path.join(TABLES), self.path.join(CAPTURES));
         Shelf { folder, captures, format: self.format }
@@ -177,7 +177,7 @@ impl ResultFolder {
     }
 }
 
-/// The scenario and the runs that are in a folder, which is only read, whoever uses it meanwhile.
+/// The scenario and the runs in a folder, which is only read and may be in use.
 ///
 /// # Errors
 /// If it holds no results.
@@ -492,7 +492,7 @@ mod tests {
     const TEXT: &str = "stop = \"1 s\"\n\n[link]\ndelay = \"10 ms\"\n";
 
     #[test]
-    fn a_folder_of_another_scenario_is_refused_with_the_first_difference() {
+    fn other_scenario_is_rejected_with_first_difference() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("results");
         drop(opened(&path, TEXT, false).unwrap());
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_stand_in_the_order_of_the_sweep_with_every_metric_that_one_has() {
+    fn runs_are_sorted_and_have_all_metrics() {
         let place = tempfile::tempdir().unwrap();
         let mut folder = opened(&place.path().join("results"), TEXT, false).unwrap();
         let mut other = row("b", 1, 7.0);
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_stands_at_each_point_of_the_sweep_that_it_is_of() {
+    fn run_stands_at_each_of_its_points() {
         let place = tempfile::tempdir().unwrap();
         let mut folder = opened(&place.path().join("results"), TEXT, false).unwrap();
         for row in [row("a", 1, 5.0), row("old", 1, 6.0)] {

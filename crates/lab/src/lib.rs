@@ -1,14 +1,14 @@
 //! Experiments as a library: scenario files, campaigns on all cores, result folders, reports, and why a segment was late.
 //!
-//! | what | where |
+//! | item | module |
 //! |---|---|
 //! | scenarios: networks, workloads and sweeps as text | [`scenario`] |
-//! | files that scenarios come from | [`source`] |
-//! | every point of a sweep with every seed, resumed where it stopped | [`campaign`] |
-//! | who makes the runs of a campaign: threads of this process, or an executor of yours | [`executor`] |
-//! | how one run is made in simulation | [`simulate`] |
+//! | input files of scenarios | [`source`] |
+//! | every point of a sweep with every seed, resumed after an interruption | [`campaign`] |
+//! | threads of this process, or an executor of yours, for the runs of a campaign | [`executor`] |
+//! | one simulated run | [`simulate`] |
 //! | results in a folder: journal, tables, captures | [`folder`], [`journal`], [`table`], [`curve`] |
-//! | means with confidence intervals; what would run | [`report`], [`preview`] |
+//! | means with confidence intervals; preview of a campaign | [`report`], [`preview`] |
 //! | the timeline of one segment | [`explain`] |
 //! | networks on real processes of this machine | [`emulate`] |
 pub mod campaign;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Writes a table.
 ///
 /// # Errors
-/// What `out` says.
+/// The error of `out`.
 pub(crate) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
     put(table, out).map_err(io::Error::other)
 }
@@ -103,7 +103,7 @@ mod tests {
             ("n", "segments", Kind::U64),
             ("i", "", Kind::I64),
             ("x", "s", Kind::F64),
-            ("who", "", Kind::Text),
+            ("place", "", Kind::Text),
             ("yes", "", Kind::Bool),
         ];
         let mut table = Table::new("all", &columns);
@@ -112,12 +112,12 @@ mod tests {
             (7, 2, f64::NAN, "c2", false),
             (8, 3, f64::INFINITY, "c1", true),
         ];
-        for (n, i, x, who, yes) in rows {
+        for (n, i, x, place, yes) in rows {
             table.push(&[
                 Cell::U64(n),
                 Cell::I64(i),
                 Cell::F64(x),
-                Cell::Text(who),
+                Cell::Text(place),
                 Cell::Bool(yes),
             ]);
         }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_rows_is_a_file_all_the_same() {
+    fn empty_table_is_a_file() {
         let mut out = Vec::new();
         write(&Table::new("none", &[("x", "", Kind::F64)]), &mut out).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();

@@ -1,4 +1,4 @@
-//! What a campaign came to: means with confidence intervals, as a table and as a document.
+//! Results of a campaign: means with confidence intervals, as a table and as a document.
 use crate::campaign::Campaign;
 use crate::folder::ResultFolder;
 use recoup_core::figure;
@@ -23,13 +23,13 @@ pub struct Report {
     out: String,
     runs: Runs,
     points: Vec<PointReport>,
-    /// What a reader of the figures should know.
+    /// Notes for the reader of the figures.
     notes: Vec<String>,
     #[serde(skip)]
     shown: Vec<String>,
 }
 
-/// How many runs there are.
+/// Numbers of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Runs {
     /// In the scenario.
@@ -63,7 +63,7 @@ struct Figure {
 }
 
 impl Report {
-    /// The report of the runs that are in a folder; `show` says which metrics are printed.
+    /// The report of the runs in a folder; `show` chooses the printed metrics.
     pub fn new(
         scenario: &str,
         title: &str,
@@ -160,7 +160,7 @@ impl Figure {
     }
 }
 
-/// What a number is divided by to be read easily, and its unit then.
+/// Divisor of a number for the reader, with the resulting unit.
 fn scale(value: f64, unit: &str) -> (f64, String) {
     let size = value.abs();
     let thousands = || match size {
@@ -209,7 +209,7 @@ fn names(points: &[PointReport]) -> BTreeSet<&str> {
     points.iter().flat_map(|point| point.metrics.keys().map(String::as_str)).collect()
 }
 
-/// What was asked for and is not there.
+/// Requested metrics that do not exist.
 fn unknown(points: &[PointReport], show: &[String]) -> Vec<String> {
     let names = names(points);
     let is_there = |pattern: &&String| {
@@ -223,7 +223,7 @@ fn unknown(points: &[PointReport], show: &[String]) -> Vec<String> {
     missing.map(note).collect()
 }
 
-/// The names of the metrics that are printed: those asked for, or what matters most.
+/// Names of the printed metrics: the requested ones, or the most important.
 fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
     let names = names(points);
     let fitting = |pattern: &str| {
@@ -347,7 +347,7 @@ fn aligned(rows: Vec<Vec<String>>) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How fast it went: `12.3 s, 3.1 million packet-hops per second and core`.
+/// Speed: `12.3 s, 3.1 million packet-hops per second and core`.
 pub fn speed(elapsed: std::time::Duration, hops: f64, busy_s: f64) -> String {
     let time = figure::seconds(elapsed);
     if busy_s <= 0.0 || hops <= 0.0 {
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_has_the_digits_that_its_interval_justifies() {
+    fn figure_has_the_justified_digits() {
         assert_eq!(figure(&[24.5, 25.0, 25.0], "s"), "24.83 ± 0.72 s");
         assert_eq!(
             figure(&[4_986_000.0, 4_984_000.0, 4_969_000.0], "bit/s"),
@@ -411,19 +411,19 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_that_is_not_there_is_told_with_the_nearest() {
+    fn unknown_metric_is_named_with_the_nearest() {
         let points = [point(&[("c1.time_s", 1.0), ("c1.goodput_bps", 1.0)])];
         let asked = ["c1.tim_s".to_owned(), "c1.*".into(), "*.jain".into()];
-        let told = [
+        let messages = [
             "no metric is called `c1.tim_s`; did you mean `c1.time_s`?",
             "no metric is called `*.jain`",
         ];
-        assert_eq!(unknown(&points, &asked), told);
+        assert_eq!(unknown(&points, &asked), messages);
         assert!(unknown(&[], &asked).is_empty());
     }
 
     #[test]
-    fn whoever_did_not_complete_is_named() {
+    fn incomplete_consumers_are_named() {
         let mut one = point(&[("all.completed", 0.5), ("c1.completed", 1.0)]);
         let half = Figure::new(&[1.0, 0.0, 0.0, 1.0], String::new()).unwrap();
         one.metrics.insert("c2.completed".into(), half);

@@ -1,4 +1,4 @@
-//! One run: a world from its network to its end, with its metrics and records.
+//! One run: a simulation from its network to its end, with its metrics and records.
 use crate::campaign::{Outcome, Runner, Stage};
 use crate::folder::{Draft, Shelf};
 use crate::{Error, ErrorKind};
@@ -13,10 +13,10 @@ use std::io::BufWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a world runs before it is asked again whether it shall stop.
+/// Simulated time between two checks of the stop flag.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Runs worlds.
+/// Runs simulations.
 #[derive(Debug)]
 pub struct Simulations;
 
@@ -96,7 +96,7 @@ fn run_sliced(
     observers: &mut [&mut dyn Observer],
     stop: &AtomicBool,
 ) -> Option<Ended> {
-    // How much simulated time goes into a slice depends on what happens in it.
+    // The simulated time of a slice depends on the density of events.
     let mut step = Duration::from_millis(10);
     while !stop.load(Ordering::Relaxed) {
         let begun = Instant::now();

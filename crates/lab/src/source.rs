@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Texts that a scenario names, by their names.
 type Texts = &'static [(&'static str, &'static str)];
 
-/// What a topology is called in the scenario that is made around it.
+/// Name of a topology in the scenario that is made around it.
 const TOPOLOGY: &str = "the topology";
 
 /// Where the files are that a scenario names.
@@ -20,14 +20,14 @@ enum Files {
     Folder(PathBuf),
     /// Built in, too.
     Texts(Texts),
-    /// In a folder, or else built in: nobody knows any more.
+    /// In a folder, or else built in; results do not record which.
     Either(PathBuf, Vec<(&'static str, &'static str)>),
-    /// One text, whatever it is called.
+    /// A single text under any name.
     One(String),
 }
 
 impl Files {
-    /// What is in the file of that name, or why that cannot be told.
+    /// Content of the file of that name, or the reason why it is unknown.
     fn read(&self, name: &str) -> Result<String, String> {
         let built_in = |texts: &[(&str, &str)]| {
             let found = texts.iter().find(|(own, _)| *own == name);
@@ -48,7 +48,7 @@ impl Files {
     }
 }
 
-/// What is in a file, before it is known what that means.
+/// Content of a file of unknown type.
 #[derive(Debug)]
 pub struct Given {
     name: String,
@@ -124,8 +124,8 @@ impl Source {
         Self::new(&name, Files::Folder(folder), &text, settings)
     }
 
-    /// A scenario of this topology, in which nothing runs. What the topology leaves open, `defaults` say in the words
-    /// of scenarios.
+    /// A scenario of this topology, in which nothing runs. Properties that the topology leaves open come from
+    /// `defaults`, in scenario syntax.
     pub fn of_topology(given: Given, defaults: &str, settings: &[String]) -> Result<Self, Error> {
         let Given { name, text, .. } = given;
         let scenario = format!("[topology]\nfile = \"{TOPOLOGY}\"\n{defaults}");
@@ -182,17 +182,17 @@ fn failure(name: &str, settings: &[String], problems: &Problems) -> Error {
     match lines.as_slice() {
         [one] => Error::usage(one),
         several => Error::usage(format!("{name} has {} mistakes", several.len()))
-            .with_remedy("the lines above say where, and what would be right")
+            .with_remedy("the lines above give the places and the remedies")
             .with_details(lines),
     }
 }
 
 /// The whole text, unless it is too long for what it should be.
 fn limited(reader: impl Read) -> std::io::Result<String> {
-    let mut octets = Vec::new();
-    reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut octets)?;
-    if octets.len() > MAX_TEXT_BYTES {
+    let mut bytes = Vec::new();
+    reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_TEXT_BYTES {
         return Err(std::io::Error::other("it is longer than any text of that kind"));
     }
-    String::from_utf8(octets).map_err(|_| std::io::Error::other("it is no UTF-8 text"))
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is no UTF-8 text"))
 }

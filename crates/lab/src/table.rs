@@ -4,7 +4,7 @@ use recoup_sim::record::table::{Cell, Column, Type};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
-/// Form of the tables in a result folder.
+/// Format of the tables in a result folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
@@ -17,7 +17,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// How names of files end.
+    /// File name extension.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -29,7 +29,7 @@ impl Format {
 /// Writes a table.
 ///
 /// # Errors
-/// What `out` says, or that this program was built without the form.
+/// The error of `out`, or that this program was built without the format.
 pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io::Result<()> {
     match format {
         Format::Csv => {
@@ -65,12 +65,12 @@ pub fn labelled(table: &Table, values: &[(String, String)], seed: u64) -> Table 
     whole
 }
 
-/// What the column of an axis is called beside columns of these names.
+/// Heading of the column of an axis beside columns of these names.
 pub fn head<'a>(axis: &'a str, others: &[&str]) -> Cow<'a, str> {
     if others.contains(&axis) { format!("sweep.{axis}").into() } else { axis.into() }
 }
 
-/// What is kept of a value in a column that may lack some: nothing where a number is none.
+/// A column that may lack values: definition levels and the values that are numbers.
 #[cfg(feature = "parquet")]
 pub fn present(values: &[f64]) -> (Vec<i16>, Vec<f64>) {
     let levels = values.iter().map(|value| i16::from(!value.is_nan())).collect();

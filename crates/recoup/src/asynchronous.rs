@@ -115,7 +115,7 @@ impl Client {
         blocking(move || client.begin_ping(name)).await?.await
     }
 
-    /// Begins to describe a fetch: its range, where content goes, who watches.
+    /// Begins to describe a fetch: its range, destination and observer.
     pub fn fetch(&self, name: impl ToName) -> FetchBuilder<Async> {
         FetchBuilder::new(self.inner.clone(), name.to_name())
     }
@@ -136,7 +136,7 @@ impl Builder<Async> {
     }
 }
 
-/// The same fetch, whose producer is located.
+/// The fetch with its producer located.
 async fn located(mut builder: FetchBuilder<Async>) -> Result<FetchBuilder<Async>> {
     if !builder.needs_locating() {
         return Ok(builder);
@@ -192,7 +192,7 @@ impl FetchBuilder<Async> {
     /// As [`to_file`](Self::to_file), without waiting for the content.
     ///
     /// # Errors
-    /// What is wrong before anything is fetched.
+    /// Errors found before the first Interest.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -216,7 +216,7 @@ impl FetchBuilder<Async> {
     /// Fetches content in order. If the stream is not polled, at most 16 MiB wait, and no further Interests are sent.
     ///
     /// # Errors
-    /// What is wrong before anything is fetched.
+    /// Errors found before the first Interest.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {

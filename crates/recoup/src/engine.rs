@@ -16,14 +16,14 @@ use std::thread::{self, JoinHandle, ThreadId};
 
 /// Commands that may be queued; a caller waits while the queue is full.
 const COMMANDS: usize = 256;
-/// Longest time between two looks at peers that refuse datagrams, while an operation is in flight.
+/// Longest interval between two checks of peers that reject datagrams, while an operation is in flight.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 /// Names of which the producer is remembered, where there is no forwarder.
 const LOCATED: usize = 1_024;
-/// How long the last packets may take to leave when a client ends.
+/// Time for the last packets to leave when a client ends.
 const CLOSING: Duration = Duration::from_millis(500);
 
-/// One thing that the driver thread does for a handle.
+/// A command for the driver thread.
 pub(crate) type Command = Box<dyn FnOnce(&mut Engine) + Send>;
 
 /// Number of an operation, never used again.
@@ -54,7 +54,7 @@ pub(crate) trait Task {
     fn fail(&mut self, error: &Error);
     /// The owner has lost interest.
     fn cancel(&mut self) {}
-    /// It shares what the face can receive, and ends if no peer can be reached.
+    /// Whether it shares the receive capacity of the face, and ends if no peer can be reached.
     fn is_consumer(&self) -> bool {
         false
     }
@@ -209,7 +209,7 @@ impl Engine {
         }
     }
 
-    /// One wake-up.
+    /// Handles one wake-up.
     fn turn(&mut self) -> Result<()> {
         let wait = (!self.tasks.is_empty()).then_some(LONGEST_WAIT);
         self.session.driver.set_longest_wait(wait);
@@ -315,7 +315,7 @@ impl Link {
         &self,
         what: impl FnOnce(&mut Engine) -> T + Send + 'static,
     ) -> Result<T> {
-        self.refuse_own_thread()?;
+        self.reject_own_thread()?;
         let (sender, answer) = sync_channel(1);
         self.post(Box::new(move |engine| {
             let _ = sender.send(what(engine));
@@ -328,7 +328,7 @@ impl Link {
         &self,
         start: impl FnOnce(&mut Engine, TaskId) + Send + 'static,
     ) -> Result<TaskId> {
-        self.refuse_own_thread()?;
+        self.reject_own_thread()?;
         let id = self.ids.next();
         self.post(Box::new(move |engine| start(engine, id)))?;
         Ok(id)
@@ -339,7 +339,7 @@ impl Link {
         let _ = self.post(Box::new(move |engine| engine.cancel(id)));
     }
 
-    fn refuse_own_thread(&self) -> Result<()> {
+    fn reject_own_thread(&self) -> Result<()> {
         match self.is_own_thread() {
             false => Ok(()),
             true => Err(Error::usage("a callback of the client cannot wait for the client")

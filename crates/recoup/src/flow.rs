@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// So many bytes are taken before the driver thread is woken to send further Interests, unless nothing is left.
+/// Bytes that are taken before the driver thread is woken to send further Interests, unless the flow is empty.
 const WAKE_BYTES: u64 = 256 << 10;
 
-/// How far a fetch is.
+/// Progress of a fetch.
 ///
 /// ```
 /// # fn show(progress: recoup::Progress) {
@@ -42,7 +42,7 @@ pub struct Progress {
     pub window: f64,
     /// Transmissions that were lost.
     pub lost: u64,
-    /// There is no face toward producers at the moment.
+    /// Whether no face leads toward producers at the moment.
     pub is_disconnected: bool,
 }
 
@@ -53,13 +53,13 @@ impl Progress {
     }
 }
 
-/// One segment's content.
+/// Content of a segment, with its number.
 pub(crate) type Piece = (u64, Bytes);
 
 #[derive(Debug, Default)]
 pub(crate) struct FlowState {
     pub(crate) pieces: VecDeque<Piece>,
-    /// Bytes that the reader took and the fetch loop was not told of.
+    /// Bytes taken by the reader and not yet reported to the fetch loop.
     taken_bytes: u64,
     pub(crate) object: Option<Name>,
     pub(crate) metadata: Option<Box<Metadata>>,
@@ -71,7 +71,7 @@ pub(crate) struct FlowState {
     reader: Option<(std::task::Waker, Until)>,
 }
 
-/// What the reader waits for, besides the end.
+/// Event that the reader waits for, besides the end.
 #[derive(Clone, Copy, Debug)]
 enum Until {
     Content,

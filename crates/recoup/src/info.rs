@@ -1,4 +1,4 @@
-//! What is known of an object before its content is fetched.
+//! Metadata of an object, before its content is fetched.
 use crate::client::Client;
 use crate::error::Result;
 use crate::fetch::FetchBuilder;
@@ -11,7 +11,7 @@ use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 use std::time::{Duration, SystemTime};
 
-/// What a producer says of the newest version of an object.
+/// A producer's metadata of the newest version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObjectInfo {
@@ -25,7 +25,7 @@ pub struct ObjectInfo {
     pub last_segment: Option<u64>,
     /// Time of the last change.
     pub modified: Option<SystemTime>,
-    /// It is the listing of a folder.
+    /// Whether it is the listing of a folder.
     pub is_folder: bool,
 }
 
@@ -68,7 +68,7 @@ impl ObjectInfo {
         })
     }
 
-    /// As [`discover`](Self::discover); without metadata the first and the last segment tell the length.
+    /// As [`discover`](Self::discover); without metadata the first and the last segment give the length.
     pub(crate) async fn find(builder: FetchBuilder) -> Result<Self> {
         let info = Self::discover(&builder).await?;
         if info.is_folder || info.layout().is_some() {
@@ -86,7 +86,7 @@ impl ObjectInfo {
 }
 
 impl Client {
-    /// What the producer says of the newest version of `name`, in one exchange if the producer has metadata.
+    /// Metadata of the newest version of `name`, in one exchange if the producer has metadata.
     ///
     /// # Errors
     /// Those of a fetch, such as [`is_not_found`](crate::Error::is_not_found).

@@ -2,7 +2,7 @@
 use crate::error::{Error, Result};
 use recoup_packet::name::Name;
 
-/// What names an object: a [`Name`], or its URI such as `/movie/v=7` or `ndn:/movie`.
+/// Conversion to the name of an object: a [`Name`], or its URI such as `/movie/v=7` or `ndn:/movie`.
 pub trait ToName {
     /// The name.
     ///

@@ -25,9 +25,9 @@ const FIRST_TIMEOUT: Duration = Duration::from_millis(500);
 const MAX_ATTEMPTS: u32 = 4;
 
 impl Client {
-    /// Sends one Interest for `name`, and returns the content of its Data: for producers that answer each name with one packet,
-    /// such as sensors ([`ServeBuilder::answer`](crate::ServeBuilder::answer)). The Interest asks for fresh Data, and is sent
-    /// up to four times within 7.5 s.
+    /// Sends one Interest for `name`, and returns the content of its Data. For producers that answer each name with one
+    /// packet, such as sensors ([`ServeBuilder::answer`](crate::ServeBuilder::answer)). The Interest has MustBeFresh,
+    /// and is sent up to four times within 7.5 s.
     ///
     /// # Errors
     /// [`is_not_found`](Error::is_not_found), [`is_timeout`](Error::is_timeout), [`is_unverified`](Error::is_unverified).

@@ -14,7 +14,7 @@ use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Which Interests are sent, and how often.
+/// Names and schedule of the Interests.
 #[derive(Clone, Debug)]
 pub struct PingOptions {
     /// The numbers follow this name.
@@ -23,7 +23,7 @@ pub struct PingOptions {
     pub interval: Duration,
     /// Interest lifetime: how long an answer is waited for.
     pub timeout: Duration,
-    /// How many Interests; `None`: without end.
+    /// Number of Interests; `None`: without end.
     pub count: Option<u64>,
     /// Number of the first.
     pub first: u64,
@@ -230,10 +230,8 @@ impl Task for Ping {
                     NackReason::NoRoute => ErrorKind::NotFound,
                     _ => ErrorKind::TimedOut,
                 };
-                let error = Error::new(
-                    kind,
-                    format!("the network refused an Interest for {name}: {reason}"),
-                );
+                let error =
+                    Error::new(kind, format!("the network sent a Nack for {name}: {reason}"));
                 self.end(Err(
                     error.with_remedy("start `recoup ping --serve` or ndnpingserver there")
                 ));

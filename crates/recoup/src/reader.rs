@@ -15,16 +15,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::SystemTime;
 
-/// Segments that the first fetch of a run in order asks for; each further one asks for twice as many.
+/// Segments of the first fetch of a sequential run; each further fetch doubles it.
 const FIRST_AHEAD: u64 = 2;
 /// From so many segments on, a run in order is fetched to the end of the object.
 const LONGEST_AHEAD: u64 = 256;
 
 /// Reads one version of an object: at any offset, with a cache of limited size.
 ///
-/// The metadata of the object tell its version, segment size and length. Where a producer has no metadata, the first segment
-/// is fetched in their place. Bytes of a segment are fetched when they are read. If content is read in order, fetches become
-/// longer until one runs to the end; a slow reader slows it, and reading at another offset cancels it.
+/// The metadata of the object give its version, segment size and length. If a producer has no metadata, the first
+/// segment is fetched in their place. Bytes of a segment are fetched when they are read. If content is read in order,
+/// fetches become longer until one runs to the end; a slow reader slows it, and reading at another offset cancels it.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};
@@ -42,7 +42,7 @@ pub struct Reader {
     object: Name,
     /// Length of every segment but the last, in bytes.
     segment_bytes: u64,
-    /// Number of the last segment, if the producer says so.
+    /// Number of the last segment, if known.
     last: Option<u64>,
     /// Length in bytes, once it is known.
     size: Option<u64>,
@@ -137,7 +137,7 @@ impl Reader {
         }
     }
 
-    /// What is known of the object. Fetches the last segment if the producer has no metadata.
+    /// Metadata of the object. Fetches the last segment if the producer has no metadata.
     pub(crate) async fn info(&mut self) -> Result<ObjectInfo> {
         let size = poll_fn(|context| self.poll_size(context)).await?;
         Ok(ObjectInfo {
@@ -161,7 +161,7 @@ impl Reader {
     /// Length of the object in bytes. Fetches the last segment if the producer has no metadata.
     ///
     /// # Errors
-    /// Those of the fetch; [`ErrorKind::Other`] if the producer does not say where the object ends.
+    /// Those of the fetch; [`ErrorKind::Other`] if the producer does not announce the end of the object.
     pub fn size(&mut self) -> Result<u64> {
         block_on(poll_fn(|context| self.poll_size(context)))
     }
@@ -173,7 +173,7 @@ impl Reader {
         let last = self.last.ok_or_else(|| {
             Error::new(
                 ErrorKind::Other,
-                format!("the producer does not say where {} ends", self.object),
+                format!("the producer does not announce where {} ends", self.object),
             )
             .with_remedy("read it to its end")
         })?;

@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 
 type Result<T> = object_store::Result<T>;
 
-/// How long an opened version is read before a newer one is looked for.
+/// Time that an opened version is read before the store looks for a newer one.
 const KEEP_VERSION: Duration = Duration::from_secs(10);
 /// Most versions that are open at a time.
 const MAX_OPEN: usize = 64;
@@ -51,14 +51,14 @@ const MAX_LISTING_BYTES: u64 = 16 << 20;
 const MAX_LISTINGS_BYTES: usize = 64 << 20;
 /// Most folders inside folders.
 const MAX_DEPTH: usize = 64;
-/// Objects of a listing whose lengths are asked for at a time.
+/// Concurrent requests for the lengths of listed objects.
 const HEADS: usize = 8;
 
 /// The objects below a name prefix, such as a folder that `recoup serve` serves. It can be read and listed; writing is
 /// [not supported](StoreError::NotSupported).
 ///
-/// A range fetches the segments that hold it and no others. A version that was opened is read for 10 s before a newer one is
-/// looked for, so that the ranges of one table belong together.
+/// A range fetches only the segments that hold it. An opened version is read for 10 s before the store looks for a
+/// newer one, so that the ranges of one table belong together.
 #[derive(Clone, Debug)]
 pub struct NamedStore {
     inner: Arc<Inner>,
@@ -160,7 +160,7 @@ impl NamedStore {
     }
 }
 
-/// Opens the newest version; `before` goes on if it still is the newest.
+/// Opens the newest version; `before` is kept if it still is the newest.
 async fn open(
     fetch: FetchBuilder<Async>,
     location: &Path,
@@ -216,11 +216,11 @@ fn version_of(object: &Name) -> Option<u64> {
     Convention::of_version(&last)?.parse_version(&last)
 }
 
-/// The time of the last change: as the producer says, or else the version where that is a time in microseconds.
+/// The time of the last change: from the metadata, or else the version if that is a time in microseconds.
 fn modified(info: &ObjectInfo, version: Option<u64>) -> DateTime<Utc> {
     let by_version = || DateTime::from_timestamp_micros(i64::try_from(version?).ok()?);
-    let said = info.modified.map(DateTime::from);
-    said.or_else(by_version).unwrap_or(DateTime::UNIX_EPOCH)
+    let reported = info.modified.map(DateTime::from);
+    reported.or_else(by_version).unwrap_or(DateTime::UNIX_EPOCH)
 }
 
 fn failed(location: &Path, error: Error) -> StoreError {

@@ -11,11 +11,11 @@ pub struct Tally {
     summary: Summary,
     /// Nacks by reason.
     pub by_reason: Nacks,
-    /// What the first rejected Data had wrong.
+    /// The reason of the first rejected Data.
     pub rejected_why: Option<&'static str>,
     /// Slow-start threshold in segments.
     pub ssthresh: f64,
-    /// There is no face toward producers at the moment.
+    /// Whether no face leads toward producers at the moment.
     pub disconnected: bool,
 }
 
@@ -32,7 +32,7 @@ pub struct Nacks {
     pub mobility: u64,
     /// A link lost it, or its Data.
     pub loss: u64,
-    /// Anything else.
+    /// Other causes.
     pub other: u64,
 }
 

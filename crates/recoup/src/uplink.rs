@@ -62,7 +62,7 @@ impl Uplink {
         }
     }
 
-    /// The same by another face.
+    /// This uplink by another face.
     #[must_use]
     pub fn by(self, uri: FaceUri) -> Self {
         Self { uri, ..self }
@@ -86,7 +86,7 @@ impl Uplink {
         }
     }
 
-    /// The same error, which says where a configured face is taken from.
+    /// Adds the origin of a configured face to the error.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         let Some(origin) = &self.origin else {
@@ -98,7 +98,7 @@ impl Uplink {
         error.with_remedy(remedy)
     }
 
-    /// Which forwarder takes commands by this face.
+    /// Which forwarders accept commands by this face.
     pub fn scope(&self) -> Scope {
         if self.is_local() { Scope::Localhost } else { Scope::Localhop }
     }
@@ -118,12 +118,12 @@ impl Uplink {
         }))
     }
 
-    /// The error of a registration that the forwarder refused.
+    /// The error of a registration that the forwarder rejected.
     pub fn register_error(&self, name: &Name, error: &ManagementError) -> Error {
         let message = format!("{} will not bring Interests for {name}: {error}", self.uri);
         let remedy = error.registration_advice().unwrap_or(match self.is_local() {
             false => {
-                "is it a forwarder? By this way it takes commands only if told to (localhop = true in `recoup forward`, \
+                "is it a forwarder? By this face it accepts commands only if enabled (localhop = true in `recoup forward`, \
                  rib.localhop_security in NFD); its Unix socket or TCP on its own machine need no such thing. Without a \
                  forwarder, listen (--listen) instead of registering"
             }

@@ -113,11 +113,11 @@ fn right_key_verifies() {
 }
 
 #[test]
-fn nobody_at_the_face_is_unreachable() {
+fn face_without_a_peer_is_unreachable() {
     let error = Client::builder().face("memory://no-such-place").connect().unwrap_err();
     assert!(error.is_unreachable(), "{error}");
-    let refused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let error = toward(&format!("udp://{refused}")).get("/a").unwrap_err();
+    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = toward(&format!("udp://{port}")).get("/a").unwrap_err();
     assert!(error.is_unreachable(), "{error}");
 }
 
@@ -139,8 +139,8 @@ fn cancelled_download_is_resumed() {
     fetch.cancel();
     assert!(!path.exists());
     let before = server.summary().segments;
-    let refused = client.fetch("/a").to_file(&path).unwrap_err();
-    assert!(refused.is_local(), "{refused}");
+    let error = client.fetch("/a").to_file(&path).unwrap_err();
+    assert!(error.is_local(), "{error}");
     let summary = client.fetch("/a").resume(true).to_file(&path).unwrap();
     assert!(summary.segments_before >= 20, "{}", summary.segments_before);
     assert_eq!(summary.segments + summary.segments_before, 1_000);

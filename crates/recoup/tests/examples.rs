@@ -67,14 +67,14 @@ fn store_lists_a_folder() {
 }
 
 #[test]
-fn verify_ends_with_the_exit_code_of_the_error() {
+fn verify_exits_with_the_code_of_the_error() {
     let (_server, face) = serve("/a", "hello");
     let output = run("verify", &face, &["/a", "/no/such/key"]);
     assert_eq!(output.status.code(), Some(4), "{output:?}");
 }
 
 #[test]
-fn servers_say_why_no_forwarder_takes_them() {
+fn servers_report_why_registration_fails() {
     for (name, words) in [("serve_folder", ["/tmp", "/b"].as_slice()), ("sensor", &["/b"])] {
         let output = run(name, "unix:///no/such/socket", words);
         assert!(!output.status.success(), "{output:?}");

@@ -133,7 +133,7 @@ async fn folder_is_listed_and_read() {
 }
 
 #[tokio::test]
-async fn absent_objects_and_writes_are_refused() {
+async fn absent_objects_and_writes_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, store) = served(folder.path()).await;
     let absent = store.get(&"none".into()).await;

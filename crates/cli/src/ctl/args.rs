@@ -86,7 +86,7 @@ pub(crate) enum StatusVerb {
 /// Verbs of subjects that can only be listed.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListVerb {
-    /// Print all of them
+    /// Print all entries
     List,
 }
 

@@ -20,11 +20,10 @@ Examples:
 
 /// Show the main job in one command: timers and the default transport over a lossy link
 ///
-/// A producer and a consumer in this process exchange a file over real sockets of this machine,
-/// through a link with a rate, a delay, a queue and losses; once with a constant timer of 4 s, once
-/// with each adaptive timer, and once with the transport of `recoup fetch`, at the same time over links
-/// of their own with the same losses. Checks that the same bytes arrive, prints a table, and draws
-/// round-trip times and timeouts as an SVG file.
+/// A producer and a consumer in this process exchange a file over real sockets of this machine, through a link with a
+/// rate, a delay, a queue and losses. Runs with a constant timer of 4 s, with each adaptive timer, and with the
+/// transport of `recoup fetch` go on at the same time, over links of their own with the same losses. Checks the
+/// received bytes, prints a table, and draws round-trip times and timeouts as an SVG file.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct DemoArgs {
@@ -56,7 +55,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = loss, help_heading = "Link")]
     pub loss: f64,
 
-    /// Which packets are lost follows from this number
+    /// Seed of the random losses
     #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Link")]
     pub seed: u64,
 
@@ -66,7 +65,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "SPEC", help_heading = "Algorithms")]
     pub rto: Vec<Spelled<Rto>>,
 
-    /// Congestion control of the timers; only their timeouts tell of losses
+    /// Congestion control of the timers; only their timeouts signal losses
     #[arg(
         long,
         value_name = "SPEC",

@@ -17,10 +17,10 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::Duration;
 use std::net::SocketAddr;
 
-/// Most content that is kept in memory, in octets.
+/// Most content that is kept in memory, in bytes.
 const LIMIT: usize = 1 << 30;
 
-/// What decides about a run.
+/// Parameters of a run.
 #[derive(Debug)]
 pub(crate) struct Consumer<'a> {
     /// Its transport.
@@ -46,7 +46,7 @@ pub(crate) struct Consumed {
     pub points: Vec<Point>,
     /// Of what arrived.
     pub digest: [u8; 32],
-    /// What the link did, toward the producer and back.
+    /// Counts of the link, toward the producer and back.
     pub link: (WayCount, WayCount),
 }
 

@@ -5,16 +5,16 @@ use crate::format;
 use serde::Serialize;
 use std::fmt;
 
-/// Everything there is to say. Serialises as the document that `docs/json.md` describes.
+/// The whole report. Serialises as the document that `docs/json.md` describes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Demo {
     /// Always `demo`.
     pub command: &'static str,
     /// The link.
     pub link: Link,
-    /// Octets of content.
+    /// Bytes of content.
     pub octets: u64,
-    /// Octets of content per segment.
+    /// Bytes of content per segment.
     pub segment_octets: u64,
     /// Congestion control of the timers' runs.
     pub congestion: String,
@@ -33,7 +33,7 @@ pub(crate) struct Link {
     pub bit_s: u64,
     /// Delay each way, in milliseconds.
     pub delay_ms: f64,
-    /// Octets that may wait, each way.
+    /// Limit of the queue in bytes, each way.
     pub queue_octets: u64,
     /// Share of packets lost, each way.
     pub loss: f64,
@@ -70,20 +70,20 @@ pub(crate) struct Row {
     pub sent: u64,
     /// Of these, repetitions.
     pub retransmitted: u64,
-    /// Of these, needless ones.
-    pub needless: u64,
+    /// Spurious retransmissions among them.
+    pub spurious: u64,
     /// Mean round-trip time in milliseconds; none without a sample.
     pub rtt_avg_ms: Option<f64>,
-    /// Mean time from first asking for a lost segment to its arrival, in milliseconds.
+    /// Mean time from the first Interest for a lost segment to its arrival, in milliseconds.
     pub recovery_avg_ms: Option<f64>,
     /// Packets that the link lost, both ways.
     pub lost: u64,
-    /// The same bytes arrived as were sent.
+    /// Whether the received bytes equal the sent ones.
     pub intact: bool,
 }
 
 impl Row {
-    /// What a run came to.
+    /// Report of a run.
     pub(crate) fn new(run: &Consumed, intact: bool) -> Self {
         let lost: Vec<_> = run.points.iter().filter(|point| point.transmissions > 1).collect();
         let recovery = lost.iter().map(|point| point.delay_ms).sum::<f64>();
@@ -97,7 +97,7 @@ impl Row {
             goodput_bit_s: run.tally.goodput().unwrap_or(0.0),
             sent: run.tally.interests,
             retransmitted: run.tally.retransmissions,
-            needless: run.tally.spurious,
+            spurious: run.tally.spurious,
             rtt_avg_ms: run.tally.rtt.mean().map(format::ms),
             recovery_avg_ms: (!lost.is_empty()).then(|| recovery / lost.len() as f64),
             lost: toward.lost() + back.lost(),

@@ -14,7 +14,7 @@ const SETTLE: Duration = Duration::from_secs(5);
 /// Time between two looks whether it has.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a command may take to end when it was asked to.
-const FAREWELL: Duration = Duration::from_secs(2);
+const END_GRACE: Duration = Duration::from_secs(2);
 
 /// A command as it was given, with the node that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Order {
         Self { node: Some((node, name.to_owned())), words }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     fn title(&self) -> String {
         let last = |words: &[OsString]| words.last().map(|it| it.to_string_lossy().into_owned());
         match &self.node {
@@ -45,7 +45,7 @@ impl Order {
     }
 }
 
-/// What commands find around them.
+/// Environment of commands.
 #[derive(Debug)]
 pub(super) struct Surroundings {
     /// Where the sockets of all nodes are.
@@ -110,7 +110,7 @@ impl Running {
         Ok(Self { title, group })
     }
 
-    /// How it ended, if it has; `Err` says that it failed.
+    /// Whether it has ended; an error if it failed.
     pub(super) fn ended(&self) -> Result<bool, Failure> {
         match self.group.code() {
             Ok(None) => Ok(false),
@@ -147,7 +147,7 @@ impl Running {
 
     /// Ends it, with all that it has started.
     pub(super) fn end(self) {
-        self.group.end(FAREWELL);
+        self.group.end(END_GRACE);
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_found_in_the_first_place_that_has_it() {
+    fn program_is_found_in_path_order() {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("sh");
         std::fs::write(&own, "").unwrap();

@@ -1,7 +1,7 @@
-//! A command of the user under guard: it ends with who started it, even where that is killed.
+//! Guard of a user's command: the command ends with the process that started it, even if that is killed.
 //!
-//! Linux tells a process that the one which has started it ends (PR_SET_PDEATHSIG), but not what that process has started in
-//! turn. So the guard stays beside the command, as the first of their group, and ends the whole group.
+//! Linux signals a process when its parent ends (PR_SET_PDEATHSIG), but not the children of that process. So the guard
+//! stays beside the command, as the first of their group, and ends the whole group.
 use crate::error::{Exit, Failure, reason};
 use clap::Args;
 use recoup_io::process::{code_of, end_own_group, end_with, is_child_of};
@@ -12,13 +12,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How long what is told to end may take.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// Time for a process to end after its signal.
+const END_GRACE: Duration = Duration::from_secs(2);
 
 /// Run a command that ends with the process that started it
 #[derive(Debug, Args)]
 pub(crate) struct GuardArgs {
-    /// Number of the process that asks for it
+    /// Process number of the parent
     #[arg(long, value_name = "PID")]
     parent: u32,
 
@@ -27,7 +27,7 @@ pub(crate) struct GuardArgs {
     words: Vec<OsString>,
 }
 
-/// What runs a program with words, under guard.
+/// A program with arguments, under guard.
 pub(super) fn command(program: &Path, words: &[OsString]) -> std::io::Result<Command> {
     let mut command = Command::new(crate::program()?);
     command.arg("guard").arg(format!("--parent={}", std::process::id())).arg("--");
@@ -35,7 +35,7 @@ pub(super) fn command(program: &Path, words: &[OsString]) -> std::io::Result<Com
     Ok(command)
 }
 
-/// Runs the command; its exit code, as a shell tells it.
+/// Runs the command; returns its exit code as a shell does.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -54,11 +54,11 @@ pub(crate) fn run(args: &GuardArgs) -> Result<u8, Failure> {
             return Ok(code_of(status));
         }
         if !is_child_of(args.parent) {
-            end_own_group(&mut child, FAREWELL);
+            end_own_group(&mut child, END_GRACE);
         }
     }
     child.wait().map(code_of).map_err(failed)
 }
 
-/// Who asks for no command.
+/// Error of a missing command.
 const NOTHING: std::io::ErrorKind = std::io::ErrorKind::InvalidInput;

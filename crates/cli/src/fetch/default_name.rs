@@ -33,7 +33,7 @@ impl Reserved {
             fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0)
         };
         if self.is_folder {
-            // Refused by the system where there is something in it.
+            // The system refuses if it is not empty.
             let _ = fs::remove_dir(&self.path);
         } else if is_empty(&self.path) {
             let _ = fs::remove_file(&self.path);

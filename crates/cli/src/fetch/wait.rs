@@ -14,7 +14,7 @@ const SEARCH_EVERY: Duration = Duration::from_millis(300);
 /// Longest retransmission timeout of a timer whose `max` is not given: a producer that is back is asked so soon.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Segments are asked for until the time is over, however often.
+/// Retransmits segments until the time is over, without a limit of retries.
 pub(super) fn apply(args: &mut FetchArgs) {
     let Some(wait) = args.wait else {
         return;
@@ -35,12 +35,12 @@ fn takes_max(spec: &str) -> bool {
 pub(super) fn toward(args: &FetchArgs) -> Result<Uplink, Failure> {
     let uplink = Uplink::find(args.face.as_ref())?;
     let begun = Instant::now();
-    let mut is_said = args.quiet;
+    let mut is_reported = args.quiet;
     while uplink.is_direct && args.wait.is_some_and(|wait| begun.elapsed() < wait) {
         if let Some(uri) = local::served_face(&args.name)? {
             return Ok(uplink.by(uri));
         }
-        if !std::mem::replace(&mut is_said, true) {
+        if !std::mem::replace(&mut is_reported, true) {
             output::tell(&format!("waiting for a producer of {} on this machine", args.name));
         }
         std::thread::sleep(SEARCH_EVERY);
@@ -54,7 +54,7 @@ mod tests {
     use recoup::FetchOptions;
 
     #[test]
-    fn wait_caps_each_timer_whose_limit_is_not_given() {
+    fn wait_caps_timers_without_a_limit() {
         let default = FetchOptions::default().rto.to_string();
         for spec in [&default, "rfc6298", "jacobson(k=8)", "reconsidered(min=adaptive)"] {
             assert!(takes_max(spec), "{spec}");

@@ -62,14 +62,13 @@ A configuration:
 
 /// Forward Interests and Data between applications and neighbours
 ///
-/// Listens at the configured addresses, keeps configured faces open, and serves applications of
-/// this machine that register prefixes by NFD's management protocol, and operators (`recoup ctl`,
-/// nfdc). Runs until Ctrl-C or SIGTERM and then prints its counters; SIGHUP reloads the
-/// configuration.
+/// Listens at the configured addresses and keeps configured faces open. Applications of this machine register prefixes
+/// by NFD's management protocol; operators use `recoup ctl` or nfdc. Runs until Ctrl-C or SIGTERM and then prints its
+/// counters; SIGHUP reloads the configuration.
 ///
-/// Without a configuration it listens on UDP and TCP port 6363 and WebSocket port 9696 of IPv4 and
-/// IPv6, and at /run/nfd/nfd.sock, or at $XDG_RUNTIME_DIR/nfd/nfd.sock for users without write
-/// access to /run; `recoup fetch`, `serve` and `ctl` find these sockets.
+/// Without a configuration it listens on UDP and TCP port 6363 and WebSocket port 9696 of IPv4 and IPv6, and at
+/// /run/nfd/nfd.sock. For users without write access to /run, the socket is $XDG_RUNTIME_DIR/nfd/nfd.sock. `recoup
+/// fetch`, `serve` and `ctl` find these sockets.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ForwardArgs {

@@ -61,7 +61,7 @@ impl LogKeys {
 /// Writes lines to standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Log {
-    /// How.
+    /// Format.
     pub form: Form,
     /// Nothing that is less grave.
     pub level: Level,
@@ -73,7 +73,7 @@ pub(crate) struct Log {
 pub(crate) enum Event {
     /// Others can connect.
     Forwarding {
-        /// Where.
+        /// Addresses.
         places: Vec<String>,
         /// The status page.
         page: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) enum Event {
     Face {
         /// Its number.
         face: u32,
-        /// Where it leads.
+        /// Remote address.
         uri: String,
         /// `up`, `down`, `closed`, `unreachable` or `mtu`.
         change: &'static str,

@@ -1,6 +1,6 @@
-//! What a forwarder has opened because its configuration says so, and how that follows the configuration when it changes.
+//! Faces and listeners of the configuration, and their update at a reload.
 //!
-//! A face or listener that stays as it was is not touched: what waits there and who is connected stays, too.
+//! An unchanged face or listener is not touched: its queue and its connections stay.
 use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::{Forwarder, Opening};
 use crate::error::Failure;
@@ -13,7 +13,7 @@ use recoup_packet::name::Name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
-/// What is open.
+/// Open faces and listeners.
 #[derive(Debug, Default)]
 pub(super) struct Opened {
     listeners: Vec<(FaceUri, Vec<ListenerHandle>)>,
@@ -22,18 +22,18 @@ pub(super) struct Opened {
     /// Routes and what they cost.
     routes: BTreeMap<(Name, FaceId), u64>,
     strategies: BTreeMap<Name, String>,
-    /// What is to be told of what was opened.
+    /// Log lines about the last update.
     notices: Vec<String>,
 }
 
 impl Opened {
-    /// Where others connect.
+    /// Addresses of the listeners.
     pub(super) fn places(&self) -> Vec<String> {
         let handles = self.listeners.iter().flat_map(|(_, handles)| handles);
         handles.map(|handle| handle.uri.to_string()).collect()
     }
 
-    /// What is to be told of what was opened last.
+    /// Log lines about the last update.
     pub(super) fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
@@ -43,8 +43,8 @@ impl Opened {
         self.faces.get(name).map(|(_, face)| *face)
     }
 
-    /// Opens and closes what the configuration says, and tells the node. Returns what could not be opened; everything else
-    /// that the configuration says is done nevertheless.
+    /// Opens and closes faces as configured, and updates the node. Returns the failures; everything else of the
+    /// configuration is applied nevertheless.
     pub(super) fn follow(
         &mut self,
         config: &ForwardConfig,
@@ -80,8 +80,7 @@ impl Opened {
                 Ok(handles) => {
                     for handle in &handles {
                         driver.set_listener_limits(handle.id, *limits);
-                        let wait =
-                            |why| format!("{uri} hears nobody yet: {why}; it is tried again");
+                        let wait = |why| format!("{uri} is not open yet: {why}; it is tried again");
                         self.notices.extend(handle.waits.as_ref().map(wait));
                     }
                     self.listeners.push((uri.clone(), handles));
@@ -225,7 +224,7 @@ mod tests {
     use recoup_io::recording::Recorder;
 
     #[test]
-    fn everything_that_cannot_be_opened_is_told_and_the_rest_is_opened() {
+    fn failures_are_reported_and_the_rest_opened() {
         let uris = ["unix:///nowhere/a", "udp4://127.0.0.1:0", "unix:///nowhere/b"];
         let text = uris.map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).concat();
         let config = ForwardConfig::parse("node.toml", &text).unwrap();

@@ -73,7 +73,7 @@ pub(crate) struct Recovered {
     pub settled: u64,
     /// Lost frames that were not resent.
     pub given_up: u64,
-    /// Frames that left the buffer by age or limit before a report.
+    /// Frames that left the reorder buffer by timeout or limit before a report.
     pub expired: u64,
     /// Frames in the buffer.
     pub held: u64,

@@ -1,6 +1,6 @@
 //! Detects changes that cause no event: routes, limits and the state of faces.
 //!
-//! It compares counters once a second, so a flood of packets makes no flood of lines.
+//! The watch compares counters once a second, so a flood of packets makes no flood of lines.
 use super::log::{Event, Level, Log, SHORT_OF_DESCRIPTORS};
 use recoup_forwarder::drop::DropReason as NodeDrop;
 use recoup_forwarder::node::Node;
@@ -161,7 +161,7 @@ mod tests {
     use recoup_io::face::CloseReason;
 
     #[test]
-    fn limit_is_reported_at_once_then_every_ten_seconds() {
+    fn limit_is_reported_at_once_then_periodically() {
         let mut limits = Limits::default();
         let mut hit = |seconds: u64, dropped| {
             let event =

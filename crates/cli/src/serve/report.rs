@@ -1,4 +1,4 @@
-//! What was served, for people and for programs.
+//! Report of a server, for people and for programs.
 use crate::error::Failure;
 use crate::format;
 use recoup_io::face::FaceUri;
@@ -40,11 +40,11 @@ pub(crate) struct Served {
     pub name: String,
     /// Where it was reachable.
     pub faces: Vec<String>,
-    /// Interests that were answered, refused or ignored.
+    /// Interests answered, rejected or ignored.
     pub interests: u64,
     /// Segments sent.
     pub segments: u64,
-    /// Octets of content sent.
+    /// Bytes of content sent.
     pub octets: u64,
     /// Metadata packets sent.
     pub metadata: u64,

@@ -55,7 +55,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "SEEDS", help_heading = "Scenario")]
     pub seeds: Option<Seeds>,
 
-    /// Runs at a time; as many as there are cores unless told otherwise
+    /// Concurrent runs; by default one for each core
     #[arg(short, long, value_name = "N", help_heading = "Running")]
     pub jobs: Option<NonZeroUsize>,
 
@@ -76,7 +76,7 @@ pub(crate) struct SimArgs {
     #[arg(long, help_heading = "Running")]
     pub explain: bool,
 
-    /// Folder for the results; FILE-results here unless told otherwise
+    /// Folder for the results; by default FILE-results in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<PathBuf>,
 
@@ -88,7 +88,7 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Results")]
     pub format: Format,
 
-    /// Metrics of the printed table: names with commas, `*` for any letters
+    /// Metrics of the printed table: names with commas, `*` for any characters
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Reports")]
     pub show: Vec<String>,
 

@@ -7,7 +7,7 @@ use recoup_sim::record::Table;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Watches a campaign: counts, and draws a bar where somebody can see it.
+/// Watches a campaign: counts runs, and draws a bar on a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
@@ -32,7 +32,7 @@ impl Progress {
         Self { bar, label: String::new(), begun: Instant::now(), made: 0, hops: 0.0, busy_s: 0.0 }
     }
 
-    /// Takes the bar away; tells how long it was there.
+    /// Removes the bar; returns the time since it was drawn.
     pub(crate) fn finish(&self) -> Duration {
         self.bar.iter().for_each(ProgressBar::finish_and_clear);
         self.begun.elapsed()

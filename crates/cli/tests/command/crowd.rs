@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A forwarder under limits of the shell, whose log lines are in the file `said`.
+/// A forwarder under limits of the shell, whose log is in the file `log`.
 struct Limited<'a> {
     place: &'a Place,
     process: Ends,
@@ -28,13 +28,13 @@ impl<'a> Limited<'a> {
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{ulimit}; exec \"$@\""), "sh"]).arg(recoup.get_program());
         command.args(recoup.get_args()).stdin(Stdio::null()).stdout(Stdio::piped());
-        command.current_dir(place.path("")).stderr(File::create(place.path("said")).unwrap());
+        command.current_dir(place.path("")).stderr(File::create(place.path("log")).unwrap());
         let mut child = command.spawn().expect("the shell runs");
         let mut line = String::new();
         let output = child.stdout.take().expect("a pipe");
-        BufReader::new(output).read_line(&mut line).expect("it says where it listens");
+        BufReader::new(output).read_line(&mut line).expect("it prints its address");
         let listening = serde_json::from_str(&line).unwrap_or_else(|_| {
-            panic!("{line}{}", String::from_utf8_lossy(&place.read("said")));
+            panic!("{line}{}", String::from_utf8_lossy(&place.read("log")));
         });
         Self { place, process: Ends(child), listening }
     }
@@ -58,10 +58,10 @@ impl<'a> Limited<'a> {
         serde_json::from_str(body).expect("a document")
     }
 
-    /// How often a line with this in it was said.
-    fn said(&self, piece: &str) -> usize {
-        let said = String::from_utf8(self.place.read("said")).expect("text");
-        said.lines().filter(|line| line.contains(piece)).count()
+    /// Number of log lines with this text.
+    fn logged(&self, piece: &str) -> usize {
+        let logged = String::from_utf8(self.place.read("log")).expect("text");
+        logged.lines().filter(|line| line.contains(piece)).count()
     }
 
     /// Fetches `/data` by way of a face.
@@ -74,7 +74,7 @@ impl<'a> Limited<'a> {
 /// An Interest that no face answers.
 fn interest(number: u32) -> Vec<u8> {
     let number = number.to_be_bytes();
-    let parts: [&[u8]; 6] = [&[5, 22, 7, 14, 8, 6], b"nobody", &[8, 4], &number, &[10, 4], &number];
+    let parts: [&[u8]; 6] = [&[5, 22, 7, 14, 8, 6], b"absent", &[8, 4], &number, &[10, 4], &number];
     parts.concat()
 }
 
@@ -157,13 +157,13 @@ fn flood_with_datagrams(node: &str) {
 }
 
 #[test]
-fn idle_connections_lock_nobody_out() {
+fn idle_connections_are_evicted() {
     fill_with_idle_connections("");
 }
 
 #[cfg(feature = "workers")]
 #[test]
-fn idle_connections_lock_nobody_out_of_several_workers() {
+fn idle_connections_are_evicted_by_several_workers() {
     fill_with_idle_connections("workers = 2\n");
 }
 
@@ -188,10 +188,10 @@ fn fill_with_idle_connections(node: &str) {
     forwarder.fetch(&format!("tcp4://{tcp}"));
     let status = forwarder.status();
     let evicted = &status["admission"]["evicted"];
-    let refused = &status["drops"]["face-no-room"];
-    assert!(evicted.as_u64().max(refused.as_u64()) > Some(0), "{status}");
-    until("the line", || forwarder.said("idle connections") > 0);
-    assert_eq!(forwarder.said("idle connections"), 1, "once in an episode");
+    let rejected = &status["drops"]["face-no-room"];
+    assert!(evicted.as_u64().max(rejected.as_u64()) > Some(0), "{status}");
+    until("the line", || forwarder.logged("idle connections") > 0);
+    assert_eq!(forwarder.logged("idle connections"), 1, "once in an episode");
     drop((idle, server));
 }
 
@@ -234,6 +234,6 @@ fn exhausted_descriptors_close_idle_connections() {
     forwarder.fetch(&format!("tcp4://{tcp}"));
     let status = forwarder.status();
     assert!(status["admission"]["descriptor_shortages"].as_u64() > Some(0), "{status}");
-    until("the line", || forwarder.said("\"short\":\"descriptors\"") > 0);
-    assert_eq!(forwarder.said("\"short\":\"descriptors\""), 1, "once in an episode");
+    until("the line", || forwarder.logged("\"short\":\"descriptors\"") > 0);
+    assert_eq!(forwarder.logged("\"short\":\"descriptors\""), 1, "once in an episode");
 }

@@ -22,11 +22,12 @@ fn tree(objects: impl IntoIterator<Item = (&'static str, Object)>) -> String {
     })
 }
 
-/// A listing that begins with the folder `!`, followed by `bytes` bytes of names of three letters in ascending order.
+/// A listing that begins with the folder `!`, followed by `bytes` bytes of names of three characters in ascending
+/// order.
 fn bomb(bytes: usize) -> Vec<u8> {
-    let letters = || (0x22..=0xfe_u8).filter(|letter| *letter != b'/');
-    let names =
-        letters().flat_map(|a| letters().flat_map(move |b| letters().map(move |c| [a, b, c, 0])));
+    let characters = || (0x22..=0xfe_u8).filter(|letter| *letter != b'/');
+    let names = characters()
+        .flat_map(|a| characters().flat_map(move |b| characters().map(move |c| [a, b, c, 0])));
     b"!/\0".iter().copied().chain(names.flatten().take(bytes / 4 * 4)).collect()
 }
 
@@ -79,7 +80,7 @@ fn endless_nesting_ends_at_its_limit() {
 }
 
 #[test]
-fn listing_that_contradicts_itself_is_refused() {
+fn contradictory_listing_is_rejected() {
     let file = || Object::file(*b"content");
     for (content, piece) in [
         (&b"b\0a\0"[..], "not in ascending order"),
@@ -167,7 +168,7 @@ fn links_in_a_target_are_not_followed() {
 }
 
 #[test]
-fn content_larger_than_permitted_is_refused() {
+fn content_beyond_the_limit_is_rejected() {
     let place = Place::new();
     fs::create_dir_all(place.path("tree/sub")).unwrap();
     for file in ["a", "b", "sub/c"] {
@@ -232,9 +233,9 @@ fn producer_that_contradicts_itself_is_code_five() {
 }
 
 #[test]
-fn end_that_moves_back_after_resume_is_code_five() {
+fn earlier_end_after_resume_is_code_five() {
     let place = Place::new();
-    // The first run ends in the middle: segment 5 is refused by silence.
+    // The first run ends in the middle: the producer does not answer segment 5.
     let half = producer(|interest| {
         let data = asked_segment(interest).filter(|segment| *segment != 5);
         data.map(|_| signed(&interest.name, Some(9), &[1; 100])).into_iter().collect()
@@ -246,7 +247,7 @@ fn end_that_moves_back_after_resume_is_code_five() {
 }
 
 #[test]
-fn replayed_version_is_refused() {
+fn replayed_version_is_rejected() {
     let face = producer(|interest| {
         let versioned = |object: &Name| object.append(Component::version(5));
         let metadata = asked_object(interest).map(|it| metadata_of(&it, versioned(&it), Some(0)));
@@ -292,13 +293,13 @@ fn listed_names_reach_terminals_without_bidi_controls() {
     assert!(fetched.stderr.contains("-> copy/photo\u{fffd}gpj.exe"), "{}", fetched.stderr);
     fs::remove_file(place.path(&format!("copy/{name}"))).unwrap();
     fs::create_dir(place.path(&format!("copy/{name}"))).unwrap();
-    let refused = place.run(&format!("fetch /tree -r --json -o copy --face {}", server.face()));
+    let rejected = place.run(&format!("fetch /tree -r --json -o copy --face {}", server.face()));
     let texts =
-        [fetched.stderr.as_str(), &refused.stderr, str::from_utf8(&refused.stdout).unwrap()];
+        [fetched.stderr.as_str(), &rejected.stderr, str::from_utf8(&rejected.stdout).unwrap()];
     for text in texts {
         let hidden =
             |c: char| matches!(c, '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         assert!(!text.contains(hidden), "{text:?}");
     }
-    refused.fails(4, &["photo\u{fffd}gpj.exe"]);
+    rejected.fails(4, &["photo\u{fffd}gpj.exe"]);
 }

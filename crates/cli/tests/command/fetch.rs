@@ -29,7 +29,7 @@ fn a_file_arrives_whatever_its_length() {
 }
 
 #[test]
-fn a_link_stays_and_what_it_leads_to_is_replaced() {
+fn link_stays_and_its_target_is_replaced() {
     let (place, server) = served(20_000);
     let link = |name: &str, to: &str| symlink(to, place.path(name)).unwrap();
     fs::create_dir(place.path("inner")).unwrap();
@@ -73,7 +73,7 @@ fn a_range_is_just_those_segments() {
 }
 
 #[test]
-fn document_tells_what_the_details_tell() {
+fn document_and_details_agree() {
     let (place, server) = served(100_000);
     let words = format!("fetch /data -o copy --json --face {}", server.face());
     let document = place.run(&words).succeeds().document();
@@ -160,7 +160,7 @@ fn both_naming_conventions_are_spoken() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_found_out_soon() {
+fn missing_name_is_reported_soon() {
     let (place, server) = served(10);
     let face = server.face();
     place.run(&format!("fetch /data/more -o x --face {face}")).fails(3, &["/data/more", "Nack"]);
@@ -183,7 +183,7 @@ fn a_failure_has_its_document_too() {
 }
 
 #[test]
-fn silence_ends_by_the_no_progress_timeout_or_the_retries() {
+fn silence_ends_by_timeout_or_retries() {
     let place = Place::new();
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
@@ -195,7 +195,7 @@ fn silence_ends_by_the_no_progress_timeout_or_the_retries() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_found_out_before_anything_is_fetched() {
+fn unwritable_place_is_an_error_before_the_fetch() {
     let (place, server) = served(10);
     let fetch =
         |output: &str| place.run(&format!("fetch /data --face {} -o {output}", server.face()));
@@ -221,7 +221,7 @@ fn a_folder_without_permission_is_named() {
     let words = format!("fetch /data -o locked/x --face {}", server.face());
     let mut command = place.command(&words);
     if is_root() {
-        // Permissions do not bind root; nobody may not be able to run a program below a home folder.
+        // Permissions do not bind root; the user `nobody` may lack access to programs below a home folder.
         let program = place.path("recoup");
         std::fs::copy(recoup(), &program).unwrap();
         let mut again = std::process::Command::new(program);
@@ -248,13 +248,13 @@ fn a_full_device_is_named() {
 }
 
 #[test]
-fn a_reader_that_has_enough_ends_it_without_a_word() {
+fn closed_pipe_ends_it_silently() {
     let (place, server) = served(3_000_000);
     let words = format!("fetch /data --face {}", server.face());
     let mut child = place.command(&words).spawn().unwrap();
     let mut some = [0; 100];
     child.stdout.take().unwrap().read_exact(&mut some).unwrap();
     let ended = crate::place::Ended::of(&words, child.wait_with_output().unwrap());
-    // As a shell says of a command that SIGPIPE ends.
+    // As a shell reports a command that SIGPIPE ends.
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(141), ""));
 }

@@ -12,7 +12,7 @@ fn tree(place: &Place) {
 }
 
 #[test]
-fn a_folder_arrives_with_everything_in_it_and_nothing_else() {
+fn folder_arrives_complete_and_alone() {
     let place = Place::new();
     tree(&place);
     let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
@@ -42,14 +42,14 @@ fn three_slow_files(place: &Place) -> [Server; 2] {
 
 const THREE: [&str; 3] = ["a", "b", "c"];
 
-/// How many of the three are under way, with so many octets each.
+/// Number of the three files in transfer, with at least that many bytes each.
 fn parts(place: &Place, octets: u64) -> usize {
     let parts = THREE.map(|file| fs::metadata(place.part(&format!("copy/{file}"))));
     parts.iter().flatten().filter(|part| part.len() >= octets).count()
 }
 
 #[test]
-fn several_files_are_under_way_at_a_time_and_all_of_them_go_on() {
+fn several_files_are_fetched_at_a_time() {
     let place = Place::new();
     let [link, _server] = three_slow_files(&place);
     let words = format!("fetch /three -r -o copy --json --face {}", link.face());
@@ -90,18 +90,18 @@ fn resumed_folder_ends_files_that_replace_older_ones() {
 }
 
 #[test]
-fn files_come_one_after_the_other_where_it_is_asked_for() {
+fn files_are_fetched_in_sequence_on_request() {
     let place = Place::new();
     let [link, _server] = three_slow_files(&place);
-    for manner in ["-j 1", "-s tables"] {
-        let words = format!("fetch /three -r {manner} -o copy -q --face {}", link.face());
+    for option in ["-j 1", "-s tables"] {
+        let words = format!("fetch /three -r {option} -o copy -q --face {}", link.face());
         let mut child = place.command(&words).spawn().unwrap();
         let mut most = 0;
         until("the end", || {
             most = parts(&place, 0).max(most);
             child.try_wait().unwrap().is_some()
         });
-        assert_eq!(most, 1, "{manner}");
+        assert_eq!(most, 1, "{option}");
         fs::remove_dir_all(place.path("copy")).unwrap();
     }
     place.run("fetch /three -r -j 2 -s tables -o copy").refuses(&["--jobs", "--statistics"]);
@@ -109,7 +109,7 @@ fn files_come_one_after_the_other_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_listed_and_not_served_keeps_nobody_from_the_rest() {
+fn unserved_entry_does_not_stop_the_rest() {
     let place = Place::new();
     tree(&place);
     place.write("tree/middle", b"listed");
@@ -120,7 +120,7 @@ fn what_is_listed_and_not_served_keeps_nobody_from_the_rest() {
         format!("[node]\ncache = \"0\"\n[[listen]]\nuri = \"{face}\"\n").as_bytes(),
     );
     let _node = place.serve("forward --config node.toml");
-    // Whoever asks for this file is led to somebody who has it no more: to the first of two faces that cost the same.
+    // The first of two faces of equal cost leads to a producer that no longer has this file.
     let _gone = place.serve(&format!("serve gone --name /tree/middle --face {face}"));
     let _tree = place.serve(&format!("serve tree --name /tree --face {face}"));
     fs::remove_file(place.path("gone")).unwrap();
@@ -174,7 +174,7 @@ fn a_file_is_not_taken_for_a_folder() {
 }
 
 #[test]
-fn a_large_file_is_not_taken_for_a_folder() {
+fn large_file_is_no_folder() {
     let place = Place::new();
     place.write("file", &vec![0; 17 << 20]);
     let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");

@@ -3,7 +3,7 @@ use crate::place::{Ended, Place, Server, can_mount, kill, noise, recoup, until};
 use std::fs;
 use std::time::Duration;
 
-const OCTETS: usize = 2_000_000;
+const BYTES: usize = 2_000_000;
 
 /// A server behind a link of 8 Mbit/s, so that there is time to interfere.
 struct Slow {
@@ -15,7 +15,7 @@ struct Slow {
 impl Slow {
     fn new() -> Self {
         let place = Place::new();
-        place.write("data", &noise(OCTETS));
+        place.write("data", &noise(BYTES));
         let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
         let far = server.face().replace("udp4", "udp");
         let link = place.serve(&format!(
@@ -126,7 +126,7 @@ fn complete_download_ends_without_its_producer() {
         let document = place.run(&format!("{words} --resume --json")).succeeds().document();
         assert_eq!(document["segments"], 0);
         let (copy, data) = (place.read("copy"), place.read("data"));
-        assert!(copy == data[..if range.is_empty() { OCTETS } else { 1_200_000 }]);
+        assert!(copy == data[..if range.is_empty() { BYTES } else { 1_200_000 }]);
         assert!(!place.has_staging("copy"));
     }
 }
@@ -184,7 +184,7 @@ fn advice_to_resume_is_for_the_same_download() {
 }
 
 #[test]
-fn a_version_that_is_gone_says_so() {
+fn vanished_version_is_reported() {
     let slow = Slow::new();
     slow.interrupt("INT").fails(130, &[]);
     slow.place.write("data", b"something new");
@@ -210,7 +210,7 @@ fn a_server_that_goes_away_leaves_a_part() {
 }
 
 #[test]
-fn a_full_disk_leaves_a_part_that_goes_on() {
+fn full_disk_leaves_a_resumable_part() {
     let slow = Slow::new();
     let disk = slow.place.path("disk");
     fs::create_dir(&disk).unwrap();

@@ -45,9 +45,9 @@ fn a_key_moves_to_another_store() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn impossible_commands_are_errors() {
     let place = Place::new();
-    place.run("key export /nobody").fails(4, &["/nobody"]);
+    place.run("key export /absent").fails(4, &["/absent"]);
     place.run("key import nowhere").fails(4, &["nowhere", "no such file"]);
     place.write("garbage", b"garbage");
     place.run("key import garbage --identity /x").fails(4, &["garbage"]);
@@ -74,7 +74,7 @@ fn a_full_disk_leaves_no_half_a_key() {
         return;
     }
     let place = Place::new();
-    // At first there is no room for anything, then for the key and not for its certificate, then for both.
+    // At first there is no space for anything, then for the key and not for its certificate, then for both.
     let script = format!(
         "mkdir disk && mount -t tmpfs -o size=4k none disk && echo x > disk/full && \
          export XDG_DATA_HOME=$PWD/disk && {0} key new /alice; echo $?; rm disk/full; {0} key new /alice; echo $?; \
@@ -84,10 +84,10 @@ fn a_full_disk_leaves_no_half_a_key() {
     let mut command = std::process::Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", &script]).current_dir(place.path(""));
     let ended = Ended::of("key new", command.output().unwrap()).succeeds();
-    let said = String::from_utf8(ended.stdout).unwrap();
-    let lines: Vec<_> = said.lines().collect();
-    let ["4", "4", key] = lines[..] else { panic!("{said}{}", ended.stderr) };
-    assert!(key.starts_with("/alice/KEY/") && ended.stderr.contains("No space left"), "{said}");
+    let printed = String::from_utf8(ended.stdout).unwrap();
+    let lines: Vec<_> = printed.lines().collect();
+    let ["4", "4", key] = lines[..] else { panic!("{printed}{}", ended.stderr) };
+    assert!(key.starts_with("/alice/KEY/") && ended.stderr.contains("No space left"), "{printed}");
 }
 
 #[test]

@@ -18,14 +18,14 @@ fn lossy(place: &Place, server: &Server) -> Server {
 }
 
 #[test]
-fn result_is_one_line_and_details_are_asked_for() {
+fn result_is_one_line_and_details_on_request() {
     let (place, server) = served(100_000);
     let fetch = |more: &str| {
         let words = format!("fetch /data -o copy{more} --face {}", server.face());
         place.run(&words).succeeds().stderr
     };
-    let said = fetch("");
-    let [line] = said.lines().collect::<Vec<_>>()[..] else { panic!("{said}") };
+    let line = fetch("");
+    let [line] = line.lines().collect::<Vec<_>>()[..] else { panic!("{line}") };
     assert!(line.starts_with("100 kB in ") && line.ends_with("; verified"), "{line}");
     assert!(line.contains("bit/s; "), "{line}");
     let detailed = fetch(" -v");
@@ -41,7 +41,7 @@ fn result_is_one_line_and_details_are_asked_for() {
 }
 
 #[test]
-fn random_losses_are_named_random_and_lead_to_link_recovery() {
+fn random_losses_lead_to_a_recovery_hint() {
     let (place, server) = served(4_000_000);
     let link = lossy(&place, &server);
     let fetch = |more: &str| {
@@ -53,10 +53,10 @@ fn random_losses_are_named_random_and_lead_to_link_recovery() {
     assert!(count("random") >= 20, "{document}");
     assert!(count("random") > count("congestion"), "{document}");
     assert_eq!(count("unknown"), 0, "{document}");
-    let said = fetch("-o copy --recovery off").stderr;
-    assert!(said.contains(" % of packets lost, "), "{said}");
-    assert!(!said.contains("all by congestion") && !said.contains("cause unknown"), "{said}");
-    assert!(said.lines().last().unwrap().starts_with("hint: ") && said.contains("wldr"), "{said}");
+    let line = fetch("-o copy --recovery off").stderr;
+    assert!(line.contains(" % of packets lost, "), "{line}");
+    assert!(!line.contains("all by congestion") && !line.contains("cause unknown"), "{line}");
+    assert!(line.lines().last().unwrap().starts_with("hint: ") && line.contains("wldr"), "{line}");
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn losses_are_not_named_congestion_without_evidence() {
     let document: Value = fetch("--json").document();
     assert!(document["losses"]["unknown"].as_u64() >= Some(5), "{document}");
     assert_eq!(document["losses"]["congestion"], 0, "{document}");
-    let said = fetch("").stderr;
-    assert!(said.contains(" % of packets lost, cause unknown; verified"), "{said}");
-    assert!(!said.contains("hint:"), "{said}");
+    let line = fetch("").stderr;
+    assert!(line.contains(" % of packets lost, cause unknown; verified"), "{line}");
+    assert!(!line.contains("hint:"), "{line}");
 }
 
 #[test]
-fn lines_of_events_come_from_one_file_at_a_time() {
+fn event_lines_are_of_one_file() {
     let (place, server) = served(100_000);
     let words = format!("fetch /data -o copy -vv --jobs 2 -r --face {}", server.face());
     place.run(&words).refuses(&["--jobs", "-vv"]);

@@ -109,11 +109,11 @@ impl Place {
         drop(stdin);
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
-        stdout.read_line(&mut line).expect("it says where it listens");
+        stdout.read_line(&mut line).expect("it prints its address");
         let listening = serde_json::from_str(&line).unwrap_or_else(|_| {
-            let mut said = String::new();
-            let _ = child.stderr.take().map(|mut err| err.read_to_string(&mut said));
-            panic!("{words}: {line}{said}")
+            let mut log = String::new();
+            let _ = child.stderr.take().map(|mut err| err.read_to_string(&mut log));
+            panic!("{words}: {line}{log}")
         });
         Server { child, stdout, listening }
     }
@@ -163,7 +163,7 @@ impl Server {
     pub(crate) fn stop(mut self, signal: &str) -> (Option<i32>, Value) {
         kill(&self.child, signal);
         let mut line = String::new();
-        self.stdout.read_line(&mut line).expect("it says what it served");
+        self.stdout.read_line(&mut line).expect("it prints its counters");
         let code = self.child.wait().expect("it ends").code();
         (code, serde_json::from_str(&line).expect("a document"))
     }
@@ -192,7 +192,7 @@ pub(crate) fn kill(child: &Child, signal: &str) {
     assert!(killed.expect("kill runs").success());
 }
 
-/// Whether a test can mount a file system that only its children see; says so if not.
+/// Whether a test can mount a file system that only its children see; prints a line if not.
 pub(crate) fn can_mount() -> bool {
     let mounted = Command::new("unshare")
         .args(["--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
@@ -205,7 +205,7 @@ pub(crate) fn can_mount() -> bool {
 }
 
 /// Runs `body` in a network of its own, in which only the loopback interface is up; `test` is the path of the test that calls.
-/// Says so if this system does not let a test make a network.
+/// Prints a line if this system does not let a test make a network.
 pub(crate) fn in_own_network(test: &str, body: impl FnOnce()) {
     const INSIDE: &str = "RECOUP_TEST_NETWORK";
     if std::env::var_os(INSIDE).is_some() {
@@ -232,9 +232,9 @@ pub(crate) fn in_own_network(test: &str, body: impl FnOnce()) {
     let mut inside = unshare();
     inside.arg(this).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
     let output = inside.output().expect("the test runs");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let log = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{complained}");
+    assert!(output.status.success() && log.contains("1 passed"), "{log}{complained}");
 }
 
 /// Processes whose command line has this in it.
@@ -263,7 +263,7 @@ impl Ended {
         self
     }
 
-    /// It failed with this code, and with one line that holds all these pieces and no trace.
+    /// The command failed with this code, and with one line that holds all these pieces and no trace.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, pieces: &[&str]) -> Self {
         let Self { words, stderr, .. } = &self;

@@ -53,7 +53,7 @@ fn the_version_is_chosen() {
 }
 
 #[test]
-fn a_file_that_changes_ends_its_version_and_begins_another() {
+fn changed_file_begins_another_version() {
     let place = Place::new();
     place.write("data", &noise(20_000));
     let words = "serve data --name /data --listen tcp://127.0.0.1:0";
@@ -80,8 +80,8 @@ fn what_cannot_be_served_is_named() {
     serve("pipe").fails(4, &["pipe"]);
     place.write("data", b"x");
     place
-        .run("serve data --name /x --listen tcp://127.0.0.1:0 --sign /nobody")
-        .fails(4, &["/nobody", "key"]);
+        .run("serve data --name /x --listen tcp://127.0.0.1:0 --sign /absent")
+        .fails(4, &["/absent", "key"]);
 }
 
 #[test]
@@ -106,28 +106,28 @@ fn what_is_no_forwarder_is_found_out() {
 }
 
 #[test]
-fn it_says_where_it_serves_unless_it_is_quiet() {
+fn start_line_is_printed_unless_quiet() {
     let place = Place::new();
     place.write("data", b"x");
     let words = "serve data --name /data --listen tcp://127.0.0.1:0";
     for (more, quiet) in [("", false), (" -q", true)] {
         let mut child = place.command(&format!("{words}{more}")).spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
-        let mut said = String::new();
+        let mut line = String::new();
         if !quiet {
             let mut octet = [0];
-            while !said.ends_with('\n') && stderr.read(&mut octet).unwrap() == 1 {
-                said.push(char::from(octet[0]));
+            while !line.ends_with('\n') && stderr.read(&mut octet).unwrap() == 1 {
+                line.push(char::from(octet[0]));
             }
-            assert!(said.starts_with("serving data as /data/v=") && said.contains("tcp"), "{said}");
+            assert!(line.starts_with("serving data as /data/v=") && line.contains("tcp"), "{line}");
         } else {
             std::thread::sleep(std::time::Duration::from_millis(300));
         }
         crate::place::kill(&child, "TERM");
         until("the end", || child.try_wait().unwrap().is_some());
-        said.clear();
-        stderr.read_to_string(&mut said).unwrap();
-        assert_eq!(said.is_empty(), quiet, "{said}");
+        line.clear();
+        stderr.read_to_string(&mut line).unwrap();
+        assert_eq!(line.is_empty(), quiet, "{line}");
     }
 }
 

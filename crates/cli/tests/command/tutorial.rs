@@ -17,7 +17,7 @@ fn ports() -> String {
 }
 
 #[test]
-fn every_command_of_the_tutorial_runs_and_the_hop_repairs_its_losses() {
+fn tutorial_runs_and_the_hop_repairs_losses() {
     if Command::new("curl").arg("--version").output().is_err() {
         assert!(std::env::var_os("RECOUP_REQUIRE_INTEROP").is_none(), "curl is missing");
         return eprintln!("skipped: the tutorial needs curl");
@@ -48,8 +48,8 @@ fn every_command_of_the_tutorial_runs_and_the_hop_repairs_its_losses() {
         (retransmitted("three-nodes/without.json"), retransmitted("three-nodes/with.json"));
     assert!(without >= 10 && with <= without / 3, "retransmitted: {without} without, {with} with");
     for file in ["relay", "bob"] {
-        let said = String::from_utf8(place.read(&format!("three-nodes/{file}.resent"))).unwrap();
-        let resent: u64 = said.trim().rsplit(' ').next().unwrap().parse().unwrap();
-        assert!(resent > 0, "{file}: {said}");
+        let number = String::from_utf8(place.read(&format!("three-nodes/{file}.resent"))).unwrap();
+        let resent: u64 = number.trim().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(resent > 0, "{file}: {number}");
     }
 }

@@ -30,9 +30,9 @@ struct Pretender {
     runs: Mutex<Vec<(String, u64)>>,
     /// Runs after which it wants to stop.
     stop_after: Option<usize>,
-    /// It runs differently from others.
+    /// Whether it runs differently from others.
     other: bool,
-    /// It runs the second point differently from others.
+    /// Whether it runs the second point differently from others.
     other_second: bool,
 }
 
@@ -164,7 +164,7 @@ fn what_was_done_when_it_stopped_is_kept() {
 }
 
 #[test]
-fn another_scenario_is_refused_and_another_title_is_not() {
+fn another_scenario_is_rejected_but_another_title_accepted() {
     let bench = Bench::new();
     bench.run(&campaign(TEXT, None), &Pretender::default()).1.unwrap();
     let titled = format!("title = \"Another\"\n{TEXT}");
@@ -175,7 +175,7 @@ fn another_scenario_is_refused_and_another_title_is_not() {
 }
 
 #[test]
-fn results_of_another_program_are_gone_on_with_only_if_it_ran_alike() {
+fn results_of_another_program_resume_if_equal() {
     let bench = Bench::new();
     bench.run(&campaign(TEXT, Some("1")), &Pretender::default()).1.unwrap();
     let versions = bench.path().join("versions.json");
@@ -213,7 +213,7 @@ fn changed_points_are_replaced_where_wanted() {
 }
 
 #[test]
-fn points_that_are_the_same_scenario_are_run_once() {
+fn equal_points_run_once() {
     let text = TEXT.replace("\"1 ms\", \"2 ms\"", "\"1 ms\", \"0.001 s\"");
     let (bench, runner) = (Bench::new(), Pretender::default());
     let rows = bench.run(&campaign(&text, Some("1")), &runner).1.unwrap();
@@ -221,7 +221,7 @@ fn points_that_are_the_same_scenario_are_run_once() {
 }
 
 #[test]
-fn time_that_is_left_follows_from_what_runs_cost() {
+fn remaining_time_follows_from_costs() {
     let task = |stage| Task { stage, seed: 1 };
     let mut ledger = Ledger::new(&[task(0), task(0), task(1)], 1);
     assert_eq!(ledger.left(), None);

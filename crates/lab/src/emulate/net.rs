@@ -1,4 +1,4 @@
-//! Forwarders and links that stand on this machine, from when they are started until they are ended.
+//! Forwarders and links that run on this machine, from their start to their end.
 use super::plan::{Plan, WayPart};
 use super::process::Process;
 use super::text::{self, End};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// Any port of this machine that is free.
 const ANYWHERE: &str = "udp://127.0.0.1:0";
 
-/// What stands. Fields are dropped in their order: the processes end before their folder goes.
+/// A running network. Fields are dropped in their order: the processes end before their folder goes.
 pub struct Net<'a> {
     program: PathBuf,
     plan: &'a Plan,
@@ -26,10 +26,10 @@ pub struct Net<'a> {
     folder: TempDir,
 }
 
-/// How a network is started, beside what its plan says.
+/// Options of a start, beside the plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NetOptions {
-    /// What chance follows from.
+    /// Seed of all random choices.
     pub seed: u64,
     /// Nodes have status pages.
     pub pages: bool,
@@ -39,7 +39,7 @@ impl<'a> Net<'a> {
     /// Starts all links and then all nodes, and waits until they can be reached.
     ///
     /// # Errors
-    /// Which process did not come about, in its own words.
+    /// The process that did not start, with its own message.
     pub fn build(program: &Path, plan: &'a Plan, options: NetOptions) -> Result<Self, Error> {
         let folder = tempfile::Builder::new().prefix("recoup-").tempdir();
         let folder = folder.map_err(|error| {
@@ -57,13 +57,13 @@ impl<'a> Net<'a> {
             net.start_node(*number, &ends, &ports, options)?;
         }
         for (number, process) in &mut net.nodes {
-            let said = process.listening()?;
-            net.pages.extend(said["metrics"].as_str().map(|page| (*number, page.to_owned())));
+            let document = process.listening()?;
+            net.pages.extend(document["metrics"].as_str().map(|page| (*number, page.to_owned())));
         }
         Ok(net)
     }
 
-    /// What each link leads to, by its place and the node that sends.
+    /// The far end of each link, by its place and the sending node.
     fn start_links(&mut self, seed: u64, ports: &Ports) -> Result<Ends, Error> {
         let folder = self.folder.path().join("links");
         for (place, link) in self.plan.links.iter().enumerate() {
@@ -90,9 +90,12 @@ impl<'a> Net<'a> {
         }
         let mut ends = Ends::new();
         for ((place, link), process) in self.plan.links.iter().enumerate().zip(&mut self.links) {
-            let said = process.listening()?;
+            let document = process.listening()?;
             for (way, key) in link.ways.iter().zip(["face", "far_face"]) {
-                ends.insert((place, way.from), said[key].as_str().unwrap_or_default().to_owned());
+                ends.insert(
+                    (place, way.from),
+                    document[key].as_str().unwrap_or_default().to_owned(),
+                );
             }
         }
         Ok(ends)
@@ -122,10 +125,10 @@ impl<'a> Net<'a> {
         Ok(())
     }
 
-    /// Nothing of it has ended.
+    /// Checks that no process has ended.
     ///
     /// # Errors
-    /// What has.
+    /// The process that has ended, with its own message.
     pub fn check(&mut self) -> Result<(), Error> {
         for process in self.nodes.values_mut().chain(&mut self.links) {
             process.check()?;
@@ -133,10 +136,10 @@ impl<'a> Net<'a> {
         Ok(())
     }
 
-    /// Ends everything, nodes first; what links and nodes, by number, say of themselves.
+    /// Ends everything, nodes first; returns the documents of links, and of nodes by number.
     ///
     /// # Errors
-    /// What does not end, or says nothing.
+    /// A process that does not end, or prints nothing.
     pub fn finish(mut self) -> Result<(Vec<Value>, BTreeMap<usize, Value>), Error> {
         let mut nodes = BTreeMap::new();
         self.nodes.values().for_each(Process::ask_to_end);
@@ -180,7 +183,7 @@ impl<'a> Net<'a> {
 /// Where the ends of links are, by their place and the node at that end.
 type Ends = BTreeMap<(usize, usize), String>;
 
-/// Ports that nodes are going to have, by the link and the node; nobody else is given them while they are held.
+/// Ports reserved for nodes, by link and node.
 struct Ports(BTreeMap<(usize, usize), (SocketAddr, UdpSocket)>);
 
 impl Ports {
@@ -201,13 +204,13 @@ impl Ports {
         Ok(Self(held))
     }
 
-    /// That of the node that sends this way.
+    /// The address of the sending node.
     fn address(&self, link: usize, way: &WayPart) -> SocketAddr {
         let none = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         self.0.get(&(link, way.from)).map_or(none, |(address, _)| *address)
     }
 }
 
-fn write(path: &Path, octets: &[u8]) -> Result<(), Error> {
-    std::fs::write(path, octets).map_err(|error| Error::file("write", path.display(), &error))
+fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
+    std::fs::write(path, content).map_err(|error| Error::file("write", path.display(), &error))
 }

@@ -1,4 +1,4 @@
-//! One process of ours: started with its words, asked for what it says, ended with us.
+//! One child process: started with its arguments, read by its output, terminated with the parent.
 use crate::{Error, ErrorKind};
 use recoup::reason;
 use recoup_io::process::terminate;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a process may take until it can be reached, and how long until it has ended when it was asked to.
+/// Time for a process to become reachable, and to end after its signal.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(2);
@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(2);
 /// A process. It ends at the latest when this value does, or when this process does.
 #[derive(Debug)]
 pub struct Process {
-    /// What it is, in messages.
+    /// Name in messages.
     name: String,
     child: Child,
     output: PathBuf,
@@ -24,7 +24,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts this program with these words; what it says goes to files in `folder`.
+    /// Starts this program with these arguments; its output goes to files in `folder`.
     pub fn start(
         program: &Path,
         name: &str,
@@ -44,12 +44,12 @@ impl Process {
         let mut command = Command::new(program);
         command.args(words).arg(format!("--end-with={}", std::process::id()));
         command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(err);
-        // It takes a session of its own as soon as it runs: Ctrl-C is for us, who end it in order.
+        // It has a session of its own from its start: Ctrl-C is for the parent, which ends it in order.
         let child = command.spawn().map_err(failed)?;
         Ok(Self { name: name.to_owned(), child, output, errors })
     }
 
-    /// What it is.
+    /// Name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -58,9 +58,9 @@ impl Process {
     pub fn listening(&mut self) -> Result<Value, Error> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            let said = std::fs::read_to_string(&self.output).unwrap_or_default();
-            if let Some((line, _)) = said.split_once('\n') {
-                let not_understood = |_| self.failure("says what is no document");
+            let output = std::fs::read_to_string(&self.output).unwrap_or_default();
+            if let Some((line, _)) = output.split_once('\n') {
+                let not_understood = |_| self.failure("printed no JSON document");
                 return serde_json::from_str(line).map_err(not_understood);
             }
             if self.ended()?.is_some() {
@@ -71,17 +71,17 @@ impl Process {
         Err(self.failure("cannot be reached"))
     }
 
-    /// How it ended, if it has.
+    /// Exit status, if it has ended.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
         let failed =
             |error| Error::new(ErrorKind::Other, format!("{}: {}", self.name, reason(&error)));
         self.child.try_wait().map_err(failed)
     }
 
-    /// It has not ended.
+    /// Checks that it has not ended.
     ///
     /// # Errors
-    /// It has.
+    /// If it has ended.
     pub fn check(&mut self) -> Result<(), Error> {
         match self.ended()? {
             Some(_) => Err(self.failure("has ended before its time")),
@@ -91,14 +91,17 @@ impl Process {
 
     /// The document on its standard output, the last one if there are lines of them.
     pub fn document(&self) -> Result<Value, Error> {
-        let said = std::fs::read_to_string(&self.output).unwrap_or_default();
-        let last = || said.lines().last().and_then(|line| serde_json::from_str(line).ok());
-        serde_json::from_str(&said).ok().or_else(last).ok_or_else(|| self.failure("said nothing"))
+        let output = std::fs::read_to_string(&self.output).unwrap_or_default();
+        let last = || output.lines().last().and_then(|line| serde_json::from_str(line).ok());
+        serde_json::from_str(&output)
+            .ok()
+            .or_else(last)
+            .ok_or_else(|| self.failure("printed nothing"))
     }
 
     /// Asks it to end, without waiting.
     pub fn ask_to_end(&self) {
-        // Whoever has ended already is where it should be.
+        // A process that has ended already needs no signal.
         let _ = terminate(&self.child);
     }
 
@@ -114,10 +117,10 @@ impl Process {
         Err(self.failure("does not end"))
     }
 
-    /// The failure of this process, in its own words if it has said any.
+    /// The failure of this process, with its own message if it printed one.
     pub fn failure(&self, what: &str) -> Error {
-        let said = std::fs::read_to_string(&self.errors).unwrap_or_default();
-        let own = said.lines().rev().find_map(|line| line.strip_prefix("recoup: "));
+        let output = std::fs::read_to_string(&self.errors).unwrap_or_default();
+        let own = output.lines().rev().find_map(|line| line.strip_prefix("recoup: "));
         let text = own
             .map_or_else(|| format!("{} {what}", self.name), |own| format!("{}: {own}", self.name));
         Error::new(ErrorKind::Other, text)

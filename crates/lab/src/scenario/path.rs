@@ -1,4 +1,4 @@
-//! Dotted paths: how a sweep or a setting says which field it means.
+//! Dotted paths: fields as a sweep or a setting names them.
 //!
 //! `link.delay`, `links."r1-r2".rate`, `applications.c1.congestion`, `event.2.at`; and one step into an
 //! algorithm: `fetch.rto.min` is the parameter `min` of the algorithm that `fetch.rto` names.
@@ -115,7 +115,7 @@ fn step_number(steps: &[String]) -> Option<usize> {
     steps.first()?.parse::<usize>().ok().filter(|number| *number > 0)
 }
 
-/// What has a name is not made by a misspelled one; only a whole table makes something new.
+/// A misspelled path creates no named entry; only a whole table creates a new one.
 fn must_exist(root: &Table, steps: &[String], tree: &Tree) -> Result<(), String> {
     let [first, name, ..] = steps else {
         return Ok(());
@@ -171,7 +171,7 @@ fn with_parameter(spec: &str, key: &str, value: &Value) -> Result<String, String
 fn joined_unit(value: &str) -> String {
     match value.trim().split_once(' ') {
         Some((number, unit))
-            if number.bytes().all(|octet| octet.is_ascii_digit() || octet == b'.')
+            if number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
                 && unit.trim_start().starts_with(char::is_alphabetic) =>
         {
             format!("{number}{}", unit.trim_start())

@@ -57,7 +57,7 @@ fn choices(inside: &str) -> Option<Result<Vec<String>, String>> {
     Some(Ok((first..=last).map(|number| number.to_string()).collect()))
 }
 
-/// Whether `name` is what `pattern` stands for; `*` is any letters, none included.
+/// Whether `name` matches `pattern`; `*` matches any characters, or none.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -93,7 +93,7 @@ pub(super) fn fill(text: &str, k: u64, node: &str, name: &str) -> String {
 /// Reads a name of NDN.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The problem of the text.
 pub(super) fn name(text: &str) -> Result<Name, String> {
     if !text.starts_with('/') && !text.starts_with("ndn:/") {
         return Err(format!("`{text}` is no name; a name begins with `/`"));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_any_letters() {
+    fn star_matches_any_characters() {
         for (pattern, name) in [("*", ""), ("r*", "r1"), ("r1-*", "r1-r2"), ("*-r*", "c-r1")] {
             assert!(fits(pattern, name), "{pattern} {name}");
         }

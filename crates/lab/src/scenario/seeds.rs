@@ -9,7 +9,7 @@ const MOST: u64 = 1_000_000;
 
 const HOW: &str = "write seeds as 7, \"1..20\" (1 to 20), \"1..5, 9\" or [1, 5, 9]";
 
-/// Which seeds are run: ranges with both ends in them, ascending, apart from each other.
+/// The seeds to run: inclusive ranges, ascending and disjoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(Vec<(u64, u64)>);
 
@@ -31,7 +31,7 @@ impl Seeds {
         self.0.iter().flat_map(|(first, last)| *first..=*last)
     }
 
-    /// How many there are.
+    /// Number of seeds.
     pub fn count(&self) -> u64 {
         self.0.iter().map(|(first, last)| last - first + 1).sum()
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Seeds {
     }
 }
 
-/// How seeds are written in a file.
+/// Seeds as text.
 pub(super) struct SeedsForm;
 
 impl Form for SeedsForm {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_seed_is_answered_with_what_is_one() {
+    fn invalid_seed_is_named_with_the_right_form() {
         for wrong in ["", "a", "5..1", "1..", "-1", "1..9999999999", "1..18446744073709551615"] {
             assert!(wrong.parse::<Seeds>().unwrap_err().contains("1 to 20"), "{wrong}");
         }

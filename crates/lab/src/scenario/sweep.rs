@@ -20,10 +20,10 @@ use recoup_config::tree::{Entry, Table, Tree, Value};
 /// More points than that are a mistake.
 const MOST: usize = 100_000;
 
-/// What is no part of the scenario of a point, so that nothing would change.
+/// Tables outside of the scenario of a point, so that changing them has no effect.
 const OUTSIDE: [&str; 4] = ["title", "seeds", "arena", "sweep"];
 
-/// One way of the scenario: a value for each axis.
+/// A point: a value for each axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
     /// Its place in the sweep, from 0.
@@ -53,7 +53,7 @@ type Settings = Vec<(Vec<String>, Tree)>;
 /// The points of a sweep; one without settings if there is none.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Its problem.
 pub(super) fn points(sweep: &Table, sections: &[&str]) -> Result<Vec<Point>, Problems> {
     let mut problems = Problems::default();
     let mut axes = Vec::new();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_double_or_endless_axis_is_refused() {
+    fn invalid_axes_are_rejected() {
         assert!(read("[sweep]\n\"a\" = []").unwrap_err().contains("sweep.a: has no values"));
         assert!(read("[sweep]\na = [1, 1]").unwrap_err().contains("twice"));
         assert!(read("[sweep]\na = 1").unwrap_err().contains("list of values"));

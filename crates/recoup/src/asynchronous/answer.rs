@@ -73,7 +73,7 @@ where
     let task = server.task();
     let wake = move || {
         if let Some(link) = link.upgrade() {
-            // Nothing was consumed: the producer looks for answers with every input.
+            // Zero bytes: each input makes the producer look for answers.
             let input = AppInput::Consumed { bytes: 0 };
             let _ = link.post(Box::new(move |engine| engine.tell(task, input)));
         }

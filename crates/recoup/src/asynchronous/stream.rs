@@ -42,7 +42,7 @@ impl ByteStream {
         }
     }
 
-    /// How far the fetch is.
+    /// Progress of the fetch.
     pub fn progress(&self) -> Progress {
         self.chunks.progress()
     }
@@ -161,7 +161,7 @@ impl FileFetch {
         poll_fn(|context| self.0.poll_progress(context)).await
     }
 
-    /// How far it is.
+    /// Progress of the fetch.
     pub fn progress(&self) -> Progress {
         self.0.progress()
     }

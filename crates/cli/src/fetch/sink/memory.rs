@@ -6,15 +6,15 @@ use bytes::Bytes;
 /// Content in memory, in order, up to a limit.
 #[derive(Debug)]
 pub(crate) struct MemorySink {
-    /// What came so far.
+    /// Content received so far.
     content: Vec<u8>,
     limit: usize,
-    /// Octets since the last wake-up.
+    /// Bytes since the last wake-up.
     taken: u64,
 }
 
 impl MemorySink {
-    /// At most `limit` octets.
+    /// Takes at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self { content: Vec::new(), limit, taken: 0 }
     }

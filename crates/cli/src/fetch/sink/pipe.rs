@@ -83,7 +83,7 @@ impl Sink for PipeSink {
     }
 
     fn abandon(&mut self, _failure: &Failure) -> Option<String> {
-        // Not joined: whoever reads may never read on.
+        // Not joined: the reader may never read on.
         self.feed = None;
         None
     }

@@ -1,4 +1,4 @@
-//! What `[wifi]` adds to a network: links from clients to access points, and faces for all who hear.
+//! Links and faces of `[wifi]`: links from clients to access points, and broadcast faces.
 use super::pattern;
 use crate::scenario::compile::site::Site;
 use crate::scenario::compile::travel::Travels;

@@ -185,8 +185,8 @@ impl Draft<'_> {
             if channel.rate_bits == 0 {
                 return Err(format!("{} has no rate to take a share of", plan.name));
             }
-            let octets = f64::from(traffic.frame_octets) + f64::from(channel.overhead_octets);
-            let rate = load * channel.rate_bits as f64 / (8.0 * octets);
+            let bytes = f64::from(traffic.frame_octets) + f64::from(channel.overhead_octets);
+            let rate = load * channel.rate_bits as f64 / (8.0 * bytes);
             traffic.arrival = match traffic.arrival {
                 Arrival::Poisson(_) => Arrival::Poisson(rate),
                 Arrival::OnOff { on, off, .. } => Arrival::OnOff { rate, on, off },
@@ -203,7 +203,7 @@ impl Draft<'_> {
     }
 }
 
-/// What stands at one named node keeps its name; what could stand at several gets a number.
+/// An application at one named node keeps its name; one that may run at several nodes gets a number.
 fn several(at: &[Located<String>], found: usize) -> bool {
     found > 1 || at.len() > 1 || at.iter().any(|one| pattern::is_pattern(&one.value))
 }

@@ -13,7 +13,7 @@ pub(super) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The nodes that patterns stand for, in their order.
+    /// The nodes that match patterns, in their order.
     pub(super) fn nodes_of(
         &self,
         patterns: &[Located<String>],
@@ -42,7 +42,7 @@ impl Site<'_> {
         found
     }
 
-    /// The links that patterns stand for, in their order.
+    /// The links that match patterns, in their order.
     pub(super) fn links_of(
         &self,
         patterns: &[Located<String>],
@@ -63,7 +63,7 @@ impl Site<'_> {
         found
     }
 
-    /// The links and nodes that patterns stand for; a star stands for links only.
+    /// The links and nodes that match patterns; a star matches links only.
     pub(super) fn things_of(
         &self,
         patterns: &[Located<String>],

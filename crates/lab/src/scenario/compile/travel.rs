@@ -1,4 +1,4 @@
-//! How the stations of a medium move: what nodes say, and the files that they name.
+//! Motion of the stations of a medium: fields of nodes, and the files that they name.
 use recoup_sim::network::NodePlan;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
@@ -28,7 +28,7 @@ impl<'a> Travels<'a> {
     /// needs one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem of the motion.
     pub(in crate::scenario) fn motion(
         &mut self,
         node: &NodePlan,
@@ -84,7 +84,7 @@ fn few<K: std::fmt::Display>(keys: impl ExactSizeIterator<Item = K>) -> String {
     let count = keys.len();
     let names: Vec<_> = keys.take(5).map(|key| format!("`{key}`")).collect();
     match count {
-        0 => "nobody".to_owned(),
+        0 => "no node".to_owned(),
         1..=5 => names.join(", "),
         _ => format!("{}, … ({count} in all)", names.join(", ")),
     }
