@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Folders without a breach. A folder joins the list once it is clean.
 const DONE: &[&str] =
-    &["crates/forwarder/", "crates/io/src/", "crates/packet/", "crates/transport/"];
+    &["crates/forwarder/", "crates/io/src/", "crates/packet/", "crates/transport/", "crates/wifi/"];
 
 /// This list of words is no breach of itself.
 const LIST: &str = "xtask/src/words.rs";

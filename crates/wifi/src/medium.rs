@@ -106,11 +106,11 @@ pub enum MediumOutput<L> {
 pub enum Discard {
     /// No room in the station's queue.
     QueueFull,
-    /// It was queued for too long.
+    /// Queued for too long.
     Lifetime,
     /// The last try was not acknowledged.
     Retries,
-    /// It was a broadcast that no station received.
+    /// A broadcast that no station received.
     Unheard,
     /// The station failed.
     Down,
