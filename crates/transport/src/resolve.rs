@@ -1,9 +1,9 @@
-//! Fetches the certificates that a verifier misses, up to its trust anchors, and the manifests that list what it is to verify.
+//! Fetches the certificates that a verifier misses, up to its trust anchors, and the manifests with digests of segments.
 //!
-//! The resolver fetches one certificate after the other and hands each to the verifier ([`Certificates`]), which alone
-//! decides what is trusted. A certificate whose own signer is missing is held until that one is there.
+//! The resolver requests one certificate after the other and passes each to the verifier ([`Certificates`]), which alone
+//! decides on trust. A certificate whose own signer is missing is held until that one arrives.
 //!
-//! Bounds: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_ATTEMPTS`] Interests for each and
+//! Limits: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_ATTEMPTS`] Interests for each and
 //! [`PATIENCE`] for each. A forged answer costs one of the attempts.
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
@@ -38,7 +38,7 @@ struct Question {
 
 #[derive(Debug)]
 enum State {
-    /// Interests were sent so often; the next one is due then.
+    /// Interests are sent; the next one is due then.
     Asking { attempts: u32, due: Instant },
     /// The certificate waits for its signer, of that name.
     Holding { certificate: Data, signer: Name },
@@ -48,17 +48,17 @@ enum State {
 #[derive(Debug, Default)]
 pub struct Resolver {
     questions: Vec<Question>,
-    /// Something was settled since [`take_news`](Self::take_news).
+    /// A certificate was accepted or given up since [`take_news`](Self::take_news).
     news: bool,
 }
 
 impl Resolver {
-    /// A packet misses the certificate `name`.
+    /// Requests the certificate `name`, which a packet misses.
     pub fn want(&mut self, now: Instant, name: &Name, certificates: &dyn Certificates) {
         self.ask(now, name, 0, certificates);
     }
 
-    /// A packet will miss `name` soon: fetched if there is space.
+    /// Requests `name`, which a packet will soon miss, unless many requests are pending.
     pub fn want_ahead(&mut self, now: Instant, name: &Name, certificates: &dyn Certificates) {
         if self.questions.len() < MAX_QUESTIONS / 2 {
             self.ask(now, name, 0, certificates);
@@ -77,7 +77,7 @@ impl Resolver {
         self.questions.push(Question { name: name.clone(), depth, until: now + PATIENCE, state });
     }
 
-    /// The certificate cannot be had, and neither can those that need it.
+    /// Gives up a certificate, and those that need it.
     fn fail(&mut self, name: &Name, certificates: &dyn Certificates) {
         let mut failed = vec![name.clone()];
         while let Some(name) = failed.pop() {
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Whether Data of that name would answer a question.
+    /// Whether Data of that name would answer a request.
     #[must_use]
     pub fn awaits(&self, name: &Name) -> bool {
         self.asked(name).is_some()
@@ -107,7 +107,7 @@ impl Resolver {
         })
     }
 
-    /// Data arrived. Returns whether it answered a question.
+    /// Handles Data. Returns whether it answered a request.
     pub fn on_data(&mut self, now: Instant, data: &Data, certificates: &dyn Certificates) -> bool {
         use ContentType::{Key, Manifest, Nack};
         if !matches!(data.content_type(), Key | Manifest | Nack) {
@@ -133,7 +133,7 @@ impl Resolver {
     }
 
     fn judge(&self, place: usize, data: &Data, certificates: &dyn Certificates) -> Verdict {
-        // A name that is whole, or that of a key with issuer and version behind.
+        // The requested name is complete, or that of a key, which issuer and version follow.
         let extra = data.name().len() - self.questions[place].name.len();
         match (data.content_type(), extra) {
             (ContentType::Key, 0 | 2) | (ContentType::Manifest, 0) => certificates.take(data),
@@ -141,7 +141,7 @@ impl Resolver {
         }
     }
 
-    /// Keeps a certificate whose signer is missing.
+    /// Holds a certificate whose signer is missing.
     fn hold(&mut self, now: Instant, place: usize, data: &Data, certificates: &dyn Certificates) {
         let Some(signer) = certificates.missing(data) else {
             return;
@@ -156,7 +156,7 @@ impl Resolver {
         self.ask(now, &signer, depth, certificates);
     }
 
-    /// Whether the chain from `name` on comes back to it.
+    /// Whether the chain from `name` on returns to it.
     fn signs_itself(&self, name: &Name) -> bool {
         let mut next = name;
         for _ in 0..=self.questions.len() {
@@ -173,7 +173,7 @@ impl Resolver {
         true
     }
 
-    /// Judges held certificates again, until none of them can be settled.
+    /// Verifies held certificates again, until none of them can be decided.
     fn judge_held(&mut self, now: Instant, certificates: &dyn Certificates) {
         let mut place = 0;
         while let Some(question) = self.questions.get(place) {
@@ -199,8 +199,7 @@ impl Resolver {
         }
     }
 
-    /// The network rejected an Interest with a Nack. Returns whether it was one for a certificate: the next one follows soon,
-    /// after twice as long as the one before.
+    /// Handles a Nack. Returns whether it was for a certificate: the next Interest follows after a wait that doubles.
     pub fn on_nack(&mut self, now: Instant, name: &Name) -> bool {
         let Some(question) = self.questions.iter_mut().find(|question| question.name == *name)
         else {
@@ -212,13 +211,13 @@ impl Resolver {
         true
     }
 
-    /// Whether something was settled since the last [`take_news`](Self::take_news).
+    /// Whether a certificate was accepted or given up since the last [`take_news`](Self::take_news).
     #[must_use]
     pub fn has_news(&self) -> bool {
         self.news
     }
 
-    /// Whether something was settled since the last call.
+    /// Whether a certificate was accepted or given up since the last call.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.news)
     }
@@ -247,7 +246,7 @@ impl Resolver {
                 *due = now + rto.saturating_mul(1 << *attempts).min(LONGEST_WAIT.max(rto));
                 *attempts += 1;
                 let mut interest = Interest::new(name.clone());
-                // A key has several certificates; a renewed one is wanted.
+                // A key may have several certificates: the latest one is needed.
                 interest.can_be_prefix = is_key_name(name);
                 interest.must_be_fresh = interest.can_be_prefix;
                 return Some(interest);
@@ -256,7 +255,7 @@ impl Resolver {
         None
     }
 
-    /// When to poll again.
+    /// Time of the next call of [`poll`](Self::poll).
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let due = self.questions.iter().map(|question| match question.state {
@@ -283,7 +282,7 @@ mod tests {
 
     const RTO: Duration = Duration::from_millis(100);
 
-    /// Trusts what is signed by a name that it knows, and names nothing that it gave up.
+    /// Trusts Data signed by a known name, and reports nothing missing that it gave up.
     #[derive(Default)]
     struct Known {
         known: Mutex<BTreeSet<Name>>,

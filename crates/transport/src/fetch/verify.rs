@@ -2,7 +2,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How content is verified. Parses from and prints as `auto`, `digest`, `key=FILE`, `trust=FILE`,
+/// Verification of content. Parses from and prints as `auto`, `digest`, `key=FILE`, `trust=FILE`,
 /// `trust=FILE,schema=FILE` or `none`.
 ///
 /// ```
@@ -24,13 +24,13 @@ pub enum Verify {
     /// Nothing but content signed by this key is accepted: a file (PEM, certificate, SafeBag), or the name of a key in the
     /// key store.
     Key(String),
-    /// Nothing but content is accepted whose signature leads to a trust anchor by a chain of certificates. Missing
+    /// Only content is accepted whose signature leads to a trust anchor by a chain of certificates. Missing
     /// certificates are fetched.
     Trust {
         /// The anchors: files of certificates, or names of keys in the key store. At least one.
         anchors: Vec<String>,
-        /// File of the trust schema, compiled or as text: which key may sign which name. Without one, a key may sign names
-        /// below that of its owner.
+        /// File of the trust schema, compiled or as text: it defines which key may sign which name. Without one, a key
+        /// may sign names below that of its owner.
         schema: Option<String>,
     },
     /// Everything is accepted.

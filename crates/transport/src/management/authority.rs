@@ -43,20 +43,20 @@ pub struct AuthorityOptions {
     pub keys: Vec<PublicKey>,
     /// Modules whose commands local programs may send without a key, such as `rib`.
     pub open: Vec<String>,
-    /// Rights of each key; without them, each key may do everything.
+    /// Rights of the keys; `None`: each key may do everything.
     pub rights: Option<Rights>,
 }
 
 /// Whether the key with a number, counted from 0, may act on a name.
 type Right = dyn Fn(&Name, usize) -> bool + Send + Sync;
 
-/// Rights of keys to act on names. Commands that change routes act on the prefix of the route, the others on the beginning
-/// of their own names, such as `/localhost/nfd/faces/create`.
+/// Rights of keys, by name. Commands that change routes act on the prefix of the route, the others on the beginning of
+/// their own names, such as `/localhost/nfd/faces/create`.
 #[derive(Clone)]
 pub struct Rights(Arc<Right>);
 
 impl Rights {
-    /// `may` decides whether a key, by its number in [`AuthorityOptions::keys`], may act on a name.
+    /// `may` returns whether a key, by its number in [`AuthorityOptions::keys`], may act on a name.
     pub fn new(may: impl Fn(&Name, usize) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(may))
     }
@@ -157,7 +157,7 @@ fn object(command: &Command) -> Name {
     }
 }
 
-/// Whether a command that announces a prefix carries an announcement that is signed rightly; others need none.
+/// Whether the announcement in a command, if it needs one, is correctly signed.
 fn announces(command: &Command, interest: &Interest, is_right: impl Fn(&Data) -> bool) -> bool {
     command.verb != Verb::RibAnnounce
         || announcement::carried(interest).is_some_and(|data| is_right(&data))

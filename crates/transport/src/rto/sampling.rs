@@ -4,8 +4,8 @@
 //! sample but divides the gains by the number of samples expected in one round trip.
 //!
 //! Differences: appendix G expects one sample for two segments, because TCP receivers acknowledge every other one.
-//! Here every Data is an answer of its own. The divisor is in_flight / 2, rounded up, nevertheless, as in established
-//! consumers of named data.
+//! Here every Data is an answer of its own. Nevertheless the divisor is half of the segments in flight, rounded up,
+//! as in established consumers of named data.
 use super::RttSample;
 use crate::time::Duration;
 use std::fmt;

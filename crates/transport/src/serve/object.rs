@@ -203,8 +203,8 @@ impl Object {
         Ok(Some(served(Some(self.id), packet, span.1)))
     }
 
-    /// The manifest with this number, or `None` if it would list no segment. Digests of segments that were not served yet are
-    /// made from their content, and kept.
+    /// The manifest with this number, or `None` if it would list no segment. Missing digests are computed from the content,
+    /// and kept.
     pub(super) fn manifest(
         &mut self,
         context: &mut Context<'_>,
@@ -254,8 +254,8 @@ impl Object {
         Ok(Some(Answer { object, packet, event: Event::ServedMetadata }))
     }
 
-    /// The metadata packet, made anew once its freshness has passed: a flood of questions costs no
-    /// flood of signatures.
+    /// The metadata packet. It is signed again only after its freshness period, so that a flood of Interests causes no flood
+    /// of signatures.
     pub(super) fn metadata(&mut self, config: &ServeConfig, now: Instant) -> Data {
         if let Some((until, data)) = &self.answered
             && now < *until
@@ -282,10 +282,10 @@ impl Object {
     }
 }
 
-/// Segments that are read at a time for a manifest.
+/// Segments read together for a manifest.
 const MANIFEST_BATCH: usize = 32;
 
-/// The packet of the segment called `name`, whose content is `span` (offset and length) of `source`.
+/// The packet of the segment `name`, whose content is `span` (offset and length) of `source`.
 pub(super) fn encode_segment(
     config: &ServeConfig,
     now: Instant,

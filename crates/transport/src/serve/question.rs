@@ -12,9 +12,9 @@ pub(super) enum Question {
     Metadata { path: Name },
     /// One segment, of the given version or of an object without versions.
     Segment { path: Name, version: Option<u64>, segment: u64 },
-    /// For the digests of segments.
+    /// A manifest: digests of segments.
     Manifest { path: Name, version: Option<u64>, number: u64 },
-    /// For anything of the latest version.
+    /// Any segment of the latest version.
     Latest { path: Name },
     /// Any segment of this version.
     Version { path: Name, version: u64 },
