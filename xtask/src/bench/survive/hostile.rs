@@ -1,12 +1,12 @@
 //! Peers that mean harm, or do it.
 use super::super::forward::numbers;
-use super::{SERVED, Stage, list, share};
+use super::{LIFETIME, SERVED, Stage, list, share};
 use crate::chore::Outcome;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Datagrams that are sent before a pause: what a socket's buffer holds.
 const BURST: u64 = 100;
@@ -37,8 +37,15 @@ fn send(
     }
     let offer = offer.wait_with_output().map_err(failed)?;
     let served = share(&numbers(&String::from_utf8_lossy(&offer.stdout)));
-    let drops = stage.status.look()?.drops_since(&before);
-    let dropped = drops.get(reason).copied().unwrap_or_default();
+    // The last incomplete packet is dropped when its time is over.
+    let begun = Instant::now();
+    let (drops, dropped) = loop {
+        let drops = stage.status.look()?.drops_since(&before);
+        let dropped = drops.get(reason).copied().unwrap_or_default();
+        if dropped == DATAGRAMS || begun.elapsed() > LIFETIME {
+            break (drops, dropped);
+        }
+    };
     let what = format!("{DATAGRAMS} sent = {}; others {:.1} %", list(&drops), 100.0 * served);
     stage.find(leg, dropped == DATAGRAMS && served >= SERVED, what);
     Ok(())
