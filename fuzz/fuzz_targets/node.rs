@@ -9,8 +9,8 @@ use recoup_forwarder::management::{
     FaceDescription, FaceOrder, OrderError, ManagementOptions, Notice,
 };
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
+use recoup_forwarder::table::CsCapacity;
 use recoup_fuzz::Script;
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::lp::LpPacket;
@@ -84,15 +84,17 @@ impl World {
         let keys = if locked { vec![PublicKey::from_hmac_secret(b"right")] } else { Vec::new() };
         let authority = AuthorityOptions { keys, open: Vec::new() };
         let management = ManagementOptions { authority, ..ManagementOptions::default() };
-        let options = NodeOptions {
+        let options = NodeConfig {
             management: Some(management),
-            mobility: "mldr".parse().expect("this is right"),
-            cs: CsOptions { capacity: CsCapacity::Both { packets: 20, bytes: 20_000 } },
             pit_limit: PENDING,
             rng: Rng::from_seed(1),
-            ..NodeOptions::deterministic(0)
-        };
-        let node = Node::with_options(options).expect("its strategy is right");
+            ..NodeConfig::deterministic(0)
+        }
+        .with(|it| {
+            it.mobility = "mldr".parse().expect("this is right");
+            it.cache = CsCapacity::Both { packets: 20, bytes: 20_000 };
+        });
+        let node = Node::new(options);
         let (orders, heard) = (Vec::new(), Vec::new());
         let now = Instant::ZERO;
         let mut world = Self { node, now, locked, nonce: 0, next_face: FACES + 1, orders, heard };

@@ -4,20 +4,19 @@
 
 use libfuzzer_sys::fuzz_target;
 use recoup_forwarder::mobility::Mobility;
-use recoup_forwarder::strategy;
+use recoup_forwarder::strategy::Strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_io::face::FaceUri;
 use recoup_packet::signature::PublicKey;
 use recoup_sim::model::law::Law;
 use recoup_sim::model::loss::Loss;
 use recoup_sim::model::marking;
-use recoup_transport::queue::Discipline;
 use recoup_sim::route::{Metric, NextHops};
 use recoup_lab::scenario::Seeds;
 use recoup_wifi::motion::plan::MotionPlan;
 use recoup_transport::link::Recovery;
 use recoup_transport::management::canonical_uri;
-use recoup_transport::queue::Discipline;
+use recoup_transport::queue::{Discipline, Scheduler};
 use recoup_transport::random::Rng;
 use recoup_transport::{congestion, loss, rto};
 use std::fmt::{Debug, Display};
@@ -27,8 +26,8 @@ fuzz_target!(|text: &str| {
     stable("timer", text, |it| rto::parse(it).ok());
     stable("window", text, |it| congestion::parse(it).ok());
     stable("detector", text, |it| loss::parse(it).ok());
-    stable("strategy", text, |it| strategy::parse(it).ok());
-    stable("suppression", text, |it| Suppression::parse(it).ok());
+    stable("strategy", text, |it| it.parse::<Strategy>().ok());
+    stable("suppression", text, |it| it.parse::<Suppression>().ok());
     same::<Recovery>(text);
     same::<Mobility>(text);
     same::<Discipline>(text);
@@ -36,7 +35,7 @@ fuzz_target!(|text: &str| {
     same::<Seeds>(text);
     same::<Metric>(text);
     same::<NextHops>(text);
-    let _ = (marking::parse(text), Discipline::or_none(text), MotionPlan::parse(text));
+    let _ = (marking::parse(text), text.parse::<Scheduler>(), MotionPlan::parse(text));
     let _ = (Law::parse(text), Loss::parse(text, &Rng::from_seed(1)), canonical_uri(text));
     let _ = PublicKey::from_pem(text);
 });

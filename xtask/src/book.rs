@@ -51,6 +51,7 @@ const PLAIN: &[&str] = &[
     "docs/reproduce.md",
     "docs/run-forwarder.md",
     "docs/scenario.md",
+    "docs/schema.md",
     "docs/wifi.md",
     "docs/wldr.md",
     "docs/studies.md",

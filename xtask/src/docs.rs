@@ -3,7 +3,8 @@
 //! Results of the studies are kept as text in `docs/studies/KEY` (`recoup study report KEY --form text`). From their
 //! `result.json` follow the table in `docs/studies.md`, between two marks, and the evidence in `docs/which.md`, whose
 //! advice follows from the results of the arena in `docs/arena/simulated.json` and `sockets.json` (`recoup arena --json`).
-//! `docs/commands.md` is what `recoup generate markdown` prints; a test of the command compares it.
+//! `docs/commands.md` is what `recoup generate markdown` prints, `docs/schema/*.json` what `recoup generate schema` prints;
+//! tests of the command compare them.
 //! Run this after a kept result or an option has changed; `cargo xtask test docs` fails otherwise.
 mod arena;
 mod which;
@@ -19,6 +20,8 @@ const END: &str = "<!-- end of studies -->";
 /// The page with the table, and that with the options.
 const STUDIES: &str = "docs/studies.md";
 const COMMANDS: &str = "docs/commands.md";
+/// The documents with a schema in `docs/schema`.
+const DOCUMENTS: [&str; 4] = ["scenario", "forward", "fetch", "serve"];
 /// Where rooms are, and what each of them has.
 const ROOMS: &str = "crates/studies/src";
 const CLAIMS: &str = "claims.toml";
@@ -36,9 +39,15 @@ fn write() -> Outcome {
     for (path, text) in generated(&studies()?)? {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    let command = ["run", "--quiet", "--bin", "recoup", "--", "generate", "markdown"];
-    let commands = capture(&mut cargo(&command))?;
-    fs::write(root().join(COMMANDS), commands).map_err(|error| format!("{COMMANDS}: {error}"))
+    let print = |page: &str, words: &[&str]| {
+        let command = ["run", "--quiet", "--bin", "recoup", "--", "generate"];
+        let text = capture(&mut cargo(&[&command, words].concat()))?;
+        fs::write(root().join(page), text).map_err(|error| format!("{page}: {error}"))
+    };
+    for document in DOCUMENTS {
+        print(&format!("docs/schema/{document}.json"), &["schema", document])?;
+    }
+    print(COMMANDS, &["markdown"])
 }
 
 /// Fails if a file is not as it would be written, or a kept result is of other claims than its room.

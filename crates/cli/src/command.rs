@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, replay, rto,
-    serve, sim, study, trust,
+    arena, ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, process, replay,
+    rto, serve, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -68,6 +68,9 @@ pub(crate) enum Command {
     /// Write shell completions and manual pages
     #[command(hide = true)]
     Generate(generate::GenerateArgs),
+    /// Run one application of a network of processes
+    #[command(hide = true)]
+    Process(process::ProcessArgs),
     /// Run a command that ends with the process that started it
     #[command(hide = true)]
     Guard(emulate::guard::GuardArgs),
@@ -76,8 +79,8 @@ pub(crate) enum Command {
 impl Command {
     /// Whether others depend on a command while it runs, or a transfer does: it never waits for a reader of standard error.
     pub(crate) fn serves_others(&self) -> bool {
-        use Command::{Fetch, Forward, Link, Ping, Serve};
-        matches!(self, Fetch(_) | Forward(_) | Link(_) | Ping(_) | Serve(_))
+        use Command::{Fetch, Forward, Link, Ping, Process, Serve};
+        matches!(self, Fetch(_) | Forward(_) | Link(_) | Ping(_) | Process(_) | Serve(_))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Configuration files: read as far as their limit, with every mistake in its place.
 use crate::error::{Exit, Failure};
 use recoup_config::problem::{Origin, Problem, Problems};
-pub(crate) use recoup_config::section::{Section, checked, parsed, text, texts, truth, whole};
+pub(crate) use recoup_config::section::{Section, parsed, text, texts, truth, whole};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;

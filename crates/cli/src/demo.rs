@@ -17,7 +17,8 @@ use producer::Producer;
 use recoup_io::relay::{Relay, Span};
 use recoup_packet::signature::sha256;
 use recoup_sim::channel::ChannelError;
-use recoup_sim::network::ChannelPlan;
+use recoup_sim::network::LinkOptions;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::unit;
 use report::{Demo, Link, Row};
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let content = content(args);
     let digest = sha256(&content);
     introduce(args);
-    let producer = Producer::start(&content, args.segment_size as usize)?;
+    let producer = Producer::start(&content, args.segment_size)?;
     let runs = all(args, &transports, &producer)?;
     producer.finish()?;
     let path = draw(args, &runs)?;
@@ -93,13 +94,12 @@ fn all(
     transports: &[Transport],
     producer: &Producer,
 ) -> Result<Vec<Consumed>, Failure> {
-    let plan = ChannelPlan {
+    let plan = LinkOptions {
         rate_bits: args.rate,
         delay: args.delay,
-        queue_packets: None,
-        queue_octets: Some(args.queue),
+        queue: QueueLimit::of_bytes(args.queue),
         loss: format!("bernoulli(p={})", args.loss),
-        ..ChannelPlan::default()
+        ..LinkOptions::default()
     };
     let near = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let span = Span { near, peer: None, far: producer.address() };

@@ -1,4 +1,6 @@
 //! How a command ends: a fixed exit code, and one line that says what is wrong and what to do.
+pub(crate) mod usage;
+
 use crate::terminal;
 /// The kinds of failures, whose numbers are the exit codes.
 pub(crate) use recoup::ErrorKind as Exit;
@@ -73,12 +75,6 @@ impl Failure {
         self
     }
 
-    /// The same failure, which concerns one entry of a folder and not the rest.
-    #[must_use]
-    pub(crate) fn of_entry(self) -> Self {
-        Self { of_entry: true, ..self }
-    }
-
     /// The same failure, which comes again if the command is repeated.
     #[must_use]
     pub(crate) fn permanent(self) -> Self {
@@ -129,9 +125,7 @@ impl std::error::Error for Failure {}
 impl From<recoup::Error> for Failure {
     fn from(error: recoup::Error) -> Self {
         let failure = Self::new(error.kind(), error.message());
-        let permanent = error.is_permanent();
-        // The producer chose the entry: the rest of its folder can be fetched.
-        let of_entry = permanent && (error.is_not_found() || error.is_unverified());
+        let (permanent, of_entry) = (error.is_permanent(), error.concerns_entry());
         let (advice, details) = (error.remedy().map(str::to_owned), error.details().to_vec());
         Self { advice, details, of_entry, permanent, ..failure }
     }

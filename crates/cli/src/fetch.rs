@@ -34,9 +34,6 @@ use transfer::Transfers;
 
 /// Runs the command.
 pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
-    if let Some(path) = &args.options_json {
-        args.options = plan::document(path)?;
-    }
     args.settle_trust();
     wait::apply(&mut args);
     check(&args)?;

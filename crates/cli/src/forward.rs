@@ -198,7 +198,7 @@ fn record(
     blueprint: Blueprint,
     heading: Heading,
 ) -> Result<Forwarder, Failure> {
-    let node = Capturer::new(blueprint.node()?);
+    let node = Capturer::new(blueprint.node());
     let Some(path) = &args.record else {
         return Ok(Recorder::off(node));
     };

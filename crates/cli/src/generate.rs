@@ -1,11 +1,13 @@
 //! `recoup generate`: shell completions, manual pages and the reference of options, for packagers.
 mod markdown;
+mod schema;
 
 use crate::command::Cli;
 use crate::error::Failure;
 use crate::{ctl, key, rto, study, trust};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
+use schema::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +34,11 @@ enum What {
     },
     /// The options of all commands as Markdown, to standard output
     Markdown,
+    /// The JSON Schema of a document, to standard output
+    Schema {
+        /// Which document
+        document: Document,
+    },
 }
 
 /// Runs the command.
@@ -47,6 +54,11 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
             fs::create_dir_all(folder)
                 .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
             pages(&cli, "recoup", folder)
+        }
+        What::Schema { document } => {
+            let mut text = format!("{:#}", schema::schema(*document));
+            text.push('\n');
+            crate::output::print(text.as_bytes())
         }
         What::Markdown => crate::output::print(markdown::page(&cli).as_bytes()),
     }

@@ -21,6 +21,7 @@ mod link;
 mod output;
 mod picture;
 mod ping;
+mod process;
 mod progress;
 mod replay;
 mod rto;
@@ -37,7 +38,7 @@ mod value;
 use clap::Parser;
 use command::{Cli, Command};
 use error::Failure;
-use recoup_io::process;
+use recoup_io::process::{be_prompt, end_with};
 use signal_hook::consts::SIGTERM;
 use std::ffi::OsString;
 use std::io;
@@ -48,15 +49,16 @@ use std::sync::OnceLock;
 /// Runs the command that the process was started with.
 #[must_use]
 pub fn run() -> ExitCode {
-    run_cli(Cli::parse()).into()
+    run_cli(Cli::try_parse()).into()
 }
 
 /// Runs the command inside another program, such as an interpreter, and returns its exit code. `program` is a file that runs
-/// the command; its path is not among the arguments. A mistake in them ends the process.
+/// the command; its path is not among the arguments. A request for help ends the process.
 #[must_use]
 pub fn run_inside(program: PathBuf, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let program = PROGRAM.get_or_init(|| program);
-    run_cli(Cli::parse_from(std::iter::once(program.clone().into_os_string()).chain(arguments)))
+    let name = program.clone().into_os_string();
+    run_cli(Cli::try_parse_from(std::iter::once(name).chain(arguments)))
 }
 
 /// The file that runs this command, where it is not the executable of the process.
@@ -67,13 +69,22 @@ fn program() -> io::Result<PathBuf> {
     PROGRAM.get().cloned().map_or_else(std::env::current_exe, Ok)
 }
 
-fn run_cli(cli: Cli) -> u8 {
+fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => {
+            let Some(failure) = error::usage::failure(&error) else { error.exit() };
+            failure.tell();
+            output::finish();
+            return failure.code();
+        }
+    };
     if let Some(parent) = cli.end_with {
-        if process::end_with(parent).is_err() {
+        if end_with(parent).is_err() {
             return Failure::signal(SIGTERM, "the parent process has ended").code();
         }
         // Part of a network that runs in real time: late is wrong. Where it may not be, it is said how late it was.
-        process::be_prompt();
+        be_prompt();
     }
     if cli.command.serves_others() {
         output::never_wait();
@@ -95,6 +106,7 @@ fn run_cli(cli: Cli) -> u8 {
         Command::Emulate(args) => emulate::run(&args),
         Command::Arena(args) => arena::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Process(args) => process::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Guard(args) => match emulate::guard::run(&args) {
             Ok(code) => return code,

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let failed = |error: RecordingError| failure(&file, &error);
     let mut reader = Reader::new(BufReader::new(open)).map_err(failed)?;
     let config = ForwardConfig::parse(&file, &reader.heading().text)?;
-    let mut node = config.node(reader.heading().seed)?;
+    let mut node = config.node(reader.heading().seed);
     let mut shown = Ok(());
     let done = replay(&mut reader, &mut node, &mut |now, step| {
         if args.verbose && shown.is_ok() {

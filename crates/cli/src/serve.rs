@@ -10,11 +10,9 @@ use crate::format;
 use crate::key;
 use crate::output;
 use crate::session::{At, Reached, Session};
-use args::{UnknownArg, VersionArg};
 use hint::Commands;
 use recoup::trust;
 use recoup::uplink::Uplink;
-use recoup_io::clock::unix_time;
 use recoup_io::library::{FileLibrary, FolderLibrary, SpoolLibrary, Version};
 use recoup_io::source::{Snapshots, SourceError, Spool};
 use recoup_packet::data::Data;
@@ -22,7 +20,7 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::{DigestSigner, SignatureType, Signer};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::serve::{Library, Serve, ServeConfig, Source, Unknown};
+use recoup_transport::serve::{Library, Serve, ServeConfig, Source};
 use recoup_transport::time::{Duration, Instant};
 use recoup_trust::Certificate;
 use report::{Listening, Served};
@@ -37,15 +35,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let mut session = Session::new(args.verbose)?;
     session.set_recovery(args.recovery);
     let config = ServeConfig {
-        convention: args.convention.into(),
-        segment_bytes: args.segment_size as usize,
-        freshness: args.freshness,
-        unknown: match args.unknown {
-            UnknownArg::Nack => Unknown::Nack,
-            UnknownArg::Silent => Unknown::Silence,
-        },
         manifest_signer,
-        ..recoup::serve::config(args.name.clone(), signer)
+        ..recoup::serve::config(&args.options, args.name.clone(), signer)
     };
     let mut serve = Serve::new(config, library);
     let Some(object) = serve.resolve(&Name::root()) else {
@@ -54,7 +45,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
             "can it still be read, and is the name shorter than a packet of 8800 octets?",
         ));
     };
-    let certificates = trust::chain(&args.sign)?;
+    let certificates = trust::chain(&args.options.sign)?;
     warn_of_expiry(args, &certificates);
     let also = recoup::serve::published_prefixes(&args.name, &certificates);
     serve.publish(certificates);
@@ -76,7 +67,7 @@ type Signers = (Box<dyn Signer>, Option<Box<dyn Signer>>);
 
 /// The signer of packets; with manifests that of segments, and that of manifests.
 fn signers(args: &ServeArgs) -> Result<Signers, Failure> {
-    let signer = trust::signer(&args.sign)?;
+    let signer = trust::signer(&args.options.sign)?;
     if !args.manifest {
         return Ok((signer, None));
     }
@@ -137,8 +128,8 @@ fn until_stopped(
 
 fn tell(args: &ServeArgs, now: Instant, event: &Event) {
     if matches!(event, Event::SourceEnded) && !args.quiet {
-        let next = match args.version {
-            VersionArg::Mtime => {
+        let next = match args.options.version {
+            Version::Modified => {
                 "a new fetch gets the new version; --snapshot serves files that change"
             }
             _ => "its number stands for no other content; restart serve for the new content",
@@ -187,17 +178,12 @@ fn end(
 
 fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
     let path = args.path.as_path();
-    let version = match args.version {
-        VersionArg::Mtime => Version::Modified,
-        VersionArg::Now => Version::Fixed(unix_time().as_micros() as u64),
-        VersionArg::Number(number) => Version::Fixed(number),
-        VersionArg::None => Version::None,
-    };
+    let version = args.options.version;
     let failed = |error| Failure::from(recoup::Error::from(error));
     if path.as_os_str() == "-" {
         return Ok(Box::new(SpoolLibrary::new(spool(args).map_err(failed)?, version)));
     }
-    let snapshots = args.snapshot.map(|limit| {
+    let snapshots = args.options.snapshot.map(|limit| {
         let quiet = args.quiet;
         Snapshots::new(Spool::default_folder(), limit, move |error| {
             if !quiet {

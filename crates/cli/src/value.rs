@@ -1,5 +1,8 @@
 //! Values of options: their spelling, and the messages about misspelled ones.
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 /// A range of segments: `10..20` is 10 to 19, `10..=19` the same, `10..` all from 10, `..20` the first 20.
@@ -37,6 +40,51 @@ impl fmt::Display for SegmentRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..", self.begin)?;
         self.end.map_or(Ok(()), |end| write!(f, "{end}"))
+    }
+}
+
+/// The options of a struct that were given on the command line, to be laid on top of those of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Given<T> {
+    matches: ArgMatches,
+    options: PhantomData<T>,
+}
+
+impl<T: Args> Given<T> {
+    /// The long names of the options that were given, with the text of their values; of a flag, `true`.
+    pub(crate) fn texts(&self) -> Vec<(String, String)> {
+        let command = T::augment_args(Command::new("options"));
+        let given = command.get_arguments().filter(|option| {
+            let source = self.matches.value_source(option.get_id().as_str());
+            source == Some(ValueSource::CommandLine)
+        });
+        let text = |option: &clap::Arg| {
+            let mut values = self.matches.get_raw(option.get_id().as_str())?;
+            let value = values.next()?.to_str()?.to_owned();
+            Some((option.get_long()?.to_owned(), value))
+        };
+        given.filter_map(text).collect()
+    }
+}
+
+impl<T: Args> FromArgMatches for Given<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { matches: matches.clone(), options: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.matches = matches.clone();
+        Ok(())
+    }
+}
+
+impl<T: Args> Args for Given<T> {
+    fn augment_args(command: Command) -> Command {
+        T::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        T::augment_args_for_update(command)
     }
 }
 

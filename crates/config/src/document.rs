@@ -1,10 +1,11 @@
 //! The fields of a struct with `serde` as keys of a table: the struct is the only description of its keys.
 //!
-//! A field is one value: text, a number, or true or false. Optional fields are absent while they are `None`.
+//! A field is one value (text, a number, true or false) or a list of them. Optional fields are absent while they are `None`.
+use crate::schema::Shape;
 use crate::tree::{Tree, Value};
-use serde::de::value::{Error, MapDeserializer};
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
-use serde::ser::{self, Impossible, Serialize, SerializeStruct, Serializer};
+use serde::ser::{self, Impossible, Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 /// The keys of a struct, each with its value.
 ///
@@ -30,11 +31,24 @@ pub fn with<T: Serialize + DeserializeOwned>(
     T::deserialize(MapDeserializer::<_, Error>::new(all)).map_err(|error| error.to_string())
 }
 
+/// The kinds of values that one key of a struct accepts.
+pub fn shape<T: Serialize + DeserializeOwned>(of: &T, key: &'static str) -> Shape {
+    Shape::probe(|tree| with(of, key, tree))
+}
+
 impl<'de> IntoDeserializer<'de, Error> for &Value {
     type Deserializer = Scalar;
 
     fn into_deserializer(self) -> Scalar {
         Scalar(self.clone())
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Error> for Scalar {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 
@@ -54,7 +68,11 @@ impl<'de> Deserializer<'de> for Scalar {
             },
             Value::Number(number) => visitor.visit_f64(number),
             Value::Truth(truth) => visitor.visit_bool(truth),
-            value @ (Value::List(_) | Value::Table(_)) => {
+            Value::List(list) => {
+                let values = list.into_iter().map(|tree| Scalar(tree.value));
+                visitor.visit_seq(SeqDeserializer::new(values))
+            }
+            value @ Value::Table(_) => {
                 Err(de::Error::custom(format_args!("{value} is more than one value")))
             }
         }
@@ -74,13 +92,27 @@ impl<'de> Deserializer<'de> for Scalar {
         }
     }
 
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match self.0 {
+            Value::Text(text) => {
+                visitor.visit_enum(IntoDeserializer::<Error>::into_deserializer(text))
+            }
+            value => Err(de::Error::custom(format_args!("{value} is no string"))),
+        }
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_some(self)
     }
 
     serde::forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str bytes byte_buf unit unit_struct newtype_struct seq tuple
-        tuple_struct map struct enum identifier ignored_any
+        tuple_struct map struct identifier ignored_any
     }
 }
 
@@ -141,7 +173,6 @@ macro_rules! each {
 /// Compound values of a serializer, which are errors.
 macro_rules! no_compounds {
     ($error:expr) => {
-        type SerializeSeq = Impossible<Self::Ok, Error>;
         type SerializeTuple = Impossible<Self::Ok, Error>;
         type SerializeTupleStruct = Impossible<Self::Ok, Error>;
         type SerializeTupleVariant = Impossible<Self::Ok, Error>;
@@ -155,10 +186,6 @@ macro_rules! no_compounds {
             _: &'static str,
             _: &T,
         ) -> Result<Self::Ok, Error> {
-            Err($error)
-        }
-
-        fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, Error> {
             Err($error)
         }
 
@@ -203,7 +230,12 @@ macro_rules! no_compounds {
 impl Serializer for Struct {
     type Ok = Vec<(&'static str, Option<Value>)>;
     type Error = Error;
+    type SerializeSeq = Impossible<Self::Ok, Error>;
     type SerializeStruct = Collected;
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, Error> {
+        Err(not_a_struct())
+    }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Collected, Error> {
         Ok(Collected::default())
@@ -231,10 +263,33 @@ impl Serializer for Struct {
     no_compounds!(not_a_struct());
 }
 
+/// Collects the values of a list.
+#[derive(Default)]
+struct Listed(Vec<Tree>);
+
+impl SerializeSeq for Listed {
+    type Ok = Option<Value>;
+    type Error = Error;
+
+    fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
+        self.0.extend(value.serialize(One)?.map(Tree::from));
+        Ok(())
+    }
+
+    fn end(self) -> Result<Self::Ok, Error> {
+        Ok(Some(Value::List(self.0)))
+    }
+}
+
 impl Serializer for One {
     type Ok = Option<Value>;
     type Error = Error;
+    type SerializeSeq = Listed;
     type SerializeStruct = Impossible<Option<Value>, Error>;
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Listed, Error> {
+        Ok(Listed::default())
+    }
 
     fn serialize_bool(self, truth: bool) -> Result<Self::Ok, Error> {
         Ok(Some(Value::Truth(truth)))
@@ -371,6 +426,6 @@ mod tests {
         assert!(said("pause", Value::Integer(5)).contains("5 has no unit; write a duration"));
         assert!(said("pause", Value::text("0 s")).contains("longer than 0"));
         assert!(said("retries", Value::Integer(-1)).contains("-1"));
-        assert!(said("pause", Value::List(Vec::new())).contains("more than one value"));
+        assert!(said("pause", Value::List(Vec::new())).contains("a number with a unit"));
     }
 }

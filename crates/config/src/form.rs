@@ -1,9 +1,13 @@
 //! The forms in which values are written.
 use crate::problem::{Origin, hint, listed};
+use crate::schema::Shape;
 use crate::tree::{Tree, Value};
+use recoup_core::spec::Spelled;
 use recoup_core::time::{Duration, Instant};
-use recoup_core::unit::{self, Capacity};
-use std::fmt;
+use recoup_core::unit;
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+use std::str::FromStr;
 
 /// How a value is written. What `write` gives, `read` reads as the same value.
 pub trait Form {
@@ -21,6 +25,11 @@ pub trait Form {
 
     /// "write it like …".
     fn example(&self) -> String;
+
+    /// The kinds of values that it reads.
+    fn shape(&self) -> Shape {
+        Shape::Any
+    }
 }
 
 /// Reads a rate, such as "10 Mbit/s", in bits per second; 0 for "unlimited".
@@ -45,14 +54,6 @@ pub fn few_octets(tree: &Tree) -> Result<u32, String> {
 /// What is wrong with it and what would be right.
 pub fn instant(tree: &Tree) -> Result<Instant, String> {
     INSTANT.read(tree)
-}
-
-/// Reads space for packets, such as "1000 packets" or "10 MiB".
-///
-/// # Errors
-/// What is wrong with it and what would be right.
-pub fn capacity(tree: &Tree) -> Result<Capacity, String> {
-    CAPACITY.read(tree)
 }
 
 /// A value that remembers where it stands.
@@ -119,13 +120,6 @@ pub const FEW_OCTETS: Words<u32> = Words {
     example: "write it like \"28 B\"",
 };
 
-/// Space for packets.
-pub const CAPACITY: Words<Capacity> = Words {
-    read: |text| Ok(unit::capacity(text)?),
-    write: |capacity| unit::print_capacity(*capacity),
-    example: "write it like \"1000 packets\", \"10 MiB\" or \"unlimited\"",
-};
-
 /// Any text.
 pub const TEXT: Words<String> =
     Words { read: |text| Ok(text.to_owned()), write: String::clone, example: "write a string" };
@@ -160,6 +154,10 @@ impl<T> Form for Words<T> {
 
     fn example(&self) -> String {
         self.example.into()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
     }
 }
 
@@ -196,6 +194,46 @@ impl Form for Law {
     fn example(&self) -> String {
         format!("write it like \"{}\"", self.example)
     }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
+    }
+}
+
+/// An algorithm: a value that keeps the text that it was parsed from.
+pub struct Algorithm<T> {
+    example: &'static str,
+    value: PhantomData<T>,
+}
+
+impl<T> Algorithm<T> {
+    /// An algorithm that is written like `example`.
+    pub const fn new(example: &'static str) -> Self {
+        Self { example, value: PhantomData }
+    }
+}
+
+impl<T: FromStr<Err: Display>> Form for Algorithm<T> {
+    type Of = Spelled<T>;
+
+    fn read(&self, tree: &Tree) -> Result<Spelled<T>, String> {
+        match &tree.value {
+            Value::Text(text) => text.parse().map_err(|error: T::Err| error.to_string()),
+            other => Err(format!("{other} is no string; write it like \"{}\"", self.example)),
+        }
+    }
+
+    fn write(&self, of: &Spelled<T>) -> Option<Value> {
+        Some(Value::text(of.text()))
+    }
+
+    fn example(&self) -> String {
+        format!("write it like \"{}\"", self.example)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
+    }
 }
 
 /// true or false.
@@ -217,6 +255,10 @@ impl Form for Truth {
 
     fn example(&self) -> String {
         "write true or false".into()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Truth
     }
 }
 
@@ -252,6 +294,34 @@ impl Form for Count {
     fn example(&self) -> String {
         "write a whole number".into()
     }
+
+    fn shape(&self) -> Shape {
+        let bound = |number| i64::try_from(number).unwrap_or(i64::MAX);
+        Shape::Integer(bound(self.0), bound(self.1))
+    }
+}
+
+/// One of these words, which the reader compares itself.
+pub struct Among(pub &'static [&'static str]);
+
+impl Form for Among {
+    type Of = String;
+
+    fn read(&self, tree: &Tree) -> Result<String, String> {
+        TEXT.read(tree)
+    }
+
+    fn write(&self, of: &String) -> Option<Value> {
+        TEXT.write(of)
+    }
+
+    fn example(&self) -> String {
+        listed(self.0.iter().copied())
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Words(self.0.iter().map(|word| (*word).to_owned()).collect())
+    }
 }
 
 /// One of several words.
@@ -276,6 +346,10 @@ impl<T: Copy + PartialEq> Form for OneOf<T> {
 
     fn example(&self) -> String {
         listed(self.0.iter().map(|(word, _)| *word))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Words(self.0.iter().map(|(word, _)| (*word).to_owned()).collect())
     }
 }
 
@@ -306,6 +380,13 @@ impl<F: Form> Form for OrWord<F> {
     fn example(&self) -> String {
         format!("{} or \"{}\"", self.0.example(), self.1)
     }
+
+    fn shape(&self) -> Shape {
+        match self.0.shape() {
+            Shape::Text => Shape::Text,
+            shape => Shape::either([shape, Shape::Words(vec![self.1.to_owned()])]),
+        }
+    }
 }
 
 /// A value that may be absent.
@@ -324,6 +405,10 @@ impl<F: Form> Form for Maybe<F> {
 
     fn example(&self) -> String {
         self.0.example()
+    }
+
+    fn shape(&self) -> Shape {
+        self.0.shape()
     }
 }
 
@@ -352,6 +437,11 @@ impl<F: Form> Form for Many<F> {
     fn example(&self) -> String {
         format!("{}, or a list of them", self.0.example())
     }
+
+    fn shape(&self) -> Shape {
+        let one = self.0.shape();
+        Shape::either([one.clone(), Shape::List(Box::new(one))])
+    }
 }
 
 /// A value that is looked up later, and must then still be found in the file.
@@ -370,6 +460,10 @@ impl<F: Form> Form for Place<F> {
 
     fn example(&self) -> String {
         self.0.example()
+    }
+
+    fn shape(&self) -> Shape {
+        self.0.shape()
     }
 }
 

@@ -10,6 +10,7 @@
 //! | the fields of a `serde` struct as keys | [`document`] |
 //! | how a value is written: units, words, lists | [`form`] |
 //! | printing a document | [`mod@print`] |
+//! | JSON Schema of what a reader reads | [`schema`] |
 //!
 //! ```
 //! use recoup_config::{form, section};
@@ -23,5 +24,6 @@ pub mod document;
 pub mod form;
 pub mod print;
 pub mod problem;
+pub mod schema;
 pub mod section;
 pub mod tree;

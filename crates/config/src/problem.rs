@@ -1,4 +1,5 @@
 //! What is wrong with a scenario, where, and what would be right.
+use crate::schema::Keys;
 use crate::tree::Value;
 use recoup_core::spec;
 use std::fmt;
@@ -82,11 +83,31 @@ impl std::error::Error for Problem {}
 
 /// Everything that is wrong, in the order of the file, each thing once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    list: Vec<Problem>,
+    /// The keys that readers ask for, where they describe what they read.
+    keys: Option<Box<Keys>>,
+}
 
 impl Problems {
     /// More than that is not kept: whoever wrote the file has enough to do.
     const MOST: usize = 50;
+
+    /// No problems, but the keys of all that is read: readers read a document without keys as one that has them all.
+    #[must_use]
+    pub fn describing() -> Self {
+        Self { list: Vec::new(), keys: Some(Box::default()) }
+    }
+
+    /// The keys, where readers describe what they read.
+    pub fn keys(&self) -> Option<&Keys> {
+        self.keys.as_deref()
+    }
+
+    /// As [`keys`](Self::keys), to enter more.
+    pub fn keys_mut(&mut self) -> Option<&mut Keys> {
+        self.keys.as_deref_mut()
+    }
 
     /// Adds a problem.
     pub fn add(&mut self, origin: Origin, key: impl Into<String>, what: impl Into<String>) {
@@ -95,20 +116,20 @@ impl Problems {
 
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
-        if self.0.len() < Self::MOST && !self.0.contains(&problem) {
-            self.0.push(problem);
-            self.0.sort();
+        if self.list.len() < Self::MOST && !self.list.contains(&problem) {
+            self.list.push(problem);
+            self.list.sort();
         }
     }
 
     /// The problems.
     pub fn list(&self) -> &[Problem] {
-        &self.0
+        &self.list
     }
 
     /// Nothing is wrong.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// `value`, if nothing is wrong.
@@ -122,13 +143,13 @@ impl Problems {
 
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
-        Self(vec![problem])
+        Self { list: vec![problem], keys: None }
     }
 }
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<_> = self.0.iter().map(ToString::to_string).collect();
+        let lines: Vec<_> = self.list.iter().map(ToString::to_string).collect();
         f.write_str(&lines.join("\n"))
     }
 }

@@ -1,6 +1,10 @@
 //! One table of a document while it is read, key by key: keys that nobody reads are mistakes.
+use crate::document;
 use crate::problem::{Origin, Problems, hint, listed, no_entry, no_list};
+use crate::schema::{self, Shape};
 use crate::tree::{Table, Tree, Value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -15,6 +19,14 @@ pub fn parse<T>(text: &str, read: impl FnOnce(&mut Section<'_>) -> T) -> Result<
     let made = read(&mut section);
     section.finish();
     problems.or(made)
+}
+
+/// The JSON Schema of documents that `read` reads.
+pub fn schema<T>(title: &str, read: impl FnOnce(&mut Section<'_>) -> T) -> serde_json::Value {
+    schema::of(title, |problems| {
+        let table = Table::default();
+        read(&mut Section::new(&table, String::new(), Origin::Unknown, problems));
+    })
 }
 
 /// One table of a configuration, in the course of being read.
@@ -37,9 +49,12 @@ impl<'a> Section<'a> {
     pub fn value<T>(
         &mut self,
         key: &'static str,
-        read: impl FnOnce(&Tree) -> Result<T, String>,
+        read: impl Fn(&Tree) -> Result<T, String>,
     ) -> Option<T> {
         self.known.push(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.enter(&self.path, key, Shape::probe(&read), None, None);
+        }
         let tree = self.table.get(key)?;
         match read(tree) {
             Ok(value) => Some(value),
@@ -50,12 +65,27 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// The fields of a struct with `serde`, without some; those that are not given keep their values.
+    pub fn document<T: Serialize + DeserializeOwned>(&mut self, of: &mut T, without: &[&str]) {
+        let all = document::fields(of).unwrap_or_default();
+        for (key, default) in all.into_iter().filter(|(key, _)| !without.contains(key)) {
+            if let Some(keys) = self.problems.keys_mut() {
+                self.known.push(key);
+                keys.enter(&self.path, key, document::shape(of, key), default, None);
+                continue;
+            }
+            if let Some(read) = self.value(key, |tree| document::with(of, key, tree)) {
+                *of = read;
+            }
+        }
+    }
+
     /// The value of a key that has to be given, such as `example`.
     pub fn required<T>(
         &mut self,
         key: &'static str,
         example: &'static str,
-        read: impl FnOnce(&Tree) -> Result<T, String>,
+        read: impl Fn(&Tree) -> Result<T, String>,
     ) -> Option<T> {
         if self.table.get(key).is_none() {
             self.missing.push((key, example));
@@ -76,6 +106,11 @@ impl<'a> Section<'a> {
     pub fn list(&mut self, key: &'static str, mut read: impl FnMut(&mut Section<'_>)) {
         self.known.push(key);
         let path = self.of(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.list(&self.path, key);
+            let (table, path) = (Table::default(), format!("{path}.1"));
+            return read(&mut Section::new(&table, path, Origin::Unknown, self.problems));
+        }
         let Some(tree) = self.table.get(key) else {
             return;
         };
@@ -103,6 +138,10 @@ impl<'a> Section<'a> {
     ) {
         self.known.push(key);
         let path = self.of(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.table(&self.path, key);
+            return read(&Table::default(), &path, Origin::Unknown, self.problems);
+        }
         match self.table.get(key) {
             None => {}
             Some(Tree { value: Value::Table(table), origin }) => {
@@ -166,17 +205,6 @@ pub fn text(tree: &Tree) -> Result<String, String> {
 /// What is wrong with the value.
 pub fn parsed<T: FromStr<Err: Display>>(tree: &Tree) -> Result<T, String> {
     text(tree)?.parse().map_err(|error: T::Err| error.to_string())
-}
-
-/// A string that is kept if `check` finds nothing wrong with it.
-pub fn checked<T, E: Display>(
-    check: impl FnOnce(&str) -> Result<T, E>,
-) -> impl FnOnce(&Tree) -> Result<String, String> {
-    move |tree| {
-        let text = text(tree)?;
-        check(&text).map(|_| ()).map_err(|error| error.to_string())?;
-        Ok(text)
-    }
 }
 
 /// Several strings.

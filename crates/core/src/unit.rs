@@ -239,6 +239,17 @@ pub fn print_bytes(bytes: u64) -> String {
     SIZE.print(bytes)
 }
 
+/// Reads a number of bytes up to 16 MiB.
+///
+/// # Errors
+/// As [`bytes`]; the number is larger.
+pub fn few_bytes(text: &str) -> Result<u32, UnitError> {
+    match bytes(text)? {
+        bytes @ 0..=0x100_0000 => Ok(bytes as u32),
+        _ => Err(UnitError::OutOfRange("must be at most 16 MiB")),
+    }
+}
+
 /// The most bytes of content for which a Data packet has space, beside its name and signature.
 pub const MAX_CONTENT_BYTES: u64 = 8600;
 

@@ -11,8 +11,8 @@ use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
+use recoup_forwarder::table::CsCapacity;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
@@ -26,10 +26,10 @@ const CONSUMER: FaceId = FaceId(1);
 const PRODUCER: FaceId = FaceId(2);
 
 fn node() -> Node {
-    let cs = CsOptions { capacity: CsCapacity::Packets(STORE) };
     let limits = FaceLimits { fair: true, ..FaceLimits::default() };
-    let options = NodeOptions { pit_limit: 1 << 20, cs, limits, ..NodeOptions::deterministic(0) };
-    let mut node = Node::with_options(options).expect("options are right");
+    let options = NodeConfig { pit_limit: 1 << 20, limits, ..NodeConfig::deterministic(0) }
+        .with(|it| it.cache = CsCapacity::Packets(STORE));
+    let mut node = Node::new(options);
     for face in [CONSUMER, PRODUCER] {
         let attributes = FaceAttributes {
             permanent: face == PRODUCER,

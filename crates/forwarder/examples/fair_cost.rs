@@ -11,7 +11,7 @@
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::signature::DigestSigner;
@@ -84,8 +84,8 @@ fn cpu_nanos() -> u64 {
 }
 
 fn node(scheduler: &str, bits: u64) -> Node {
-    let options = NodeOptions { pit_limit: 1 << 20, ..NodeOptions::deterministic(0) };
-    let mut node = Node::with_options(options).expect("options are right");
+    let options = NodeConfig { pit_limit: 1 << 20, ..NodeConfig::deterministic(0) };
+    let mut node = Node::new(options);
     for face in [CONSUMERS, PRODUCER] {
         if let Ok(discipline) = scheduler.parse() {
             let capacity = Capacity::symmetric(bits);

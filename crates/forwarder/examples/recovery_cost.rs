@@ -9,7 +9,7 @@
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
@@ -24,8 +24,8 @@ const BATCH: usize = 32;
 const ROUNDS: usize = 9;
 
 fn node(seed: u64, recovery: &str, toward: FaceId) -> Node {
-    let options = NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::deterministic(0) };
-    let mut node = Node::with_options(options).expect("options that can be read");
+    let options = NodeConfig { rng: Rng::from_seed(seed), ..NodeConfig::deterministic(0) };
+    let mut node = Node::new(options);
     for (face, recovery) in [(EDGE, "off"), (LINK, recovery)] {
         let recovery = recovery.parse().expect("a recovery");
         let attributes =

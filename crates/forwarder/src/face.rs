@@ -70,7 +70,7 @@ pub struct FaceAttributes {
     /// Link recovery.
     #[serde(with = "recoup_transport::spec::as_text")]
     pub recovery: Recovery,
-    /// Limits of the face; `None`: those of [`NodeOptions::limits`](crate::options::NodeOptions::limits). A node
+    /// Limits of the face; `None`: those of [`NodeConfig::limits`](crate::options::NodeConfig::limits). A node
     /// without limits in its options does not count the slots of faces, and enforces only the rate.
     pub limits: Option<FaceLimits>,
 }

@@ -52,11 +52,11 @@ use crate::flow;
 use crate::hash::NameHasher;
 use crate::mobility::Mobility;
 use crate::observer::Observer;
-use crate::options::{Anticipation, NodeOptions, Unsolicited};
+use crate::options::{Anticipation, NodeConfig, Unsolicited};
 use crate::outbox::Outbox;
 use crate::packet::{Body, Kind, Packet, PacketMemory};
 use crate::shard::{ShardOptions, Visit};
-use crate::strategy::{self, Action, FaceFacts, ForwardingStrategy};
+use crate::strategy::{Action, FaceFacts, ForwardingStrategy};
 use crate::suppression::Suppression;
 use crate::table::{Cs, DeadNonces, Fib, Measurements, Pit, PitId, PrefixTable};
 use bytes::Bytes;
@@ -68,7 +68,6 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::SpecError;
 use recoup_transport::time::{Duration, Instant};
 use reroute::Reroutes;
 use std::sync::Arc;
@@ -108,39 +107,37 @@ pub(crate) struct Forwarder<E> {
 
 impl<E: Edge> Forwarder<E> {
     /// Tables without faces and routes.
-    ///
-    /// # Errors
-    /// The name of the strategy is unknown.
-    pub(crate) fn new(options: &NodeOptions, edge: E) -> Result<Self, SpecError> {
-        let hasher = NameHasher::new(options.hash_seed);
+    pub(crate) fn new(config: &NodeConfig, edge: E) -> Self {
+        let options = &config.options;
+        let hasher = NameHasher::new(config.hash_seed);
         let mut strategies = PrefixTable::new(hasher.clone());
-        strategies.insert(&Name::root(), strategy::parse(&options.strategy)?);
-        let short_names = options.shard.as_ref().map(ShardOptions::short_names);
-        Ok(Self {
-            faces: FaceTable::new(options.limits),
-            uplink: options.answers_itself.then_some(Uplink::Own),
-            answers_itself: options.answers_itself,
+        strategies.insert(&Name::root(), options.strategy.build());
+        let short_names = config.shard.as_ref().map(ShardOptions::short_names);
+        Self {
+            faces: FaceTable::new(config.limits),
+            uplink: config.answers_itself.then_some(Uplink::Own),
+            answers_itself: config.answers_itself,
             fib: Fib::new(hasher.clone()),
-            pit: Pit::new(hasher.clone(), options.pit_limit).with_short_names(short_names),
-            cs: Cs::new(hasher.clone(), options.cs),
-            dead_nonces: DeadNonces::new(options.dead_nonces),
-            dead_nonce_lifetime: options.dead_nonces.lifetime,
-            measurements: Measurements::new(hasher.clone(), options.measurements),
+            pit: Pit::new(hasher.clone(), config.pit_limit).with_short_names(short_names),
+            cs: Cs::new(hasher.clone(), options.cache),
+            dead_nonces: DeadNonces::new(config.dead_nonces),
+            dead_nonce_lifetime: config.dead_nonces.lifetime,
+            measurements: Measurements::new(hasher.clone(), config.measurements),
             strategies,
-            suppression: options.suppression,
+            suppression: *options.suppression,
             unsolicited: options.unsolicited,
             hasher: hasher.clone(),
-            rng: options.rng.clone(),
-            mobility: options.mobility,
+            rng: config.rng.clone(),
+            mobility: *options.mobility,
             reroutes: Reroutes::new(hasher),
             counters: NodeCounters::default(),
-            provider_id: options.provider_id,
+            provider_id: config.provider_id,
             anticipation: options.anticipation,
             memory: PacketMemory::default(),
             actions: Vec::new(),
             found: Vec::new(),
             edge,
-        })
+        }
     }
 
     /// Handles one expired timer; `false` if there is none.

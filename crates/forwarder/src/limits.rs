@@ -22,7 +22,7 @@ pub(crate) const FEW: usize = 8;
 const PROVISIONAL_PART: usize = 8;
 
 /// Limits of a network face; by default there are none. Those of all faces are
-/// [`NodeOptions::limits`](crate::options::NodeOptions::limits), those of one face
+/// [`NodeConfig::limits`](crate::options::NodeConfig::limits), those of one face
 /// [`FaceAttributes::limits`](crate::face::FaceAttributes::limits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaceLimits {

@@ -1,24 +1,77 @@
-//! Options of a node.
+//! The options of a node, each described once, and the configuration that a node is made of.
 use crate::limits::FaceLimits;
 use crate::management::ManagementOptions;
 use crate::mobility::Mobility;
 use crate::shard::ShardOptions;
+use crate::strategy::{BestRoute, Strategy};
 use crate::suppression::Suppression;
-use crate::table::{CsCapacity, CsOptions, DeadNonceOptions, MeasurementOptions};
+use crate::table::{CsCapacity, DeadNonceOptions, MeasurementOptions};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
+use recoup_transport::spec::{Spelled, as_text};
+use recoup_transport::unit;
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// Options of a node.
-#[derive(Clone, Debug)]
+/// How a node forwards: the keys of `[node]` in scenario files and in the configuration of a forwarder.
+///
+/// ```
+/// use recoup_forwarder::options::NodeOptions;
+/// let options = NodeOptions { strategy: "multipath(split=cost)".parse()?, ..NodeOptions::default() };
+/// assert_eq!(options.strategy.to_string(), "multipath(split=cost)");
+/// # Ok::<(), recoup_transport::spec::SpecError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct NodeOptions {
-    /// The content store; by default there is none.
-    pub cs: CsOptions,
+    /// Capacity of the content store; by default there is none.
+    #[serde(serialize_with = "as_text::serialize", deserialize_with = "capacity")]
+    pub cache: CsCapacity,
+    /// The strategy of "/".
+    pub strategy: Spelled<Strategy>,
+    /// When an Interest for which another is pending is forwarded again.
+    pub suppression: Spelled<Suppression>,
+    /// Recovery of Interests whose next hop is gone.
+    pub mobility: Spelled<Mobility>,
     /// The policy for unsolicited Data.
     pub unsolicited: Unsolicited,
-    /// Suppression of retransmissions.
-    pub suppression: Suppression,
-    /// The strategy of "/", for example `best-route`.
-    pub strategy: String,
+    /// Data and records name the node.
+    pub provider_ids: bool,
+    /// Whether the node reports to consumers which announced names its content store holds; it names itself then, too.
+    pub anticipation: Anticipation,
+}
+
+impl Default for NodeOptions {
+    fn default() -> Self {
+        Self {
+            cache: CsCapacity::Packets(0),
+            strategy: Strategy::from(BestRoute).into(),
+            suppression: Suppression::default().into(),
+            mobility: Mobility::Off.into(),
+            unsolicited: Unsolicited::DropAll,
+            provider_ids: false,
+            anticipation: Anticipation::Off,
+        }
+    }
+}
+
+impl NodeOptions {
+    /// Whether the node needs a [`provider_id`](NodeConfig::provider_id).
+    #[must_use]
+    pub fn names_provider(&self) -> bool {
+        self.provider_ids || self.anticipation != Anticipation::Off
+    }
+}
+
+/// A number passes as its text, so that the error says that its unit is missing.
+fn capacity<'de, D: Deserializer<'de>>(format: D) -> Result<CsCapacity, D::Error> {
+    unit::as_text::read(format, |text| text.parse())
+}
+
+/// What a node is made of.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    /// How it forwards. [`provider_id`](Self::provider_id) carries out `provider_ids`.
+    pub options: NodeOptions,
     /// Limit of pending Interests.
     pub pit_limit: usize,
     /// Limits of network faces without their own.
@@ -37,10 +90,6 @@ pub struct NodeOptions {
     pub management: Option<ManagementOptions>,
     /// The `ProviderId` that the node adds to Data and records; `None`: none.
     pub provider_id: Option<u64>,
-    /// Whether the node reports to consumers which announced names its content store holds; needs a `provider_id`.
-    pub anticipation: Anticipation,
-    /// Recovery of Interests whose next hop is gone.
-    pub mobility: Mobility,
     /// Whether applications may send Interests without an uplink, because others of the same node answer. Without it
     /// they are notified that there is none, and wait for one.
     pub answers_itself: bool,
@@ -48,16 +97,13 @@ pub struct NodeOptions {
     pub shard: Option<ShardOptions>,
 }
 
-impl NodeOptions {
-    /// Options whose hash keys and nonces are drawn from `rng`, which must be seeded with entropy on a network: a peer that
-    /// knows the hash key chooses names that collide. The other options have their defaults: no content store, `best-route`.
+impl NodeConfig {
+    /// A configuration whose hash keys and nonces are drawn from `rng`, which must be seeded with entropy on a network: a peer that
+    /// knows the hash key chooses names that collide. The rest has its defaults: no content store, `best-route`.
     #[must_use]
     pub fn new(rng: Rng) -> Self {
         Self {
-            cs: CsOptions { capacity: CsCapacity::Packets(0) },
-            unsolicited: Unsolicited::DropAll,
-            suppression: Suppression::default(),
-            strategy: "best-route".to_owned(),
+            options: NodeOptions::default(),
             pit_limit: 1 << 17,
             limits: FaceLimits::default(),
             dead_nonces: DeadNonceOptions::default(),
@@ -67,14 +113,19 @@ impl NodeOptions {
             scheduling: None,
             management: None,
             provider_id: None,
-            anticipation: Anticipation::Off,
-            mobility: Mobility::Off,
             answers_itself: false,
             shard: None,
         }
     }
 
-    /// Options for simulations and tests: a run with the same seed repeats.
+    /// The same with other options.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut NodeOptions)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    /// A configuration for simulations and tests: a run with the same seed repeats.
     #[must_use]
     pub fn deterministic(seed: u64) -> Self {
         Self::new(Rng::from_seed(seed))
@@ -85,7 +136,7 @@ impl NodeOptions {
         let Some(shard) = &self.shard else {
             return self;
         };
-        self.cs.capacity = self.cs.capacity.map(|all| shard.share(all));
+        self.options.cache = self.options.cache.map(|all| shard.share(all));
         self.pit_limit = shard.share_of_places(self.pit_limit);
         self.limits = share_of_face(self.limits, shard);
         self.dead_nonces.limit = shard.share_of_places(self.dead_nonces.limit);
@@ -101,17 +152,20 @@ pub(crate) fn share_of_face(limits: FaceLimits, shard: &ShardOptions) -> FaceLim
 }
 
 /// Policy for unsolicited Data, which is never forwarded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unsolicited {
-    /// Unsolicited Data is dropped.
+    /// `drop`: it is dropped.
     #[default]
+    #[serde(rename = "drop")]
     DropAll,
-    /// Data from the network is stored.
+    /// `admit`: Data from the network is stored.
+    #[serde(rename = "admit")]
     AdmitNetwork,
 }
 
 /// The announced Interests to which a node adds a record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Anticipation {
     /// None.
     #[default]

@@ -7,9 +7,10 @@
 use crate::face::{FaceId, LinkType};
 use crate::suppression::{Decision, Suppression};
 use crate::table::{Arrival, FibMatch, Measurements, NextHop, PitEntry};
+use recoup_core::family;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_transport::spec::{self, Reader, Spec, SpecError};
+use recoup_transport::spec::{Spec, SpecError};
 use recoup_transport::time::Instant;
 use std::fmt;
 
@@ -122,7 +123,7 @@ impl fmt::Debug for Context<'_> {
 ///
 /// Each implementation keeps these invariants. No Interest is sent to a face that is down, out of scope, or its
 /// ingress (except on ad-hoc links). Each trigger appends a limited number of actions. Its text (`Display`) parses
-/// ([`parse`]) to an equal strategy in its initial state.
+/// to the [`Strategy`] of an equal one in its initial state.
 pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
     /// An Interest arrived from `ingress`, and no stored Data answers it. Precondition: it is no loop, and its
     /// in-record is in `entry` ([`PitEntry::receive`], which returned `arrival`).
@@ -171,35 +172,34 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
     }
 }
 
-/// Every strategy by its name.
-const FAMILY: &[(&str, Reader<Box<dyn ForwardingStrategy>>)] = &[
-    ("best-route", |spec| without_parameters(spec, BestRoute)),
-    ("multicast", |spec| without_parameters(spec, Multicast)),
-    ("broadcast", |spec| without_parameters(spec, Broadcast)),
-    ("best-face", |spec| Ok(Box::new(BestFace::from_spec(spec)?))),
-    ("discover", |spec| Ok(Box::new(Discover::from_spec(spec)?))),
-    ("multipath", |spec| Ok(Box::new(Multipath::from_spec(spec)?))),
-];
-
-/// Parses the strategy in `text`, for example `multipath(split=cost)`.
-///
-/// # Errors
-/// The text is invalid; the error names the offending part and the valid values.
-pub fn parse(text: &str) -> Result<Box<dyn ForwardingStrategy>, SpecError> {
-    spec::parse_with(text, "strategy", FAMILY)
+family! {
+    /// A forwarding strategy with its parameters, such as `multipath(split=cost)`.
+    ///
+    /// ```
+    /// use recoup_forwarder::strategy::Strategy;
+    /// let strategy: Strategy = "best-face(gain=1/4)".parse()?;
+    /// assert_eq!(strategy.to_string(), "best-face(gain=0.25)");
+    /// let forwarding = strategy.build();
+    /// # Ok::<(), recoup_transport::spec::SpecError>(())
+    /// ```
+    pub enum Strategy: "strategy", ForwardingStrategy {
+        BestRoute(BestRoute): "best-route" => |spec| without_parameters(spec, BestRoute);
+        Multicast(Multicast): "multicast" => |spec| without_parameters(spec, Multicast);
+        Broadcast(Broadcast): "broadcast" => |spec| without_parameters(spec, Broadcast);
+        BestFace(BestFace): "best-face" => BestFace::from_spec;
+        Discover(Discover): "discover" => Discover::from_spec;
+        Multipath(Multipath): "multipath" => Multipath::from_spec;
+    }
 }
 
 /// The names of all strategies.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    FAMILY.iter().map(|(name, _)| *name)
+    Strategy::names()
 }
 
-fn without_parameters<S: ForwardingStrategy + 'static>(
-    spec: Spec<'_>,
-    strategy: S,
-) -> Result<Box<dyn ForwardingStrategy>, SpecError> {
+fn without_parameters<S>(spec: Spec<'_>, strategy: S) -> Result<S, SpecError> {
     spec.finish()?;
-    Ok(Box::new(strategy))
+    Ok(strategy)
 }
 
 /// Rejects an Interest without a next hop, unless the entry is in flight at another one.

@@ -11,6 +11,7 @@ use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
 use recoup_transport::unit;
 use std::fmt;
+use std::str::FromStr;
 
 /// A policy; [`Default`] is `same-face-retx`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,15 +84,16 @@ const FAMILY: &[(&str, Reader<Suppression>)] = &[
     ("soft-hard", soft_hard),
 ];
 
-impl Suppression {
+impl FromStr for Suppression {
+    type Err = SpecError;
+
     /// Parses a policy, for example `same-face-retx(fixed=10ms)`.
-    ///
-    /// # Errors
-    /// The text is invalid; the error names the offending part and the valid values.
-    pub fn parse(text: &str) -> Result<Self, SpecError> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         spec::parse_with(text, "suppression policy", FAMILY)
     }
+}
 
+impl Suppression {
     /// The names of all policies.
     pub fn names() -> impl Iterator<Item = &'static str> {
         FAMILY.iter().map(|(name, _)| *name)

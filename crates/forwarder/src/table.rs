@@ -14,7 +14,7 @@ mod recency;
 mod slab;
 mod tickets;
 
-pub use cs::{Cs, CsCapacity, CsOptions};
+pub use cs::{Cs, CsCapacity};
 pub use dead_nonce::{DeadNonceOptions, DeadNonces};
 pub use fib::{Fib, FibMatch, NextHop, RouteChange};
 pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements, Pin};

@@ -3,7 +3,7 @@ use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId, Recovery};
 use recoup_forwarder::management::{ManagementOptions, Notice};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -31,13 +31,13 @@ struct Crowd {
 
 impl Crowd {
     fn new(seed: u64) -> Self {
-        let options = NodeOptions {
+        let options = NodeConfig {
             management: Some(ManagementOptions::default()),
-            mobility: "mldr".parse().unwrap(),
             rng: Rng::from_seed(seed),
-            ..NodeOptions::deterministic(0)
-        };
-        let mut node = Node::with_options(options).unwrap();
+            ..NodeConfig::deterministic(0)
+        }
+        .with(|it| it.mobility = "mldr".parse().unwrap());
+        let mut node = Node::new(options);
         node.handle(Instant::ZERO, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());
         let rng = Rng::from_seed(seed).substream("crowd");
         let mut crowd = Self { node, now: Instant::ZERO, rng, sent: Vec::new() };

@@ -4,7 +4,7 @@ use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId, FaceUse};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::LpPacket;
@@ -41,8 +41,8 @@ fn interest(name: Name, nonce: u64) -> Interest {
 impl Harness {
     /// Two on-demand faces with consumers, and one with a producer of the names below "/served".
     fn new(limits: FaceLimits) -> Self {
-        let options = NodeOptions { pit_limit: PIT, limits, ..NodeOptions::deterministic(0) };
-        let mut node = Node::with_options(options).unwrap();
+        let options = NodeConfig { pit_limit: PIT, limits, ..NodeConfig::deterministic(0) };
+        let mut node = Node::new(options);
         for face in [FLOOD, HONEST, PRODUCER] {
             let attributes =
                 FaceAttributes { permanent: face == PRODUCER, ..FaceAttributes::wire(8_800) };

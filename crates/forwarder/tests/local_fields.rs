@@ -2,8 +2,8 @@
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
+use recoup_forwarder::table::CsCapacity;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, LpPacket};
@@ -54,8 +54,8 @@ fn switch(node: &mut Node, local_fields: bool) {
 
 #[test]
 fn local_fields_carry_the_incoming_face() {
-    let cs = CsOptions { capacity: CsCapacity::Packets(10) };
-    let mut node = Node::with_options(NodeOptions { cs, ..NodeOptions::deterministic(0) }).unwrap();
+    let mut node =
+        Node::new(NodeConfig::deterministic(0).with(|it| it.cache = CsCapacity::Packets(10)));
     let remote = FaceAttributes { permanent: true, ..FaceAttributes::wire(8_800) };
     feed(&mut node, Input::FaceUp { face: REMOTE, attributes: remote });
     switch(&mut node, true);

@@ -4,7 +4,7 @@ use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::Data;
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::Name;
@@ -28,8 +28,8 @@ struct Bench {
 
 impl Bench {
     fn new(management: ManagementOptions) -> Self {
-        let options = NodeOptions { management: Some(management), ..NodeOptions::deterministic(0) };
-        let mut node = Node::with_options(options).unwrap();
+        let options = NodeConfig { management: Some(management), ..NodeConfig::deterministic(0) };
+        let mut node = Node::new(options);
         for (face, local) in [(APP, true), (OTHER, true), (REMOTE, false)] {
             let attributes = FaceAttributes { local, ..FaceAttributes::wire(8800) };
             node.handle(Instant::ZERO, Input::FaceUp { face, attributes });

@@ -3,8 +3,8 @@ use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::management::{FaceDescription, FaceOrder, ManagementOptions, Notice};
 use recoup_forwarder::node::{Input, Node, Output};
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
+use recoup_forwarder::table::CsCapacity;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::{Component, Name};
@@ -31,12 +31,9 @@ struct Bench {
 
 impl Bench {
     fn new(management: ManagementOptions) -> Self {
-        let options = NodeOptions {
-            management: Some(management),
-            cs: CsOptions { capacity: CsCapacity::Packets(1_000) },
-            ..NodeOptions::deterministic(0)
-        };
-        let mut node = Node::with_options(options).unwrap();
+        let options = NodeConfig { management: Some(management), ..NodeConfig::deterministic(0) }
+            .with(|it| it.cache = CsCapacity::Packets(1_000));
+        let mut node = Node::new(options);
         node.handle(Instant::ZERO, Notice::TimeOfDay { micros: NOON }.into());
         let mut bench = Self { node, now: Instant::ZERO, nonce: 0, orders: Vec::new() };
         bench.open(APP, "fd://9", true);

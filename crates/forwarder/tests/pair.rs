@@ -5,15 +5,14 @@ use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output};
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::{AutoVerifier, DigestSigner};
+use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::Report;
-use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
+use recoup_transport::fetch::{Fetch, FetchConfig, FetchError, FetchOptions};
 use recoup_transport::random::Rng;
 use recoup_transport::serve::{
     Form, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
 };
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, rto};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone)]
@@ -46,11 +45,8 @@ const FACE: FaceId = FaceId(0);
 const DELAY: Duration = Duration::from_millis(5);
 
 fn consumer() -> Node {
-    let rto = rto::parse("jacobson").expect("an estimator");
-    let congestion = congestion::parse("cubic").expect("a window");
     let name = "/p".parse().expect("a name");
-    let mut config = FetchConfig::new(name, rto, congestion, Rng::from_seed(1));
-    config.verifier = Box::new(AutoVerifier);
+    let config = FetchConfig::new(name, FetchOptions::default(), Rng::from_seed(1));
     let mut node = Node::deterministic(0);
     node.attach(Instant::ZERO, Box::new(Fetch::new(config)), Vec::new());
     node

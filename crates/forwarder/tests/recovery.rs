@@ -3,7 +3,7 @@ use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{Agreement, FaceAttributes, FaceId, QueueLimit};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::{Body, Packet};
 use recoup_packet::data::{ContentType, SignatureShape, Template};
 use recoup_packet::interest::Interest;
@@ -63,9 +63,8 @@ fn number(name: &Name) -> u64 {
 impl Harness {
     fn new(link: [FaceAttributes; 2], loss: f64) -> Self {
         let node = |seed| {
-            let options =
-                NodeOptions { rng: Rng::from_seed(seed), ..NodeOptions::deterministic(0) };
-            Node::with_options(options).unwrap()
+            let options = NodeConfig { rng: Rng::from_seed(seed), ..NodeConfig::deterministic(0) };
+            Node::new(options)
         };
         let mut nodes = [node(1), node(2)];
         for (index, face) in [(0, LINK), (1, EDGE)] {

@@ -11,11 +11,13 @@ mod listing;
 
 pub use listing::{BadName, Entry, Listing, ListingError};
 
+use crate::clock::unix_time;
 use crate::part::is_reserved;
 use crate::source::{self, Directory, FileSource, Folder, Found, Snapshots, Spool};
 use bytes::Bytes;
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::sha256;
+pub use recoup_transport::serve::Version;
 use recoup_transport::serve::{Identity, Library, Opened, Source, SourceError};
 use recoup_transport::time::{Duration, Instant};
 use std::ffi::OsStr;
@@ -32,24 +34,21 @@ const GENERIC: u16 = 8;
 /// Largest listing that is made, in bytes.
 const MAX_LISTING_BYTES: usize = 16 << 20;
 
-/// Where version numbers come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// From the time of the last change, in microseconds since 1970.
-    Modified,
-    /// This number.
-    Fixed(u64),
-    /// There are none.
-    None,
+/// The version of content that changed last at `modified`, in microseconds since 1970.
+fn number(version: Version, modified: u64) -> Option<u64> {
+    match version {
+        Version::Modified => Some(modified),
+        Version::Now => Some(unix_time().as_micros() as u64),
+        Version::Fixed(number) => Some(number),
+        Version::None => None,
+    }
 }
 
-impl Version {
-    fn or(self, modified: u64) -> Option<u64> {
-        match self {
-            Self::Modified => Some(modified),
-            Self::Fixed(number) => Some(number),
-            Self::None => None,
-        }
+/// The version of everything that a library serves from now on.
+fn settled(version: Version) -> Version {
+    match version {
+        Version::Now => number(version, 0).map_or(version, Version::Fixed),
+        _ => version,
     }
 }
 
@@ -113,7 +112,7 @@ pub struct BytesLibrary {
 impl BytesLibrary {
     /// Serves `content`, created at this time in microseconds after 1970.
     pub fn new(content: Bytes, version: Version, micros: u64) -> Self {
-        Self { content, micros, version: version.or(micros) }
+        Self { content, micros, version: number(version, micros) }
     }
 }
 
@@ -149,7 +148,7 @@ impl FileLibrary {
     ) -> Result<Self, source::SourceError> {
         let file = FileSource::open(path)?;
         snapshots.as_ref().map_or(Ok(()), |snapshots| snapshots.check(&file))?;
-        Ok(Self { path: path.to_owned(), version, snapshots })
+        Ok(Self { path: path.to_owned(), version: settled(version), snapshots })
     }
 }
 
@@ -175,7 +174,7 @@ pub struct SpoolLibrary {
 impl SpoolLibrary {
     /// Serves `spool`.
     pub fn new(spool: Spool, version: Version) -> Self {
-        let (modified, version) = (spool.modified(), version.or(spool.version()));
+        let (modified, version) = (spool.modified(), number(version, spool.version()));
         Self { spool: SharedSpool(Arc::new(Mutex::new(spool))), modified, version }
     }
 }
@@ -218,7 +217,7 @@ impl FolderLibrary {
         };
         let root = fs::canonicalize(root).map_err(failed)?;
         Folder::open_without_links(&root)?;
-        Ok(Self { root, version, snapshots })
+        Ok(Self { root, version: settled(version), snapshots })
     }
 
     fn open_listing(
@@ -231,7 +230,7 @@ impl FolderLibrary {
         let mtime_ns = nanos(metadata.modified().ok()?);
         Some(Opened {
             source: Box::new(MemorySource::new(listing(folder, directory).ok()?)),
-            version: self.version.or(mtime_ns / 1_000),
+            version: number(self.version, mtime_ns / 1_000),
             suffix,
             mtime_ns: Some(mtime_ns),
             mode: Some(u64::from(metadata.mode())),
@@ -300,7 +299,7 @@ fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
 
 fn opened(file: FileSource, version: Version, snapshots: Option<&Snapshots>) -> Opened {
     Opened {
-        version: version.or(file.version()),
+        version: number(version, file.version()),
         suffix: None,
         mtime_ns: Some(nanos(file.modified())),
         mode: None,

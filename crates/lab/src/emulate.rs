@@ -2,6 +2,7 @@
 //! [`run::Processes`] runs the scenarios of a campaign on one.
 //!
 //! The processes are those of the command `recoup`, which the caller names: the library opens no socket for packets.
+pub mod document;
 mod length;
 mod metric;
 pub mod net;

@@ -4,9 +4,11 @@ use crate::campaign::Campaign;
 use crate::scenario::Seeds;
 use crate::source::Source;
 use recoup_core::figure;
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::table::CsCapacity;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, CachePlan, ChannelPlan, Fault, LinkPlan, Network, NodeId,
-    NodePlan, Order,
+    ApplicationKind, ApplicationPlan, Fault, LinkOptions, LinkPlan, Network, NodeId, NodePlan,
+    Order,
 };
 use recoup_sim::route::{Graph, Metric};
 use recoup_transport::fetch::FetchOptions;
@@ -151,13 +153,17 @@ fn sweep(campaign: &Campaign, text: &mut String) {
 }
 
 fn node(plan: &NodePlan) -> String {
-    let cache = match plan.cache {
-        CachePlan::Packets(0) => "no cache".to_owned(),
-        CachePlan::Packets(packets) => format!("cache of {packets} packets"),
-        CachePlan::Octets(octets) => format!("cache of {}", figure::octets(octets)),
-        CachePlan::Unlimited => "cache without limit".to_owned(),
+    let NodeOptions { cache, strategy, suppression, .. } = &plan.options;
+    let cache = match *cache {
+        CsCapacity::Packets(0) => "no cache".to_owned(),
+        CsCapacity::Packets(packets) => format!("cache of {packets} packets"),
+        CsCapacity::Bytes(bytes) => format!("cache of {}", figure::octets(bytes)),
+        CsCapacity::Both { packets, bytes } => {
+            format!("cache of {packets} packets and {}", figure::octets(bytes))
+        }
+        CsCapacity::Unlimited => "cache without limit".to_owned(),
     };
-    let mut line = format!("{}: {cache}, {}, {}", plan.name, plan.strategy, plan.suppression);
+    let mut line = format!("{}: {cache}, {strategy}, {suppression}", plan.name);
     if plan.processing != "none" {
         let _ = write!(line, ", {} for each packet", plan.processing);
     }
@@ -173,13 +179,13 @@ fn one_link(network: &Network, link: &LinkPlan) -> String {
     format!("{}: {a} to {b} {forth}; {b} to {a} {back}", link.name)
 }
 
-fn channel(plan: &ChannelPlan) -> String {
+fn channel(plan: &LinkOptions) -> String {
     let mut line = match plan.rate_bits {
         0 => "any rate".to_owned(),
         bits => figure::rate(bits as f64),
     };
     let _ = write!(line, ", {} ms", figure::milliseconds(figure::ms(plan.delay)));
-    match (plan.queue_packets, plan.queue_octets) {
+    match (plan.queue.packets, plan.queue.bytes) {
         (None, None) => line.push_str(", queue without limit"),
         (Some(packets), None) => drop(write!(line, ", queue of {packets} packets")),
         (None, Some(octets)) => drop(write!(line, ", queue of {}", figure::octets(octets))),
@@ -192,7 +198,7 @@ fn channel(plan: &ChannelPlan) -> String {
         ("loss", &plan.loss),
         ("duplicates", &plan.duplicate),
         ("marking", &plan.marking),
-        ("recovery", &plan.recovery),
+        ("recovery", &plan.recovery.to_string()),
     ] {
         if law != "none" && law != "off" {
             let _ = write!(line, ", {what} {law}");
@@ -224,7 +230,7 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
             format!("fetches {} with {congestion} and {rto}", fetch.object)
         }
         ApplicationKind::Serve(serve) => {
-            let octets = serve.segment_octets;
+            let octets = serve.options.segment_bytes;
             let size = figure::octets(serve.size_octets);
             format!("serves {}: {size} in segments of {octets} octets", serve.prefix)
         }
@@ -278,7 +284,7 @@ fn packet_hops(network: &Network) -> u64 {
     let producer = |name: &recoup_packet::name::Name| {
         network.applications.iter().find_map(|plan| match &plan.kind {
             ApplicationKind::Serve(serve) if serve.prefix.is_prefix_of(name) => {
-                Some((plan.node, serve.size_octets.div_ceil(serve.segment_octets.max(1))))
+                Some((plan.node, serve.size_octets.div_ceil(serve.options.segment_bytes.max(1))))
             }
             ApplicationKind::Produce(produce) if produce.prefix.is_prefix_of(name) => {
                 Some((plan.node, 1))

@@ -27,9 +27,9 @@ pub use seeds::Seeds;
 pub use sweep::Point;
 
 use file::{Content, SECTIONS};
-use recoup_config::print;
 use recoup_config::problem::{self, Origin, Problem, Problems};
 use recoup_config::tree::{Table, Tree, Value};
+use recoup_config::{print, schema};
 use recoup_core::spec::family::versions_in;
 use recoup_sim::network::{Network, RoutePlan};
 use recoup_sim::pcap::CaptureOptions;
@@ -82,6 +82,14 @@ impl ScenarioFile {
         let file = Self { given, content, sweep, points };
         file.check_points(&mut problems);
         problems.or(file)
+    }
+
+    /// The JSON Schema of scenario files.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        schema::of("Scenario of Recoup", |problems| {
+            file::read(&Table::default(), false, problems);
+        })
     }
 
     /// What the file is about.

@@ -2,6 +2,7 @@
 use crate::engine::{Engine, Link};
 use crate::error::{Error, Result};
 use crate::fetch::FetchBuilder;
+use crate::folder::FolderBuilder;
 use crate::local;
 use crate::mode::Blocking;
 use crate::name::ToName;
@@ -105,6 +106,18 @@ impl Client {
     /// ```
     pub fn fetch(&self, name: impl ToName) -> FetchBuilder {
         FetchBuilder::new(self.clone(), name.to_name())
+    }
+
+    /// Begins to describe the fetch of a folder, with everything in it.
+    ///
+    /// ```no_run
+    /// # let client = recoup::Client::connect()?;
+    /// let files = client.fetch_folder("/photos").resume(true).to_folder("photos")?;
+    /// println!("{} files", files.fetched);
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn fetch_folder(&self, name: impl ToName) -> FolderBuilder {
+        FolderBuilder::new(self.fetch(name))
     }
 
     /// Begins to describe a server of the names below `prefix`.

@@ -2,10 +2,12 @@
 use crate::error::{Error, ErrorKind, Result, reason};
 use bytes::Bytes;
 use recoup_io::part::{self, Existing, Identity, Journal, Options, PartError, PartFile};
+use recoup_io::target::TargetFolder;
 use recoup_packet::name::Name;
 use recoup_transport::fetch::FetchConfig;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where a download to `target` goes: what a symbolic link leads to is replaced, and the link stays.
 pub fn destination(target: &Path) -> Result<PathBuf> {
@@ -55,6 +57,8 @@ pub struct Download {
     part: Option<PartFile>,
     /// Content that had changed on the disk, in bytes.
     dropped_bytes: u64,
+    /// The folder around the target. The file is opened and named by its path, which must lead to this folder.
+    folder: Option<Arc<TargetFolder>>,
 }
 
 impl Download {
@@ -78,6 +82,7 @@ impl Download {
             begun: false,
             part: None,
             dropped_bytes: 0,
+            folder: None,
         };
         let found = Journal::read(target).map_err(|error| Error::from(&error))?;
         match found {
@@ -86,6 +91,16 @@ impl Download {
             _ => {}
         }
         Ok(sink)
+    }
+
+    /// The same download as part of a folder, whose place is checked before the file is opened and named.
+    #[must_use]
+    pub fn within(self, folder: Arc<TargetFolder>) -> Self {
+        Self { folder: Some(folder), ..self }
+    }
+
+    fn check_place(&self) -> Result<()> {
+        Ok(self.folder.as_ref().map_or(Ok(()), |folder| folder.check_place())?)
     }
 
     /// Continues an unfinished download. Content that has changed on the disk is fetched again.
@@ -105,7 +120,7 @@ impl Download {
         config.held = runs.map(|run| *run.start()..run.end().saturating_add(1)).collect();
         config.known_last = part.journal().final_segment;
         config.name = object;
-        config.discover = false;
+        config.options.discover = false;
         (self.part, self.begun) = (Some(part), true);
         Ok(())
     }
@@ -166,6 +181,7 @@ impl Download {
     /// # Errors
     /// [`ErrorKind::Local`]: the file cannot be made, or another download is in its place.
     pub fn begin(&mut self, object: &Name) -> Result<()> {
+        self.check_place()?;
         if self.part.is_none() {
             self.part = Some(self.open(object.to_string()).map_err(|error| Error::from(&error))?);
             self.begun = true;
@@ -205,6 +221,7 @@ impl Download {
     /// # Errors
     /// [`ErrorKind::Local`]: the disk; the download can be continued.
     pub fn finish(&mut self) -> Result<()> {
+        self.check_place()?;
         let part = self.part.take().ok_or_else(|| {
             Error::new(ErrorKind::Other, "the download ended before it began: no file was written")
         })?;

@@ -56,6 +56,7 @@ pub struct Error {
     remedy: Option<String>,
     details: Vec<String>,
     is_permanent: bool,
+    is_of_entry: bool,
 }
 
 /// The result of an operation of this library.
@@ -70,7 +71,14 @@ impl Error {
             remedy: None,
             details: Vec::new(),
             is_permanent: false,
+            is_of_entry: false,
         }
+    }
+
+    /// The same error, which concerns one entry of a folder and not the rest.
+    #[must_use]
+    pub fn of_entry(self) -> Self {
+        Self { is_of_entry: true, ..self }
     }
 
     /// The same error with a remedy, a phrase such as "check the name".
@@ -137,6 +145,11 @@ impl Error {
     /// The same operation fails in the same way again, also with a part of the content from before.
     pub fn is_permanent(&self) -> bool {
         self.is_permanent
+    }
+
+    /// The error concerns one entry of a folder: the rest of the folder can be fetched. The producer chose the entry.
+    pub fn concerns_entry(&self) -> bool {
+        self.is_of_entry || self.is_permanent && (self.is_not_found() || self.is_unverified())
     }
 
     /// The name does not exist ([`ErrorKind::NotFound`]).

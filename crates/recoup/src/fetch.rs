@@ -1,21 +1,27 @@
 //! A fetch: what is asked for, where content goes, and how it ends.
+mod chunks;
+mod running;
+
+pub use chunks::Chunks;
+pub use running::FileFetch;
+pub(crate) use running::{PROGRESS_EVERY, Running};
+
 use crate::client::Client;
 use crate::download::{Download, destination};
-use crate::engine::TaskId;
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Progress};
+use crate::folder::LISTING_REORDER_BYTES;
 use crate::mode::Blocking;
 use crate::options::{self, FetchOptions, in_order};
 use crate::reader::Reader;
 use crate::summary::FetchSummary;
-use crate::transfer::{Observer, Order, Transfer};
+use crate::transfer::{Budget, Observer, Order, Transfer};
 use crate::trust::Verify;
 use crate::wait::block_on;
-use bytes::{Buf, Bytes};
+use recoup_io::target::TargetFolder;
 use recoup_packet::name::Name;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::{Fetch, FetchConfig};
-use recoup_transport::rto::RttSample;
+use recoup_transport::fetch::{Delivery, Fetch, FetchConfig};
 use recoup_transport::time::Instant;
 use std::fmt;
 use std::future::poll_fn;
@@ -23,11 +29,6 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
-
-/// Time between two reports of progress at least.
-pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Called with the progress of a fetch.
 type ProgressCallback = Box<dyn FnMut(Progress) + Send>;
@@ -51,7 +52,11 @@ pub struct FetchBuilder<M = Blocking> {
     bytes: Option<(u64, Option<u64>)>,
     max_bytes: Option<u64>,
     pub(crate) cache_bytes: u64,
+    /// What this fetch shares with others.
+    budget: Option<Arc<Budget>>,
     resume: bool,
+    /// The listing of a folder is as good as content.
+    takes_folders: bool,
     /// The producer of the name is located already.
     is_located: bool,
     /// In a mutex, because the builder is shared by reference across `await`.
@@ -79,7 +84,9 @@ impl<M> FetchBuilder<M> {
             bytes: None,
             max_bytes: None,
             cache_bytes: 16 << 20,
+            budget: None,
             resume: false,
+            takes_folders: false,
             is_located: false,
             progress: None,
             observer: None,
@@ -164,7 +171,9 @@ impl<M> FetchBuilder<M> {
     /// The same fetch in another mode.
     pub(crate) fn into_mode<N>(self) -> FetchBuilder<N> {
         let Self { client, name, options, segments, bytes, max_bytes, .. } = self;
-        let Self { cache_bytes, resume, is_located, progress, observer, .. } = self;
+        let Self {
+            cache_bytes, budget, resume, takes_folders, is_located, progress, observer, ..
+        } = self;
         let mode = PhantomData;
         FetchBuilder {
             client,
@@ -174,7 +183,9 @@ impl<M> FetchBuilder<M> {
             bytes,
             max_bytes,
             cache_bytes,
+            budget,
             resume,
+            takes_folders,
             is_located,
             progress,
             observer,
@@ -276,6 +287,44 @@ impl<M> FetchBuilder<M> {
         self.start(config, download)
     }
 
+    /// The same fetch as part of several that share a budget.
+    pub(crate) fn sharing(mut self, budget: Option<Arc<Budget>>) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// A fetch of an entry of this folder, with the same options.
+    pub(crate) fn of_entry(&self, name: Name) -> Self {
+        let mut this = Self::new(self.client.clone(), Ok(name));
+        this.options.clone_from(&self.options);
+        this.budget.clone_from(&self.budget);
+        (this.resume, this.is_located) = (self.resume, true);
+        this
+    }
+
+    /// Begins a fetch of the listing of a folder, in order.
+    pub(crate) fn begin_listing(mut self) -> Result<Running> {
+        self.takes_folders = true;
+        let name = self.name.clone()?;
+        let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
+        config.delivery = Delivery::Ordered { limit_bytes: LISTING_REORDER_BYTES };
+        self.start(config, None)
+    }
+
+    /// Begins a fetch into the file at `target` in a folder, whose place is checked before the file is opened and named.
+    pub(crate) fn begin_in_folder(
+        &self,
+        target: &Path,
+        folder: Arc<TargetFolder>,
+    ) -> Result<FileFetch> {
+        let name = self.name.clone()?;
+        let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
+        let policy = self.options.verify.to_string();
+        let download = Download::new(target, &policy, &mut config, self.resume)?.within(folder);
+        let running = self.start(config, Some(download))?;
+        Ok(FileFetch { running, news_at: std::time::Instant::now() })
+    }
+
     /// Starts to find out the newest version and what its producer says of it; its segments are not fetched.
     pub(crate) fn begin_discovery(&self) -> Result<Running> {
         let name = self.name.clone()?;
@@ -284,7 +333,7 @@ impl<M> FetchBuilder<M> {
         self.start(config, None)
     }
 
-    fn start(&self, mut config: FetchConfig, download: Option<Download>) -> Result<Running> {
+    fn start(&self, config: FetchConfig, download: Option<Download>) -> Result<Running> {
         let Self { client, options, .. } = self;
         let name = self.name.clone()?;
         if !self.is_located && !download.as_ref().is_some_and(Download::is_complete) {
@@ -302,8 +351,8 @@ impl<M> FetchBuilder<M> {
             range: (config.first, config.last),
             held_segments: config.held.iter().map(|run| run.end - run.start).sum(),
             download,
-            max_bytes: self.max_bytes,
-            takes_folders: config.only_discovers,
+            budget: self.budget.clone().or_else(|| self.max_bytes.map(Budget::new)),
+            takes_folders: self.takes_folders || config.only_discovers,
             algorithms: options::algorithms(options),
             policy: options.verify.to_string(),
             observer,
@@ -311,11 +360,12 @@ impl<M> FetchBuilder<M> {
         tracing::debug!(name = %order.name, "a fetch begins");
         let task = client.link.begin(move |engine, task| {
             let now = engine.session.driver.now();
+            let mut fetch = Fetch::new(config);
             if let Some(srtt) = engine.srtt {
-                config.rto.on_sample(now, &RttSample::new(config.first, srtt));
+                fetch.expect_rtt(now, srtt);
             }
             let transfer = Transfer::new(order, now);
-            engine.start(task, Box::new(Fetch::new(config)), Vec::new(), Box::new(transfer));
+            engine.start(task, Box::new(fetch), Vec::new(), Box::new(transfer));
         })?;
         Ok(Running { client: client.clone(), flow, task })
     }
@@ -451,160 +501,4 @@ fn limits(range: &impl RangeBounds<u64>) -> (u64, Option<u64>) {
         Bound::Unbounded => None,
     };
     (first, end)
-}
-
-/// A fetch in flight; dropping it cancels the fetch and withdraws its pending Interests.
-#[derive(Debug)]
-pub(crate) struct Running {
-    pub(crate) client: Client,
-    pub(crate) flow: Arc<Flow>,
-    task: TaskId,
-}
-
-impl Running {
-    /// Waits for the end.
-    pub(crate) async fn end(&self) -> Result<FetchSummary> {
-        poll_fn(|context| self.flow.poll_end(context)).await
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.flow.lock().outcome.is_none() {
-            self.client.link.cancel(self.task);
-        }
-    }
-}
-
-/// A fetch into a file, in flight: an iterator of its progress. Dropping it cancels the fetch; what has arrived is kept, and
-/// [`FetchBuilder::resume`] continues it.
-#[derive(Debug)]
-pub struct FileFetch {
-    running: Running,
-    /// The next progress is not reported before.
-    news_at: std::time::Instant,
-}
-
-impl FileFetch {
-    /// How far it is.
-    pub fn progress(&self) -> Progress {
-        self.running.flow.lock().progress
-    }
-
-    /// It has ended, well or not.
-    pub fn has_ended(&self) -> bool {
-        self.running.flow.lock().outcome.is_some()
-    }
-
-    /// Cancels the fetch, and waits until what has arrived is safe on the disk.
-    pub fn cancel(self) {
-        let _ = block_on(self.end_early());
-    }
-
-    pub(crate) async fn end_early(&self) -> Result<FetchSummary> {
-        self.running.client.link.cancel(self.running.task);
-        self.running.end().await
-    }
-
-    /// Waits for the end.
-    ///
-    /// # Errors
-    /// Those of the fetch.
-    pub fn finish(self) -> Result<FetchSummary> {
-        block_on(self.end())
-    }
-
-    pub(crate) async fn end(&self) -> Result<FetchSummary> {
-        self.running.end().await
-    }
-
-    pub(crate) fn poll_progress(&mut self, context: &Context<'_>) -> Poll<Option<Progress>> {
-        let news = self.running.flow.poll_news(context, self.news_at);
-        if news.is_ready() {
-            self.news_at = std::time::Instant::now() + PROGRESS_EVERY;
-        }
-        news
-    }
-}
-
-impl Iterator for FileFetch {
-    type Item = Progress;
-
-    /// Waits for progress, at most ten times a second; `None` at the end.
-    fn next(&mut self) -> Option<Progress> {
-        block_on(poll_fn(|context| self.poll_progress(context)))
-    }
-}
-
-/// Content in order, in flight: an iterator of pieces. Dropping it cancels the fetch and withdraws its pending Interests.
-#[derive(Debug)]
-pub struct Chunks {
-    /// `None`: there is nothing to fetch, or the range has ended.
-    running: Option<Running>,
-    /// Bytes before the range.
-    skip: u64,
-    /// Bytes of the range; `None`: to the end.
-    left: Option<u64>,
-}
-
-impl Chunks {
-    /// The next piece, once it is there; `None` at the end.
-    ///
-    /// # Errors
-    /// Those of the fetch.
-    pub fn next_chunk(&mut self) -> Result<Option<Bytes>> {
-        block_on(poll_fn(|context| self.poll_chunk(context)))
-    }
-
-    pub(crate) fn poll_chunk(&mut self, context: &Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        loop {
-            let Some(running) = self.running.as_ref().filter(|_| self.left != Some(0)) else {
-                return Poll::Ready(Ok(None));
-            };
-            let Some((_, piece)) = ready!(running.flow.poll_next(context))? else {
-                return Poll::Ready(Ok(None));
-            };
-            if let Some(piece) = self.trim(piece) {
-                return Poll::Ready(Ok(Some(piece)));
-            }
-        }
-    }
-
-    /// The next piece or the error that ends the iteration.
-    pub(crate) fn poll_item(&mut self, context: &Context<'_>) -> Poll<Option<Result<Bytes>>> {
-        let next = ready!(self.poll_chunk(context));
-        if next.is_err() {
-            self.left = Some(0);
-        }
-        Poll::Ready(next.transpose())
-    }
-
-    fn trim(&mut self, mut piece: Bytes) -> Option<Bytes> {
-        let skipped = self.skip.min(piece.len() as u64);
-        piece.advance(skipped as usize);
-        self.skip -= skipped;
-        if let Some(left) = &mut self.left {
-            piece.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
-            *left -= piece.len() as u64;
-        }
-        Some(piece).filter(|piece| !piece.is_empty())
-    }
-
-    /// How far the fetch is.
-    pub fn progress(&self) -> Progress {
-        self.running.as_ref().map_or_else(Progress::default, |it| it.flow.lock().progress)
-    }
-
-    /// The figures of the fetch, once it has ended well.
-    pub fn summary(&self) -> Option<FetchSummary> {
-        self.running.as_ref()?.flow.lock().outcome.clone()?.ok()
-    }
-}
-
-impl Iterator for Chunks {
-    type Item = Result<Bytes>;
-
-    fn next(&mut self) -> Option<Result<Bytes>> {
-        block_on(poll_fn(|context| self.poll_item(context)))
-    }
 }

@@ -31,6 +31,7 @@ pub mod store;
 mod wait;
 
 pub mod download;
+pub mod folder;
 pub mod local;
 pub mod options;
 pub mod ping;
@@ -47,6 +48,7 @@ pub use client::{Builder, Client};
 pub use error::{Error, ErrorKind, Result, reason};
 pub use fetch::{Chunks, FetchBuilder, FileFetch};
 pub use flow::Progress;
+pub use folder::{Files, FolderBuilder, FolderProgress};
 pub use info::ObjectInfo;
 #[cfg(feature = "tokio")]
 pub use mode::Async;
@@ -57,6 +59,6 @@ pub use reader::Reader;
 pub use recoup_packet::interest::Interest;
 pub use recoup_packet::name::Name;
 pub use recoup_transport::event::Event;
-pub use serve::{ServeBuilder, ServeSummary, Server};
+pub use serve::{ServeBuilder, ServeOptions, ServeSummary, Server};
 pub use summary::FetchSummary;
 pub use trust::Verify;

@@ -48,5 +48,7 @@ pub fn config(
     range: (u64, Option<u64>),
     rng: Rng,
 ) -> Result<FetchConfig> {
-    Ok(options.config(name, range, trust::verifier(&options.verify)?, rng))
+    let (first, last) = range;
+    let verifier = trust::verifier(&options.verify)?;
+    Ok(FetchConfig { first, last, verifier, ..FetchConfig::new(name, options.clone(), rng) })
 }

@@ -5,7 +5,7 @@ use crate::uplink::Uplink;
 use recoup_forwarder::face::{Agreement, AppId, FaceId, Recovery};
 use recoup_forwarder::mobility::{Mobility, MobilitySettings};
 use recoup_forwarder::node::{Input, Node};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::table::DeadNonceOptions;
 use recoup_io::descriptor;
 use recoup_io::driver::{Driver, ListenerHandle};
@@ -77,16 +77,15 @@ impl Session {
         // As many peers as the machine allows may connect to a producer.
         let _ = descriptor::raise_limit();
         let driver = Driver::new().map_err(|error| Error::from(&error))?;
-        let options = NodeOptions {
+        let config = NodeConfig {
             rng: rng.substream("node"),
-            // Interests whose face goes down leave again when it is up: consumers need not retransmit them.
-            mobility: Mobility::On(MobilitySettings::default()),
             answers_itself,
             dead_nonces,
-            ..NodeOptions::new(rng)
-        };
-        let node = Node::with_options(options)
-            .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
+            ..NodeConfig::new(rng)
+        }
+        // Interests whose face goes down leave again when it is up: consumers need not retransmit them.
+        .with(|it| it.mobility = Mobility::On(MobilitySettings::default()).into());
+        let node = Node::new(config);
         Ok(Self {
             driver,
             node: NodeBox(Box::new(node)),

@@ -115,7 +115,7 @@ pub struct Losses {
     pub undone_reductions: u64,
     /// Loss events per segment received; null before any.
     pub loss_rate: Option<f64>,
-    /// Data that came after its timeout and was not used (--cancel-on-timeout).
+    /// Data that came after its timeout and was not used.
     pub withdrawn: u64,
     /// Data that had arrived before or that nobody asked for.
     pub duplicates: u64,

@@ -14,6 +14,7 @@ use recoup_transport::fetch::FetchError;
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Called in the driver thread with each event of a fetch.
 pub(crate) type Observer = Box<dyn FnMut(Instant, &Event) + Send>;
@@ -48,6 +49,34 @@ pub fn fetch_error(error: &FetchError, tally: &Tally) -> Error {
     error.into()
 }
 
+/// How much content one fetch, or all fetches of a folder, may take.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    most: u64,
+    taken: AtomicU64,
+}
+
+impl Budget {
+    pub(crate) fn new(most: u64) -> Arc<Self> {
+        Arc::new(Self { most, taken: AtomicU64::new(0) })
+    }
+
+    /// Takes so many bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Condition`]: there are not as many left.
+    pub(crate) fn take(&self, bytes: u64) -> Result<()> {
+        let before = self.taken.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) <= self.most {
+            return Ok(());
+        }
+        let message = format!("the content is larger than {} bytes", self.most);
+        Err(Error::new(ErrorKind::Condition, message)
+            .with_remedy("permit more with max_size, or read it piece by piece")
+            .permanent())
+    }
+}
+
 /// What a transfer is told at its start.
 pub(crate) struct Order {
     pub(crate) flow: Arc<Flow>,
@@ -56,7 +85,7 @@ pub(crate) struct Order {
     /// Segments that are there from an earlier run.
     pub(crate) held_segments: u64,
     pub(crate) download: Option<Download>,
-    pub(crate) max_bytes: Option<u64>,
+    pub(crate) budget: Option<Arc<Budget>>,
     /// The listing of a folder is as good as content.
     pub(crate) takes_folders: bool,
     pub(crate) algorithms: Algorithms,
@@ -168,15 +197,7 @@ impl Transfer {
 
     fn count(&mut self, bytes: u64) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes);
-        match self.order.max_bytes.filter(|most| self.bytes > *most) {
-            None => Ok(()),
-            Some(most) => {
-                let message = format!("the content is larger than {most} bytes");
-                Err(Error::new(ErrorKind::Condition, message)
-                    .with_remedy("permit more with max_size, or read it piece by piece")
-                    .permanent())
-            }
-        }
+        self.order.budget.as_ref().map_or(Ok(()), |budget| budget.take(bytes))
     }
 
     fn end_known(&mut self, last: u64) -> Result<()> {

@@ -2,7 +2,7 @@
 use recoup::Client;
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::node::Node;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_io::driver::{Driver, DriverOptions};
 use recoup_io::waker::Waker;
 use std::path::PathBuf;
@@ -30,8 +30,8 @@ impl Forwarder {
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let management = Some(ManagementOptions::default());
-            let options = NodeOptions { management, ..NodeOptions::deterministic(0) };
-            let mut node = Node::with_options(options).unwrap();
+            let options = NodeConfig { management, ..NodeConfig::deterministic(0) };
+            let mut node = Node::new(options);
             while !stopped.load(Ordering::Relaxed) {
                 driver.turn(&mut node, &mut |_, _, _| {}).unwrap();
             }

@@ -13,6 +13,7 @@ use recoup_sim::route::{Metric, NextHops, Producer};
 use recoup_sim::simulation::Simulation;
 use recoup_transport::fetch::{FetchOptions, Retries};
 use recoup_transport::random::Rng;
+use recoup_transport::serve::{ServeOptions, Version};
 use recoup_transport::time::{Duration, Instant};
 use recoup_wifi::motion::{Motion, RandomWaypoint};
 use recoup_wifi::plan::{MediumPlan, RateControl, Role};
@@ -71,10 +72,13 @@ fn link(number: usize, a: u32, b: u32) -> LinkPlan {
 fn serve(node: u32, prefix: &str, size_octets: u64) -> ApplicationPlan {
     let plan = ServePlan {
         prefix: name(prefix),
-        version: None,
         size_octets,
-        segment_octets: 1_024,
-        freshness: Duration::from_secs(3_600),
+        options: ServeOptions {
+            segment_bytes: 1_024,
+            freshness: Duration::from_secs(3_600),
+            version: Version::None,
+            ..ServeOptions::default()
+        },
         packet: PacketShape::Digest,
     };
     application(format!("serve{prefix}"), node, ApplicationKind::Serve(plan))
@@ -111,7 +115,7 @@ fn produce(node: u32, prefix: &str) -> ApplicationPlan {
 }
 
 fn fetching(node: u32, prefix: &str) -> ApplicationPlan {
-    request(node, prefix, Arrival::Window("fixed(window=16)".into()))
+    request(node, prefix, Arrival::Window("fixed(window=16)".parse().unwrap()))
 }
 
 fn asking(node: u32, prefix: &str) -> ApplicationPlan {
@@ -125,7 +129,7 @@ fn request(node: u32, prefix: &str, arrival: Arrival) -> ApplicationPlan {
         popularity: Popularity::Sequential,
         arrival,
         requests: None,
-        rto: "jacobson".into(),
+        rto: "jacobson".parse().ok(),
         retries: None,
         lifetime: Duration::from_secs(4),
     };

@@ -2,10 +2,21 @@
 //!
 //! Nodes and links are named and numbered in the order of their lists. Every random choice draws from a stream named
 //! after its owner, so that an added node or recorder moves no other draws.
+mod link;
+
+pub use link::{LinkOptions, Order};
+
 use crate::route::{Metric, NextHops, Producer};
-pub use recoup_forwarder::options::Anticipation;
+pub use recoup_forwarder::options::{Anticipation, NodeOptions, Unsolicited};
+use recoup_forwarder::strategy::Strategy;
+pub use recoup_forwarder::table::CsCapacity;
 use recoup_packet::name::Name;
+use recoup_transport::congestion::Congestion;
 use recoup_transport::fetch::FetchOptions;
+use recoup_transport::queue::Scheduler;
+use recoup_transport::rto::Rto;
+use recoup_transport::serve::{ServeOptions, Version};
+use recoup_transport::spec::Spelled;
 use recoup_transport::time::{Duration, Instant};
 use recoup_wifi::motion::Motion;
 use recoup_wifi::plan::{Category, MediumPlan, Role};
@@ -87,26 +98,13 @@ impl Network {
 pub struct NodePlan {
     /// Its name, unique.
     pub name: String,
-    /// Room of the content store.
-    pub cache: CachePlan,
-    /// Strategy of `/`, as its name and parameters are written.
-    pub strategy: String,
-    /// Retransmission suppression, as its specification.
-    pub suppression: String,
-    /// Handling of Interests whose face is gone, as its specification: `off`, `eln`, `mldr`.
-    pub mobility: String,
-    /// Unsolicited Data enters the content store instead of being dropped.
-    pub admit_unsolicited: bool,
-    /// Data carries the identifier of the node that answered.
-    pub provider_ids: bool,
-    /// The node reports to consumers which of their announced names are in its content store. Its Data then carries
-    /// the identifier of the answering node, too.
-    pub anticipation: Anticipation,
+    /// Options of its forwarder.
+    pub options: NodeOptions,
     /// Processing time of each arriving packet, first in, first out, as a distribution: `none`,
     /// `constant(time=0.3ms)`, `exponential(mean=0.3ms)` (see [`crate::model::law`]).
     pub processing: String,
-    /// Scheduler of the node's faces whose channels name none: as for [`ChannelPlan::scheduler`].
-    pub scheduler: String,
+    /// Scheduler of the node's faces whose channels name none: as for [`LinkOptions::scheduler`].
+    pub scheduler: Spelled<Scheduler>,
     /// Place on a plane, in metres, where the topology has places.
     pub position: Option<(f64, f64)>,
     /// Motion of the node, if a medium has a station for it, as its specification
@@ -118,30 +116,13 @@ impl Default for NodePlan {
     fn default() -> Self {
         Self {
             name: String::new(),
-            cache: CachePlan::Packets(0),
-            strategy: "best-route".into(),
-            suppression: "same-face-retx".into(),
-            mobility: "off".into(),
-            admit_unsolicited: false,
-            provider_ids: false,
-            anticipation: Anticipation::Off,
+            options: NodeOptions::default(),
             processing: "none".into(),
-            scheduler: "none".into(),
+            scheduler: Scheduler::default().into(),
             position: None,
             motion: None,
         }
     }
-}
-
-/// Room of a content store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachePlan {
-    /// Data packets; 0 means no cache.
-    Packets(u64),
-    /// Bytes of Data packets.
-    Octets(u64),
-    /// Without limit.
-    Unlimited,
 }
 
 /// A link between two nodes.
@@ -152,9 +133,9 @@ pub struct LinkPlan {
     /// The two ends.
     pub ends: (NodeId, NodeId),
     /// From the first end to the second.
-    pub forth: ChannelPlan,
+    pub forth: LinkOptions,
     /// From the second end to the first.
-    pub back: ChannelPlan,
+    pub back: LinkOptions,
     /// Cost from the first end to the second, where routes are computed by cost.
     pub cost: u64,
     /// Cost from the second end to the first.
@@ -166,8 +147,8 @@ impl Default for LinkPlan {
         Self {
             name: String::new(),
             ends: (NodeId(0), NodeId(0)),
-            forth: ChannelPlan::default(),
-            back: ChannelPlan::default(),
+            forth: LinkOptions::default(),
+            back: LinkOptions::default(),
             cost: 1,
             back_cost: 1,
         }
@@ -247,75 +228,6 @@ pub struct WifiStation {
     pub role: Role,
 }
 
-/// One direction of a link.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChannelPlan {
-    /// Bits per second; 0 means without limit.
-    pub rate_bits: u64,
-    /// Time on the way, after the last bit has left.
-    pub delay: Duration,
-    /// Random part of the delay, as a law: `none`, `uniform(min=0ms,max=2ms)`, `exponential(mean=1ms)`,
-    /// `normal(sd=1ms)` (see [`crate::model::law`]).
-    pub jitter: String,
-    /// Packets with different jitter may overtake each other.
-    pub reorder: bool,
-    /// Packets that may wait, the one being sent not counted; `None` means without limit.
-    pub queue_packets: Option<u64>,
-    /// Limit of the queue in bytes; `None` means without limit.
-    pub queue_octets: Option<u64>,
-    /// Bytes that the layers below add to each packet (UDP 8, IP 20, Ethernet 18 …) in its transmission time.
-    pub overhead_octets: u32,
-    /// Charge of Interests on the link in bytes, instead of their size and the overhead.
-    pub interest_octets: Option<u32>,
-    /// Loss models, separated by `+`: `none`, `bernoulli(p=0.01)`, `gilbert-elliott(…)`, `sojourn(…)`, `burst(…)`,
-    /// `trace(…)` (see [`crate::model::loss`]).
-    pub loss: String,
-    /// Models of duplication, as for `loss`.
-    pub duplicate: String,
-    /// The order of rate and delay.
-    pub order: Order,
-    /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
-    pub marking: String,
-    /// Whether and how the sending end sends again what is lost: `off`, `wldr(…)`, `acked(…)`.
-    pub recovery: String,
-    /// Scheduler of the sending node on this channel: `none` (as the node's), `max-min`, `drr`, `fifo`, with their
-    /// parameters. It knows the rates of both directions, and measures the other traffic in them.
-    pub scheduler: String,
-}
-
-impl Default for ChannelPlan {
-    fn default() -> Self {
-        Self {
-            rate_bits: 0,
-            delay: Duration::ZERO,
-            jitter: "none".into(),
-            reorder: false,
-            queue_packets: Some(100),
-            queue_octets: None,
-            overhead_octets: 0,
-            interest_octets: None,
-            loss: "none".into(),
-            duplicate: "none".into(),
-            order: Order::RateThenDelay,
-            marking: "none".into(),
-            recovery: "off".into(),
-            scheduler: "none".into(),
-        }
-    }
-}
-
-/// Order of rate and delay on a channel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// A queue in front of the rate, then the delay: a router's interface and a wire. The queue's limit
-    /// counts what waits for the rate.
-    #[default]
-    RateThenDelay,
-    /// The delay first, then the rate, and one limit that counts packets in both stages: what Mininet
-    /// builds from netem and a rate limiter.
-    DelayThenRate,
-}
-
 /// Next hops of a node for a prefix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutePlan {
@@ -334,8 +246,8 @@ pub struct StrategyPlan {
     pub node: NodeId,
     /// The prefix.
     pub prefix: Name,
-    /// The strategy, as its name and parameters are written.
-    pub strategy: String,
+    /// The strategy.
+    pub strategy: Spelled<Strategy>,
 }
 
 /// An application of a node.
@@ -406,16 +318,30 @@ impl FetchPlan {
 pub struct ServePlan {
     /// Its name, without a version.
     pub prefix: Name,
-    /// Its version, if it has one.
-    pub version: Option<u64>,
     /// Its length in bytes.
     pub size_octets: u64,
-    /// Bytes of content in a segment.
-    pub segment_octets: u64,
-    /// Freshness of the Data.
-    pub freshness: Duration,
+    /// Options. Content of a simulation has no file: of the versions only numbers are versions.
+    pub options: ServeOptions,
     /// Length of the packets.
     pub packet: PacketShape,
+}
+
+impl ServePlan {
+    /// An object without a version, with the defaults of `recoup serve`.
+    #[must_use]
+    pub fn new(prefix: Name, size_octets: u64) -> Self {
+        let options = ServeOptions { version: Version::None, ..ServeOptions::default() };
+        Self { prefix, size_octets, options, packet: PacketShape::Digest }
+    }
+
+    /// The version, if it has one.
+    #[must_use]
+    pub fn version(&self) -> Option<u64> {
+        match self.options.version {
+            Version::Fixed(number) => Some(number),
+            Version::Modified | Version::Now | Version::None => None,
+        }
+    }
 }
 
 /// Overhead of a Data packet beside name and content.
@@ -456,8 +382,8 @@ pub struct RequestPlan {
     pub arrival: Arrival,
     /// Number of requests; `None` means without limit.
     pub requests: Option<u64>,
-    /// Estimator of the retransmission timeout; `none` disables retransmission.
-    pub rto: String,
+    /// Estimator of the retransmission timeout; `None` disables retransmission.
+    pub rto: Option<Spelled<Rto>>,
     /// Retransmissions of one request; `None` means without limit.
     pub retries: Option<u32>,
     /// Interest lifetime.
@@ -498,8 +424,8 @@ pub enum Arrival {
     },
     /// Batches: times after the start, and numbers of requests.
     Batches(Vec<(Duration, u64)>),
-    /// As the window of a congestion control permits (named as on the command line).
-    Window(String),
+    /// As the window of a congestion control permits.
+    Window(Spelled<Congestion>),
 }
 
 /// Frames that are not NDN's.
@@ -531,7 +457,7 @@ pub enum Fault {
     /// A node is back, with empty tables; its applications start again.
     NodeUp(NodeId),
     /// A channel changes its properties; what is on it keeps its times.
-    Change(LinkId, Direction, Box<ChannelPlan>),
+    Change(LinkId, Direction, Box<LinkOptions>),
 }
 
 /// When a run ends.

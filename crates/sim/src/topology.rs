@@ -27,7 +27,8 @@ pub use self::sprint::sprint;
 pub use self::star::star;
 pub use self::tree::tree;
 
-use crate::network::{ChannelPlan, LinkId, LinkPlan, NodeId, NodePlan, Order};
+use crate::network::{LinkId, LinkOptions, LinkPlan, NodeId, NodePlan, Order};
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::Duration;
 use std::collections::BTreeSet;
 
@@ -121,7 +122,7 @@ impl Topology {
     /// channel.
     ///
     /// Positions in degrees are no places on a plane and are left out.
-    pub fn plans(&self, channel: &ChannelPlan) -> (Vec<NodePlan>, Vec<LinkPlan>) {
+    pub fn plans(&self, channel: &LinkOptions) -> (Vec<NodePlan>, Vec<LinkPlan>) {
         let nodes = self.nodes.iter().map(|known| NodePlan {
             name: known.name.clone(),
             position: known.position.filter(|_| !self.geographic),
@@ -193,7 +194,7 @@ impl TopologyLink {
 
 impl ChannelPart {
     /// The channel with these properties, and for the rest those of `defaults`.
-    pub fn over(&self, defaults: &ChannelPlan) -> ChannelPlan {
+    pub fn over(&self, defaults: &LinkOptions) -> LinkOptions {
         let mut plan = defaults.clone();
         plan.rate_bits = self.rate_bits.unwrap_or(plan.rate_bits);
         plan.delay = self.delay.unwrap_or(plan.delay);
@@ -202,9 +203,9 @@ impl ChannelPart {
         plan.jitter = self.jitter.clone().unwrap_or(plan.jitter);
         plan.loss = self.loss.clone().unwrap_or(plan.loss);
         if let Some(room) = self.queue {
-            (plan.queue_packets, plan.queue_octets) = match room {
-                QueueRoom::Packets(packets) => (Some(packets), None),
-                QueueRoom::Octets(octets) => (None, Some(octets)),
+            plan.queue = match room {
+                QueueRoom::Packets(packets) => QueueLimit::of_packets(packets),
+                QueueRoom::Octets(bytes) => QueueLimit::of_bytes(bytes),
             };
         }
         plan
@@ -252,12 +253,12 @@ mod tests {
         topology.links[0].forth.queue = Some(QueueRoom::Octets(4_000));
         topology.links[0].forth.delay = Some(Duration::from_millis(3));
         topology.links[0].back_cost = Some(7);
-        let defaults = ChannelPlan { rate_bits: 5, loss: "burst()".into(), ..Default::default() };
+        let defaults = LinkOptions { rate_bits: 5, loss: "burst()".into(), ..Default::default() };
         let (nodes, links) = topology.plans(&defaults);
         assert_eq!(nodes[1].name, "n2");
         let forth = &links[0].forth;
         assert_eq!((forth.rate_bits, forth.delay.as_millis()), (5, 3));
-        assert_eq!((forth.queue_packets, forth.queue_octets), (None, Some(4_000)));
+        assert_eq!(forth.queue, QueueLimit::of_bytes(4_000));
         assert_eq!(links[0].back, defaults);
         assert_eq!((links[0].cost, links[0].back_cost), (1, 7));
     }

@@ -5,7 +5,7 @@ mod build;
 use build::{applications, line, link, produce, request};
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::network::{
-    Anticipation, ApplicationKind, Arrival, CachePlan, Network, Popularity, Stop,
+    Anticipation, ApplicationKind, Arrival, CsCapacity, Network, Popularity, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::simulation::Simulation;
@@ -40,9 +40,9 @@ fn setup(rto: &str, contents: u64, requests: u64) -> Network {
     let mut network = line(3, &link(0, 5));
     network.links[1].forth = link(0, 20);
     network.links[1].back = link(0, 20);
-    network.nodes[1].cache = CachePlan::Packets(1_000);
+    network.nodes[1].options.cache = CsCapacity::Packets(1_000);
     for node in &mut network.nodes {
-        (node.provider_ids, node.anticipation) = (true, Anticipation::All);
+        (node.options.provider_ids, node.options.anticipation) = (true, Anticipation::All);
     }
     applications(
         &mut network,
@@ -50,7 +50,7 @@ fn setup(rto: &str, contents: u64, requests: u64) -> Network {
     );
     if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
         plan.contents = contents;
-        (plan.popularity, plan.rto) = (Popularity::Sequential, rto.into());
+        (plan.popularity, plan.rto) = (Popularity::Sequential, rto.parse().ok());
     }
     network.follow_transmissions = true;
     network.stop = Stop { at: Instant::from_millis(1_000_000), when_done: true };
@@ -105,7 +105,7 @@ fn estimates_by_provider_are_weighed_by_their_answers() {
 fn without_provider_ids_all_answers_are_one_providers() {
     let mut network = setup("per-provider(min=1s,alpha=1)", 50, 100);
     for node in &mut network.nodes {
-        (node.provider_ids, node.anticipation) = (false, Anticipation::Off);
+        (node.options.provider_ids, node.options.anticipation) = (false, Anticipation::Off);
     }
     let (_, Seen { smoothed, .. }) = run(network);
     assert_eq!(smoothed[99], MS(10), "the last sample counts alone");
@@ -135,7 +135,7 @@ fn every_estimator_completes_a_lossy_catalogue() {
         network.links[1].back.loss = "bernoulli(p=0.1)".into();
         if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
             plan.popularity = Popularity::ZipfMandelbrot { q: 16.0, s: 1.0 };
-            plan.arrival = Arrival::Window("nikzad2022".into());
+            plan.arrival = Arrival::Window("nikzad2022".parse().unwrap());
         }
         let (summary, _) = run(network);
         assert_eq!(summary.get("all.segments"), Some(1_000.0), "{rto}");

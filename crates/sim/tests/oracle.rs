@@ -10,14 +10,15 @@ use recoup_forwarder::suppression::Suppression;
 use recoup_packet::name::Name;
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::network::{
-    ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId, Network, NodeId,
-    NodePlan, Order, Popularity, Stop,
+    ApplicationKind, Arrival, CsCapacity, Direction, Fault, LinkId, LinkOptions, Network, NodeId,
+    NodePlan, Order, Popularity, Stop, Unsolicited,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::oracle::Oracle;
 use recoup_sim::route::{Graph, Metric, NextHops, Producer};
 use recoup_sim::simulation::{Cause, Simulation};
 use recoup_sim::topology;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -127,7 +128,7 @@ fn what_waits_for_anothers_answer_shares_its_fate() {
         network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
     }
     let good = link(0, 10);
-    let bad = ChannelPlan { loss: "bernoulli(p=1)".into(), ..good.clone() };
+    let bad = LinkOptions { loss: "bernoulli(p=1)".into(), ..good.clone() };
     for (from, to) in [(0, 2), (1, 2), (2, 3)] {
         build::join(&mut network, NodeId(from), NodeId(to), &good);
     }
@@ -139,7 +140,7 @@ fn what_waits_for_anothers_answer_shares_its_fate() {
     );
     for application in &mut network.applications[1..] {
         let ApplicationKind::Request(plan) = &mut application.kind else { continue };
-        (plan.popularity, plan.rto) = (Popularity::Sequential, "constant(rto=30ms)".into());
+        (plan.popularity, plan.rto) = (Popularity::Sequential, "constant(rto=30ms)".parse().ok());
         plan.retries = Some(2);
     }
     let (summary, oracle, copies) = run(network, 1);
@@ -155,7 +156,7 @@ fn ask_once(network: &mut Network, application: usize, rto: &str) {
     let ApplicationKind::Request(plan) = &mut network.applications[application].kind else {
         panic!("not a request");
     };
-    (plan.popularity, plan.rto, plan.contents) = (Popularity::Sequential, rto.into(), 20);
+    (plan.popularity, plan.rto, plan.contents) = (Popularity::Sequential, rto.parse().ok(), 20);
     plan.retries = Some(0);
 }
 
@@ -170,7 +171,7 @@ fn two_ways(rto: &str, losses: [&str; 2]) -> [f64; 3] {
     for name in ["c", "r1", "r2", "p"] {
         network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
     }
-    network.nodes[0].strategy = "multicast".into();
+    network.nodes[0].options.strategy = "multicast".parse().unwrap();
     for (from, to) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
         build::join(&mut network, NodeId(from), NodeId(to), &link(0, 10));
     }
@@ -205,7 +206,7 @@ fn cache_hits_make_timeouts_spurious() {
     for name in ["c1", "c2", "r", "p"] {
         network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
     }
-    network.nodes[2].cache = CachePlan::Packets(100);
+    network.nodes[2].options.cache = CsCapacity::Packets(100);
     for (from, to) in [(0, 2), (1, 2), (2, 3)] {
         build::join(&mut network, NodeId(from), NodeId(to), &link(0, 10));
     }
@@ -232,7 +233,7 @@ fn cache_hits_make_timeouts_spurious() {
 fn drops_of_a_full_queue_are_genuine() {
     // Of 20 Interests at once, one is being sent, four wait, the others are dropped.
     for (rto, bad) in [("constant(rto=5ms)", 5.0), ("constant(rto=3s)", 0.0)] {
-        let channel = ChannelPlan { queue_packets: Some(4), ..link(100_000, 10) };
+        let channel = LinkOptions { queue: QueueLimit::of_packets(4), ..link(100_000, 10) };
         let mut network = line(3, &channel);
         applications(&mut network, [produce(2, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
         ask_once(&mut network, 1, rto);
@@ -296,12 +297,15 @@ fn random_simulation(seed: u64) -> Network {
     let one = |rng: &mut Rng, of: &[&'static str]| of[rng.below(of.len() as u64) as usize];
     for node in &mut network.nodes {
         let strategies: Vec<_> = strategy::names().chain(["best-face(rto=reconsidered)"]).collect();
-        node.strategy = one(&mut rng, &strategies).into();
+        node.options.strategy = one(&mut rng, &strategies).parse().unwrap();
         let more = ["soft-hard(soft=20ms)", "soft-hard(soft=auto)"];
         let suppressions: Vec<_> = Suppression::names().chain(more).collect();
-        node.suppression = one(&mut rng, &suppressions).into();
-        node.cache = CachePlan::Packets([0, 0, 3, 1000][rng.below(4) as usize]);
-        node.admit_unsolicited = rng.below(4) == 0;
+        node.options.suppression = one(&mut rng, &suppressions).parse().unwrap();
+        node.options.cache = CsCapacity::Packets([0, 0, 3, 1000][rng.below(4) as usize]);
+        node.options.unsolicited = match rng.below(4) {
+            0 => Unsolicited::AdmitNetwork,
+            _ => Unsolicited::DropAll,
+        };
     }
     for link in &mut network.links {
         for channel in [&mut link.forth, &mut link.back] {
@@ -310,7 +314,7 @@ fn random_simulation(seed: u64) -> Network {
             channel.duplicate = one(&mut rng, &["none", "none", "bernoulli(p=0.05)"]).into();
             channel.jitter = one(&mut rng, &["none", "exponential(mean=5ms)"]).into();
             channel.reorder = rng.below(2) == 0;
-            channel.queue_packets = Some(2 + rng.below(20));
+            channel.queue = QueueLimit::of_packets(2 + rng.below(20));
             if rng.below(4) == 0 {
                 channel.order = Order::DelayThenRate;
             }
@@ -338,7 +342,7 @@ fn random_simulation(seed: u64) -> Network {
                 plan.options.rto = "jacobson(min=0ms,k=2)".parse().unwrap();
             }
             ApplicationKind::Request(plan) => {
-                plan.rto = one(&mut rng, &["constant(rto=40ms)", "jacobson(min=0ms)"]).into();
+                plan.rto = one(&mut rng, &["constant(rto=40ms)", "jacobson(min=0ms)"]).parse().ok();
                 plan.lifetime = Duration::from_millis(100 + rng.below(2_000));
                 plan.retries = Some(4);
             }

@@ -7,25 +7,26 @@ use recoup_forwarder::packet::Kind;
 use recoup_sim::channel::LossReason;
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CachePlan, Direction, Fault, LinkId,
-    Network, NodeId, Order,
+    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CsCapacity, Direction, Fault,
+    LinkId, Network, NodeId, Order,
 };
 use recoup_sim::pcap::{Capture, CaptureOptions};
 use recoup_sim::record::table::{Cell, Table, Values};
 use recoup_sim::record::{RecordPlan, Records};
 use recoup_sim::simulation::{Ended, Simulation};
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
 
 /// A line with everything on it: losses, both orders, other traffic, caches, faults.
 fn busy() -> Network {
     let mut network = line(5, &link(5_000_000, 10));
-    network.nodes[2].cache = CachePlan::Packets(50);
+    network.nodes[2].options.cache = CsCapacity::Packets(50);
     network.links[0].back.loss = "bernoulli(p=0.02)".into();
     network.links[1].back.order = Order::DelayThenRate;
-    network.links[1].back.queue_packets = Some(32);
+    network.links[1].back.queue = QueueLimit::of_packets(32);
     network.links[2].back.rate_bits = 2_000_000;
-    network.links[2].back.queue_packets = Some(10);
+    network.links[2].back.queue = QueueLimit::of_packets(10);
     network.links[3].back.duplicate = "bernoulli(p=0.02)".into();
     let at = Instant::from_millis;
     let slow = link(1_000_000, 20);

@@ -1,13 +1,13 @@
 //! Routes on the Sprint network against its known figures, and on random ones against their promises.
 
-use recoup_sim::network::{ChannelPlan, LinkId, NodeId, RoutePlan};
+use recoup_sim::network::{LinkId, LinkOptions, NodeId, RoutePlan};
 use recoup_sim::route::{Distance, Graph, Metric, NextHops, Producer};
 use recoup_sim::topology::{Topology, random, sprint};
 use recoup_transport::random::Rng;
 use std::collections::BTreeMap;
 
 fn graph(topology: &Topology, metric: Metric) -> Graph {
-    let (nodes, links) = topology.plans(&ChannelPlan::default());
+    let (nodes, links) = topology.plans(&LinkOptions::default());
     Graph::of_plans(&nodes, &links, metric).unwrap()
 }
 

@@ -7,13 +7,14 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::Kind;
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, ChannelPlan, Direction, Fault,
-    LinkId, Network, NodeId, NodePlan, Order, Stop,
+    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, Direction, Fault, LinkId,
+    LinkOptions, Network, NodeId, NodePlan, Order, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::{Duration, Instant};
 
 /// Observations that a test needs.
@@ -123,7 +124,7 @@ fn what_is_added_elsewhere_moves_no_draws() {
         &mut larger,
         NodeId(other),
         NodeId(other + 1),
-        &ChannelPlan {
+        &LinkOptions {
             loss: "bernoulli(p=0.5)".into(),
             jitter: "uniform(min=0ms,max=3ms)".into(),
             ..link(1_000_000, 3)
@@ -235,7 +236,7 @@ fn failing_node_drops_its_queue_and_traces() {
 #[test]
 fn a_channel_that_changes_carries_on() {
     let mut network = lossy();
-    let slow = ChannelPlan { queue_packets: Some(5), ..link(1_000_000, 30) };
+    let slow = LinkOptions { queue: QueueLimit::of_packets(5), ..link(1_000_000, 30) };
     let change = Fault::Change(LinkId(1), Direction::Back, Box::new(slow));
     network.faults = vec![(Instant::from_millis(100), change)];
     let (notes, ended) = noted(network);
@@ -296,7 +297,7 @@ fn the_delay_may_come_first() {
     let mut network = lossy();
     for link in &mut network.links {
         for plan in [&mut link.forth, &mut link.back] {
-            (plan.order, plan.queue_packets) = (Order::DelayThenRate, Some(32));
+            (plan.order, plan.queue) = (Order::DelayThenRate, QueueLimit::of_packets(32));
         }
     }
     let (notes, ended) = noted(network);
@@ -327,10 +328,6 @@ fn what_is_wrong_is_named() {
         (
             wrong(&|it| it.links[1].forth.loss = "bernouli(p=1)".into()),
             "link `n1-n2`, forth: loss: no loss model is called `bernouli` (did you mean `bernoulli`?)",
-        ),
-        (
-            wrong(&|it| it.nodes[0].strategy = "best-rout".into()),
-            "node `n0`: no strategy is called `best-rout`",
         ),
         (wrong(&|it| it.nodes[1].name = "n0".into()), "node `n0`: this name is given twice"),
         (

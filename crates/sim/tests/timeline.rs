@@ -5,7 +5,7 @@ mod build;
 use build::{applications, fetch, line, link, produce, request, serve};
 use recoup_forwarder::packet::Kind;
 use recoup_sim::network::{
-    ApplicationId, ApplicationKind, Arrival, CachePlan, Direction, LinkId, Network, NodeId,
+    ApplicationId, ApplicationKind, Arrival, CsCapacity, Direction, LinkId, Network, NodeId,
     Popularity,
 };
 use recoup_sim::observe::LossReason;
@@ -148,7 +148,7 @@ fn queueing_names_its_queue() {
 #[test]
 fn content_names_the_cache_it_came_from() {
     let mut network = line(4, &link(10_000_000, 10));
-    network.nodes[1].cache = CachePlan::Packets(100);
+    network.nodes[1].options.cache = CsCapacity::Packets(100);
     let twice = || Arrival::Batches(vec![(Duration::ZERO, 1), (ms(500), 1)]);
     applications(&mut network, [produce(3, "/d", 100), request(0, "/d", twice(), 2)]);
     if let Some(ApplicationKind::Request(plan)) =
@@ -186,7 +186,7 @@ fn aggregated_interest_shares_loss_and_answer() {
     );
     for application in &mut network.applications[1..] {
         let ApplicationKind::Request(plan) = &mut application.kind else { continue };
-        (plan.popularity, plan.rto) = (Popularity::Sequential, "constant(rto=300ms)".into());
+        (plan.popularity, plan.rto) = (Popularity::Sequential, "constant(rto=300ms)".parse().ok());
     }
     let timeline = followed(network, Wanted::Segment(0));
     let steps = steps(&timeline);

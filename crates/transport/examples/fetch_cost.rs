@@ -10,11 +10,10 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application, Beside};
-use recoup_transport::fetch::{Delivery, Fetch, FetchConfig};
+use recoup_transport::fetch::{Delivery, Fetch, FetchConfig, FetchOptions};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, rto};
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant as Clock;
@@ -79,15 +78,15 @@ fn packets() -> Vec<Data> {
 }
 
 fn fetch(case: &Case) -> Fetch {
-    let rto = rto::parse("jacobson(min=0s,max=20s)").expect("a spec that can be read");
-    let congestion = congestion::parse(case.congestion).expect("a spec that can be read");
-    let config = FetchConfig::new(name(), rto, congestion, Rng::from_seed(1));
-    Fetch::new(FetchConfig {
+    let options = FetchOptions {
+        rto: "jacobson(min=0s,max=20s)".parse().expect("an estimator"),
+        congestion: case.congestion.parse().expect("an algorithm"),
+        loss: "timeout".parse().expect("a detector"),
         sampling: case.sampling,
-        delivery: case.delivery,
-        rto_check: Duration::from_millis(10),
-        ..config
-    })
+        ..FetchOptions::default()
+    };
+    let config = FetchConfig::new(name(), options, Rng::from_seed(1));
+    Fetch::new(FetchConfig { delivery: case.delivery, ..config })
 }
 
 /// Runs one fetch to its end; returns how many outputs there were.

@@ -24,7 +24,7 @@
 //!
 //! Source: S. Yang's consumer (2016), whose four designs are parameters of this loop: its window (`yang2016`,
 //! `fixed`), its timer (`yang2016`), its sampling, its scan (`rto_check`), and whether a timeout withdraws the
-//! Interest (`cancel_on_timeout`).
+//! Interest ([`FetchOptions`]).
 //!
 //! Differences:
 //! - the lowest queued segment is retransmitted first, not the one queued for longest: a reader in order needs it
@@ -32,6 +32,7 @@
 //! - timeouts found by one scan are judged together, before any retransmission;
 //! - Nacks, congestion marks, verification, the reader's back-pressure and lost faces are handled as well.
 mod assemble;
+mod config;
 mod discover;
 mod end;
 mod error;
@@ -44,133 +45,29 @@ pub mod summary;
 mod verify;
 
 pub use assemble::Delivery;
+pub use config::FetchConfig;
 pub use error::FetchError;
 pub use options::{FetchOptions, Retries};
 pub use verify::Verify;
 
 use crate::application::{AppInput, AppOutput, Application, Report};
-use crate::congestion::CongestionControl;
 use crate::event::Event;
-use crate::loss::{self, LossDetector};
-use crate::random::Rng;
-use crate::rto::{RtoEstimator, RttSample, Sampling};
+use crate::rto::RttSample;
 use crate::time::{Duration, Instant};
 use assemble::Assembler;
+use config::Control;
 use discover::{Answer, Discovery};
 use pending::Pending;
 use recoup_packet::data::Data;
-use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
+use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::{AutoVerifier, Verdict, Verifier};
+use recoup_packet::signature::Verdict;
 use segment::Transfer;
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Configuration of a fetch.
-pub struct FetchConfig {
-    /// Name of the object, with or without a version.
-    pub name: Name,
-    /// Discover the latest version first, unless `name` ends in one.
-    pub discover: bool,
-    /// Only a version with a higher number is fetched. Answers that name no such version are stale and cause a
-    /// retransmission within the retry budget.
-    pub newer_than: Option<u64>,
-    /// The fetch ends once its object is known ([`Report::Resolved`]), without content.
-    pub only_discovers: bool,
-    /// Naming convention of segment numbers, where neither the version in `name` nor discovery shows it.
-    pub convention: Convention,
-    /// First segment to fetch.
-    pub first: u64,
-    /// Last segment to fetch; `None` means the object's last.
-    pub last: Option<u64>,
-    /// Segments already received: ascending, disjoint. None with `Delivery::Ordered`, which delivers every segment.
-    pub held: Vec<Range<u64>>,
-    /// Number of the object's last segment, if it is known and no version is discovered. If all segments up to it are
-    /// held, the fetch ends without any Interest.
-    pub known_last: Option<u64>,
-    /// Order of the delivery of content.
-    pub delivery: Delivery,
-    /// Estimator of the retransmission timeout.
-    pub rto: Box<dyn RtoEstimator>,
-    /// Round trips that are samples.
-    pub sampling: Sampling,
-    /// Congestion control.
-    pub congestion: Box<dyn CongestionControl>,
-    /// Rule that declares a segment lost before its timer expires.
-    pub loss: Box<dyn LossDetector>,
-    /// A congestion mark reduces the window.
-    pub react_to_marks: bool,
-    /// Judge of every Data packet. If it judges by chains of certificates, the fetch loop fetches them.
-    pub verifier: Box<dyn Verifier>,
-    /// Interest lifetime, if the timer does not set it; raised to the retransmission timeout where that is longer.
-    pub lifetime: Duration,
-    /// Most retransmissions of a segment; `None` means no limit.
-    pub retries: Option<u32>,
-    /// A segment whose retries are spent is left out, and the fetch continues without it. Not for content in order
-    /// ([`Delivery::Ordered`]), which would wait for it.
-    pub leaves_holes: bool,
-    /// If a face goes down, its Interests are retransmitted as soon as a face is up; without it, when their timers
-    /// expire.
-    pub follows_faces: bool,
-    /// Longest time without new Data while Interests are pending. Time in which content in order only waits for its
-    /// reader does not count.
-    pub no_progress: Duration,
-    /// Interval of the scan for expired timers (yang2016 and ndnget: 10 ms); zero means that timers fire exactly.
-    pub rto_check: Duration,
-    /// A timeout withdraws the Interest: Data that arrives before the retransmission is not used.
-    pub cancel_on_timeout: bool,
-    /// Request segments with MustBeFresh.
-    pub must_be_fresh: bool,
-    /// Interests carry a flow nonce, by which routers with fair link sharing distinguish this fetch from others of
-    /// the same content.
-    pub flow_nonce: bool,
-    /// Source of nonces.
-    pub rng: Rng,
-}
-
-impl FetchConfig {
-    /// The defaults for `name`: discovery, all segments, losses by timers, verification by digest where a packet has
-    /// one ([`AutoVerifier`]).
-    pub fn new(
-        name: Name,
-        rto: Box<dyn RtoEstimator>,
-        congestion: Box<dyn CongestionControl>,
-        rng: Rng,
-    ) -> Self {
-        Self {
-            name,
-            discover: true,
-            newer_than: None,
-            only_discovers: false,
-            convention: Convention::Typed,
-            first: 0,
-            last: None,
-            held: Vec::new(),
-            known_last: None,
-            delivery: Delivery::Unordered,
-            rto,
-            sampling: Sampling::Rfc7323,
-            congestion,
-            loss: Box::new(loss::Timeout),
-            react_to_marks: true,
-            verifier: Box::new(AutoVerifier),
-            lifetime: DEFAULT_LIFETIME,
-            retries: Some(15),
-            leaves_holes: false,
-            follows_faces: true,
-            no_progress: Duration::from_secs(60),
-            rto_check: Duration::ZERO,
-            cancel_on_timeout: false,
-            must_be_fresh: false,
-            flow_nonce: false,
-            rng,
-        }
-    }
-}
 
 /// Data received and not processed yet.
 #[derive(Debug)]
@@ -198,7 +95,7 @@ enum Phase {
 
 /// The fetch of one object.
 pub struct Fetch {
-    config: FetchConfig,
+    control: Control,
     phase: Phase,
     connected: bool,
     receive_budget: Option<u64>,
@@ -212,11 +109,10 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// A fetch that begins at its first `poll`, once a face is up.
-    pub fn new(mut config: FetchConfig) -> Self {
-        config.congestion.seed(config.rng.substream("congestion"));
+    /// A fetch that begins at its first `poll`, once a face is up, with its algorithms in their initial state.
+    pub fn new(config: FetchConfig) -> Self {
         Self {
-            config,
+            control: Control::new(config),
             phase: Phase::Start,
             connected: false,
             receive_budget: None,
@@ -228,35 +124,46 @@ impl Fetch {
         }
     }
 
+    /// A round trip of the path is known from before: the first segments need not wait for the timeout of an unknown path.
+    pub fn expect_rtt(&mut self, now: Instant, rtt: Duration) {
+        let first = self.control.config.first;
+        self.control.rto.on_sample(now, &RttSample::new(first, rtt));
+    }
+
     fn start(&mut self, now: Instant) {
         self.last_progress = now;
-        let version = self.config.name.last();
+        let version = self.control.config.name.last();
         let shown = version.and_then(|version| Convention::of_version(&version));
-        self.config.convention = shown.unwrap_or(self.config.convention);
-        if self.config.discover && shown.is_none() {
-            let discovery = Discovery::new(&self.config, now);
+        self.control.convention = shown.unwrap_or(self.control.convention);
+        if self.control.config.options.discover && shown.is_none() {
+            let discovery = Discovery::new(&self.control, now);
             self.phase = Phase::Discovering(Box::new(discovery));
-        } else if let Some(than) = self.config.newer_than
-            && let newest = discover::version_of(&self.config.name)
+        } else if let Some(than) = self.control.config.options.newer_than
+            && let newest = discover::version_of(&self.control.config.name)
             && newest.is_none_or(|version| version <= than)
         {
-            let name = self.config.name.clone();
+            let name = self.control.config.name.clone();
             self.end(Err(FetchError::Stale { name, newest, than }));
-        } else if self.config.only_discovers {
-            let object = Box::new(self.config.name.clone());
+        } else if self.control.config.only_discovers {
+            let object = Box::new(self.control.config.name.clone());
             self.reports.push_back(Report::Resolved { object, metadata: None });
             self.end(Ok(()));
         } else {
-            self.transfer(now, self.config.name.clone(), self.config.known_last, false);
+            self.transfer(
+                now,
+                self.control.config.name.clone(),
+                self.control.config.known_last,
+                false,
+            );
         }
     }
 
     fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>, probed: bool) {
-        let mut transfer = Transfer::new(&self.config, object, probed, now);
+        let mut transfer = Transfer::new(&self.control, object, probed, now);
         let share = self.share();
-        transfer.set_receive_budget(&mut self.config, share);
+        transfer.set_receive_budget(&mut self.control, share);
         if let Some(last) = last {
-            transfer.announce_end(&mut self.config, last, &mut self.reports);
+            transfer.announce_end(&mut self.control, last, &mut self.reports);
         }
         self.phase = Phase::Transferring(Box::new(transfer));
     }
@@ -279,7 +186,7 @@ impl Fetch {
                 Phase::Discovering(_) => self.judge_answer(arrival),
                 Phase::Transferring(transfer) => {
                     let rest = &mut arrivals[judged..];
-                    let step = transfer.on_arrivals(&mut self.config, rest, &mut self.reports);
+                    let step = transfer.on_arrivals(&mut self.control, rest, &mut self.reports);
                     self.last_progress = step.unwrap_or(self.last_progress);
                     break;
                 }
@@ -296,7 +203,7 @@ impl Fetch {
             return;
         };
         let (now, data) = (arrival.at, &arrival.data);
-        match self.config.verifier.verify(data) {
+        match self.control.config.verifier.verify(data) {
             Verdict::Bad(why) => {
                 discovery.on_untrusted(now, data.name(), why);
                 self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
@@ -314,19 +221,19 @@ impl Fetch {
         self.last_progress = now;
         let object = Box::new(found.object.clone());
         self.reports.push_back(Report::Resolved { object, metadata: found.metadata });
-        if self.config.only_discovers {
+        if self.control.config.only_discovers {
             return self.end(Ok(()));
         }
         if let Some(single) = found.single {
             self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
-            Assembler::new(self.config.delivery, 0).take(0, &single, &mut self.reports);
+            Assembler::new(self.control.config.delivery, 0).take(0, &single, &mut self.reports);
             return self.end(Ok(()));
         }
-        self.config.convention = found.convention;
-        if let Some(rtt) = found.rtt.filter(|_| !self.config.rto.sets_lifetime()) {
+        self.control.convention = found.convention;
+        if let Some(rtt) = found.rtt.filter(|_| !self.control.rto.sets_lifetime()) {
             // The first segments use this round trip instead of the initial timeout.
             let sample = RttSample { provider: arrival.provider, ..RttSample::new(0, rtt) };
-            self.config.rto.on_sample(now, &sample);
+            self.control.rto.on_sample(now, &sample);
         }
         self.transfer(now, found.object, found.last, probed);
     }
@@ -342,7 +249,7 @@ impl Fetch {
                 self.reports.extend(ours.then_some(Report::Event(event)));
             }
             Phase::Transferring(transfer) => {
-                transfer.on_nack(&mut self.config, now, interest, reason, &mut self.reports);
+                transfer.on_nack(&mut self.control, now, interest, reason, &mut self.reports);
             }
             _ => {}
         }
@@ -356,7 +263,7 @@ impl Fetch {
     fn limit(&mut self) {
         let share = self.share();
         if let Phase::Transferring(transfer) = &mut self.phase {
-            transfer.set_receive_budget(&mut self.config, share);
+            transfer.set_receive_budget(&mut self.control, share);
         }
     }
 
@@ -370,10 +277,10 @@ impl Fetch {
         match &mut self.phase {
             Phase::Discovering(discovery) if connected => discovery.restart(now),
             Phase::Transferring(transfer) if connected => {
-                transfer.on_connected(&self.config, now);
+                transfer.on_connected(&self.control, now);
             }
             Phase::Transferring(transfer) => {
-                transfer.on_disconnected(&mut self.config, now, &mut self.reports);
+                transfer.on_disconnected(&mut self.control, now, &mut self.reports);
             }
             _ => {}
         }
@@ -381,8 +288,9 @@ impl Fetch {
 
     fn finish(&self, mut interest: Interest, nonce: u32, rto: Duration) -> Interest {
         interest.nonce = Some(nonce);
-        let FetchConfig { rto: timer, lifetime, .. } = &self.config;
-        interest.lifetime = Some(if timer.sets_lifetime() { rto } else { (*lifetime).max(rto) });
+        let Control { rto: timer, config, .. } = &self.control;
+        let lifetime = config.options.lifetime.max(rto);
+        interest.lifetime = Some(if timer.sets_lifetime() { rto } else { lifetime });
         interest
     }
 
@@ -394,7 +302,7 @@ impl Fetch {
         let (interest, rto, announced) = match &mut self.phase {
             Phase::Discovering(_) if self.pending.holds(now) => None,
             Phase::Discovering(discovery) => {
-                let rto = self.config.rto.rto();
+                let rto = self.control.rto.rto();
                 let interest = discovery.poll(now, rto);
                 if interest.is_some() {
                     self.reports.push_back(Report::Event(Event::Probed));
@@ -402,11 +310,11 @@ impl Fetch {
                 interest.map(|interest| (interest, rto, None))
             }
             Phase::Transferring(transfer) => {
-                transfer.next_interest(&self.config, now, &mut self.reports)
+                transfer.next_interest(&self.control, now, &mut self.reports)
             }
             _ => None,
         }?;
-        let nonce = self.config.rng.next_u32();
+        let nonce = self.control.rng.next_u32();
         Some((self.finish(interest, nonce, rto), announced))
     }
 
@@ -424,7 +332,8 @@ impl Fetch {
                 Phase::Discovering(discovery) => discovery.objection(),
                 _ => None,
             };
-            let why = objection.unwrap_or(FetchError::NoProgress(self.config.no_progress));
+            let why = objection
+                .unwrap_or(FetchError::NoProgress(self.control.config.options.no_progress));
             self.end(Err(why));
         }
     }
@@ -440,10 +349,10 @@ impl Fetch {
         let certificate = self.resolve(now);
         self.judge_arrivals();
         if let Phase::Transferring(transfer) = &mut self.phase {
-            transfer.fire(&mut self.config, now, &mut self.reports);
+            transfer.fire(&mut self.control, now, &mut self.reports);
         }
         if let Some((interest, rto)) = certificate {
-            let nonce = self.config.rng.next_u32();
+            let nonce = self.control.rng.next_u32();
             return Some(AppOutput::Interest(Arc::new(self.finish(interest, nonce, rto))));
         }
         if let Some((interest, announced)) = self.next_interest(now) {
@@ -462,7 +371,7 @@ impl Fetch {
     /// Time at which the fetch ends without new Data; `None` while it waits for the reader.
     fn progress_deadline(&self) -> Option<Instant> {
         let waits = self.waits_for_reader();
-        (!waits).then(|| self.last_progress + self.config.no_progress)
+        (!waits).then(|| self.last_progress + self.control.config.options.no_progress)
     }
 
     fn waits_for_reader(&self) -> bool {
@@ -479,7 +388,7 @@ impl Application for Fetch {
                 let fields = beside.fields;
                 let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
                 let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
-                let fields = fields.filter(|_| self.config.rto.announces() > 0);
+                let fields = fields.filter(|_| self.control.announces > 0);
                 self.arrivals.push(Arrival {
                     at,
                     data,
@@ -493,7 +402,7 @@ impl Application for Fetch {
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Held { interest } => {
                 if let Phase::Transferring(transfer) = &mut self.phase {
-                    transfer.on_held(&self.config, now, &interest, &mut self.reports);
+                    transfer.on_held(&self.control, now, &interest, &mut self.reports);
                 }
             }
             AppInput::Consumed { bytes } => {
@@ -513,7 +422,9 @@ impl Application for Fetch {
                 self.limit();
                 self.on_face(now, true);
             }
-            AppInput::FaceDown if self.config.follows_faces => self.on_face(now, false),
+            AppInput::FaceDown if self.control.config.options.follows_faces => {
+                self.on_face(now, false)
+            }
             AppInput::FaceDown => {}
             AppInput::Interest { .. } | AppInput::TimeOfDay(_) => {}
         }
@@ -542,27 +453,27 @@ impl Application for Fetch {
     }
 
     fn awaits(&self, data: &Data) -> bool {
-        let Self { config, arrivals, .. } = self;
+        let Self { control, arrivals, .. } = self;
         let is_unjudged = || {
             let mut unjudged = arrivals.iter().chain(self.pending.arrivals());
             unjudged.any(|it| it.data.name_value() == data.name_value())
         };
         self.pending.awaits(data.name())
-            || config.verifier.judges()
+            || control.config.verifier.judges()
                 && match &self.phase {
                     Phase::Discovering(it) => {
                         it.awaits(data.name()) && (it.is_disputed() || is_unjudged())
                     }
                     Phase::Transferring(it) => it
-                        .awaits(config, data.name())
+                        .awaits(control, data.name())
                         .is_some_and(|segment| it.is_disputed(segment) || is_unjudged()),
                     Phase::Start | Phase::Ended => false,
                 }
     }
 
     fn flow_nonce(&self) -> Option<u64> {
-        let rng = &self.config.rng;
-        self.config.flow_nonce.then(|| rng.substream("flow-nonce").next_u64())
+        let rng = &self.control.rng;
+        self.control.config.options.flow_nonce.then(|| rng.substream("flow-nonce").next_u64())
     }
 }
 
@@ -570,16 +481,15 @@ impl Application for Fetch {
 mod tests {
     use super::*;
     use crate::application::Beside;
-    use crate::{congestion, rto};
+    use crate::random::Rng;
     use recoup_packet::{data::DataBuilder, signature::DigestSigner};
 
     #[test]
     fn data_after_the_end_is_not_kept() {
         let name: Name = "/a/file/v=7".parse().expect("a name");
         let data = DataBuilder::new(&name).build(b"late", &DigestSigner);
-        let rto = rto::parse("constant(rto=33ms)").expect("an estimator");
-        let congestion = congestion::parse("cubic").expect("an algorithm");
-        let mut fetch = Fetch::new(FetchConfig::new(name, rto, congestion, Rng::from_seed(1)));
+        let config = FetchConfig::new(name, FetchOptions::default(), Rng::from_seed(1));
+        let mut fetch = Fetch::new(config);
         fetch.end(Ok(()));
         fetch.handle(
             Instant::ZERO,

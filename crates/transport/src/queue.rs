@@ -6,6 +6,7 @@
 //! A *scheduler* orders the outgoing packets of a face by their flows: [`FairScheduler`]. It is specified as text,
 //! like the other exchangeable parts: `fifo`, `max-min(share=face,gain=1/8)`, `drr(quantum=1500)`; see
 //! [`Discipline`].
+pub mod as_rooms;
 mod bound;
 mod discipline;
 mod drr;
@@ -15,7 +16,7 @@ mod shelf;
 mod water;
 
 pub use bound::SchedulerBounds;
-pub use discipline::{Discipline, Scheduling};
+pub use discipline::{Discipline, Scheduler, Scheduling};
 pub use drr::{Drr, DrrSettings};
 pub use fifo::{Fifo, FifoSettings};
 pub use max_min::{Duplex, MaxMin, MaxMinSettings};
@@ -36,6 +37,21 @@ pub struct QueueLimit {
 }
 
 impl QueueLimit {
+    /// No limit.
+    pub const UNLIMITED: Self = Self { packets: None, bytes: None };
+
+    /// So many packets.
+    #[must_use]
+    pub const fn of_packets(packets: u64) -> Self {
+        Self { packets: Some(packets), bytes: None }
+    }
+
+    /// So many bytes.
+    #[must_use]
+    pub const fn of_bytes(bytes: u64) -> Self {
+        Self { packets: None, bytes: Some(bytes) }
+    }
+
     /// Whether this many packets and bytes are within the limits.
     #[must_use]
     pub fn admits(&self, packets: u64, bytes: u64) -> bool {

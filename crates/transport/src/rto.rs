@@ -110,12 +110,6 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     /// A round trip was measured. Never called for a segment that was transmitted twice (Karn).
     fn on_sample(&mut self, now: Instant, sample: &RttSample);
 
-    /// Called in place of [`on_sample`](Self::on_sample) if the Data carries records.
-    fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>) {
-        let _ = trail;
-        self.on_sample(now, sample);
-    }
-
     /// A loss event, not merely one of its timeouts, was accepted. Estimators with a common back-off back off.
     fn on_timeout(&mut self, now: Instant);
 
@@ -155,10 +149,9 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
         self.rto()
     }
 
-    /// Number of contents that Interests should announce, at most
-    /// [`MOST_NAMES`](recoup_packet::lp::anticipation::MOST_NAMES).
-    fn announces(&self) -> usize {
-        0
+    /// The estimator as one that announces contents, if it does.
+    fn anticipating(&mut self) -> Option<&mut dyn Anticipating> {
+        None
     }
 
     /// Whether the estimator uses round trips only, neither contents nor providers.
@@ -171,6 +164,29 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
 
     /// The mean deviation of the round-trip time, if the estimator keeps one and has seen a sample.
     fn rttvar(&self) -> Option<Duration>;
+}
+
+/// An estimator that announces the contents that the consumer wants next, and learns what nodes record of them.
+pub trait Anticipating {
+    /// How many contents an Interest should announce, at most
+    /// [`MOST_NAMES`](recoup_packet::lp::anticipation::MOST_NAMES).
+    fn announces(&self) -> usize;
+
+    /// In place of [`RtoEstimator::on_sample`] where the Data brought records.
+    fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>);
+}
+
+/// Gives an estimator a sample, with what nodes on the way recorded, if they did and the estimator learns from it.
+pub fn sample(
+    estimator: &mut dyn RtoEstimator,
+    now: Instant,
+    sample: &RttSample,
+    trail: Option<&Trail<'_>>,
+) {
+    match (trail, estimator.anticipating()) {
+        (Some(trail), Some(anticipating)) => anticipating.on_trail(now, sample, trail),
+        _ => estimator.on_sample(now, sample),
+    }
 }
 
 family! {

@@ -31,6 +31,7 @@
 //! - An Interest whose source cannot be read yet waits ([`SourceError::Unsettled`]).
 mod number;
 mod object;
+mod options;
 mod outbox;
 mod packet;
 mod question;
@@ -40,6 +41,7 @@ mod signature;
 mod source;
 mod waiting;
 
+pub use options::{ServeOptions, Version};
 pub use source::{Identity, Library, Opened, Source, SourceError, Zeros};
 
 use crate::application::{AppInput, AppOutput, Application};

@@ -2,14 +2,14 @@
 use crate::error::{Exit, Failure};
 use crate::session::face_failure;
 use recoup_forwarder::node::Node;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_io::driver::Driver;
 use recoup_io::library::{SpoolLibrary, Version};
 use recoup_io::source::Spool;
 use recoup_io::waker::Waker;
 use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::serve::{Serve, ServeConfig};
+use recoup_transport::serve::{Serve, ServeOptions};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ pub(crate) struct Producer {
 
 impl Producer {
     /// Serves `content` from a file on a UDP port of the loopback interface.
-    pub(crate) fn start(content: &[u8], segment_bytes: usize) -> Result<Self, Failure> {
+    pub(crate) fn start(content: &[u8], segment_bytes: u64) -> Result<Self, Failure> {
         let spool = Spool::fill(&mut &*content, &Spool::default_folder(), u64::MAX, &mut |_| true);
         let spool = spool.map_err(|error| Failure::new(Exit::Local, error.to_string()))?;
         let failed = |error: String| Failure::new(Exit::Other, error);
@@ -40,13 +40,14 @@ impl Producer {
         let address = driver.listen(&uri).map_err(|error| face_failure(&error))?.address;
         let address = address.ok_or_else(|| failed("no port".to_owned()))?;
         let signer = Box::new(DigestSigner);
-        let config = ServeConfig { segment_bytes, ..recoup::serve::config(name(), signer) };
-        let options = NodeOptions::new(recoup::session::seed()?);
+        let options = ServeOptions { segment_bytes, ..ServeOptions::default() };
+        let config = recoup::serve::config(&options, name(), signer);
+        let options = NodeConfig::new(recoup::session::seed()?);
         let (waker, stop) = (driver.waker(), Arc::new(AtomicBool::new(false)));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("producer".into()).spawn(move || {
             let library = SpoolLibrary::new(spool, Version::Fixed(1));
-            let mut node = Node::with_options(options).expect("the default strategy exists");
+            let mut node = Node::new(options);
             node.attach(
                 driver.now(),
                 Box::new(Serve::new(config, Box::new(library))),

@@ -1,12 +1,11 @@
 //! The options of `recoup fetch`.
 use crate::error::EXIT_CODES;
 use crate::value::SegmentRange;
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 use recoup::{FetchOptions, Verify};
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use recoup_packet::name::convention::Convention;
 use recoup_transport::unit;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -92,10 +91,6 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
     pub schema: Option<String>,
 
-    /// Read the options above from a JSON document, in place of all that are given
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub options_json: Option<PathBuf>,
-
     /// Reach the network by this face instead of the configured forwarder
     ///
     /// udp://host[:port], tcp://host[:port], unix:///path or ws://host:port. Without it: the
@@ -177,6 +172,35 @@ pub(crate) struct FetchArgs {
 }
 
 impl FetchArgs {
+    /// Fetches `name` with the defaults of the command.
+    pub(crate) fn new(name: Name) -> Self {
+        Self {
+            name,
+            output: None,
+            resume: false,
+            recursive: false,
+            jobs: None,
+            range: None,
+            options: FetchOptions::default(),
+            trust: Vec::new(),
+            schema: None,
+            face: None,
+            recovery: Recovery::auto(),
+            init_cwnd: None,
+            init_ssthresh: None,
+            reset_cwnd_to_init: false,
+            no_cwa: false,
+            min_rto: None,
+            max_rto: None,
+            max_size: None,
+            wait: None,
+            statistics: None,
+            verbose: 0,
+            quiet: false,
+            json: false,
+        }
+    }
+
     /// Takes the options of trust over into the others.
     pub(crate) fn settle_trust(&mut self) {
         if !self.trust.is_empty() {
@@ -198,27 +222,9 @@ impl FetchArgs {
     }
 }
 
-/// How version and segment are written in names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ConventionArg {
-    /// Typed components: /54=1/50=0 (all current software)
-    Typed,
-    /// Marker octets in generic components: /%FD%01/%00%00 (older software)
-    Marker,
-}
-
 fn window(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(segments) if segments >= 1.0 => Ok(segments),
         _ => Err("write a number of segments, at least 1".into()),
-    }
-}
-
-impl From<ConventionArg> for Convention {
-    fn from(arg: ConventionArg) -> Self {
-        match arg {
-            ConventionArg::Typed => Self::Typed,
-            ConventionArg::Marker => Self::Marker,
-        }
     }
 }

@@ -5,12 +5,12 @@ use crate::output;
 use crate::picture::Point;
 use crate::progress::{Extent, Progress, State};
 use crate::statistic::Statistics;
+use recoup::folder::Files;
 use recoup::tally::Tally;
 use recoup_forwarder::face::Agreement;
 use recoup_transport::event::{Cause, Event, Signal, Span};
 use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
-use serde::Serialize;
 use std::collections::HashMap;
 
 /// Everything that is made from the events of one fetch.
@@ -35,19 +35,6 @@ pub(crate) struct Observer {
     pub files: Option<Files>,
     /// Whether the link toward the producer recovered losses at the end.
     pub link_recovery: Agreement,
-}
-
-/// Files of a folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Files {
-    /// Fetched in this run.
-    pub fetched: u64,
-    /// Left alone, as they were there.
-    pub before: u64,
-    /// Listed, in the listings that have arrived.
-    pub listed: u64,
-    /// Entries of listings, files and folders, that could not be fetched.
-    pub skipped: u64,
 }
 
 /// One point per segment, for a picture.

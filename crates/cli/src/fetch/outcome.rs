@@ -1,7 +1,7 @@
 //! The line of result: what arrived and how fast, what was lost and why, and whether it is genuine.
-use super::observer::Files;
 use super::report::Report;
 use crate::format;
+use recoup::folder::Files;
 use recoup::summary::Verification;
 use std::time::Duration;
 

@@ -12,7 +12,6 @@ use recoup_transport::fetch::FetchConfig;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Rto;
 use recoup_transport::spec::Spelled;
-use std::path::Path;
 use std::time::Duration;
 
 /// Everything that the options decide, read once and used for every object.
@@ -52,14 +51,6 @@ impl<'a> Plan<'a> {
     pub(crate) fn verification(&self) -> String {
         self.options.verify.to_string()
     }
-}
-
-/// The options in a JSON document, with which a network of processes starts its fetches.
-pub(crate) fn document(path: &Path) -> Result<FetchOptions, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| recoup::Error::file("read", path.display(), &error))?;
-    serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("--options-json {}: {error}", path.display())))
 }
 
 /// The congestion control with its shortcuts.

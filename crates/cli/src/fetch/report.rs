@@ -1,7 +1,7 @@
 //! How a fetch ends: the details for people, the document for programs. The line of result is in `outcome.rs`.
 use crate::error::Failure;
-use crate::fetch::observer::Files;
 use crate::format;
+use recoup::folder::Files;
 use recoup::summary::{Algorithms, FetchSummary, Losses, Verification, Window};
 use recoup_forwarder::face::Agreement;
 use serde::Serialize;

@@ -1,19 +1,18 @@
 //! Where content goes: a file with its part and journal, alone or in a folder, a pipe, or memory.
 mod file;
-mod in_folder;
 mod listing;
 mod memory;
 mod pipe;
 
 pub(crate) use file::FileSink;
-pub(crate) use in_folder::{InFolder, target_failure};
-pub(crate) use listing::{ListingPool, ListingShare, ListingSink};
+pub(crate) use listing::ListingSink;
 pub(crate) use memory::MemorySink;
 pub(crate) use pipe::PipeSink;
-pub(crate) use recoup::download::{destination, is_there, reserved};
+pub(crate) use recoup::download::destination;
 
 use crate::error::Failure;
 use bytes::Bytes;
+use recoup::folder::walk::ListingTask;
 use recoup_packet::name::Name;
 
 /// What is done with the content of one object.
@@ -42,8 +41,8 @@ pub(crate) trait Sink {
     fn finish(&mut self) -> Result<(), Failure> {
         Ok(())
     }
-    /// The listing and its share of the memory for listings, if it is one.
-    fn into_listing(self: Box<Self>) -> Option<(Bytes, ListingShare)> {
+    /// The listing, if it is one.
+    fn into_listing(self: Box<Self>) -> Option<ListingTask> {
         None
     }
     /// The content, if it was kept in memory.

@@ -11,7 +11,6 @@ use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
-use recoup_transport::rto::RttSample;
 use recoup_transport::time::{Duration, Instant};
 
 /// Fetches what `config` describes into `sink`. Returns the object's name, with its version, and the sink.
@@ -122,13 +121,13 @@ impl<'a> Transfers<'a> {
     /// Begins one. Returns its number, which may be given to another one when it has ended.
     ///
     /// Its timer begins with the round trip of one that has ended, by the same face (RFC 9040, temporal sharing).
-    pub(crate) fn start(&mut self, mut config: FetchConfig, sink: Box<dyn Sink>) -> AppId {
-        if let Some(srtt) = self.srtt {
-            let now = self.session.driver.now();
-            config.rto.on_sample(now, &RttSample::new(config.first, srtt));
-        }
+    pub(crate) fn start(&mut self, config: FetchConfig, sink: Box<dyn Sink>) -> AppId {
         let (object, range) = (config.name.clone(), (config.first, config.last));
-        let app = self.session.attach(Box::new(Fetch::new(config)), Vec::new());
+        let mut fetch = Fetch::new(config);
+        if let Some(srtt) = self.srtt {
+            fetch.expect_rtt(self.session.driver.now(), srtt);
+        }
+        let app = self.session.attach(Box::new(fetch), Vec::new());
         let tally = Tally::default();
         self.under_way.push(Transfer {
             app,

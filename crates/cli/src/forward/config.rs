@@ -4,22 +4,19 @@ use super::limits::LimitKeys;
 use super::log::LogKeys;
 use super::scheduling::{self, SchedulingKeys};
 use super::workers::{self, Blueprint, Workers};
-use crate::config::{self, Section, checked, parsed, text, truth, whole};
+use crate::config::{self, Section, parsed, text, truth, whole};
 use crate::error::Failure;
 use recoup::trust;
-use recoup_config::form;
+use recoup_config::section;
 use recoup_config::tree::Tree;
-use recoup_core::unit::Capacity;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::ManagementOptions;
-use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::node::Node;
-use recoup_forwarder::options::{Anticipation, NodeOptions};
+use recoup_forwarder::options::{NodeConfig, NodeOptions};
 use recoup_forwarder::shard::ShardOptions;
-use recoup_forwarder::strategy;
-use recoup_forwarder::suppression::Suppression;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::strategy::Strategy;
+use recoup_forwarder::table::CsCapacity;
 use recoup_io::face::{FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions};
 use recoup_packet::name::Name;
 use recoup_transport::management::{AuthorityOptions, MAX_KEYS, Rights, Verb};
@@ -47,18 +44,13 @@ pub(crate) struct ForwardConfig {
     pub workers: Workers,
     /// Components of a name that decide which of them has it.
     pub components: usize,
-    cache: CsCapacity,
-    strategy: String,
-    suppression: Suppression,
-    mobility: Mobility,
+    node: NodeOptions,
     localhop: bool,
     authority: AuthorityOptions,
     /// What its keys are called, or the files they are in.
     key_names: Vec<String>,
-    provider_ids: bool,
-    anticipation: Anticipation,
     scheduling: SchedulingKeys,
-    strategies: Vec<(Name, String)>,
+    strategies: Vec<(Name, Strategy)>,
     /// How much neighbours may take.
     pub limits: LimitKeys,
     /// Where the status page and metrics are served.
@@ -140,19 +132,19 @@ impl ForwardConfig {
         config::parse(file, text, Self::read)
     }
 
+    /// The JSON Schema of configurations.
+    pub(crate) fn schema() -> serde_json::Value {
+        section::schema("Configuration of recoup forward", Self::read)
+    }
+
     fn read(whole: &mut Section<'_>) -> Self {
         let mut made = Self {
             workers: Workers::Number(1),
             components: workers::COMPONENTS,
-            cache: CACHE,
-            strategy: "best-route".into(),
-            suppression: Suppression::default(),
-            mobility: Mobility::Off,
+            node: NodeOptions { cache: CACHE, ..NodeOptions::default() },
             localhop: false,
             authority: AuthorityOptions::default(),
             key_names: Vec::new(),
-            provider_ids: false,
-            anticipation: Anticipation::Off,
             scheduling: SchedulingKeys::default(),
             strategies: Vec::new(),
             limits: LimitKeys::default(),
@@ -182,7 +174,7 @@ impl ForwardConfig {
         whole.list("route", |one| made.read_route(one));
         whole.list("strategy", |one| {
             let prefix = one.required("prefix", PREFIX, parsed);
-            let strategy = one.required("strategy", "\"best-route\"", checked(strategy::parse));
+            let strategy = one.required("strategy", "\"best-route\"", parsed);
             made.strategies.extend(prefix.zip(strategy));
         });
         if !whole.gives("listen") && !whole.gives("face") {
@@ -195,25 +187,9 @@ impl ForwardConfig {
         self.workers = node.value("workers", Workers::read).unwrap_or(self.workers);
         let components = node.value("shard-components", workers::components);
         self.components = components.unwrap_or(self.components);
-        if let Some(cache) = node.value("cache", form::capacity) {
-            self.cache = match cache {
-                Capacity::Packets(packets) => CsCapacity::Packets(packets),
-                Capacity::Bytes(bytes) => CsCapacity::Bytes(bytes),
-                Capacity::Unlimited => CsCapacity::Unlimited,
-            };
-        }
-        if let Some(strategy) = node.value("strategy", checked(strategy::parse)) {
-            self.strategy = strategy;
-        }
-        let suppression = |tree: &_| Suppression::parse(&text(tree)?).map_err(|it| it.to_string());
-        if let Some(suppression) = node.value("suppression", suppression) {
-            self.suppression = suppression;
-        }
-        self.mobility = node.value("mobility", parsed).unwrap_or_default();
+        node.document(&mut self.node, &[]);
         self.localhop = node.value("localhop", truth).unwrap_or_default();
         self.metrics = node.value("metrics", address);
-        self.provider_ids = node.value("provider-ids", truth).unwrap_or_default();
-        self.anticipation = node.value("anticipation", anticipation).unwrap_or_default();
         self.scheduling = SchedulingKeys::read(node);
         if self.scheduling.has_rate() && self.scheduling.scheduling().is_none() {
             node.problem("rate", USELESS_RATE);
@@ -257,6 +233,7 @@ impl ForwardConfig {
         let (local, recovery) = (one.value("local", address), one.value("recovery", parsed));
         let limits = self.limits.read_face(one);
         let (medium, mtu) = (medium(one, uri.as_ref()), one.value("mtu", mtu));
+        let (given, capture) = (SchedulingKeys::read(one), one.value("capture", capturing::path));
         let Some((name, uri)) = name.zip(uri) else {
             return;
         };
@@ -269,7 +246,6 @@ impl ForwardConfig {
         if self.faces.iter().any(|other| other.name == name) {
             return one.problem("name", format!("another face is called `{name}`"));
         }
-        let given = SchedulingKeys::read(one);
         let scheduling = given.or(self.scheduling);
         if given.has_rate() && scheduling.scheduling().is_none() {
             one.problem("rate", USELESS_RATE);
@@ -284,7 +260,6 @@ impl ForwardConfig {
         if local.is_some() && (uri.is_medium() || !matches!(uri, FaceUri::Udp(_))) {
             one.problem("local", "is for faces over UDP");
         }
-        let capture = one.value("capture", capturing::path);
         let recovery = recovery.unwrap_or(of_node);
         self.faces.push(FaceConfig {
             name,
@@ -319,14 +294,17 @@ impl ForwardConfig {
 
     /// Strategies by prefix, that of "/" included.
     pub(crate) fn strategies(&self) -> BTreeMap<Name, String> {
-        let root = (Name::root(), self.strategy.clone());
-        std::iter::once(root).chain(self.strategies.iter().cloned()).collect()
+        let root = (Name::root(), self.node.strategy.to_string());
+        let others = self.strategies.iter().map(|(prefix, it)| (prefix.clone(), it.to_string()));
+        std::iter::once(root).chain(others).collect()
     }
 
     /// What only a forwarder that begins anew follows, as one text.
     pub(crate) fn fixed_text(&self) -> String {
-        let Self { cache, suppression, mobility, localhop, provider_ids, anticipation, .. } = self;
-        let node = (cache, suppression, mobility, localhop, provider_ids, anticipation);
+        let Self { node, localhop, .. } = self;
+        // A strategy can be chosen while the forwarder runs.
+        let strategy = NodeOptions::default().strategy;
+        let node = (NodeOptions { strategy, ..node.clone() }, localhop);
         let links = (&self.scheduling, self.recovery);
         let process = (self.metrics, self.log, self.workers, self.components);
         let authority = (&self.key_names, &self.authority.open);
@@ -352,16 +330,16 @@ impl ForwardConfig {
     }
 
     /// The forwarder as one node, with chance from `seed`. The same text and seed make the same node.
-    pub(crate) fn node(&self, seed: u64) -> Result<Node, Failure> {
+    pub(crate) fn node(&self, seed: u64) -> Node {
         self.blueprint(seed, None).node()
     }
 
     /// Makes what it describes without opening anything: the node, a worker of several, and all that is said of them.
-    pub(crate) fn try_out(&self) -> Result<(), Failure> {
+    pub(crate) fn try_out(&self) {
         let _ = (self.strategies(), self.fixed_text(), self.warnings());
         self.faces.iter().for_each(|face| drop(face.text()));
         let blueprints = Blueprint::of(self, self.workers.number().min(2), 1);
-        blueprints.into_iter().try_for_each(|it| it.node().map(drop))
+        blueprints.into_iter().for_each(|it| drop(it.node()));
     }
 
     /// What the forwarder is made of, or that part of it.
@@ -369,12 +347,9 @@ impl ForwardConfig {
         let rng = Rng::from_seed(seed);
         let worker = shard.as_ref().map_or(0, ShardOptions::worker);
         let of_node = if worker == 0 { "node".to_owned() } else { format!("node/{worker}") };
-        let says_who = self.provider_ids || self.anticipation != Anticipation::Off;
-        let options = NodeOptions {
-            cs: CsOptions { capacity: self.cache },
-            strategy: self.strategy.clone(),
-            suppression: self.suppression,
-            mobility: self.mobility,
+        let names_provider = self.node.names_provider();
+        let config = NodeConfig {
+            options: self.node.clone(),
             pit_limit: self.limits.pending,
             limits: self.limits.face,
             management: (worker == 0).then(|| ManagementOptions {
@@ -385,12 +360,11 @@ impl ForwardConfig {
             }),
             rng: rng.substream(&of_node),
             scheduling: self.scheduling.scheduling(),
-            provider_id: says_who.then(|| rng.substream("provider").next_u64()),
-            anticipation: self.anticipation,
+            provider_id: names_provider.then(|| rng.substream("provider").next_u64()),
             shard,
-            ..NodeOptions::new(rng)
+            ..NodeConfig::new(rng)
         };
-        Blueprint { options, strategies: self.strategies.clone() }
+        Blueprint { config, strategies: self.strategies.clone() }
     }
 }
 
@@ -447,15 +421,6 @@ fn address(tree: &Tree) -> Result<SocketAddr, String> {
 pub(super) fn read_address(text: &str) -> Result<SocketAddr, String> {
     let wrong = |_| format!("`{text}` is no address and port, such as \"127.0.0.1:9695\"");
     text.parse().map_err(wrong)
-}
-
-fn anticipation(tree: &Tree) -> Result<Anticipation, String> {
-    match text(tree)?.as_str() {
-        "off" => Ok(Anticipation::Off),
-        "holders" => Ok(Anticipation::Holders),
-        "all" => Ok(Anticipation::All),
-        other => Err(format!("`{other}` is none of \"off\", \"holders\" and \"all\"")),
-    }
 }
 
 #[cfg(test)]

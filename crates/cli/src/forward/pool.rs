@@ -119,7 +119,7 @@ fn work(
     log: Log,
     stopping: &AtomicBool,
 ) -> Result<Part, Failure> {
-    let (mut capturer, mut watch) = (Capturer::new(blueprint.node()?), Watch::default());
+    let (mut capturer, mut watch) = (Capturer::new(blueprint.node()), Watch::default());
     while !stopping.load(Ordering::Relaxed) {
         let turn = driver.turn(&mut capturer, &mut |_, _, _| {});
         turn.map_err(|error| driver_failure(&error))?;

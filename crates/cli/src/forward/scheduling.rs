@@ -1,13 +1,12 @@
 //! Configuration keys of a face's scheduler.
-use crate::config::{Section, text};
+use crate::config::{Section, parsed};
 use recoup_config::form;
-use recoup_transport::queue::{Capacity, Discipline, Scheduling};
+use recoup_transport::queue::{Capacity, Scheduler, Scheduling};
 
 /// Keys of a table; absent ones fall back to others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SchedulingKeys {
-    /// The scheduler; `Some(None)` is `"none"`.
-    scheduler: Option<Option<Discipline>>,
+    scheduler: Option<Scheduler>,
     rate_bits: Option<u64>,
     rate_in_bits: Option<u64>,
     overhead_octets: Option<u32>,
@@ -16,9 +15,8 @@ pub(crate) struct SchedulingKeys {
 impl SchedulingKeys {
     /// Reads the keys from a table.
     pub(crate) fn read(section: &mut Section<'_>) -> Self {
-        let discipline = |tree: &_| Discipline::or_none(&text(tree)?).map_err(|it| it.to_string());
         Self {
-            scheduler: section.value("scheduler", discipline),
+            scheduler: section.value("scheduler", parsed),
             rate_bits: section.value("rate", form::rate),
             rate_in_bits: section.value("rate-in", form::rate),
             overhead_octets: section.value("overhead", form::few_octets),
@@ -45,7 +43,7 @@ impl SchedulingKeys {
             overhead_bytes: self.overhead_octets.unwrap_or_default(),
             ..Capacity::default()
         };
-        Some(Scheduling { discipline: self.scheduler??, capacity })
+        Some(Scheduling { discipline: self.scheduler?.0?, capacity })
     }
 
     /// Whether a rate is set, which only a scheduler uses.

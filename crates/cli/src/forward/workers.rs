@@ -1,13 +1,12 @@
 //! The number of workers, and their shards.
 use super::config::ForwardConfig;
 use crate::config::{text, whole};
-use crate::error::{Exit, Failure};
 use recoup_config::tree::Tree;
 use recoup_forwarder::node::Node;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::shard::{MAX_COMPONENTS, ShardOptions, Worker};
+use recoup_forwarder::strategy::Strategy;
 use recoup_packet::name::Name;
-use recoup_transport::spec::SpecError;
 use std::str::FromStr;
 use std::thread::available_parallelism;
 
@@ -72,10 +71,10 @@ pub(super) fn components(tree: &Tree) -> Result<usize, String> {
 /// What a node is made of, wherever that is to be.
 #[derive(Clone, Debug)]
 pub(crate) struct Blueprint {
-    /// Settings of the node.
-    pub options: NodeOptions,
+    /// Configuration of the node.
+    pub config: NodeConfig,
     /// Strategies below prefixes.
-    pub strategies: Vec<(Name, String)>,
+    pub strategies: Vec<(Name, Strategy)>,
 }
 
 impl Blueprint {
@@ -89,13 +88,12 @@ impl Blueprint {
     }
 
     /// Makes the node.
-    pub(crate) fn node(self) -> Result<Node, Failure> {
-        let failed = |error: SpecError| Failure::new(Exit::Usage, error.to_string());
-        let mut node = Node::with_options(self.options).map_err(failed)?;
+    pub(crate) fn node(self) -> Node {
+        let mut node = Node::new(self.config);
         for (prefix, strategy) in &self.strategies {
-            node.set_strategy(prefix, strategy).map_err(failed)?;
+            node.set_strategy(prefix, strategy);
         }
-        Ok(node)
+        node
     }
 }
 

@@ -1,7 +1,9 @@
 //! The options of `recoup link`.
 use crate::error::EXIT_CODES;
+use crate::value::Given;
 use clap::Args;
 use recoup_io::face::FaceUri;
+use recoup_sim::network::LinkOptions;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -54,51 +56,8 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "FILE", help_heading = "Link")]
     pub file: Option<PathBuf>,
 
-    /// Bits per second, such as '10 Mbit/s' or unlimited
-    #[arg(long, value_name = "RATE", help_heading = "Link")]
-    pub rate: Option<String>,
-
-    /// Propagation delay, such as '10 ms'
-    #[arg(long, value_name = "TIME", help_heading = "Link")]
-    pub delay: Option<String>,
-
-    /// Random part of the delay, such as 'uniform(min=0ms,max=2ms)'
-    #[arg(long, value_name = "DISTRIBUTION", help_heading = "Link")]
-    pub jitter: Option<String>,
-
-    /// Let packets with different jitter overtake each other
-    #[arg(long, help_heading = "Link")]
-    pub reorder: bool,
-
-    /// Queue limit: '32 packets', '64 KiB' or unlimited
-    #[arg(long, value_name = "LIMIT", help_heading = "Link")]
-    pub queue: Option<String>,
-
-    /// Loss model, such as 'bernoulli(p=0.01)'; models are joined by +
-    ///
-    /// 'trace(file=lift.txt)' drops the packets listed in a file: a number, range, time or span on
-    /// each line.
-    #[arg(long, value_name = "MODEL", help_heading = "Link")]
-    pub loss: Option<String>,
-
-    /// Model of duplicate packets, written as for --loss
-    #[arg(long, value_name = "MODEL", help_heading = "Link")]
-    pub duplicate: Option<String>,
-
-    /// Bytes added to each packet, such as '28 B'
-    ///
-    /// The rate is charged with the frame and this overhead: '28 B' for UDP and IPv4, '46 B' with
-    /// Ethernet, more to emulate longer packets.
-    #[arg(long, value_name = "SIZE", help_heading = "Link")]
-    pub overhead: Option<String>,
-
-    /// Bytes charged for an Interest, instead of its length and --overhead
-    #[arg(long, value_name = "SIZE", help_heading = "Link")]
-    pub interest: Option<String>,
-
-    /// Order: rate-then-delay, or delay-then-rate as in Mininet's links
-    #[arg(long, value_name = "ORDER", help_heading = "Link")]
-    pub order: Option<String>,
+    #[command(flatten)]
+    pub options: Given<LinkOptions>,
 
     /// Rate of the return direction, if different
     #[arg(long, value_name = "RATE", help_heading = "Return direction")]
@@ -134,22 +93,11 @@ pub(crate) struct LinkArgs {
 }
 
 /// Keys of a link, with their values from the command line.
-type Layer = Vec<(&'static str, String)>;
+type Layer = Vec<(String, String)>;
 
 impl LinkArgs {
     /// Options of both directions, and of the return direction alone.
     pub(super) fn layers(&self) -> (Layer, Layer) {
-        let both = [
-            ("rate", &self.rate),
-            ("delay", &self.delay),
-            ("jitter", &self.jitter),
-            ("queue", &self.queue),
-            ("loss", &self.loss),
-            ("duplicate", &self.duplicate),
-            ("overhead", &self.overhead),
-            ("interest", &self.interest),
-            ("order", &self.order),
-        ];
         let back = [
             ("rate", &self.back_rate),
             ("delay", &self.back_delay),
@@ -157,14 +105,10 @@ impl LinkArgs {
             ("loss", &self.back_loss),
             ("jitter", &self.back_jitter),
         ];
-        let mut both = given(&both);
-        if self.reorder {
-            both.push(("reorder", "true".into()));
-        }
-        (both, given(&back))
+        (self.options.texts(), given(&back))
     }
 }
 
 fn given(keys: &[(&'static str, &Option<String>)]) -> Layer {
-    keys.iter().filter_map(|(key, value)| Some((*key, (*value).clone()?))).collect()
+    keys.iter().filter_map(|(key, value)| Some(((*key).to_owned(), (*value).clone()?))).collect()
 }

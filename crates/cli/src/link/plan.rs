@@ -9,7 +9,7 @@ use recoup_config::tree::{Table, Tree, Value};
 use recoup_lab::scenario::layer;
 use recoup_sim::channel::ChannelError;
 use recoup_sim::model::loss::with_trace_files;
-use recoup_sim::network::ChannelPlan;
+use recoup_sim::network::LinkOptions;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 
@@ -17,9 +17,9 @@ use recoup_transport::time::Instant;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LinkPlan {
     /// Toward the far end.
-    pub forth: ChannelPlan,
+    pub forth: LinkOptions,
     /// Toward the near end.
-    pub back: ChannelPlan,
+    pub back: LinkOptions,
     /// What happens in time.
     events: Vec<Event>,
 }
@@ -74,10 +74,10 @@ impl LinkPlan {
         let (forth, back) = args.layers();
         let both = (&mut self.forth, &mut self.back);
         layer::channels(&table(forth), "", Origin::Unknown, both, &mut problems);
-        let mut aside = ChannelPlan::default();
+        let mut aside = LinkOptions::default();
         let mut table_back = Table::default();
         for (key, value) in back {
-            table_back.insert(key, Value::text(value).into());
+            table_back.insert(&key, Value::text(value).into());
         }
         let only_back = (&mut aside, &mut self.back);
         layer::channels(&table_back, "back", Origin::Unknown, only_back, &mut problems);
@@ -97,11 +97,11 @@ impl LinkPlan {
                 let message = "a link between sockets changes no packets: it has no `marking`";
                 return Err(Failure::usage(message));
             }
-            if plan.scheduler != "none" {
+            if plan.scheduler.0.is_some() {
                 let message = "a link between sockets knows no flows: it has no `scheduler`";
                 return Err(Failure::usage(message));
             }
-            if plan.recovery != "off" {
+            if !plan.recovery.is_off() {
                 let message = "a link between sockets resends nothing: `recovery` is for the nodes at its ends";
                 return Err(Failure::usage(message));
             }
@@ -113,7 +113,7 @@ impl LinkPlan {
     pub(crate) fn ways(&self, seed: u64) -> Result<(Way, Way), Failure> {
         let rng = Rng::from_seed(seed).substream("link");
         let (forth, back) = self.schedules();
-        let way = |plan: &ChannelPlan, mut schedule: Schedule, rng| {
+        let way = |plan: &LinkOptions, mut schedule: Schedule, rng| {
             for (_, turn) in &mut schedule {
                 if let Turn::Change(plan) = turn {
                     **plan = with_lists(plan)?;
@@ -140,7 +140,7 @@ impl LinkPlan {
                 What::To(table) => {
                     let before = (forth.clone(), back.clone());
                     lay_table(table, &mut forth, &mut back);
-                    let change = |plan: &ChannelPlan| Some(Turn::Change(Box::new(plan.clone())));
+                    let change = |plan: &LinkOptions| Some(Turn::Change(Box::new(plan.clone())));
                     add(*at, (change(&forth), change(&back)));
                     if let Some(until) = until {
                         (forth, back) = before;
@@ -165,25 +165,25 @@ impl LinkPlan {
 }
 
 /// The plan with the lists of losses that it names files for.
-fn with_lists(plan: &ChannelPlan) -> Result<ChannelPlan, Failure> {
+fn with_lists(plan: &LinkOptions) -> Result<LinkOptions, Failure> {
     let read = |name: &str| std::fs::read_to_string(name).map_err(|error| reason(&error));
     let list = |law: &str| with_trace_files(law, &read).map_err(Failure::usage);
-    Ok(ChannelPlan { loss: list(&plan.loss)?, duplicate: list(&plan.duplicate)?, ..plan.clone() })
+    Ok(LinkOptions { loss: list(&plan.loss)?, duplicate: list(&plan.duplicate)?, ..plan.clone() })
 }
 
-fn lay_table(table: &Table, forth: &mut ChannelPlan, back: &mut ChannelPlan) {
+fn lay_table(table: &Table, forth: &mut LinkOptions, back: &mut LinkOptions) {
     let both = (forth, back);
     layer::channels(table, "to", Origin::Unknown, both, &mut Problems::default());
 }
 
-fn table(values: Vec<(&'static str, String)>) -> Table {
+fn table(values: Vec<(String, String)>) -> Table {
     let mut table = Table::default();
     for (key, value) in values {
         let value = match value.as_str() {
             "true" => Value::Truth(true),
             _ => Value::Text(value),
         };
-        table.insert(key, Tree { value, origin: Origin::Unknown });
+        table.insert(&key, Tree { value, origin: Origin::Unknown });
     }
     table
 }

@@ -8,7 +8,7 @@ use recoup_packet::tlv::typ;
 use recoup_sim::channel::{
     ChannelError, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
 };
-use recoup_sim::network::ChannelPlan;
+use recoup_sim::network::LinkOptions;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
     /// New properties.
-    Change(Box<ChannelPlan>),
+    Change(Box<LinkOptions>),
     /// An outage begins or ends.
     Outage(bool),
 }
@@ -86,7 +86,7 @@ fn is_interest(frame: &Bytes) -> bool {
 impl Way {
     /// A direction with its schedule. Reads every plan at once, so that errors appear at the start.
     pub(crate) fn new(
-        plan: &ChannelPlan,
+        plan: &LinkOptions,
         schedule: Vec<(Instant, Turn)>,
         rng: Rng,
     ) -> Result<Self, ChannelError> {
@@ -180,11 +180,12 @@ impl FrameMachine for Way {
 mod tests {
     use super::*;
     use recoup_io::relay::ClientId;
+    use recoup_transport::queue::QueueLimit;
     use recoup_transport::time::Duration;
 
-    fn plan() -> ChannelPlan {
+    fn plan() -> LinkOptions {
         let delay = Duration::from_millis(20);
-        ChannelPlan { rate_bits: 10_000_000, delay, overhead_octets: 28, ..ChannelPlan::default() }
+        LinkOptions { rate_bits: 10_000_000, delay, overhead_octets: 28, ..LinkOptions::default() }
     }
 
     fn way(schedule: Vec<(Instant, Turn)>) -> Way {
@@ -214,7 +215,7 @@ mod tests {
         use recoup_packet::interest::Interest;
         use recoup_packet::lp::LpHeader;
         use recoup_packet::nack::NackReason;
-        let plan = ChannelPlan { interest_octets: Some(1_250), ..plan() };
+        let plan = LinkOptions { interest_octets: Some(1_250), ..plan() };
         let way = Way::new(&plan, Vec::new(), Rng::from_seed(1)).unwrap();
         let interest = Interest::new("/a".parse().unwrap()).to_bytes();
         let behind = |header: LpHeader| {
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_schedule_changes_what_comes_later() {
-        let slow = ChannelPlan { rate_bits: 1_000_000, ..plan() };
+        let slow = LinkOptions { rate_bits: 1_000_000, ..plan() };
         let mut way = way(vec![
             (micros(100_000), Turn::Change(Box::new(slow))),
             (micros(200_000), Turn::Outage(true)),
@@ -251,10 +252,10 @@ mod tests {
 
     #[test]
     fn seed_determines_losses_and_frames_are_conserved() {
-        let lossy = ChannelPlan {
+        let lossy = LinkOptions {
             loss: "bernoulli(p=0.02)".into(),
             duplicate: "bernoulli(p=0.1)".into(),
-            queue_packets: Some(500),
+            queue: QueueLimit::of_packets(500),
             ..plan()
         };
         let run = |seed| {

@@ -1,14 +1,11 @@
 //! The options of `recoup serve`.
 use crate::error::EXIT_CODES;
-use crate::fetch::args::ConventionArg;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use recoup_transport::unit;
+use recoup_transport::serve::ServeOptions;
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,56 +56,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
     pub recovery: Recovery,
 
-    /// Content per segment, in octets; less where a long name leaves less room in a packet
-    #[arg(long, value_name = "SIZE", default_value = "8000", value_parser = unit::content_bytes, help_heading = "Content")]
-    pub segment_size: u64,
-
-    /// digest, or a key: its name in the key store or its file
-    ///
-    /// The certificates of a key in the store, and of its issuers, are served beside the content.
-    #[arg(long, value_name = "KEY", default_value = "digest", help_heading = "Content")]
-    pub sign: String,
+    #[command(flatten)]
+    pub options: ServeOptions,
 
     /// Sign lists of digests instead of segments: one signature for 250 of them; needs --sign
     ///
     /// Consumers verify with manifests if they have this version of Recoup or a later one; other software sees digests.
     #[arg(long, requires = "sign", help_heading = "Content")]
     pub manifest: bool,
-
-    /// How long a cache may call the content fresh
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = unit::milliseconds, help_heading = "Content")]
-    pub freshness: Duration,
-
-    /// Version in the names: mtime (the file's time), now, a number, or none
-    ///
-    /// One version means one content. With mtime, content that changes without its time gets the next free
-    /// number. With the others, changed content is served after a restart only.
-    #[arg(long, value_name = "VERSION", default_value = "mtime", help_heading = "Content")]
-    pub version: VersionArg,
-
-    /// Serve each version of a file from a snapshot, which no change of the file reaches
-    ///
-    /// A snapshot is a clone where the file system has them (Btrfs, XFS), elsewhere a copy in TMPDIR or
-    /// /var/tmp. All copies together take at most SIZE (1GiB unless given); a file without room for its copy
-    /// is not served.
-    #[arg(
-        long,
-        value_name = "SIZE",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "1GiB",
-        value_parser = unit::bare_bytes,
-        help_heading = "Content"
-    )]
-    pub snapshot: Option<u64>,
-
-    /// What answers an Interest for something that is not served
-    #[arg(long, value_name = "HOW", default_value = "nack", help_heading = "Content")]
-    pub unknown: UnknownArg,
-
-    /// How version and segment are written in names
-    #[arg(long, value_name = "WHICH", default_value = "typed", help_heading = "Content")]
-    pub convention: ConventionArg,
 
     /// Print a line for every event
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Reports")]
@@ -123,39 +78,20 @@ pub(crate) struct ServeArgs {
     pub json: bool,
 }
 
-/// The version component of what is served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum VersionArg {
-    /// The file's modification time in microseconds; the clock for standard input.
-    Mtime,
-    /// The clock in microseconds.
-    Now,
-    /// This number.
-    Number(u64),
-    /// No version component.
-    None,
-}
-
-impl FromStr for VersionArg {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "mtime" => Ok(Self::Mtime),
-            "now" => Ok(Self::Now),
-            "none" => Ok(Self::None),
-            _ => text
-                .parse()
-                .map(Self::Number)
-                .map_err(|_| "write mtime, now, none or a number".to_owned()),
+impl ServeArgs {
+    /// Serves `path` as `name`, with the defaults of the command.
+    pub(crate) fn new(path: PathBuf, name: Name) -> Self {
+        Self {
+            path,
+            name,
+            listen: Vec::new(),
+            face: None,
+            recovery: Recovery::auto(),
+            options: ServeOptions::default(),
+            manifest: false,
+            verbose: false,
+            quiet: false,
+            json: false,
         }
     }
-}
-
-/// What answers an Interest for something that is not served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UnknownArg {
-    /// An application Nack: the consumer knows at once
-    Nack,
-    /// Nothing: the consumer times out
-    Silent,
 }

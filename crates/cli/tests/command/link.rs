@@ -94,10 +94,10 @@ fn wrong_link_is_one_line() {
     let rejects = |words: &str, pieces: &[&str]| {
         place.run(&format!("{between} {words}")).fails(2, pieces);
     };
-    rejects("--rate fast", &["--rate:", "10 Mbit/s"]);
+    rejects("--rate fast", &["--rate", "10 Mbit/s"]);
     rejects("--back-loss often", &["--back-loss:", "often"]);
-    rejects("--queue 32", &["--queue:", "packets"]);
-    rejects("--order slow-then-fast", &["--order:"]);
+    rejects("--queue 32", &["--queue", "packets"]);
+    rejects("--order slow-then-fast", &["--order"]);
     place.write("link.toml", b"[link]\ndely = \"1 ms\"\n");
     rejects("--file link.toml", &["link.toml:2:1", "did you mean `delay`?"]);
     place.run("link --between tcp://127.0.0.1 udp://127.0.0.1").fails(2, &["no UDP face"]);

@@ -33,10 +33,52 @@ stored! {
     duration: std::time::Duration, crate::unit::print_duration;
     interval: std::time::Duration, crate::unit::print_duration;
     milliseconds: std::time::Duration, crate::unit::print_duration;
+    content_bytes: u64, crate::unit::print_bytes;
+    rate: u64, crate::unit::print_rate;
+    few_bytes: u32, super::print_few;
 }
 
-/// A number passes as its text, so that the error names the missing unit.
-fn read<'de, T, D: Deserializer<'de>>(
+fn print_few(bytes: u32) -> String {
+    super::print_bytes(bytes.into())
+}
+
+/// A value that [`unit::few_bytes`](super::few_bytes) reads, or none.
+pub mod few_bytes_if_any {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    struct Few(u32);
+
+    impl<'de> Deserialize<'de> for Few {
+        fn deserialize<D: Deserializer<'de>>(format: D) -> Result<Self, D::Error> {
+            super::few_bytes::deserialize(format).map(Self)
+        }
+    }
+
+    /// Stores the text.
+    ///
+    /// # Errors
+    /// Those of the format.
+    pub fn serialize<S: Serializer>(value: &Option<u32>, format: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(bytes) => super::few_bytes::serialize(bytes, format),
+            None => format.serialize_none(),
+        }
+    }
+
+    /// Parses the text.
+    ///
+    /// # Errors
+    /// The text is not such a quantity.
+    pub fn deserialize<'de, D: Deserializer<'de>>(format: D) -> Result<Option<u32>, D::Error> {
+        Ok(Option::<Few>::deserialize(format)?.map(|Few(bytes)| bytes))
+    }
+}
+
+/// Reads text by `read`. A number passes as its text, so that the error names the missing unit.
+///
+/// # Errors
+/// The text is not such a quantity, or the format has neither text nor numbers.
+pub fn read<'de, T, D: Deserializer<'de>>(
     format: D,
     read: fn(&str) -> Result<T, UnitError>,
 ) -> Result<T, D::Error> {

@@ -2,7 +2,7 @@
 use super::*;
 use crate::face::FaceAttributes;
 use crate::message::Output;
-use crate::table::{CsCapacity, CsOptions, RouteChange};
+use crate::table::{CsCapacity, RouteChange};
 use recoup_packet::data::DataBuilder;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::AppInput;
@@ -11,8 +11,8 @@ const CONSUMER: FaceId = FaceId(1);
 const PRODUCER: FaceId = FaceId(2);
 const APP: AppId = AppId(0);
 
-fn forwarder(options: &NodeOptions) -> Forwarder<RecordingEdge> {
-    let mut forwarder = Forwarder::new(options, RecordingEdge::default()).unwrap();
+fn forwarder(options: &NodeConfig) -> Forwarder<RecordingEdge> {
+    let mut forwarder = Forwarder::new(options, RecordingEdge::default());
     for face in [CONSUMER, PRODUCER] {
         forwarder.face_up(face, FaceAttributes::wire(1_500), false);
         forwarder.face_ready(Instant::ZERO, face, false, false);
@@ -61,7 +61,7 @@ impl Forwarder<RecordingEdge> {
 
 #[test]
 fn interest_is_forwarded_and_data_returns() {
-    let mut forwarder = forwarder(&NodeOptions::deterministic(0));
+    let mut forwarder = forwarder(&NodeConfig::deterministic(0));
     forwarder.ask(CONSUMER, "/a/b", 1);
     assert_eq!(forwarder.sent(), [(2, Kind::Interest)]);
     forwarder.bring(PRODUCER, "/a/b");
@@ -73,8 +73,8 @@ fn interest_is_forwarded_and_data_returns() {
 
 #[test]
 fn content_store_answers_without_the_edge_upstream() {
-    let cs = CsOptions { capacity: CsCapacity::Packets(4) };
-    let mut forwarder = forwarder(&NodeOptions { cs, ..NodeOptions::deterministic(0) });
+    let mut forwarder =
+        forwarder(&NodeConfig::deterministic(0).with(|it| it.cache = CsCapacity::Packets(4)));
     forwarder.ask(CONSUMER, "/a/b", 1);
     forwarder.bring(PRODUCER, "/a/b");
     forwarder.sent();
@@ -85,7 +85,7 @@ fn content_store_answers_without_the_edge_upstream() {
 
 #[test]
 fn interest_without_route_is_answered_with_a_nack() {
-    let mut forwarder = forwarder(&NodeOptions::deterministic(0));
+    let mut forwarder = forwarder(&NodeConfig::deterministic(0));
     forwarder.ask(CONSUMER, "/b", 1);
     assert_eq!(forwarder.sent(), [(1, Kind::Nack)]);
     assert_eq!((forwarder.drops(), forwarder.pit.len()), (vec![DropReason::NoRoute], 0));
@@ -93,7 +93,7 @@ fn interest_without_route_is_answered_with_a_nack() {
 
 #[test]
 fn pending_interest_expires_at_its_deadline() {
-    let mut forwarder = forwarder(&NodeOptions::deterministic(0));
+    let mut forwarder = forwarder(&NodeConfig::deterministic(0));
     forwarder.ask(CONSUMER, "/a/b", 1);
     let due = forwarder.deadline().unwrap();
     assert!(!forwarder.fire(Instant::ZERO));
@@ -103,7 +103,7 @@ fn pending_interest_expires_at_its_deadline() {
 
 #[test]
 fn applications_are_delivered_interests_and_data() {
-    let mut forwarder = forwarder(&NodeOptions::deterministic(0));
+    let mut forwarder = forwarder(&NodeConfig::deterministic(0));
     forwarder.add_application(APP, &["/app".parse().unwrap()]);
     forwarder.ask(CONSUMER, "/app/x", 1);
     let Some((APP, AppInput::Interest { path, .. })) = forwarder.edge.delivered.pop() else {
@@ -122,7 +122,7 @@ fn applications_are_delivered_interests_and_data() {
 
 #[test]
 fn applications_are_notified_of_the_uplink() {
-    let mut forwarder = forwarder(&NodeOptions::deterministic(0));
+    let mut forwarder = forwarder(&NodeConfig::deterministic(0));
     let (face, now) = (FaceId(3), Instant::ZERO);
     forwarder.face_up(face, FaceAttributes::wire(1_500).toward_producers(), false);
     forwarder.face_ready(now, face, true, false);
@@ -139,7 +139,7 @@ fn applications_are_notified_of_the_uplink() {
 
 #[test]
 fn management_gets_interests_with_their_face() {
-    let mut forwarder = forwarder(&NodeOptions::deterministic(0));
+    let mut forwarder = forwarder(&NodeConfig::deterministic(0));
     forwarder.fib.insert(&"/localhost/nfd".parse().unwrap(), FaceId::MANAGEMENT, 0);
     forwarder.ask(CONSUMER, "/localhost/nfd/status/general", 1);
     assert_eq!(forwarder.drops(), [DropReason::Scope], "the face leads to another machine");

@@ -8,7 +8,7 @@
 //! Differences: the capacity of a content store with a limit in bytes is the number of longest packets that fit.
 use super::{Command, Effect, Management, Ordered, Outcome, View};
 use crate::shard::Task;
-use crate::strategy::{self, ForwardingStrategy};
+use crate::strategy::{ForwardingStrategy, Strategy};
 use recoup_packet::name::{Component, Name};
 use recoup_transport::management::{
     CS_ADMIT, CS_SERVE, ControlParameters, Rejection, StrategyChoice,
@@ -30,7 +30,7 @@ impl Management {
         let prefix = command.prefix();
         let name = command.parameters.strategy.ok_or(Rejection::MALFORMED)?;
         let text = strategy_text(&name).ok_or(Rejection::NO_STRATEGY)?;
-        let strategy = strategy::parse(&text).map_err(|_| Rejection::NO_STRATEGY)?;
+        let strategy = text.parse::<Strategy>().map_err(|_| Rejection::NO_STRATEGY)?.build();
         if view.strategies() >= self.limit && !view.has_strategy(&prefix) {
             return Err(Rejection::FULL);
         }
@@ -154,7 +154,7 @@ mod tests {
     fn strategy_name_parses_to_its_text() {
         let nested = "best-face(rto=reconsidered(k=5,min=0ms))";
         for written in ["best-route", "multicast", "multipath(split=cost)", nested] {
-            let strategy = strategy::parse(written).unwrap().to_string();
+            let strategy = written.parse::<Strategy>().unwrap().full();
             assert_eq!(strategy_text(&strategy_name(&strategy)), Some(strategy));
         }
         assert_eq!(

@@ -14,7 +14,7 @@ use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, FaceMeasurement, NextHop, PitEntry};
 use recoup_packet::nack::NackReason;
-use recoup_transport::rto::{self, RttSample};
+use recoup_transport::rto::{Rto, RttSample};
 use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use std::fmt;
 
@@ -23,7 +23,7 @@ use std::fmt;
 pub struct BestFace {
     gain: f64,
     /// Specification of the estimator of each face.
-    rto: Option<String>,
+    rto: Option<Rto>,
 }
 
 impl Default for BestFace {
@@ -39,10 +39,10 @@ impl BestFace {
         let expected = "an RTO estimator that needs nothing but samples, such as reconsidered";
         let rto = spec.take("rto", default.rto, expected, |text| match text {
             "none" => Some(None),
-            text => rto::parse(text)
-                .ok()
-                .filter(|it| it.needs_samples_only())
-                .map(|it| Some(it.to_string())),
+            text => {
+                let rto = text.parse().ok().filter(|rto: &Rto| rto.build().needs_samples_only());
+                rto.map(Some)
+            }
         })?;
         spec.finish()?;
         Ok(Self { gain, rto })
@@ -172,13 +172,9 @@ impl ForwardingStrategy for BestFace {
         let (now, prefix) = (context.now, context.route.prefix);
         let measured = context.measurements.face(now, prefix, upstream);
         measured.satisfied(rtt, self.gain);
-        if let (Some(rtt), Some(text)) = (rtt, &self.rto) {
-            if measured.estimator.is_none() {
-                measured.estimator = rto::parse(text).ok();
-            }
-            if let Some(estimator) = &mut measured.estimator {
-                estimator.on_sample(now, &RttSample::new(0, rtt));
-            }
+        if let (Some(rtt), Some(rto)) = (rtt, &self.rto) {
+            let estimator = measured.estimator.get_or_insert_with(|| rto.build());
+            estimator.on_sample(now, &RttSample::new(0, rtt));
         }
     }
 
@@ -193,7 +189,7 @@ impl fmt::Display for BestFace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let writer = SpecWriter::new(f, "best-face").value("gain", self.gain);
         match &self.rto {
-            Some(rto) => writer.value("rto", rto).finish(),
+            Some(rto) => writer.value("rto", rto.full()).finish(),
             None => writer.finish(),
         }
     }

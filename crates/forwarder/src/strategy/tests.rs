@@ -1,8 +1,9 @@
 //! Tests of every strategy with every suppression policy, and of each strategy alone.
-use super::*;
+use super::{Strategy, *};
 use crate::hash::NameHasher;
 use crate::table::{Fib, InRecord, MeasurementOptions, Pit, PitId};
 use proptest::prelude::*;
+use proptest::strategy::Strategy as _;
 use recoup_packet::interest::Interest;
 use recoup_transport::rto;
 use recoup_transport::time::Duration;
@@ -15,6 +16,10 @@ fn at(millis: u64) -> Instant {
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()
+}
+
+fn parse(text: &str) -> Result<Box<dyn ForwardingStrategy>, SpecError> {
+    text.parse::<Strategy>().map(|strategy| strategy.build())
 }
 
 struct Up(BTreeMap<FaceId, FaceFacts>);
@@ -47,7 +52,7 @@ impl Stage {
         }
         Self {
             strategy: parse(strategy).unwrap(),
-            suppression: Suppression::parse(suppression).unwrap(),
+            suppression: suppression.parse().unwrap(),
             fib,
             pit: Pit::new(hasher.clone(), 100),
             faces: Up((1..=5).map(|face| (FaceId(face), plain)).collect()),
@@ -483,7 +488,7 @@ enum Event {
     Route { place: usize, face: u32, cost: u64 },
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl proptest::strategy::Strategy<Value = Event> {
     let (place, face) = (0..URIS.len(), 1..=5_u32);
     prop_oneof![
         8 => (place.clone(), face.clone()).prop_map(|(place, face)| Event::Interest { place, face }),

@@ -25,7 +25,7 @@ fn pending() -> (Pit, PitId) {
 
 /// The times, of these milliseconds, at which an Interest is forwarded.
 fn forwarded(policy: &str, arrival: Arrival, millis: &[u64]) -> Vec<u64> {
-    let policy = Suppression::parse(policy).unwrap();
+    let policy = policy.parse::<Suppression>().unwrap();
     let (mut pit, id) = pending();
     let entry = pit.entry_mut(id);
     let mut passed = Vec::new();
@@ -78,7 +78,7 @@ fn soft_hard_forwards_after_the_soft_timeout() {
 #[test]
 fn entry_without_out_records_is_new() {
     for name in Suppression::names() {
-        let policy = Suppression::parse(name).unwrap();
+        let policy = name.parse::<Suppression>().unwrap();
         let (mut pit, id) = pending();
         let entry = pit.entry_mut(id);
         let other = policy.decide_upstream(at(1), entry, FaceId(8), Arrival::AnotherFace);
@@ -94,7 +94,7 @@ fn entry_without_out_records_is_new() {
 fn expired_out_record_is_new_unless_strict() {
     for (policy, expected) in [("same-face-retx", Decision::New), ("strict", Decision::Suppress)] {
         let (mut pit, id) = pending();
-        let policy = Suppression::parse(policy).unwrap();
+        let policy = policy.parse::<Suppression>().unwrap();
         let decision = policy.decide(at(4_000), pit.entry_mut(id), Arrival::AnotherFace);
         assert_eq!(decision, expected, "{policy}");
     }
@@ -115,11 +115,11 @@ fn printed_policies_parse_to_themselves() {
         ("soft-hard(soft=auto)", "soft-hard(soft=auto)"),
     ];
     for (text, printed) in texts {
-        let policy = Suppression::parse(text).unwrap();
+        let policy = text.parse::<Suppression>().unwrap();
         assert_eq!(policy.to_string(), printed);
-        assert_eq!(Suppression::parse(printed), Ok(policy));
+        assert_eq!(printed.parse::<Suppression>(), Ok(policy));
     }
-    assert_eq!(Suppression::parse("same-face-retx"), Ok(Suppression::default()));
+    assert_eq!("same-face-retx".parse::<Suppression>(), Ok(Suppression::default()));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn error_names_the_valid_policies() {
         ("soft-hard(soft=soon)", "or auto"),
         ("strict(x=1)", "it has none"),
     ] {
-        let error = Suppression::parse(text).unwrap_err().to_string();
+        let error = text.parse::<Suppression>().unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
 }

@@ -13,8 +13,11 @@ use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::time::Instant;
+use recoup_transport::unit::{self, Capacity, UnitError};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Bound;
+use std::str::FromStr;
 
 /// Most Data that one look-up with CanBePrefix inspects before it counts as a miss: the first ones may all be stale
 /// or have another digest.
@@ -71,16 +74,40 @@ impl CsCapacity {
     }
 }
 
-/// Options of a content store; by default its capacity is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CsOptions {
-    /// The capacity.
-    pub capacity: CsCapacity,
+impl FromStr for CsCapacity {
+    type Err = UnitError;
+
+    /// Parses `1000 packets`, `10 MiB`, `1000 packets, 10 MiB` (of both), `unlimited` or `0`.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let whole = || {
+            Ok(match unit::capacity(text)? {
+                Capacity::Packets(packets) => Self::Packets(packets),
+                Capacity::Bytes(bytes) => Self::Bytes(bytes),
+                Capacity::Unlimited => Self::Unlimited,
+            })
+        };
+        let Some((first, second)) = text.split_once(',') else {
+            return whole();
+        };
+        match (unit::capacity(first)?, unit::capacity(second)?) {
+            (Capacity::Packets(packets), Capacity::Bytes(bytes)) => {
+                Ok(Self::Both { packets, bytes })
+            }
+            _ => whole(),
+        }
+    }
 }
 
-impl Default for CsOptions {
-    fn default() -> Self {
-        Self { capacity: CsCapacity::Packets(0) }
+impl fmt::Display for CsCapacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Packets(packets) => f.pad(&unit::print_capacity(Capacity::Packets(packets))),
+            Self::Bytes(bytes) => f.pad(&unit::print_capacity(Capacity::Bytes(bytes))),
+            Self::Unlimited => f.pad(&unit::print_capacity(Capacity::Unlimited)),
+            Self::Both { packets, bytes } => {
+                write!(f, "{}, {}", Self::Packets(packets), Self::Bytes(bytes))
+            }
+        }
     }
 }
 
@@ -114,11 +141,11 @@ struct Stored {
 impl Cs {
     /// An empty content store.
     #[must_use]
-    pub fn new(hasher: NameHasher, options: CsOptions) -> Self {
-        let (most_packets, most_bytes) = options.capacity.bounds();
+    pub fn new(hasher: NameHasher, capacity: CsCapacity) -> Self {
+        let (most_packets, most_bytes) = capacity.bounds();
         Self {
             hasher,
-            capacity: options.capacity,
+            capacity,
             most_packets,
             most_bytes,
             slots: Slab::default(),

@@ -1,7 +1,7 @@
 //! Reports of nodes to consumers: the provider of Data, and the holders of announced names.
 use crate::bench::{cached, question};
 use crate::tester::{Mode, Probe, Tester};
-use recoup_forwarder::options::{Anticipation, NodeOptions};
+use recoup_forwarder::options::{Anticipation, NodeConfig};
 use recoup_packet::lp::anticipation::{Record, encode_names, records};
 use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::name::Name;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 /// A row of three nodes, 10 and 30 ms apart, and a producer behind the last one. Node `n` has identifier `n + 1`.
 fn row(anticipation: Anticipation, has_identifier: impl Fn(u32) -> bool) -> (Tester, Probe) {
-    let mut tester = Tester::new(3, |node| NodeOptions {
-        provider_id: has_identifier(node).then_some(u64::from(node) + 1),
-        anticipation,
-        ..if node == 1 { cached(10) } else { NodeOptions::deterministic(0) }
+    let mut tester = Tester::new(3, |node| {
+        let plain = if node == 1 { cached(10) } else { NodeConfig::deterministic(0) };
+        let provider_id = has_identifier(node).then_some(u64::from(node) + 1);
+        NodeConfig { provider_id, ..plain }.with(|it| it.anticipation = anticipation)
     });
     for (near, far, delay_ms) in [(0, 1, 10), (1, 2, 30)] {
         tester.link(near, far, delay_ms);

@@ -3,7 +3,7 @@ use crate::bench::{Bench, UNLIMITED, answer};
 use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_transport::application::{AppOutput, ReturnPath};
 
 fn attach(bench: &mut Bench, probe: &Probe, prefixes: &[&str]) -> AppId {
@@ -12,12 +12,12 @@ fn attach(bench: &mut Bench, probe: &Probe, prefixes: &[&str]) -> AppId {
 }
 
 fn bench() -> Bench {
-    Bench::new(2, NodeOptions::deterministic(0))
+    Bench::new(2, NodeConfig::deterministic(0))
 }
 
 #[test]
 fn consumer_and_producer_exchange_over_a_line() {
-    let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
+    let mut tester = Tester::new(3, |_| NodeConfig::deterministic(0));
     tester.link(0, 1, 10);
     tester.link(1, 2, 5);
     tester.route(0, "/a", 1);
@@ -80,7 +80,7 @@ fn answer_returns_once_and_before_expiry() {
 
 #[test]
 fn application_without_uplink_gets_no_nack() {
-    let mut bench = Bench::new(0, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(0, NodeConfig::deterministic(0));
     let consumer = Probe::default();
     attach(&mut bench, &consumer, &[]);
     consumer.ask("/b", 1);
@@ -99,7 +99,7 @@ fn application_without_uplink_gets_no_nack() {
 #[test]
 fn self_answering_node_needs_no_face() {
     let mut bench =
-        Bench::new(0, NodeOptions { answers_itself: true, ..NodeOptions::deterministic(0) });
+        Bench::new(0, NodeConfig { answers_itself: true, ..NodeConfig::deterministic(0) });
     let (consumer, producer) = (Probe::default(), Probe::default());
     attach(&mut bench, &producer, &["/a"]);
     attach(&mut bench, &consumer, &[]);
@@ -144,7 +144,7 @@ fn detached_application_leaves_nothing() {
 
 #[test]
 fn in_records_end_with_their_face() {
-    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(3, NodeConfig::deterministic(0));
     bench.interest(1, "/a/x", 1);
     bench.interest(1, "/a/y", 2);
     bench.interest(3, "/a/y", 3);

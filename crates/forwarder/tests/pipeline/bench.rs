@@ -4,9 +4,9 @@ use recoup_forwarder::face::{FaceAttributes, FaceId, QueueLimit};
 use recoup_forwarder::hash::NameHasher;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::observer::Recorder;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::{Body, Extra, Packet};
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::table::CsCapacity;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -48,24 +48,28 @@ pub(crate) fn answer_fresh_for(uri: &str, millis: u64) -> Data {
         .build(b"content", &DigestSigner)
 }
 
-pub(crate) fn cached(packets: u64) -> NodeOptions {
-    let cs = CsOptions { capacity: CsCapacity::Packets(packets) };
-    NodeOptions { cs, ..NodeOptions::deterministic(0) }
+pub(crate) fn cached(packets: u64) -> NodeConfig {
+    NodeConfig::deterministic(0).with(|it| it.cache = CsCapacity::Packets(packets))
+}
+
+/// Of a node with this strategy.
+pub(crate) fn strategy(text: &str) -> NodeConfig {
+    NodeConfig::deterministic(0).with(|it| it.strategy = text.parse().expect("a strategy"))
 }
 
 impl Bench {
     /// A node with faces 1 to `faces`, and a route of "/a" to face 2.
-    pub(crate) fn new(faces: u32, options: NodeOptions) -> Self {
+    pub(crate) fn new(faces: u32, options: NodeConfig) -> Self {
         Self::observed(faces, options, Recorder::default())
     }
 
     /// As [`new`](Self::new), with events among the lines.
-    pub(crate) fn recording(faces: u32, options: NodeOptions) -> Self {
+    pub(crate) fn recording(faces: u32, options: NodeConfig) -> Self {
         Self::observed(faces, options, Recorder::new(true, None))
     }
 
-    fn observed(faces: u32, options: NodeOptions, recorder: Recorder) -> Self {
-        let node = Node::observed(options, recorder).unwrap();
+    fn observed(faces: u32, options: NodeConfig, recorder: Recorder) -> Self {
+        let node = Node::observed(options, recorder);
         let mut bench = Self { node, now: Instant::ZERO };
         for face in 1..=faces {
             bench.up(face, FaceAttributes::value(UNLIMITED));

@@ -1,7 +1,7 @@
 //! Content store: hits, and admission.
 use crate::bench::{Bench, answer_fresh_for, cached, question, special, token};
 use bytes::Bytes;
-use recoup_forwarder::options::{NodeOptions, Unsolicited};
+use recoup_forwarder::options::Unsolicited;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::lp::field;
 
@@ -72,7 +72,7 @@ fn no_cache_policy_is_obeyed_and_not_forwarded() {
 #[test]
 fn unsolicited_data_is_stored_only_by_policy() {
     for (unsolicited, kept) in [(Unsolicited::DropAll, 0), (Unsolicited::AdmitNetwork, 1)] {
-        let mut bench = Bench::new(3, NodeOptions { unsolicited, ..cached(10) });
+        let mut bench = Bench::new(3, cached(10).with(|it| it.unsolicited = unsolicited));
         assert_eq!(bench.data(2, "/a/b"), ["drop at 2: unsolicited"]);
         assert_eq!(bench.node.cs_len(), kept);
     }

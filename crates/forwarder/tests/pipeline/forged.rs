@@ -4,7 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, Output};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::{Body, Packet};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -12,10 +12,9 @@ use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner, NoVerifier, Verifier};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
+use recoup_transport::fetch::{Fetch, FetchConfig, FetchError, FetchOptions, Retries};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, rto};
 use std::sync::Arc;
 
 const LAST: u64 = 19;
@@ -34,15 +33,17 @@ struct Consumer {
 
 impl Consumer {
     fn new(retries: u32, verifier: Box<dyn Verifier>) -> Self {
-        let mut bench = Bench::new(2, NodeOptions::deterministic(0));
+        let mut bench = Bench::new(2, NodeConfig::deterministic(0));
         let name = "/a/file/v=7".parse().expect("a name");
-        let rto = rto::parse("jacobson").expect("an estimator");
-        let congestion = congestion::parse("cubic").expect("an algorithm");
-        let config = FetchConfig {
-            retries: Some(retries),
-            verifier,
-            ..FetchConfig::new(name, rto, congestion, Rng::from_seed(1))
+        let options = FetchOptions {
+            rto: "jacobson".parse().expect("an estimator"),
+            congestion: "cubic".parse().expect("an algorithm"),
+            loss: "timeout".parse().expect("a detector"),
+            rto_check: Duration::ZERO,
+            retries: Retries(Some(retries)),
+            ..FetchOptions::default()
         };
+        let config = FetchConfig { verifier, ..FetchConfig::new(name, options, Rng::from_seed(1)) };
         bench.node.attach(bench.now, Box::new(Fetch::new(config)), Vec::new());
         let arriving = Vec::new();
         Self { bench, arriving, sent: 0, retransmitted: 0, rejected: 0, received: 0 }

@@ -2,12 +2,12 @@
 use crate::bench::{Bench, UNLIMITED, answer, question, special, token};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
 use recoup_forwarder::node::{Input, Output};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::{Body, Packet};
 use recoup_packet::name::Component;
 
 fn bench() -> Bench {
-    Bench::new(4, NodeOptions::deterministic(0))
+    Bench::new(4, NodeConfig::deterministic(0))
 }
 
 #[test]

@@ -3,13 +3,13 @@ use crate::bench::{Bench, UNLIMITED, question, special};
 use crate::tester::{Mode, Probe};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Output};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::{Body, Packet};
 use recoup_packet::interest::Interest;
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(3, NodeOptions::deterministic(0))
+    Bench::new(3, NodeConfig::deterministic(0))
 }
 
 #[test]

@@ -2,13 +2,13 @@
 use crate::bench::{Bench, UNLIMITED, special};
 use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::nack::NackReason;
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(4, NodeOptions::deterministic(0))
+    Bench::new(4, NodeConfig::deterministic(0))
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn nack_on_a_multi_access_face_is_ignored() {
 fn nack_of_one_upstream_keeps_the_entry() {
     let mut bench = bench();
     bench.route("/a", 4, 2);
-    bench.node.set_strategy(&"/".parse().unwrap(), "multicast").unwrap();
+    bench.node.set_strategy(&"/".parse().unwrap(), &"multicast".parse().unwrap());
     bench.interest(1, "/a/b", 1);
     assert_eq!(bench.nack(2, "/a/b", 1, NackReason::NoRoute), [""; 0]);
     assert_eq!(bench.data(4, "/a/b"), ["1 < data /a/b"]);
@@ -78,7 +78,7 @@ fn alternative_next_hop_keeps_the_hop_limit() {
     for hop_limit in [1, 200] {
         let mut bench = bench();
         bench.route("/a", 4, 2);
-        bench.node.set_strategy(&"/".parse().unwrap(), "multipath").unwrap();
+        bench.node.set_strategy(&"/".parse().unwrap(), &"multipath".parse().unwrap());
         let limited = |limit| special("/a/b", 1, |it| it.hop_limit = Some(limit));
         assert_eq!(bench.ask(1, limited(2), |_| {}), ["2 < interest /a/b #1 hops=1"]);
         // The upstream returns the Interest with another hop limit.
@@ -90,7 +90,7 @@ fn alternative_next_hop_keeps_the_hop_limit() {
 
 #[test]
 fn nack_returns_to_the_consumer() {
-    let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
+    let mut tester = Tester::new(3, |_| NodeConfig::deterministic(0));
     tester.link(0, 1, 10);
     tester.link(1, 2, 5);
     tester.route(0, "/a", 1);

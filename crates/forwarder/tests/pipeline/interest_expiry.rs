@@ -1,7 +1,7 @@
 //! Expiry of pending Interests.
 use crate::bench::{Bench, question, special};
 use recoup_forwarder::limits::MAX_LIFETIME;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::interest::Interest;
 use recoup_transport::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ fn lasting(millis: u64, nonce: u32) -> Interest {
 
 #[test]
 fn a_pending_interest_ends_with_its_lifetime() {
-    let mut bench = Bench::recording(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::recording(3, NodeConfig::deterministic(0));
     let hash = bench.hasher().hash(question("/a/b", 1).name.value());
     bench.ask(1, lasting(300, 1), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::from_millis(300)));
@@ -22,7 +22,7 @@ fn a_pending_interest_ends_with_its_lifetime() {
 
 #[test]
 fn entry_lasts_until_its_last_in_record_expires() {
-    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(3, NodeConfig::deterministic(0));
     bench.ask(1, lasting(300, 1), |_| {});
     bench.pass(200);
     bench.ask(3, lasting(300, 2), |_| {});
@@ -34,7 +34,7 @@ fn entry_lasts_until_its_last_in_record_expires() {
 
 #[test]
 fn retransmission_extends_the_entry() {
-    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(3, NodeConfig::deterministic(0));
     bench.ask(1, lasting(300, 1), |_| {});
     bench.pass(200);
     bench.ask(1, lasting(300, 2), |_| {});
@@ -44,14 +44,14 @@ fn retransmission_extends_the_entry() {
 
 #[test]
 fn lifetime_of_an_interest_is_limited() {
-    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(3, NodeConfig::deterministic(0));
     bench.ask(1, lasting(u64::MAX / 1_000_000, 1), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::ZERO + MAX_LIFETIME));
 }
 
 #[test]
 fn an_interest_without_lifetime_lasts_four_seconds() {
-    let mut bench = Bench::new(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(3, NodeConfig::deterministic(0));
     bench.ask(1, special("/a/b", 1, |it| it.lifetime = None), |_| {});
     assert_eq!(bench.node.deadline(), Some(Instant::from_millis(4_000)));
 }

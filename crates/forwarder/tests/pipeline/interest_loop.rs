@@ -1,14 +1,14 @@
 //! Looping Interests.
-use crate::bench::{Bench, UNLIMITED, answer, cached, question, special};
+use crate::bench::{Bench, UNLIMITED, answer, cached, question, special, strategy};
 use crate::tester::{Probe, Tester};
 use recoup_forwarder::face::{FaceAttributes, LinkType};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::Packet;
-use recoup_forwarder::table::{CsCapacity, CsOptions, DeadNonceOptions};
+use recoup_forwarder::table::{CsCapacity, DeadNonceOptions};
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(3, NodeOptions::deterministic(0))
+    Bench::new(3, NodeConfig::deterministic(0))
 }
 
 #[test]
@@ -78,8 +78,7 @@ fn node_without_store_remembers_answered_nonces() {
     no_store.pass(6_000);
     assert_eq!(no_store.interest(3, "/a/b", 7), ["2 < interest /a/b #7"]);
     assert!(!is_loop(&mut Bench::new(3, cached(10))), "the store answers");
-    let cs = CsOptions { capacity: CsCapacity::Bytes(20) };
-    let too_small = NodeOptions { cs, ..NodeOptions::deterministic(0) };
+    let too_small = NodeConfig::deterministic(0).with(|it| it.cache = CsCapacity::Bytes(20));
     assert!(is_loop(&mut Bench::new(3, too_small)), "the Data is longer than the store");
     let no_cache = &mut Bench::new(3, cached(10));
     no_cache.ask(1, question("/a/b", 7), |_| {});
@@ -92,7 +91,7 @@ fn node_without_store_remembers_answered_nonces() {
 
 #[test]
 fn interest_answered_locally_may_arrive_again() {
-    let mut tester = Tester::new(2, |_| NodeOptions::deterministic(0));
+    let mut tester = Tester::new(2, |_| NodeConfig::deterministic(0));
     tester.link(0, 1, 1);
     let producer = Probe::default();
     tester.attach(0, &producer, &["/a"]);
@@ -106,7 +105,7 @@ fn interest_answered_locally_may_arrive_again() {
 
 #[test]
 fn copy_does_not_loop_after_its_data() {
-    let options = |_| NodeOptions { strategy: "multicast".into(), ..NodeOptions::deterministic(0) };
+    let options = |_| strategy("multicast");
     let mut tester = Tester::new(4, options);
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         tester.link(from, to, 10);
@@ -131,7 +130,7 @@ fn copy_does_not_loop_after_its_data() {
 
 #[test]
 fn interest_does_not_loop_in_a_ring() {
-    let mut tester = Tester::new(3, |_| NodeOptions::deterministic(0));
+    let mut tester = Tester::new(3, |_| NodeConfig::deterministic(0));
     for (from, to) in [(0, 1), (1, 2), (2, 0)] {
         tester.link(from, to, 10);
     }
@@ -153,7 +152,7 @@ fn interest_does_not_loop_in_a_ring() {
 #[test]
 fn interest_never_leaves_by_its_only_face() {
     let dead_nonces = DeadNonceOptions { limit: 0, ..DeadNonceOptions::default() };
-    let mut bench = Bench::new(0, NodeOptions { dead_nonces, ..NodeOptions::deterministic(0) });
+    let mut bench = Bench::new(0, NodeConfig { dead_nonces, ..NodeConfig::deterministic(0) });
     bench.up(2, FaceAttributes::value(UNLIMITED).toward_producers());
     for uri in ["/a/b", "/other"] {
         let lines = bench.interest(2, uri, 7);

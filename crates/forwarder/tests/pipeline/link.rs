@@ -3,7 +3,7 @@ use crate::bench::{Bench, answer, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking, QueueLimit};
 use recoup_forwarder::node::{Input, Output};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{LpHeader, LpPacket, field};
@@ -13,7 +13,7 @@ use recoup_transport::time::{Duration, Instant};
 
 /// A node whose faces 1 and 2 are wire faces.
 fn wired(mtu: usize, marking: Option<Marking>) -> Bench {
-    let mut bench = Bench::new(0, NodeOptions::deterministic(0));
+    let mut bench = Bench::new(0, NodeConfig::deterministic(0));
     for face in [1, 2] {
         bench.up(face, FaceAttributes { marking, ..FaceAttributes::wire(mtu) });
     }
@@ -143,7 +143,7 @@ fn lasting_backlog_marks_the_first_fragment() {
 
 /// A node whose face 2 has a queue of two packets and sends one at each `Ready`.
 fn queued(marking: Option<Marking>) -> Bench {
-    let mut bench = Bench::recording(1, NodeOptions::deterministic(0));
+    let mut bench = Bench::recording(1, NodeConfig::deterministic(0));
     let limit = QueueLimit { packets: Some(2), bytes: None };
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(limit) });
     bench

@@ -3,14 +3,14 @@ use crate::bench::{Bench, question};
 use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::interest::DEFAULT_LIFETIME;
 use recoup_packet::lp::field;
 use recoup_packet::nack::NackReason;
 use recoup_transport::time::Duration;
 
-fn options(mobility: &str) -> NodeOptions {
-    NodeOptions { mobility: mobility.parse().unwrap(), ..NodeOptions::deterministic(0) }
+fn options(mobility: &str) -> NodeConfig {
+    NodeConfig::deterministic(0).with(|it| it.mobility = mobility.parse().unwrap())
 }
 
 /// A consumer (0), a router (1), two access points (2, 3), and a producer (4) at the first of them. Each hop takes 5
@@ -23,7 +23,7 @@ struct Walk {
 
 impl Walk {
     fn new(mobility: &str, strategy: &str) -> Self {
-        let make = |_| NodeOptions { strategy: strategy.into(), ..options(mobility) };
+        let make = |_| options(mobility).with(|it| it.strategy = strategy.parse().unwrap());
         let mut tester = Tester::new(5, make);
         for (one, other) in [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4)] {
             tester.link(one, other, 5);

@@ -3,7 +3,7 @@
 use crate::bench::{question, special};
 use crate::tester::{Probe, Tester};
 use recoup_forwarder::hash::NameHasher;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::nack::NackReason;
 use recoup_transport::application::AppOutput;
@@ -37,11 +37,12 @@ impl Storm {
     fn new(seed: u64) -> Self {
         let mobility = ["mldr", "eln", "mldr(lost=20ms,residual=0)"][(seed % 3) as usize];
         let strategy = ["best-route", "multicast"][(seed % 2) as usize];
-        let mut tester = Tester::new(NODES, |node| NodeOptions {
-            mobility: mobility.parse().unwrap(),
-            strategy: strategy.into(),
-            rng: Rng::from_seed(100 * seed + u64::from(node)),
-            ..NodeOptions::deterministic(0)
+        let mut tester = Tester::new(NODES, |node| {
+            let rng = Rng::from_seed(100 * seed + u64::from(node));
+            NodeConfig { rng, ..NodeConfig::deterministic(0) }.with(|it| {
+                it.mobility = mobility.parse().unwrap();
+                it.strategy = strategy.parse().unwrap();
+            })
         });
         let mut rng = Rng::from_seed(seed).substream("storm");
         let mut links = Vec::new();

@@ -1,17 +1,17 @@
 //! First transmissions from which a packet descends, on its path through a node.
-use crate::bench::{Bench, cached};
+use crate::bench::{Bench, cached, strategy};
 use crate::tester::{Mode, Probe, Tester};
 use recoup_forwarder::event::NodeEvent;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::nack::NackReason;
 use std::collections::BTreeMap;
 
-fn plain(_: u32) -> NodeOptions {
-    NodeOptions::deterministic(0)
+fn plain(_: u32) -> NodeConfig {
+    NodeConfig::deterministic(0)
 }
 
 /// Consumers at nodes 0 and 1, the producer at node 3, node 2 between them.
-fn star(options: impl Fn(u32) -> NodeOptions) -> (Tester, [Probe; 2], Probe) {
+fn star(options: impl Fn(u32) -> NodeConfig) -> (Tester, [Probe; 2], Probe) {
     let mut tester = Tester::traced(4, options);
     for (node, delay_ms) in [(0, 10), (1, 10), (3, 20)] {
         tester.link(node, 2, delay_ms);
@@ -86,7 +86,7 @@ fn waiting_token_ends_with_its_entry() {
 
 #[test]
 fn the_store_takes_a_token_over() {
-    let (mut tester, consumers, _) = star(|node| NodeOptions { cs: cached(10).cs, ..plain(node) });
+    let (mut tester, consumers, _) = star(|_| cached(10));
     consumers[0].ask("/a/b", 1);
     tester.run(100);
     consumers[1].ask("/a/b", 2);
@@ -97,8 +97,7 @@ fn the_store_takes_a_token_over() {
 
 #[test]
 fn of_two_copies_the_later_is_superseded() {
-    let mut tester =
-        Tester::traced(4, |node| NodeOptions { strategy: "multicast".into(), ..plain(node) });
+    let mut tester = Tester::traced(4, |_| strategy("multicast"));
     for (a, b, delay_ms) in [(0, 1, 10), (0, 2, 20), (1, 3, 10), (2, 3, 20)] {
         tester.link(a, b, delay_ms);
     }
@@ -156,7 +155,7 @@ fn token_ends_when_its_interest_expires() {
 
 #[test]
 fn tokens_are_recorded_only_if_enabled() {
-    let mut bench = Bench::recording(3, NodeOptions::deterministic(0));
+    let mut bench = Bench::recording(3, NodeConfig::deterministic(0));
     let consumer = Probe::default();
     bench.node.attach(bench.now, Box::new(consumer.clone()), Vec::new());
     consumer.ask("/a/b", 1);
@@ -168,8 +167,7 @@ fn tokens_are_recorded_only_if_enabled() {
 
 #[test]
 fn answer_after_a_nack_has_no_tokens() {
-    let mut tester =
-        Tester::traced(3, |node| NodeOptions { strategy: "multipath".into(), ..plain(node) });
+    let mut tester = Tester::traced(3, |_| strategy("multipath"));
     for (a, b) in [(0, 1), (1, 2)] {
         tester.link(a, b, 10);
         tester.route(a, "/a", b);

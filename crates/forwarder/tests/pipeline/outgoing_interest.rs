@@ -3,13 +3,14 @@ use crate::bench::{Bench, UNLIMITED, question, special, token};
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::node::Input;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::Packet;
+use recoup_forwarder::strategy::Strategy;
 use recoup_packet::lp::field;
 use std::sync::Arc;
 
 fn bench() -> Bench {
-    Bench::new(4, NodeOptions::deterministic(0))
+    Bench::new(4, NodeConfig::deterministic(0))
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn upstream_and_multi_access_faces_get_no_nack() {
 
 #[test]
 fn full_pit_sends_a_congestion_nack() {
-    let mut bench = Bench::new(3, NodeOptions { pit_limit: 1, ..NodeOptions::deterministic(0) });
+    let mut bench = Bench::new(3, NodeConfig { pit_limit: 1, ..NodeConfig::deterministic(0) });
     bench.interest(1, "/a/1", 1);
     let nacked = ["1 < nack /a/2 #2: congestion", "drop at 1: pit-full"];
     assert_eq!(bench.interest(1, "/a/2", 2), nacked);
@@ -127,11 +128,11 @@ fn full_pit_sends_a_congestion_nack() {
 fn a_strategy_decides_below_its_prefix() {
     let mut bench = bench();
     bench.route("/a", 4, 9);
-    bench.node.set_strategy(&"/a/all".parse().unwrap(), "multicast").unwrap();
+    bench.node.set_strategy(&"/a/all".parse().unwrap(), &"multicast".parse().unwrap());
     assert_eq!(bench.interest(1, "/a/one", 1), ["2 < interest /a/one #1"]);
     let both = ["2 < interest /a/all/x #2", "4 < interest /a/all/x #2"];
     let mut lines = bench.interest(1, "/a/all/x", 2);
     lines.sort();
     assert_eq!(lines, both);
-    assert!(bench.node.set_strategy(&"/a".parse().unwrap(), "multicats").is_err());
+    assert!("multicats".parse::<Strategy>().is_err());
 }

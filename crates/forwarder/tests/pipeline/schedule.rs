@@ -2,13 +2,13 @@
 use crate::bench::{Bench, UNLIMITED, cached, question};
 use recoup_forwarder::face::{FaceAttributes, FaceId, Marking};
 use recoup_forwarder::node::{Input, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::lp::field;
 use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::Duration;
 
 /// Face 2, upstream, receives at 1 Mbit/s: an Interest that may request 1,024 bytes takes 8.192 ms of it.
-fn bench(scheduler: &str, options: NodeOptions) -> Bench {
+fn bench(scheduler: &str, options: NodeConfig) -> Bench {
     let mut bench = Bench::new(3, options);
     let discipline = scheduler.parse().unwrap();
     let scheduling = Box::new(Scheduling { discipline, capacity: Capacity::symmetric(1_000_000) });
@@ -18,7 +18,7 @@ fn bench(scheduler: &str, options: NodeOptions) -> Bench {
 
 #[test]
 fn interests_are_paced_by_their_data() {
-    let mut bench = bench("drr(load=1)", NodeOptions::deterministic(0));
+    let mut bench = bench("drr(load=1)", NodeConfig::deterministic(0));
     assert_eq!(bench.interest(1, "/a/v=1/seg=0", 1), ["2 < interest /a/v=1/seg=0 #1"]);
     for (segment, nonce) in [(1, 2), (2, 3)] {
         assert_eq!(bench.interest(1, &format!("/a/v=1/seg={segment}"), nonce), [""; 0]);
@@ -32,7 +32,7 @@ fn interests_are_paced_by_their_data() {
 
 #[test]
 fn neighbours_take_turns_without_delaying_data() {
-    let mut bench = bench("max-min", NodeOptions::deterministic(0));
+    let mut bench = bench("max-min", NodeConfig::deterministic(0));
     for segment in 0..4 {
         bench.interest(1, &format!("/a/v=1/seg={segment}"), segment);
     }
@@ -47,7 +47,7 @@ fn neighbours_take_turns_without_delaying_data() {
 
 #[test]
 fn marks_count_what_waits_at_the_gate() {
-    let mut bench = bench("drr(load=1)", NodeOptions::deterministic(0));
+    let mut bench = bench("drr(load=1)", NodeConfig::deterministic(0));
     let marking = Some(Marking { threshold_bytes: 100, interval: Duration::from_millis(20) });
     bench.feed(Input::FaceDown { face: FaceId(2) });
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(UNLIMITED) });
@@ -71,7 +71,7 @@ fn marks_count_what_waits_at_the_gate() {
 
 #[test]
 fn queue_is_dropped_with_its_face() {
-    let mut bench = bench("drr(flow-queue=1)", NodeOptions::deterministic(0));
+    let mut bench = bench("drr(flow-queue=1)", NodeConfig::deterministic(0));
     bench.interest(1, "/a/v=1/seg=0", 1);
     bench.interest(1, "/a/v=1/seg=1", 2);
     assert_eq!(bench.interest(1, "/a/v=1/seg=2", 3), ["drop at 2: flow-full"]);

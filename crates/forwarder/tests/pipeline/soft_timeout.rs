@@ -1,7 +1,6 @@
 //! Adaptive soft timeouts of pending Interests.
 use crate::tester::{Mode, Probe, Tester};
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::suppression::Suppression;
+use recoup_forwarder::options::NodeConfig;
 
 /// Two consumers at nodes 0 and 1, a router, and a producer 30 ms from it; the Interests of the router, by time.
 struct Stand {
@@ -12,9 +11,9 @@ struct Stand {
 
 impl Stand {
     fn new(suppression: &str) -> Self {
-        let suppression = Suppression::parse(suppression).unwrap();
-        let mut tester =
-            Tester::new(4, |_| NodeOptions { suppression, ..NodeOptions::deterministic(0) });
+        let mut tester = Tester::new(4, |_| {
+            NodeConfig::deterministic(0).with(|it| it.suppression = suppression.parse().unwrap())
+        });
         for (node, next, delay_ms) in [(0, 2, 1), (1, 2, 1), (2, 3, 30)] {
             tester.link(node, next, delay_ms);
             tester.route(node, "/", next);

@@ -3,7 +3,7 @@ use crate::bench::{UNLIMITED, answer, describe, question};
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::observer::Recorder;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -125,23 +125,23 @@ pub(crate) struct Tester {
 }
 
 impl Tester {
-    pub(crate) fn new(nodes: u32, options: impl Fn(u32) -> NodeOptions) -> Self {
+    pub(crate) fn new(nodes: u32, options: impl Fn(u32) -> NodeConfig) -> Self {
         Self::observed(nodes, options, |_| Recorder::default())
     }
 
     /// As [`new`](Self::new), with traces of Interests in the log: each node numbers its own from a thousand times
     /// its number on.
-    pub(crate) fn traced(nodes: u32, options: impl Fn(u32) -> NodeOptions) -> Self {
+    pub(crate) fn traced(nodes: u32, options: impl Fn(u32) -> NodeConfig) -> Self {
         let recorder = |node| Recorder::new(true, Some(u64::from(node) * 1_000));
         Self::observed(nodes, options, recorder)
     }
 
     fn observed(
         nodes: u32,
-        options: impl Fn(u32) -> NodeOptions,
+        options: impl Fn(u32) -> NodeConfig,
         recorder: impl Fn(u32) -> Recorder,
     ) -> Self {
-        let make = |node| Node::observed(options(node), recorder(node)).unwrap();
+        let make = |node| Node::observed(options(node), recorder(node));
         Self {
             nodes: (0..nodes).map(make).collect(),
             delays: BTreeMap::new(),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::management::{FaceDescription, ManagementOptions, Notice};
 use recoup_forwarder::node::Input;
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::interest::Uniqueness;
 use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
@@ -59,7 +59,7 @@ struct Bench {
 impl Bench {
     fn new(workers: u16, seed: u64) -> Self {
         let management = Some(ManagementOptions::default());
-        let options = NodeOptions { management, ..NodeOptions::deterministic(0) };
+        let options = NodeConfig { management, ..NodeConfig::deterministic(0) };
         let mut several = Several::new(workers, 2, seed, &options);
         several.feed(0, Notice::TimeOfDay { micros: 1_800_000_000_000_000 }.into());
         Self { several, open: BTreeSet::new(), opened: 0, nonce: 0 }

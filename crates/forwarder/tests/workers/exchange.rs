@@ -6,8 +6,8 @@ use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId, Recovery};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::node::Input;
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
+use recoup_forwarder::table::CsCapacity;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Component;
@@ -93,7 +93,7 @@ fn happen(to: &mut Several, event: &Event) -> Vec<(u32, Bytes)> {
 }
 
 fn forwarder(workers: u16, components: usize, seed: u64, strategy: &str) -> Several {
-    let options = NodeOptions { strategy: strategy.into(), ..NodeOptions::deterministic(0) };
+    let options = NodeConfig::deterministic(0).with(|it| it.strategy = strategy.parse().unwrap());
     let mut made = Several::new(workers, components, seed, &options);
     for face in FACES {
         made.up(face, attributes(face));
@@ -136,8 +136,8 @@ proptest! {
 
 #[test]
 fn stored_data_answer_consumers_of_all_workers() {
-    let cs = CsOptions { capacity: CsCapacity::Packets(300) };
-    let mut several = Several::new(3, 2, 1, &NodeOptions { cs, ..NodeOptions::deterministic(0) });
+    let config = NodeConfig::deterministic(0).with(|it| it.cache = CsCapacity::Packets(300));
+    let mut several = Several::new(3, 2, 1, &config);
     for face in FACES {
         several.up(face, attributes(face));
     }
@@ -171,7 +171,7 @@ fn stored_data_answer_consumers_of_all_workers() {
 fn rate_limit_applies_at_the_faces_worker() {
     let limits = FaceLimits { rate: Some(1), ..FaceLimits::default() };
     for workers in [1, 3] {
-        let mut several = Several::new(workers, 2, 1, &NodeOptions::deterministic(0));
+        let mut several = Several::new(workers, 2, 1, &NodeConfig::deterministic(0));
         several.up(4, attributes(4));
         several.up(1, FaceAttributes { limits: Some(limits), ..attributes(1) });
         several.route("/", 4, 0);
@@ -188,8 +188,7 @@ fn rate_limit_applies_at_the_faces_worker() {
 #[test]
 fn slots_are_divided_among_workers() {
     let limits = FaceLimits { pending: Some(9), ..FaceLimits::default() };
-    let mut several =
-        Several::new(3, 2, 1, &NodeOptions { limits, ..NodeOptions::deterministic(0) });
+    let mut several = Several::new(3, 2, 1, &NodeConfig { limits, ..NodeConfig::deterministic(0) });
     several.up(1, attributes(1));
     several.up(4, attributes(4));
     several.route("/", 4, 0);
@@ -202,8 +201,7 @@ fn slots_are_divided_among_workers() {
 
 #[test]
 fn interest_of_a_lost_face_is_rerouted() {
-    let options =
-        NodeOptions { mobility: "mldr".parse().unwrap(), ..NodeOptions::deterministic(0) };
+    let options = NodeConfig::deterministic(0).with(|it| it.mobility = "mldr".parse().unwrap());
     let mut several = Several::new(3, 2, 1, &options);
     for face in FACES {
         several.up(face, attributes(face));
@@ -226,7 +224,7 @@ fn interest_of_a_lost_face_is_rerouted() {
 #[test]
 fn recovery_resends_packets_of_other_workers() {
     let recovery: Recovery = "acked".parse().unwrap();
-    let mut several = Several::new(3, 2, 1, &NodeOptions::deterministic(0));
+    let mut several = Several::new(3, 2, 1, &NodeConfig::deterministic(0));
     several.up(1, attributes(1));
     several.up(4, FaceAttributes { recovery, ..attributes(4) });
     several.route("/", 4, 0);
@@ -244,7 +242,7 @@ fn recovery_resends_packets_of_other_workers() {
 
 #[test]
 fn scheduler_serves_all_workers() {
-    let options = NodeOptions {
+    let options = NodeConfig {
         scheduling: Some(recoup_transport::queue::Scheduling {
             discipline: "max-min".parse().unwrap(),
             capacity: recoup_transport::queue::Capacity {
@@ -253,7 +251,7 @@ fn scheduler_serves_all_workers() {
                 ..Default::default()
             },
         }),
-        ..NodeOptions::deterministic(0)
+        ..NodeConfig::deterministic(0)
     };
     let mut several = Several::new(3, 2, 1, &options);
     several.up(1, attributes(1));

@@ -2,8 +2,8 @@
 use crate::several::{Several, data, interest};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::management::{FaceDescription, ManagementOptions, Notice};
-use recoup_forwarder::options::NodeOptions;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
+use recoup_forwarder::table::CsCapacity;
 use recoup_packet::data::Data;
 use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::signature::DigestSigner;
@@ -26,11 +26,11 @@ struct Bench {
 
 impl Bench {
     fn new(workers: u16) -> Self {
-        let options = NodeOptions {
+        let options = NodeConfig {
             management: Some(ManagementOptions::default()),
-            cs: CsOptions { capacity: CsCapacity::Packets(1_000) },
-            ..NodeOptions::deterministic(0)
-        };
+            ..NodeConfig::deterministic(0)
+        }
+        .with(|it| it.cache = CsCapacity::Packets(1_000));
         let several = Several::new(workers, 2, 3, &options);
         let mut bench = Self { several, nonce: 0 };
         bench.several.feed(0, Notice::TimeOfDay { micros: NOON }.into());

@@ -3,7 +3,7 @@ use bytes::Bytes;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::shard::{ShardOptions, WorkerMessage};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -34,12 +34,12 @@ pub(crate) fn interest(uri: &str, nonce: u32) -> Interest {
 
 impl Several {
     /// A forwarder of so many workers; one worker is a node that is alone.
-    pub(crate) fn new(workers: u16, components: usize, seed: u64, options: &NodeOptions) -> Self {
+    pub(crate) fn new(workers: u16, components: usize, seed: u64, options: &NodeConfig) -> Self {
         let parts = ShardOptions::of(workers, components).into_iter();
         let node = |part: ShardOptions| {
             let management = options.management.clone().filter(|_| part.worker() == 0);
             let shard = (workers > 1).then_some(part);
-            Node::with_options(NodeOptions { shard, management, ..options.clone() }).unwrap()
+            Node::new(NodeConfig { shard, management, ..options.clone() })
         };
         Self {
             nodes: parts.map(node).collect(),

@@ -164,7 +164,7 @@ fn schedule_is_replayed_unchanged() {
 fn another_machine_is_found_out() {
     let (file, _) = recorded();
     let mut other = Node::deterministic(0);
-    other.set_strategy(&"/a".parse().unwrap(), "multicast").unwrap();
+    other.set_strategy(&"/a".parse().unwrap(), &"multicast".parse().unwrap());
     other.handle(
         Instant::ZERO,
         Input::Route(RouteChange { prefix: "/b".parse().unwrap(), face: FaceId(2), cost: Some(0) }),

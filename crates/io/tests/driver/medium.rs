@@ -3,9 +3,8 @@ use crate::harness::{Recorder, driver, frame, interest, turn_until, uri};
 use crate::namespace::{ip, skip, within};
 use recoup_forwarder::face::{FaceId, LinkType};
 use recoup_forwarder::management::{FaceOrder, FaceSettings};
-use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
-use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::options::NodeConfig;
 use recoup_io::driver::Driver;
 use recoup_io::face::{CloseReason, FaceChange, FaceUri, MediumOptions};
 use recoup_packet::interest::Interest;
@@ -244,9 +243,8 @@ struct Fork {
 
 impl Fork {
     fn new() -> Self {
-        let mobility = "mldr".parse::<Mobility>().unwrap();
-        let mut node =
-            Node::with_options(NodeOptions { mobility, ..NodeOptions::deterministic(0) }).unwrap();
+        let config = NodeConfig::deterministic(0).with(|it| it.mobility = "mldr".parse().unwrap());
+        let mut node = Node::new(config);
         let mut driver = driver();
         driver.follow_interfaces().unwrap();
         let hops = ["10.7.0.1:0", "10.8.0.1:0"].map(|at| UdpSocket::bind(at).unwrap());

@@ -33,7 +33,7 @@ pub(super) fn missing(plan: &ServePlan) -> Result<u32, String> {
 }
 
 fn object(plan: &ServePlan) -> Name {
-    match plan.version {
+    match plan.version() {
         Some(version) => plan.prefix.append(CONVENTION.version(version)),
         None => plan.prefix.clone(),
     }
@@ -42,16 +42,16 @@ fn object(plan: &ServePlan) -> Name {
 fn planned(plan: &ServePlan, shape: SignatureShape) -> Result<usize, String> {
     let name = object(plan).append(CONVENTION.segment(TYPICAL));
     let last = Some(CONVENTION.segment(TYPICAL));
-    let template = Template::new(ContentType::Blob, plan.freshness, last, shape);
-    let data = template.describe(name, plan.segment_octets as usize);
+    let template = Template::new(ContentType::Blob, plan.options.freshness, last, shape);
+    let data = template.describe(name, plan.options.segment_bytes as usize);
     data.map(|data| data.encoded_len()).map_err(|error| error.to_string())
 }
 
 fn made(plan: &ServePlan) -> usize {
     let name = object(plan).append(CONVENTION.segment(TYPICAL));
-    let builder = DataBuilder::new(&name).freshness(plan.freshness);
+    let builder = DataBuilder::new(&name).freshness(plan.options.freshness);
     let builder = builder.final_block(CONVENTION.segment(TYPICAL));
-    builder.build(&vec![0; plan.segment_octets as usize], &DigestSigner).encoded_len()
+    builder.build(&vec![0; plan.options.segment_bytes as usize], &DigestSigner).encoded_len()
 }
 
 /// Octets of the longest Interest for a segment.
@@ -67,15 +67,19 @@ pub(super) fn longest_interest(consumers: &[ConsumerPart]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_transport::serve::{ServeOptions, Version};
     use recoup_transport::time::Duration;
 
     fn plan(packet: PacketShape) -> ServePlan {
         ServePlan {
             prefix: "/p1/file".parse().unwrap(),
-            version: None,
             size_octets: 10 << 20,
-            segment_octets: 1024,
-            freshness: Duration::from_secs(10),
+            options: ServeOptions {
+                segment_bytes: 1024,
+                freshness: Duration::from_secs(10),
+                version: Version::None,
+                ..ServeOptions::default()
+            },
             packet,
         }
     }

@@ -4,11 +4,14 @@
 //! `recoup serve`. Each end of a link is a face of its node, with an address that the link knows, so that either may
 //! speak first.
 use super::length;
+use recoup_forwarder::strategy::Strategy;
 use recoup_packet::name::Name;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, ChannelPlan, FetchPlan, LinkId, LinkPlan, Network, NodeId,
+    ApplicationKind, ApplicationPlan, FetchPlan, LinkId, LinkOptions, LinkPlan, Network, NodeId,
     NodePlan, ServePlan,
 };
+use recoup_transport::queue::Scheduler;
+use recoup_transport::spec::Spelled;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +38,7 @@ pub struct NodePart {
     /// As the network has it.
     pub plan: NodePlan,
     /// Strategies below other prefixes than `/`.
-    pub strategies: Vec<(Name, String)>,
+    pub strategies: Vec<(Name, Spelled<Strategy>)>,
     /// Routes over links, by their place in [`Plan::links`].
     pub routes: Vec<RoutePart>,
 }
@@ -66,9 +69,9 @@ pub struct WayPart {
     /// The node that sends.
     pub from: usize,
     /// What becomes of what it sends.
-    pub channel: ChannelPlan,
-    /// How it shares the link among flows, `none` if it does not.
-    pub scheduler: String,
+    pub channel: LinkOptions,
+    /// How it shares the link among flows.
+    pub scheduler: Spelled<Scheduler>,
 }
 
 /// A served object.
@@ -163,14 +166,11 @@ fn check(network: &Network) -> Result<(), String> {
     if !network.faults.is_empty() {
         return Err("nothing can happen to its nodes and links in time".into());
     }
-    for NodePlan { name, processing, admit_unsolicited, .. } in &network.nodes {
+    for NodePlan { name, processing, .. } in &network.nodes {
         if processing != "none" {
             return Err(format!(
                 "{name} takes the time that it takes: it can have no `processing`"
             ));
-        }
-        if *admit_unsolicited {
-            return Err(format!("{name} cannot admit Data that nobody asked for"));
         }
     }
     for LinkPlan { name, forth, back, .. } in &network.links {
@@ -256,9 +256,9 @@ fn other_end(network: &Network, link: LinkId, node: NodeId) -> Result<NodeId, St
 /// Those of the links that are wanted, in their order.
 fn links(network: &Network, wanted: impl Fn(LinkId) -> bool) -> Vec<LinkPart> {
     let part = |link: &LinkPlan| {
-        let way = |from: NodeId, channel: &ChannelPlan| {
+        let way = |from: NodeId, channel: &LinkOptions| {
             let (from, channel) = (from.0 as usize, channel.clone());
-            let scheduler = scheduler(network, from, &channel).to_owned();
+            let scheduler = scheduler(network, from, &channel).clone();
             WayPart { from, channel, scheduler }
         };
         let ways = [way(link.ends.0, &link.forth), way(link.ends.1, &link.back)];
@@ -269,10 +269,14 @@ fn links(network: &Network, wanted: impl Fn(LinkId) -> bool) -> Vec<LinkPart> {
 }
 
 /// How a node shares a way that leads away from it.
-fn scheduler<'a>(network: &'a Network, node: usize, way: &'a ChannelPlan) -> &'a str {
-    match (way.scheduler.as_str(), network.nodes.get(node)) {
-        ("none", Some(node)) => &node.scheduler,
-        (scheduler, _) => scheduler,
+fn scheduler<'a>(
+    network: &'a Network,
+    node: usize,
+    way: &'a LinkOptions,
+) -> &'a Spelled<Scheduler> {
+    match (way.scheduler.0, network.nodes.get(node)) {
+        (None, Some(node)) => &node.scheduler,
+        _ => &way.scheduler,
     }
 }
 
@@ -363,14 +367,14 @@ pub(super) mod tests {
     fn a_whole_network_has_what_nobody_uses_too_and_ways_of_their_own() {
         let mut network = network("dumbbell");
         network.applications.clear();
-        network.links[2].back.recovery = "wldr".into();
-        network.nodes[0].scheduler = "drr".into();
+        network.links[2].back.recovery = "wldr".parse().unwrap();
+        network.nodes[0].scheduler = "drr".parse().unwrap();
         let plan = Plan::whole(&network).unwrap();
         assert_eq!((plan.links.len(), plan.nodes.len()), (5, 6));
-        let recovery = plan.links[2].ways.each_ref().map(|way| way.channel.recovery.as_str());
+        let recovery = plan.links[2].ways.each_ref().map(|way| way.channel.recovery.text());
         assert_eq!(recovery, ["off", "wldr"]);
         let (_, away, toward) = plan.links_of(0).next().unwrap();
-        assert_eq!((away.scheduler.as_str(), toward.scheduler.as_str()), ("drr", "none"));
+        assert_eq!((away.scheduler.text(), toward.scheduler.text()), ("drr", "none"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Runs scenarios as processes on this machine: starts the network and its applications, waits for the fetches, ends
 //! everything, and tells what came of it in the words of simulated runs.
+use super::document::Task;
 use super::metric;
 use super::net::{Net, NetOptions};
 use super::plan::{ConsumerPart, Plan, ProducerPart};
 use super::process::Process;
-use super::text;
 use crate::campaign::{Outcome, Runner, Stage};
 use crate::folder::Shelf;
 use crate::{Error, ErrorKind};
@@ -83,11 +83,21 @@ impl<'a> Standing<'a> {
         let rng = Rng::from_seed(seed).substream(&part.plan.prefix.to_string());
         fill(&path, part.plan.size_octets, rng)
             .map_err(|error| Error::file("write", path.display(), &error))?;
-        let words = text::serve(part, &path.display().to_string(), &self.net.door(part.node));
-        let mut process = Process::start(&self.program, &part.name, &words, &self.folder)?;
+        let task = Task::serve(part, path, self.net.door(part.node));
+        let mut process = self.start(&part.name, &task)?;
         process.listening()?;
         self.producers.push(process);
         Ok(())
+    }
+
+    /// Starts a process with its document.
+    fn start(&self, name: &str, task: &Task) -> Result<Process, Error> {
+        let path = self.folder.join(format!("{name}.json"));
+        let failed = |error: std::io::Error| Error::file("write", path.display(), &error);
+        let text = serde_json::to_vec(task).map_err(|error| failed(error.into()))?;
+        std::fs::write(&path, text).map_err(failed)?;
+        let words = ["process".to_owned(), path.display().to_string()];
+        Process::start(&self.program, name, &words, &self.folder)
     }
 
     /// Starts the fetches, each at its time, and waits until all have ended; `false` if the flag told to stop.
@@ -98,19 +108,9 @@ impl<'a> Standing<'a> {
         waiting.sort_by_key(|part| std::cmp::Reverse(part.start));
         loop {
             while let Some(part) = waiting.pop_if(|part| part.start <= begun.elapsed()) {
-                let copy = self.copy(part).display().to_string();
-                let options = text::fetch_options(part).map_err(Error::usage)?;
-                let document = self.folder.join(format!("{}.json", part.name));
-                std::fs::write(&document, options)
-                    .map_err(|error| Error::file("write", document.display(), &error))?;
-                let document = document.display().to_string();
-                let words = text::fetch(part, &copy, &self.net.door(part.node), &document);
-                self.consumers.push(Process::start(
-                    &self.program,
-                    &part.name,
-                    &words,
-                    &self.folder,
-                )?);
+                let task = Task::fetch(part, self.copy(part), self.net.door(part.node));
+                let process = self.start(&part.name, &task.map_err(Error::usage)?)?;
+                self.consumers.push(process);
             }
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);

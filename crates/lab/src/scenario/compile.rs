@@ -17,7 +17,7 @@ use super::pattern;
 use recoup_config::problem::{Origin, Problems, hint, listed};
 use recoup_packet::name::{Component, Name};
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, ChannelPlan, LinkId, LinkPlan, Network, NodeId, NodePlan,
+    ApplicationKind, ApplicationPlan, LinkId, LinkOptions, LinkPlan, Network, NodeId, NodePlan,
     RoutePlan, Stop, StrategyPlan,
 };
 use recoup_sim::pcap::CaptureOptions;
@@ -33,7 +33,7 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let mut topology = content.topology.topology(seed)?;
     let mut problems = Problems::default();
     let air = air::extend(content, &mut topology, &mut problems);
-    let (mut nodes, mut links) = topology.plans(&ChannelPlan::default());
+    let (mut nodes, mut links) = topology.plans(&LinkOptions::default());
     lay_on_nodes(content, &mut nodes, &mut problems);
     lay_on_links(content, &mut links, &mut problems);
     let mut network = Network {

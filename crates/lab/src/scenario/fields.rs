@@ -5,8 +5,9 @@
 //! what is not known at all, and leaves behind the same table in its normal form: quantities in one
 //! spelling, and (if wanted) the defaults of what was not given.
 use recoup_config::document;
-use recoup_config::form::Form;
+use recoup_config::form::{Form, TEXT};
 use recoup_config::problem::{Origin, Problems, hint, listed, no_entry, no_list};
+use recoup_config::schema::{ANY, Shape};
 use recoup_config::tree::{Entry, Table, Tree, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +39,13 @@ impl<'a> Fields<'a> {
     /// A field that keeps its value if it is not given. True if it is given and right.
     pub(super) fn field<F: Form>(&mut self, key: &'static str, place: &mut F::Of, form: F) -> bool {
         self.known.push(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            let default = form.write(place).filter(|value| *value != Value::text(""));
+            let (shape, example) = (form.shape(), form.example());
+            // What the shape says itself needs no words.
+            let says_more = shape == Shape::Text && example != TEXT.example();
+            keys.enter(self.path, key, shape, default, says_more.then_some(example));
+        }
         let Some(tree) = self.given.get(key) else {
             if self.fill
                 && let Some(value) = form.write(place)
@@ -71,6 +79,10 @@ impl<'a> Fields<'a> {
         let all = document::fields(place).unwrap_or_default();
         for (key, default) in all.into_iter().filter(|(key, _)| !without.contains(key)) {
             self.known.push(key);
+            if let Some(keys) = self.problems.keys_mut() {
+                keys.enter(self.path, key, document::shape(place, key), default, None);
+                continue;
+            }
             let Some(tree) = self.given.get(key) else {
                 if self.fill
                     && let Some(value) = default
@@ -109,6 +121,11 @@ impl<'a> Fields<'a> {
     ) {
         self.known.push(key);
         let path = self.of(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.table(self.path, key);
+            read(&Table::default(), &path, Origin::Unknown, self.problems);
+            return;
+        }
         match self.given.get(key) {
             None => {}
             Some(Tree { value: Value::Table(table), origin }) => {
@@ -128,6 +145,15 @@ impl<'a> Fields<'a> {
         key: &'static str,
         mut read: impl FnMut(&Entry, &Table, &str, &mut Problems) -> Table,
     ) {
+        if let Some(keys) = self.problems.keys_mut() {
+            self.known.push(key);
+            keys.named(self.path, key);
+            let tree = Value::Table(Table::default()).into();
+            let entry = Entry { key: ANY.to_owned(), origin: Origin::Unknown, tree };
+            let path = format!("{}.{ANY}", self.of(key));
+            read(&entry, &Table::default(), &path, self.problems);
+            return;
+        }
         self.table(key, |given, path, _, problems| {
             let mut normal = Table::default();
             for entry in given.entries() {
@@ -155,6 +181,11 @@ impl<'a> Fields<'a> {
     ) {
         self.known.push(key);
         let path = self.of(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.list(self.path, key);
+            read(&Table::default(), &format!("{path}.1"), Origin::Unknown, self.problems);
+            return;
+        }
         let Some(tree) = self.given.get(key) else { return };
         let Value::List(list) = &tree.value else {
             return self.problems.add(tree.origin, path, no_list(&tree.value, key));
@@ -180,13 +211,18 @@ impl<'a> Fields<'a> {
         wanted: bool,
         read: impl FnOnce(&Table, &str, Origin, &mut Problems) -> Table,
     ) {
-        if self.given.get(key).is_some() || !wanted {
+        if self.given.get(key).is_some() || !wanted || self.describes() {
             return self.table(key, read);
         }
         self.known.push(key);
         let path = self.of(key);
         let normal = read(&Table::default(), &path, self.origin, self.problems);
         self.normal.insert(key, Value::Table(normal).into());
+    }
+
+    /// Whether the keys are described instead of being read.
+    pub(super) fn describes(&self) -> bool {
+        self.problems.keys().is_some()
     }
 
     /// A table that is given, before it is read.
@@ -197,6 +233,9 @@ impl<'a> Fields<'a> {
     /// A key that somebody else reads: known, and kept as it is.
     pub(super) fn keep(&mut self, key: &'static str) -> Option<&'a Tree> {
         self.known.push(key);
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.enter(self.path, key, Shape::Any, None, None);
+        }
         let tree = self.given.get(key)?;
         self.normal.insert(key, tree.clone());
         Some(tree)

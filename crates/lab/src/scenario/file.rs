@@ -156,6 +156,9 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
         fields.problem("topology", "is missing; write [topology] and kind = \"line\", say");
     }
     fields.table("topology", |given, path, origin, problems| {
+        if problems.keys().is_some() {
+            TopologyRule::describe(path, problems);
+        }
         content.topology.read(given, path, origin, complete, problems)
     });
     fields.table("link", |given, path, origin, problems| {
@@ -235,6 +238,12 @@ fn applications(fields: &mut Fields<'_>, complete: bool, content: &mut Content) 
         return;
     }
     fields.named("applications", |entry, given, path, problems| {
+        if problems.keys().is_some() {
+            for kind in KINDS {
+                application::read(kind, "", given, path, entry.origin, Mode::Part, problems);
+            }
+            return given.clone();
+        }
         check_name(&entry.key, path, entry.origin, problems);
         let Some(kind) = kind(given, path, entry.origin, complete, problems) else {
             return given.clone();

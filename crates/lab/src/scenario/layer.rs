@@ -2,14 +2,14 @@
 use super::file::link;
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
-use recoup_sim::network::{ChannelPlan, LinkPlan};
+use recoup_sim::network::{LinkOptions, LinkPlan};
 
 /// Reads the properties of a link, written as in `[link]` of a scenario, onto those of its two directions.
 pub fn channels(
     given: &Table,
     path: &str,
     origin: Origin,
-    (forth, back): (&mut ChannelPlan, &mut ChannelPlan),
+    (forth, back): (&mut LinkOptions, &mut LinkOptions),
     problems: &mut Problems,
 ) {
     let mut plan = LinkPlan { forth: forth.clone(), back: back.clone(), ..LinkPlan::default() };

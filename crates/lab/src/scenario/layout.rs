@@ -2,8 +2,9 @@
 use super::fields::Fields;
 use super::file::wifi::METRES;
 use super::pattern;
-use recoup_config::form::{Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};
+use recoup_config::form::{Among, Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};
 use recoup_config::problem::{Origin, Problem, Problems, listed};
+use recoup_config::schema;
 use recoup_config::tree::{Table, Tree, Value};
 use recoup_sim::network::NodeId;
 use recoup_sim::topology::read::Format;
@@ -77,7 +78,7 @@ impl TopologyRule {
         let mut fields = Fields::new(given, path, origin, false, problems);
         self.origin = origin;
         let mut kind = String::new();
-        fields.field("kind", &mut kind, TEXT);
+        fields.field("kind", &mut kind, Among(&KINDS));
         if kind.is_empty() {
             kind = if fields.gives("file") { "file" } else { "listed" }.to_owned();
         }
@@ -124,6 +125,15 @@ impl TopologyRule {
         fields.finish()
     }
 
+    /// Enters the keys of all kinds.
+    pub(super) fn describe(path: &str, problems: &mut Problems) {
+        for kind in KINDS.into_iter().chain(["file"]) {
+            let mut given = Table::default();
+            given.insert("kind", Value::text(kind).into());
+            Self::default().read(&given, path, Origin::Unknown, false, problems);
+        }
+    }
+
     fn read_seed(&mut self, fields: &mut Fields<'_>) {
         self.seed = Some(1);
         fields.field("seed", &mut self.seed, SeedForm);
@@ -131,7 +141,7 @@ impl TopologyRule {
 
     fn read_file(&mut self, fields: &mut Fields<'_>) {
         let mut kind = String::new();
-        fields.field("kind", &mut kind, TEXT);
+        fields.field("kind", &mut kind, Among(&["file"]));
         fields.field("file", &mut self.file, Maybe(Place(TEXT)));
         let mut format = None;
         fields.field("format", &mut format, Maybe(FORMAT));
@@ -390,6 +400,10 @@ impl Form for NumberForm {
 
     fn example(&self) -> String {
         "write a number above 0".into()
+    }
+
+    fn shape(&self) -> schema::Shape {
+        schema::Shape::Number
     }
 }
 

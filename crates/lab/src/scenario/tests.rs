@@ -3,7 +3,7 @@ mod mistakes;
 
 use super::*;
 use recoup_sim::network::{
-    ApplicationKind, Arrival, CachePlan, Direction, Fault, LinkId, NodeId, Order, PacketShape,
+    ApplicationKind, Arrival, CsCapacity, Direction, Fault, LinkId, NodeId, Order, PacketShape,
 };
 use recoup_transport::fetch::FetchOptions;
 use recoup_transport::time::{Duration, Instant};
@@ -78,10 +78,10 @@ fn with(more: &str) -> String {
 fn a_line_means_what_it_says() {
     let network = network(LINE);
     assert_eq!(network.nodes.len(), 4);
-    assert_eq!(network.nodes[1].cache, CachePlan::Packets(1000));
-    assert_eq!(network.nodes[0].cache, CachePlan::Packets(0));
+    assert_eq!(network.nodes[1].options.cache, CsCapacity::Packets(1000));
+    assert_eq!(network.nodes[0].options.cache, CsCapacity::Packets(0));
     let middle = &network.links[1];
-    assert_eq!((middle.forth.rate_bits, middle.forth.queue_packets), (5_000_000, Some(32)));
+    assert_eq!((middle.forth.rate_bits, middle.forth.queue.packets), (5_000_000, Some(32)));
     assert_eq!(middle.back.delay, Duration::from_millis(10));
     assert_eq!(network.links[2].back.loss, "bernoulli(p=0.01)");
     assert_eq!(network.links[2].forth.loss, "none");
@@ -104,7 +104,7 @@ fn later_exceptions_stand_on_earlier_ones() {
             .replace("[links.\"r?\"]", "[links.\"{r1-r2,r2-producer}\"]"),
     );
     assert_eq!(network.links[1].forth.rate_bits, 1_000_000);
-    assert_eq!(network.links[1].forth.queue_packets, Some(32));
+    assert_eq!(network.links[1].forth.queue.packets, Some(32));
     assert_eq!((network.links[0].cost, network.links[2].cost), (1, 3));
 }
 
@@ -137,7 +137,7 @@ fn what_a_topology_knows_stands_between_defaults_and_what_is_given() {
     let network = network(sprint);
     assert_eq!((network.nodes.len(), network.links.len()), (52, 84));
     assert_eq!(network.links[80].forth.delay, Duration::from_micros(59_812));
-    assert_eq!(network.links[80].forth.queue_packets, Some(100));
+    assert_eq!(network.links[80].forth.queue.packets, Some(100));
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn nodes_of_a_place_differ_from_the_others() {
         let drawn: Vec<_> = network.applications[..20].iter().map(|it| it.node).collect();
         for (number, node) in (0..).zip(&network.nodes) {
             let packets = if drawn.contains(&NodeId(number)) { 0 } else { 500 };
-            assert_eq!(node.cache, CachePlan::Packets(packets), "{}", node.name);
+            assert_eq!(node.options.cache, CsCapacity::Packets(packets), "{}", node.name);
         }
     }
     let unknown = text.replace("[nodes.consumer]", "[nodes.consumers]");

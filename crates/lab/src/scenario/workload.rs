@@ -1,10 +1,10 @@
 //! How workloads are written: which content is asked for (`zipf(q=0.7,s=1)`), and when
 //! (`poisson(rate=100)`).
-use recoup_config::form::{Form, judged};
+use recoup_config::form::Form;
+use recoup_config::schema::Shape;
 use recoup_config::tree::{Tree, Value};
 use recoup_core::unit;
 use recoup_sim::network::{Arrival, Popularity};
-use recoup_transport::congestion;
 use recoup_transport::spec::{Spec, SpecError};
 use recoup_transport::time::Duration;
 
@@ -32,6 +32,10 @@ impl Form for PopularityForm {
 
     fn example(&self) -> String {
         "write \"zipf(q=0.7,s=1)\", \"uniform\" or \"sequential\"".into()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
     }
 }
 
@@ -62,8 +66,8 @@ impl Form for ArrivalForm {
             Value::Text(text) => match text.trim().strip_prefix("window(congestion=") {
                 Some(rest) => {
                     let congestion = rest.strip_suffix(')').ok_or("the `)` is missing")?;
-                    judged(congestion::parse(congestion))?;
-                    Ok(Arrival::Window(congestion.to_owned()))
+                    let congestion = congestion.parse();
+                    congestion.map(Arrival::Window).map_err(|error: SpecError| error.to_string())
                 }
                 None if text.trim().starts_with("window") => {
                     Err("write a window like \"window(congestion=cubic)\"".into())
@@ -85,6 +89,10 @@ impl Form for ArrivalForm {
         "write \"poisson(rate=100)\", \"constant(rate=100)\", \"on-off(rate=100,on=1s,off=1s)\", \
          \"window(congestion=cubic)\" or [[\"1 s\", 10], …]"
             .into()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::either([Shape::Text, Shape::List(Box::new(Shape::Any))])
     }
 }
 
@@ -111,6 +119,10 @@ impl Form for LoadForm {
 
     fn example(&self) -> String {
         "write \"poisson(load=0.8)\", \"constant(load=0.8)\" or \"poisson(rate=100)\"".into()
+    }
+
+    fn shape(&self) -> Shape {
+        ArrivalForm.shape()
     }
 }
 

@@ -2,7 +2,7 @@
 use super::LossReason;
 use crate::model::law::Law;
 use crate::model::loss::Loss;
-use crate::network::{ChannelPlan, Order};
+use crate::network::{LinkOptions, Order};
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::SpecError;
@@ -60,11 +60,11 @@ impl ChannelModel {
     ///
     /// # Errors
     /// If a model cannot be read; the error names the field.
-    pub fn read(plan: &ChannelPlan, rng: &Rng) -> Result<Self, ChannelError> {
+    pub fn read(plan: &LinkOptions, rng: &Rng) -> Result<Self, ChannelError> {
         let wrong = |field| move |source| ChannelError { field, source };
         Ok(Self {
             rate_bits: plan.rate_bits,
-            limit: QueueLimit { packets: plan.queue_packets, bytes: plan.queue_octets },
+            limit: plan.queue,
             reorder: plan.reorder,
             order: plan.order,
             delay_nanos: u64::try_from(plan.delay.as_nanos()).unwrap_or(u64::MAX),

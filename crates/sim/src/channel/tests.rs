@@ -1,6 +1,7 @@
 //! Channels, frame by frame, with literal times.
 use super::*;
-use crate::network::ChannelPlan;
+use crate::network::LinkOptions;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Duration;
 
@@ -14,16 +15,16 @@ impl Load for Frame {
     }
 }
 
-fn plan() -> ChannelPlan {
+fn plan() -> LinkOptions {
     let delay = Duration::from_millis(20);
-    ChannelPlan { rate_bits: 10_000_000, delay, ..ChannelPlan::default() }
+    LinkOptions { rate_bits: 10_000_000, delay, ..LinkOptions::default() }
 }
 
-fn model(plan: &ChannelPlan) -> ChannelModel {
+fn model(plan: &LinkOptions) -> ChannelModel {
     ChannelModel::read(plan, &Rng::from_seed(1).substream("link/a-b/forth")).unwrap()
 }
 
-fn channel(plan: &ChannelPlan) -> Channel<Frame> {
+fn channel(plan: &LinkOptions) -> Channel<Frame> {
     Channel::new(model(plan))
 }
 
@@ -82,7 +83,7 @@ fn sender_is_notified_when_the_rate_is_free() {
 #[test]
 fn a_busy_rate_never_drifts() {
     let mut channel =
-        channel(&ChannelPlan { rate_bits: 7_000_000, delay: Duration::ZERO, ..plan() });
+        channel(&LinkOptions { rate_bits: 7_000_000, delay: Duration::ZERO, ..plan() });
     for number in 0..7_000 {
         let free_at = channel.free_at();
         channel
@@ -93,7 +94,7 @@ fn a_busy_rate_never_drifts() {
 
 #[test]
 fn a_lost_frame_occupies_the_rate() {
-    let mut channel = channel(&ChannelPlan { loss: "trace(packets=1)".into(), ..plan() });
+    let mut channel = channel(&LinkOptions { loss: "trace(packets=1)".into(), ..plan() });
     offer(&mut channel, Instant::ZERO, 1);
     assert!(!channel.is_free(micros(799)));
     let lost = ChannelOutput::Lost { frame: Frame(1, 1_000), reason: LossReason::Model };
@@ -103,7 +104,7 @@ fn a_lost_frame_occupies_the_rate() {
 #[test]
 fn delay_first_limit_counts_in_flight_and_queued() {
     let order = Order::DelayThenRate;
-    let mut channel = channel(&ChannelPlan { order, queue_packets: Some(3), ..plan() });
+    let mut channel = channel(&LinkOptions { order, queue: QueueLimit::of_packets(3), ..plan() });
     for number in 1..=4 {
         offer(&mut channel, Instant::ZERO, number);
     }
@@ -131,15 +132,15 @@ fn delay_first_limit_counts_in_flight_and_queued() {
 fn jitter_keeps_the_order_unless_it_may_not() {
     let jitter = "uniform(min=0s,max=5ms)".to_string();
     for order in [Order::RateThenDelay, Order::DelayThenRate] {
-        let plan = ChannelPlan { jitter: jitter.clone(), order, ..plan() };
-        let fed = |plan: &ChannelPlan| {
+        let plan = LinkOptions { jitter: jitter.clone(), order, ..plan() };
+        let fed = |plan: &LinkOptions| {
             let mut channel = channel(plan);
             for number in 0..100 {
                 offer(&mut channel, micros(number * 800), number);
             }
             arrivals(&mut channel)
         };
-        let (kept, free) = (fed(&plan), fed(&ChannelPlan { reorder: true, ..plan.clone() }));
+        let (kept, free) = (fed(&plan), fed(&LinkOptions { reorder: true, ..plan.clone() }));
         assert!(kept.is_sorted_by_key(|(_, number)| *number), "{order:?}");
         assert!(!free.is_sorted_by_key(|(_, number)| *number), "{order:?}");
         assert!(kept.is_sorted() && free.is_sorted_by_key(|(at, _)| *at), "{order:?}");
@@ -150,7 +151,7 @@ fn jitter_keeps_the_order_unless_it_may_not() {
 
 #[test]
 fn a_doubled_frame_arrives_twice() {
-    let mut channel = channel(&ChannelPlan { duplicate: "trace(packets=2)".into(), ..plan() });
+    let mut channel = channel(&LinkOptions { duplicate: "trace(packets=2)".into(), ..plan() });
     offer(&mut channel, Instant::ZERO, 1);
     offer(&mut channel, micros(800), 2);
     assert_eq!(channel.poll_decided(), Some(ChannelOutput::Doubled(Frame(2, 1_000))));
@@ -187,10 +188,10 @@ fn a_failing_link_loses_what_is_on_it() {
 
 #[test]
 fn a_change_leaves_times_and_unchanged_models_alone() {
-    let lossy = ChannelPlan { loss: "trace(packets=3)".into(), ..plan() };
+    let lossy = LinkOptions { loss: "trace(packets=3)".into(), ..plan() };
     let mut channel = channel(&lossy);
     offer(&mut channel, Instant::ZERO, 1);
-    let slower = ChannelPlan { rate_bits: 1_000_000, ..lossy };
+    let slower = LinkOptions { rate_bits: 1_000_000, ..lossy };
     channel.handle(micros(900), ChannelInput::Change(Box::new(model(&slower))));
     offer(&mut channel, micros(1_000), 2);
     offer(&mut channel, micros(9_000), 3);
@@ -200,7 +201,7 @@ fn a_change_leaves_times_and_unchanged_models_alone() {
 
 #[test]
 fn wrong_plan_names_its_field() {
-    let wrong = ChannelPlan { jitter: "normal(sd=1)".into(), ..plan() };
+    let wrong = LinkOptions { jitter: "normal(sd=1)".into(), ..plan() };
     let error = ChannelModel::read(&wrong, &Rng::from_seed(1)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -210,7 +211,7 @@ fn wrong_plan_names_its_field() {
 
 // --- with a queue in front ----------------------------------------------------------------------
 
-fn queued(plan: &ChannelPlan) -> QueuedChannel<Frame> {
+fn queued(plan: &LinkOptions) -> QueuedChannel<Frame> {
     QueuedChannel::new(model(plan))
 }
 
@@ -220,7 +221,7 @@ fn enqueue(channel: &mut QueuedChannel<Frame>, now: Instant, number: u64) {
 
 #[test]
 fn full_queue_drops_at_its_tail() {
-    let mut channel = queued(&ChannelPlan { queue_packets: Some(2), ..plan() });
+    let mut channel = queued(&LinkOptions { queue: QueueLimit::of_packets(2), ..plan() });
     for number in 1..=4 {
         enqueue(&mut channel, Instant::ZERO, number);
     }
@@ -248,7 +249,7 @@ fn late_driver_does_not_slow_the_channel() {
 
 #[test]
 fn losses_do_not_stop_the_queue() {
-    let mut channel = queued(&ChannelPlan { loss: "trace(packets=1-3)".into(), ..plan() });
+    let mut channel = queued(&LinkOptions { loss: "trace(packets=1-3)".into(), ..plan() });
     for number in 1..=4 {
         enqueue(&mut channel, Instant::ZERO, number);
     }
@@ -265,8 +266,7 @@ fn losses_do_not_stop_the_queue() {
 
 #[test]
 fn queue_may_be_limited_in_bytes() {
-    let mut channel =
-        queued(&ChannelPlan { queue_packets: None, queue_octets: Some(2_500), ..plan() });
+    let mut channel = queued(&LinkOptions { queue: QueueLimit::of_bytes(2_500), ..plan() });
     for number in 1..=5 {
         enqueue(&mut channel, Instant::ZERO, number);
     }
@@ -278,7 +278,7 @@ fn queue_may_be_limited_in_bytes() {
 #[test]
 fn queued_frame_may_overtake_frame_in_flight() {
     let jitter = "uniform(min=0ms,max=50ms)".into();
-    let plan = ChannelPlan { jitter, reorder: true, ..plan() };
+    let plan = LinkOptions { jitter, reorder: true, ..plan() };
     let mut channel = queued(&plan);
     (0..50).for_each(|number| enqueue(&mut channel, Instant::ZERO, number));
     let (mut last, mut arrived) = (Instant::ZERO, Vec::new());
@@ -297,10 +297,10 @@ fn queued_frame_may_overtake_frame_in_flight() {
 
 #[test]
 fn last_frame_is_on_time_despite_earlier_one() {
-    let long = ChannelPlan { delay: Duration::from_millis(500), ..plan() };
+    let long = LinkOptions { delay: Duration::from_millis(500), ..plan() };
     let mut channel = channel(&long);
     offer(&mut channel, Instant::ZERO, 1);
-    let short = ChannelPlan { order: Order::DelayThenRate, reorder: true, ..plan() };
+    let short = LinkOptions { order: Order::DelayThenRate, reorder: true, ..plan() };
     channel.handle(micros(1_000), ChannelInput::Change(Box::new(model(&short))));
     offer(&mut channel, micros(1_000), 2);
     assert_eq!(arrivals(&mut channel), [(21_800, 2), (500_800, 1)]);

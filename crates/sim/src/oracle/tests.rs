@@ -134,7 +134,7 @@ fn request() -> ApplicationKind {
         popularity: Popularity::Uniform,
         arrival: Arrival::Constant(1.0),
         requests: None,
-        rto: String::new(),
+        rto: None,
         retries: None,
         lifetime: ms(4000),
     }))

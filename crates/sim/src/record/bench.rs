@@ -1,6 +1,6 @@
 //! A network for tests of observers, and what happens in it by hand.
 use crate::network::{
-    ApplicationId, ApplicationKind, ApplicationPlan, ChannelPlan, Direction, FetchPlan, LinkId,
+    ApplicationId, ApplicationKind, ApplicationPlan, Direction, FetchPlan, LinkId, LinkOptions,
     LinkPlan, Network, NodeId, NodePlan, PacketShape, ServePlan,
 };
 use crate::observe::{Observation, Observer};
@@ -16,6 +16,7 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
+use recoup_transport::serve::{ServeOptions, Version};
 use recoup_transport::time::{Duration, Instant};
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub(crate) const ROUTER_FACE: FaceId = FaceId(2);
 /// Two consumers, a router and a producer: links `c1-r`, `c2-r`, `r-p`.
 pub(crate) fn network() -> Network {
     let node = |name: &str| NodePlan { name: name.into(), ..NodePlan::default() };
-    let channel = |rate_bits| ChannelPlan { rate_bits, ..ChannelPlan::default() };
+    let channel = |rate_bits| LinkOptions { rate_bits, ..LinkOptions::default() };
     let link = |name: &str, ends: (u32, u32), rate| LinkPlan {
         name: name.into(),
         ends: (NodeId(ends.0), NodeId(ends.1)),
@@ -71,10 +72,13 @@ fn fetch() -> ApplicationKind {
 fn serve() -> ApplicationKind {
     ApplicationKind::Serve(ServePlan {
         prefix: name(),
-        version: None,
         size_octets: 1000,
-        segment_octets: 100,
-        freshness: Duration::ZERO,
+        options: ServeOptions {
+            segment_bytes: 100,
+            freshness: Duration::ZERO,
+            version: Version::None,
+            ..ServeOptions::default()
+        },
         packet: PacketShape::Digest,
     })
 }

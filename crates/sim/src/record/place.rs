@@ -1,7 +1,7 @@
 //! Where things happen: the names of applications, nodes and links, and what a record must know of
 //! them.
 use crate::network::{
-    ApplicationId, ApplicationKind, ChannelPlan, Direction, Fault, LinkId, Network, NodeId, Order,
+    ApplicationId, ApplicationKind, Direction, Fault, LinkId, LinkOptions, Network, NodeId, Order,
 };
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::packet::{Kind, Packet};
@@ -84,7 +84,7 @@ pub struct ChannelCharge {
 }
 
 impl ChannelCharge {
-    fn of(plan: &ChannelPlan) -> Self {
+    fn of(plan: &LinkOptions) -> Self {
         Self {
             rate_bits: plan.rate_bits,
             overhead_octets: plan.overhead_octets,

@@ -2,7 +2,7 @@
 use super::bench::*;
 use super::table::Values;
 use super::*;
-use crate::network::{ChannelPlan, Direction, Fault, NodeId};
+use crate::network::{Direction, Fault, LinkOptions, NodeId};
 use crate::observe::LossReason;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
@@ -154,7 +154,7 @@ fn rates_belong_to_bins_and_active_consumers() {
 #[test]
 fn utilisation_follows_the_offered_packets() {
     let mut network = network();
-    let slow = ChannelPlan { rate_bits: 500_000, ..network.links[2].back.clone() };
+    let slow = LinkOptions { rate_bits: 500_000, ..network.links[2].back.clone() };
     network.faults = vec![(at(1500), Fault::Change(BOTTLENECK, Direction::Back, Box::new(slow)))];
     let mut records = records(&network, &["links(bin=1s)"]);
     let packet = data(1000);

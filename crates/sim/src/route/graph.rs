@@ -189,14 +189,14 @@ fn lengths(metric: Metric, delays: (Duration, Duration), costs: (u64, u64)) -> (
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::network::ChannelPlan;
+    use crate::network::LinkOptions;
     use crate::topology::{self, Topology};
 
     pub(in crate::route) fn graph(
         topology: &Topology,
         metric: Metric,
     ) -> Result<Graph, RouteError> {
-        let (nodes, links) = topology.plans(&ChannelPlan::default());
+        let (nodes, links) = topology.plans(&LinkOptions::default());
         Graph::of_plans(&nodes, &links, metric)
     }
 

@@ -12,20 +12,16 @@ use crate::channel::ChannelModel;
 use crate::model::law::Law;
 use crate::model::marking;
 use crate::network::{
-    Anticipation, ApplicationKind, Arrival, CachePlan, ChannelPlan, Direction, Fault, LinkId,
-    Network, NodeId,
+    ApplicationKind, Arrival, Direction, Fault, LinkId, LinkOptions, Network, NodeId,
 };
 use crate::workload::{self, Tables};
 use recoup_core::agenda::{Agenda, Key};
-use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType, Recovery};
+use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::hash::NameHasher;
 use recoup_forwarder::node::{Input, Node, RouteChange};
 use recoup_forwarder::observer::Recorder;
-use recoup_forwarder::options::{NodeOptions, Unsolicited};
-use recoup_forwarder::suppression::Suppression;
-use recoup_forwarder::table::{CsCapacity, CsOptions};
+use recoup_forwarder::options::NodeConfig;
 use recoup_packet::name::Name;
-use recoup_transport::queue::{Discipline, QueueLimit};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use std::collections::BTreeSet;
@@ -110,9 +106,8 @@ impl Simulation {
             let plan = &self.network.nodes[number];
             let place = || format!("node `{}`", plan.name);
             let processing = Law::parse(&plan.processing).map_err(|error| wrong(place(), error))?;
-            Discipline::or_none(&plan.scheduler).map_err(|error| wrong(place(), error))?;
             let rng = self.node_rng(number, 1).substream("processing");
-            let node = self.blank_node(number, 1)?;
+            let node = self.blank_node(number, 1);
             self.stations.push(Station::new(node, processing, rng));
         }
         Ok(())
@@ -150,7 +145,7 @@ impl Simulation {
         &self,
         link: usize,
         direction: Direction,
-        plan: &ChannelPlan,
+        plan: &LinkOptions,
         fault: Option<usize>,
     ) -> Result<ChannelModel, NetworkError> {
         let name = &self.network.links[link].name;
@@ -164,8 +159,6 @@ impl Simulation {
             rng = rng.substream(&format!("change/{fault}"));
         }
         marking::parse(&plan.marking).map_err(|error| wrong(place(), error))?;
-        plan.recovery.parse::<Recovery>().map_err(|error| wrong(place(), error))?;
-        Discipline::or_none(&plan.scheduler).map_err(|error| wrong(place(), error))?;
         ChannelModel::read(plan, &rng).map_err(|error| wrong(place(), error))
     }
 
@@ -185,43 +178,21 @@ impl Simulation {
     }
 
     /// A node without faces, in its given life.
-    pub(super) fn blank_node(
-        &self,
-        number: usize,
-        life: u32,
-    ) -> Result<Node<Recorder>, NetworkError> {
+    pub(super) fn blank_node(&self, number: usize, life: u32) -> Node<Recorder> {
         let plan = &self.network.nodes[number];
-        let place = || format!("node `{}`", plan.name);
-        let suppression =
-            Suppression::parse(&plan.suppression).map_err(|error| wrong(place(), error))?;
-        let capacity = match plan.cache {
-            CachePlan::Packets(packets) => CsCapacity::Packets(packets),
-            CachePlan::Octets(octets) => CsCapacity::Bytes(octets),
-            CachePlan::Unlimited => CsCapacity::Unlimited,
-        };
-        let has_provider_id = plan.provider_ids || plan.anticipation != Anticipation::Off;
         let ids = number as u64 * TRACE_IDS + u64::from(life - 1) * (TRACE_IDS >> 8);
-        let mobility = plan.mobility.parse().map_err(|error| wrong(place(), error))?;
-        let options = NodeOptions {
-            cs: CsOptions { capacity },
-            unsolicited: match plan.admit_unsolicited {
-                true => Unsolicited::AdmitNetwork,
-                false => Unsolicited::DropAll,
-            },
-            suppression,
-            mobility,
+        let config = NodeConfig {
+            options: plan.options.clone(),
             answers_itself: self.answers_itself(NodeId(number as u32)),
-            strategy: plan.strategy.clone(),
             pit_limit: PIT_LIMIT,
             hash_seed: HASH_SEED,
             rng: self.node_rng(number, life),
-            provider_id: has_provider_id.then_some(number as u64 + 1),
-            anticipation: plan.anticipation,
-            ..NodeOptions::deterministic(HASH_SEED)
+            provider_id: plan.options.names_provider().then_some(number as u64 + 1),
+            ..NodeConfig::deterministic(HASH_SEED)
         };
         let first_id = self.network.follow_transmissions.then_some(ids);
         let recorder = Recorder::new(self.observe, first_id);
-        Node::observed(options, recorder).map_err(|error| wrong(place(), error))
+        Node::observed(config, recorder)
     }
 
     /// Whether requests of the node can only reach producers at the node itself, since no route leads away.
@@ -243,8 +214,7 @@ impl Simulation {
         let Self { network, stations, lanes, detached, .. } = self;
         let Station { node, doors, .. } = &mut stations[number];
         for plan in network.strategies.iter().filter(|plan| plan.node == id) {
-            node.set_strategy(&plan.prefix, &plan.strategy)
-                .map_err(|error| wrong(format!("node `{}`", network.nodes[number].name), error))?;
+            node.set_strategy(&plan.prefix, &plan.strategy);
         }
         for (face, lane) in doors.iter().enumerate().filter(|(_, lane)| !detached[**lane]) {
             let face = FaceId(face as u32);
@@ -279,12 +249,10 @@ pub(super) fn lived(rng: Rng, life: u32) -> Rng {
 }
 
 /// Attributes of a face, from the channel behind it.
-pub(super) fn attributes(plan: &ChannelPlan) -> FaceAttributes {
-    let limit = QueueLimit { packets: plan.queue_packets, bytes: plan.queue_octets };
+pub(super) fn attributes(plan: &LinkOptions) -> FaceAttributes {
     // An invalid plan was rejected earlier.
     let marking = marking::parse(&plan.marking).unwrap_or_default();
-    let recovery = plan.recovery.parse().unwrap_or_default();
-    FaceAttributes { marking, recovery, ..FaceAttributes::value(limit) }
+    FaceAttributes { marking, recovery: *plan.recovery, ..FaceAttributes::value(plan.queue) }
 }
 
 /// Radio links to all nodes are ad hoc: not every node receives every frame.
@@ -292,7 +260,7 @@ pub(super) fn link_type(is_for_all: bool) -> LinkType {
     if is_for_all { LinkType::AdHoc } else { LinkType::PointToPoint }
 }
 
-pub(super) fn plan_of(network: &Network, lane: usize) -> &ChannelPlan {
+pub(super) fn plan_of(network: &Network, lane: usize) -> &LinkOptions {
     let link = &network.links[lane / 2];
     if lane.is_multiple_of(2) { &link.forth } else { &link.back }
 }

@@ -5,7 +5,7 @@ use super::script::Turn;
 use super::{Observers, Simulation, notify};
 use crate::channel::ChannelInput;
 use crate::network::{
-    ApplicationId, ApplicationKind, ChannelPlan, Direction, Fault, LinkId, NodeId,
+    ApplicationId, ApplicationKind, Direction, Fault, LinkId, LinkOptions, NodeId,
 };
 use crate::observe::Observation;
 use crate::workload;
@@ -109,7 +109,7 @@ impl Simulation {
         &mut self,
         link: LinkId,
         direction: Direction,
-        plan: ChannelPlan,
+        plan: LinkOptions,
         fault: usize,
         observers: &mut Observers<'_, '_>,
     ) {
@@ -186,10 +186,7 @@ impl Simulation {
         if !self.stations[node].is_down {
             return;
         }
-        // Its plan was good for the life before.
-        let Ok(blank) = self.blank_node(node, life) else {
-            return;
-        };
+        let blank = self.blank_node(node, life);
         let station = &mut self.stations[node];
         (station.node, station.lives, station.is_down) = (blank, life, false);
         if self.set_up(node).is_err() {

@@ -2,7 +2,7 @@
 use super::aerial::Aerial;
 use super::schedule::OtherLoad;
 use crate::channel::{ChannelInput, ChannelModel, QueuedChannel};
-use crate::network::{ChannelPlan, Direction, LinkId, Order};
+use crate::network::{Direction, LinkId, LinkOptions, Order};
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::queue::Load;
@@ -46,7 +46,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(plan: &ChannelPlan, model: ChannelModel, from: End, to: End) -> Self {
+    pub(super) fn new(plan: &LinkOptions, model: ChannelModel, from: End, to: End) -> Self {
         Self {
             channel: QueuedChannel::new(model),
             from,
@@ -60,7 +60,7 @@ impl Lane {
     }
 
     /// The plan has changed.
-    pub(super) fn recharge(&mut self, plan: &ChannelPlan) {
+    pub(super) fn recharge(&mut self, plan: &LinkOptions) {
         self.overhead_octets = plan.overhead_octets;
         self.interest_octets = plan.interest_octets;
     }

@@ -5,7 +5,7 @@
 use super::build::plan_of;
 use super::{Observers, Simulation};
 use recoup_forwarder::node::Input;
-use recoup_transport::queue::{Capacity, Discipline, Scheduling};
+use recoup_transport::queue::{Capacity, Scheduling};
 use recoup_transport::time::{Duration, Instant};
 
 /// Interval of a measurement.
@@ -39,10 +39,7 @@ impl Simulation {
     pub(super) fn scheduling(&self, lane: usize) -> Option<Scheduling> {
         let (there, back) = (plan_of(&self.network, lane), plan_of(&self.network, lane ^ 1));
         let node = &self.network.nodes[self.lanes[lane].from.node];
-        // Both were parsed when the simulation was built.
-        let of_channel = Discipline::or_none(&there.scheduler).ok().flatten();
-        let discipline =
-            of_channel.or_else(|| Discipline::or_none(&node.scheduler).ok().flatten())?;
+        let discipline = there.scheduler.0.or(node.scheduler.0)?;
         let known = |bits: u64| (bits > 0).then_some(bits);
         let capacity = Capacity {
             sending_bits: known(there.rate_bits),

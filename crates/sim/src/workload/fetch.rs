@@ -1,7 +1,7 @@
 //! A fetch: the loop of `recoup fetch`, set up from a plan.
 use crate::network::FetchPlan;
 use recoup_packet::signature::NoVerifier;
-use recoup_transport::fetch::Fetch;
+use recoup_transport::fetch::{Fetch, FetchConfig};
 use recoup_transport::random::Rng;
 
 pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
@@ -9,6 +9,7 @@ pub(super) fn make(plan: &FetchPlan, rng: &Rng) -> Result<Fetch, String> {
     if let Some(last) = last.filter(|last| last < first) {
         return Err(format!("`last={last}` comes before `first={first}`"));
     }
+    let whole = FetchConfig::new(object.clone(), options.clone(), rng.clone());
     let verifier = Box::new(NoVerifier);
-    Ok(Fetch::new(options.config(object.clone(), (*first, *last), verifier, rng.clone())))
+    Ok(Fetch::new(FetchConfig { first: *first, last: *last, verifier, ..whole }))
 }

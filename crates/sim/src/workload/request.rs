@@ -16,7 +16,7 @@ use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
-use recoup_transport::congestion::{self, CongestionControl, Delivered, Loss, LossKind};
+use recoup_transport::congestion::{CongestionControl, Delivered, Loss, LossKind};
 use recoup_transport::event::Event;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::{self, Question, RtoEstimator, RttSample, Target, Trail};
@@ -37,6 +37,8 @@ pub struct RequestError(String);
 pub struct Request {
     prefixes: Vec<Name>,
     chooser: Chooser,
+    /// How many contents an Interest announces.
+    announces: usize,
     /// Contents that were drawn ahead, to be announced.
     upcoming: VecDeque<u64>,
     arrival: Arrival,
@@ -82,17 +84,17 @@ impl Request {
             return Err(RequestError(problem));
         }
         let congestion = match &plan.arrival {
-            Arrival::Window(text) => Some(congestion::parse(text).map_err(told)?),
+            Arrival::Window(congestion) => Some(congestion.build()),
             _ => None,
         };
-        let rto = match plan.rto.trim() {
-            "none" => None,
-            text => Some(rto::parse(text).map_err(told)?),
-        };
+        let mut rto = plan.rto.as_ref().map(|rto| rto.build());
+        let announces =
+            rto.as_mut().and_then(|rto| rto.anticipating()).map_or(0, |it| it.announces());
         let chooser = Chooser::new(plan.popularity, plan.contents, tables).map_err(RequestError)?;
         Ok(Self {
             prefixes: plan.prefixes.clone(),
             chooser,
+            announces,
             upcoming: VecDeque::new(),
             arrival: plan.arrival.clone(),
             arrivals: None,
@@ -179,7 +181,7 @@ impl Request {
 
     /// The next content; as many more are drawn ahead as the estimator wants to announce.
     fn draw(&mut self) -> u64 {
-        let ahead = self.rto.as_ref().map_or(0, |rto| rto.announces());
+        let ahead = self.announces;
         while self.upcoming.len() <= ahead {
             self.upcoming.push_back(self.chooser.draw(&mut self.choices));
         }
@@ -323,7 +325,7 @@ impl Request {
             Some((records, announced)) => {
                 let records: Vec<Record> = anticipation::records(records).collect();
                 let trail = Trail { announced: &announced, records: &records };
-                self.teach(asked.number, rtt, |rto| rto.on_trail(now, &sample, &trail));
+                self.teach(asked.number, rtt, |rto| rto::sample(rto, now, &sample, Some(&trail)));
             }
             None => {
                 let answer = rto::Answer { sample, timeouts };
@@ -489,10 +491,6 @@ impl Application for Request {
         let arrival = if self.left() > 0 { arrivals.deadline() } else { None };
         [arrival, self.timers.deadline()].into_iter().flatten().min()
     }
-}
-
-fn told(error: impl std::error::Error) -> RequestError {
-    RequestError(error.to_string())
 }
 
 /// What came for a content.

@@ -7,7 +7,7 @@ use crate::line::{Notes, add, channel, line, produce, request, run};
 use crate::popularity::zipf_mandelbrot;
 use crate::significance::scaled;
 use recoup_forwarder::event::NodeEvent;
-use recoup_sim::network::{Arrival, CachePlan, NodeId, Popularity};
+use recoup_sim::network::{Arrival, CsCapacity, NodeId, Popularity};
 
 const CONTENTS: u64 = 10_000;
 const CAPACITY: u64 = 500;
@@ -30,8 +30,8 @@ fn che(shares: &[f64], capacity: f64) -> f64 {
 /// A consumer, two nodes with content stores, and a producer; nothing takes any time.
 fn requested(s: f64, requests: u64) -> Notes {
     let mut network = line(&[(); 3].map(|()| (channel(0, 0), channel(0, 0))));
-    network.nodes[1].cache = CachePlan::Packets(CAPACITY);
-    network.nodes[2].cache = CachePlan::Packets(CAPACITY);
+    network.nodes[1].options.cache = CsCapacity::Packets(CAPACITY);
+    network.nodes[2].options.cache = CsCapacity::Packets(CAPACITY);
     let popularity = Popularity::ZipfMandelbrot { q: 0.0, s };
     let consumer = request(requests, Arrival::Poisson(1_000.0), popularity, CONTENTS);
     add(&mut network, "consumer", 0, consumer);
@@ -94,7 +94,7 @@ fn hit_ratios_follow_che_at_each_level() {
 #[test]
 fn full_size_store_misses_each_content_once() {
     let mut network = line(&[(); 2].map(|()| (channel(0, 0), channel(0, 0))));
-    network.nodes[1].cache = CachePlan::Octets(100 * 1_010);
+    network.nodes[1].options.cache = CsCapacity::Bytes(100 * 1_010);
     let consumer = request(5_000, Arrival::Constant(1_000.0), Popularity::Uniform, 100);
     add(&mut network, "consumer", 0, consumer);
     add(&mut network, "producer", 2, produce());

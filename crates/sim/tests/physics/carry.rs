@@ -2,8 +2,9 @@
 use recoup_sim::channel::{
     ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
 };
-use recoup_sim::network::{Arrival, ChannelPlan};
+use recoup_sim::network::{Arrival, LinkOptions};
 use recoup_sim::workload::arrival::Arrivals;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 
@@ -32,9 +33,9 @@ pub(crate) enum Fate {
 }
 
 /// A channel of 8 Mbit/s, on which a frame of 1,000 bytes takes a millisecond, without a limit.
-pub(crate) fn millisecond_a_frame() -> ChannelPlan {
-    let (rate_bits, queue_packets) = (8_000_000, None);
-    ChannelPlan { rate_bits, queue_packets, ..ChannelPlan::default() }
+pub(crate) fn millisecond_a_frame() -> LinkOptions {
+    let (rate_bits, queue) = (8_000_000, QueueLimit::UNLIMITED);
+    LinkOptions { rate_bits, queue, ..LinkOptions::default() }
 }
 
 /// The first `frames` arrivals of a law.
@@ -59,7 +60,7 @@ pub(crate) fn offered(
 
 /// Offers frames of 1,000 bytes at these instants, in order; passes on the fate of each when it is known.
 pub(crate) fn carry(
-    plan: &ChannelPlan,
+    plan: &LinkOptions,
     seed: u64,
     offered: impl Iterator<Item = Instant>,
     mut decided: impl FnMut(Instant, Frame, Fate),
@@ -103,7 +104,7 @@ fn decide(
 
 /// The fate of each frame, by its number; of a doubled one the last.
 pub(crate) fn fates(
-    plan: &ChannelPlan,
+    plan: &LinkOptions,
     seed: u64,
     offered: impl Iterator<Item = Instant>,
 ) -> Vec<Fate> {

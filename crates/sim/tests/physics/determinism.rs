@@ -1,21 +1,22 @@
 //! A seed decides everything, and what is added elsewhere decides nothing.
 use crate::line::{PREFIX, add, channel, fetch, line, produce, request, serve};
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CachePlan, ChannelPlan, Direction,
-    Fault, LinkId, LinkPlan, Network, NodeId, NodePlan, Popularity, RoutePlan, Stop,
+    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CsCapacity, Direction, Fault,
+    LinkId, LinkOptions, LinkPlan, Network, NodeId, NodePlan, Popularity, RoutePlan, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
 use recoup_sim::simulation::{Digest, Simulation};
 use recoup_transport::fetch::Retries;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::{Duration, Instant};
 
 /// Loss, jitter, caches, retransmissions, background traffic, faults: everything that draws.
 fn busy() -> Network {
-    let lossy = ChannelPlan {
+    let lossy = LinkOptions {
         jitter: "exponential(mean=1ms)".into(),
         reorder: true,
-        queue_packets: Some(20),
+        queue: QueueLimit::of_packets(20),
         loss: "bernoulli(p=0.02)+gilbert-elliott(p=0.005,r=0.2)".into(),
         duplicate: "bernoulli(p=0.01)".into(),
         marking: "codel(threshold=4kB,interval=20ms)".into(),
@@ -27,7 +28,7 @@ fn busy() -> Network {
         (channel(10_000_000, 2), channel(10_000_000, 2)),
     ]);
     network.stop = Stop { at: Instant::from_millis(6_000), when_done: false };
-    network.nodes[1].cache = CachePlan::Packets(50);
+    network.nodes[1].options.cache = CsCapacity::Packets(50);
     network.nodes[2].processing = "exponential(mean=0.1ms)".into();
     let ApplicationKind::Fetch(mut plan) = fetch(1) else { panic!() };
     plan.options.congestion = "cubic".parse().unwrap();
@@ -174,7 +175,7 @@ fn with_more_in_front(mut network: Network) -> Network {
     for name in ["other-b", "other-a"] {
         network.nodes.insert(0, NodePlan { name: name.into(), ..NodePlan::default() });
     }
-    let forth = ChannelPlan { loss: "bernoulli(p=0.2)".into(), ..channel(3_000_000, 2) };
+    let forth = LinkOptions { loss: "bernoulli(p=0.2)".into(), ..channel(3_000_000, 2) };
     let (name, ends, back) = ("other".into(), (NodeId(0), NodeId(1)), forth.clone());
     network.links.insert(0, LinkPlan { name, ends, forth, back, ..LinkPlan::default() });
     let prefix = PREFIX.parse().unwrap();

@@ -2,7 +2,7 @@
 use crate::line::{Notes, add, channel, fetch, line, run, serve};
 use crate::significance::{assert_within, scaled};
 use recoup_sim::network::{
-    ApplicationKind, Arrival, BackgroundPlan, ChannelPlan, Direction, LinkId, Network,
+    ApplicationKind, Arrival, BackgroundPlan, Direction, LinkId, LinkOptions, Network,
 };
 use recoup_transport::fetch::Retries;
 use recoup_transport::time::Duration;
@@ -14,9 +14,9 @@ const INTEREST: u64 = 60;
 /// Rates in bits per second, and delays in milliseconds, of three links with a bottleneck in the middle.
 const LINKS: [(u64, u64); 3] = [(10_000_000, 5), (5_000_000, 10), (20_000_000, 3)];
 
-fn framed(channel: ChannelPlan) -> ChannelPlan {
+fn framed(channel: LinkOptions) -> LinkOptions {
     let interest_octets = Some(u32::try_from(INTEREST).unwrap());
-    ChannelPlan { overhead_octets: 38, interest_octets, ..channel }
+    LinkOptions { overhead_octets: 38, interest_octets, ..channel }
 }
 
 fn three_links() -> Network {

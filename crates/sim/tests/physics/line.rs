@@ -2,7 +2,7 @@
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, Arrival, ChannelPlan, FetchPlan, LinkId, LinkPlan, Network,
+    ApplicationKind, ApplicationPlan, Arrival, FetchPlan, LinkId, LinkOptions, LinkPlan, Network,
     NodeId, NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, RoutePlan, ServePlan,
     Stop,
 };
@@ -11,13 +11,15 @@ use recoup_sim::simulation::{Ended, Simulation};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{FetchOptions, Retries};
+use recoup_transport::queue::QueueLimit;
+use recoup_transport::serve::{ServeOptions, Version};
 use recoup_transport::time::{Duration, Instant};
 
 /// Prefix of all names in these networks.
 pub(crate) const PREFIX: &str = "/x";
 
 /// Nodes `n0`, `n1`, … one behind the other, with a route from each to the last.
-pub(crate) fn line(links: &[(ChannelPlan, ChannelPlan)]) -> Network {
+pub(crate) fn line(links: &[(LinkOptions, LinkOptions)]) -> Network {
     let mut network = Network {
         stop: Stop { at: Instant::from_millis(100_000_000), when_done: true },
         ..Network::default()
@@ -43,9 +45,9 @@ pub(crate) fn line(links: &[(ChannelPlan, ChannelPlan)]) -> Network {
 }
 
 /// A channel of so many bits per second and milliseconds, with a queue that holds everything.
-pub(crate) fn channel(rate_bits: u64, delay: u64) -> ChannelPlan {
+pub(crate) fn channel(rate_bits: u64, delay: u64) -> LinkOptions {
     let delay = Duration::from_millis(delay);
-    ChannelPlan { rate_bits, delay, queue_packets: None, ..ChannelPlan::default() }
+    LinkOptions { rate_bits, delay, queue: QueueLimit::UNLIMITED, ..LinkOptions::default() }
 }
 
 /// Adds an application that starts at once.
@@ -79,10 +81,13 @@ pub(crate) fn fetch(window: u32) -> ApplicationKind {
 pub(crate) fn serve(segments: u64) -> ApplicationKind {
     ApplicationKind::Serve(ServePlan {
         prefix: PREFIX.parse().unwrap(),
-        version: None,
         size_octets: segments * 1_024,
-        segment_octets: 1_024,
-        freshness: Duration::ZERO,
+        options: ServeOptions {
+            segment_bytes: 1_024,
+            freshness: Duration::ZERO,
+            version: Version::None,
+            ..ServeOptions::default()
+        },
         packet: PacketShape::Total(1_250),
     })
 }
@@ -110,7 +115,7 @@ pub(crate) fn request(
         popularity,
         arrival,
         requests: Some(requests),
-        rto: "none".into(),
+        rto: None,
         retries: None,
         lifetime: Duration::from_secs(10),
     }))

@@ -2,11 +2,11 @@
 use crate::carry::{Fate, fates, millisecond_a_frame, offered};
 use crate::significance::{assert_likely, chi_square_p, scaled};
 use recoup_sim::channel::LossReason;
-use recoup_sim::network::{Arrival, ChannelPlan};
+use recoup_sim::network::{Arrival, LinkOptions};
 
 /// Frames of a full channel, true if the model loses them.
 fn taken(loss: &str, frames: u64) -> Vec<bool> {
-    let plan = ChannelPlan { loss: loss.into(), ..millisecond_a_frame() };
+    let plan = LinkOptions { loss: loss.into(), ..millisecond_a_frame() };
     let fates = fates(&plan, 1, offered(&Arrival::Constant(1_000.0), 1, frames));
     assert_eq!(fates.len() as u64, frames);
     fates
@@ -111,7 +111,7 @@ fn fading_channel_loses_the_share_of_bad_time() {
 #[test]
 fn duplicates_follow_their_probability() {
     let frames = 100_000;
-    let plan = ChannelPlan { duplicate: "bernoulli(p=0.1)".into(), ..millisecond_a_frame() };
+    let plan = LinkOptions { duplicate: "bernoulli(p=0.1)".into(), ..millisecond_a_frame() };
     let mut arrived = 0_u64;
     let offered = offered(&Arrival::Constant(1_000.0), 1, frames);
     crate::carry::carry(&plan, 1, offered, |_, _, _| arrived += 1);

@@ -2,8 +2,9 @@
 use crate::line::{Notes, PREFIX, add, channel, line, produce, request, run};
 use crate::queueing::md1_wait;
 use crate::significance::{assert_within, scaled};
-use recoup_sim::network::{Arrival, ChannelPlan, LinkId, Network, NodeId, Popularity, RoutePlan};
+use recoup_sim::network::{Arrival, LinkId, LinkOptions, Network, NodeId, Popularity, RoutePlan};
 use recoup_sim::statistic::Estimate;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::Duration;
 
 const MILLISECOND: f64 = 1e-3;
@@ -11,7 +12,8 @@ const MILLISECOND: f64 = 1e-3;
 /// Interests take a millisecond each to a producer whose answers take no time.
 fn requests(requests: u64, arrival: Arrival, queue_packets: Option<u64>) -> Network {
     let interest_octets = Some(1_000);
-    let forth = ChannelPlan { interest_octets, queue_packets, ..channel(8_000_000, 0) };
+    let queue = QueueLimit { packets: queue_packets, bytes: None };
+    let forth = LinkOptions { interest_octets, queue, ..channel(8_000_000, 0) };
     let mut network = line(&[(forth, channel(0, 0))]);
     add(&mut network, "producer", 1, produce());
     add(&mut network, "consumer", 0, request(requests, arrival, Popularity::Sequential, 1 << 40));
@@ -115,7 +117,7 @@ fn equal_routes_share_requests_in_turn() {
         prefix,
         hops: vec![(LinkId(0), 5), (LinkId(1), 5)],
     });
-    network.nodes[1].strategy = "multipath".into();
+    network.nodes[1].options.strategy = "multipath".parse().unwrap();
     let arrival = Arrival::Constant(1_000.0);
     add(&mut network, "consumer", 1, request(1_000, arrival, Popularity::Sequential, 1 << 40));
     add(&mut network, "left", 0, produce());

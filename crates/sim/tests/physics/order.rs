@@ -2,7 +2,8 @@
 use crate::carry::{Fate, fates, millisecond_a_frame, offered};
 use crate::significance::assert_within;
 use recoup_sim::channel::LossReason;
-use recoup_sim::network::{Arrival, ChannelPlan, Order};
+use recoup_sim::network::{Arrival, LinkOptions, Order};
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::Duration;
 
 fn ms(millis: u64) -> Duration {
@@ -10,9 +11,13 @@ fn ms(millis: u64) -> Duration {
 }
 
 /// 8 Mbit/s, 10 ms, and a limit of that many frames.
-fn plan(order: Order, room: u64) -> ChannelPlan {
-    let queue_packets = Some(room);
-    ChannelPlan { delay: ms(10), queue_packets, order, ..millisecond_a_frame() }
+fn plan(order: Order, room: u64) -> LinkOptions {
+    LinkOptions {
+        delay: ms(10),
+        queue: QueueLimit::of_packets(room),
+        order,
+        ..millisecond_a_frame()
+    }
 }
 
 fn burst(order: Order, room: u64, frames: u64) -> Vec<Fate> {

@@ -2,8 +2,9 @@
 use crate::carry::{Fate, carry, millisecond_a_frame, offered};
 use crate::significance::{assert_within, scaled};
 use recoup_sim::channel::LossReason;
-use recoup_sim::network::{Arrival, ChannelPlan, Order};
+use recoup_sim::network::{Arrival, LinkOptions, Order};
 use recoup_sim::statistic::Estimate;
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::time::Duration;
 
 /// Mean time that a frame waits for the rate in an M/D/1 queue with a service of one second:
@@ -14,7 +15,7 @@ pub(crate) fn md1_wait(utilisation: f64) -> f64 {
 
 /// Mean waiting time of a run in units of the service.
 fn simulated_wait(utilisation: f64, seed: u64, frames: u64) -> f64 {
-    let plan = ChannelPlan { delay: Duration::from_millis(7), ..millisecond_a_frame() };
+    let plan = LinkOptions { delay: Duration::from_millis(7), ..millisecond_a_frame() };
     let arrivals = offered(&Arrival::Poisson(utilisation * 1_000.0), seed, frames);
     let mut nanos = 0_u128;
     carry(&plan, seed, arrivals, |_, _, fate| {
@@ -53,7 +54,7 @@ fn nine_tenths_load_waits_as_in_md1() {
 }
 
 /// The share of frames that a full queue drops, counted after `skipped`.
-fn overload_loss(plan: &ChannelPlan, arrival: &Arrival, skipped: u64, frames: u64) -> f64 {
+fn overload_loss(plan: &LinkOptions, arrival: &Arrival, skipped: u64, frames: u64) -> f64 {
     let mut lost = 0_u64;
     carry(plan, 1, offered(arrival, 1, skipped + frames), |_, frame, fate| match fate {
         Fate::Lost(LossReason::QueueFull) if frame.number >= skipped => lost += 1,
@@ -65,9 +66,9 @@ fn overload_loss(plan: &ChannelPlan, arrival: &Arrival, skipped: u64, frames: u6
 
 #[test]
 fn an_overloaded_channel_drops_what_exceeds_its_rate() {
-    let by_octets = ChannelPlan { queue_octets: Some(50_000), ..millisecond_a_frame() };
-    let by_packets = ChannelPlan { queue_packets: Some(50), ..millisecond_a_frame() };
-    let mininet = ChannelPlan {
+    let by_octets = LinkOptions { queue: QueueLimit::of_bytes(50_000), ..millisecond_a_frame() };
+    let by_packets = LinkOptions { queue: QueueLimit::of_packets(50), ..millisecond_a_frame() };
+    let mininet = LinkOptions {
         delay: Duration::from_millis(10),
         order: Order::DelayThenRate,
         ..by_packets.clone()
@@ -84,13 +85,13 @@ fn an_overloaded_channel_drops_what_exceeds_its_rate() {
 #[test]
 fn overload_by_half_loses_a_third() {
     // The queue is all but never empty, so that the rate is all but always used.
-    let plan = ChannelPlan { queue_packets: Some(50), ..millisecond_a_frame() };
+    let plan = LinkOptions { queue: QueueLimit::of_packets(50), ..millisecond_a_frame() };
     let loss = overload_loss(&plan, &Arrival::Poisson(1_500.0), 1_000, 600_000);
     assert_within("loss of a Poisson stream", loss, 1.0 / 3.0, 0.01);
 }
 
 #[test]
 fn what_fits_is_never_dropped() {
-    let plan = ChannelPlan { queue_packets: Some(1), ..millisecond_a_frame() };
+    let plan = LinkOptions { queue: QueueLimit::of_packets(1), ..millisecond_a_frame() };
     assert_eq!(overload_loss(&plan, &Arrival::Constant(1_000.0), 0, 10_000), 0.0);
 }

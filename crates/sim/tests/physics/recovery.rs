@@ -1,12 +1,15 @@
 //! Links that send again what they lose.
 use crate::line::{Notes, add, channel, fetch, line, run, serve};
-use recoup_sim::network::ChannelPlan;
+use recoup_sim::network::LinkOptions;
 use recoup_sim::simulation::Ended;
 
 /// A fetch over two links, of which the first loses five packets of a hundred each way.
 fn fetched(recovery: &str, loss: &str, segments: u64) -> (Notes, Ended) {
-    let lossy =
-        ChannelPlan { loss: loss.into(), recovery: recovery.into(), ..channel(10_000_000, 5) };
+    let lossy = LinkOptions {
+        loss: loss.into(),
+        recovery: recovery.parse().unwrap(),
+        ..channel(10_000_000, 5)
+    };
     let clean = channel(100_000_000, 10);
     let mut network = line(&[(lossy.clone(), lossy), (clean.clone(), clean)]);
     add(&mut network, "consumer", 0, fetch(40));

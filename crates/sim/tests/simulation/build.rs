@@ -2,21 +2,22 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 use recoup_packet::name::Name;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, Arrival, ChannelPlan, FetchPlan, LinkId, LinkPlan, Network,
+    ApplicationKind, ApplicationPlan, Arrival, FetchPlan, LinkId, LinkOptions, LinkPlan, Network,
     NodeId, NodePlan, PacketShape, Popularity, ProducePlan, RequestPlan, RoutePlan, ServePlan,
 };
 use recoup_sim::simulation::{Digest, Ended, Simulation};
 use recoup_transport::fetch::{FetchOptions, Retries};
+use recoup_transport::serve::{ServeOptions, Version};
 use recoup_transport::time::{Duration, Instant};
 
 /// A channel of `rate_bits` and `delay_millis`, with a queue of 100 packets.
-pub(crate) fn link(rate_bits: u64, delay_millis: u64) -> ChannelPlan {
+pub(crate) fn link(rate_bits: u64, delay_millis: u64) -> LinkOptions {
     let delay = Duration::from_millis(delay_millis);
-    ChannelPlan { rate_bits, delay, ..ChannelPlan::default() }
+    LinkOptions { rate_bits, delay, ..LinkOptions::default() }
 }
 
 /// Nodes `n0`, `n1`, … in a row; everything is routed to the last one.
-pub(crate) fn line(nodes: u32, plan: &ChannelPlan) -> Network {
+pub(crate) fn line(nodes: u32, plan: &LinkOptions) -> Network {
     let mut network = Network::default();
     for number in 0..nodes {
         network.nodes.push(NodePlan { name: format!("n{number}"), ..NodePlan::default() });
@@ -33,7 +34,7 @@ pub(crate) fn line(nodes: u32, plan: &ChannelPlan) -> Network {
 }
 
 /// A link with the same channel in both directions, and a route over it from the first end.
-pub(crate) fn join(network: &mut Network, a: NodeId, b: NodeId, plan: &ChannelPlan) -> LinkId {
+pub(crate) fn join(network: &mut Network, a: NodeId, b: NodeId, plan: &LinkOptions) -> LinkId {
     let name = |node: NodeId| network.nodes[node.0 as usize].name.clone();
     let link = LinkPlan {
         name: format!("{}-{}", name(a), name(b)),
@@ -72,10 +73,13 @@ pub(crate) fn serve(
 ) -> (&'static str, u32, ApplicationKind) {
     let plan = ServePlan {
         prefix: prefix.parse().unwrap(),
-        version: None,
         size_octets,
-        segment_octets: 1_000,
-        freshness: Duration::from_secs(10),
+        options: ServeOptions {
+            segment_bytes: 1_000,
+            freshness: Duration::from_secs(10),
+            version: Version::None,
+            ..ServeOptions::default()
+        },
         packet: PacketShape::Digest,
     };
     ("serve", node, ApplicationKind::Serve(plan))
@@ -130,7 +134,7 @@ pub(crate) fn request(
         popularity: Popularity::ZipfMandelbrot { q: 0.0, s: 1.0 },
         arrival,
         requests: Some(requests),
-        rto: "none".into(),
+        rto: None,
         retries: None,
         lifetime: Duration::from_secs(4),
     };

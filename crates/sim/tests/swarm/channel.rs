@@ -1,37 +1,37 @@
 //! Channels as a seed makes them.
 use crate::dice::Dice;
-use recoup_sim::network::{ChannelPlan, Order};
+use recoup_sim::network::{LinkOptions, Order};
+use recoup_transport::queue::QueueLimit;
 
 /// A channel that loses nothing, keeps the order and is quick.
-pub(crate) fn gentle(dice: &mut Dice) -> ChannelPlan {
-    ChannelPlan {
+pub(crate) fn gentle(dice: &mut Dice) -> LinkOptions {
+    LinkOptions {
         rate_bits: dice.magnitude(5_000_000, 100_000_000),
         delay: dice.millis(0, 30),
-        queue_packets: None,
+        queue: QueueLimit::UNLIMITED,
         overhead_octets: dice.between(0, 46) as u32,
-        ..ChannelPlan::default()
+        ..LinkOptions::default()
     }
 }
 
 /// Any channel.
-pub(crate) fn any(dice: &mut Dice) -> ChannelPlan {
+pub(crate) fn any(dice: &mut Dice) -> LinkOptions {
     let queue_packets = dice.chance(0.8).then(|| dice.magnitude(1, 200));
     let queue_octets = dice.chance(0.2).then(|| dice.magnitude(1_500, 200_000));
-    ChannelPlan {
+    LinkOptions {
         rate_bits: if dice.chance(0.1) { 0 } else { dice.magnitude(200_000, 100_000_000) },
         delay: if dice.chance(0.1) { dice.millis(0, 0) } else { dice.millis(0, 60) },
         jitter: jitter(dice),
         reorder: dice.chance(0.4),
-        queue_packets,
-        queue_octets,
+        queue: QueueLimit { packets: queue_packets, bytes: queue_octets },
         overhead_octets: dice.between(0, 46) as u32,
         interest_octets: dice.chance(0.1).then_some(40),
         loss: if dice.chance(0.5) { "none".into() } else { loss(dice) },
         duplicate: if dice.chance(0.2) { "bernoulli(p=0.05)".into() } else { "none".into() },
         order: if dice.chance(0.2) { Order::DelayThenRate } else { Order::RateThenDelay },
         marking: marking(dice).into(),
-        recovery: recovery(dice).into(),
-        scheduler: "none".into(),
+        recovery: recovery(dice).parse().unwrap(),
+        scheduler: "none".parse().unwrap(),
     }
 }
 

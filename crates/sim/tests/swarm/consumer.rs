@@ -101,7 +101,7 @@ pub(crate) fn request(dice: &mut Dice, prefixes: &[Name]) -> (ApplicationKind, b
         1 => Arrival::Poisson(rate),
         2 => Arrival::OnOff { rate, on, off },
         3 => Arrival::Batches((0..dice.between(1, 5)).map(|_| batch(dice)).collect()),
-        _ => Arrival::Window(window(dice).into()),
+        _ => Arrival::Window(window(dice).parse().unwrap()),
     };
     let popularity = match dice.between(0, 2) {
         0 => Popularity::Sequential,
@@ -120,7 +120,7 @@ pub(crate) fn request(dice: &mut Dice, prefixes: &[Name]) -> (ApplicationKind, b
         popularity,
         arrival,
         requests,
-        rto: rto.into(),
+        rto: rto.parse().ok(),
         retries,
         lifetime: dice.millis(50, 4_000),
     };

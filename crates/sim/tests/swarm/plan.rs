@@ -6,13 +6,14 @@ use recoup_forwarder::strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_packet::name::Name;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CachePlan, ChannelPlan, Direction,
-    Fault, LinkId, Network, NodeId, PacketShape, ProducePlan, RoutePlan, ServePlan, Stop,
-    StrategyPlan,
+    ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, CsCapacity, Direction, Fault,
+    LinkId, LinkOptions, Network, NodeId, PacketShape, ProducePlan, RoutePlan, ServePlan, Stop,
+    StrategyPlan, Unsolicited,
 };
 use recoup_sim::route::{Graph, Metric, NextHops, Producer};
 use recoup_sim::topology;
 use recoup_transport::queue::Discipline;
+use recoup_transport::serve::{ServeOptions, Version};
 use recoup_transport::time::{Duration, Instant};
 
 /// A simulation that ends: every consumer ends or is stopped.
@@ -55,7 +56,7 @@ fn places(dice: &mut Dice, is_gentle: bool) -> Network {
             topology::random(count, links, dice.rng())
         }
     };
-    let (nodes, links) = topology.unwrap().plans(&ChannelPlan::default());
+    let (nodes, links) = topology.unwrap().plans(&LinkOptions::default());
     let mut network = Network { nodes, links, ..Network::default() };
     for link in &mut network.links {
         let draw = if is_gentle { channel::gentle } else { channel::any };
@@ -78,16 +79,20 @@ fn strategy(dice: &mut Dice) -> &'static str {
 fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
     let everywhere = strategy(dice);
     for node in &mut network.nodes {
-        node.cache = match dice.between(0, 5) {
-            0 => CachePlan::Unlimited,
-            1 => CachePlan::Octets(dice.magnitude(100, 200_000)),
-            2 | 3 => CachePlan::Packets(dice.magnitude(1, 300)),
-            _ => CachePlan::Packets(0),
+        node.options.cache = match dice.between(0, 5) {
+            0 => CsCapacity::Unlimited,
+            1 => CsCapacity::Bytes(dice.magnitude(100, 200_000)),
+            2 | 3 => CsCapacity::Packets(dice.magnitude(1, 300)),
+            _ => CsCapacity::Packets(0),
         };
-        node.strategy = if dice.chance(0.3) { strategy(dice) } else { everywhere }.into();
+        node.options.strategy =
+            if dice.chance(0.3) { strategy(dice) } else { everywhere }.parse().unwrap();
         if !is_gentle {
-            node.suppression = dice.one_named(Suppression::names(), &SUPPRESSION).into();
-            node.admit_unsolicited = dice.chance(0.2);
+            node.options.suppression =
+                dice.one_named(Suppression::names(), &SUPPRESSION).parse().unwrap();
+            if dice.chance(0.2) {
+                node.options.unsolicited = Unsolicited::AdmitNetwork;
+            }
         }
         if dice.chance(0.3) {
             let laws =
@@ -111,11 +116,11 @@ fn schedulers(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
     let everywhere = dice.chance(0.3).then(|| one(dice));
     for node in &mut network.nodes {
         let own = if dice.chance(0.1) { Some(one(dice)) } else { everywhere };
-        node.scheduler = own.unwrap_or("none").into();
+        node.scheduler = own.unwrap_or("none").parse().unwrap();
     }
     for link in &mut network.links {
         for way in [&mut link.forth, &mut link.back] {
-            way.scheduler = if dice.chance(0.05) { one(dice) } else { "none" }.into();
+            way.scheduler = if dice.chance(0.05) { one(dice) } else { "none" }.parse().unwrap();
         }
     }
 }
@@ -166,10 +171,13 @@ fn serve(dice: &mut Dice, prefix: &Name, versioned: bool) -> ApplicationKind {
     let segment_octets = dice.magnitude(100, 7_000);
     ApplicationKind::Serve(ServePlan {
         prefix: prefix.clone(),
-        version: versioned.then_some(7),
         size_octets: dice.magnitude(1, 150) * segment_octets - dice.between(0, 50),
-        segment_octets,
-        freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
+        options: ServeOptions {
+            segment_bytes: segment_octets,
+            freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
+            version: if versioned { Version::Fixed(7) } else { Version::None },
+            ..ServeOptions::default()
+        },
         packet: shape(dice, segment_octets),
     })
 }
@@ -218,7 +226,7 @@ fn routes(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentle: 
     }
     if dice.chance(0.3) {
         let node = NodeId(dice.place(network.nodes.len()));
-        let strategy = strategy(dice).into();
+        let strategy = strategy(dice).parse().unwrap();
         let prefix = served[0].prefix.clone();
         network.strategies.push(StrategyPlan { node, prefix, strategy });
     }

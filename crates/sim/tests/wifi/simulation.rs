@@ -7,7 +7,8 @@ use recoup_lab::scenario::ScenarioFile;
 use recoup_packet::name::Name;
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
-    Fault, LinkId, LinkPlan, Network, NodeId, NodePlan, RoutePlan, WifiPlan, WifiStation,
+    Fault, LinkId, LinkPlan, Network, NodeId, NodeOptions, NodePlan, RoutePlan, WifiPlan,
+    WifiStation,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::record::{RecordPlan, Records};
@@ -91,10 +92,10 @@ fn wanderers(seed: u64) -> Network {
     let mut motions = Vec::new();
     for number in 0..8 {
         let node = NodeId(number);
-        let strategy = "multicast".into();
+        let strategy = "multicast".parse().unwrap();
         network.nodes.push(NodePlan {
             name: format!("n{number}"),
-            strategy,
+            options: NodeOptions { strategy, ..NodeOptions::default() },
             ..NodePlan::default()
         });
         network.links.push(LinkPlan {

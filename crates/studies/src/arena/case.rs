@@ -206,7 +206,7 @@ fn losses_are_its_own(network: &Network) -> bool {
     };
     let others = network.applications.iter().filter(|plan| is_one(&plan.kind)).count();
     let plain = |link: &recoup_sim::network::LinkPlan| {
-        [&link.forth, &link.back].iter().all(|way| way.recovery == "off")
+        [&link.forth, &link.back].iter().all(|way| way.recovery.is_off())
     };
     others == 1 && network.wifi.is_empty() && network.links.iter().all(plain)
 }

@@ -1,7 +1,7 @@
 //! The path of a case: links between the consumer under test and the producer of its object.
 use recoup_sim::model::loss::Loss;
 use recoup_sim::network::{
-    ApplicationKind, Arrival, BackgroundPlan, ChannelPlan, Direction, Fault, FetchPlan, LinkId,
+    ApplicationKind, Arrival, BackgroundPlan, Direction, Fault, FetchPlan, LinkId, LinkOptions,
     Network, NodeId, PacketShape, ServePlan,
 };
 use recoup_transport::random::Rng;
@@ -59,7 +59,7 @@ impl Path {
             rtt_s: hops.iter().map(|hop| (hop.data.delay + hop.interest.delay).as_secs_f64()).sum(),
             loss: 1.0 - kept,
             packet_bits: f64::from(packet_bytes + overhead) * 8.0,
-            segment_bytes: serve.segment_octets as f64,
+            segment_bytes: serve.options.segment_bytes as f64,
             segments: segments(fetch, serve),
             bottleneck: bottleneck.map(|hop| hop.link),
         })
@@ -92,8 +92,8 @@ struct Hop<'a> {
     /// Where Data come from.
     direction: Direction,
     to: NodeId,
-    interest: &'a ChannelPlan,
-    data: &'a ChannelPlan,
+    interest: &'a LinkOptions,
+    data: &'a LinkOptions,
 }
 
 impl Hop<'_> {
@@ -162,7 +162,7 @@ fn served<'a>(
 }
 
 fn segments(fetch: &FetchPlan, serve: &ServePlan) -> f64 {
-    let all = serve.size_octets.div_ceil(serve.segment_octets.max(1)).max(1);
+    let all = serve.size_octets.div_ceil(serve.options.segment_bytes.max(1)).max(1);
     let end = fetch.last.map_or(all, |last| all.min(last.saturating_add(1)));
     end.saturating_sub(fetch.first).max(1) as f64
 }

@@ -192,7 +192,7 @@ mod tests {
 
     fn recovery(network: &Network, link: &str) -> (String, String) {
         let plan = network.links.iter().find(|it| it.name == link).unwrap();
-        (plan.forth.recovery.clone(), plan.back.recovery.clone())
+        (plan.forth.recovery.to_string(), plan.back.recovery.to_string())
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
     fn timer_alone_gets_no_notice_of_faces() {
         let deaf =
             |network: &Network| fetches(network).iter().all(|plan| !plan.options.follows_faces);
-        let mobility = |network: &Network| network.nodes[0].mobility.clone();
+        let mobility = |network: &Network| network.nodes[0].options.mobility.to_string();
         let timer = at("consumer", "mobility=500, speed=3");
         assert!(deaf(&timer) && mobility(&timer) == "off");
         let mldr = at("consumer", "mobility=MLDR, speed=3");

@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(network.links.len(), 4);
         for link in &network.links {
             for way in [&link.forth, &link.back] {
-                assert_eq!((way.rate_bits, way.queue_packets), (10_000_000, Some(100)));
+                assert_eq!((way.rate_bits, way.queue.packets), (10_000_000, Some(100)));
                 assert_eq!(way.delay.as_millis(), 10);
             }
         }
@@ -301,7 +301,8 @@ mod tests {
         );
         let network = at(&all, "single-rtt", &format!("{point}, rtt=240 ms"));
         assert!(network.links.iter().all(|link| link.forth.delay.as_millis() == 40));
-        assert!(network.nodes[0].suppression.contains("120ms"), "{}", network.nodes[0].suppression);
+        let suppression = network.nodes[0].options.suppression.to_string();
+        assert!(suppression.contains("120ms"), "{suppression}");
     }
 
     #[test]

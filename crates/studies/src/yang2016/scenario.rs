@@ -236,7 +236,7 @@ mod tests {
             for (label, network) in experiment.networks() {
                 let middle = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
                 assert_eq!(
-                    (middle.forth.rate_bits, middle.forth.queue_packets),
+                    (middle.forth.rate_bits, middle.forth.queue.packets),
                     (5_000_000, Some(32))
                 );
                 assert_eq!(middle.back.order, Order::DelayThenRate);
@@ -261,7 +261,7 @@ mod tests {
         );
         let network = at("linear-reading", "design=#3, reading=queue before the delay");
         assert!(network.links.iter().all(|link| link.back.order == Order::RateThenDelay));
-        assert_eq!(network.links[1].forth.queue_packets, Some(32));
+        assert_eq!(network.links[1].forth.queue.packets, Some(32));
         let network = at("linear-reading", "design=#2, reading=a timeout cancels");
         assert!(fetch(&network).cancel_on_timeout);
         let network = at("linear-floor", "design=#2, floor=80 ms");

@@ -5,9 +5,9 @@
 //! for one timeout. The first valid answer decides. Timeouts double with every attempt of a lane. Without a known
 //! round trip, the first timeout is 1 s, and the first Interest of a lane is repeated once before it ([`EARLY`]).
 //!
-//! A version that is not newer than the caller's ([`FetchConfig::newer_than`]) decides nothing: any node can replay
+//! A version that is not newer than the caller's ([`FetchOptions::newer_than`](super::FetchOptions::newer_than)) decides nothing: any node can replay
 //! an old packet, however well signed. Its lane retransmits after a wait that doubles.
-use super::FetchConfig;
+use super::Control;
 use super::error::FetchError;
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
@@ -202,17 +202,17 @@ const UNROUTED_RETRIES: u32 = 5;
 const WAIT_MAX: Duration = Duration::from_secs(4);
 
 impl Discovery {
-    /// Starts the discovery of the latest version of the name in `config`.
-    pub(crate) fn new(config: &FetchConfig, now: Instant) -> Self {
+    /// Starts the discovery of the latest version of the configured name.
+    pub(crate) fn new(control: &Control, now: Instant) -> Self {
         let mut metadata = Lane::IDLE;
         metadata.begin(now);
         Self {
-            metadata_name: metadata::discovery_name(&config.name),
-            name: config.name.clone(),
-            convention: config.convention,
-            must_be_fresh: config.must_be_fresh,
-            retries: config.retries,
-            newer_than: config.newer_than,
+            metadata_name: metadata::discovery_name(&control.config.name),
+            name: control.config.name.clone(),
+            convention: control.convention,
+            must_be_fresh: control.config.options.must_be_fresh,
+            retries: control.config.options.retries.0,
+            newer_than: control.config.options.newer_than,
             newest: None,
             metadata,
             probe: Lane::IDLE,

@@ -2,17 +2,13 @@
 //!
 //! The command line (feature `clap`), the library `recoup`, scenario files and emulated networks read and write this
 //! struct. Its fields are the keys of scenario files and JSON documents, in kebab case.
-use super::FetchConfig;
 use super::verify::Verify;
 use crate::congestion::{Congestion, Recoup, RecoupSettings};
 use crate::loss::{Loss, Rack};
-use crate::random::Rng;
 use crate::rto::{BackoffUntil, Jacobson, JacobsonSettings, Rto, Sampling};
 use crate::spec::{Spelled, as_text};
 use crate::unit;
-use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::Verifier;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -233,40 +229,6 @@ impl Default for FetchOptions {
             verify: Verify::Auto,
             convention: Convention::Typed,
             newer_than: None,
-        }
-    }
-}
-
-impl FetchOptions {
-    /// The configuration of the fetch loop for the segments `first..=last` of one object; `None`: to its end.
-    #[must_use]
-    pub fn config(
-        &self,
-        name: Name,
-        (first, last): (u64, Option<u64>),
-        verifier: Box<dyn Verifier>,
-        rng: Rng,
-    ) -> FetchConfig {
-        FetchConfig {
-            discover: self.discover,
-            newer_than: self.newer_than,
-            convention: self.convention,
-            first,
-            last,
-            sampling: self.sampling,
-            loss: self.loss.build(),
-            react_to_marks: self.react_to_marks,
-            verifier,
-            lifetime: self.lifetime,
-            retries: self.retries.0,
-            leaves_holes: self.leaves_holes,
-            follows_faces: self.follows_faces,
-            no_progress: self.no_progress,
-            rto_check: self.rto_check,
-            cancel_on_timeout: self.cancel_on_timeout,
-            must_be_fresh: self.must_be_fresh,
-            flow_nonce: self.flow_nonce,
-            ..FetchConfig::new(name, self.rto.build(), self.congestion.build(), rng)
         }
     }
 }

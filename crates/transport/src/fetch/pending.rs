@@ -56,14 +56,14 @@ impl Fetch {
     fn is_awaited(&self, name: &Name) -> bool {
         match &self.phase {
             Phase::Discovering(discovery) => discovery.awaits(name),
-            Phase::Transferring(transfer) => transfer.awaits(&self.config, name).is_some(),
+            Phase::Transferring(transfer) => transfer.awaits(&self.control, name).is_some(),
             Phase::Start | Phase::Ended => false,
         }
     }
 
     /// Settles what can be settled, and returns the next Interest for a certificate with its timeout.
     pub(super) fn resolve(&mut self, now: Instant) -> Option<(Interest, Duration)> {
-        self.config.verifier.certificates()?;
+        self.control.config.verifier.certificates()?;
         loop {
             self.sort_arrivals(now);
             let interest = if self.connected { self.next_certificate(now) } else { None };
@@ -91,7 +91,7 @@ impl Fetch {
 
     /// The arrivals that can be judged.
     fn sorted(&mut self, now: Instant, arrivals: Vec<Arrival>) -> Vec<Arrival> {
-        let Some(certificates) = self.config.verifier.certificates() else {
+        let Some(certificates) = self.control.config.verifier.certificates() else {
             return arrivals;
         };
         let mut ready = Vec::with_capacity(arrivals.len());
@@ -120,8 +120,8 @@ impl Fetch {
     }
 
     fn next_certificate(&mut self, now: Instant) -> Option<(Interest, Duration)> {
-        let certificates = self.config.verifier.certificates()?;
-        let rto = self.config.rto.rto();
+        let certificates = self.control.config.verifier.certificates()?;
+        let rto = self.control.rto.rto();
         let interest = self.pending.resolver.poll(now, rto, certificates)?;
         Some((interest, rto))
     }

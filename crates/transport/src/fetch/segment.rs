@@ -1,5 +1,5 @@
 //! The transfer of one version of one object, segment by segment.
-use super::FetchConfig;
+use super::Control;
 use super::assemble::Assembler;
 use super::end::End;
 use super::error::FetchError;
@@ -82,20 +82,20 @@ fn timer(segment: u64) -> u32 {
 }
 
 impl Transfer {
-    pub(super) fn new(config: &FetchConfig, object: Name, probed: bool, now: Instant) -> Self {
-        let beyond = config.last.and_then(|last| last.checked_add(1)).unwrap_or(u64::MAX);
-        let held = config.held.iter().map(|run| run.start..run.end.min(beyond));
-        let board = Scoreboard::new(config.first, held);
+    pub(super) fn new(control: &Control, object: Name, probed: bool, now: Instant) -> Self {
+        let beyond = control.config.last.and_then(|last| last.checked_add(1)).unwrap_or(u64::MAX);
+        let held = control.config.held.iter().map(|run| run.start..run.end.min(beyond));
+        let board = Scoreboard::new(control.config.first, held);
         Self {
-            assembler: Assembler::new(config.delivery, board.base()),
+            assembler: Assembler::new(control.config.delivery, board.base()),
             object,
             names: BytesMut::new(),
             board,
             timers: Timers::new(),
             started: now,
-            sampler: Sampler::new(config.sampling),
+            sampler: Sampler::new(control.config.options.sampling),
             min_rtt: None,
-            end: End::new(config.last),
+            end: End::new(control.config.last),
             segment_bytes: None,
             receive_budget: None,
             setbacks: BTreeMap::new(),
@@ -104,8 +104,8 @@ impl Transfer {
             last_window: 0.0,
             probed,
             lost: Vec::new(),
-            accounting: config.congestion.accounting(),
-            watch: Watch::new(config.loss.repair()),
+            accounting: control.congestion.accounting(),
+            watch: Watch::new(control.loss.repair()),
             pacer: Pacer::default(),
             high_data: 0,
             high_interest: 0,
@@ -115,24 +115,24 @@ impl Transfer {
     }
 
     /// Sets the size of the receive buffer, in bytes.
-    pub(super) fn set_receive_budget(&mut self, config: &mut FetchConfig, bytes: Option<u64>) {
+    pub(super) fn set_receive_budget(&mut self, control: &mut Control, bytes: Option<u64>) {
         self.receive_budget = bytes;
-        self.limit_window(config);
+        self.limit_window(control);
     }
 
     /// Limits the window by the receive buffer, once a segment's size is known: a larger burst would overrun the
     /// buffer.
-    fn limit_window(&self, config: &mut FetchConfig) {
+    fn limit_window(&self, control: &mut Control) {
         if let (Some(budget), Some(bytes)) = (self.receive_budget, self.segment_bytes) {
             // Half of it: the kernel charges its own overhead to the buffer.
-            config.congestion.set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
+            control.congestion.set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
         }
     }
 
-    fn update_segment_size(&mut self, config: &mut FetchConfig, bytes: u64) {
+    fn update_segment_size(&mut self, control: &mut Control, bytes: u64) {
         if self.segment_bytes.is_none_or(|known| bytes > known) {
             self.segment_bytes = Some(bytes);
-            self.limit_window(config);
+            self.limit_window(control);
         }
     }
 
@@ -147,7 +147,7 @@ impl Transfer {
     }
 
     /// The next segment to send: retransmissions before new ones.
-    fn next_segment(&mut self, config: &FetchConfig) -> Option<u64> {
+    fn next_segment(&mut self, control: &Control) -> Option<u64> {
         let queued = self.board.first_queued();
         let load = match (self.accounting, queued) {
             (Accounting::Span, Some(_)) => u64::from(self.board.repeated()),
@@ -156,7 +156,7 @@ impl Transfer {
         if std::mem::take(&mut self.watch.probing) && queued.is_some() {
             return queued;
         }
-        if load as f64 + 1.0 > config.congestion.window() {
+        if load as f64 + 1.0 > control.congestion.window() {
             return None;
         }
         if queued.is_some() {
@@ -189,25 +189,25 @@ impl Transfer {
     /// The next Interest that may be sent, without nonce and lifetime, its timeout, and its announcement.
     pub(super) fn next_interest(
         &mut self,
-        config: &FetchConfig,
+        control: &Control,
         now: Instant,
         reports: &mut Reports,
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
         self.pacer.release();
-        let segment = self.next_segment(config)?;
+        let segment = self.next_segment(control)?;
         let remaining = self.end.last().map(|last| (last + 1).saturating_sub(self.board.next()));
-        let pace = config.congestion.pacing_rate(remaining);
+        let pace = control.congestion.pacing_rate(remaining);
         if !self.pacer.allows(now, pace) {
             return None;
         }
-        self.pacer.on_sent(now, pace, config.congestion.window());
+        self.pacer.on_sent(now, pace, control.congestion.window());
         let transmissions = self.board.send(segment, now);
-        let rto = self.timeout(config, now, segment, transmissions);
+        let rto = self.timeout(control, now, segment, transmissions);
         self.high_interest = self.high_interest.max(segment);
-        self.timers.arm(timer(segment), self.check_instant(config, now + rto));
+        self.timers.arm(timer(segment), self.check_instant(control, now + rto));
         self.watch.on_sent(self.board.highest_order(), segment);
         if self.watch.deadline().is_none() {
-            self.set_alarm(config);
+            self.set_alarm(control);
         }
         if transmissions == 1 {
             self.sampler.on_sent(segment);
@@ -215,53 +215,53 @@ impl Transfer {
             self.sampler.on_abandoned(segment);
         }
         emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
-        let mut interest = Interest::new(self.name_of(config, segment));
-        interest.must_be_fresh = config.must_be_fresh;
-        let announced = if transmissions == 1 { self.announcement(config, segment) } else { None };
+        let mut interest = Interest::new(self.name_of(control, segment));
+        interest.must_be_fresh = control.config.options.must_be_fresh;
+        let announced = if transmissions == 1 { self.announcement(control, segment) } else { None };
         Some((interest, rto, announced))
     }
 
     /// Timeout of a transmission.
     fn timeout(
         &self,
-        config: &FetchConfig,
+        control: &Control,
         now: Instant,
         segment: u64,
         transmissions: u32,
     ) -> Duration {
         let target = Target { content: segment, class: 0 };
         let retransmissions = transmissions.saturating_sub(1);
-        let rto = config.rto.rto_for(now, &Question { target, retransmissions });
-        config.congestion.least_timeout().map_or(rto, |least| rto.max(least))
+        let rto = control.rto.rto_for(now, &Question { target, retransmissions });
+        control.congestion.least_timeout().map_or(rto, |least| rto.max(least))
     }
 
     /// Announces the segments after this one, as many as the timer uses.
-    fn announcement(&mut self, config: &FetchConfig, segment: u64) -> Option<Box<Ignorable>> {
-        let ahead = config.rto.announces() as u64;
+    fn announcement(&mut self, control: &Control, segment: u64) -> Option<Box<Ignorable>> {
+        let ahead = control.announces as u64;
         let next = segment.saturating_add(1)..=segment.saturating_add(ahead);
         let next = next.filter(|next| self.end.may_include(*next));
         let next: Vec<u64> = next.collect();
         if next.is_empty() {
             return None;
         }
-        let names: Vec<Name> = next.into_iter().map(|next| self.name_of(config, next)).collect();
+        let names: Vec<Name> = next.into_iter().map(|next| self.name_of(control, next)).collect();
         let mut fields = Ignorable::default();
         fields.set(field::ANTICIPATED, anticipation::encode_names(&names));
         Some(Box::new(fields))
     }
 
     /// Name of a segment; names of consecutive segments share their memory.
-    fn name_of(&mut self, config: &FetchConfig, segment: u64) -> Name {
+    fn name_of(&mut self, control: &Control, segment: u64) -> Name {
         let bytes = self.object.value().len() + NUMBER_BYTES;
         if self.names.capacity() < bytes {
             self.names = BytesMut::with_capacity(NAME_BYTES.max(bytes));
         }
-        self.object.append_in(config.convention.segment(segment), &mut self.names)
+        self.object.append_in(control.convention.segment(segment), &mut self.names)
     }
 
     /// Time of the first scan at or after `at`.
-    fn check_instant(&self, config: &FetchConfig, at: Instant) -> Instant {
-        let interval = config.rto_check.as_nanos() as u64;
+    fn check_instant(&self, control: &Control, at: Instant) -> Instant {
+        let interval = control.config.options.rto_check.as_nanos() as u64;
         if interval == 0 {
             return at;
         }
@@ -272,12 +272,12 @@ impl Transfer {
 
     // --- window and end ------------------------------------------------------------------------
 
-    fn note_window(&mut self, config: &FetchConfig, reports: &mut Reports) {
-        let window = config.congestion.window();
+    fn note_window(&mut self, control: &Control, reports: &mut Reports) {
+        let window = control.congestion.window();
         if window != self.last_window {
             self.last_window = window;
-            let ssthresh = config.congestion.ssthresh();
-            let delay_window = config.congestion.delay_window();
+            let ssthresh = control.congestion.ssthresh();
+            let delay_window = control.congestion.delay_window();
             emit(reports, Event::Window { window, ssthresh, delay_window });
         }
     }
@@ -295,12 +295,7 @@ impl Transfer {
     }
 
     /// Records the last segment, as the producer or metadata announced it.
-    pub(super) fn announce_end(
-        &mut self,
-        config: &mut FetchConfig,
-        last: u64,
-        reports: &mut Reports,
-    ) {
+    pub(super) fn announce_end(&mut self, control: &mut Control, last: u64, reports: &mut Reports) {
         if !self.end.announce(last) {
             return;
         }
@@ -320,8 +315,8 @@ impl Transfer {
         if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
             self.failed = None;
         }
-        if config.first > last {
-            let first = config.first;
+        if control.config.first > last {
+            let first = control.config.first;
             self.failed = Some((0, FetchError::RangeBeyondEnd { first, last }));
         } else if moved_back {
             self.failed = Some((0, FetchError::EndMovedBack { last }));

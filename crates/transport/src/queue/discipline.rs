@@ -42,17 +42,6 @@ impl Discipline {
         FAMILY.iter().map(|(name, _)| *name)
     }
 
-    /// Parses a scheduler, or `none`.
-    ///
-    /// # Errors
-    /// The text is neither.
-    pub fn or_none(text: &str) -> Result<Option<Self>, SpecError> {
-        match text.trim() {
-            "none" => Ok(None),
-            text => text.parse().map(Some),
-        }
-    }
-
     /// Builds an empty scheduler for a link of that capacity.
     #[must_use]
     pub fn build<T: Load + fmt::Debug + 'static>(
@@ -73,6 +62,30 @@ impl Discipline {
     #[must_use]
     pub const fn wants_rate(&self) -> bool {
         !matches!(self, Self::Fifo(_))
+    }
+}
+
+/// A scheduler, or `none`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scheduler(pub Option<Discipline>);
+
+impl FromStr for Scheduler {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        match text.trim() {
+            "none" => Ok(Self(None)),
+            text => text.parse().map(|discipline| Self(Some(discipline))),
+        }
+    }
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(discipline) => discipline.fmt(f),
+            None => f.pad("none"),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use super::bounded::Bounded;
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
 use super::timing::Timing;
-use super::{Question, RtoEstimator, RttSample, SHORTEST, Trail};
+use super::{Anticipating, Question, RtoEstimator, RttSample, SHORTEST, Trail};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use recoup_packet::lp::anticipation::{MOST_NAMES, Record};
@@ -106,20 +106,6 @@ impl RtoEstimator for Predictive {
         self.timing.on_sample(sample.rtt.as_secs_f64());
     }
 
-    fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>) {
-        for record in trail.records {
-            let residence = Duration::from_nanos(record.time_nanos);
-            if let Some(rtt) = sample.rtt.checked_sub(residence).filter(|rtt| !rtt.is_zero()) {
-                self.feed(record.node, rtt, sample.divisor());
-            }
-            if record.is_origin {
-                *self.origins.change(sample.target.class, || record.node) = record.node;
-            }
-        }
-        self.predict(now, trail);
-        self.timing.on_sample(sample.rtt.as_secs_f64());
-    }
-
     fn on_timeout(&mut self, _: Instant) {
         self.timing.on_timeout();
     }
@@ -132,8 +118,8 @@ impl RtoEstimator for Predictive {
         self.timing.timeout_for(self.estimate(now, question), question)
     }
 
-    fn announces(&self) -> usize {
-        self.names
+    fn anticipating(&mut self) -> Option<&mut dyn Anticipating> {
+        Some(self)
     }
 
     fn needs_samples_only(&self) -> bool {
@@ -146,6 +132,26 @@ impl RtoEstimator for Predictive {
 
     fn rttvar(&self) -> Option<Duration> {
         self.latest.map(|latest| latest.rounded().1)
+    }
+}
+
+impl Anticipating for Predictive {
+    fn announces(&self) -> usize {
+        self.names
+    }
+
+    fn on_trail(&mut self, now: Instant, sample: &RttSample, trail: &Trail<'_>) {
+        for record in trail.records {
+            let residence = Duration::from_nanos(record.time_nanos);
+            if let Some(rtt) = sample.rtt.checked_sub(residence).filter(|rtt| !rtt.is_zero()) {
+                self.feed(record.node, rtt, sample.divisor());
+            }
+            if record.is_origin {
+                *self.origins.change(sample.target.class, || record.node) = record.node;
+            }
+        }
+        self.predict(now, trail);
+        self.timing.on_sample(sample.rtt.as_secs_f64());
     }
 }
 

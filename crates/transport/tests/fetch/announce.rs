@@ -3,14 +3,13 @@ use crate::harness::{Answer, Answers, Harness, config, file, honest, name, segme
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::anticipation::Record;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::FetchConfig;
+use recoup_transport::fetch::{FetchConfig, Retries};
 use recoup_transport::time::Duration;
-use recoup_transport::{congestion, rto};
 
 fn predicting(names: usize) -> FetchConfig {
     let mut config = config("/a/file/v=7");
-    config.rto = rto::parse(&format!("predictive(names={names},init=1s)")).expect("a timer");
-    config.congestion = congestion::parse("fixed(window=1)").expect("a window");
+    config.options.rto = format!("predictive(names={names},init=1s)").parse().expect("a timer");
+    config.options.congestion = "fixed(window=1)".parse().expect("a window");
     config
 }
 
@@ -70,7 +69,9 @@ fn stored_segment_is_predicted_from_its_node() {
 #[test]
 fn announcements_end_where_numbers_do() {
     let first = u64::MAX - 2;
-    let mut harness = Harness::new(FetchConfig { first, retries: Some(0), ..predicting(5) });
+    let mut config = FetchConfig { first, ..predicting(5) };
+    config.options.retries = Retries(Some(0));
+    let mut harness = Harness::new(config);
     assert!(harness.run(|_: &Interest| Answers::new()).is_err());
     let segment = |number: u64| name(&format!("/a/file/v=7/seg={number}"));
     let next = [u64::MAX - 1, u64::MAX].map(segment).to_vec();

@@ -10,7 +10,7 @@ use recoup_packet::metadata::Metadata;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, DigestSigner, KeyVerifier, PublicKey};
 use recoup_transport::application::{AppInput, Beside};
-use recoup_transport::fetch::FetchError;
+use recoup_transport::fetch::{FetchError, Retries};
 use recoup_transport::time::{Duration, Instant};
 
 #[test]
@@ -54,7 +54,7 @@ fn lost_discovery_is_repeated_before_its_timeout() {
 /// Times of metadata Interests without an answer, in milliseconds.
 fn attempts(retries: u32) -> Vec<u64> {
     let mut unanswered = config("/a/file");
-    unanswered.retries = Some(retries);
+    unanswered.options.retries = Retries(Some(retries));
     let mut times = Vec::new();
     let result = Harness::new(unanswered).run_timed(|now, interest| {
         let is_metadata = interest.name != name("/a/file");
@@ -165,7 +165,7 @@ fn the_discovered_name_shows_the_convention() {
 fn probed_segment_does_not_end_sampling() {
     let file = file(950);
     let mut sampled = config("/a/file");
-    sampled.sampling = recoup_transport::rto::Sampling::PerRtt;
+    sampled.options.sampling = recoup_transport::rto::Sampling::PerRtt;
     let mut harness = Harness::new(sampled);
     let result = harness.run(|interest| {
         let mut asked = interest.clone();
@@ -235,7 +235,7 @@ fn replaying(fresh_from: Instant) -> impl FnMut(Instant, &Interest) -> Answers {
 fn replayed_old_version_is_stale() {
     for retries in [Some(15), None] {
         let mut newer = config("/a/file");
-        (newer.newer_than, newer.retries) = (Some(7), retries);
+        (newer.options.newer_than, newer.options.retries) = (Some(7), Retries(retries));
         let mut harness = Harness::new(newer);
         let result = harness.run_timed(replaying(Instant::from_millis(1_000_000)));
         let (name, newest) = (name("/a/file"), Some(5));
@@ -248,7 +248,7 @@ fn replayed_old_version_is_stale() {
 fn newer_version_is_waited_for() {
     for (than, resolved) in [(4, "/a/file/v=5"), (5, "/a/file/v=9"), (8, "/a/file/v=9")] {
         let mut newer = config("/a/file");
-        newer.newer_than = Some(than);
+        newer.options.newer_than = Some(than);
         let mut harness = Harness::new(newer);
         assert_eq!(harness.run_timed(replaying(Instant::from_millis(2_000))), Ok(()));
         assert_eq!(harness.resolved, Some(name(resolved)));
@@ -258,7 +258,7 @@ fn newer_version_is_waited_for() {
 #[test]
 fn object_without_version_is_never_newer() {
     let mut newer = config("/a/note");
-    (newer.newer_than, newer.retries) = (Some(0), Some(2));
+    (newer.options.newer_than, newer.options.retries) = (Some(0), Retries(Some(2)));
     let mut harness = Harness::new(newer);
     let result = harness.run(|interest| {
         let data = DataBuilder::new(&name("/a/note")).build(b"hello", &DigestSigner);
@@ -273,7 +273,7 @@ fn named_version_must_be_newer_too() {
     for (than, is_newer) in [(6, true), (7, false)] {
         let file = file(300);
         let mut newer = config("/a/file/v=7");
-        newer.newer_than = Some(than);
+        newer.options.newer_than = Some(than);
         let result = Harness::new(newer).run(honest(&file));
         assert_eq!(result.is_ok(), is_newer, "{result:?}");
     }

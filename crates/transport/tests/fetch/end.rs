@@ -127,7 +127,7 @@ fn idle_reader_does_not_end_the_fetch() {
     let file = file(5_000);
     let mut ordered = config("/a/file/v=7");
     ordered.delivery = Delivery::Ordered { limit_bytes: 2_000 };
-    ordered.no_progress = Duration::from_secs(5);
+    ordered.options.no_progress = Duration::from_secs(5);
     let mut harness = Harness::new(ordered);
     harness.reads = false;
     assert_eq!(harness.run_until(Instant::from_millis(60_000), honest(&file)), None);
@@ -238,7 +238,7 @@ fn greatest_segment_numbers_are_valid() {
 fn empty_segments_are_no_progress() {
     for delivery in [Delivery::Unordered, Delivery::Ordered { limit_bytes: 1 << 20 }] {
         let mut endless = config("/a/file/v=7");
-        (endless.delivery, endless.no_progress) = (delivery, Duration::from_secs(5));
+        (endless.delivery, endless.options.no_progress) = (delivery, Duration::from_secs(5));
         let mut harness = Harness::new(endless);
         let result = harness.run(|interest| {
             // Each answer takes longer, so that the run stays short.

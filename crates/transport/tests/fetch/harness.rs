@@ -9,14 +9,13 @@ use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::{AutoVerifier, DigestSigner};
+use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::summary::Summary;
-use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
+use recoup_transport::fetch::{Fetch, FetchConfig, FetchError, FetchOptions};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, rto};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -215,12 +214,22 @@ pub(crate) fn name(uri: &str) -> Name {
     uri.parse().expect("a valid name")
 }
 
+/// A fetch with CUBIC and the timer of RFC 6298, whose losses are declared by timers, exactly when they expire.
 pub(crate) fn config(uri: &str) -> FetchConfig {
-    let rto = rto::parse("jacobson").expect("an estimator");
-    let congestion = congestion::parse("cubic").expect("a window");
-    let mut config = FetchConfig::new(name(uri), rto, congestion, Rng::from_seed(1));
-    config.verifier = Box::new(AutoVerifier);
-    config
+    with_options(uri, |_| {})
+}
+
+/// The same with other options.
+pub(crate) fn with_options(uri: &str, change: impl FnOnce(&mut FetchOptions)) -> FetchConfig {
+    let mut options = FetchOptions {
+        rto: "jacobson".parse().expect("an estimator"),
+        congestion: "cubic".parse().expect("a window"),
+        loss: "timeout".parse().expect("a detector"),
+        rto_check: Duration::ZERO,
+        ..FetchOptions::default()
+    };
+    change(&mut options);
+    FetchConfig::new(name(uri), options, Rng::from_seed(1))
 }
 
 pub(crate) fn file(bytes: usize) -> Vec<u8> {

@@ -5,9 +5,9 @@ use crate::order::{config, path_of};
 use proptest::prelude::*;
 use recoup_transport::congestion::{self, Accounting};
 use recoup_transport::event::{Event, Signal};
+use recoup_transport::fetch::Retries;
 use recoup_transport::loss::{self, Phase};
 use recoup_transport::random::Rng;
-use recoup_transport::rto;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,9 +70,9 @@ fn case() -> impl Strategy<Value = Case> {
 fn run(case: &Case) -> Harness {
     let (mut rng, mut row) = (Rng::from_seed(case.seed), 0);
     let mut config = config(case.window, &case.detector);
-    config.retries = None;
-    config.no_progress = Duration::from_secs(300);
-    config.rto = rto::parse("jacobson(max=2s)").unwrap();
+    config.options.retries = Retries(None);
+    config.options.no_progress = Duration::from_secs(300);
+    config.options.rto = "jacobson(max=2s)".parse().unwrap();
     path_of(case.segments, config, &mut |_, _, _| {
         if row == 0 && rng.below(1000 * case.burst) < case.lost {
             row = case.burst;

@@ -1,18 +1,16 @@
 //! Timers that set the Interest lifetime: lifetimes in packets, and reported answers.
 use crate::harness::{Answers, Harness, config, file, honest, segment_of};
 use recoup_packet::interest::Interest;
-use recoup_transport::congestion;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::FetchConfig;
-use recoup_transport::rto;
+use recoup_transport::fetch::{FetchConfig, Retries};
 use recoup_transport::time::Duration;
 use std::collections::BTreeMap;
 
 fn timed(timer: &str) -> FetchConfig {
     let mut config = config("/a/file/v=7");
-    config.rto = rto::parse(timer).expect("a timer");
-    config.congestion = congestion::parse("fixed(window=1)").expect("a window");
-    config.retries = None;
+    config.options.rto = timer.parse().expect("a timer");
+    config.options.congestion = "fixed(window=1)".parse().expect("a window");
+    config.options.retries = Retries(None);
     config
 }
 
@@ -47,7 +45,7 @@ fn the_timer_is_the_lifetime_of_the_interest() {
     assert_eq!(lifetimes[&20], [100], "its floor, and not the 4 s of the default");
     assert_eq!(harness.summary.timeouts, 0);
     let mut config = timed("icp");
-    config.lifetime = Duration::from_secs(9);
+    config.options.lifetime = Duration::from_secs(9);
     let mut harness = Harness::new(config);
     assert_eq!(harness.run(honest(&file(300))), Ok(()));
     assert_eq!(harness.asked[0].lifetime, Some(Duration::from_secs(4)));

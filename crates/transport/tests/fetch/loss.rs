@@ -1,6 +1,6 @@
 //! Losses, Nacks, marks and faces that go down.
 use crate::harness::{
-    Answer, Answers, DELAY, Harness, config, cut, file, honest, name, segment_of,
+    Answer, Answers, DELAY, Harness, config, cut, file, honest, name, segment_of, with_options,
 };
 use recoup_packet::data::{ContentType, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -8,10 +8,9 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, Beside};
 use recoup_transport::event::{Event, Signal};
-use recoup_transport::fetch::{FetchConfig, FetchError};
+use recoup_transport::fetch::{FetchError, Retries};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, loss, rto};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -65,7 +64,7 @@ fn no_progress_ends_even_unlimited_retries() {
     let file = file(3_000);
     let answer = honest(&file);
     let mut unlimited = config("/a/file");
-    unlimited.retries = None;
+    unlimited.options.retries = Retries(None);
     let mut harness = Harness::new(unlimited);
     let result = harness.run(|interest| match segment_of(interest) {
         Some(7) => Vec::new(),
@@ -78,7 +77,7 @@ fn no_progress_ends_even_unlimited_retries() {
 #[test]
 fn a_retry_budget_of_zero_asks_once() {
     let mut once = config("/a/file/v=1");
-    once.retries = Some(0);
+    once.options.retries = Retries(Some(0));
     let mut harness = Harness::new(once);
     let result = harness.run(|_| Vec::new());
     let expected = FetchError::NoAnswer { name: name("/a/file/v=1/seg=0"), attempts: 1 };
@@ -100,7 +99,7 @@ fn application_nack_is_not_found() {
 #[test]
 fn missing_route_is_an_error_after_the_retries() {
     let mut few = config("/a/file/v=7");
-    few.retries = Some(3);
+    few.options.retries = Retries(Some(3));
     let mut harness = Harness::new(few);
     let result = harness.run(|_| vec![(DELAY, Answer::Nack(NackReason::NoRoute))]);
     assert!(
@@ -198,9 +197,9 @@ fn returning_face_keeps_the_window() {
 #[test]
 fn timeouts_fire_at_the_check_interval() {
     let mut checked = config("/a/file/v=7");
-    checked.rto = rto::parse("constant(rto=33ms)").expect("an estimator");
-    checked.rto_check = Duration::from_millis(10);
-    checked.retries = Some(1);
+    checked.options.rto = "constant(rto=33ms)".parse().expect("an estimator");
+    checked.options.rto_check = Duration::from_millis(10);
+    checked.options.retries = Retries(Some(1));
     let mut harness = Harness::new(checked);
     let result = harness.run(|_| Vec::new());
     assert!(result.is_err());
@@ -257,7 +256,7 @@ fn spurious_nack_restores_no_window() {
     let file = file(30_000);
     let answer = honest(&file);
     let mut config = config("/a/file/v=7");
-    config.congestion = congestion::parse("aimd").expect("a window");
+    config.options.congestion = "aimd".parse().expect("a window");
     let mut harness = Harness::new(config);
     let mut asked = BTreeMap::new();
     let (nack, data) = (Duration::from_millis(180), Duration::from_millis(233));
@@ -307,7 +306,7 @@ fn unanswered_segment_is_left_out_with_holes() {
     let file = file(30_000);
     let answer = honest(&file);
     let mut config = config("/a/file");
-    (config.retries, config.leaves_holes) = (Some(2), true);
+    (config.options.retries, config.options.leaves_holes) = (Retries(Some(2)), true);
     let mut harness = Harness::new(config);
     let result = harness.run(|interest| match segment_of(interest) {
         Some(20) => Vec::new(),
@@ -326,7 +325,8 @@ fn without_following_faces_only_timers_retransmit() {
     let run = |follows_faces: bool| {
         let file = file(30_000);
         let answer = honest(&file);
-        let mut harness = Harness::new(FetchConfig { follows_faces, ..config("/a/file") });
+        let mut harness =
+            Harness::new(with_options("/a/file", |it| it.follows_faces = follows_faces));
         let mut lost = 0;
         harness.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
             Some(segment) if segment >= 40 => {
@@ -390,7 +390,7 @@ fn timeout_during_a_repair_is_undone() {
     let file = file(30_000);
     let answer = honest(&file);
     let mut slow = config("/a/file");
-    slow.rto = rto::parse("constant(rto=60ms)").expect("an estimator");
+    slow.options.rto = "constant(rto=60ms)".parse().expect("an estimator");
     let mut harness = Harness::new(slow);
     let mut seen = BTreeMap::new();
     let result = harness.run(|interest| {
@@ -433,10 +433,10 @@ fn reported_cause_undoes_a_reordering_loss() {
         let file = file(30_000);
         let answer = honest(&file);
         let mut config = config("/a/file/v=7");
-        config.congestion =
-            congestion::parse("aimd(init-cwnd=40,max-cwnd=40,beta=0.3)").expect("a window");
-        config.loss = loss::parse("out-of-order(frt=3,repair=selective)").expect("a detector");
-        config.rto = rto::parse("constant(rto=60s)").expect("an estimator");
+        config.options.congestion =
+            "aimd(init-cwnd=40,max-cwnd=40,beta=0.3)".parse().expect("a window");
+        config.options.loss = "out-of-order(frt=3,repair=selective)".parse().expect("a detector");
+        config.options.rto = "constant(rto=60s)".parse().expect("an estimator");
         let mut harness = Harness::new(config);
         let mut asked = BTreeMap::new();
         let result = harness.run(|interest| {
@@ -470,10 +470,10 @@ fn reported_cause_undoes_a_reordering_loss() {
 /// kbit/s. The first answer to segment `lost` is lost.
 fn over_a_slow_link(lost: Option<u64>) -> Harness {
     let (file, mut free, mut left) = (file(12_000), Instant::ZERO, lost);
-    let congestion = congestion::parse("recoup").expect("a window");
-    let loss = recoup_transport::loss::parse("rack").expect("a detector");
-    let config = FetchConfig { congestion, loss, ..config("/a/file/v=7") };
-    let mut harness = Harness::new(config);
+    let mut harness = Harness::new(with_options("/a/file/v=7", |it| {
+        it.congestion = "recoup".parse().expect("a window");
+        it.loss = "rack".parse().expect("a detector");
+    }));
     let result = harness.run_timed(|now, interest| {
         free = free.max(now + DELAY) + Duration::from_millis(55);
         let is_lost = left.is_some() && segment_of(interest) == left;

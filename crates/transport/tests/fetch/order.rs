@@ -1,16 +1,15 @@
 //! Reordering-based loss detection, on a path with a round trip of 100 ms and 10 Mbit/s.
-use crate::harness::{Answer, Harness, name, segment_of};
+use crate::harness::{Answer, Harness, segment_of, with_options};
 use recoup_packet::data::{ContentType, Data, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::NoVerifier;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::{Delivery, FetchConfig};
+use recoup_transport::fetch::{FetchConfig, Retries};
 use recoup_transport::loss::Phase;
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, loss, rto};
 use std::collections::BTreeMap;
 
 const RTT: Duration = Duration::from_millis(100);
@@ -27,16 +26,15 @@ pub(crate) fn udugama(flavour: &str) -> String {
 }
 
 pub(crate) fn config(congestion: &str, loss: &str) -> FetchConfig {
-    let rto = rto::parse("jacobson(max=64s)").expect("an estimator");
-    let congestion = congestion::parse(congestion).expect("a window");
-    FetchConfig {
-        loss: loss::parse(loss).expect("a detector"),
-        sampling: Sampling::Every,
-        discover: false,
-        verifier: Box::new(NoVerifier),
-        delivery: Delivery::Unordered,
-        ..FetchConfig::new(name("/a/file/v=7"), rto, congestion, Rng::from_seed(1))
-    }
+    let mut config = with_options("/a/file/v=7", |it| {
+        it.rto = "jacobson(max=64s)".parse().expect("an estimator");
+        it.congestion = congestion.parse().expect("a window");
+        it.loss = loss.parse().expect("a detector");
+        it.sampling = Sampling::Every;
+        it.discover = false;
+    });
+    config.verifier = Box::new(NoVerifier);
+    config
 }
 
 fn describe(segments: u64, interest: &Interest) -> Data {
@@ -264,7 +262,7 @@ fn spurious_losses_do_not_spend_the_retries() {
     for window in [CUBIC, "udugama2013(flavour=cubic)", "cubic(accounting=span)"] {
         let mut rng = Rng::from_seed(3);
         let mut config = config(window, detector);
-        config.retries = Some(8);
+        config.options.retries = Retries(Some(8));
         let harness = path(config, &mut |_, _, _| Some(Duration::from_micros(rng.below(20_000))));
         assert!(harness.summary.false_alarms > 0);
         let asked_most = harness.events.iter().filter_map(|(_, event)| match event {

@@ -1,22 +1,20 @@
 //! The rules of S. Yang's consumer (2016), one by one, with exact times.
-use crate::harness::{Answer, Answers, DELAY, Harness, config, cut, file, name, segment_of};
+use crate::harness::{Answer, Answers, DELAY, Harness, cut, file, name, segment_of, with_options};
 use recoup_packet::interest::Interest;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::FetchConfig;
+use recoup_transport::fetch::{FetchConfig, Retries};
 use recoup_transport::rto::Sampling;
 use recoup_transport::time::{Duration, Instant};
-use recoup_transport::{congestion, rto};
 
 /// The paper's consumer, with this window, timer and sampling.
 pub(crate) fn paper(window: &str, timer: &str, sampling: Sampling) -> FetchConfig {
-    FetchConfig {
-        congestion: congestion::parse(window).expect("a window"),
-        rto: rto::parse(timer).expect("an estimator"),
-        sampling,
-        retries: None,
-        rto_check: Duration::from_millis(10),
-        ..config("/a/file/v=7")
-    }
+    with_options("/a/file/v=7", |it| {
+        it.congestion = window.parse().expect("a window");
+        it.rto = timer.parse().expect("an estimator");
+        it.sampling = sampling;
+        it.retries = Retries(None);
+        it.rto_check = Duration::from_millis(10);
+    })
 }
 
 /// Design #1, #2 or #3 with these window settings.
@@ -185,8 +183,9 @@ fn late_data_cancels_a_queued_retransmission() {
 #[test]
 fn withdrawn_interest_wastes_late_data() {
     let file = file(400);
-    let config = design(2, "init-cwnd=4,init-ssthresh=4");
-    let mut harness = Harness::new(FetchConfig { cancel_on_timeout: true, ..config });
+    let mut config = design(2, "init-cwnd=4,init-ssthresh=4");
+    config.options.cancel_on_timeout = true;
+    let mut harness = Harness::new(config);
     let delay = |segment, count| if count == 1 { late(segment, count) } else { Some(DELAY) };
     assert_eq!(harness.run(after(&file, delay)), Ok(()));
     // 0 and 2 were retransmitted: their Data is used.

@@ -10,7 +10,7 @@ use recoup_packet::signature::{
     AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey, SignatureInfo,
     Verdict, Verifier,
 };
-use recoup_transport::fetch::FetchError;
+use recoup_transport::fetch::{FetchError, Retries};
 use recoup_transport::time::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -171,7 +171,7 @@ fn forged_answers_do_not_block_retransmissions() {
 fn first_forged_answer_is_retransmitted_at_once() {
     let file = file(100);
     let mut config = config("/a/file/v=7");
-    config.retries = Some(0);
+    config.options.retries = Retries(Some(0));
     let mut harness = Harness::new(config);
     let mut asked = 0;
     let result = harness.run(|interest| {
@@ -194,7 +194,7 @@ fn forged_answers_are_not_charged_to_retries() {
         [(3, 0, true), (4, 0, false), (8, 8, true), (15, 100, true), (16, 100, false)]
     {
         let mut config = config("/a/file/v=7");
-        config.retries = Some(retries);
+        config.options.retries = Retries(Some(retries));
         let mut harness = Harness::new(config);
         let mut asked = 0;
         let result = harness.run(|interest| {
@@ -216,7 +216,7 @@ fn genuine_copy_counts_before_and_after_retransmission() {
     let file = file(100);
     for late in 0..60 {
         let mut config = config("/a/file/v=7");
-        config.retries = Some(0);
+        config.options.retries = Retries(Some(0));
         let mut harness = Harness::new(config);
         let result = harness.run(|interest| {
             let Some(data) = cut(&file, interest) else { return Vec::new() };
@@ -233,7 +233,7 @@ fn forged_metadata_is_not_charged_to_retries() {
     let file = file(100);
     for (forgeries, answered) in [(1, true), (3, true), (4, false)] {
         let mut config = config("/a/file");
-        config.retries = Some(0);
+        config.options.retries = Retries(Some(0));
         let mut harness = Harness::new(config);
         let mut asked = 0;
         let result = harness.run(|interest| {

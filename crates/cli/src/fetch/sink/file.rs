@@ -4,9 +4,11 @@ use crate::error::Failure;
 use crate::{format, output};
 use bytes::Bytes;
 use recoup::download::Download;
+use recoup_io::target::TargetFolder;
 use recoup_packet::name::Name;
 use recoup_transport::fetch::FetchConfig;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A file under construction, which can be continued until it is complete.
 #[derive(Debug)]
@@ -35,6 +37,11 @@ impl FileSink {
             ));
         }
         Ok(Self(download))
+    }
+
+    /// The same download as part of a folder.
+    pub(crate) fn within(self, folder: Arc<TargetFolder>) -> Self {
+        Self(self.0.within(folder))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a configuration says, and what of it a forwarder that runs follows.
 use super::*;
+use recoup_forwarder::options::Anticipation;
 
 #[track_caller]
 fn wrong(text: &str) -> String {
@@ -10,7 +11,7 @@ fn wrong(text: &str) -> String {
 fn a_node_says_who_it_is_where_it_is_told_to() {
     let read = |keys: &str| {
         let text = format!("[node]\n{keys}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
-        ForwardConfig::parse("n.toml", &text).map(|it| (it.provider_ids, it.anticipation))
+        ForwardConfig::parse("n.toml", &text).map(|it| (it.node.provider_ids, it.node.anticipation))
     };
     assert_eq!(read("").unwrap(), (false, Anticipation::Off));
     let both = read("provider-ids = true\nanticipation = \"holders\"").unwrap();
@@ -30,12 +31,12 @@ fn a_whole_configuration_is_read() {
         [[route]]\nprefix = \"/\"\nface = \"up\"\ncost = 7\n\
         [[strategy]]\nprefix = \"/a\"\nstrategy = \"best-face\"\n";
     let config = ForwardConfig::parse("n.toml", text).unwrap();
-    assert_eq!(config.cache, CsCapacity::Bytes(10 << 20));
+    assert_eq!(config.node.cache, CsCapacity::Bytes(10 << 20));
     assert_eq!(config.routes, [ConfiguredRoute { prefix: Name::root(), face: 0, cost: 7 }]);
     assert_eq!((config.listen.len(), config.faces.len(), config.localhop), (1, 1, true));
     assert_eq!(recoveries(&config), ["wldr(hold=5ms)".parse().unwrap()]);
     assert!(config.recovery.is_auto());
-    assert_eq!(config.node(1).unwrap().routes().count(), 2);
+    assert_eq!(config.node(1).routes().count(), 2);
 }
 
 #[test]

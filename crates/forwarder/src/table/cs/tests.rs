@@ -35,7 +35,7 @@ struct Fixture {
 impl Fixture {
     fn new(capacity: CsCapacity) -> Self {
         let hasher = NameHasher::new(1);
-        Self { cs: Cs::new(hasher.clone(), CsOptions { capacity }), hasher }
+        Self { cs: Cs::new(hasher.clone(), capacity), hasher }
     }
 
     fn insert(&mut self, now: Instant, data: &Data) -> u64 {

@@ -5,7 +5,7 @@ use crate::scenario::file::event::{EventRule, What};
 use crate::scenario::file::link::read_link;
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
-use recoup_sim::network::{ChannelPlan, Direction, Fault, LinkId, LinkPlan};
+use recoup_sim::network::{Direction, Fault, LinkId, LinkOptions, LinkPlan};
 use recoup_transport::time::Instant;
 
 /// More faults than that are a mistake.
@@ -118,7 +118,7 @@ fn changed(
                 let mut silent = Problems::default();
                 read_link(layer, "", Origin::Unknown, &mut after, &mut silent);
             }
-            let mut tell = |way, old: &ChannelPlan, new: &ChannelPlan| {
+            let mut tell = |way, old: &LinkOptions, new: &LinkOptions| {
                 if old != new {
                     faults.push((at, Fault::Change(link, way, Box::new(new.clone()))));
                 }

@@ -8,10 +8,11 @@ use crate::scenario::ndn::CONTENT;
 use crate::scenario::pattern;
 use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
 use recoup_config::form::{
-    Count, FEW_OCTETS, Form, INSTANT, Located, Many, Maybe, OCTETS, OneOf, OrWord, Place, TEXT,
-    TIME, Words,
+    Among, Count, FEW_OCTETS, Form, INSTANT, Located, Many, Maybe, OCTETS, OneOf, OrWord, Place,
+    TEXT, TIME, Words,
 };
 use recoup_config::problem::{Origin, Problems};
+use recoup_config::schema::Shape;
 use recoup_config::tree::{Table, Tree, Value};
 use recoup_core::unit;
 use recoup_packet::name::Name;
@@ -19,6 +20,7 @@ use recoup_sim::network::{
     Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Popularity, ProducePlan,
     RequestPlan, ServePlan,
 };
+use recoup_transport::serve::Version;
 use recoup_transport::time::{Duration, Instant};
 
 /// What an application does, before its names are known.
@@ -106,7 +108,7 @@ pub(in crate::scenario) fn read(
     };
     let mut ignored = String::new();
     if mode != Mode::Defaults {
-        fields.field("kind", &mut ignored, TEXT);
+        fields.field("kind", &mut ignored, Among(&KINDS));
     }
     let place = if kind == "background" { "link" } else { "node" };
     ask(&mut fields, mode, place, &mut rule.at, Many(Place(TEXT)));
@@ -160,17 +162,7 @@ fn ask<F: Form>(
 fn blank(kind: &str) -> Job {
     let lifetime = Duration::from_secs(4);
     match kind {
-        "serve" => Job::Serve(
-            ServePlan {
-                prefix: Name::default(),
-                version: None,
-                size_octets: 0,
-                segment_octets: 8000,
-                freshness: Duration::from_secs(10),
-                packet: PacketShape::Digest,
-            },
-            String::new(),
-        ),
+        "serve" => Job::Serve(ServePlan::new(Name::default(), 0), String::new()),
         "produce" => Job::Produce(
             ProducePlan {
                 prefix: Name::default(),
@@ -187,7 +179,7 @@ fn blank(kind: &str) -> Job {
                 popularity: Popularity::Sequential,
                 arrival: Arrival::Constant(1.0),
                 requests: None,
-                rto: law::REQUEST_RTO.into(),
+                rto: law::REQUEST_RTO.parse().ok(),
                 retries: Some(15),
                 lifetime,
             },
@@ -216,12 +208,16 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
     fields.field("last", &mut plan.last, Maybe(Count(0, i64::MAX as u64)));
 }
 
+/// Options of `recoup serve` that have no effect in a simulation, and the version, which is a number there or not given.
+const NOT_SIMULATED_OF_SERVE: [&str; 5] = ["sign", "snapshot", "unknown", "convention", "version"];
+
 fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {
     ask(fields, mode, "prefix", prefix, Template);
     ask(fields, mode, "size", &mut plan.size_octets, OCTETS);
-    fields.field("segment", &mut plan.segment_octets, CONTENT);
-    fields.field("version", &mut plan.version, Maybe(Count(0, u64::MAX)));
-    fields.field("freshness", &mut plan.freshness, TIME);
+    fields.document(&mut plan.options, &NOT_SIMULATED_OF_SERVE);
+    let mut version = plan.version();
+    fields.field("version", &mut version, Maybe(Count(0, u64::MAX)));
+    plan.options.version = version.map_or(Version::None, Version::Fixed);
     packet(fields, mode, &mut plan.packet);
 }
 
@@ -333,6 +329,10 @@ impl Form for Template {
 
     fn example(&self) -> String {
         "write a name like \"/movie\"".into()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Text
     }
 }
 

@@ -7,8 +7,11 @@ use crate::scenario::ndn::NAME;
 use recoup_config::form::{Count, INSTANT, INTERVAL, Located, Many, Maybe, Place, TEXT};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
+use recoup_forwarder::options::NodeOptions;
+use recoup_forwarder::strategy::Strategy;
 use recoup_packet::name::Name;
 use recoup_sim::network::LinkPlan;
+use recoup_transport::spec::Spelled;
 use recoup_transport::time::{Duration, Instant};
 
 /// More repetitions of one event than that are a mistake.
@@ -67,6 +70,10 @@ pub(in crate::scenario) fn read_event(
     let mut targets = Vec::new();
     for verb in VERBS {
         fields.field(verb, &mut targets, Many(Place(TEXT)));
+    }
+    if fields.describes() {
+        VERBS.into_iter().for_each(|verb| drop(what(&mut fields, verb)));
+        return (None, fields.finish());
     }
     let given_verbs: Vec<_> = VERBS.into_iter().filter(|verb| fields.gives(verb)).collect();
     let [verb] = given_verbs.as_slice() else {
@@ -149,7 +156,7 @@ pub(in crate::scenario) fn read_route(
 pub(in crate::scenario) struct StrategyRule {
     pub nodes: Vec<Located<String>>,
     pub prefix: Name,
-    pub strategy: String,
+    pub strategy: Spelled<Strategy>,
 }
 
 /// Reads a strategy.
@@ -160,8 +167,8 @@ pub(in crate::scenario) fn read_strategy(
     problems: &mut Problems,
 ) -> (StrategyRule, Table) {
     let mut fields = Fields::new(given, path, origin, false, problems);
-    let mut rule =
-        StrategyRule { nodes: Vec::new(), prefix: Name::default(), strategy: String::new() };
+    let strategy = NodeOptions::default().strategy;
+    let mut rule = StrategyRule { nodes: Vec::new(), prefix: Name::default(), strategy };
     fields.required("node", &mut rule.nodes, Many(Place(TEXT)));
     fields.required("prefix", &mut rule.prefix, NAME);
     fields.required("strategy", &mut rule.strategy, law::STRATEGY);

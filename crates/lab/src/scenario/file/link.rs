@@ -1,12 +1,11 @@
 //! The keys of links and nodes, which come in layers: defaults, what a topology knows, exceptions.
 use crate::scenario::fields::Fields;
 use crate::scenario::law;
-use crate::scenario::ndn::CACHE;
-use recoup_config::form::{Count, FEW_OCTETS, Form, Maybe, OneOf, RATE, TIME, Truth};
+use recoup_config::form::{Count, Form, Maybe};
 use recoup_config::problem::{Origin, Problems};
+use recoup_config::schema::Shape;
 use recoup_config::tree::{Table, Tree, Value};
-use recoup_core::unit::{self, Capacity};
-use recoup_sim::network::{Anticipation, ChannelPlan, LinkPlan, NodePlan, Order};
+use recoup_sim::network::{LinkOptions, LinkPlan, NodePlan};
 
 /// Reads a layer of a link onto what is below it; returns the layer in its normal form.
 pub(in crate::scenario) fn read_link(
@@ -35,7 +34,7 @@ fn read_channel(
     given: &Table,
     path: &str,
     origin: Origin,
-    plan: &mut ChannelPlan,
+    plan: &mut LinkOptions,
     problems: &mut Problems,
 ) -> Table {
     let mut fields = Fields::new(given, path, origin, false, problems);
@@ -44,83 +43,8 @@ fn read_channel(
 }
 
 /// The keys of one direction.
-fn channel(fields: &mut Fields<'_>, plan: &mut ChannelPlan) {
-    fields.field("rate", &mut plan.rate_bits, RATE);
-    fields.field("delay", &mut plan.delay, TIME);
-    fields.field("jitter", &mut plan.jitter, law::JITTER);
-    fields.field("reorder", &mut plan.reorder, Truth);
-    let mut queue = Queue { packets: plan.queue_packets, octets: plan.queue_octets };
-    if fields.field("queue", &mut queue, QueueForm) {
-        (plan.queue_packets, plan.queue_octets) = (queue.packets, queue.octets);
-    }
-    fields.field("overhead", &mut plan.overhead_octets, FEW_OCTETS);
-    fields.field("interest", &mut plan.interest_octets, Maybe(FEW_OCTETS));
-    fields.field("loss", &mut plan.loss, law::LOSS);
-    fields.field("duplicate", &mut plan.duplicate, law::DUPLICATE);
-    fields.field("order", &mut plan.order, ORDER);
-    fields.field("marking", &mut plan.marking, law::MARKING);
-    fields.field("recovery", &mut plan.recovery, law::RECOVERY);
-    fields.field("scheduler", &mut plan.scheduler, law::SCHEDULER);
-}
-
-const ORDER: OneOf<Order> =
-    OneOf(&[("rate-then-delay", Order::RateThenDelay), ("delay-then-rate", Order::DelayThenRate)]);
-
-/// The limits of a queue; what is none has no limit.
-struct Queue {
-    packets: Option<u64>,
-    octets: Option<u64>,
-}
-
-/// `"32 packets"`, `"64 KiB"`, `"unlimited"`, or both limits in a list.
-struct QueueForm;
-
-impl QueueForm {
-    fn one(tree: &Tree) -> Result<Capacity, String> {
-        match &tree.value {
-            Value::Text(text) => Ok(unit::capacity(text)?),
-            Value::Integer(number @ 0..) => Ok(unit::capacity(&number.to_string())?),
-            other => Err(format!("{other} is no queue; {}", Self.example())),
-        }
-    }
-}
-
-impl Form for QueueForm {
-    type Of = Queue;
-
-    fn read(&self, tree: &Tree) -> Result<Queue, String> {
-        let mut queue = Queue { packets: None, octets: None };
-        let list = match &tree.value {
-            Value::List(list) if list.is_empty() => return Err(self.example()),
-            Value::List(list) => list.as_slice(),
-            _ => std::slice::from_ref(tree),
-        };
-        for one in list {
-            let is_second = match Self::one(one)? {
-                Capacity::Packets(packets) => queue.packets.replace(packets).is_some(),
-                Capacity::Bytes(octets) => queue.octets.replace(octets).is_some(),
-                Capacity::Unlimited => list.len() > 1,
-            };
-            if is_second {
-                return Err(format!("a queue has one limit of each kind; {}", self.example()));
-            }
-        }
-        Ok(queue)
-    }
-
-    fn write(&self, queue: &Queue) -> Option<Value> {
-        let text = |room| Value::Text(unit::print_capacity(room));
-        Some(match (queue.packets.map(Capacity::Packets), queue.octets.map(Capacity::Bytes)) {
-            (None, None) => text(Capacity::Unlimited),
-            (Some(one), None) | (None, Some(one)) => text(one),
-            (Some(one), Some(other)) => Value::List(vec![text(one).into(), text(other).into()]),
-        })
-    }
-
-    fn example(&self) -> String {
-        "write it like \"32 packets\", \"64 KiB\", [\"32 packets\", \"64 KiB\"] or \"unlimited\""
-            .into()
-    }
+fn channel(fields: &mut Fields<'_>, plan: &mut LinkOptions) {
+    fields.document(plan, &[]);
 }
 
 /// Reads a layer of a node onto what is below it; returns the layer in its normal form.
@@ -133,27 +57,13 @@ pub(in crate::scenario) fn read_node(
     problems: &mut Problems,
 ) -> Table {
     let mut fields = Fields::new(given, path, origin, fill, problems);
-    fields.field("cache", &mut node.cache, CACHE);
-    fields.field("strategy", &mut node.strategy, law::STRATEGY);
-    fields.field("suppression", &mut node.suppression, law::SUPPRESSION);
-    fields.field("mobility", &mut node.mobility, law::MOBILITY);
-    fields.field("unsolicited", &mut node.admit_unsolicited, UNSOLICITED);
-    fields.field("provider-ids", &mut node.provider_ids, Truth);
-    fields.field("anticipation", &mut node.anticipation, ANTICIPATION);
+    fields.document(&mut node.options, &[]);
     fields.field("processing", &mut node.processing, law::PROCESSING);
     fields.field("scheduler", &mut node.scheduler, law::SCHEDULER);
     fields.field("position", &mut node.position, Maybe(PositionForm));
     fields.field("motion", &mut node.motion, Maybe(law::MOTION));
     fields.finish()
 }
-
-const UNSOLICITED: OneOf<bool> = OneOf(&[("drop", false), ("admit", true)]);
-
-const ANTICIPATION: OneOf<Anticipation> = OneOf(&[
-    ("off", Anticipation::Off),
-    ("holders", Anticipation::Holders),
-    ("all", Anticipation::All),
-]);
 
 /// `[x, y]`, in metres.
 struct PositionForm;
@@ -180,5 +90,9 @@ impl Form for PositionForm {
 
     fn example(&self) -> String {
         "write a place as [x, y], in metres".into()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::List(Box::new(Shape::Number))
     }
 }

@@ -13,7 +13,7 @@ fn plan(arrival: Arrival) -> RequestPlan {
         popularity: Popularity::Sequential,
         arrival,
         requests: Some(3),
-        rto: "none".into(),
+        rto: None,
         retries: Some(2),
         lifetime: Duration::from_secs(1),
     }
@@ -100,7 +100,7 @@ fn without_an_estimator_nothing_is_asked_for_twice() {
 
 #[test]
 fn a_timeout_repeats_the_request_until_the_retries_are_used_up() {
-    let rto = "constant(rto=100ms)".into();
+    let rto = "constant(rto=100ms)".parse().ok();
     let requests = Some(1);
     let mut request = make(&RequestPlan { rto, requests, ..plan(Arrival::Constant(1.0)) });
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1"]);
@@ -127,7 +127,7 @@ fn one_packet_answers_all_that_wait_for_it() {
 
 #[test]
 fn a_window_permits_so_many_at_a_time() {
-    let window = Arrival::Window("fixed(window=2)".into());
+    let window = Arrival::Window("fixed(window=2)".parse().unwrap());
     let mut request = make(&plan(window));
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
     request.handle(at(10), data("/a/2"));
@@ -147,7 +147,7 @@ fn a_refusal_ends_a_request_that_is_not_repeated() {
     drain(&mut once, at(0));
     once.handle(at(10), nack());
     assert_eq!(drain(&mut once, at(10)), ["nacked 0", "done"]);
-    let rto = "constant(rto=100ms)".into();
+    let rto = "constant(rto=100ms)".parse().ok();
     let mut again = make(&RequestPlan { rto, requests: Some(1), ..plan(Arrival::Constant(1.0)) });
     drain(&mut again, at(0));
     again.handle(at(10), nack());
@@ -165,7 +165,8 @@ fn a_producer_without_the_content_refuses_all_that_wait_for_it_and_nothing_was_r
     };
     for rto in ["none", "constant(rto=1s)"] {
         let arrival = Arrival::Batches(vec![(Duration::ZERO, 3)]);
-        let mut request = make(&RequestPlan { contents: 1, rto: rto.into(), ..plan(arrival) });
+        let mut request =
+            make(&RequestPlan { contents: 1, rto: rto.parse().ok(), ..plan(arrival) });
         drain(&mut request, at(0));
         request.handle(at(10), refusal("/b/1"));
         let mut said = drain(&mut request, at(10));
@@ -193,8 +194,6 @@ fn a_plan_that_names_what_there_is_not_is_refused() {
         Request::new(&plan, &Rng::from_seed(1), &mut Tables::default()).unwrap_err().to_string()
     };
     let arrival = || Arrival::Constant(1.0);
-    assert!(wrong(plan(Arrival::Window("qubic".into()))).contains("did you mean `cubic`"));
-    assert!(wrong(RequestPlan { rto: "jakobson".into(), ..plan(arrival()) }).contains("jacobson"));
     assert!(wrong(RequestPlan { prefixes: Vec::new(), ..plan(arrival()) }).contains("prefix"));
     assert!(wrong(plan(Arrival::Constant(0.0))).contains("per second"));
 }

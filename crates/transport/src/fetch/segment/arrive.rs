@@ -4,8 +4,8 @@ use crate::congestion::{Delivered, LossKind};
 use crate::event::{Cause, Event, Signal};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
-use crate::fetch::{Arrival, FetchConfig};
-use crate::rto::{Answer, RttSample, Trail};
+use crate::fetch::{Arrival, Control};
+use crate::rto::{self, Answer, RttSample, Trail};
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::lp::anticipation::{self, Record};
@@ -51,17 +51,19 @@ struct OwnTrail {
 }
 
 impl Transfer {
-    pub(super) fn segment_of(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
+    pub(super) fn segment_of(&self, control: &Control, name: &Name) -> Option<u64> {
         if name.len() != self.object.len() + 1 {
             return None;
         }
-        config.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
+        control.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
     }
 
     /// Matches Data of `segment`, if any, with the transfer.
-    fn recognise(&self, config: &FetchConfig, segment: Option<u64>) -> Match {
+    fn recognise(&self, control: &Control, segment: Option<u64>) -> Match {
         match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
-            Some((segment, slot)) if config.cancel_on_timeout && slot.is_timed_out() => {
+            Some((segment, slot))
+                if control.config.options.cancel_on_timeout && slot.is_timed_out() =>
+            {
                 Match::Withdrawn(segment)
             }
             Some((segment, slot)) if slot.is_awaited() => Match::Awaited(segment),
@@ -70,8 +72,8 @@ impl Transfer {
     }
 
     /// The segment of Data of that name, if it is missing.
-    pub(in crate::fetch) fn awaits(&self, config: &FetchConfig, name: &Name) -> Option<u64> {
-        match self.recognise(config, self.segment_of(config, name)) {
+    pub(in crate::fetch) fn awaits(&self, control: &Control, name: &Name) -> Option<u64> {
+        match self.recognise(control, self.segment_of(control, name)) {
             Match::Awaited(segment) => Some(segment),
             Match::Withdrawn(_) | Match::Stray => None,
         }
@@ -85,60 +87,56 @@ impl Transfer {
     /// Processes arrivals, in order. Returns the time of the last progress, if any.
     pub(in crate::fetch) fn on_arrivals(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         arrivals: &mut [Arrival],
         reports: &mut Reports,
     ) -> Option<Instant> {
         for arrival in &mut *arrivals {
-            arrival.segment = self.segment_of(config, arrival.data.name());
+            arrival.segment = self.segment_of(control, arrival.data.name());
         }
-        let mut verdicts = self.judge_together(config, arrivals).into_iter().peekable();
+        let mut verdicts = self.judge_together(control, arrivals).into_iter().peekable();
         let mut progress = None;
         for (place, arrival) in arrivals.iter().enumerate() {
             let verdict = verdicts.next_if(|(judged, _)| *judged == place);
-            if self.on_data(config, arrival, verdict.map(|(_, verdict)| verdict), reports) {
+            if self.on_data(control, arrival, verdict.map(|(_, verdict)| verdict), reports) {
                 progress = Some(arrival.at);
             }
         }
         // Once for all of them: no timer fires in between.
-        self.set_alarm(config);
+        self.set_alarm(control);
         progress
     }
 
     /// Verdicts on solicited Data, with its index among the arrivals. Verification of a batch is faster than one by
     /// one. A further answer for a segment has none yet: it counts only if the first one proves forged.
-    fn judge_together(
-        &mut self,
-        config: &FetchConfig,
-        arrivals: &[Arrival],
-    ) -> Vec<(usize, Verdict)> {
-        if arrivals.len() < 2 || !config.verifier.judges() {
+    fn judge_together(&mut self, control: &Control, arrivals: &[Arrival]) -> Vec<(usize, Verdict)> {
+        if arrivals.len() < 2 || !control.config.verifier.judges() {
             return Vec::new();
         }
         self.batches = self.batches.wrapping_add(1);
         let (mut places, mut data) = (Vec::with_capacity(arrivals.len()), Vec::new());
         data.reserve(arrivals.len());
         for (place, arrival) in arrivals.iter().enumerate() {
-            if let Match::Awaited(segment) = self.recognise(config, arrival.segment)
+            if let Match::Awaited(segment) = self.recognise(control, arrival.segment)
                 && self.board.claim(segment, self.batches)
             {
                 places.push(place);
                 data.push(&arrival.data);
             }
         }
-        places.into_iter().zip(config.verifier.verify_batch(&data)).collect()
+        places.into_iter().zip(control.config.verifier.verify_batch(&data)).collect()
     }
 
     /// Processes Data, with its verdict if there is one yet. Returns true for progress. An empty segment is none,
     /// because a producer can make them without end.
     fn on_data(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         arrival: &Arrival,
         verdict: Option<Verdict>,
         reports: &mut Reports,
     ) -> bool {
-        let segment = match self.recognise(config, arrival.segment) {
+        let segment = match self.recognise(control, arrival.segment) {
             Match::Awaited(segment) => segment,
             Match::Withdrawn(segment) => {
                 emit(reports, Event::Withdrawn { segment });
@@ -149,11 +147,11 @@ impl Transfer {
                 return false;
             }
         };
-        if config.verifier.judges() {
-            match verdict.unwrap_or_else(|| config.verifier.verify(&arrival.data)) {
+        if control.config.verifier.judges() {
+            match verdict.unwrap_or_else(|| control.config.verifier.verify(&arrival.data)) {
                 Verdict::Bad(why) => {
                     emit(reports, Event::Rejected { segment: Some(segment), why });
-                    self.on_forged(config, arrival.at, segment, why);
+                    self.on_forged(control, arrival.at, segment, why);
                     return false;
                 }
                 Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
@@ -165,13 +163,13 @@ impl Transfer {
             self.fail(segment, FetchError::NotFound(arrival.data.name().clone()));
             return true;
         }
-        self.accept(config, arrival, segment, reports);
+        self.accept(control, arrival, segment, reports);
         !arrival.data.content().is_empty()
     }
 
     fn accept(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         arrival: &Arrival,
         segment: u64,
         reports: &mut Reports,
@@ -192,7 +190,7 @@ impl Transfer {
         }
         let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
         let (now, provider, reduction) = (*now, *provider, *reduction);
-        let trail = arrival.fields.as_ref().and_then(|fields| self.trail(config, fields));
+        let trail = arrival.fields.as_ref().and_then(|fields| self.trail(control, fields));
         let accepted = Accepted {
             now,
             segment,
@@ -216,17 +214,17 @@ impl Transfer {
                 transmissions: slot.transmissions,
             },
         );
-        self.judge_spurious(config, &accepted, reports);
-        self.sample(config, &accepted, reports);
+        self.judge_spurious(control, &accepted, reports);
+        self.sample(control, &accepted, reports);
         if !reduction.is_zero() && accepted.slot.lost.is_none() {
-            self.on_repaired(config, now, accepted.slot.order, reports);
+            self.on_repaired(control, now, accepted.slot.order, reports);
         }
-        self.grow(config, &accepted, *congestion_mark > 0, reports);
-        self.judge_order(config, &accepted, reports);
-        self.note_window(config, reports);
-        self.update_segment_size(config, content_bytes as u64);
-        if let Some(last) = announced_end(config, data) {
-            self.announce_end(config, last, reports);
+        self.grow(control, &accepted, *congestion_mark > 0, reports);
+        self.judge_order(control, &accepted, reports);
+        self.note_window(control, reports);
+        self.update_segment_size(control, content_bytes as u64);
+        if let Some(last) = announced_end(control, data) {
+            self.announce_end(control, last, reports);
         }
         self.assembler.take(segment, data, reports);
     }
@@ -236,7 +234,7 @@ impl Transfer {
     /// losses of an event were spurious, recovery is undone.
     fn judge_spurious(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         accepted: &Accepted,
         reports: &mut Reports,
     ) {
@@ -255,11 +253,11 @@ impl Transfer {
                 emit(reports, Event::Spurious { segment, cause: lost.sign.into() });
             }
             if lost.sign == Sign::Order {
-                config.loss.on_spurious(now);
+                control.loss.on_spurious(now);
             }
             // The window was not reduced for a rejection.
             if lost.sign != Sign::Rejection {
-                self.take_back(config, now, lost.order, reports);
+                self.take_back(control, now, lost.order, reports);
             }
         } else if lost.sign == Sign::Order && slot.timeouts == 0 {
             emit(reports, Event::Repaired { segment });
@@ -267,17 +265,17 @@ impl Transfer {
     }
 
     /// Records about an announcement; none if no node added any.
-    fn trail(&self, config: &FetchConfig, fields: &Ignorable) -> Option<OwnTrail> {
+    fn trail(&self, control: &Control, fields: &Ignorable) -> Option<OwnTrail> {
         let records = anticipation::records(fields.get(field::RECORDS)?).collect();
         let names = fields.get(field::ANTICIPATED);
         let names = names.and_then(|names| anticipation::decode_names(names).ok());
         let names = names.unwrap_or_default();
-        let announced = names.iter().map(|name| self.segment_of(config, name)).collect();
+        let announced = names.iter().map(|name| self.segment_of(control, name)).collect();
         Some(OwnTrail { announced, records })
     }
 
     /// Updates the estimator: under Karn's rule, unless it sets the lifetime.
-    fn sample(&mut self, config: &mut FetchConfig, accepted: &Accepted, reports: &mut Reports) {
+    fn sample(&mut self, control: &mut Control, accepted: &Accepted, reports: &mut Reports) {
         let Accepted { now, segment, slot, in_flight, provider, reduction, .. } = accepted;
         if self.probed && *segment == 0 {
             self.sampler.on_abandoned(*segment);
@@ -287,14 +285,14 @@ impl Transfer {
         if slot.transmissions == 1 && reduction.is_zero() {
             self.min_rtt = Some(self.min_rtt.map_or(net, |min| min.min(net)));
         }
-        let rtt = if config.rto.sets_lifetime() {
+        let rtt = if control.rto.sets_lifetime() {
             let rtt = now.since(slot.first_sent);
             let sample = RttSample { provider: *provider, ..RttSample::new(*segment, rtt) };
-            config.rto.on_answer(*now, &Answer { sample, timeouts: slot.timeouts });
+            control.rto.on_answer(*now, &Answer { sample, timeouts: slot.timeouts });
             rtt
         } else if slot.transmissions != 1 {
             if let Some(lost) = slot.lost {
-                config.rto.on_progress(*now, now.since(lost.sent));
+                control.rto.on_progress(*now, now.since(lost.sent));
             }
             return self.sampler.on_abandoned(*segment);
         } else {
@@ -302,20 +300,17 @@ impl Transfer {
                 return;
             };
             let sample = RttSample { provider: *provider, ..sample };
-            match &accepted.trail {
-                Some(OwnTrail { announced, records }) => {
-                    config.rto.on_trail(*now, &sample, &Trail { announced, records });
-                }
-                None => config.rto.on_sample(*now, &sample),
-            }
+            let trail = accepted.trail.as_ref();
+            let trail = trail.map(|OwnTrail { announced, records }| Trail { announced, records });
+            rto::sample(control.rto.as_mut(), *now, &sample, trail.as_ref());
             net
         };
         let event = Event::Sampled {
             segment: *segment,
             rtt: rtt.into(),
-            srtt: config.rto.srtt().unwrap_or_default().into(),
-            rttvar: config.rto.rttvar().unwrap_or_default().into(),
-            rto: config.rto.rto().into(),
+            srtt: control.rto.srtt().unwrap_or_default().into(),
+            rttvar: control.rto.rttvar().unwrap_or_default().into(),
+            rto: control.rto.rto().into(),
         };
         emit(reports, event);
     }
@@ -323,7 +318,7 @@ impl Transfer {
     /// Updates the window: it grows, or shrinks for marked Data.
     fn grow(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         accepted: &Accepted,
         marked: bool,
         reports: &mut Reports,
@@ -331,8 +326,8 @@ impl Transfer {
         let Accepted { now, segment, slot, load, advance, provider, .. } = *accepted;
         if marked {
             emit(reports, Event::Marked { segment });
-            if config.react_to_marks {
-                self.reduce(config, now, ((slot.order, segment), LossKind::Mark, 0), reports);
+            if control.config.options.react_to_marks {
+                self.reduce(control, now, ((slot.order, segment), LossKind::Mark, 0), reports);
                 return;
             }
         }
@@ -342,12 +337,12 @@ impl Transfer {
             highest_order: self.board.highest_order(),
             rtt: (slot.transmissions == 1).then(|| accepted.net_rtt(self.min_rtt)),
             path: provider,
-            srtt: config.rto.srtt(),
+            srtt: control.rto.srtt(),
             min_rtt: self.min_rtt,
             in_flight: u32::try_from(load).unwrap_or(u32::MAX),
             advance,
         };
-        config.congestion.on_delivered(now, &delivered);
+        control.congestion.on_delivered(now, &delivered);
     }
 }
 
@@ -374,6 +369,6 @@ impl From<Sign> for Signal {
     }
 }
 
-fn announced_end(config: &FetchConfig, data: &Data) -> Option<u64> {
-    config.convention.parse_segment(&data.final_block()?)
+fn announced_end(control: &Control, data: &Data) -> Option<u64> {
+    control.convention.parse_segment(&data.final_block()?)
 }

@@ -2,7 +2,7 @@
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::{Loss, LossKind};
 use crate::event::{Cause, Event};
-use crate::fetch::FetchConfig;
+use crate::fetch::Control;
 use crate::fetch::discover::{
     NACK_WAIT, NACK_WAIT_MAX, affordable, backed_off, forged_retries, forged_wait,
 };
@@ -48,11 +48,11 @@ impl Transfer {
     /// Handles every expired timer.
     pub(in crate::fetch) fn fire(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         reports: &mut Reports,
     ) {
-        self.fire_alarm(config, now, reports);
+        self.fire_alarm(control, now, reports);
         let base = self.board.base();
         let mut lost = std::mem::take(&mut self.lost);
         while let Some(slot) = self.timers.pop_due(now) {
@@ -64,7 +64,7 @@ impl Transfer {
             if self.board.release(segment) {
                 continue;
             }
-            if let Some(later) = self.restarted(config, segment, &known).filter(|due| *due > now) {
+            if let Some(later) = self.restarted(control, segment, &known).filter(|due| *due > now) {
                 self.timers.arm(slot, later);
                 continue;
             }
@@ -83,25 +83,25 @@ impl Transfer {
             if setback.is_none() {
                 self.sampler.on_abandoned(segment);
                 emit(reports, Event::TimedOut { segment });
-                if config.rto.sets_lifetime() {
-                    config.rto.on_expiry(now, known.timeouts.saturating_add(1));
+                if control.rto.sets_lifetime() {
+                    control.rto.on_expiry(now, known.timeouts.saturating_add(1));
                 }
                 lost.push((known.order, segment));
             }
             self.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
             let counts = setback.is_none_or(Setback::counts);
-            let retries = config.retries.filter(|_| counts);
+            let retries = control.config.options.retries.0.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
             let forged = self.forged.get(&segment).copied();
-            let spent = forged_retries(config.retries);
+            let spent = forged_retries(control.config.options.retries.0);
             let endless = forged.filter(|forged| forged.transmissions > spent);
             let charged = known.transmissions - forged.map_or(0, |forged| forged.transmissions);
             if endless.is_some() || affordable.is_some_and(|retries| charged > retries) {
-                if endless.is_none() && config.leaves_holes && setback.is_none() {
+                if endless.is_none() && control.config.options.leaves_holes && setback.is_none() {
                     self.leave_out(segment, reports);
                     continue;
                 }
-                let name = self.object.append(config.convention.segment(segment));
+                let name = self.object.append(control.convention.segment(segment));
                 let attempts = known.transmissions;
                 let why = match (setback, endless) {
                     (_, Some(Forged { why, .. })) => FetchError::Untrusted { name, why },
@@ -115,19 +115,19 @@ impl Transfer {
         }
         // Reported together, so that congestion control knows the number in flight.
         if !lost.is_empty() {
-            self.abandon_recovery(config, now);
+            self.abandon_recovery(control, now);
         }
         for lost in lost.drain(..) {
-            self.reduce(config, now, (lost, LossKind::Timeout, 0), reports);
+            self.reduce(control, now, (lost, LossKind::Timeout, 0), reports);
         }
         self.lost = lost;
-        self.note_phase(config, reports);
+        self.note_phase(control, reports);
     }
 
     /// Time from which the timer of a segment restarts (RFC 6298, 5.3), with a time threshold. While earlier
     /// transmissions are answered, a slow link is busy with them. `None` without a restart.
-    fn restarted(&self, config: &FetchConfig, segment: u64, known: &Slot) -> Option<Instant> {
-        config.loss.age()?;
+    fn restarted(&self, control: &Control, segment: u64, known: &Slot) -> Option<Instant> {
+        control.loss.age()?;
         let last_active = self
             .watch
             .last_active_before(known.order)
@@ -135,8 +135,8 @@ impl Transfer {
         if !known.is_in_flight() || self.setbacks.contains_key(&segment) {
             return None;
         }
-        let rto = self.timeout(config, last_active, segment, known.transmissions);
-        Some(self.check_instant(config, last_active + rto))
+        let rto = self.timeout(control, last_active, segment, known.transmissions);
+        Some(self.check_instant(control, last_active + rto))
     }
 
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
@@ -149,28 +149,28 @@ impl Transfer {
     /// received out of order. Returns true for a new event.
     pub(super) fn reduce(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         ((order, segment), kind, evidence): ((u64, u64), LossKind, u32),
         reports: &mut Reports,
     ) -> bool {
-        let loss = self.loss(config, order, kind, evidence);
+        let loss = self.loss(control, order, kind, evidence);
         if matches!(kind, LossKind::Timeout | LossKind::Order) {
-            let cause = config.congestion.cause(&loss).and_then(|cause| cause.try_into().ok());
+            let cause = control.congestion.cause(&loss).and_then(|cause| cause.try_into().ok());
             if let Some(cause) = cause {
                 self.board.set_cause(segment, order, cause);
                 emit(reports, Event::Inferred { segment, cause, holds: true });
             }
         }
-        if !config.congestion.on_loss(now, &loss) {
+        if !control.congestion.on_loss(now, &loss) {
             return false;
         }
         emit(reports, Event::Reduced { cause: kind.into() });
         let backs_off = matches!(kind, LossKind::Timeout | LossKind::NackCongestion);
-        if backs_off && !config.rto.sets_lifetime() {
-            config.rto.on_timeout(now);
+        if backs_off && !control.rto.sets_lifetime() {
+            control.rto.on_timeout(now);
         }
-        self.note_window(config, reports);
+        self.note_window(control, reports);
         true
     }
 
@@ -178,19 +178,19 @@ impl Transfer {
     /// a queue below the link may be full.
     pub(super) fn on_repaired(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         order: u64,
         reports: &mut Reports,
     ) {
-        let loss = self.loss(config, order, LossKind::Order, 0);
-        if config.congestion.on_repaired(now, &loss) {
+        let loss = self.loss(control, order, LossKind::Order, 0);
+        if control.congestion.on_repaired(now, &loss) {
             emit(reports, Event::Reduced { cause: LossKind::Order.into() });
-            self.note_window(config, reports);
+            self.note_window(control, reports);
         }
     }
 
-    fn loss(&self, config: &FetchConfig, order: u64, kind: LossKind, evidence: u32) -> Loss {
+    fn loss(&self, control: &Control, order: u64, kind: LossKind, evidence: u32) -> Loss {
         Loss {
             kind,
             order,
@@ -199,7 +199,7 @@ impl Transfer {
             high_interest: self.high_interest,
             in_flight: self.board.in_flight(),
             evidence,
-            srtt: config.rto.srtt(),
+            srtt: control.rto.srtt(),
             min_rtt: self.min_rtt,
         }
     }
@@ -207,28 +207,28 @@ impl Transfer {
     /// Reports to congestion control that a loss of this send order was spurious, or not due to congestion.
     pub(super) fn take_back(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         order: u64,
         reports: &mut Reports,
     ) {
-        if config.congestion.on_spurious(now, order) {
+        if control.congestion.on_spurious(now, order) {
             emit(reports, Event::Undone);
-            self.leave_recovery(config, now);
-            self.note_phase(config, reports);
-            self.note_window(config, reports);
+            self.leave_recovery(control, now);
+            self.note_phase(control, reports);
+            self.note_window(control, reports);
         }
     }
 
     pub(in crate::fetch) fn on_nack(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         interest: &Interest,
         reason: NackReason,
         reports: &mut Reports,
     ) {
-        let Some(segment) = self.segment_of(config, &interest.name) else {
+        let Some(segment) = self.segment_of(control, &interest.name) else {
             return;
         };
         let Some(slot) = self.board.get(segment).copied() else {
@@ -237,15 +237,15 @@ impl Transfer {
         emit(reports, Event::Nacked { segment: Some(segment), reason });
         match reason {
             NackReason::Mobility => {
-                self.on_reported_loss(config, now, segment, Cause::Mobility, reports)
+                self.on_reported_loss(control, now, segment, Cause::Mobility, reports)
             }
             NackReason::Loss => {
-                self.on_reported_loss(config, now, segment, Cause::Wireless, reports)
+                self.on_reported_loss(control, now, segment, Cause::Wireless, reports)
             }
             NackReason::Duplicate => self.retransmit_at(segment, now, Setback::Nacked(reason)),
             NackReason::Congestion => {
                 let loss = ((slot.order, segment), LossKind::NackCongestion, 0);
-                self.reduce(config, now, loss, reports);
+                self.reduce(control, now, loss, reports);
                 self.set_back(segment, now, slot.transmissions, Setback::Nacked(reason));
             }
             _ => self.set_back(segment, now, slot.transmissions, Setback::Nacked(reason)),
@@ -260,7 +260,7 @@ impl Transfer {
     /// (Once the retransmission is sent, the node passes only the Nack of that one.)
     fn on_reported_loss(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         segment: u64,
         cause: Cause,
@@ -275,7 +275,7 @@ impl Transfer {
                 emit(reports, Event::Inferred { segment, cause, holds: false });
             }
             emit(reports, Event::Explained { segment, cause, judged: true });
-            self.take_back(config, now, lost.order, reports);
+            self.take_back(control, now, lost.order, reports);
         }
         if !slot.is_in_flight() {
             return;
@@ -283,7 +283,7 @@ impl Transfer {
         emit(reports, Event::Explained { segment, cause, judged: false });
         self.sampler.on_abandoned(segment);
         let unknown = self.min_rtt.is_none().then_some(NACK_WAIT);
-        let wait = config.rto.srtt().or(unknown).filter(|_| slot.transmissions > 1);
+        let wait = control.rto.srtt().or(unknown).filter(|_| slot.transmissions > 1);
         let soonest = slot.sent + wait.unwrap_or_default();
         self.retransmit_at(segment, soonest.max(now), Setback::Reported);
     }
@@ -291,12 +291,12 @@ impl Transfer {
     /// The node keeps the Interest of a segment until a face is up, within the Interest's lifetime.
     pub(in crate::fetch) fn on_held(
         &mut self,
-        config: &FetchConfig,
+        control: &Control,
         now: Instant,
         interest: &Interest,
         reports: &mut Reports,
     ) {
-        let Some(segment) = self.segment_of(config, &interest.name) else {
+        let Some(segment) = self.segment_of(control, &interest.name) else {
             return;
         };
         if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
@@ -310,8 +310,8 @@ impl Transfer {
     }
 
     /// An uplink is up again, on which the node has sent the Interests that it kept.
-    pub(in crate::fetch) fn on_connected(&mut self, config: &FetchConfig, now: Instant) {
-        let at = self.check_instant(config, now + config.rto.rto());
+    pub(in crate::fetch) fn on_connected(&mut self, control: &Control, now: Instant) {
+        let at = self.check_instant(control, now + control.rto.rto());
         let Self { timers, setbacks, .. } = self;
         for (segment, setback) in setbacks {
             if *setback == Setback::Held {
@@ -337,7 +337,7 @@ impl Transfer {
     /// wait. After the last one only its timeout follows.
     pub(super) fn on_forged(
         &mut self,
-        config: &FetchConfig,
+        control: &Control,
         now: Instant,
         segment: u64,
         why: &'static str,
@@ -352,7 +352,7 @@ impl Transfer {
         }
         *forged = Forged { transmissions: forged.transmissions + 1, order: slot.order, why };
         let count = forged.transmissions;
-        if count <= forged_retries(config.retries) {
+        if count <= forged_retries(control.config.options.retries.0) {
             self.retransmit_at(segment, now + forged_wait(count), Setback::Forged);
         }
     }
@@ -370,15 +370,15 @@ impl Transfer {
     /// node keeps. The window stays, because this is no congestion.
     pub(in crate::fetch) fn on_disconnected(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         reports: &mut Reports,
     ) {
         self.pacer.release();
         self.watch.silence();
-        self.leave_recovery(config, now);
-        config.loss.on_timeout(now);
-        self.note_phase(config, reports);
+        self.leave_recovery(control, now);
+        control.loss.on_timeout(now);
+        self.note_phase(control, reports);
         let Self { board, timers, sampler, setbacks, .. } = self;
         setbacks.retain(|_, setback| *setback == Setback::Held);
         board.lose_all_but(setbacks, |segment| {

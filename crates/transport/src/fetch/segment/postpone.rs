@@ -3,7 +3,7 @@
 //! They are used with a time threshold only; reordering-based detection follows the studies.
 use super::lose::Setback;
 use super::{Transfer, timer};
-use crate::fetch::FetchConfig;
+use crate::fetch::Control;
 use crate::fetch::scoreboard::Slot;
 use crate::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl Transfer {
     /// requires it.
     pub(super) fn wait_for_late(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         segment: u64,
     ) -> bool {
@@ -41,7 +41,7 @@ impl Transfer {
         if self.setbacks.contains_key(&segment) || self.is_ending() {
             return false;
         }
-        let Some(wait) = config.loss.reordering_wait(now) else { return false };
+        let Some(wait) = control.loss.reordering_wait(now) else { return false };
         let at = (slot.sent + wait).max(now);
         self.retransmit_at(segment, at, Setback::Awaited);
         self.watch.awaited = Some(segment);

@@ -11,7 +11,7 @@ use super::arrive::Accepted;
 use super::{Reports, Transfer, emit, timer};
 use crate::congestion::LossKind;
 use crate::event::Event;
-use crate::fetch::FetchConfig;
+use crate::fetch::Control;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair, Repeated};
 use crate::time::Instant;
@@ -109,7 +109,7 @@ impl Transfer {
     /// Detects losses by the accepted answers, and the end of recovery.
     pub(super) fn judge_order(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         accepted: &Accepted,
         reports: &mut Reports,
     ) {
@@ -121,7 +121,7 @@ impl Transfer {
         self.end_reordering_wait(now);
         let base = self.board.base();
         if self.watch.recovery.is_some_and(|recovery| base > recovery.through) {
-            self.leave_recovery(config, now);
+            self.leave_recovery(control, now);
         }
         let hole = self.board.get(base);
         let arrival = Arrival {
@@ -138,22 +138,22 @@ impl Transfer {
             held: self.board.above(),
             answered: self.watch.answered,
             overtaken: self.overtaken(),
-            window: config.congestion.window(),
+            window: control.congestion.window(),
         };
-        let judgement = config.loss.on_arrival(now, &arrival);
+        let judgement = control.loss.on_arrival(now, &arrival);
         match (judgement, self.watch.recovery) {
-            (Some(judgement), _) => self.carry_out(config, now, repair, judgement, reports),
+            (Some(judgement), _) => self.carry_out(control, now, repair, judgement, reports),
             (None, Some(recovery)) if repair == Repair::FirstHole && accepted.advance > 0 => {
-                self.repair_next_hole(config, now, recovery, reports);
+                self.repair_next_hole(control, now, recovery, reports);
             }
             _ => {}
         }
-        self.note_phase(config, reports);
+        self.note_phase(control, reports);
     }
 
     /// Sets the alarm of the oldest transmission in flight.
-    pub(super) fn set_alarm(&mut self, config: &FetchConfig) {
-        if config.loss.age().is_none() {
+    pub(super) fn set_alarm(&mut self, control: &Control) {
+        if control.loss.age().is_none() {
             return;
         }
         self.forget_settled();
@@ -165,9 +165,9 @@ impl Transfer {
         let Watch { answered, last_active, probes, .. } = self.watch;
         self.watch.alarm = oldest.and_then(|(order, sent)| {
             if order < answered {
-                return config.loss.age().map(|age| sent + age);
+                return control.loss.age().map(|age| sent + age);
             }
-            let wait = config.loss.probe_after()?;
+            let wait = control.loss.probe_after()?;
             Some(sent.max(last_active) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
         });
     }
@@ -175,7 +175,7 @@ impl Transfer {
     /// Judges the oldest transmission if its alarm is due.
     pub(super) fn fire_alarm(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         reports: &mut Reports,
     ) {
@@ -185,22 +185,22 @@ impl Transfer {
         self.watch.alarm = None;
         self.forget_settled();
         let Some((order, segment)) = self.watch.sent.front().copied() else { return };
-        let age = config.loss.age().unwrap_or_default();
+        let age = control.loss.age().unwrap_or_default();
         if order < self.watch.answered {
             let sent_by = Some(now - age);
             let judgement = Judgement { through: 0, sent_by, evidence: 1 };
-            self.carry_out(config, now, Repair::Selective, judgement, reports);
+            self.carry_out(control, now, Repair::Selective, judgement, reports);
         } else {
             (self.watch.last_active, self.watch.probes) =
                 (now, self.watch.probes.saturating_add(1));
             self.watch.sent.pop_front();
-            if let Some(lost) = self.lose_by_order(config, now, segment, order, reports) {
+            if let Some(lost) = self.lose_by_order(control, now, segment, order, reports) {
                 self.watch.probing = true;
-                self.reduce(config, now, (lost, LossKind::Order, 1), reports);
+                self.reduce(control, now, (lost, LossKind::Order, 1), reports);
             }
         }
-        self.note_phase(config, reports);
-        self.set_alarm(config);
+        self.note_phase(control, reports);
+        self.set_alarm(control);
         // The others are left to their timers.
         self.watch.alarm = self.watch.alarm.filter(|alarm| *alarm > now);
     }
@@ -225,7 +225,7 @@ impl Transfer {
 
     fn carry_out(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         repair: Repair,
         judgement: Judgement,
@@ -233,17 +233,17 @@ impl Transfer {
     ) {
         let mut lost = std::mem::take(&mut self.lost);
         match repair {
-            Repair::Selective => self.lose_all_through(config, now, judgement, &mut lost, reports),
+            Repair::Selective => self.lose_all_through(control, now, judgement, &mut lost, reports),
             Repair::FirstHole => {
                 let base = self.board.base();
-                lost.extend(self.lose_by_order(config, now, base, judgement.through, reports));
+                lost.extend(self.lose_by_order(control, now, base, judgement.through, reports));
             }
         }
         // Reported together, so that congestion control knows the number in flight.
         let mut is_new = false;
         for lost in lost.drain(..) {
             let (kind, evidence) = (LossKind::Order, judgement.evidence);
-            is_new |= self.reduce(config, now, (lost, kind, evidence), reports);
+            is_new |= self.reduce(control, now, (lost, kind, evidence), reports);
         }
         self.lost = lost;
         if is_new {
@@ -251,16 +251,16 @@ impl Transfer {
             let recovery = Recovery { through, order };
             self.watch.recovery = Some(recovery);
             if repair == Repair::FirstHole {
-                self.restart_timers(config, now, recovery);
+                self.restart_timers(control, now, recovery);
             }
         } else if self.watch.recovery.is_none() {
-            config.loss.on_recovered(now);
+            control.loss.on_recovered(now);
         }
     }
 
     fn lose_all_through(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         judgement: Judgement,
         lost: &mut Vec<(u64, u64)>,
@@ -272,9 +272,9 @@ impl Transfer {
             }
             self.watch.sent.pop_front();
             if is_in_flight(self.board.get(segment), order)
-                && !self.wait_for_late(config, now, segment)
+                && !self.wait_for_late(control, now, segment)
             {
-                lost.extend(self.lose_by_order(config, now, segment, order, reports));
+                lost.extend(self.lose_by_order(control, now, segment, order, reports));
             }
         }
     }
@@ -292,15 +292,15 @@ impl Transfer {
     /// send order and segment if it is.
     fn lose_by_order(
         &mut self,
-        config: &FetchConfig,
+        control: &Control,
         now: Instant,
         segment: u64,
         through: u64,
         reports: &mut Reports,
     ) -> Option<(u64, u64)> {
         let slot = self.board.get(segment).copied()?;
-        let believed = if config.loss.age().is_some() { MOST_BY_TIME } else { MOST_BY_ORDER };
-        let most = config.retries.unwrap_or(believed).min(believed);
+        let believed = if control.loss.age().is_some() { MOST_BY_TIME } else { MOST_BY_ORDER };
+        let most = control.config.options.retries.0.unwrap_or(believed).min(believed);
         let spent = slot.transmissions > most;
         if slot.order > through || spent || self.setbacks.contains_key(&segment) {
             return None;
@@ -309,7 +309,7 @@ impl Transfer {
             return None;
         }
         self.timers.cancel(timer(segment));
-        if config.loss.age().is_some() {
+        if control.loss.age().is_some() {
             self.defer_suppressed(now, segment, &slot);
         }
         self.sampler.on_abandoned(segment);
@@ -321,21 +321,21 @@ impl Transfer {
     /// had begun.
     fn repair_next_hole(
         &mut self,
-        config: &mut FetchConfig,
+        control: &mut Control,
         now: Instant,
         recovery: Recovery,
         reports: &mut Reports,
     ) {
         let base = self.board.base();
-        if let Some(lost) = self.lose_by_order(config, now, base, recovery.order, reports) {
-            self.reduce(config, now, (lost, LossKind::Order, 0), reports);
+        if let Some(lost) = self.lose_by_order(control, now, base, recovery.order, reports) {
+            self.reduce(control, now, (lost, LossKind::Order, 0), reports);
         }
-        self.restart_timers(config, now, recovery);
+        self.restart_timers(control, now, recovery);
     }
 
     /// Restarts the timers of the segments requested before recovery began.
-    fn restart_timers(&mut self, config: &FetchConfig, now: Instant, recovery: Recovery) {
-        let at = self.check_instant(config, now + config.rto.rto());
+    fn restart_timers(&mut self, control: &Control, now: Instant, recovery: Recovery) {
+        let at = self.check_instant(control, now + control.rto.rto());
         let Self { board, timers, setbacks, .. } = self;
         for segment in board.in_flight_through(recovery.order) {
             if !setbacks.contains_key(&segment) {
@@ -345,21 +345,21 @@ impl Transfer {
     }
 
     /// Ends recovery, if there is any, because it has succeeded or was not needed.
-    pub(super) fn leave_recovery(&mut self, config: &mut FetchConfig, now: Instant) {
+    pub(super) fn leave_recovery(&mut self, control: &mut Control, now: Instant) {
         if self.watch.recovery.take().is_some() {
-            config.congestion.on_recovered(now);
-            config.loss.on_recovered(now);
+            control.congestion.on_recovered(now);
+            control.loss.on_recovered(now);
         }
     }
 
     /// Ends recovery, if there is any: timers decide from here.
-    pub(super) fn abandon_recovery(&mut self, config: &mut FetchConfig, now: Instant) {
+    pub(super) fn abandon_recovery(&mut self, control: &mut Control, now: Instant) {
         self.watch.recovery = None;
-        config.loss.on_timeout(now);
+        control.loss.on_timeout(now);
     }
 
-    pub(super) fn note_phase(&mut self, config: &FetchConfig, reports: &mut Reports) {
-        let phase = config.loss.phase();
+    pub(super) fn note_phase(&mut self, control: &Control, reports: &mut Reports) {
+        let phase = control.loss.phase();
         if phase != self.watch.phase {
             self.watch.phase = phase;
             emit(reports, Event::Phase { phase });

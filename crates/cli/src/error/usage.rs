@@ -1,0 +1,97 @@
+//! A command line that cannot be parsed, in one line: what is wrong, what would be right, and where it is described.
+use super::Failure;
+use clap::error::ErrorKind;
+
+/// The failure of the parser; `None` where it only shows help or a version.
+pub(crate) fn failure(error: &clap::Error) -> Option<Failure> {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    if matches!(
+        error.kind(),
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand
+    ) {
+        return None;
+    }
+    let text = error.to_string();
+    let (message, command) = sentence(&text);
+    let failure = Failure::usage(message);
+    // A value says itself what would be right.
+    Some(match error.kind() {
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue => failure,
+        _ => failure.advise(format!("see {} --help", command.unwrap_or("recoup"))),
+    })
+}
+
+/// What the parser's paragraphs say, as one sentence, and the command that its usage names.
+fn sentence(text: &str) -> (String, Option<&str>) {
+    let mut message = String::new();
+    let mut command = None;
+    for line in text.lines().map(str::trim) {
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        if let Some(usage) = line.strip_prefix("Usage: ") {
+            let words = usage.split(' ').take_while(|word| word.starts_with(char::is_alphabetic));
+            let length = words.map(|word| word.len() + 1).sum::<usize>().saturating_sub(1);
+            command = usage.get(..length);
+            break;
+        }
+        if line.is_empty() || line.starts_with("For more information") {
+            continue;
+        }
+        let tip = line.strip_prefix("tip: ");
+        let values = line.strip_prefix("[possible values: ").and_then(|it| it.strip_suffix(']'));
+        let (joint, said) = match (tip, values) {
+            (Some(tip), _) => ("; ", tip),
+            (_, Some(values)) => ("; there are: ", values),
+            _ if message.is_empty() => ("", line),
+            _ if message.ends_with(':') => (" ", line),
+            _ => (", ", line),
+        };
+        message.push_str(joint);
+        message.push_str(said);
+    }
+    (message, command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Cli;
+    use clap::Parser;
+
+    fn said(words: &str) -> String {
+        let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
+        failure(&error).unwrap().to_string()
+    }
+
+    #[test]
+    fn wrong_algorithm_is_one_line_with_what_there_is() {
+        let wrong = said("recoup fetch /a --congestion qubic");
+        let start = "invalid value 'qubic' for '--congestion <SPEC>': no congestion control is called `qubic` \
+                     (did you mean `cubic`?); there are: ";
+        assert!(wrong.starts_with(start) && !wrong.contains('\n'), "{wrong}");
+        let wrong = said("recoup fetch /a --rto jacobson(k=0.1.2)");
+        assert!(wrong.contains("`k=0.1.2` of `jacobson`") && !wrong.contains("--help"), "{wrong}");
+    }
+
+    #[test]
+    fn wrong_words_lead_to_the_help_of_their_command() {
+        assert_eq!(
+            said("recoup fetch /a --congestoin cubic"),
+            "unexpected argument '--congestoin' found; a similar argument exists: '--congestion'; see recoup fetch --help"
+        );
+        assert_eq!(
+            said("recoup serve movie.mp4"),
+            "the following required arguments were not provided: --name <NAME>; see recoup serve --help"
+        );
+        assert!(said("recoup ctl face").ends_with("--help"), "{}", said("recoup ctl face"));
+        let both = said("recoup fetch /a --jobs 3");
+        assert!(both.contains("--recursive") && !both.contains('\n'), "{both}");
+    }
+
+    #[test]
+    fn help_is_no_failure() {
+        for words in ["recoup --help", "recoup fetch --help", "recoup --version", "recoup"] {
+            let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
+            assert!(failure(&error).is_none(), "{words}");
+        }
+    }
+}

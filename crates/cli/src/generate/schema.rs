@@ -1,0 +1,122 @@
+//! JSON Schema of the documents that the command reads, for editors.
+use crate::forward::config::ForwardConfig;
+use clap::{Args, ValueEnum};
+use recoup_config::section;
+use recoup_lab::scenario::ScenarioFile;
+use recoup_transport::fetch::FetchOptions;
+use recoup_transport::serve::ServeOptions;
+use serde_json::{Value, json};
+
+/// Which document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Document {
+    /// Scenario files, as recoup sim reads them
+    Scenario,
+    /// The configuration of recoup forward
+    Forward,
+    /// The options of a fetch, as JSON
+    Fetch,
+    /// The options of a producer, as JSON
+    Serve,
+}
+
+/// The schema of a document, from the code that reads it.
+pub(crate) fn schema(document: Document) -> Value {
+    let fetch = FetchOptions::augment_args(clap::Command::new("fetch"));
+    let serve = ServeOptions::augment_args(clap::Command::new("serve"));
+    match document {
+        Document::Scenario => {
+            let mut schema = ScenarioFile::schema();
+            describe(&mut schema["properties"]["fetch"], &fetch);
+            describe(&mut schema["properties"]["serve"], &serve);
+            let any = &mut schema["properties"]["applications"]["additionalProperties"];
+            describe(any, &fetch);
+            describe(any, &serve);
+            schema
+        }
+        Document::Forward => ForwardConfig::schema(),
+        Document::Fetch => {
+            let mut schema = section::schema("Options of a fetch", |whole| {
+                whole.document(&mut FetchOptions::default(), &[]);
+            });
+            describe(&mut schema, &fetch);
+            schema
+        }
+        Document::Serve => {
+            let mut schema = section::schema("Options of a producer", |whole| {
+                whole.document(&mut ServeOptions::default(), &[]);
+            });
+            describe(&mut schema, &serve);
+            schema
+        }
+    }
+}
+
+/// Adds the help of the command's options to the properties of the same names.
+fn describe(schema: &mut Value, command: &clap::Command) {
+    let Some(properties) = schema["properties"].as_object_mut() else { return };
+    for option in command.get_arguments() {
+        let key = option.get_id().as_str().replace('_', "-");
+        // One key has a shorter name in files.
+        let key = if key == "segment-bytes" { "segment".to_owned() } else { key };
+        if let (Some(property), Some(help)) = (properties.get_mut(&key), option.get_help()) {
+            let is_flag = option.get_action().takes_values();
+            // The help of a flag that switches off says the opposite of its key.
+            if is_flag || property["default"] == json!(false) {
+                property["description"] = json!(help.to_string());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(document: Document) -> Value {
+        let name = document.to_possible_value().unwrap().get_name().to_owned();
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema");
+        let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn kept_schemas_are_those_of_the_readers() {
+        for document in Document::value_variants() {
+            assert!(kept(*document) == schema(*document), "{document:?}: run `cargo xtask docs`");
+        }
+    }
+
+    #[test]
+    fn scenario_schema_has_the_keys_of_tables_names_and_lists() {
+        let schema = schema(Document::Scenario);
+        let at = |path: &str| schema.pointer(path).unwrap_or_else(|| panic!("{path}"));
+        assert_eq!(at("/properties/when-done/type"), "boolean");
+        assert_eq!(at("/properties/link/properties/reorder/type"), "boolean");
+        assert_eq!(at("/properties/links/additionalProperties/properties/cost/type"), "integer");
+        assert_eq!(at("/properties/node/properties/strategy/default"), "best-route");
+        assert_eq!(at("/properties/fetch/properties/cancel-on-timeout/default"), false);
+        assert!(at("/properties/fetch/properties/rto/description").is_string());
+        let application = "/properties/applications/additionalProperties/properties";
+        for key in ["kind", "object", "prefix", "arrival", "frame", "segment", "retries"] {
+            at(&format!("{application}/{key}"));
+        }
+        for key in ["arity", "width", "leaves", "file", "names"] {
+            at(&format!("/properties/topology/properties/{key}"));
+        }
+        at("/properties/event/items/properties/to/properties/loss");
+        at("/properties/wifi/properties/standard");
+    }
+
+    #[test]
+    fn forward_schema_has_what_its_example_gives() {
+        let schema = schema(Document::Forward);
+        let at = |path: &str| schema.pointer(path).unwrap_or_else(|| panic!("{path}"));
+        at("/properties/node/properties/suppression");
+        at("/properties/face/items/properties/recovery");
+        at("/properties/route/items/properties/cost");
+        at("/properties/listen/items/properties/uri");
+        at("/properties/limits");
+        assert_eq!(at("/additionalProperties"), false);
+    }
+}

@@ -1,0 +1,101 @@
+//! A fetch in flight, and one into a file.
+use crate::client::Client;
+use crate::engine::TaskId;
+use crate::error::Result;
+use crate::flow::{Flow, Progress};
+use crate::summary::FetchSummary;
+use crate::wait::block_on;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// Time between two reports of progress at least.
+pub(crate) const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// A fetch in flight; dropping it cancels the fetch and withdraws its pending Interests.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) client: Client,
+    pub(crate) flow: Arc<Flow>,
+    pub(super) task: TaskId,
+}
+
+impl Running {
+    /// Waits for the end.
+    pub(crate) async fn end(&self) -> Result<FetchSummary> {
+        poll_fn(|context| self.flow.poll_end(context)).await
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.flow.lock().outcome.is_none() {
+            self.client.link.cancel(self.task);
+        }
+    }
+}
+
+/// A fetch into a file, in flight: an iterator of its progress. Dropping it cancels the fetch; what has arrived is kept, and
+/// [`FetchBuilder::resume`] continues it.
+#[derive(Debug)]
+pub struct FileFetch {
+    pub(super) running: Running,
+    /// The next progress is not reported before.
+    pub(super) news_at: std::time::Instant,
+}
+
+impl FileFetch {
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        self.running.flow.lock().progress
+    }
+
+    /// It has ended, well or not.
+    pub fn has_ended(&self) -> bool {
+        self.running.flow.lock().outcome.is_some()
+    }
+
+    /// Cancels the fetch, and waits until what has arrived is safe on the disk.
+    pub fn cancel(self) {
+        let _ = block_on(self.end_early());
+    }
+
+    pub(crate) async fn end_early(&self) -> Result<FetchSummary> {
+        self.running.client.link.cancel(self.running.task);
+        self.running.end().await
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// Those of the fetch.
+    pub fn finish(self) -> Result<FetchSummary> {
+        block_on(self.end())
+    }
+
+    pub(crate) async fn end(&self) -> Result<FetchSummary> {
+        self.running.end().await
+    }
+
+    pub(crate) fn poll_end(&self, context: &Context<'_>) -> Poll<Result<FetchSummary>> {
+        self.running.flow.poll_end(context)
+    }
+
+    pub(crate) fn poll_progress(&mut self, context: &Context<'_>) -> Poll<Option<Progress>> {
+        let news = self.running.flow.poll_news(context, self.news_at);
+        if news.is_ready() {
+            self.news_at = std::time::Instant::now() + PROGRESS_EVERY;
+        }
+        news
+    }
+}
+
+impl Iterator for FileFetch {
+    type Item = Progress;
+
+    /// Waits for progress, at most ten times a second; `None` at the end.
+    fn next(&mut self) -> Option<Progress> {
+        block_on(poll_fn(|context| self.poll_progress(context)))
+    }
+}

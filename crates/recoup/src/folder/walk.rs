@@ -1,0 +1,381 @@
+//! Which entry of a folder is fetched next, and where it goes.
+//!
+//! The producer chooses every name. An entry that cannot be fetched (a bad name, a link in its place, a listing that
+//! contradicts itself, a file that is not served) is skipped and counted, and the rest goes on. Folders are gone through in
+//! depth, so that no more is kept than the listings of those that are open.
+use super::listing::{ListingBuffer, Pool, Share};
+use crate::download::{is_there, reserved};
+use crate::error::{Error, ErrorKind, Result};
+use recoup_io::library::{BadName, Entry, Listing};
+use recoup_io::part::is_reserved;
+use recoup_io::target::{Occupant, TargetError, TargetFolder};
+use recoup_packet::name::{Component, Name};
+use serde::Serialize;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Most folders inside folders.
+const MAX_DEPTH: usize = 64;
+/// Most open folders while a further listing is in flight.
+const MAX_OPEN: usize = 64;
+
+/// The files of a folder, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Files {
+    /// Fetched in this run.
+    pub fetched: u64,
+    /// Left alone, as they were there.
+    pub before: u64,
+    /// Listed, in the listings that have arrived.
+    pub listed: u64,
+    /// Entries of listings, files and folders, that could not be fetched.
+    pub skipped: u64,
+}
+
+/// A folder that is being fetched, with everything in it: what is to be transferred next, and what has ended.
+#[derive(Debug)]
+pub struct Walk {
+    resume: bool,
+    pool: Pool,
+    /// Listings in flight.
+    listings: usize,
+    /// Folders whose listings are there, the next one last.
+    open: Vec<Open>,
+    files: Files,
+    /// The error of a skipped entry with the highest exit code.
+    worst: Option<Error>,
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub enum Step {
+    /// Fetch a listing.
+    List(ListingTask),
+    /// Fetch a file.
+    File(FileTask),
+    /// A file of so many bytes is there already.
+    Kept(u64),
+    /// Ask again: an entry needed no transfer.
+    Again,
+    /// There is nothing to begin before a transfer has ended.
+    Wait,
+}
+
+/// A listing to be fetched: the object of the folder's name.
+#[derive(Debug)]
+pub struct ListingTask {
+    place: Place,
+    /// What has arrived of it.
+    pub buffer: ListingBuffer,
+}
+
+/// A file to be fetched.
+#[derive(Clone, Debug)]
+pub struct FileTask {
+    /// Its name.
+    pub name: Name,
+    /// Where it goes.
+    pub target: PathBuf,
+    /// The folder around it, whose place is to be checked before the file is opened and named.
+    pub folder: Arc<TargetFolder>,
+}
+
+/// An entry that is left out.
+#[derive(Debug)]
+pub struct Skipped {
+    /// Its name, or that of the folder that lists it.
+    pub entry: String,
+    /// Why.
+    pub error: Error,
+}
+
+/// A folder of the producer, and where it is to be here.
+#[derive(Clone, Debug)]
+struct Place {
+    name: Name,
+    target: PathBuf,
+    /// The folder in which `target` lies; `None` for the one that the user named.
+    parent: Option<Arc<TargetFolder>>,
+    /// In how many folders it lies.
+    depth: usize,
+}
+
+/// A folder, and what is left of its listing.
+#[derive(Debug)]
+struct Open {
+    name: Name,
+    target: Arc<TargetFolder>,
+    depth: usize,
+    listing: Listing,
+    _share: Share,
+}
+
+impl Walk {
+    /// With `resume`, files that are there are left as they are.
+    #[must_use]
+    pub fn new(resume: bool) -> Self {
+        Self {
+            resume,
+            pool: Pool::default(),
+            listings: 0,
+            open: Vec::new(),
+            files: Files::default(),
+            worst: None,
+        }
+    }
+
+    /// Begins with the folder `name`, which is to be written to `target`.
+    ///
+    /// # Errors
+    /// There is no memory for its listing.
+    pub fn begin(&mut self, name: &Name, target: &Path) -> Result<ListingTask> {
+        self.list(Place { name: name.clone(), target: target.to_owned(), parent: None, depth: 0 })
+    }
+
+    /// The files so far.
+    #[must_use]
+    pub fn files(&self) -> Files {
+        self.files
+    }
+
+    /// What to do with the next entry of the innermost folder.
+    ///
+    /// # Errors
+    /// The entry cannot be fetched; [`skip`](Self::skip) it.
+    pub fn step(&mut self) -> std::result::Result<Step, Skipped> {
+        let is_full = self.open.len() >= MAX_OPEN || !self.pool.has_room();
+        let Some(folder) = self.open.last_mut() else {
+            return Ok(Step::Wait);
+        };
+        // A listing in flight becomes shorter when its length is known, and is closed some time.
+        if self.listings > 0 && is_full && folder.listing.begins_with_folder() {
+            return Ok(Step::Wait);
+        }
+        let (name, target, depth) = (folder.name.clone(), Arc::clone(&folder.target), folder.depth);
+        let entry = folder.listing.next();
+        if folder.listing.is_empty() {
+            self.open.pop();
+        }
+        match entry {
+            None if self.open.is_empty() => Ok(Step::Wait),
+            None => Ok(Step::Again),
+            Some(Err(bad)) => {
+                Err(Skipped { entry: name.to_string(), error: bad_name(&name, &bad) })
+            }
+            Some(Ok(entry)) => {
+                let name = name.append(Component::generic(&entry.name));
+                let skipped = |error| Skipped { entry: name.to_string(), error };
+                self.enter(&name, &entry, target, depth + 1).map_err(skipped)
+            }
+        }
+    }
+
+    fn enter(
+        &mut self,
+        name: &Name,
+        entry: &Entry,
+        folder: Arc<TargetFolder>,
+        depth: usize,
+    ) -> Result<Step> {
+        let file_name = OsStr::from_bytes(&entry.name);
+        if is_reserved(file_name.as_ref()) {
+            return Err(reserved(name).of_entry());
+        }
+        let occupant = folder.occupant(file_name)?;
+        let target = folder.path().join(file_name);
+        if entry.is_folder {
+            let place = Place { name: name.clone(), target, parent: Some(folder), depth };
+            return self.list(place).map(Step::List);
+        }
+        folder.check_place()?;
+        if self.resume
+            && let Occupant::File(bytes) = occupant
+            && is_there(&target)?
+        {
+            self.files.before += 1;
+            return Ok(Step::Kept(bytes));
+        }
+        if occupant == Occupant::Folder {
+            let message = format!("{} is a folder, and {name} is a file", target.display());
+            let error = Error::new(ErrorKind::Local, message).with_remedy("remove it");
+            return Err(error.of_entry());
+        }
+        Ok(Step::File(FileTask { name: name.clone(), target, folder }))
+    }
+
+    fn list(&mut self, place: Place) -> Result<ListingTask> {
+        if place.depth > MAX_DEPTH {
+            let message = format!("{} lies {MAX_DEPTH} folders deep", place.name);
+            return Err(Error::new(ErrorKind::Other, message).of_entry());
+        }
+        let Some(share) = self.pool.reserve() else {
+            let message = format!("the listings of the folders above {} are too long", place.name);
+            let error =
+                Error::new(ErrorKind::Other, message).with_remedy("fetch it by its own name");
+            return Err(error.of_entry());
+        };
+        self.listings += 1;
+        let buffer = ListingBuffer::new(place.name.clone(), share);
+        Ok(ListingTask { place, buffer })
+    }
+
+    /// A listing has arrived.
+    ///
+    /// # Errors
+    /// It contradicts itself, or its folder cannot be made.
+    pub fn listed(&mut self, task: ListingTask) -> Result<()> {
+        self.listings -= 1;
+        let ListingTask { place: Place { name, target, parent, depth }, buffer } = task;
+        let (content, share) = buffer.into_parts();
+        let listing = Listing::new(content).map_err(|error| {
+            let message = format!("the producer of {name} contradicts itself: {error}");
+            Error::new(ErrorKind::Verification, message).of_entry()
+        })?;
+        let target = match (parent, target.file_name()) {
+            (Some(parent), Some(file_name)) => parent.enter(file_name),
+            _ => TargetFolder::open(&target),
+        };
+        let target = Arc::new(target?);
+        self.files.listed += listing.files();
+        self.open.push(Open { name, target, depth, listing, _share: share });
+        Ok(())
+    }
+
+    /// A listing could not be fetched.
+    pub fn unlisted(&mut self, task: ListingTask) {
+        self.listings -= 1;
+        drop(task);
+    }
+
+    /// A file has been fetched.
+    pub fn fetched(&mut self) {
+        self.files.fetched += 1;
+    }
+
+    /// An entry is left out.
+    ///
+    /// # Errors
+    /// The error concerns more than one entry.
+    pub fn skip(&mut self, error: Error) -> Result<()> {
+        if !error.concerns_entry() {
+            return Err(error);
+        }
+        self.files.skipped += 1;
+        if self.worst.as_ref().is_none_or(|worst| error.kind() as u8 > worst.kind() as u8) {
+            self.worst = Some(error);
+        }
+        Ok(())
+    }
+
+    /// Everything has ended that could be fetched of the folder `name`.
+    ///
+    /// # Errors
+    /// An entry was skipped.
+    pub fn finish(self, name: &Name) -> Result<Files> {
+        let Some(worst) = self.worst else {
+            return Ok(self.files);
+        };
+        let message = match self.files.skipped {
+            1 => worst.message().to_owned(),
+            many => format!("{many} entries of {name} are skipped, such as: {}", worst.message()),
+        };
+        let remedy = worst.remedy().map_or_else(String::new, |remedy| format!("{remedy}; "));
+        Err(Error::new(worst.kind(), message).with_remedy(format!("{remedy}all the rest is there")))
+    }
+}
+
+impl ListingTask {
+    /// The folder's name, which is the name to fetch.
+    #[must_use]
+    pub fn name(&self) -> &Name {
+        &self.place.name
+    }
+}
+
+fn bad_name(folder: &Name, bad: &BadName) -> Error {
+    let kind = match bad {
+        BadName::TooLong(_) => ErrorKind::Local,
+        BadName::NoFile(_) => ErrorKind::Verification,
+    };
+    Error::new(kind, format!("a bad name is listed in {folder}: {bad}")).of_entry()
+}
+
+impl From<TargetError> for Error {
+    /// The error of a place in a folder that is not written to.
+    fn from(error: TargetError) -> Self {
+        let this = match &error {
+            TargetError::Io { action, path, source } => Self::file(action, path.display(), source),
+            TargetError::Replaced(_) => Self::new(ErrorKind::Local, error.to_string()),
+            TargetError::Link(_) | TargetError::InTheWay(..) => {
+                Self::new(ErrorKind::Local, error.to_string())
+                    .with_remedy("remove it, or choose another folder")
+            }
+        };
+        this.of_entry()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A walk through a folder with this listing, in `target`.
+    fn walk(target: &Path, resume: bool, listing: &[u8]) -> Walk {
+        let mut walk = Walk::new(resume);
+        let mut task = walk.begin(&"/a".parse().unwrap(), target).unwrap();
+        task.buffer.content(listing).unwrap();
+        walk.listed(task).unwrap();
+        walk
+    }
+
+    #[test]
+    fn entries_come_in_their_order_and_lead_into_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut walk = walk(folder.path(), false, b"b/\0c\0");
+        let Ok(Step::List(inner)) = walk.step() else { panic!() };
+        assert_eq!(inner.name().to_string(), "/a/b");
+        let Ok(Step::File(file)) = walk.step() else { panic!() };
+        assert_eq!(
+            (file.name.to_string(), &file.target),
+            ("/a/c".into(), &folder.path().join("c"))
+        );
+        assert!(matches!(walk.step(), Ok(Step::Wait)));
+        walk.fetched();
+        walk.listed(inner).unwrap();
+        let files = walk.finish(&"/a".parse().unwrap()).unwrap();
+        assert_eq!((files.fetched, files.listed, files.skipped), (1, 1, 0));
+    }
+
+    #[test]
+    fn what_leads_out_of_the_folder_is_skipped() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
+        std::fs::create_dir(folder.path().join("taken")).unwrap();
+        let mut walk = walk(folder.path(), false, b"..\0link/\0taken\0");
+        for reason in ["no name of a file", "is a link", "is a folder, and"] {
+            let Err(skipped) = walk.step() else { panic!("{reason}") };
+            assert!(skipped.error.message().contains(reason), "{:?}", skipped.error);
+            walk.skip(skipped.error).unwrap();
+        }
+        let error = walk.finish(&"/a".parse().unwrap()).unwrap_err();
+        assert!(error.message().starts_with("3 entries of /a are skipped"), "{error}");
+    }
+
+    #[test]
+    fn resumed_walk_leaves_files_that_are_there() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("c"), "12345").unwrap();
+        let mut again = walk(folder.path(), true, b"c\0");
+        assert!(matches!(again.step(), Ok(Step::Kept(5))));
+        assert_eq!(again.files().before, 1);
+        assert!(matches!(walk(folder.path(), false, b"c\0").step(), Ok(Step::File(_))));
+    }
+
+    #[test]
+    fn error_of_more_than_an_entry_ends_the_walk() {
+        let mut walk = Walk::new(false);
+        assert!(walk.skip(Error::new(ErrorKind::TimedOut, "silence")).is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! The options of one direction of a link, each described once: name, default, text and check.
+//!
+//! Scenario files, `recoup link` (feature `clap`) and emulated networks read and write this struct. Its fields are the keys.
+use crate::model;
+use crate::model::loss::{Loss, with_trace_files};
+use recoup_transport::link::Recovery;
+use recoup_transport::queue::{QueueLimit, Scheduler};
+use recoup_transport::random::Rng;
+use recoup_transport::spec::Spelled;
+use recoup_transport::time::Duration;
+use recoup_transport::unit;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What one direction of a link does to packets. The command `recoup link` gives it both directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+pub struct LinkOptions {
+    /// Bits per second, such as '10 Mbit/s' or unlimited
+    // In the code, 0 means without limit.
+    #[serde(rename = "rate", with = "unit::as_text::rate")]
+    #[cfg_attr(feature = "clap", arg(
+        long = "rate",
+        value_name = "RATE",
+        default_value = unit::print_rate(Self::default().rate_bits),
+        value_parser = unit::rate,
+        help_heading = "Link"
+    ))]
+    pub rate_bits: u64,
+
+    /// Propagation delay, such as '10 ms'
+    #[serde(with = "unit::as_text::duration")]
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "TIME",
+        default_value = unit::print_compact_duration(Self::default().delay),
+        value_parser = unit::duration,
+        help_heading = "Link"
+    ))]
+    pub delay: Duration,
+
+    /// Random part of the delay, such as 'uniform(min=0ms,max=2ms)', exponential(mean=1ms) or normal(sd=1ms)
+    #[serde(deserialize_with = "jitter")]
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "DISTRIBUTION",
+        default_value_t = Self::default().jitter,
+        help_heading = "Link"
+    ))]
+    pub jitter: String,
+
+    /// Let packets with different jitter overtake each other
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Link"))]
+    pub reorder: bool,
+
+    /// Queue limit: '32 packets', '64 KiB' or unlimited
+    ///
+    /// The packet that is being sent does not count.
+    #[serde(with = "recoup_transport::queue::as_rooms")]
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "LIMIT",
+        default_value_t = Self::default().queue,
+        help_heading = "Link"
+    ))]
+    pub queue: QueueLimit,
+
+    /// Bytes added to each packet, such as '28 B'
+    ///
+    /// The rate is charged with the frame and this overhead: '28 B' for UDP and IPv4, '46 B' with
+    /// Ethernet, more to emulate longer packets.
+    #[serde(rename = "overhead", with = "unit::as_text::few_bytes")]
+    #[cfg_attr(feature = "clap", arg(
+        long = "overhead",
+        value_name = "SIZE",
+        default_value = unit::print_bytes(Self::default().overhead_octets.into()),
+        value_parser = unit::few_bytes,
+        help_heading = "Link"
+    ))]
+    pub overhead_octets: u32,
+
+    /// Bytes charged for an Interest, instead of its length and --overhead
+    #[serde(
+        rename = "interest",
+        with = "unit::as_text::few_bytes_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[cfg_attr(feature = "clap", arg(
+        long = "interest",
+        value_name = "SIZE",
+        value_parser = unit::few_bytes,
+        help_heading = "Link"
+    ))]
+    pub interest_octets: Option<u32>,
+
+    /// Loss model, such as 'bernoulli(p=0.01)'; models are joined by +
+    ///
+    /// 'trace(file=lift.txt)' drops the packets listed in a file: a number, range, time or span on
+    /// each line.
+    #[serde(deserialize_with = "loss")]
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "MODEL",
+        default_value_t = Self::default().loss,
+        help_heading = "Link"
+    ))]
+    pub loss: String,
+
+    /// Model of duplicate packets, written as for --loss
+    #[serde(deserialize_with = "loss")]
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "MODEL",
+        default_value_t = Self::default().duplicate,
+        help_heading = "Link"
+    ))]
+    pub duplicate: String,
+
+    /// Order: rate-then-delay, or delay-then-rate as in Mininet's links
+    #[cfg_attr(feature = "clap", arg(
+        long,
+        value_name = "ORDER",
+        default_value_t = Self::default().order,
+        help_heading = "Link"
+    ))]
+    pub order: Order,
+
+    /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
+    #[serde(deserialize_with = "marking")]
+    #[cfg_attr(feature = "clap", arg(skip = Self::default().marking))]
+    pub marking: String,
+
+    /// Link recovery of the sending end.
+    #[cfg_attr(feature = "clap", arg(skip = Self::default().recovery))]
+    pub recovery: Spelled<Recovery>,
+
+    /// How the node that sends shares the channel among flows; `none`: as the node does. It knows the rates of both directions,
+    /// and measures what others send in them.
+    #[cfg_attr(feature = "clap", arg(skip = Self::default().scheduler))]
+    pub scheduler: Spelled<Scheduler>,
+}
+
+impl Default for LinkOptions {
+    fn default() -> Self {
+        Self {
+            rate_bits: 0,
+            delay: Duration::ZERO,
+            jitter: "none".into(),
+            reorder: false,
+            queue: QueueLimit::of_packets(100),
+            overhead_octets: 0,
+            interest_octets: None,
+            loss: "none".into(),
+            duplicate: "none".into(),
+            order: Order::RateThenDelay,
+            marking: "none".into(),
+            recovery: Recovery::Off.into(),
+            scheduler: Scheduler::default().into(),
+        }
+    }
+}
+
+/// What comes first on a channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// A queue in front of the rate, then the delay: a router's interface and a wire. The queue's limit
+    /// counts what waits for the rate.
+    #[default]
+    RateThenDelay,
+    /// The delay first, then the rate, and one limit that counts packets in both stages: what Mininet
+    /// builds from netem and a rate limiter.
+    DelayThenRate,
+}
+
+impl Order {
+    const WORDS: [(&'static str, Self); 2] =
+        [("rate-then-delay", Self::RateThenDelay), ("delay-then-rate", Self::DelayThenRate)];
+}
+
+impl std::str::FromStr for Order {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::WORDS.into_iter().find(|(word, _)| *word == text);
+        found.map(|(_, order)| order).ok_or("write rate-then-delay or delay-then-rate")
+    }
+}
+
+impl std::fmt::Display for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let word = Self::WORDS.into_iter().find(|(_, order)| order == self);
+        f.pad(word.map_or("", |(word, _)| word))
+    }
+}
+
+/// Text that `check` accepts.
+fn checked<'de, D: Deserializer<'de>>(
+    format: D,
+    check: impl FnOnce(&str) -> Result<(), String>,
+) -> Result<String, D::Error> {
+    let text = String::deserialize(format)?;
+    check(&text).map_err(D::Error::custom)?;
+    Ok(text.trim().to_owned())
+}
+
+/// Lists of losses in files are checked when they are read.
+fn loss<'de, D: Deserializer<'de>>(format: D) -> Result<String, D::Error> {
+    checked(format, |text| {
+        let text = with_trace_files(text, &|_| Ok(String::new()))?;
+        Loss::parse(&text, &Rng::from_seed(0)).map(drop).map_err(|error| error.to_string())
+    })
+}
+
+fn jitter<'de, D: Deserializer<'de>>(format: D) -> Result<String, D::Error> {
+    checked(format, |text| {
+        model::law::Law::parse(text).map(drop).map_err(|error| error.to_string())
+    })
+}
+
+fn marking<'de, D: Deserializer<'de>>(format: D) -> Result<String, D::Error> {
+    checked(format, |text| model::marking::parse(text).map(drop).map_err(|error| error.to_string()))
+}

@@ -1,0 +1,89 @@
+//! Configuration of a fetch, and the state of the algorithms that it owns.
+use super::assemble::Delivery;
+use super::options::FetchOptions;
+use crate::congestion::CongestionControl;
+use crate::loss::LossDetector;
+use crate::random::Rng;
+use crate::rto::RtoEstimator;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_packet::signature::{AutoVerifier, Verifier};
+use std::ops::Range;
+
+/// Configuration of a fetch. It does not change during the fetch.
+pub struct FetchConfig {
+    /// Name of the object, with or without a version.
+    pub name: Name,
+    /// Options. [`verifier`](Self::verifier) carries out [`FetchOptions::verify`].
+    pub options: FetchOptions,
+    /// The fetch ends once its object is known ([`Report::Resolved`](crate::application::Report::Resolved)), without content.
+    pub only_discovers: bool,
+    /// First segment to fetch.
+    pub first: u64,
+    /// Last segment to fetch; `None` means the object's last.
+    pub last: Option<u64>,
+    /// Segments already received: ascending, disjoint. None with [`Delivery::Ordered`], which delivers every segment.
+    pub held: Vec<Range<u64>>,
+    /// Number of the object's last segment, if it is known and no version is discovered. If all segments up to it are
+    /// held, the fetch ends without any Interest.
+    pub known_last: Option<u64>,
+    /// Order of the delivery of content.
+    pub delivery: Delivery,
+    /// Judge of every Data packet. If it judges by chains of certificates, the fetch loop fetches them.
+    pub verifier: Box<dyn Verifier>,
+    /// Source of nonces, and of what the congestion control draws.
+    pub rng: Rng,
+}
+
+impl FetchConfig {
+    /// The whole object `name`, in any order, verified by digest where a packet has one ([`AutoVerifier`]).
+    pub fn new(name: Name, options: FetchOptions, rng: Rng) -> Self {
+        Self {
+            name,
+            options,
+            only_discovers: false,
+            first: 0,
+            last: None,
+            held: Vec::new(),
+            known_last: None,
+            delivery: Delivery::Unordered,
+            verifier: Box::new(AutoVerifier),
+            rng,
+        }
+    }
+}
+
+/// The configuration of a fetch, and the state of what it has chosen.
+pub(super) struct Control {
+    pub(super) config: FetchConfig,
+    /// Estimator of the retransmission timeout.
+    pub(super) rto: Box<dyn RtoEstimator>,
+    /// How many contents an Interest announces.
+    pub(super) announces: usize,
+    /// Congestion control.
+    pub(super) congestion: Box<dyn CongestionControl>,
+    /// Rule that declares a segment lost before its timer expires.
+    pub(super) loss: Box<dyn LossDetector>,
+    /// How segment numbers are written: as the name or its discovery shows, or else as the options say.
+    pub(super) convention: Convention,
+    /// Source of nonces.
+    pub(super) rng: Rng,
+}
+
+impl Control {
+    /// Builds the algorithms.
+    pub(super) fn new(config: FetchConfig) -> Self {
+        let FetchOptions { rto, congestion, loss, convention, .. } = &config.options;
+        let (mut rto, mut congestion) = (rto.build(), congestion.build());
+        congestion.seed(config.rng.substream("congestion"));
+        Self {
+            announces: rto.anticipating().map_or(0, |it| it.announces()),
+            rto,
+            congestion,
+            loss: loss.build(),
+            convention: *convention,
+            rng: config.rng.clone(),
+            config,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Counts the tree: lines by crate, public items, options, configuration keys, and places that spell an option.
+
+    python3 docs/notes/count.py [COMMIT]        # HEAD without one
+
+A line is code, a comment or blank; lines of test modules and of files in tests/ count as tests, whatever they are.
+"""
+import io
+import re
+import subprocess
+import sys
+import tarfile
+from collections import defaultdict
+
+commit = sys.argv[1] if len(sys.argv) > 1 else "HEAD"
+archive = subprocess.run(["git", "archive", commit], check=True, capture_output=True).stdout
+files = {}
+with tarfile.open(fileobj=io.BytesIO(archive)) as tree:
+    for entry in tree:
+        if entry.isfile() and entry.name.endswith((".rs", ".md", ".toml")):
+            files[entry.name] = tree.extractfile(entry).read().decode("utf-8", "replace")
+
+
+def crate(path):
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] == "crates" else parts[0]
+
+
+def is_test(path):
+    return "/tests/" in path or path.endswith("/tests.rs") or "/benches/" in path
+
+
+PUBLIC = re.compile(r"\s*pub (?:const |async |unsafe )*(?:fn|struct|enum|trait|mod|type|static|const) |\s*pub const [A-Z]")
+ATTRIBUTE = re.compile(r"\barg\(((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*\))*)\)")
+KEY = re.compile(r"\.(?:value|required|field|table|list|named|default_table|keep|foreign)\(\s*\"([a-z0-9-]+)\"")
+
+lines = defaultdict(lambda: [0, 0, 0, 0])
+public, options, keys = defaultdict(int), 0, set()
+for path, text in sorted(files.items()):
+    if not path.endswith(".rs") or not path.startswith(("crates/", "xtask/", "fuzz/")):
+        continue
+    counts, in_tests = lines[crate(path)], is_test(path)
+    if not in_tests and "/examples/" not in path:
+        options += sum("long" in re.findall(r"\blong\b", found) for found in ATTRIBUTE.findall(text))
+        keys.update(KEY.findall(text) if "/lab/" in path or "/cli/" in path or "scenario" in path else ())
+    for line in text.splitlines():
+        if line.startswith("#[cfg(test)]"):
+            in_tests = True
+        stripped = line.strip()
+        kind = 3 if in_tests else 2 if not stripped else 1 if stripped.startswith("//") else 0
+        counts[kind] += 1
+        if not in_tests and PUBLIC.match(line):
+            public[crate(path)] += 1
+        if in_tests and line == "}" and not is_test(path):
+            in_tests = False
+
+print(f"{commit}\n\n| crate | code | comments | tests | public items |\n|---|---:|---:|---:|---:|")
+total = [0, 0, 0, 0]
+for name, (code, comments, _, tests) in sorted(lines.items()):
+    print(f"| `{name}` | {code:,} | {comments:,} | {tests:,} | {public[name]:,} |")
+    total = [a + b for a, b in zip(total, (code, comments, tests, public[name]))]
+print("| all | {:,} | {:,} | {:,} | {:,} |".format(*total))
+spelled = [p for p, t in files.items() if p.endswith(".rs") and re.search(r"cancel[-_]on[-_]timeout", t)]
+sources = [p for p in spelled if not is_test(p)]
+print(f"\noptions of the command: {options}; keys that readers name: {len(keys)}")
+print(f"`cancel-on-timeout` is spelled in {len(spelled)} files of Rust, {len(sources)} of them no tests: {', '.join(sources)}")
