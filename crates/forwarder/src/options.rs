@@ -62,12 +62,12 @@ impl NodeOptions {
     }
 }
 
-/// A number passes as its text, so that the error says that its unit is missing.
+/// A number passes as its text, so that the error names the missing unit.
 fn capacity<'de, D: Deserializer<'de>>(format: D) -> Result<CsCapacity, D::Error> {
     unit::as_text::read(format, |text| text.parse())
 }
 
-/// What a node is made of.
+/// Configuration of a node.
 #[derive(Clone, Debug)]
 pub struct NodeConfig {
     /// How it forwards. [`provider_id`](Self::provider_id) carries out `provider_ids`.
@@ -118,7 +118,7 @@ impl NodeConfig {
         }
     }
 
-    /// The same with other options.
+    /// This configuration with changed options.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut NodeOptions)) -> Self {
         change(&mut self.options);

@@ -1,4 +1,4 @@
-//! What the management has done, and what the node's owner knows.
+//! Effects of management requests, and the owner's side of management.
 use super::view::NodeView;
 use super::{Node, Output};
 use crate::face::FaceId;

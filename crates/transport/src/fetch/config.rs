@@ -64,7 +64,7 @@ pub(super) struct Control {
     pub(super) congestion: Box<dyn CongestionControl>,
     /// Rule that declares a segment lost before its timer expires.
     pub(super) loss: Box<dyn LossDetector>,
-    /// How segment numbers are written: as the name or its discovery shows, or else as the options say.
+    /// Naming convention of segments: that of the name or of its discovery, or else that of the options.
     pub(super) convention: Convention,
     /// Source of nonces.
     pub(super) rng: Rng,

@@ -73,7 +73,7 @@ pub struct ServeOptions {
     /// Serve each version of a file from a snapshot, which no change of the file reaches
     ///
     /// A snapshot is a clone where the file system has them (Btrfs, XFS), elsewhere a copy in TMPDIR or
-    /// /var/tmp. All copies together take at most SIZE (1GiB unless given); a file without room for its copy
+    /// /var/tmp. All copies together take at most SIZE (1GiB unless given); a file whose copy does not fit
     /// is not served.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
@@ -87,7 +87,7 @@ pub struct ServeOptions {
     ))]
     pub snapshot: Option<u64>,
 
-    /// What answers an Interest for a name that is not served
+    /// Answer to an Interest for a name that is not served
     ///
     /// nack: an application Nack, so that the consumer knows at once.
     ///

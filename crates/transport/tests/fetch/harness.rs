@@ -219,7 +219,7 @@ pub(crate) fn config(uri: &str) -> FetchConfig {
     with_options(uri, |_| {})
 }
 
-/// The same with other options.
+/// A configuration with changed options.
 pub(crate) fn with_options(uri: &str, change: impl FnOnce(&mut FetchOptions)) -> FetchConfig {
     let mut options = FetchOptions {
         rto: "jacobson".parse().expect("an estimator"),

@@ -1,4 +1,4 @@
-//! What ends a silence, and what notices and numbers that are late, lost or forged do. It goes beyond the paper.
+//! Silent links, and late, lost or forged notices and numbers; beyond the paper.
 use crate::exchange::{deliver_control, next_ewln, send};
 use crate::pair::{End, Frame, acquainted, converse, ewlns, introduce, ms, number, states};
 use recoup_transport::link::recovery::{Arrival, Ewln, Label, Notice, Tag};
