@@ -19,7 +19,7 @@ Examples:
       change one parameter of an algorithm; a hundred seeds
   recoup sim line.toml --seeds 1..200
       go on: what is in ./line-results already is not run again
-  recoup sim line.toml --shard $SLURM_ARRAY_TASK_ID/40
+  recoup sim line.toml --shard 3/40
       make one fortieth of the runs, in a job array
   recoup sim line.toml --merge line-results-*-of-40
       put the results of the array together
