@@ -217,7 +217,8 @@ mod tests {
 
     #[test]
     fn contest_against_its_expectation_fails() {
-        for (ratios, piece) in [([1.2, 1.2], "against its expectation"), ([0.9, 1.1], "undecided")] {
+        for (ratios, piece) in [([1.2, 1.2], "against its expectation"), ([0.9, 1.1], "undecided")]
+        {
             let comparison = Comparison { duels: vec![duel(&ratios, true)], ..comparison(&[10.2]) };
             let table = Table { title: "repair", comparison: &comparison };
             assert!(table.judge().unwrap_err().to_string().contains(piece));

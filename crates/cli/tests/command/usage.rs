@@ -31,7 +31,7 @@ fn misspelled_value_is_named_with_the_right_one() {
         ("fetch /a -o x --lifetime 10us", &["whole milliseconds"]),
         ("fetch /a -o x --range 20..10", &["empty"]),
         ("fetch /a -o x --range ten", &["10..20"]),
-        ("fetch /a -o x --verify maybe", &["auto, digest, key=FILE or none"]),
+        ("fetch /a -o x --verify maybe", &["auto, digest, key=FILE", "trust=FILE", "none"]),
         ("fetch /a -o x --init-cwnd 0", &["at least 1"]),
         ("fetch /a -o x --retries -1", &["unlimited"]),
         ("fetch /a --resume", &["--output"]),
