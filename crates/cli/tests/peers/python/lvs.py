@@ -150,7 +150,8 @@ def one(draw, questions):
     try:
         checker = Checker(model, DEFAULT_USER_FNS)
     except (SemanticError, LvsModelError) as error:
-        return {"text": text, "circle": f"{type(error).__name__}: {error}"}
+        model = bytes(model.encode()).hex()
+        return {"text": text, "model": model, "circle": f"{type(error).__name__}: {error}"}
     asked = []
     for _ in range(questions):
         packet, key = names(draw, model)
