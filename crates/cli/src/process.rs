@@ -19,7 +19,7 @@ pub(crate) struct ProcessArgs {
 /// Runs the command.
 pub(crate) fn run(args: &ProcessArgs) -> Result<(), Failure> {
     match read(&args.document)? {
-        Task::Fetch(task) => fetch::run(fetch_args(task)?),
+        Task::Fetch(task) => fetch::run(fetch_args(*task)?),
         Task::Serve(task) => serve::run(&serve_args(task)?),
     }
 }

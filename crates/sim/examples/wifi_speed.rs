@@ -115,7 +115,7 @@ fn produce(node: u32, prefix: &str) -> ApplicationPlan {
 }
 
 fn fetching(node: u32, prefix: &str) -> ApplicationPlan {
-    request(node, prefix, Arrival::Window("fixed(window=16)".parse().unwrap()))
+    request(node, prefix, Arrival::Window(Box::new("fixed(window=16)".parse().unwrap())))
 }
 
 fn asking(node: u32, prefix: &str) -> ApplicationPlan {

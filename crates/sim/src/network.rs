@@ -425,7 +425,7 @@ pub enum Arrival {
     /// Batches: times after the start, and numbers of requests.
     Batches(Vec<(Duration, u64)>),
     /// As the window of a congestion control permits.
-    Window(Spelled<Congestion>),
+    Window(Box<Spelled<Congestion>>),
 }
 
 /// Frames that are not NDN's.

@@ -135,7 +135,7 @@ fn every_estimator_completes_a_lossy_catalogue() {
         network.links[1].back.loss = "bernoulli(p=0.1)".into();
         if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
             plan.popularity = Popularity::ZipfMandelbrot { q: 16.0, s: 1.0 };
-            plan.arrival = Arrival::Window("nikzad2022".parse().unwrap());
+            plan.arrival = Arrival::Window(Box::new("nikzad2022".parse().unwrap()));
         }
         let (summary, _) = run(network);
         assert_eq!(summary.get("all.segments"), Some(1_000.0), "{rto}");

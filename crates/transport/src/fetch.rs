@@ -3,8 +3,8 @@
 //! 1. *Discover* the version (RDR metadata, or a prefix probe), unless the name carries one.
 //! 2. *Request*: window and reader permitting, retransmissions before new segments; the scoreboard records the order.
 //! 3. *Judge*: Data is verified, sampled and delivered. A segment is retransmitted if it timed out, was overtaken,
-//! was answered by a Nack or was forged. A retry budget per segment and a limit on the time without progress end the
-//! fetch. An empty segment is no progress.
+//!    was answered by a Nack or was forged. A retry budget per segment and a limit on the time without progress end the
+//!    fetch. An empty segment is no progress.
 //!
 //! *A forged copy is no answer.* An Interest stays pending here until Data for it was verified. A forged copy
 //! consumes the pending Interest of the nodes that it passed, the node of this consumer included. Therefore:

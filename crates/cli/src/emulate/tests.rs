@@ -70,7 +70,7 @@ fn applications_receive_one_document() {
     let face = || "unix:///tmp/c".to_owned();
     let task = Task::fetch(&plan.consumers[0], "/tmp/a b".into(), face()).unwrap();
     let Task::Fetch(read) = passed(&task) else { panic!() };
-    let args = process::fetch_args(read).unwrap();
+    let args = process::fetch_args(*read).unwrap();
     let range = args.range.unwrap();
     assert_eq!((args.name, range.begin, range.end), (fetched.object, 3, Some(10)));
     assert_eq!(args.options, fetched.options);

@@ -116,9 +116,9 @@ fn keys_are_chosen_and_deleted() {
         let chosen = keys.iter().filter(|key| key["is_default"] == true);
         chosen.map(|key| key["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(default(), [second.clone()]);
+    assert_eq!(default(), std::slice::from_ref(&second));
     place.run(&format!("key default {first}")).succeeds();
-    assert_eq!(default(), [first.clone()]);
+    assert_eq!(default(), std::slice::from_ref(&first));
     place.run("key delete /alice").fails(4, &["several keys"]);
     place.run(&format!("key delete {first}")).succeeds();
     assert_eq!(default(), [second]);

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
     /// It fetches, as `recoup fetch` does.
-    Fetch(FetchTask),
+    Fetch(Box<FetchTask>),
     /// It serves, as `recoup serve` does.
     Serve(ServeTask),
 }
@@ -65,7 +65,14 @@ impl Task {
             Some((key, _)) => {
                 Err(format!("{}: `recoup fetch` does not support `{key}`", part.name))
             }
-            None => Ok(Self::Fetch(FetchTask { name: object, output, face, first, last, options })),
+            None => Ok(Self::Fetch(Box::new(FetchTask {
+                name: object,
+                output,
+                face,
+                first,
+                last,
+                options,
+            }))),
         }
     }
 

@@ -67,7 +67,9 @@ impl Form for ArrivalForm {
                 Some(rest) => {
                     let congestion = rest.strip_suffix(')').ok_or("the `)` is missing")?;
                     let congestion = congestion.parse();
-                    congestion.map(Arrival::Window).map_err(|error: SpecError| error.to_string())
+                    congestion
+                        .map(|it| Arrival::Window(Box::new(it)))
+                        .map_err(|error: SpecError| error.to_string())
                 }
                 None if text.trim().starts_with("window") => {
                     Err("write a window like \"window(congestion=cubic)\"".into())

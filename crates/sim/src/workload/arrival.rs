@@ -203,7 +203,9 @@ mod tests {
         let second = Duration::from_secs(1);
         let batches = Arrival::Batches(vec![(2 * second, 2), (Duration::ZERO, 1)]);
         assert_eq!(instants(&batches, 10), [1.0, 3.0, 3.0]);
-        assert!(instants(&Arrival::Window("fixed(window=3)".parse().unwrap()), 10).is_empty());
+        assert!(
+            instants(&Arrival::Window(Box::new("fixed(window=3)".parse().unwrap())), 10).is_empty()
+        );
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub(crate) fn request(dice: &mut Dice, prefixes: &[Name]) -> (ApplicationKind, b
         1 => Arrival::Poisson(rate),
         2 => Arrival::OnOff { rate, on, off },
         3 => Arrival::Batches((0..dice.between(1, 5)).map(|_| batch(dice)).collect()),
-        _ => Arrival::Window(window(dice).parse().unwrap()),
+        _ => Arrival::Window(Box::new(window(dice).parse().unwrap())),
     };
     let popularity = match dice.between(0, 2) {
         0 => Popularity::Sequential,

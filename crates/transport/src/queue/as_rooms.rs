@@ -12,7 +12,7 @@ const EXAMPLE: &str =
 
 impl QueueLimit {
     /// The limit of these rooms, each in its unit.
-    fn of<'a>(rooms: &[&'a str]) -> Result<Self, String> {
+    fn of(rooms: &[&str]) -> Result<Self, String> {
         let mut limit = Self::UNLIMITED;
         if rooms.is_empty() {
             return Err(EXAMPLE.into());

@@ -145,8 +145,8 @@ fn node(tlv: &Tlv<'_>, index: usize) -> Result<Node> {
     if node_id(&id)? != index {
         return Err(id.error("nodes numbered from 0 in their order"));
     }
-    let mut node = Node::default();
-    node.parent = fields.next(PARENT_ID)?.map(|tlv| node_id(&tlv)).transpose()?;
+    let parent = fields.next(PARENT_ID)?.map(|tlv| node_id(&tlv)).transpose()?;
+    let mut node = Node { parent, ..Node::default() };
     while let Some(tlv) = fields.next(IDENTIFIER)? {
         node.rules.push(text(&tlv)?);
     }

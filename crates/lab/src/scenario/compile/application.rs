@@ -148,7 +148,7 @@ impl Draft<'_> {
             Job::Request(plan, prefixes) => {
                 let mut plan = plan.clone();
                 plan.prefixes = self.catalogue(prefixes, read)?;
-                ApplicationKind::Request(Box::new(plan))
+                ApplicationKind::Request(plan)
             }
             Job::Background(plan, _) => ApplicationKind::Background(plan.clone()),
         })

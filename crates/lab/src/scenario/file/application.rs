@@ -29,7 +29,7 @@ pub(in crate::scenario) enum Job {
     Fetch(Box<FetchPlan>, String),
     Serve(ServePlan, String),
     Produce(ProducePlan, String),
-    Request(RequestPlan, Vec<String>),
+    Request(Box<RequestPlan>, Vec<String>),
     Background(BackgroundPlan, Load),
 }
 
@@ -173,7 +173,7 @@ fn blank(kind: &str) -> Job {
             String::new(),
         ),
         "request" => Job::Request(
-            RequestPlan {
+            Box::new(RequestPlan {
                 prefixes: Vec::new(),
                 contents: 1,
                 popularity: Popularity::Sequential,
@@ -182,7 +182,7 @@ fn blank(kind: &str) -> Job {
                 rto: law::REQUEST_RTO.parse().ok(),
                 retries: Some(15),
                 lifetime,
-            },
+            }),
             Vec::new(),
         ),
         "background" => Job::Background(

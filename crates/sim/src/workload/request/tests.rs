@@ -127,7 +127,7 @@ fn one_packet_answers_all_that_wait_for_it() {
 
 #[test]
 fn a_window_permits_so_many_at_a_time() {
-    let window = Arrival::Window("fixed(window=2)".parse().unwrap());
+    let window = Arrival::Window(Box::new("fixed(window=2)".parse().unwrap()));
     let mut request = make(&plan(window));
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
     request.handle(at(10), data("/a/2"));
