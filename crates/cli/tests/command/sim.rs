@@ -144,10 +144,10 @@ fn mistakes_are_reported_with_their_places() {
     place
         .run("sim wrong.toml")
         .fails(2, &["wrong.toml:11:1: link.dealy: is not known here; did you mean `delay`?"]);
-    let two = LINE.replace("delay =", "dealy =").replace("\"1 kB\"", "1000");
+    let two = LINE.replace("delay =", "dealy =").replace("\"10 Mbit/s\"", "10");
     place.write("two.toml", two.as_bytes());
     let ended = place.run("sim two.toml");
-    assert!(ended.stderr.contains("two.toml:24:11: applications.p1.segment: 1000 has no unit"));
+    assert!(ended.stderr.contains("two.toml:10:8: link.rate: 10 has no unit"), "{}", ended.stderr);
     ended.fails(2, &["two.toml has 2 mistakes"]);
     place.run("sim line.toml --set link.dealy=1ms").fails(2, &["--set link.dealy=1ms", "delay"]);
     place.run("sim line.toml --seeds 5..1").refuses(&["1 to 20"]);
