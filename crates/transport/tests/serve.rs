@@ -376,8 +376,10 @@ fn described_segments_equal_encoded_ones() {
     let (mut encoded, mut described) = harnesses(SignatureShape::of(&DigestSigner));
     let mut segments = 0;
     for question in questions() {
-        let expected = encoded.ask(question.clone()).expect("an answer");
-        let answer = described.ask(question).expect("an answer");
+        let is_ours = question.name != name("/q");
+        let (expected, answer) = (encoded.ask(question.clone()), described.ask(question));
+        assert_eq!((expected.is_some(), answer.is_some()), (is_ours, is_ours));
+        let (Some(expected), Some(answer)) = (expected, answer) else { continue };
         let fields = |data: &Data| {
             let parts = (data.name().clone(), data.content_type(), data.freshness());
             (parts, data.content().len(), data.encoded_len(), format!("{:?}", data.final_block()))
