@@ -1,3 +1,4 @@
+import gc
 import os
 
 import fsspec
@@ -71,11 +72,15 @@ def test_each_opening_finds_the_newest_version(client):
 def test_child_process_connects_anew(served):
     files, _ = served
     assert files.cat("/site/more/note.txt")
+    inherited = recoup.Client(alone=True)
     child = os.fork()
     if child == 0:
         # Nothing is served to the child, which has no forwarder; its own client says so.
         code = 1
         try:
+            # The thread of an inherited client is not there: its end must not wait for it.
+            del inherited
+            gc.collect()
             own = recoup.Client(alone=True)
             with own.serve("/site", b"x"):
                 other = fsspec.filesystem("ndn", client=own, skip_instance_cache=True)

@@ -272,6 +272,8 @@ pub(crate) struct Link {
     waker: Waker,
     thread: Option<JoinHandle<()>>,
     id: ThreadId,
+    /// The process that has the thread. A process forked from it has none.
+    process: u32,
     ids: TaskIds,
 }
 
@@ -294,7 +296,8 @@ impl Link {
         })?;
         let (waker, ids) = answer.recv().map_err(|_| Error::stopped())??;
         let id = thread.thread().id();
-        Ok(Self { commands: Some(commands), waker, thread: Some(thread), id, ids })
+        let process = std::process::id();
+        Ok(Self { commands: Some(commands), waker, thread: Some(thread), id, process, ids })
     }
 
     /// Queues a command.
@@ -358,6 +361,11 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // The thread and the sockets are the parent's: joining it would never end.
+            std::mem::forget((self.commands.take(), self.thread.take()));
+            return;
+        }
         self.commands = None;
         self.waker.wake();
         if let Some(thread) = self.thread.take().filter(|_| !self.is_own_thread()) {
