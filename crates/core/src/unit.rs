@@ -242,7 +242,7 @@ pub fn print_bytes(bytes: u64) -> String {
 /// Reads a number of bytes up to 16 MiB.
 ///
 /// # Errors
-/// As [`bytes`]; the number is larger.
+/// As [`bytes()`]; the number is larger.
 pub fn few_bytes(text: &str) -> Result<u32, UnitError> {
     match bytes(text)? {
         bytes @ 0..=0x100_0000 => Ok(bytes as u32),

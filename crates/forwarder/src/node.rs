@@ -185,7 +185,7 @@ impl<O: Observer> Node<O> {
         self.links().recovered()
     }
 
-    /// The hasher of the node's names, to build [`Packet`]s with.
+    /// The hasher of the node's names, to build [`Packet`](crate::packet::Packet)s with.
     #[must_use]
     pub fn hasher(&self) -> &NameHasher {
         &self.forwarder.hasher

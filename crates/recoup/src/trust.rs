@@ -22,7 +22,7 @@ pub const PASSPHRASE: &str = "RECOUP_PASSPHRASE";
 /// The verifier that `verify` names.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the key cannot be read.
+/// [`ErrorKind::Local`]: the key cannot be read.
 pub fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>> {
     Ok(match verify {
         Verify::Auto => Box::new(AutoVerifier),
@@ -54,7 +54,7 @@ fn shared(verify: &Verify, anchors: &[String], schema: Option<&str>) -> Result<A
 /// a trust schema.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): a file cannot be read or used.
+/// [`ErrorKind::Local`]: a file cannot be read or used.
 pub fn trust_store(anchors: &[String], schema: Option<&str>) -> Result<TrustStore> {
     let policy = match schema {
         Some(path) => Policy::Schema(read_schema(Path::new(path))?),
@@ -68,7 +68,7 @@ pub fn trust_store(anchors: &[String], schema: Option<&str>) -> Result<TrustStor
 /// The certificate that `which` names: a file, or a key of the key store.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the certificate cannot be read.
+/// [`ErrorKind::Local`]: the certificate cannot be read.
 pub fn certificate(which: &str) -> Result<Data> {
     KeyStore::open_default().certificate(which).map_err(|error| (&error).into())
 }
@@ -76,7 +76,7 @@ pub fn certificate(which: &str) -> Result<Data> {
 /// The trust schema in a file, compiled or as text. It may call `$eq` and `$eq_type`.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the file cannot be read, or holds no schema.
+/// [`ErrorKind::Local`]: the file cannot be read, or holds no schema.
 pub fn read_schema(path: &Path) -> Result<Schema> {
     let bytes = schema_file(path)?;
     let model = match bytes.first() {
@@ -102,7 +102,7 @@ const COMPILED: u8 = 0x61;
 /// Compiles the text of a trust schema.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the file cannot be read, or its text is no schema.
+/// [`ErrorKind::Local`]: the file cannot be read, or its text is no schema.
 pub fn compile_schema(path: &Path) -> Result<schema::model::Model> {
     compile(path, &schema_file(path)?)
 }
@@ -130,7 +130,7 @@ fn schema_file(path: &Path) -> Result<Vec<u8>> {
 /// The signer that `which` names: `digest`, a key of the key store, or a file.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the key cannot be read.
+/// [`ErrorKind::Local`]: the key cannot be read.
 pub fn signer(which: &str) -> Result<Box<dyn Signer>> {
     let store = KeyStore::open_default();
     store.signer_with_password(which, passphrase().as_deref()).map_err(|error| (&error).into())
@@ -140,7 +140,7 @@ pub fn signer(which: &str) -> Result<Box<dyn Signer>> {
 /// verify what the key signs. Nothing for `digest` and for keys without a certificate.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the key store cannot be read.
+/// [`ErrorKind::Local`]: the key store cannot be read.
 pub fn chain(which: &str) -> Result<Vec<Data>> {
     KeyStore::open_default().chain(which).map_err(|error| (&error).into())
 }
@@ -148,7 +148,7 @@ pub fn chain(which: &str) -> Result<Vec<Data>> {
 /// The public key that `which` names: a key of the key store, or a file.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the key cannot be read.
+/// [`ErrorKind::Local`]: the key cannot be read.
 pub fn public_key(which: &str) -> Result<PublicKey> {
     let key = KeyStore::open_default().public_key(which, passphrase().as_deref());
     key.map_err(|error| (&error).into())

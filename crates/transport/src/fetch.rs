@@ -18,7 +18,7 @@
 //! Three timers are separate and ordered. The *retransmission timeout* (estimated) triggers a retransmission. The
 //! *Interest lifetime* (in the packet) limits how long forwarders keep the pending Interest. It is never shorter than
 //! the timeout, so that an answer within the timeout still has its reverse path; some timers set both
-//! ([`RtoEstimator::sets_lifetime`]). *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) drops a
+//! ([`RtoEstimator::sets_lifetime`](crate::rto::RtoEstimator::sets_lifetime)). *Suppression* in forwarders (NFD 10 to 250 ms, ndnd 400 to 500 ms) drops a
 //! retransmission that follows too soon. A suppressed one counts as lost, so the next waits twice as long
 //! (exponential backoff). Each one has a fresh nonce, so that no dead-nonce list detects a loop.
 //!

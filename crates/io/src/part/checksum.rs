@@ -74,7 +74,10 @@ impl Checksums {
     pub(super) fn commit(&mut self, prepared: &[(u64, Stretch)]) {
         self.0.extend(prepared.iter().copied());
         let limit = self.limit();
-        for &(first, _) in prepared {
+        // From the last one on: a stretch that is merged with the one before it has been joined with the one after it.
+        let mut firsts: Vec<u64> = prepared.iter().map(|&(first, _)| first).collect();
+        firsts.sort_unstable_by(|a, b| b.cmp(a));
+        for first in firsts {
             self.join(first, limit);
         }
     }

@@ -37,7 +37,7 @@ impl Drop for Running {
 }
 
 /// A fetch into a file, in flight: an iterator of its progress. Dropping it cancels the fetch; what has arrived is kept, and
-/// [`FetchBuilder::resume`] continues it.
+/// [`FetchBuilder::resume`](super::FetchBuilder::resume) continues it.
 #[derive(Debug)]
 pub struct FileFetch {
     pub(super) running: Running,
