@@ -199,6 +199,17 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_one_batch_close_all_gaps() {
+        let mut sums = Checksums::default();
+        for segment in [6, 8] {
+            sums.commit(&sums.prepare(&[piece(segment)]));
+        }
+        let prepared = [5, 7].map(|segment| sums.prepare(&[piece(segment)])).concat();
+        sums.commit(&prepared);
+        assert_eq!(sums.iter().map(|(first, it)| (first, it.last)).collect::<Vec<_>>(), [(5, 8)]);
+    }
+
+    #[test]
     fn many_stretches_let_further_ones_grow() {
         let mut sums = Checksums::default();
         for gap in 0..3 * DOUBLING as u64 {
