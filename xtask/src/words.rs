@@ -6,8 +6,20 @@
 use std::collections::BTreeMap;
 
 /// Folders without a breach. A folder joins the list once it is clean.
-const DONE: &[&str] =
-    &["crates/forwarder/", "crates/io/src/", "crates/packet/", "crates/transport/", "crates/wifi/"];
+const DONE: &[&str] = &[
+    "crates/cli/",
+    "crates/config/",
+    "crates/core/",
+    "crates/forwarder/",
+    "crates/io/src/",
+    "crates/lab/",
+    "crates/packet/",
+    "crates/recoup/",
+    "crates/sim/",
+    "crates/studies/",
+    "crates/transport/",
+    "crates/wifi/",
+];
 
 /// This list of words is no breach of itself.
 const LIST: &str = "xtask/src/words.rs";

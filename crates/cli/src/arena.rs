@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ArenaArgs) -> Result<(), Failure> {
     if !args.quiet {
         output::print(table::text(&report).as_bytes())?;
         let (all, made) = gathered.runs;
-        output::tell(&format!("{made} of {all} runs were made now; page: {}", page.display()));
+        output::eprint(&format!("{made} of {all} runs were made now; page: {}", page.display()));
     }
     Ok(())
 }

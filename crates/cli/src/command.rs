@@ -19,7 +19,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 #[command(name = "recoup", version, after_help = EXIT_CODES, color = ColorChoice::Auto)]
 #[command(verbatim_doc_comment, propagate_version = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 
@@ -28,8 +28,8 @@ pub(crate) struct Cli {
     pub end_with: Option<u32>,
 }
 
-/// The subcommands: what the list of commands says of each. Their options are described, and defined, where they are read, and
-/// only those of the command that runs are made.
+/// The subcommands with their descriptions. Each module defines its options, and only those of the command that runs
+/// are built.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_in_the_help_is_a_right_command_line() {
+    fn examples_in_the_help_are_valid() {
         let mut cli = Cli::command();
         let mut helps = vec![cli.render_long_help().to_string()];
         for one in cli.get_subcommands_mut() {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn no_example_is_wrapped_where_a_line_of_help_ends() {
+    fn examples_are_not_wrapped() {
         fn look(command: &clap::Command) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             for line in help.lines() {

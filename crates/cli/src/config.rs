@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Most octets of a configuration file.
-const MOST_OCTETS: u64 = 1 << 20;
+/// Most bytes of a configuration file.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads the text of a configuration file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
@@ -19,9 +19,9 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
         _ => Failure::file("read", &name, &error),
     };
     let mut text = String::new();
-    // What a device or a pipe will say has no length before.
-    let length = File::open(path).and_then(|it| it.take(MOST_OCTETS + 1).read_to_string(&mut text));
-    if length.map_err(failed)? as u64 > MOST_OCTETS {
+    // The length of a device or a pipe is unknown before it is read.
+    let length = File::open(path).and_then(|it| it.take(MOST_BYTES + 1).read_to_string(&mut text));
+    if length.map_err(failed)? as u64 > MOST_BYTES {
         let message = format!("{name} is longer than 1 MiB");
         return Err(Failure::usage(message).advise("name a configuration, which is never as long"));
     }
@@ -70,19 +70,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_configuration_is_not_read_to_its_end() {
-        let said = |path: &Path| read(path).unwrap_err().to_string();
+    fn non_configuration_is_not_read_to_its_end() {
+        let message = |path: &Path| read(path).unwrap_err().to_string();
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
-            said(Path::new("/dev/zero")),
+            message(Path::new("/dev/zero")),
             "/dev/zero is longer than 1 MiB; name a configuration, which is never as long"
         );
-        assert!(said(folder.path()).contains("is a directory"), "{}", said(folder.path()));
+        assert!(message(folder.path()).contains("is a directory"), "{}", message(folder.path()));
         let file = folder.path().join("n.toml");
-        assert!(said(&file).contains("no such file"), "{}", said(&file));
+        assert!(message(&file).contains("no such file"), "{}", message(&file));
         std::fs::write(&file, b"\xFF\xFE").unwrap();
-        assert!(said(&file).ends_with("n.toml is no text; write it in UTF-8"), "{}", said(&file));
-        std::fs::write(&file, vec![b' '; MOST_OCTETS as usize]).unwrap();
-        assert_eq!(read(&file).unwrap().len() as u64, MOST_OCTETS);
+        assert!(
+            message(&file).ends_with("n.toml is no text; write it in UTF-8"),
+            "{}",
+            message(&file)
+        );
+        std::fs::write(&file, vec![b' '; MOST_BYTES as usize]).unwrap();
+        assert_eq!(read(&file).unwrap().len() as u64, MOST_BYTES);
     }
 }

@@ -359,7 +359,7 @@ mod tests {
     fn an_origin_is_a_name_or_a_number() {
         assert_eq!("nlsr".parse(), Ok(OriginArg(128)));
         assert_eq!("77".parse(), Ok(OriginArg(77)));
-        assert!("nobody".parse::<OriginArg>().unwrap_err().contains("static"));
+        assert!("unknown".parse::<OriginArg>().unwrap_err().contains("static"));
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let demo = Demo {
         command: "demo",
         link: Link::new(args),
-        octets: content.len() as u64,
-        segment_octets: args.segment_size,
+        bytes: content.len() as u64,
+        segment_bytes: args.segment_size,
         congestion: args.congestion.full(),
         sha256: format::hex(&digest),
         picture: path.display().to_string(),
@@ -67,19 +67,19 @@ fn introduce(args: &DemoArgs) {
     if args.quiet || args.json {
         return;
     }
-    output::tell(&format!(
+    output::eprint(&format!(
         "{} in segments of {} bytes over {} with {} ms each way, a queue of {} and {} % loss,\n\
          once with each transport, at the same time over links with the same losses …",
-        format::octets(args.size),
+        format::bytes(args.size),
         args.segment_size,
         unit::print_rate(args.rate),
         format::milliseconds(format::ms(args.delay)),
-        format::octets(args.queue),
+        format::bytes(args.queue),
         args.loss * 100.0
     ));
 }
 
-/// Octets that compress badly and differ everywhere, so that a misplaced segment shows.
+/// Bytes that compress badly and differ everywhere, so that a misplaced segment shows.
 fn content(args: &DemoArgs) -> Vec<u8> {
     let mut rng = Rng::from_seed(args.seed).substream("content");
     let words = (0..args.size.div_ceil(8)).flat_map(|_| rng.next_u64().to_le_bytes());
@@ -135,7 +135,7 @@ fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failur
     let curves: Vec<_> = runs.iter().map(curve).collect();
     let title = format!(
         "{} over {}, {} ms round trip, {} % loss; timers with {}",
-        format::octets(args.size),
+        format::bytes(args.size),
         unit::print_rate(args.rate),
         format::milliseconds(2.0 * format::ms(args.delay)),
         args.loss * 100.0,

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
         output::print(format!("{table}\n").as_bytes())?;
     }
     if !args.quiet {
-        output::tell(&table::lateness(&real));
+        output::eprint(&table::lateness(&real));
     }
     table.judge()
 }

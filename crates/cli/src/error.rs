@@ -1,4 +1,4 @@
-//! How a command ends: a fixed exit code, and one line that says what is wrong and what to do.
+//! End of a command: a fixed exit code, and one line with the problem and the remedy.
 pub(crate) mod usage;
 
 use crate::terminal;
@@ -30,21 +30,21 @@ pub(crate) struct Failure {
     /// The class of the failure, which decides the exit code.
     #[serde(rename = "kind")]
     pub exit: Exit,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// A document on standard error has said it already.
+    /// Whether a document on standard error has reported it already.
     #[serde(skip)]
-    pub told: bool,
+    pub reported: bool,
     /// The exit code, where it is not that of the class: of a signal, or of a command that was run for the user.
     #[serde(skip)]
     pub code: Option<u8>,
-    /// It concerns one entry of a folder: the rest of the folder can be fetched.
+    /// Whether it concerns one entry of a folder: the rest of the folder can be fetched.
     #[serde(skip)]
     pub of_entry: bool,
-    /// The same command fails in the same way again: it cannot go on with a partial download.
+    /// Whether a repeated command fails in the same way, and cannot resume a partial download.
     #[serde(skip)]
     pub permanent: bool,
     /// A line for each of its causes, which stand before it.
@@ -60,7 +60,7 @@ impl Failure {
             exit,
             message,
             advice: None,
-            told: false,
+            reported: false,
             code: None,
             of_entry: false,
             permanent: false,
@@ -68,14 +68,14 @@ impl Failure {
         }
     }
 
-    /// The same failure with what to do about it.
+    /// Adds the remedy.
     #[must_use]
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
     }
 
-    /// The same failure, which comes again if the command is repeated.
+    /// Marks the failure as permanent: a repeated command fails with it again.
     #[must_use]
     pub(crate) fn permanent(self) -> Self {
         Self { permanent: true, ..self }
@@ -91,16 +91,16 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// An operation on a local file that the system refused.
+    /// A failed operation on a local file.
     pub(crate) fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
         recoup::Error::file(verb, path, error).into()
     }
 
-    /// Says what is wrong, unless a document on standard error has said it already.
-    pub(crate) fn tell(&self) {
-        if !self.told {
-            self.details.iter().for_each(|line| crate::output::tell(line));
-            crate::output::tell(&format!("recoup: {self}"));
+    /// Prints the problem, unless a document on standard error has reported it already.
+    pub(crate) fn eprint(&self) {
+        if !self.reported {
+            self.details.iter().for_each(|line| crate::output::eprint(line));
+            crate::output::eprint(&format!("recoup: {self}"));
         }
     }
 

@@ -17,7 +17,7 @@ use crate::format;
 use crate::output::{self, Stream};
 use crate::session::{self, Session};
 use crate::statistic::Statistics;
-use folder::{Folders, Manner};
+use folder::{Folders, Mode};
 use observer::Observer;
 use plan::Plan;
 use recoup::FetchSummary;
@@ -50,14 +50,14 @@ pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
 fn check(args: &FetchArgs) -> Result<(), Failure> {
     Plan::new(args)?;
     if args.traces() && args.jobs.is_some() {
-        let message = "the lines of -vv do not say of which file they are: --jobs is 1 with them";
+        let message = "the lines of -vv do not name their file: --jobs is 1 with them";
         return Err(Failure::usage(message).advise("leave --jobs out, or one -v"));
     }
     default_name::check(args)?;
     check_output(args)
 }
 
-/// Runs the command over the face, as its complete options say.
+/// Runs the command over the face, with its complete options.
 fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
     let plan = Plan::new(args)?;
     let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
@@ -72,10 +72,12 @@ fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
     }
     report(args, &plan, uplink, &observer, &fetched)?;
     let on_stderr = args.json && args.output.as_deref().is_none_or(is_dash);
-    fetched.map(|_| ()).map_err(|failure| Failure { told: on_stderr || failure.told, ..failure })
+    fetched
+        .map(|_| ())
+        .map_err(|failure| Failure { reported: on_stderr || failure.reported, ..failure })
 }
 
-/// What came of it.
+/// Result of a fetch.
 struct Fetched {
     object: Name,
     before: u64,
@@ -126,11 +128,10 @@ fn fetch_by(
     let object = match (sink, target) {
         (Some(sink), _) => transfer::run(session, config, sink, observer, args.max_size)?.0,
         (None, target) => {
-            let manner =
-                Manner { resume: args.resume, verbose: args.verbose > 0, jobs: args.jobs() };
+            let mode = Mode { resume: args.resume, verbose: args.verbose > 0, jobs: args.jobs() };
             let transfers = Transfers::new(session, observer, args.max_size);
             let target = target.unwrap_or(Path::new("."));
-            Folders::new(transfers, plan, manner).run(&args.name, target)?
+            Folders::new(transfers, plan, mode).run(&args.name, target)?
         }
     };
     let total = Duration::from_nanos(session.driver.now().as_nanos());
@@ -188,13 +189,13 @@ fn report(
     }
     let columns = output::columns();
     if args.verbose > 0 {
-        output::tell(&fitted(report.to_string(), columns, report::LABEL));
+        output::eprint(&fitted(report.to_string(), columns, report::LABEL));
     }
-    output::tell(&outcome::line(&report, columns));
+    output::eprint(&outcome::line(&report, columns));
     let is_plain =
         matches!(uplink.uri, FaceUri::Udp(_)) && observer.link_recovery != Agreement::Agreed;
     if let Some(hint) = outcome::hint(&report, is_plain) {
-        output::tell(&fitted(hint.to_owned(), columns, 0));
+        output::eprint(&fitted(hint.to_owned(), columns, 0));
     }
     Ok(())
 }

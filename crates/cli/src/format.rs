@@ -1,7 +1,7 @@
 //! Figures as people read them, and the width of a terminal.
 use console::Term;
 pub(crate) use recoup_core::figure::{
-    brief, clock, hex, milliseconds, ms, octets, of, rate, seconds, share, wrapped,
+    brief, bytes, clock, hex, milliseconds, ms, of, rate, seconds, share, wrapped,
 };
 
 /// Columns of a terminal that does not report a width.

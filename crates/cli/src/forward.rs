@@ -170,7 +170,7 @@ fn drivers(
         if let Err(error) = driver.follow_interfaces()
             && args.verbose
         {
-            output::tell(&format!("recoup: faces do not follow the network interfaces: {error}"));
+            output::eprint(&format!("recoup: faces do not follow the network interfaces: {error}"));
         }
     }
     Ok(drivers)

@@ -36,7 +36,7 @@ enum What {
     Markdown,
     /// The JSON Schema of a document, to standard output
     Schema {
-        /// Which document
+        /// The document
         document: Document,
     },
 }

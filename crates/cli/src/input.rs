@@ -1,14 +1,14 @@
-//! What the command reads that people or other programs have written, for programs that try any input (`fuzz/`).
+//! Parsers of input from people or other programs, for programs that try any input (`fuzz/`).
 use crate::error::one_line;
 use crate::forward::config::ForwardConfig;
 use crate::rto::replay::Replay;
 use crate::rto::trace::Trace;
 use recoup_transport::rto;
 
-/// What an estimator would have made of a trace.
+/// Result of an estimator on a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// The estimator, as it was asked for.
+    /// The estimator, as requested.
     pub spec: &'static str,
     /// Part of the samples that took longer than its timeout; `None` without samples.
     pub bad_share: Option<f64>,
@@ -22,7 +22,7 @@ pub struct Replayed {
 /// names are read; nothing is opened or listened at.
 ///
 /// # Errors
-/// What is wrong with it, as the operator is told.
+/// Its problem, as the operator sees it.
 pub fn configuration(text: &str) -> Result<(), String> {
     let config = ForwardConfig::parse("node.toml", text).map_err(|failure| failure.to_string())?;
     config.try_out();
@@ -32,9 +32,9 @@ pub fn configuration(text: &str) -> Result<(), String> {
 /// Reads a trace of round trips, and runs every estimator over it, as `recoup rto replay` does.
 ///
 /// # Errors
-/// Why it is no trace, in one line, as it is told.
-pub fn trace(octets: &[u8]) -> Result<Vec<Replayed>, String> {
-    let trace = Trace::parse(octets).map_err(|what| one_line(&what))?;
+/// The problem of the trace, in one line.
+pub fn trace(bytes: &[u8]) -> Result<Vec<Replayed>, String> {
+    let trace = Trace::parse(bytes).map_err(|what| one_line(&what))?;
     let replayed = |spec| {
         let replay = Replay::new(spec, rto::parse(spec).ok()?, &trace);
         let Replay { bad_share, relative_wait, rto_min_ms, rto_mean_ms, rto_max_ms, .. } = replay;
@@ -51,14 +51,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configuration_is_tried_out_or_refused_in_one_line() {
+    fn configuration_is_tried_or_rejected_in_one_line() {
         let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
         let node = "[node]\nworkers = 3\nscheduler = \"drr\"\nrate = \"1 Mbit/s\"\n";
         for text in [listen.to_owned(), format!("{listen}{node}")] {
             assert_eq!(configuration(&text), Ok(()), "{text}");
         }
-        let said = configuration("[node]\ncahe = 1\nstrategi = 2\n").unwrap_err();
-        assert!(said.contains("node.toml:2:1: node.cahe") && !said.contains('\n'), "{said}");
+        let message = configuration("[node]\ncahe = 1\nstrategi = 2\n").unwrap_err();
+        assert!(
+            message.contains("node.toml:2:1: node.cahe") && !message.contains('\n'),
+            "{message}"
+        );
     }
 
     #[test]
@@ -73,7 +76,7 @@ mod tests {
         }
         assert!(trace(b"segment\n1\n").unwrap_err().contains("no column `rtt`"));
         // A field in quotes may hold the ends of lines.
-        let said = trace(b"segment,rtt\n0,100\n1,\"e1\n2,0\n").unwrap_err();
-        assert!(said.contains("line 3: `e1 2,0`"), "{said}");
+        let message = trace(b"segment,rtt\n0,100\n1,\"e1\n2,0\n").unwrap_err();
+        assert!(message.contains("line 3: `e1 2,0`"), "{message}");
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<(), Failure> {
             let issue = Issue { signer, issuer, lifetime_s };
             let issued = store.issue(&read(request)?, &issue);
             let (name, text) = issued.map_err(|error| named(request, &key_failure(&error)))?;
-            output::tell(&format!("issued {name}"));
+            output::eprint(&format!("issued {name}"));
             write(text.as_bytes(), output.as_deref(), true)
         }
         KeyAction::List { json } => list(&store, *json),
@@ -61,7 +61,7 @@ const DAY_S: u64 = 86_400;
 /// A certificate that is valid no longer than that is worth a warning, in days.
 const SOON_DAYS: u64 = 30;
 
-/// What to say of a certificate that is valid until then, if it is over or soon will be.
+/// Warning about a certificate that is valid until then, if it has expired or soon will.
 pub(crate) fn expiry(until_s: u64) -> Option<String> {
     let now = unix_time().as_secs();
     match until_s.checked_sub(now).map(|left| left / DAY_S) {
@@ -82,7 +82,7 @@ fn create(store: &KeyStore, identity: &Name, kind: KeyType) -> Result<(), Failur
         _ => store.choose(&entry.name.to_string()).map_err(|error| key_failure(&error))?,
     };
     if before > 0 {
-        output::tell(&format!(
+        output::eprint(&format!(
             "recoup: {identity} has older keys, which stay; it signs with the new one from here on \
              (`recoup key default` chooses another, `recoup key delete` removes one)"
         ));
@@ -215,7 +215,7 @@ struct Listed {
     is_default: bool,
     /// Last second of the certificate's validity, as `YYYYMMDDThhmmss`, UTC.
     valid_until: Option<String>,
-    /// What is to be said of that.
+    /// Warning about the certificate.
     #[serde(skip)]
     warning: Option<String>,
     place: PathBuf,
@@ -244,7 +244,7 @@ fn list(store: &KeyStore, json: bool) -> Result<(), Failure> {
         return output::json(&listed, Stream::Out);
     }
     if listed.is_empty() {
-        output::tell("there are no keys yet; `recoup key new NAME` makes one");
+        output::eprint("there are no keys yet; `recoup key new NAME` makes one");
     }
     let line = |key: &Listed| {
         let signature = key.signature.as_deref().unwrap_or("unreadable");

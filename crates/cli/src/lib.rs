@@ -74,7 +74,7 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             let Some(failure) = error::usage::failure(&error) else { error.exit() };
-            failure.tell();
+            failure.eprint();
             output::finish();
             return failure.code();
         }
@@ -83,7 +83,7 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         if end_with(parent).is_err() {
             return Failure::signal(SIGTERM, "the parent process has ended").code();
         }
-        // Part of a network that runs in real time: late is wrong. Where it may not be, it is said how late it was.
+        // Part of a network that runs in real time must be on time; if it cannot, it reports its lateness.
         be_prompt();
     }
     if cli.command.serves_others() {
@@ -116,7 +116,7 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
     let code = match result {
         Ok(()) => 0,
         Err(failure) => {
-            failure.tell();
+            failure.eprint();
             failure.code()
         }
     };

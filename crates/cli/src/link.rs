@@ -120,7 +120,7 @@ fn begin(args: &LinkArgs, relay: &Relay<Way>, far: SocketAddr) -> Result<(), Fai
         return output::json_line(&listening);
     }
     if !args.quiet {
-        output::tell(&format!("a link from {} to {}", uri(near), uri(far)));
+        output::eprint(&format!("a link from {} to {}", uri(near), uri(far)));
     }
     Ok(())
 }

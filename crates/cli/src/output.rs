@@ -36,19 +36,19 @@ pub(crate) fn closed(error: &io::Error) -> Failure {
     let message = format!("cannot write to standard output: {}", reason(error));
     let failure = Failure::new(Exit::Local, message);
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure { told: true, code: Some(READER_GONE), ..failure },
+        io::ErrorKind::BrokenPipe => Failure { reported: true, code: Some(READER_GONE), ..failure },
         _ => failure,
     }
 }
 
 /// Writes a line to standard error in one call, so that lines of processes do not mix. Errors are
 /// ignored. The text may hold names from the network: it passes [`terminal::safe`].
-pub(crate) fn tell(line: &str) {
-    tell_with(line, |lines| format!("recoup: {}", left_out(lines)));
+pub(crate) fn eprint(line: &str) {
+    eprint_with(line, |lines| format!("recoup: {}", left_out(lines)));
 }
 
-/// As [`tell`]; `gap` formats the number of dropped lines before this one.
-pub(crate) fn tell_with(line: &str, gap: Gap) {
+/// As [`eprint`]; `gap` formats the number of dropped lines before this one.
+pub(crate) fn eprint_with(line: &str, gap: Gap) {
     let line = terminal::safe(line);
     match QUEUE.get() {
         Some(queue) => queue.push(line, gap),
@@ -104,7 +104,7 @@ pub(crate) fn json(document: &impl Serialize, stream: Stream) -> Result<(), Fail
     match stream {
         Stream::Out => print(text.as_bytes()),
         Stream::Err => {
-            tell(text.trim_end());
+            eprint(text.trim_end());
             Ok(())
         }
     }

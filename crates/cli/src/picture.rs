@@ -38,7 +38,7 @@ pub(crate) struct Point {
     /// How often it was sent.
     pub transmissions: u32,
     /// Bytes of content.
-    pub octets: u32,
+    pub bytes: u32,
 }
 
 /// One run: a name and its segments.
@@ -134,8 +134,8 @@ fn timers(panel: &Sheet<'_>, curve: &Curve, ceiling: f64) -> Drawn {
 fn arrivals(panel: &Sheet<'_>, curves: &[Curve]) -> Drawn {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let end = points().fold(0.1, |end: f64, point| end.max(point.arrived_s));
-    let octets = |curve: &Curve| curve.points.iter().map(|point| f64::from(point.octets)).sum();
-    let most = curves.iter().map(octets).fold(1.0, f64::max) / 1e6;
+    let bytes = |curve: &Curve| curve.points.iter().map(|point| f64::from(point.bytes)).sum();
+    let most = curves.iter().map(bytes).fold(1.0, f64::max) / 1e6;
     let mut chart = ChartBuilder::on(panel)
         .caption("content received over time", ("sans-serif", 16).into_font().color(&INK))
         .margin(8)
@@ -147,7 +147,7 @@ fn arrivals(panel: &Sheet<'_>, curves: &[Curve]) -> Drawn {
     for (curve, colour) in curves.iter().zip(RUNS.iter().cycle()) {
         let mut sum = 0.0;
         let growth = curve.points.iter().map(|point| {
-            sum += f64::from(point.octets) / 1e6;
+            sum += f64::from(point.bytes) / 1e6;
             (point.arrived_s, sum)
         });
         chart
@@ -203,7 +203,7 @@ mod tests {
             rto_ms,
             arrived_s: segment as f64 / 150.0,
             transmissions: if segment % 50 == 7 { 2 } else { 1 },
-            octets: 8000,
+            bytes: 8000,
         };
         Curve { label: label.to_owned(), points: (0..625).map(point).collect() }
     }

@@ -35,7 +35,7 @@ fn respond(args: &PingArgs) -> Result<(), Failure> {
         let face = faces.first().cloned().unwrap_or_default();
         output::json_line(&Listening { event: "listening", face, faces, name })?;
     } else if !args.quiet {
-        output::tell(&format!("answering {} at {}; Ctrl-C ends it", args.name, faces.join(", ")));
+        output::eprint(&format!("answering {} at {}; Ctrl-C ends it", args.name, faces.join(", ")));
     }
     let mut answered = 0;
     while session.stop.wanted().is_none() {
@@ -47,7 +47,7 @@ fn respond(args: &PingArgs) -> Result<(), Failure> {
     if args.json {
         output::json_line(&Stopped { event: "stopped", answered })
     } else {
-        output::tell(&format!("{answered} answered"));
+        output::eprint(&format!("{answered} answered"));
         Ok(())
     }
 }
@@ -82,7 +82,7 @@ fn ask(args: &PingArgs) -> Result<(), Failure> {
     let mut pings = Pings { command: "ping", name: args.name.to_string(), ..Pings::default() };
     let ended = until_done(args, &mut session, app, &mut pings);
     let ended = ended.and_then(|()| pings.verdict(&args.name));
-    let ended = ended.map_err(|failure| session.refusal().map_or(failure, Failure::from));
+    let ended = ended.map_err(|failure| session.unreachable_error().map_or(failure, Failure::from));
     pings.conclude(ended.as_ref().err().cloned());
     if args.json {
         output::json(&pings, Stream::Out)?;

@@ -21,9 +21,9 @@ Examples:
 
 /// Replay a recording of a forwarder, and compare its outputs
 ///
-/// Reads what `recoup forward --record` wrote: the configuration, the seed, and every frame, face and
-/// route with its instant. A forwarder in this process is told all of it, without any socket; what it
-/// sends must be what was sent then, octet by octet.
+/// Reads a recording of `recoup forward --record`: the configuration, the seed, and every frame, face and route with
+/// its instant. A forwarder in this process receives these inputs, without any socket. Its outputs must equal the
+/// recorded ones, byte by byte.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ReplayArgs {
@@ -40,12 +40,12 @@ pub(crate) struct ReplayArgs {
     pub json: bool,
 }
 
-/// What was done again.
+/// Result of a replay.
 #[derive(Debug, Serialize)]
 struct Document {
     /// Always `replay`.
     command: &'static str,
-    /// Things that the forwarder was told.
+    /// Inputs of the forwarder.
     inputs: u64,
     /// Things that it did.
     outputs: u64,

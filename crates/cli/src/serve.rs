@@ -26,7 +26,7 @@ use recoup_trust::Certificate;
 use report::{Listening, Served};
 
 /// How long the last answers may take to leave.
-const FAREWELL: Duration = Duration::from_millis(500);
+const END_GRACE: Duration = Duration::from_millis(500);
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
@@ -41,9 +41,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let mut serve = Serve::new(config, library);
     let Some(object) = serve.resolve(&Name::root()) else {
         let message = format!("{} cannot be served as {}", args.path.display(), args.name);
-        return Err(Failure::new(Exit::Local, message).advise(
-            "can it still be read, and is the name shorter than a packet of 8800 octets?",
-        ));
+        return Err(Failure::new(Exit::Local, message)
+            .advise("can it still be read, and is the name shorter than a packet of 8800 bytes?"));
     };
     let certificates = trust::chain(&args.options.sign)?;
     warn_of_expiry(args, &certificates);
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     begin(args, &object, &reached)?;
     let mut served = Served::new(&object, &reached.faces);
     let stopped = until_stopped(args, &mut session, app, &mut served);
-    session.driver.finish(FAREWELL);
+    session.driver.finish(END_GRACE);
     end(args, &session, served, stopped)
 }
 
@@ -89,7 +88,7 @@ fn register_certificates(
     for key in keys {
         let check = &mut |_: &mut _| stop.wanted().map_or(Ok(()), Err::<(), Failure>);
         match session.register(&uplink, key, check) {
-            Err(failure) if failure.exit != Exit::Cancelled => output::tell(&format!(
+            Err(failure) if failure.exit != Exit::Cancelled => output::eprint(&format!(
                 "recoup: certificates below {key} are not published: {failure}"
             )),
             registered => registered?,
@@ -98,12 +97,12 @@ fn register_certificates(
     Ok(())
 }
 
-/// Tells of certificates that are or soon will be worth nothing.
+/// Warns of certificates that have expired or soon will.
 fn warn_of_expiry(args: &ServeArgs, certificates: &[Data]) {
     let certificates = certificates.iter().filter_map(|data| Certificate::new(data.clone()).ok());
     for certificate in certificates.filter(|_| !args.quiet) {
         if let Some(warning) = key::expiry(certificate.not_after()) {
-            output::tell(&format!("recoup: the certificate {} {warning}", certificate.name()));
+            output::eprint(&format!("recoup: the certificate {} {warning}", certificate.name()));
         }
     }
 }
@@ -118,7 +117,7 @@ fn until_stopped(
         session.turn(app, &mut |now, output| {
             if let Report::Event(event) = output {
                 served.count(&event);
-                tell(args, now, &event);
+                show(args, now, &event);
             }
             Ok(())
         })?;
@@ -126,7 +125,7 @@ fn until_stopped(
     Ok(())
 }
 
-fn tell(args: &ServeArgs, now: Instant, event: &Event) {
+fn show(args: &ServeArgs, now: Instant, event: &Event) {
     if matches!(event, Event::SourceEnded) && !args.quiet {
         let next = match args.options.version {
             Version::Modified => {
@@ -135,12 +134,12 @@ fn tell(args: &ServeArgs, now: Instant, event: &Event) {
             _ => "its number stands for no other content; restart serve for the new content",
         };
         let path = args.path.display();
-        output::tell(&format!(
+        output::eprint(&format!(
             "recoup: {path} changed: the version served so far has ended; {next}"
         ));
     }
     if args.verbose {
-        output::tell(&crate::fetch::observer::line(now, event));
+        output::eprint(&crate::fetch::observer::line(now, event));
     }
 }
 
@@ -151,7 +150,7 @@ fn begin(args: &ServeArgs, object: &Name, reached: &Reached) -> Result<(), Failu
     }
     if !args.quiet {
         let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
-        output::tell(&format!(
+        output::eprint(&format!(
             "serving {} as {object} at {}; Ctrl-C ends it\n{commands}",
             args.path.display(),
             faces.join(", ")
@@ -171,7 +170,7 @@ fn end(
     if args.json {
         output::json_line(&served)?;
     } else if !args.quiet {
-        output::tell(&served.to_string());
+        output::eprint(&served.to_string());
     }
     stopped
 }
@@ -187,7 +186,7 @@ fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
         let quiet = args.quiet;
         Snapshots::new(Spool::default_folder(), limit, move |error| {
             if !quiet {
-                output::tell(&format!("recoup: {error} (said once)"));
+                output::eprint(&format!("recoup: {error} (reported once)"));
             }
         })
     });
@@ -202,7 +201,7 @@ fn spool(args: &ServeArgs) -> Result<Spool, SourceError> {
     let input = &mut std::io::stdin().lock();
     let spool = Spool::fill(input, &Spool::default_folder(), u64::MAX, &mut |_| true)?;
     if args.verbose {
-        output::tell(&format!("read {} from standard input", format::octets(spool.len())));
+        output::eprint(&format!("read {} from standard input", format::bytes(spool.len())));
     }
     Ok(spool)
 }

@@ -82,7 +82,7 @@ impl Session {
                 {
                     self.stop.wanted().map_or(Ok(()), Err)?;
                     if std::mem::take(&mut self.waits_aloud) {
-                        crate::output::tell(&format!("waiting for {}", uplink.uri));
+                        crate::output::eprint(&format!("waiting for {}", uplink.uri));
                     }
                     std::thread::sleep(LONGEST_WAIT);
                 }
@@ -138,21 +138,21 @@ impl Session {
     ) -> Result<(), Failure> {
         let turned = self.inner.turn(take);
         if self.verbose {
-            self.tell_faces();
+            self.eprint_faces();
         }
         turned
     }
 
     /// Reports what became of faces, and when the link toward producers begins or ends to recover losses.
-    fn tell_faces(&mut self) {
+    fn eprint_faces(&mut self) {
         while let Some(event) = self.next_event() {
-            crate::output::tell(&format!("{event}"));
+            crate::output::eprint(&format!("{event}"));
         }
         let now = self.link_recovery();
         if self.agreement != now {
             self.agreement = now;
             let uri = self.upstream_uri().unwrap_or_default();
-            crate::output::tell(&format!("link recovery {now} at {uri}"));
+            crate::output::eprint(&format!("link recovery {now} at {uri}"));
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     for other in &args.merge {
         let merged = campaign.merge(&mut folder, other)?;
         if !args.quiet {
-            output::tell(&format!("{}: {merged} runs taken over", other.display()));
+            output::eprint(&format!("{}: {merged} runs taken over", other.display()));
         }
     }
     let mut progress = Progress::new(!args.quiet);
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         if progress.made > 0 {
             let speed = report::speed(elapsed, progress.hops, progress.busy_s);
             let runs = if progress.made == 1 { "run" } else { "runs" };
-            output::tell(&format!("{} {runs} in {speed}", progress.made));
+            output::eprint(&format!("{} {runs} in {speed}", progress.made));
         }
     }
     Ok(())
@@ -78,7 +78,7 @@ fn warn(campaign: &Campaign) {
         let Ok(network) = stage.scenario.network(seed) else { continue };
         for warning in stage.scenario.warnings(&network) {
             if !shown.contains(&warning) {
-                output::tell(&format!("warning: {warning}"));
+                output::eprint(&format!("warning: {warning}"));
                 shown.push(warning);
             }
         }

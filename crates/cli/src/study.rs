@@ -74,7 +74,7 @@ fn experiments(args: &RunArgs) -> Result<(), Failure> {
         work.print(&work.verdicts())?;
     }
     if !args.wanted.quiet {
-        output::tell(&format!("{}; figures in {}", work.effort(), folder.display()));
+        output::eprint(&format!("{}; figures in {}", work.effort(), folder.display()));
     }
     Ok(())
 }
@@ -98,8 +98,8 @@ fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
         false => output::print(format!("{table}\n").as_bytes())?,
     }
     if !args.wanted.quiet {
-        output::tell(&lateness(&work.gathered.results));
-        output::tell(&work.effort());
+        output::eprint(&lateness(&work.gathered.results));
+        output::eprint(&work.effort());
     }
     table.judge()
 }
@@ -137,7 +137,7 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
         Form::Text => text::write(&page, &work.study.lessons(results), &folder)?,
     };
     if !args.wanted.quiet {
-        output::tell(&work.effort());
+        output::eprint(&work.effort());
     }
     output::print(format!("{}\n", path.display()).as_bytes())
 }
@@ -171,7 +171,7 @@ impl<'a> Work<'a> {
             watch: &|| Box::new(Progress::new(!quiet)),
             show: &|line| {
                 if !quiet {
-                    output::tell(line);
+                    output::eprint(line);
                 }
             },
             program: emulate::program()?,

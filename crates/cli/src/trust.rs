@@ -32,7 +32,7 @@ pub(crate) fn run(args: &TrustArgs) -> Result<(), Failure> {
 fn compile(text: &Path, output: &Path) -> Result<(), Failure> {
     let model = trust::compile_schema(text)?;
     if let Some(rule) = schema::circle(&model) {
-        output::tell(&format!(
+        output::eprint(&format!(
             "recoup: the keys of {rule} are signed by keys that they sign; python-ndn rejects such a schema"
         ));
     }
@@ -42,7 +42,7 @@ fn compile(text: &Path, output: &Path) -> Result<(), Failure> {
     }
     fs::write(output, &bytes).map_err(|error| Failure::file("write", output.display(), &error))?;
     let (nodes, size) = (model.nodes.len(), bytes.len());
-    output::tell(&format!("{}: {nodes} nodes, {size} bytes", output.display()));
+    output::eprint(&format!("{}: {nodes} nodes, {size} bytes", output.display()));
     Ok(())
 }
 
@@ -75,7 +75,7 @@ struct Checked {
 fn check(name: &Name, key: &Name, schema: &Path, json: bool) -> Result<(), Failure> {
     let explanation: Explanation = trust::read_schema(schema)?.explain(name, key);
     let reasons = explanation.to_string();
-    tell(name, key, explanation.is_allowed(), reasons.lines().map(str::to_owned).collect(), json)
+    answer(name, key, explanation.is_allowed(), reasons.lines().map(str::to_owned).collect(), json)
 }
 
 fn check_hierarchy(name: &Name, key: &Name, json: bool) -> Result<(), Failure> {
@@ -84,10 +84,10 @@ fn check_hierarchy(name: &Name, key: &Name, json: bool) -> Result<(), Failure> {
         Ok(()) => format!("{name} lies below the name of the owner of {key}"),
         Err(why) => format!("{name} {why}: {key}"),
     };
-    tell(name, key, verdict.is_ok(), vec![reason], json)
+    answer(name, key, verdict.is_ok(), vec![reason], json)
 }
 
-fn tell(
+fn answer(
     name: &Name,
     key: &Name,
     allowed: bool,

@@ -18,7 +18,7 @@ pub fn fields<T: Serialize>(of: &T) -> Result<Vec<(&'static str, Option<Value>)>
 /// The struct with `tree` as the value of one key.
 ///
 /// # Errors
-/// What is wrong with the value, and what would be right.
+/// The problem of the value, with the valid form.
 pub fn with<T: Serialize + DeserializeOwned>(
     of: &T,
     key: &'static str,
@@ -421,11 +421,11 @@ mod tests {
     fn errors_are_one_line_with_a_remedy() {
         let pause = std::time::Duration::from_millis(10);
         let options = Options { pause, ..Options::default() };
-        let said = |key, value| change(&options, key, value).unwrap_err();
-        assert!(said("is-fast", Value::text("true")).contains("neither true nor false"));
-        assert!(said("pause", Value::Integer(5)).contains("5 has no unit; write a duration"));
-        assert!(said("pause", Value::text("0 s")).contains("longer than 0"));
-        assert!(said("retries", Value::Integer(-1)).contains("-1"));
-        assert!(said("pause", Value::List(Vec::new())).contains("a number with a unit"));
+        let message = |key, value| change(&options, key, value).unwrap_err();
+        assert!(message("is-fast", Value::text("true")).contains("neither true nor false"));
+        assert!(message("pause", Value::Integer(5)).contains("5 has no unit; write a duration"));
+        assert!(message("pause", Value::text("0 s")).contains("longer than 0"));
+        assert!(message("retries", Value::Integer(-1)).contains("-1"));
+        assert!(message("pause", Value::List(Vec::new())).contains("a number with a unit"));
     }
 }

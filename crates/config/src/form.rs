@@ -17,10 +17,10 @@ pub trait Form {
     /// Reads a value.
     ///
     /// # Errors
-    /// What is wrong with it and what would be right, without the key.
+    /// The problem with the valid form, without the key.
     fn read(&self, tree: &Tree) -> Result<Self::Of, String>;
 
-    /// Writes a value; none where the absence of the key says the same.
+    /// Writes a value; `None` if the absence of the key means the same.
     fn write(&self, of: &Self::Of) -> Option<Value>;
 
     /// "write it like …".
@@ -35,7 +35,7 @@ pub trait Form {
 /// Reads a rate, such as "10 Mbit/s", in bits per second; 0 for "unlimited".
 ///
 /// # Errors
-/// What is wrong with it and what would be right.
+/// The problem, with the valid form.
 pub fn rate(tree: &Tree) -> Result<u64, String> {
     RATE.read(tree)
 }
@@ -43,15 +43,15 @@ pub fn rate(tree: &Tree) -> Result<u64, String> {
 /// Reads a number of bytes up to 16 MiB, such as "28 B".
 ///
 /// # Errors
-/// What is wrong with it and what would be right.
-pub fn few_octets(tree: &Tree) -> Result<u32, String> {
-    FEW_OCTETS.read(tree)
+/// The problem, with the valid form.
+pub fn few_bytes(tree: &Tree) -> Result<u32, String> {
+    FEW_BYTES.read(tree)
 }
 
 /// Reads a point in time, such as "10 s", counted from the beginning.
 ///
 /// # Errors
-/// What is wrong with it and what would be right.
+/// The problem, with the valid form.
 pub fn instant(tree: &Tree) -> Result<Instant, String> {
     INSTANT.read(tree)
 }
@@ -61,7 +61,7 @@ pub fn instant(tree: &Tree) -> Result<Instant, String> {
 pub struct Located<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its place in the file.
     pub origin: Origin,
 }
 
@@ -100,23 +100,23 @@ pub const RATE: Words<u64> = Words {
     example: "write it like \"10 Mbit/s\"",
 };
 
-/// Octets.
-pub const OCTETS: Words<u64> = Words {
+/// A size in bytes.
+pub const BYTES: Words<u64> = Words {
     read: |text| Ok(unit::bytes(text)?),
-    write: |octets| unit::print_bytes(*octets),
+    write: |bytes| unit::print_bytes(*bytes),
     example: "write it like \"1024 B\" or \"10 MiB\"",
 };
 
-/// Octets of something that is not large.
-pub const FEW_OCTETS: Words<u32> = Words {
+/// A size in bytes, below 4 GiB.
+pub const FEW_BYTES: Words<u32> = Words {
     read: |text| {
-        let octets = unit::bytes(text)?;
-        u32::try_from(octets)
+        let bytes = unit::bytes(text)?;
+        u32::try_from(bytes)
             .ok()
             .filter(|few| *few <= 1 << 24)
             .ok_or(format!("`{text}` is more than 16 MiB"))
     },
-    write: |octets| unit::print_bytes(u64::from(*octets)),
+    write: |bytes| unit::print_bytes(u64::from(*bytes)),
     example: "write it like \"28 B\"",
 };
 
@@ -141,7 +141,7 @@ impl<T> Form for Words<T> {
     fn read(&self, tree: &Tree) -> Result<T, String> {
         match &tree.value {
             Value::Text(text) => (self.read)(text),
-            // A number cannot have a unit; what it lacks is said by the reader.
+            // A number cannot have a unit; the reader's error names the missing one.
             Value::Integer(number @ 0..) => (self.read)(&number.to_string()),
             Value::Number(number) if *number >= 0.0 => (self.read)(&number.to_string()),
             other => Err(format!("{other} is no string; {}", self.example)),
@@ -161,7 +161,7 @@ impl<T> Form for Words<T> {
     }
 }
 
-/// An algorithm or a law: `name(key=value,…)`, judged by the one who knows the family.
+/// An algorithm or a distribution: `name(key=value,…)`, checked by its family.
 pub struct Law {
     judge: fn(&str) -> Result<(), String>,
     example: &'static str,

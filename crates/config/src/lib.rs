@@ -2,13 +2,13 @@
 //!
 //! Scenarios and the configuration of a forwarder are read with it.
 //!
-//! | what | where |
+//! | item | module |
 //! |---|---|
-//! | values that remember where they stand | [`tree`] |
-//! | mistakes: place, key, what would be right | [`problem`] |
+//! | values with their places in the file | [`tree`] |
+//! | mistakes: place, key, remedy | [`problem`] |
 //! | one table while it is read, key by key | [`section`] |
 //! | the fields of a `serde` struct as keys | [`document`] |
-//! | how a value is written: units, words, lists | [`form`] |
+//! | written forms of a value: units, words, lists | [`form`] |
 //! | printing a document | [`mod@print`] |
 //! | JSON Schema of what a reader reads | [`schema`] |
 //!

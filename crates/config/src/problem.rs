@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Problems of a scenario: place, and remedy.
 use crate::schema::Keys;
 use crate::tree::Value;
 use recoup_core::spec;
@@ -11,7 +11,7 @@ pub enum Origin {
     File {
         /// Line.
         line: u32,
-        /// Column, in letters.
+        /// Column, in characters.
         column: u32,
     },
     /// A setting beside the file, by its number.
@@ -34,11 +34,11 @@ impl fmt::Display for Origin {
 /// One thing that is wrong. Prints as one line: place, key, what is wrong and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Where.
+    /// The place.
     pub origin: Origin,
     /// The dotted path of the key; empty if the whole file is meant.
     pub key: String,
-    /// What is wrong, and what to do.
+    /// The problem, with the remedy.
     pub what: String,
 }
 
@@ -85,12 +85,12 @@ impl std::error::Error for Problem {}
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems {
     list: Vec<Problem>,
-    /// The keys that readers ask for, where they describe what they read.
+    /// The keys that readers request, if they describe their documents.
     keys: Option<Box<Keys>>,
 }
 
 impl Problems {
-    /// More than that is not kept: whoever wrote the file has enough to do.
+    /// Most problems of a file that are kept.
     const MOST: usize = 50;
 
     /// No problems, but the keys of all that is read: readers read a document without keys as one that has them all.
@@ -172,7 +172,7 @@ pub fn listed<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// What is wrong with something that should be a list of tables `key`.
+/// The problem of a value that should be a list of tables `key`.
 pub fn no_list(value: &Value, key: &str) -> String {
     match value {
         Value::Table(_) => format!("is one table; write [[{key}]], with two brackets, above each"),
@@ -180,7 +180,7 @@ pub fn no_list(value: &Value, key: &str) -> String {
     }
 }
 
-/// What is wrong with an entry of a list of tables `key` that is no table.
+/// The problem of an entry of a list of tables `key` that is no table.
 pub fn no_entry(value: &Value, key: &str) -> String {
     format!("`{value}` is no table; write [[{key}]] above each, and its keys below")
 }
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_word_is_suggested_and_a_far_one_is_not() {
+    fn nearest_word_is_suggested() {
         assert_eq!(hint("dealy", ["rate", "delay"]), "; did you mean `delay`?");
         assert_eq!(hint("Delay", ["rate", "delay"]), "; did you mean `delay`?");
         assert_eq!(hint("colour", ["rate", "delay"]), "");
     }
 
     #[test]
-    fn problems_stand_in_the_order_of_the_file_and_once() {
+    fn problems_are_sorted_and_unique() {
         let mut problems = Problems::default();
         for line in [9, 2, 9, 4] {
             problems.add(Origin::File { line, column: 1 }, "a", "b");

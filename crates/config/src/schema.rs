@@ -1,7 +1,7 @@
-//! JSON Schema of documents, made by those who read them.
+//! JSON Schema of documents, made by their readers.
 //!
-//! A reader that is given [`Problems::describing`] reads a document without keys, and enters each key that it asks for
-//! with the kinds of values that it accepts. So a schema has the keys of the reader and no others.
+//! A reader with [`Problems::describing`] reads a document without keys, and enters each key that it requests, with the
+//! kinds of values that it accepts. So a schema has the keys of the reader and no others.
 use crate::problem::Problems;
 use crate::tree::{Tree, Value};
 use serde_json::{Map, Value as Json, json};
@@ -34,7 +34,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// What `read` accepts, found out by trying.
+    /// Values that `read` accepts, found by trying.
     pub fn probe<T>(read: impl Fn(&Tree) -> Result<T, String>) -> Self {
         let takes = |value: Value| read(&Tree::from(value)).is_ok();
         let mut shapes = Vec::new();
@@ -44,7 +44,7 @@ impl Shape {
         if takes(Value::Integer(1)) || takes(Value::Integer(1_500)) {
             shapes.push(Self::Integer(i64::MIN, i64::MAX));
         }
-        // Which text would be right is not known, unless the error says it.
+        // The valid texts are unknown, unless the error lists them.
         let words = read(&Value::text("?").into()).err().and_then(|error| words(&error));
         if let Some(words) = words {
             shapes.push(Self::Words(words));
@@ -115,7 +115,7 @@ fn words(error: &str) -> Option<Vec<String>> {
     Some(words.collect())
 }
 
-/// What a reader has asked for at one place of a document.
+/// Keys that a reader requested at one place of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     entries: Vec<(String, Entry)>,
@@ -160,13 +160,13 @@ impl Keys {
         let default = default.as_ref().map(plain);
         let keys = self.at(path);
         match keys.entries.iter_mut().find(|(name, _)| name == key) {
-            Some((_, Entry::Value { shape: there, default: known, about: said })) => {
+            Some((_, Entry::Value { shape: there, default: known, about: known_about })) => {
                 *there = Shape::either([there.clone(), shape]);
                 if *known != default {
                     *known = None;
                 }
-                if said.is_none() {
-                    *said = about;
+                if known_about.is_none() {
+                    *known_about = about;
                 }
             }
             Some(_) => {}

@@ -1,4 +1,4 @@
-//! One table of a document while it is read, key by key: keys that nobody reads are mistakes.
+//! One table of a document, read key by key: unread keys are mistakes.
 use crate::document;
 use crate::problem::{Origin, Problems, hint, listed, no_entry, no_list};
 use crate::schema::{self, Shape};
@@ -130,7 +130,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A table that somebody else reads.
+    /// A table that another reader reads.
     pub fn foreign(
         &mut self,
         key: &'static str,
@@ -191,7 +191,7 @@ impl<'a> Section<'a> {
 /// A string.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The problem of the value.
 pub fn text(tree: &Tree) -> Result<String, String> {
     match &tree.value {
         Value::Text(text) => Ok(text.clone()),
@@ -202,7 +202,7 @@ pub fn text(tree: &Tree) -> Result<String, String> {
 /// Something that is read from a string.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The problem of the value.
 pub fn parsed<T: FromStr<Err: Display>>(tree: &Tree) -> Result<T, String> {
     text(tree)?.parse().map_err(|error: T::Err| error.to_string())
 }
@@ -210,7 +210,7 @@ pub fn parsed<T: FromStr<Err: Display>>(tree: &Tree) -> Result<T, String> {
 /// Several strings.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The problem of the value.
 pub fn texts(tree: &Tree) -> Result<Vec<String>, String> {
     match &tree.value {
         Value::List(list) => list.iter().map(text).collect(),
@@ -222,7 +222,7 @@ pub fn texts(tree: &Tree) -> Result<Vec<String>, String> {
 /// A whole number that is not negative.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The problem of the value.
 pub fn whole(tree: &Tree) -> Result<u64, String> {
     match tree.value {
         Value::Integer(number) => {
@@ -238,7 +238,7 @@ pub fn whole(tree: &Tree) -> Result<u64, String> {
 /// `true` or `false`.
 ///
 /// # Errors
-/// What is wrong with the value.
+/// The problem of the value.
 pub fn truth(tree: &Tree) -> Result<bool, String> {
     match tree.value {
         Value::Truth(truth) => Ok(truth),

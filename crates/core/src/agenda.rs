@@ -67,8 +67,8 @@ impl Ord for Key {
 pub struct Agenda {
     /// Key of each slot; their number is a power of two, at least 2.
     keys: Vec<Key>,
-    /// Winner of each match, as in a tournament tree. Number 1 is the last match; the winners of matches 2n and 2n + 1
-    /// meet in match n, slots 2n and 2n + 1 in the match in the middle of the list plus n. Number 0 is not played.
+    /// Winner of each match, as in a tournament tree. Number 1 is the last match. The winners of matches 2n and 2n + 1
+    /// meet in match n. Slots 2n and 2n + 1 meet in the match in the middle of the list plus n. Number 0 is not played.
     winners: Vec<u32>,
     armed: usize,
     sequence: u64,

@@ -2,18 +2,18 @@
 use std::time::Duration;
 
 /// Bytes as hexadecimal digits.
-pub fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|byte| format!("{byte:02x}")).collect()
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bytes with a unit: `5.00 MB`, `800 B`.
-pub fn octets(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     scaled(count as f64, "B")
 }
 
 /// A part of a number of bytes, with one unit if both have it: `18.0 of 41.2 MB`, `999 kB of 41.2 MB`.
 pub fn of(done: u64, total: u64) -> String {
-    let (done, total) = (octets(done), octets(total));
+    let (done, total) = (bytes(done), bytes(total));
     let unit = |text: &str| text.split(' ').nth(1).unwrap_or_default().to_owned();
     match done.split_once(' ') {
         Some((figure, of)) if of == unit(&total) => format!("{figure} of {total}"),
@@ -118,19 +118,16 @@ mod tests {
 
     #[test]
     fn figures_carry_three_digits() {
-        assert_eq!(octets(800), "800 B");
-        assert_eq!(octets(5_000_000), "5.00 MB");
+        assert_eq!(bytes(800), "800 B");
+        assert_eq!(bytes(5_000_000), "5.00 MB");
         assert_eq!(rate(98_700_000.0), "98.7 Mbit/s");
         assert_eq!(milliseconds(0.1361), "0.136");
         assert_eq!(seconds(Duration::from_secs(125)), "2 min 5 s");
-        assert_eq!(octets(999_900_000_000), "1.00 TB");
+        assert_eq!(bytes(999_900_000_000), "1.00 TB");
         assert_eq!(brief(Duration::from_millis(52)), "52 ms");
         assert_eq!(brief(Duration::from_millis(3_240)), "3.2 s");
         assert_eq!(brief(Duration::from_secs(125)), "2 min 5 s");
-        assert_eq!(
-            (octets(9_999_999).as_str(), octets(99_990_000).as_str()),
-            ("10.0 MB", "100 MB")
-        );
+        assert_eq!((bytes(9_999_999).as_str(), bytes(99_990_000).as_str()), ("10.0 MB", "100 MB"));
     }
 
     #[test]

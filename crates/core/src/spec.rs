@@ -95,7 +95,7 @@ impl<'a> Spec<'a> {
             None => (trimmed, ""),
         };
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-            return Err(syntax("a name consists of letters, digits and hyphens"));
+            return Err(syntax("a name consists of a-z, A-Z, 0-9 and hyphens"));
         }
         let mut spec = Self { name, pairs: Vec::new(), known: Vec::new(), inner: None };
         for (place, part) in
@@ -460,7 +460,7 @@ mod tests {
             ),
             (
                 "",
-                "`` is not of the form name(key=value,…): a name consists of letters, digits and hyphens",
+                "`` is not of the form name(key=value,…): a name consists of a-z, A-Z, 0-9 and hyphens",
             ),
         ] {
             assert_eq!(read(text).unwrap_err().to_string(), message);

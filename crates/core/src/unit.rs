@@ -130,8 +130,6 @@ const SIZE: Kind = Kind {
         ("k", "kB"),
         ("bytes", "B"),
         ("byte", "B"),
-        ("octets", "B"),
-        ("octet", "B"),
     ],
     zero: "B",
     example: "\"1448 B\", \"64 KiB\" or \"10 MB\"",

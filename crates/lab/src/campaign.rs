@@ -20,7 +20,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// What is to be run.
+/// A campaign: a scenario with its points and seeds.
 #[derive(Debug)]
 pub struct Campaign {
     /// Points of the sweep, in their order.
@@ -73,7 +73,7 @@ pub struct Stage {
     pub point: Point,
     /// Digest of the scenario, by which its runs are known.
     pub key: String,
-    /// What is run.
+    /// The scenario.
     pub scenario: Scenario,
 }
 
@@ -91,7 +91,7 @@ impl Stage {
     }
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Digest of all that happened.
@@ -104,12 +104,12 @@ pub struct Outcome {
     pub tables: Vec<Table>,
 }
 
-/// Runs a scenario with a seed; `None` if the flag told it to stop before its end.
+/// Runs a scenario with a seed; `None` if the flag stopped it before its end.
 pub trait Runner: Sync {
     /// Runs it; a capture that it wants is put on the shelf.
     ///
     /// # Errors
-    /// What is wrong with the scenario at this seed, or with the shelf.
+    /// The problem of the scenario at this seed, or of the shelf.
     fn run(
         &self,
         stage: &Stage,
@@ -127,7 +127,7 @@ pub trait Runner: Sync {
 
 /// Sees a campaign go on.
 pub trait Watch {
-    /// So many runs of all are done; the rest takes that long, as far as that can be told.
+    /// `done` of `all` runs are done; `left` estimates the time of the rest, if it is known.
     fn progress(&mut self, done: usize, all: usize, left: Option<Duration>);
 
     /// A run has ended and was kept.
@@ -136,7 +136,7 @@ pub trait Watch {
     }
 }
 
-/// Who makes the runs of a campaign, and until when.
+/// Executor of the runs of a campaign, and its end.
 #[derive(Clone, Copy)]
 pub struct Execution<'a> {
     /// Makes the runs.
@@ -391,7 +391,7 @@ impl Job<'_> {
     /// Makes the run, and puts its records on the shelf if there is one.
     ///
     /// # Errors
-    /// What is wrong with the scenario at this seed, or with the shelf.
+    /// The problem of the scenario at this seed, or of the shelf.
     pub fn run(
         &self,
         runner: &dyn Runner,
@@ -431,7 +431,7 @@ enum Seen<'a> {
     Time,
 }
 
-/// What runs cost so far, by point, from which follows what the others will.
+/// Costs of runs so far, by point, for the estimate of the others.
 struct Ledger {
     begun: Instant,
     jobs: usize,

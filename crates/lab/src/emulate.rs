@@ -1,4 +1,4 @@
-//! Networks on real processes of this machine: a [`plan::Plan`] says which, a [`net::Net`] is what runs then, and
+//! Networks on real processes of this machine: a [`plan::Plan`] describes the processes, a [`net::Net`] runs them, and
 //! [`run::Processes`] runs the scenarios of a campaign on one.
 //!
 //! The processes are those of the command `recoup`, which the caller names: the library opens no socket for packets.

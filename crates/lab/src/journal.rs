@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What is kept of a run.
+/// The kept result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Digest of the scenario at this point, which is the same for each seed.
@@ -71,8 +71,7 @@ pub fn read(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> 
     let text = fs::read(path).map_err(|error| Error::file("read", path.display(), &error))?;
     let (mut rows, mut units) = (Vec::new(), BTreeMap::new());
     let complete = |line: &&[u8]| line.len() > 1 && line.ends_with(b"\n");
-    for (number, line) in (1..).zip(text.split_inclusive(|octet| *octet == b'\n').filter(complete))
-    {
+    for (number, line) in (1..).zip(text.split_inclusive(|byte| *byte == b'\n').filter(complete)) {
         match parse(path, number, line)? {
             Line::Run(row) => rows.push(row),
             Line::Units(more) => units.extend(more),
@@ -115,11 +114,11 @@ impl Journal {
             .map_err(failed)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed)?;
-        let whole = text.iter().rposition(|octet| *octet == b'\n').map_or(0, |at| at + 1);
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
         let (rows, units, places) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
         let mut journal = Self { path: path.to_owned(), file, rows, units, places };
-        for (number, line) in (1..).zip(text[..whole].split(|octet| *octet == b'\n')) {
+        for (number, line) in (1..).zip(text[..whole].split(|byte| *byte == b'\n')) {
             if !line.is_empty() {
                 journal.read(number, line)?;
             }
@@ -249,7 +248,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_off_is_forgotten_at_any_octet() {
+    fn truncated_line_is_ignored_at_any_byte() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         let mut journal = Journal::open(&path).unwrap();
@@ -267,7 +266,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_journal_is_refused() {
+    fn non_journal_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         std::fs::write(&path, "{}\n").unwrap();

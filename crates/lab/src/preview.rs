@@ -1,4 +1,4 @@
-//! What would run, and about how long.
+//! Preview of a campaign, with its approximate duration.
 use crate::Error;
 use crate::campaign::Campaign;
 use crate::scenario::Seeds;
@@ -22,7 +22,7 @@ const MOST_LINES: usize = 30;
 /// Packet-hops per second of one core, to guess with.
 const HOPS_PER_SECOND: f64 = 2.5e6;
 
-/// What would run, as a document and as text.
+/// A preview, as a document and as text.
 #[derive(Clone, Debug, Serialize)]
 pub struct Preview {
     command: &'static str,
@@ -44,10 +44,10 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// What would run of a campaign, so many runs at a time; the network of its first point stands for all.
+    /// Preview of a campaign with that many concurrent runs; the network of its first point stands for all.
     ///
     /// # Errors
-    /// What is wrong with that network.
+    /// The problem of that network.
     pub fn new(
         source: &Source,
         campaign: &Campaign,
@@ -157,9 +157,9 @@ fn node(plan: &NodePlan) -> String {
     let cache = match *cache {
         CsCapacity::Packets(0) => "no cache".to_owned(),
         CsCapacity::Packets(packets) => format!("cache of {packets} packets"),
-        CsCapacity::Bytes(bytes) => format!("cache of {}", figure::octets(bytes)),
+        CsCapacity::Bytes(bytes) => format!("cache of {}", figure::bytes(bytes)),
         CsCapacity::Both { packets, bytes } => {
-            format!("cache of {packets} packets and {}", figure::octets(bytes))
+            format!("cache of {packets} packets and {}", figure::bytes(bytes))
         }
         CsCapacity::Unlimited => "cache without limit".to_owned(),
     };
@@ -188,9 +188,9 @@ fn channel(plan: &LinkOptions) -> String {
     match (plan.queue.packets, plan.queue.bytes) {
         (None, None) => line.push_str(", queue without limit"),
         (Some(packets), None) => drop(write!(line, ", queue of {packets} packets")),
-        (None, Some(octets)) => drop(write!(line, ", queue of {}", figure::octets(octets))),
-        (Some(packets), Some(octets)) => {
-            let _ = write!(line, ", queue of {packets} packets and {}", figure::octets(octets));
+        (None, Some(bytes)) => drop(write!(line, ", queue of {}", figure::bytes(bytes))),
+        (Some(packets), Some(bytes)) => {
+            let _ = write!(line, ", queue of {packets} packets and {}", figure::bytes(bytes));
         }
     }
     for (what, law) in [
@@ -230,12 +230,12 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
             format!("fetches {} with {congestion} and {rto}", fetch.object)
         }
         ApplicationKind::Serve(serve) => {
-            let octets = serve.options.segment_bytes;
-            let size = figure::octets(serve.size_octets);
-            format!("serves {}: {size} in segments of {octets} octets", serve.prefix)
+            let bytes = serve.options.segment_bytes;
+            let size = figure::bytes(serve.size_bytes);
+            format!("serves {}: {size} in segments of {bytes} bytes", serve.prefix)
         }
         ApplicationKind::Produce(produce) => {
-            format!("answers {} with {} octets", produce.prefix, produce.content_octets)
+            format!("answers {} with {} bytes", produce.prefix, produce.content_bytes)
         }
         ApplicationKind::Request(request) => {
             let first = request.prefixes.first().map(ToString::to_string).unwrap_or_default();
@@ -249,7 +249,7 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
         }
         ApplicationKind::Background(traffic) => {
             let link = network.links.get(traffic.link.0 as usize).map_or("", |link| &link.name);
-            format!("sends frames of {} octets over {link}", traffic.frame_octets)
+            format!("sends frames of {} bytes over {link}", traffic.frame_bytes)
         }
     };
     let start = plan.start.as_secs_f64();
@@ -284,7 +284,7 @@ fn packet_hops(network: &Network) -> u64 {
     let producer = |name: &recoup_packet::name::Name| {
         network.applications.iter().find_map(|plan| match &plan.kind {
             ApplicationKind::Serve(serve) if serve.prefix.is_prefix_of(name) => {
-                Some((plan.node, serve.size_octets.div_ceil(serve.options.segment_bytes.max(1))))
+                Some((plan.node, serve.size_bytes.div_ceil(serve.options.segment_bytes.max(1))))
             }
             ApplicationKind::Produce(produce) if produce.prefix.is_prefix_of(name) => {
                 Some((plan.node, 1))

@@ -172,9 +172,9 @@ fn scale(value: f64, unit: &str) -> (f64, String) {
     match unit {
         "s" if size < 1e-3 && size > 0.0 => (1e-6, "us".into()),
         "s" if size < 1.0 && size > 0.0 => (1e-3, "ms".into()),
-        "bit/s" | "octets" => {
+        "bit/s" | "bytes" => {
             let (scale, prefix) = thousands();
-            let unit = if unit == "octets" { "B" } else { unit };
+            let unit = if unit == "bytes" { "B" } else { unit };
             (scale, format!("{prefix}{unit}"))
         }
         "segments" | "packets" => (1.0, String::new()),

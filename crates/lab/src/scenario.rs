@@ -1,11 +1,10 @@
 //! Scenario files: networks, workloads and sweeps as text.
 //!
-//! A file is read by [`ScenarioFile::parse`], which finds everything that is wrong with it at once, each
-//! thing with its line, its key and what would be right. It stands for one or more [`Point`]s of a
-//! sweep; each of them is a [`Scenario`], and that with a seed is a [`Network`] from which a world is
-//! built. `docs/scenario.md` explains every key.
+//! A file is read by [`ScenarioFile::parse`], which reports all problems at once, each with its line, its key and a
+//! remedy. It stands for one or more [`Point`]s of a sweep. Each of them is a [`Scenario`], and that with a seed is a
+//! [`Network`] that can be simulated. `docs/scenario.md` explains every key.
 //!
-//! Nothing here opens a file: who reads a scenario also brings the files that it names.
+//! The module opens no file: the caller brings the files that a scenario names.
 mod compile;
 mod fields;
 mod file;
@@ -51,7 +50,7 @@ pub struct ScenarioFile {
 pub type FileReader<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 impl ScenarioFile {
-    /// Reads a file; `settings` are `path=value`, and replace what the file says.
+    /// Reads a file; `settings` are `path=value`, and replace values of the file.
     ///
     /// # Errors
     /// Everything that is wrong with it, as far as it can be known without the files that it names.
@@ -92,12 +91,12 @@ impl ScenarioFile {
         })
     }
 
-    /// What the file is about.
+    /// The title.
     pub fn title(&self) -> &str {
         &self.content.title
     }
 
-    /// The seeds that the file asks for.
+    /// The seeds of the file.
     pub fn seeds(&self) -> &Seeds {
         &self.content.seeds
     }
@@ -115,7 +114,7 @@ impl ScenarioFile {
     /// The scenario of a point.
     ///
     /// # Errors
-    /// What is wrong with it, files that cannot be read included.
+    /// Its problems, files that cannot be read included.
     pub fn scenario(&self, point: &Point, files: FileReader<'_>) -> Result<Scenario, Problems> {
         let mut problems = Problems::default();
         let mut given = self.given_at(point, &mut problems).into_owned();
@@ -147,7 +146,7 @@ impl ScenarioFile {
         print::document(&table)
     }
 
-    /// What all points have in common, in normal form: without title, seeds, judgement and sweep.
+    /// The common part of all points, in normal form: without title, seeds, judgement and sweep.
     pub fn base(&self) -> String {
         document_without_labels(&self.content.normal)
     }
@@ -162,7 +161,7 @@ impl ScenarioFile {
         given
     }
 
-    /// What is wrong at a point only.
+    /// Problems at single points.
     fn check_points(&self, problems: &mut Problems) {
         for point in &self.points {
             let mut here = Problems::default();
@@ -216,17 +215,17 @@ fn set(given: &mut Table, setting: &str, origin: Origin) -> Result<(), Problem> 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     content: Content,
-    /// What is in the files that it names.
+    /// Contents of the files that it names.
     files: String,
 }
 
 impl Scenario {
-    /// What is to be recorded.
+    /// The records to make.
     pub fn record(&self) -> &Record {
         &self.content.record
     }
 
-    /// What is to be captured of its network; `None` if nothing is.
+    /// The capture of its network; `None` if there is none.
     pub fn capture(&self, network: &Network) -> Option<CaptureOptions> {
         compile::capture(&self.content.record, network)
     }
@@ -234,7 +233,7 @@ impl Scenario {
     /// The network for a seed.
     ///
     /// # Errors
-    /// What is wrong with it: names that nobody has, nodes that cannot be reached.
+    /// Its problems: unknown names, unreachable nodes.
     pub fn network(&self, seed: u64) -> Result<Network, Problems> {
         compile::compile(&self.content, seed)
     }
@@ -248,7 +247,7 @@ impl Scenario {
         compile::routes_to_all(&self.content, network)
     }
 
-    /// What is allowed in its network, but probably not meant; a line each.
+    /// Warnings: valid parts of its network that are probably not meant; a line each.
     pub fn warnings(&self, network: &Network) -> Vec<String> {
         compile::warnings(network)
     }
@@ -269,7 +268,7 @@ impl Scenario {
         versions_in(&document_without_labels(&self.content.normal))
     }
 
-    /// What is in the files that it names; empty if it names none.
+    /// Contents of the files that it names; empty if it names none.
     pub fn files(&self) -> &str {
         &self.files
     }

@@ -19,7 +19,7 @@ use recoup_transport::random::Rng;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Most content that [`Client::get`] returns, in bytes, unless [`Builder::max_memory`] says otherwise.
+/// Most content that [`Client::get`] returns by default, in bytes. [`Builder::max_memory`] changes it.
 const MAX_MEMORY: u64 = 1 << 30;
 
 /// A handle to one thread that owns the sockets and a node; fetches and servers share it.
@@ -39,7 +39,7 @@ pub struct Client {
     pub(crate) settings: Arc<Settings>,
 }
 
-/// What all operations of a client have in common.
+/// Settings common to all operations of a client.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) uplink: Uplink,
@@ -96,7 +96,7 @@ impl Client {
         self.fetch(name).to_vec().map(Bytes::from)
     }
 
-    /// Begins to describe a fetch: its range, where content goes, who watches.
+    /// Begins to describe a fetch: its range, destination and observer.
     ///
     /// ```no_run
     /// # let client = recoup::Client::connect()?;
@@ -223,7 +223,7 @@ impl<M> Builder<M> {
         Self { max_memory: bytes, ..self }
     }
 
-    /// Draws nonces and hash keys from this seed, so that a run can be repeated. An attacker who knows the seed can choose
+    /// Draws nonces and hash keys from this seed, so that a run can be repeated. An attacker with the seed can choose
     /// names that collide: only for tests and measurements.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {

@@ -87,13 +87,13 @@ impl Download {
         let found = Journal::read(target).map_err(|error| Error::from(&error))?;
         match found {
             Some(found) if resume => sink.go_on(found, config)?,
-            Some(found) if found.received_bytes() > 0 => sink.refuse(&found, config)?,
+            Some(found) if found.received_bytes() > 0 => sink.reject_journal(&found, config)?,
             _ => {}
         }
         Ok(sink)
     }
 
-    /// The same download as part of a folder, whose place is checked before the file is opened and named.
+    /// Makes the download part of a folder, whose place is checked before the file is opened and named.
     #[must_use]
     pub fn within(self, folder: Arc<TargetFolder>) -> Self {
         Self { folder: Some(folder), ..self }
@@ -126,7 +126,7 @@ impl Download {
     }
 
     /// The failure for an unfinished download that is in the way, with advice that fits it.
-    fn refuse(&self, found: &Journal, config: &FetchConfig) -> Result<()> {
+    fn reject_journal(&self, found: &Journal, config: &FetchConfig) -> Result<()> {
         let object = begun_object(found, config);
         let wanted = self.identity(object.as_ref().unwrap_or(&config.name).to_string());
         match PartFile::open(&self.target, wanted.clone(), self.options()) {
@@ -164,7 +164,7 @@ impl Download {
     }
 }
 
-/// The object that was begun, if it is a version of the one that is asked for.
+/// The interrupted object, if it is a version of the requested one.
 fn begun_object(found: &Journal, config: &FetchConfig) -> Option<Name> {
     let object = found.identity.name.parse::<Name>().ok();
     object.filter(|object| config.name.is_prefix_of(object))

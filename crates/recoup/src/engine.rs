@@ -124,9 +124,9 @@ impl Engine {
 
     /// Hands the application of an operation an input, if it is still in operation.
     #[cfg(feature = "tokio")]
-    pub(crate) fn tell(&mut self, id: TaskId, input: AppInput) {
+    pub(crate) fn deliver(&mut self, id: TaskId, input: AppInput) {
         if let Some((app, _)) = self.tasks.iter().find(|(_, running)| running.id == id) {
-            self.session.tell(*app, input);
+            self.session.deliver(*app, input);
         }
     }
 
@@ -205,7 +205,7 @@ impl Engine {
         let consumers: Vec<_> = self.tasks.iter().filter_map(is_consumer).collect();
         let among = consumers.len() as u64;
         for app in consumers {
-            self.session.tell(app, AppInput::Shared { among });
+            self.session.deliver(app, AppInput::Shared { among });
         }
     }
 
@@ -240,14 +240,14 @@ impl Engine {
             }
         }
         for (app, bytes) in consumed {
-            self.session.tell(app, AppInput::Consumed { bytes });
+            self.session.deliver(app, AppInput::Consumed { bytes });
         }
         ended.into_iter().for_each(|app| self.end(app));
     }
 
     fn fail_consumers(&mut self, error: &Error) {
         tracing::warn!(%error, "no peer can be reached");
-        self.session.forget_refusal();
+        self.session.forget_unreachable();
         let consumers = self.tasks.values_mut().filter(|running| running.task.is_consumer());
         consumers.for_each(|running| running.task.fail(error));
     }

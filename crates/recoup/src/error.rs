@@ -75,26 +75,26 @@ impl Error {
         }
     }
 
-    /// The same error, which concerns one entry of a folder and not the rest.
+    /// Restricts the error to one entry of a folder.
     #[must_use]
     pub fn of_entry(self) -> Self {
         Self { is_of_entry: true, ..self }
     }
 
-    /// The same error with a remedy, a phrase such as "check the name".
+    /// Adds a remedy, a phrase such as "check the name".
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
 
-    /// The same error with a line for each of its causes, such as each mistake in a file.
+    /// Adds a line for each cause, such as each mistake in a file.
     #[must_use]
     pub fn with_details(self, details: Vec<String>) -> Self {
         Self { details, ..self }
     }
 
-    /// The same error, which comes again if the operation is repeated.
+    /// Marks the error as permanent: a repeated operation fails with it again.
     #[must_use]
     pub fn permanent(self) -> Self {
         Self { is_permanent: true, ..self }
@@ -105,7 +105,7 @@ impl Error {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// An operation on a local file that the system refused: "cannot `verb` `path`: …".
+    /// A failed operation on a local file: "cannot `verb` `path`: …".
     pub fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
         let this = Self::new(ErrorKind::Local, format!("cannot {verb} {path}: {}", reason(error)));
         match file_remedy(error) {
@@ -127,12 +127,12 @@ impl Error {
         self.kind
     }
 
-    /// What is wrong, without the remedy.
+    /// The problem, without the remedy.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What can be done about it, if anything can.
+    /// The remedy, if there is one.
     pub fn remedy(&self) -> Option<&str> {
         self.remedy.as_deref()
     }
@@ -142,7 +142,7 @@ impl Error {
         &self.details
     }
 
-    /// The same operation fails in the same way again, also with a part of the content from before.
+    /// Whether a repeated operation fails in the same way, also with content received before.
     pub fn is_permanent(&self) -> bool {
         self.is_permanent
     }
@@ -219,13 +219,13 @@ impl From<Error> for io::Error {
     }
 }
 
-/// What the system said, without its number.
+/// The system's message, without its number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_lowercase().chain(characters).collect(),
         None => text.to_owned(),
     }
 }
@@ -335,7 +335,7 @@ impl From<&FetchError> for Error {
         let text = error.to_string();
         match error {
             FetchError::NotFound(_) => Self::new(ErrorKind::NotFound, text)
-                .with_remedy("check the name and its version with whoever serves it")
+                .with_remedy("check the name and its version with its producer")
                 .permanent(),
             FetchError::Stale { .. } => Self::new(ErrorKind::Condition, text)
                 .with_remedy("try again later; a cache or an attacker may replay old versions"),
@@ -364,7 +364,7 @@ impl From<&FetchError> for Error {
 
 fn contradiction(text: String) -> Error {
     Error::new(ErrorKind::Verification, text)
-        .with_remedy("the producer contradicts itself: tell its operator")
+        .with_remedy("the producer contradicts itself: report it to its operator")
         .permanent()
 }
 

@@ -1,4 +1,4 @@
-//! A fetch: what is asked for, where content goes, and how it ends.
+//! A fetch: name and range, destination, and result.
 mod chunks;
 mod running;
 
@@ -52,7 +52,7 @@ pub struct FetchBuilder<M = Blocking> {
     bytes: Option<(u64, Option<u64>)>,
     max_bytes: Option<u64>,
     pub(crate) cache_bytes: u64,
-    /// What this fetch shares with others.
+    /// Budget that this fetch shares with others.
     budget: Option<Arc<Budget>>,
     resume: bool,
     /// The listing of a folder is as good as content.
@@ -168,7 +168,7 @@ impl<M> FetchBuilder<M> {
         self
     }
 
-    /// The same fetch in another mode.
+    /// This fetch in another mode.
     pub(crate) fn into_mode<N>(self) -> FetchBuilder<N> {
         let Self { client, name, options, segments, bytes, max_bytes, .. } = self;
         let Self {
@@ -287,7 +287,7 @@ impl<M> FetchBuilder<M> {
         self.start(config, download)
     }
 
-    /// The same fetch as part of several that share a budget.
+    /// Makes the fetch share a budget with others.
     pub(crate) fn sharing(mut self, budget: Option<Arc<Budget>>) -> Self {
         self.budget = budget;
         self
@@ -325,7 +325,7 @@ impl<M> FetchBuilder<M> {
         Ok(FileFetch { running, news_at: std::time::Instant::now() })
     }
 
-    /// Starts to find out the newest version and what its producer says of it; its segments are not fetched.
+    /// Starts discovery of the newest version and its metadata; segments are not fetched.
     pub(crate) fn begin_discovery(&self) -> Result<Running> {
         let name = self.name.clone()?;
         let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
@@ -428,7 +428,7 @@ impl FetchBuilder {
     /// As [`to_file`](Self::to_file), without waiting.
     ///
     /// # Errors
-    /// What is wrong before anything is fetched.
+    /// Errors found before the first Interest.
     ///
     /// ```
     /// # let place = recoup::Client::builder().alone().connect()?;
@@ -451,7 +451,7 @@ impl FetchBuilder {
     /// 16 MiB waits.
     ///
     /// # Errors
-    /// What is wrong before anything is fetched.
+    /// Errors found before the first Interest.
     ///
     /// ```
     /// # let place = recoup::Client::builder().alone().connect()?;

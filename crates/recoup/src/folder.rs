@@ -130,11 +130,12 @@ impl FolderBuilder {
         self
     }
 
-    /// Fetches the folder with everything in it into the folder at `path`, which is made if it is not there.
+    /// Fetches the folder recursively into the folder at `path`, which is created if necessary.
     ///
     /// # Errors
-    /// Those of its fetches. An entry that cannot be fetched (a link in its place, a name that no file can have, a file that
-    /// is not served) does not end the others: the error comes after all the rest is there.
+    /// Those of its fetches. A link in the place of an entry, an invalid file name or a file that is not served does
+    /// not end
+    /// the others: the error comes after all the rest has arrived.
     pub fn to_folder(self, path: impl AsRef<Path>) -> Result<Files> {
         let Self { fetch, jobs, max_bytes, resume, progress, skipped } = self;
         let name = fetch.name.clone()?;
@@ -162,7 +163,7 @@ struct Run {
     bytes: u64,
 }
 
-/// What is in flight.
+/// A transfer in flight.
 enum Transfer {
     Listing { task: ListingTask, running: Running, has_begun: bool, bytes: u64 },
     File { name: Name, fetch: FileFetch },

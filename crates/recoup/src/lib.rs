@@ -12,7 +12,7 @@
 //! [`Client::serve`] answers: with bytes, a file, a folder, or a function. All of it has the defaults of the command `recoup`:
 //! its way to the forwarder, verification, congestion control, retransmission and recovery of link losses.
 //!
-//! Content is verified (`auto`) unless the caller says otherwise, and nonces and hash keys come from the operating system.
+//! Content is verified (`auto`) by default, and nonces and hash keys come from the operating system.
 //! Each [`Error`] has a kind, which is the exit code of the command, and a remedy in words. Events go to `tracing`.
 #[cfg(feature = "tokio")]
 pub mod asynchronous;

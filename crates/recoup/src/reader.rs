@@ -2,7 +2,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch::{FetchBuilder, Running};
 use crate::info::ObjectInfo;
-use crate::transfer::refuse_folder;
+use crate::transfer::reject_folder;
 use crate::wait::block_on;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::name::Name;
@@ -71,7 +71,7 @@ impl Reader {
     pub(crate) async fn open(mut builder: FetchBuilder) -> Result<Self> {
         builder.locate()?;
         let info = ObjectInfo::discover(&builder).await?;
-        refuse_folder(&builder.name.clone()?, &info.name)?;
+        reject_folder(&builder.name.clone()?, &info.name)?;
         match info.layout() {
             Some(_) => Ok(Self::of_object(&builder, &info)),
             None => Self::by_first_segment(&builder).await,

@@ -148,7 +148,7 @@ impl<M> ServeBuilder<M> {
         self
     }
 
-    /// Leaves Interests for unknown names without an answer. Without it, an application Nack tells the consumer at once.
+    /// Leaves Interests for unknown names unanswered. By default, the consumer receives an application Nack at once.
     pub fn silent(mut self) -> Self {
         self.options.unknown = Unknown::Silence;
         self
@@ -209,7 +209,7 @@ impl<M> ServeBuilder<M> {
     }
 }
 
-/// Snapshots of files, if the options ask for them. A file that cannot be copied is logged and not served.
+/// Snapshots of files, if the options enable them. A file that cannot be copied is logged and not served.
 fn snapshots(options: &ServeOptions) -> Option<Snapshots> {
     Some(Snapshots::new(Spool::default_folder(), options.snapshot?, |error| {
         tracing::warn!(%error, "a file has no snapshot: it is not served");
@@ -220,8 +220,8 @@ impl ServeBuilder {
     /// Serves content from memory under the prefix itself.
     ///
     /// # Errors
-    /// [`ErrorKind::Unreachable`]: the forwarder refuses the registration. [`ErrorKind::Local`]: an address is in use, or
-    /// the key cannot be read.
+    /// [`ErrorKind::Unreachable`]: the forwarder rejects the registration. [`ErrorKind::Local`]: an address is in use,
+    /// or the key cannot be read.
     ///
     /// ```
     /// # let client = recoup::Client::builder().alone().connect()?;
@@ -235,8 +235,8 @@ impl ServeBuilder {
         self.serve_bytes(content.into())
     }
 
-    /// Serves the file at `path` under the prefix itself; its segments are read when they are asked for. A file that changes
-    /// ends the version that is served, and begins another.
+    /// Serves the file at `path` under the prefix itself; its segments are read on demand. A change of the file ends
+    /// the version that is served, and begins another.
     ///
     /// # Errors
     /// As [`bytes`](Self::bytes); [`ErrorKind::Local`]: the file cannot be read.

@@ -17,8 +17,8 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A UDP port that refuses datagrams may still be opened by a server that is starting.
-const REFUSED_GRACE: Duration = Duration::from_secs(2);
+/// A UDP port that rejects datagrams may still be opened by a server that is starting.
+const UNREACHABLE_GRACE: Duration = Duration::from_secs(2);
 
 /// A driver and the node that it drives.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ pub struct Session {
     /// The sockets.
     pub driver: Driver,
     node: NodeBox,
-    /// A datagram was refused, and nothing has arrived since.
-    refused: Option<(Instant, FaceUri, String)>,
+    /// The first rejected datagram since the last arrival: time, face and reason.
+    unreachable: Option<(Instant, FaceUri, String)>,
     recovery: Recovery,
     /// The first face toward producers.
     upstream: Option<FaceId>,
@@ -89,7 +89,7 @@ impl Session {
         Ok(Self {
             driver,
             node: NodeBox(Box::new(node)),
-            refused: None,
+            unreachable: None,
             recovery: Recovery::Off,
             upstream: None,
             patience: Duration::ZERO,
@@ -107,7 +107,7 @@ impl Session {
         self.events.as_mut()?.pop_front()
     }
 
-    /// How long a peer that refuses datagrams is waited for; at least 2 s.
+    /// Sets the time after which a peer that rejects datagrams is unreachable; at least 2 s.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -199,7 +199,7 @@ impl Session {
     }
 
     /// Hands an application an input of its owner.
-    pub fn tell(&mut self, app: AppId, input: AppInput) {
+    pub fn deliver(&mut self, app: AppId, input: AppInput) {
         let input = Box::new(input);
         self.node.0.handle(self.driver.now(), Input::App { app, input });
     }
@@ -207,7 +207,7 @@ impl Session {
     /// Registers `name` through `uplink`, and waits for the forwarder's answer; `check` is called after each wake-up.
     ///
     /// # Errors
-    /// [`ErrorKind::Unreachable`]: the forwarder refuses. Those of `check`.
+    /// [`ErrorKind::Unreachable`]: the forwarder rejects it. Those of `check`.
     pub fn register<E: From<Error>>(
         &mut self,
         uplink: &Uplink,
@@ -235,7 +235,7 @@ impl Session {
     /// One wake-up. Reports of applications are handed to `take`, until that fails.
     ///
     /// # Errors
-    /// Those of `take`; [`ErrorKind::Unreachable`] if a peer has refused datagrams for too long.
+    /// Those of `take`; [`ErrorKind::Unreachable`] if a peer has rejected datagrams for too long.
     pub fn turn<E: From<Error>>(
         &mut self,
         take: &mut dyn FnMut(Instant, AppId, Report) -> std::result::Result<(), E>,
@@ -249,11 +249,11 @@ impl Session {
         });
         let turn = turn.map_err(|error| Error::from(&error))?;
         if turn.frames > 0 {
-            self.refused = None;
+            self.unreachable = None;
         }
         self.watch_faces();
         result?;
-        Ok(self.check_refused()?)
+        Ok(self.check_unreachable()?)
     }
 
     fn watch_faces(&mut self) {
@@ -261,7 +261,7 @@ impl Session {
             tracing::debug!(face = event.face.0, uri = %event.uri, "{event}");
             if let FaceChange::Unreachable(why) = &event.change {
                 let now = self.driver.now();
-                self.refused.get_or_insert((now, event.uri.clone(), why.clone()));
+                self.unreachable.get_or_insert((now, event.uri.clone(), why.clone()));
             }
             if let Some(events) = &mut self.events {
                 events.push_back(event);
@@ -269,27 +269,27 @@ impl Session {
         }
     }
 
-    fn check_refused(&self) -> Result<()> {
-        let patience = self.patience.max(REFUSED_GRACE);
+    fn check_unreachable(&self) -> Result<()> {
+        let patience = self.patience.max(UNREACHABLE_GRACE);
         let is_over = |since: Instant| self.driver.now().since(since) >= patience;
-        match &self.refused {
-            Some((since, ..)) if is_over(*since) => self.refusal().map_or(Ok(()), Err),
+        match &self.unreachable {
+            Some((since, ..)) if is_over(*since) => self.unreachable_error().map_or(Ok(()), Err),
             _ => Ok(()),
         }
     }
 
-    /// The error that datagrams were refused, if they were and nothing has arrived since.
-    pub fn refusal(&self) -> Option<Error> {
-        let (_, uri, why) = self.refused.as_ref()?;
-        let message = format!("nobody answers at {uri}: {why}");
+    /// The error of rejected datagrams, if there are any since the last arrival.
+    pub fn unreachable_error(&self) -> Option<Error> {
+        let (_, uri, why) = self.unreachable.as_ref()?;
+        let message = format!("no peer answers at {uri}: {why}");
         Some(Error::new(ErrorKind::Unreachable, message).with_remedy(
             "start `recoup serve` or a forwarder there, or choose another face (--face)",
         ))
     }
 
-    /// Forgets that datagrams were refused: the operations that needed the peer were told.
-    pub(crate) fn forget_refusal(&mut self) {
-        self.refused = None;
+    /// Forgets rejected datagrams, after the operations that needed the peer were notified.
+    pub(crate) fn forget_unreachable(&mut self) {
+        self.unreachable = None;
     }
 }
 

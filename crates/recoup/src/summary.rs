@@ -19,7 +19,7 @@ pub struct FetchSummary {
     /// Number of the object's last segment.
     pub last_segment: Option<u64>,
     /// Bytes of content received in this run.
-    pub octets: u64,
+    pub bytes: u64,
     /// From the first Interest for a segment to the latest segment, in seconds.
     pub elapsed_s: f64,
     /// The whole run, discovery included, in seconds.
@@ -27,7 +27,7 @@ pub struct FetchSummary {
     /// Bytes of content, times eight, per elapsed second.
     pub goodput_bit_s: f64,
     /// Bytes of the Data packets that brought it.
-    pub wire_octets: u64,
+    pub wire_bytes: u64,
     /// These, times eight, per elapsed second.
     pub throughput_bit_s: f64,
     /// Interests for segments.
@@ -38,7 +38,7 @@ pub struct FetchSummary {
     pub rtt_ms: Option<Rtt>,
     /// The window in segments.
     pub window: Window,
-    /// How content was verified.
+    /// Verification of the content.
     pub verification: Verification,
     /// The algorithms, with all their parameters.
     pub algorithms: Algorithms,
@@ -47,12 +47,12 @@ pub struct FetchSummary {
 /// Interests for segments.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Interests {
-    /// All of them.
+    /// All Interests.
     pub sent: u64,
-    /// Of these, repetitions.
+    /// Retransmissions among them.
     pub retransmitted: u64,
-    /// Repetitions that proved needless.
-    pub needless: u64,
+    /// Spurious retransmissions.
+    pub spurious: u64,
 }
 
 /// Losses and what became of them.
@@ -60,8 +60,8 @@ pub struct Interests {
 pub struct Losses {
     /// Timeouts.
     pub timeouts: u64,
-    /// Of these, those whose answer came after all: before the segment was asked for again, or sooner
-    /// after it than half of the least round trip (as Eifel tells it: an approximation).
+    /// Of these, the spurious ones: the answer came before the retransmission, or sooner after it than half of the
+    /// least round trip (an approximation of Eifel detection).
     pub bad_timeouts: u64,
     /// Their share; null without a timeout.
     pub bad_timeout_share: Option<f64>,
@@ -99,25 +99,25 @@ pub struct Losses {
     pub nack_reductions: u64,
     /// Transmissions judged lost by the order of arrivals.
     pub found_by_order: u64,
-    /// Of these, segments that came before any timer of theirs had expired, and not as known false alarms.
+    /// Lost segments that arrived before any timer of theirs expired, without known false alarms.
     pub repaired_before_timer: u64,
-    /// Of these, those known to have been none: the answer to the transmission before came after all.
+    /// Known false alarms among the losses: the earlier transmission was answered after all.
     pub false_alarms: u64,
     /// Window reductions that the order of arrivals caused.
     pub order_reductions: u64,
     /// Phases of fast recovery.
     pub recoveries: u64,
-    /// How long these lasted in all, in seconds.
+    /// Total time of recovery, in seconds.
     pub recovery_s: f64,
     /// Loss events: window reductions for any reason.
     pub loss_events: u64,
-    /// Of these, those that were undone.
+    /// Reductions that were undone.
     pub undone_reductions: u64,
     /// Loss events per segment received; null before any.
     pub loss_rate: Option<f64>,
     /// Data that came after its timeout and was not used.
     pub withdrawn: u64,
-    /// Data that had arrived before or that nobody asked for.
+    /// Duplicate or unsolicited Data.
     pub duplicates: u64,
 }
 
@@ -130,7 +130,7 @@ pub struct Rtt {
     pub avg: f64,
     /// Largest.
     pub max: f64,
-    /// How many.
+    /// Number of samples.
     pub samples: u64,
 }
 
@@ -146,10 +146,10 @@ pub struct Window {
     pub ssthresh: Option<f64>,
 }
 
-/// What vouches for the content.
+/// Verification of the content.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verification {
-    /// What was asked for with --verify.
+    /// The policy of --verify.
     pub policy: String,
     /// Segments that were verified.
     pub verified: u64,
@@ -157,7 +157,7 @@ pub struct Verification {
     pub not_verified: u64,
     /// Data that was rejected.
     pub rejected: u64,
-    /// What the first rejected Data had wrong.
+    /// The reason of the first rejected Data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected_why: Option<&'static str>,
 }
@@ -169,7 +169,7 @@ pub struct Algorithms {
     pub congestion: String,
     /// Retransmission timer.
     pub rto: String,
-    /// Which segments are samples.
+    /// The choice of sampled segments.
     pub sampling: String,
     /// Rule that declares a segment lost before its timer expires.
     pub loss: String,
@@ -193,16 +193,16 @@ impl FetchSummary {
             held_bytes: 0,
             lost: tally.lost(),
             last_segment: tally.last_segment,
-            octets: tally.content_bytes,
+            bytes: tally.content_bytes,
             elapsed_s: tally.elapsed().as_secs_f64(),
             total_s: total.as_secs_f64(),
             goodput_bit_s: tally.goodput().unwrap_or(0.0),
-            wire_octets: tally.wire_bytes,
+            wire_bytes: tally.wire_bytes,
             throughput_bit_s: tally.throughput().unwrap_or(0.0),
             interests: Interests {
                 sent: tally.interests,
                 retransmitted: tally.retransmissions,
-                needless: tally.spurious,
+                spurious: tally.spurious,
             },
             losses: losses(tally),
             rtt_ms: rtt(tally),

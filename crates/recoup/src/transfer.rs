@@ -1,4 +1,4 @@
-//! One object on its way from its name to a reader or a file.
+//! Transfer of one object from its name to a reader or a file.
 use crate::download::Download;
 use crate::engine::Task;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ pub(crate) type Observer = Box<dyn FnMut(Instant, &Event) + Send>;
 ///
 /// # Errors
 /// [`ErrorKind::Other`]: it is.
-pub fn refuse_folder(name: &Name, object: &Name) -> Result<()> {
+pub fn reject_folder(name: &Name, object: &Name) -> Result<()> {
     if !is_listing(name, object) {
         return Ok(());
     }
@@ -77,7 +77,7 @@ impl Budget {
     }
 }
 
-/// What a transfer is told at its start.
+/// Settings of a transfer at its start.
 pub(crate) struct Order {
     pub(crate) flow: Arc<Flow>,
     pub(crate) name: Name,
@@ -149,7 +149,7 @@ impl Transfer {
         match report {
             Report::Resolved { object, metadata } => {
                 if !self.order.takes_folders {
-                    refuse_folder(&self.order.name, &object)?;
+                    reject_folder(&self.order.name, &object)?;
                 }
                 (self.object, self.metadata) = (*object, metadata);
                 self.begin()
@@ -334,13 +334,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_unexpected_listing_is_refused() {
-        let refused = |name: &str, object: &str| {
-            refuse_folder(&name.parse().unwrap(), &object.parse().unwrap()).is_err()
+    fn only_an_unexpected_listing_is_rejected() {
+        let rejected = |name: &str, object: &str| {
+            reject_folder(&name.parse().unwrap(), &object.parse().unwrap()).is_err()
         };
-        assert!(refused("/photos", "/photos/32=ls/v=7"));
-        assert!(!refused("/photos/32=ls", "/photos/32=ls/v=7"));
-        assert!(!refused("/photos/ls", "/photos/ls/v=7"));
-        assert!(!refused("/movie", "/movie/v=7"));
+        assert!(rejected("/photos", "/photos/32=ls/v=7"));
+        assert!(!rejected("/photos/32=ls", "/photos/32=ls/v=7"));
+        assert!(!rejected("/photos/ls", "/photos/ls/v=7"));
+        assert!(!rejected("/movie", "/movie/v=7"));
     }
 }

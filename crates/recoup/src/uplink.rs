@@ -98,7 +98,7 @@ impl Uplink {
         error.with_remedy(remedy)
     }
 
-    /// Which forwarders accept commands by this face.
+    /// Forwarders that accept commands by this face.
     pub fn scope(&self) -> Scope {
         if self.is_local() { Scope::Localhost } else { Scope::Localhop }
     }

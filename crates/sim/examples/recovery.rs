@@ -3,9 +3,9 @@
 //! `cargo run --release -p recoup-sim --example recovery [seeds [windows…]]`
 //!
 //! One consumer, three links, the middle one of 10 or 100 Mbit/s; Data is lost there, or overtakes other Data. Each
-//! line compares runs that differ only in the detector, seed by seed. It shows the geometric mean of the ratio of
-//! completion times, and that of the 99th percentile of the delay of a segment, with 95 % intervals. Means of
-//! retransmissions and of known false alarms follow.
+//! line compares runs that differ only in the detector, seed by seed. It shows geometric means with 95 % intervals: the
+//! ratio of completion times, and that of the 99th percentile of the delay of a segment. Means of retransmissions and
+//! of known false alarms follow.
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics, Summary};
 use recoup_sim::simulation::Simulation;

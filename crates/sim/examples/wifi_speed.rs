@@ -69,10 +69,10 @@ fn link(number: usize, a: u32, b: u32) -> LinkPlan {
     LinkPlan { name: format!("l{number}"), ends, ..LinkPlan::default() }
 }
 
-fn serve(node: u32, prefix: &str, size_octets: u64) -> ApplicationPlan {
+fn serve(node: u32, prefix: &str, size_bytes: u64) -> ApplicationPlan {
     let plan = ServePlan {
         prefix: name(prefix),
-        size_octets,
+        size_bytes,
         options: ServeOptions {
             segment_bytes: 1_024,
             freshness: Duration::from_secs(3_600),
@@ -107,7 +107,7 @@ fn fetch(node: u32, object: &str, congestion: &str) -> ApplicationPlan {
 fn produce(node: u32, prefix: &str) -> ApplicationPlan {
     let plan = ProducePlan {
         prefix: name(prefix),
-        content_octets: 1_024,
+        content_bytes: 1_024,
         freshness: Duration::from_secs(3_600),
         packet: PacketShape::Digest,
     };

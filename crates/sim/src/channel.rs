@@ -304,11 +304,11 @@ impl<L: Load + Clone> Channel<L> {
     // --- the rate -------------------------------------------------------------------------------
 
     /// Occupies the rate from `begun` on, which is not before it is free.
-    fn send(&mut self, begun: Instant, octets: u32) {
+    fn send(&mut self, begun: Instant, bytes: u32) {
         if begun > self.free_at {
             self.rate.pause();
         }
-        let nanos = self.rate.transmission(octets);
+        let nanos = self.rate.transmission(bytes);
         self.free_at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos));
     }
 
@@ -319,10 +319,10 @@ impl<L: Load + Clone> Channel<L> {
             if begun > now {
                 break;
             }
-            let octets = front.frame.bytes();
-            self.send(begun, octets);
+            let bytes = front.frame.bytes();
+            self.send(begun, bytes);
             if let Some(Timed { key, frame }) = self.toward_rate.pop_front() {
-                self.toward_bytes -= u64::from(octets);
+                self.toward_bytes -= u64::from(bytes);
                 let key = Key::new(self.free_at, key.sequence());
                 insert(&mut self.flying, Timed { key, frame });
             }

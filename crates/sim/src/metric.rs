@@ -16,7 +16,7 @@
 //! | `completed` | 1 if it ended as it should, 0 if it failed or had not ended |
 //! | `time_s` | first Interest for a segment to last Data; only if it completed |
 //! | `active_s` | as `time_s`, completed or not; the rates are relative to it |
-//! | `segments`, `content_octets`, `packet_octets` | received: segments, their content, their Data packets |
+//! | `segments`, `content_bytes`, `packet_bytes` | received: segments, their content, their Data packets |
 //! | `goodput_bps`, `throughput_bps` | content and Data packets per active time, in bit/s |
 //! | `interests`, `retransmissions`, `timeouts`, `nacks`, `marks`, `duplicates`, `withdrawn`, `spurious`, `rejected`, `left_out`, `losses_congestion`, `losses_random`, `losses_unknown`, `losses_wireless`, `losses_mobility` | counts; an application Nack is one of `nacks` |
 //! | `network_interests` | Interests for the object of a fetch that left its node by a link, each link counted |
@@ -33,13 +33,13 @@
 //! | `bad_timeouts`, `good_timeouts`, `undecided_timeouts` | first timeouts: spurious, genuine, undecided ([`crate::oracle`]; only if transmissions are followed) |
 //! | `bad_timeout_share`, `relative_wait` | `ρ` and `φ` of the oracle |
 //!
-//! Of a producer: `served`, `served_octets`, `unknown`. Of `all`: sums, pooled distributions and the means over
+//! Of a producer: `served`, `served_bytes`, `unknown`. Of `all`: sums, pooled distributions and the means over
 //! consumers `time_mean_s`, `goodput_mean_bps`, `throughput_mean_bps`, `window_mean`. `time_s` of `all` is from the
 //! first Interest of all consumers to the last Data of all; `jain` is of goodputs. Also `b`, `b_excluded`, `w`,
 //! `w_excluded`; `cs_hits`, `cs_misses`, `cs_evicted`, `cs_hit_ratio`; `packet_hops`, `interest_hops`, `data_hops`,
-//! `nack_hops`, `hop_octets`; `drops` and `drops_<reason>` of nodes, `lost` and `lost_<reason>` of channels. Of a node:
+//! `nack_hops`, `hop_bytes`; `drops` and `drops_<reason>` of nodes, `lost` and `lost_<reason>` of channels. Of a node:
 //! `interests_in`, `interests_out`, `data_…`, `nacks_…`, `cs_…`, `pit_mean`, `pit_max`, `drops…`. Of a direction of a
-//! link: `packets`, `octets`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Of a direction of a link
+//! link: `packets`, `bytes`, `utilisation`, `queue_mean`, `queue_max` (packets), `lost…`. Of a direction of a link
 //! over a medium, and of all of them: `residual_loss`, the share lost of the packets that were neither rejected nor
 //! given up because an end was gone. Of all: `handoffs`, the times that a client joined an access point. Means over
 //! time and the utilisation count from the start of the first application.

@@ -319,7 +319,7 @@ pub struct ServePlan {
     /// Its name, without a version.
     pub prefix: Name,
     /// Its length in bytes.
-    pub size_octets: u64,
+    pub size_bytes: u64,
     /// Options. Content of a simulation has no file: of the versions only numbers are versions.
     pub options: ServeOptions,
     /// Length of the packets.
@@ -329,9 +329,9 @@ pub struct ServePlan {
 impl ServePlan {
     /// An object without a version, with the defaults of `recoup serve`.
     #[must_use]
-    pub fn new(prefix: Name, size_octets: u64) -> Self {
+    pub fn new(prefix: Name, size_bytes: u64) -> Self {
         let options = ServeOptions { version: Version::None, ..ServeOptions::default() };
-        Self { prefix, size_octets, options, packet: PacketShape::Digest }
+        Self { prefix, size_bytes, options, packet: PacketShape::Digest }
     }
 
     /// The version, if it has one.
@@ -362,7 +362,7 @@ pub struct ProducePlan {
     /// Names that it answers.
     pub prefix: Name,
     /// Bytes of content.
-    pub content_octets: u64,
+    pub content_bytes: u64,
     /// Freshness of the Data.
     pub freshness: Duration,
     /// Length of the packets.
@@ -436,7 +436,7 @@ pub struct BackgroundPlan {
     /// The direction.
     pub direction: Direction,
     /// Bytes of a frame.
-    pub frame_octets: u32,
+    pub frame_bytes: u32,
     /// When frames are offered (a window makes no sense here).
     pub arrival: Arrival,
 }

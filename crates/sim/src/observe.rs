@@ -93,7 +93,7 @@ pub enum Observation<'a> {
         /// Number of queued frames, with those of other protocols.
         packets: u64,
         /// Bytes that they are charged with.
-        octets: u64,
+        bytes: u64,
     },
     /// A client belongs to an access point from now on. Their faces are up; where routes are computed anew they
     /// have been.

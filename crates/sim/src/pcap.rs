@@ -27,7 +27,7 @@ pub struct CaptureOptions {
     /// The links; empty means all.
     pub links: BTreeSet<LinkId>,
     /// Bytes of a frame that are kept; `None` means all.
-    pub frame_octets: Option<u32>,
+    pub frame_bytes: Option<u32>,
 }
 
 /// Writes captured packets.
@@ -37,7 +37,7 @@ pub struct Capture<W> {
     places: Places,
     /// The interface of each channel that is captured.
     interfaces: Vec<Option<u32>>,
-    frame_octets: u32,
+    frame_bytes: u32,
     pool: BytesMut,
     frame: BytesMut,
     packets: u64,
@@ -54,7 +54,7 @@ impl<W: Write> Capture<W> {
             out: Writer::new(out, "recoup sim")?,
             places: Places::new(network),
             interfaces: Vec::new(),
-            frame_octets: options.frame_octets.unwrap_or(u32::MAX),
+            frame_bytes: options.frame_bytes.unwrap_or(u32::MAX),
             pool: BytesMut::new(),
             frame: BytesMut::new(),
             packets: 0,
@@ -63,7 +63,7 @@ impl<W: Write> Capture<W> {
         for (channel, plan) in capture.places.channels().zip(channel_rates(network)) {
             let wanted = options.links.is_empty() || options.links.contains(&channel.link);
             let number = match wanted {
-                true => Some(capture.write_interface(channel, plan, options.frame_octets)?),
+                true => Some(capture.write_interface(channel, plan, options.frame_bytes)?),
                 false => None,
             };
             capture.interfaces.push(number);
@@ -94,14 +94,14 @@ impl<W: Write> Capture<W> {
         &mut self,
         channel: Channel,
         rate_bits: u64,
-        frame_octets: Option<u32>,
+        frame_bytes: Option<u32>,
     ) -> io::Result<u32> {
         let name = format!("{}.{}", self.places.link(channel.link), channel.direction_name());
         let node = |id: Option<NodeId>| id.map_or("?", |id| self.places.node(id));
         let (from, to) = (self.places.sender(channel), self.places.receiver(channel));
         let description = format!("{} to {}", node(from), node(to));
         let (name, description) = (name.as_str(), description.as_str());
-        self.out.interface(&Interface { name, description, rate_bits, frame_bytes: frame_octets })
+        self.out.interface(&Interface { name, description, rate_bits, frame_bytes })
     }
 
     fn capture(&mut self, now: Instant, channel: Channel, packet: &Packet, comment: Option<&str>) {
@@ -133,7 +133,7 @@ impl<W: Write> Capture<W> {
         interface: u32,
         comment: Option<&str>,
     ) -> io::Result<()> {
-        let (nanos, kept, pieces) = (now.as_nanos(), self.frame_octets, [&self.frame[..]]);
+        let (nanos, kept, pieces) = (now.as_nanos(), self.frame_bytes, [&self.frame[..]]);
         let pieces = pieces.as_slice();
         self.out.frame(&CapturedFrame { interface, nanos, pieces, kept, direction: None, comment })
     }

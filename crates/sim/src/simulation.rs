@@ -213,12 +213,12 @@ impl Simulation {
         let Some(lane) = self.lanes.get(lane::place(link, direction)) else {
             return QueueState::default();
         };
-        let (packets, octets) = match lane.aerial {
+        let (packets, bytes) = match lane.aerial {
             Some(aerial) => self.waiting_in_air(aerial),
             None => lane.channel.waiting(),
         };
         let in_node = self.stations[lane.from.node].node.queue(lane.from.face).unwrap_or_default();
-        QueueState { packets: packets + in_node.packets, bytes: octets + in_node.bytes }
+        QueueState { packets: packets + in_node.packets, bytes: bytes + in_node.bytes }
     }
 
     /// Balance of the packets on channels so far.
@@ -331,8 +331,8 @@ impl Simulation {
         let (link, direction) = lane::name(place);
         self.balance.count_sent(Some(packet.kind()));
         notify(observers, self.now, &Observation::Sent { link, direction, packet: &packet });
-        let octets = self.lanes[place].charge(&packet);
-        let until = self.offer(place, Frame { packet: Some(packet), octets }, observers);
+        let bytes = self.lanes[place].charge(&packet);
+        let until = self.offer(place, Frame { packet: Some(packet), bytes }, observers);
         self.stations[node].node.handle(self.now, Input::Busy { face, until });
     }
 
@@ -405,8 +405,8 @@ impl Simulation {
         let lane = &self.lanes[place];
         if lane.has_queue() && !observers.is_empty() {
             let (link, direction) = lane::name(place);
-            let (packets, octets) = lane.channel.waiting();
-            let waiting = Observation::Waiting { link, direction, packets, octets };
+            let (packets, bytes) = lane.channel.waiting();
+            let waiting = Observation::Waiting { link, direction, packets, bytes };
             notify(observers, self.now, &waiting);
         }
     }

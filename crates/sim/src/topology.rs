@@ -102,7 +102,7 @@ pub enum QueueRoom {
     /// Packets.
     Packets(u64),
     /// Bytes.
-    Octets(u64),
+    Bytes(u64),
 }
 
 impl Topology {
@@ -205,7 +205,7 @@ impl ChannelPart {
         if let Some(room) = self.queue {
             plan.queue = match room {
                 QueueRoom::Packets(packets) => QueueLimit::of_packets(packets),
-                QueueRoom::Octets(bytes) => QueueLimit::of_bytes(bytes),
+                QueueRoom::Bytes(bytes) => QueueLimit::of_bytes(bytes),
             };
         }
         plan
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn missing_properties_come_from_the_defaults() {
         let mut topology = line(2).unwrap();
-        topology.links[0].forth.queue = Some(QueueRoom::Octets(4_000));
+        topology.links[0].forth.queue = Some(QueueRoom::Bytes(4_000));
         topology.links[0].forth.delay = Some(Duration::from_millis(3));
         topology.links[0].back_cost = Some(7);
         let defaults = LinkOptions { rate_bits: 5, loss: "burst()".into(), ..Default::default() };

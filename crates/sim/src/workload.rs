@@ -67,11 +67,11 @@ pub fn ends(kind: &ApplicationKind) -> bool {
 pub fn signature_shape(shape: PacketShape) -> SignatureShape {
     match shape {
         PacketShape::Digest => SignatureShape::Digest,
-        PacketShape::Signature(octets) => SignatureShape::Signed {
+        PacketShape::Signature(bytes) => SignatureShape::Signed {
             typ: recoup_packet::signature::SignatureType::Null,
             key_locator_bytes: None,
-            value_bytes: octets as usize,
+            value_bytes: bytes as usize,
         },
-        PacketShape::Total(octets) => SignatureShape::Total { packet_bytes: octets as usize },
+        PacketShape::Total(bytes) => SignatureShape::Total { packet_bytes: bytes as usize },
     }
 }

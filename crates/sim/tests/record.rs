@@ -47,8 +47,8 @@ fn busy() -> Network {
         ],
     );
     let arrival = Arrival::Poisson(60.0);
-    let (link, direction, frame_octets) = (LinkId(3), Direction::Back, 1_500);
-    let plan = BackgroundPlan { link, direction, frame_octets, arrival };
+    let (link, direction, frame_bytes) = (LinkId(3), Direction::Back, 1_500);
+    let plan = BackgroundPlan { link, direction, frame_bytes, arrival };
     network.applications.push(ApplicationPlan {
         name: "noise".into(),
         node: NodeId(4),
@@ -167,8 +167,8 @@ fn metrics_agree_with_the_balance() {
 fn tables_add_up_to_the_metrics() {
     let (summary, tables, _) = measured(&busy());
     let metric = |name: &str| summary.get(name).unwrap_or_else(|| panic!("there is no {name}"));
-    assert_eq!(sum(column(&tables, "segments", "content_octets")), metric("all.content_octets"));
-    assert_eq!(sum(column(&tables, "segments", "packet_octets")), metric("all.packet_octets"));
+    assert_eq!(sum(column(&tables, "segments", "content_bytes")), metric("all.content_bytes"));
+    assert_eq!(sum(column(&tables, "segments", "packet_bytes")), metric("all.packet_bytes"));
     assert_eq!(sum(column(&tables, "segments", "transmissions")), metric("all.interests"));
     assert_eq!(sum(column(&tables, "segments", "timeouts")), metric("all.timeouts"));
     assert_eq!(sum(column(&tables, "goodput", "segments")), metric("all.segments"));
@@ -180,8 +180,8 @@ fn tables_add_up_to_the_metrics() {
 fn full_link_has_the_throughput_of_its_rate() {
     let mut network = line(3, &link(10_000_000, 10));
     network.links[1].back.rate_bits = 5_000_000;
-    network.links[1].back.interest_octets = Some(0);
-    network.links[1].forth.interest_octets = Some(0);
+    network.links[1].back.interest_bytes = Some(0);
+    network.links[1].forth.interest_bytes = Some(0);
     applications(&mut network, [serve(2, "/f", 3_000_000), fetch(0, "/f")]);
     let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind else { panic!() };
     plan.options.congestion = "fixed(window=64)".parse().unwrap();

@@ -279,7 +279,7 @@ fn background_traffic_takes_its_share_of_the_queue() {
             kind: ApplicationKind::Background(BackgroundPlan {
                 link: LinkId(0),
                 direction: Direction::Back,
-                frame_octets: 1_250,
+                frame_bytes: 1_250,
                 arrival: Arrival::Poisson(rate),
             }),
         });

@@ -35,7 +35,7 @@ pub(super) fn possible(chosen: Vec<Chosen>, args: &ArenaArgs) -> Result<Vec<Chos
             .advise("`recoup arena --list` lists those that can"));
     }
     if left_out > 0 && !args.quiet {
-        output::tell(&format!("{left_out} cases are left out, which cannot run on sockets"));
+        output::eprint(&format!("{left_out} cases are left out, which cannot run on sockets"));
     }
     Ok(possible)
 }

@@ -121,8 +121,8 @@ impl Show for FaceStatus {
             &self.profile;
         let (uri, local_uri) = (one_line(uri), one_line(local_uri));
         let counters = &self.counters;
-        let way = |interests, data, nacks, octets| {
-            format!("{interests} interests, {data} data, {nacks} nacks, {}", format::octets(octets))
+        let way = |interests, data, nacks, bytes| {
+            format!("{interests} interests, {data} data, {nacks} nacks, {}", format::bytes(bytes))
         };
         let mtu = self.mtu.map_or_else(String::new, |mtu| format!(" mtu={mtu}"));
         let incoming =
@@ -153,8 +153,8 @@ impl Show for FaceStatus {
             "data_out": counters.out_data,
             "nacks_in": counters.in_nacks,
             "nacks_out": counters.out_nacks,
-            "octets_in": counters.in_bytes,
-            "octets_out": counters.out_bytes,
+            "bytes_in": counters.in_bytes,
+            "bytes_out": counters.out_bytes,
         });
         if let (Some(document), Value::Object(more)) = (document.as_object_mut(), more) {
             document.extend(more);

@@ -20,10 +20,10 @@ Examples:
 
 /// Show the main job in one command: timers and the default transport over a lossy link
 ///
-/// A producer and a consumer in this process exchange a file over real sockets of this machine, through a link with a
-/// rate, a delay, a queue and losses. Runs with a constant timer of 4 s, with each adaptive timer, and with the
-/// transport of `recoup fetch` go on at the same time, over links of their own with the same losses. Checks the
-/// received bytes, prints a table, and draws round-trip times and timeouts as an SVG file.
+/// A producer and a consumer in this process exchange a file over real sockets of this machine. The link between them
+/// has a rate, a delay, a queue and losses. Concurrent runs use a constant timer of 4 s, each adaptive timer, and the
+/// transport of `recoup fetch`. Each run has a link of its own with the same losses. Checks the received bytes, prints
+/// a table, and draws round-trip times and timeouts as an SVG file.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct DemoArgs {

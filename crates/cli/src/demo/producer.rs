@@ -63,7 +63,7 @@ impl Producer {
         Ok(Self { address, waker, stop, thread })
     }
 
-    /// Where it listens.
+    /// Its address.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

@@ -13,9 +13,9 @@ pub(crate) struct Demo {
     /// The link.
     pub link: Link,
     /// Bytes of content.
-    pub octets: u64,
+    pub bytes: u64,
     /// Bytes of content per segment.
-    pub segment_octets: u64,
+    pub segment_bytes: u64,
     /// Congestion control of the timers' runs.
     pub congestion: String,
     /// SHA-256 of the content in hexadecimal.
@@ -34,7 +34,7 @@ pub(crate) struct Link {
     /// Delay each way, in milliseconds.
     pub delay_ms: f64,
     /// Limit of the queue in bytes, each way.
-    pub queue_octets: u64,
+    pub queue_bytes: u64,
     /// Share of packets lost, each way.
     pub loss: f64,
 }
@@ -45,7 +45,7 @@ impl Link {
         Self {
             bit_s: args.rate,
             delay_ms: format::ms(args.delay),
-            queue_octets: args.queue,
+            queue_bytes: args.queue,
             loss: args.loss,
         }
     }

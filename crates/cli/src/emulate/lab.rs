@@ -34,9 +34,9 @@ pub(super) fn run(args: &EmulateArgs, given: Given, settings: &[String]) -> Resu
     lab.begin(args)?;
     let ended = lab.work(&orders);
     lab.beside.into_iter().for_each(Running::end);
-    let told = lab.net.finish().map_err(Failure::from);
-    let told = told.and_then(|said| tell(args, &network, &plan, &said));
-    ended.and(told)
+    let reported = lab.net.finish().map_err(Failure::from);
+    let reported = reported.and_then(|documents| print_end(args, &network, &plan, &documents));
+    ended.and(reported)
 }
 
 /// The network of a topology: all of it, with routes to each node.
@@ -101,7 +101,7 @@ impl Lab<'_> {
             return output::json_line(&self.document());
         }
         if !args.quiet {
-            output::tell(self.table().trim_end());
+            output::eprint(self.table().trim_end());
         }
         Ok(())
     }
@@ -192,26 +192,27 @@ impl Lab<'_> {
 }
 
 /// Final documents of links, and of nodes by number.
-type Said = (Vec<Value>, BTreeMap<usize, Value>);
+type Documents = (Vec<Value>, BTreeMap<usize, Value>);
 
 /// Prints the packets carried, lost and retransmitted by the network.
-fn tell(
+fn print_end(
     args: &EmulateArgs,
     network: &Network,
     plan: &Plan,
-    (links, nodes): &Said,
+    (links, nodes): &Documents,
 ) -> Result<(), Failure> {
     if args.json {
-        let links = plan.links.iter().zip(links).map(|(link, said)| (link.name.clone(), said));
-        let nodes = nodes
-            .iter()
-            .filter_map(|(number, said)| Some((network.nodes.get(*number)?.name.clone(), said)));
+        let links =
+            plan.links.iter().zip(links).map(|(link, documents)| (link.name.clone(), documents));
+        let nodes = nodes.iter().filter_map(|(number, documents)| {
+            Some((network.nodes.get(*number)?.name.clone(), documents))
+        });
         let links: serde_json::Map<_, _> = links.map(|(name, it)| (name, it.clone())).collect();
         let nodes: serde_json::Map<_, _> = nodes.map(|(name, it)| (name, it.clone())).collect();
         return output::json_line(&json!({"event": "stopped", "links": links, "nodes": nodes}));
     }
     if !args.quiet {
-        output::tell(&summary(links, nodes));
+        output::eprint(&summary(links, nodes));
     }
     Ok(())
 }

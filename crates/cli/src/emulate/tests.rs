@@ -20,7 +20,7 @@ fn plan() -> Plan {
 }
 
 #[test]
-fn a_link_reads_its_file_as_what_was_planned() {
+fn link_reads_its_planned_file() {
     let mut part = plan().links.remove(2);
     let [forth, back] = &mut part.ways;
     forth.channel.loss = "bernoulli(p=0.01)".into();
@@ -77,8 +77,8 @@ fn applications_receive_one_document() {
     let task = Task::serve(&plan.producers[0], "/tmp/file".into(), face());
     assert_eq!(passed(&task), task);
     plan.consumers[0].plan.options.leaves_holes = true;
-    let refused = Task::fetch(&plan.consumers[0], "/tmp/a".into(), face()).unwrap_err();
-    assert!(refused.contains("`leaves-holes`"));
+    let error = Task::fetch(&plan.consumers[0], "/tmp/a".into(), face()).unwrap_err();
+    assert!(error.contains("`leaves-holes`"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn sentence(text: &str) -> (String, Option<&str>) {
         }
         let tip = line.strip_prefix("tip: ");
         let values = line.strip_prefix("[possible values: ").and_then(|it| it.strip_suffix(']'));
-        let (joint, said) = match (tip, values) {
+        let (joint, part) = match (tip, values) {
             (Some(tip), _) => ("; ", tip),
             (_, Some(values)) => ("; there are: ", values),
             _ if message.is_empty() => ("", line),
@@ -46,7 +46,7 @@ fn sentence(text: &str) -> (String, Option<&str>) {
             _ => (", ", line),
         };
         message.push_str(joint);
-        message.push_str(said);
+        message.push_str(part);
     }
     (message, command)
 }
@@ -57,32 +57,32 @@ mod tests {
     use crate::command::Cli;
     use clap::Parser;
 
-    fn said(words: &str) -> String {
+    fn message(words: &str) -> String {
         let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
         failure(&error).unwrap().to_string()
     }
 
     #[test]
-    fn wrong_algorithm_is_one_line_with_what_there_is() {
-        let wrong = said("recoup fetch /a --congestion qubic");
+    fn wrong_algorithm_is_one_line_with_valid_ones() {
+        let wrong = message("recoup fetch /a --congestion qubic");
         let start = "invalid value 'qubic' for '--congestion <SPEC>': no congestion control is called `qubic` \
                      (did you mean `cubic`?); there are: ";
         assert!(wrong.starts_with(start) && !wrong.contains('\n'), "{wrong}");
-        let wrong = said("recoup fetch /a --rto jacobson(k=0.1.2)");
+        let wrong = message("recoup fetch /a --rto jacobson(k=0.1.2)");
         assert!(wrong.contains("`k=0.1.2` of `jacobson`") && !wrong.contains("--help"), "{wrong}");
     }
 
     #[test]
-    fn wrong_words_lead_to_the_help_of_their_command() {
+    fn wrong_words_name_the_help_command() {
         assert_eq!(
-            said("recoup fetch /a --congestoin cubic"),
+            message("recoup fetch /a --congestoin cubic"),
             "unexpected argument '--congestoin' found; a similar argument exists: '--congestion'; see recoup fetch --help"
         );
         assert_eq!(
-            said("recoup serve movie.mp4"),
+            message("recoup serve movie.mp4"),
             "the following required arguments were not provided: --name <NAME>; see recoup serve --help"
         );
-        let both = said("recoup fetch /a --jobs 3");
+        let both = message("recoup fetch /a --jobs 3");
         assert!(both.contains("--recursive") && !both.contains('\n'), "{both}");
     }
 

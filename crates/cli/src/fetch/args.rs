@@ -18,9 +18,9 @@ Examples:
   recoup fetch /home/movie.mp4
       on a terminal into the file movie.mp4
   recoup fetch /movie -o movie.mp4
-      from the forwarder of this machine, or from `recoup serve` when there is none
+      from the forwarder of this machine, or from `recoup serve` without one
   recoup fetch /movie -o movie.mp4 --resume
-      go on where an interrupted download stopped
+      resume an interrupted download
   recoup fetch /movie --face udp://192.0.2.7 -o movie.mp4
       straight from a server, without a forwarder
   recoup fetch /log --range 0..100 | less
@@ -37,9 +37,9 @@ Examples:
 
 /// Fetch named content into a file, a folder or a pipe
 ///
-/// Discovers the newest version and the length of the content, fetches its segments with a congestion
-/// window and an adaptive retransmission timer, checks every segment and writes it at its place in the
-/// file. After an interruption the partial file is kept in .recoup-UID beside FILE; --resume goes on with it.
+/// Discovers the newest version and the length of the content. Fetches its segments with a congestion window and an
+/// adaptive retransmission timer, verifies every segment and writes it at its offset in the file. After an
+/// interruption the partial file stays in .recoup-UID beside FILE; --resume continues it.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct FetchArgs {
@@ -49,20 +49,21 @@ pub(crate) struct FetchArgs {
 
     /// Write to FILE (or into folder FILE with -r); `-` for standard output
     ///
-    /// Without it: to standard output in order; if that is a terminal, to a file (or folder) named by the last component
-    /// of NAME, with .1, .2 and so on where there is one already.
+    /// By default: to standard output in order; on a terminal, to a file (or folder) named by the last component of
+    /// NAME,
+    /// with .1, .2 and so on if it exists.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Go on where an interrupted download of FILE stopped
+    /// Resume an interrupted download of FILE
     #[arg(long)]
     pub resume: bool,
 
-    /// Fetch a folder that `recoup serve` serves, with everything in it
+    /// Fetch a folder of `recoup serve`, recursively
     #[arg(short, long, conflicts_with_all = ["range", "newer_than"])]
     pub recursive: bool,
 
-    /// Files of a folder that are fetched at a time: 8, or 1 with -s or -vv, unless given
+    /// Concurrent files of a folder; by default 8, or 1 with -s or -vv
     #[arg(
         short,
         long,
@@ -87,7 +88,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "CERT", conflicts_with = "verify", help_heading = "Verification")]
     pub trust: Vec<String>,
 
-    /// The trust schema (Light VerSec) that says which key may sign which name; compiled, or as text
+    /// Trust schema (Light VerSec) of keys and the names that they may sign; compiled, or as text
     #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
     pub schema: Option<String>,
 
@@ -100,24 +101,23 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "URI", help_heading = "Network")]
     pub face: Option<FaceUri>,
 
-    /// Send again what the link to the next node loses: auto (if that node does so, too; over UDP only), off, wldr or
-    /// acked, with parameters, such as wldr(hold=5ms)
+    /// Link recovery to the next node: auto (if it supports it; UDP only), off, wldr or acked, with parameters, such as wldr(hold=5ms)
     #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
     pub recovery: Recovery,
 
-    /// Window at the start, in segments
+    /// Initial window, in segments
     #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
     pub init_cwnd: Option<f64>,
 
-    /// Window, in segments, at which slow start ends the first time; not with recoup
+    /// Initial slow-start threshold, in segments; not with recoup
     #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
     pub init_ssthresh: Option<f64>,
 
-    /// After a loss go back to the window of the start; not with recoup
+    /// Reset the window to its initial value after a loss; not with recoup
     #[arg(long, help_heading = "Algorithms")]
     pub reset_cwnd_to_init: bool,
 
-    /// Reduce the window for every loss instead of once per flight; not with recoup
+    /// Reduce the window for every loss instead of once per round trip; not with recoup
     #[arg(long, help_heading = "Algorithms")]
     pub no_cwa: bool,
 
@@ -135,7 +135,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "BYTES", help_heading = "Limits", value_parser = unit::bare_bytes)]
     pub max_size: Option<u64>,
 
-    /// Wait for a producer that is not there yet or that restarts, as long as it takes, or with =TIME for that time at most
+    /// Wait for an absent or restarting producer, with =TIME for that time at most
     #[arg(
         long,
         value_name = "TIME",
@@ -148,11 +148,11 @@ pub(crate) struct FetchArgs {
     )]
     pub wait: Option<Duration>,
 
-    /// Keep window, RTT and segment tables (cwnd.tsv, rtt.tsv, segments.tsv) in folder DIR
+    /// Write window, RTT and segment tables (cwnd.tsv, rtt.tsv, segments.tsv) to folder DIR
     #[arg(short = 's', long = "statistics", value_name = "DIR", help_heading = "Reports")]
     pub statistics: Option<PathBuf>,
 
-    /// Print details before the line of result; twice (-vv): a line for every event, too
+    /// Print details before the result; twice (-vv): every event, too
     #[arg(
         short,
         long,
@@ -166,7 +166,7 @@ pub(crate) struct FetchArgs {
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// End with a JSON document instead of the line of result (on standard error when content takes standard output)
+    /// End with a JSON document instead of the line of result (on standard error if standard output has the content)
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 }
@@ -214,8 +214,9 @@ impl FetchArgs {
         self.verbose > 1
     }
 
-    /// Files of a folder that are fetched at a time. Events and tables do not say of which file they are: where they are asked
-    /// for, files come one after the other.
+    /// Concurrent transfers of a folder. Events and tables do not name their file: with either, files are fetched one
+    /// after
+    /// the other.
     pub(crate) fn jobs(&self) -> usize {
         let watched = self.traces() || self.statistics.is_some();
         self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)

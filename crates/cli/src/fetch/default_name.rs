@@ -33,7 +33,7 @@ impl Reserved {
             fs::symlink_metadata(path).is_ok_and(|there| there.is_file() && there.len() == 0)
         };
         if self.is_folder {
-            // The system refuses if it is not empty.
+            // The system keeps a folder that is not empty.
             let _ = fs::remove_dir(&self.path);
         } else if is_empty(&self.path) {
             let _ = fs::remove_file(&self.path);
@@ -73,7 +73,7 @@ pub(super) fn complete(args: &mut FetchArgs) -> Result<Option<Reserved>, Failure
     };
     let path = begun.or_else(|| Some(reserved.as_ref()?.path.clone()));
     if let Some(path) = path.as_deref().filter(|_| !args.quiet) {
-        output::tell(&format!("writing to {}", path.display()));
+        output::eprint(&format!("writing to {}", path.display()));
     }
     args.output = path;
     Ok(reserved)

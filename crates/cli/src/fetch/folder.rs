@@ -17,32 +17,32 @@ const MAX_REPORTED: u64 = 20;
 
 /// How a folder is fetched.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct Mode {
     /// Files that are there already are left as they are.
     pub resume: bool,
     /// A line for every file.
     pub verbose: bool,
-    /// Files and listings that are under way at a time.
+    /// Concurrent files and listings.
     pub jobs: usize,
 }
 
 /// A folder that is being fetched, with everything in it.
 ///
-/// Most files are small, so that their round trips decide: several files are under way at a time.
+/// Most files are small, so that their round trips decide: several files are fetched at a time.
 pub(crate) struct Folders<'a> {
     transfers: Transfers<'a>,
     plan: &'a Plan<'a>,
-    manner: Manner,
+    mode: Mode,
     walk: Walk,
-    /// Files that are under way.
+    /// Files in transfer.
     files: Vec<(AppId, Name)>,
 }
 
 impl<'a> Folders<'a> {
-    /// Nothing is asked for yet.
-    pub(crate) fn new(transfers: Transfers<'a>, plan: &'a Plan<'a>, manner: Manner) -> Self {
+    /// Prepares the fetch of a folder.
+    pub(crate) fn new(transfers: Transfers<'a>, plan: &'a Plan<'a>, mode: Mode) -> Self {
         transfers.observer.files = Some(Files::default());
-        Self { transfers, plan, manner, walk: Walk::new(manner.resume), files: Vec::new() }
+        Self { transfers, plan, mode, walk: Walk::new(mode.resume), files: Vec::new() }
     }
 
     /// Fetches the folder `name`, with everything in it, into the folder `target`. Returns the name of its listing.
@@ -65,7 +65,7 @@ impl<'a> Folders<'a> {
         let listing = ended.object.clone()?;
         self.take(ended).map_err(|(_, failure)| failure)?;
         loop {
-            while self.transfers.len() < self.manner.jobs && self.begin_next()? {}
+            while self.transfers.len() < self.mode.jobs && self.begin_next()? {}
             if self.transfers.len() == 0 {
                 return Ok(listing);
             }
@@ -82,7 +82,7 @@ impl<'a> Folders<'a> {
             return Err(failure);
         }
         if self.walk.files().skipped < MAX_REPORTED {
-            self.transfers.observer.tell(&format!("skipped {entry}: {}", failure.message));
+            self.transfers.observer.eprint(&format!("skipped {entry}: {}", failure.message));
         }
         let Failure { exit, message, advice, .. } = failure;
         let error = recoup::Error::new(exit, message).of_entry();
@@ -126,12 +126,12 @@ impl<'a> Folders<'a> {
 
     fn file(&mut self, task: FileTask) -> Result<(), Failure> {
         let FileTask { name, target, folder } = task;
-        if self.manner.verbose {
-            output::tell(&format!("{name} -> {}", target.display()).replace('\n', " "));
+        if self.mode.verbose {
+            output::eprint(&format!("{name} -> {}", target.display()).replace('\n', " "));
         }
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
         let verification = self.plan.verification();
-        let sink = FileSink::new(&target, &verification, &mut config, self.manner.resume)?;
+        let sink = FileSink::new(&target, &verification, &mut config, self.mode.resume)?;
         let app = self.transfers.start(config, Box::new(sink.within(folder)));
         self.files.push((app, name));
         Ok(())

@@ -86,7 +86,7 @@ impl Observer {
         self.total = Some(total);
     }
 
-    /// Takes one event of a transfer that began to ask for segments when it says.
+    /// Records one event of a transfer, whose first Interest was at `began`.
     pub(crate) fn record(
         &mut self,
         now: Instant,
@@ -100,27 +100,27 @@ impl Observer {
             statistics.record(now, event)?;
         }
         if self.traces {
-            output::tell(&line(now, event));
+            output::eprint(&line(now, event));
         }
         Ok(())
     }
 
     /// Writes a line to standard error, above the progress line if there is one.
-    pub(crate) fn tell(&self, line: &str) {
+    pub(crate) fn eprint(&self, line: &str) {
         let line = line.replace('\n', " ");
         match &self.progress {
-            Some(progress) => progress.above(|| output::tell(&line)),
-            None => output::tell(&line),
+            Some(progress) => progress.above(|| output::eprint(&line)),
+            None => output::eprint(&line),
         }
     }
 
-    /// A wake-up is over; these are the counters of what is under way.
-    pub(crate) fn show<'a>(&mut self, now: Instant, under_way: impl Iterator<Item = &'a Tally>) {
+    /// Ends a wake-up; these are the counters of the transfers in progress.
+    pub(crate) fn show<'a>(&mut self, now: Instant, active: impl Iterator<Item = &'a Tally>) {
         let Some(progress) = self.progress.as_mut().filter(|progress| progress.is_due(now)) else {
             return;
         };
         let mut tally = self.tally.clone();
-        under_way.for_each(|other| tally.add(other));
+        active.for_each(|other| tally.add(other));
         let extent = match self.files {
             Some(files) => Extent::Files { done: files.fetched + files.before, of: files.listed },
             None => Extent::Segments { done: self.already + tally.segments, of: self.total },
@@ -162,7 +162,7 @@ impl Track {
                     rto_ms: format::ms(rto),
                     arrived_s: now.since(started.unwrap_or(now)).as_secs_f64(),
                     transmissions,
-                    octets: content_bytes,
+                    bytes: content_bytes,
                 });
             }
             _ => {}
@@ -174,7 +174,7 @@ impl Track {
 pub(crate) fn line(now: Instant, event: &Event) -> String {
     let ms = |span: Span| format::milliseconds(format::ms(span.into()));
     let what = match *event {
-        Event::Probed => "asked for the version".into(),
+        Event::Probed => "sent a discovery Interest".into(),
         Event::Sent { segment, transmissions: 1, rto } => {
             format!("sent {segment} (rto {} ms)", ms(rto))
         }
@@ -182,7 +182,7 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
             format!("sent {segment} again, time {transmissions} (rto {} ms)", ms(rto))
         }
         Event::Received { segment, content_bytes, rtt, .. } => {
-            format!("received {segment}: {content_bytes} octets, rtt {} ms", ms(rtt))
+            format!("received {segment}: {content_bytes} bytes, rtt {} ms", ms(rtt))
         }
         Event::Sampled { rtt, srtt, rttvar, rto, .. } => {
             let (rtt, srtt, rttvar, rto) = (ms(rtt), ms(srtt), ms(rttvar), ms(rto));
@@ -203,7 +203,7 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::Phase { phase: Phase::Normal } => "nothing is suspected (normal)".into(),
         Event::Phase { phase: Phase::Pre } => "segments come out of order (pre-recovery)".into(),
         Event::Phase { phase: Phase::Fast } => "repairing losses (fast recovery)".into(),
-        Event::Spurious { segment, .. } => format!("retransmission of {segment} was needless"),
+        Event::Spurious { segment, .. } => format!("retransmission of {segment} was spurious"),
         Event::Explained { segment, cause: Cause::Wireless, .. } => {
             format!("{segment} was lost by a link, not by congestion")
         }
@@ -225,16 +225,16 @@ pub(crate) fn line(now: Instant, event: &Event) -> String {
         Event::Marked { segment } => format!("congestion mark on {segment}"),
         Event::Nacked { segment: Some(segment), reason } => format!("Nack for {segment}: {reason}"),
         Event::Nacked { segment: None, reason } => format!("Nack for the version: {reason}"),
-        Event::Duplicate => "received what nobody waits for".into(),
+        Event::Duplicate => "received a duplicate".into(),
         Event::Rejected { segment: Some(segment), why } => format!("rejected {segment}: {why}"),
         Event::Rejected { segment: None, why } => format!("rejected the version: {why}"),
         Event::Unverified { segment } => format!("not verified: {segment}"),
         Event::EndKnown { last } => format!("last segment is {last}"),
-        Event::Disconnected => "no way out".into(),
+        Event::Disconnected => "no route".into(),
         Event::Connected => "connected".into(),
-        Event::Served { content_bytes, .. } => format!("served {content_bytes} octets"),
+        Event::Served { content_bytes, .. } => format!("served {content_bytes} bytes"),
         Event::ServedMetadata => "served metadata".into(),
-        Event::Unknown => "asked for an unknown name".into(),
+        Event::Unknown => "received an Interest for an unknown name".into(),
         Event::SourceEnded => "the content changed: this version has ended".into(),
         Event::Undone => "the last window reduction is undone".into(),
     };

@@ -55,7 +55,7 @@ fn parts(report: &Report, words: Words) -> Vec<String> {
 }
 
 fn amount(report: &Report) -> String {
-    let (bytes, held) = (report.octets, report.held_bytes);
+    let (bytes, held) = (report.bytes, report.held_bytes);
     let mut text = String::new();
     if let Some(Files { fetched, before, skipped, .. }) = report.files {
         text = format!("{fetched} {}", if fetched == 1 { "file" } else { "files" });
@@ -67,10 +67,10 @@ fn amount(report: &Report) -> String {
         }
         text += ", ";
     } else if report.segments == 0 && report.segments_before > 0 {
-        return format!("all {} were there already", format::octets(held));
+        return format!("all {} were there already", format::bytes(held));
     }
     text += &match held {
-        0 => format::octets(bytes),
+        0 => format::bytes(bytes),
         held => format::of(bytes, bytes.saturating_add(held)),
     };
     let seconds = if report.elapsed_s > 0.0 { report.elapsed_s } else { report.total_s };
@@ -128,7 +128,7 @@ mod tests {
         let (tally, algorithms) = (Tally::default(), Algorithms::default());
         let total = Duration::from_secs(4);
         let mut report = FetchSummary::new(&tally, &algorithms, "auto", total);
-        (report.octets, report.elapsed_s, report.goodput_bit_s) = (41_200_000, 3.2, 103e6);
+        (report.bytes, report.elapsed_s, report.goodput_bit_s) = (41_200_000, 3.2, 103e6);
         (report.segments, report.interests.sent, report.lost) = (5_150, 5_212, lost);
         (report.losses.congestion, report.losses.unknown) = (congestion, unknown);
         report.losses.random = lost - congestion - unknown;
@@ -150,9 +150,9 @@ mod tests {
     }
 
     #[test]
-    fn resumed_result_with_two_causes_is_one_line_at_80_columns() {
+    fn resumed_result_fits_one_line() {
         let resumed = Report::new(FetchSummary {
-            octets: 20_800_000,
+            bytes: 20_800_000,
             held_bytes: 20_400_000,
             elapsed_s: 1.8,
             goodput_bit_s: 94.6e6,
@@ -164,29 +164,29 @@ mod tests {
 
     #[test]
     fn losses_are_named_by_cause() {
-        let said = |lost, congestion, unknown| {
+        let cause = |lost, congestion, unknown| {
             let line = line(&report(lost, congestion, unknown), None);
             line.split("; ").nth(1).unwrap().to_owned()
         };
-        assert_eq!(said(0, 0, 0), "no packet lost");
-        assert_eq!(said(62, 0, 62), "1.2 % of packets lost, cause unknown");
-        assert_eq!(said(62, 62, 0), "1.2 % of packets lost, all by congestion");
-        assert_eq!(said(62, 31, 0), "1.2 % of packets lost, 0.6 % by congestion");
-        assert_eq!(said(62, 0, 31), "1.2 % of packets lost, 0.6 % for unknown causes");
-        assert_eq!(said(1, 0, 0), "<0.1 % of packets lost, none by congestion");
+        assert_eq!(cause(0, 0, 0), "no packet lost");
+        assert_eq!(cause(62, 0, 62), "1.2 % of packets lost, cause unknown");
+        assert_eq!(cause(62, 62, 0), "1.2 % of packets lost, all by congestion");
+        assert_eq!(cause(62, 31, 0), "1.2 % of packets lost, 0.6 % by congestion");
+        assert_eq!(cause(62, 0, 31), "1.2 % of packets lost, 0.6 % for unknown causes");
+        assert_eq!(cause(1, 0, 0), "<0.1 % of packets lost, none by congestion");
     }
 
     #[test]
     fn extreme_results_fit_any_width() {
         let empty = Report::new(FetchSummary {
-            octets: 0,
+            bytes: 0,
             goodput_bit_s: 0.0,
             elapsed_s: 0.0,
             ..report(0, 0, 0).summary
         });
         assert_eq!(line(&empty, Some(80)), "0 B in 4.0 s; no packet lost; verified");
         let huge = Report::new(FetchSummary {
-            octets: 999_900_000_000,
+            bytes: 999_900_000_000,
             held_bytes: 999_900_000_000,
             elapsed_s: 359_999.0,
             goodput_bit_s: 22e6,
@@ -205,16 +205,16 @@ mod tests {
             segments: 0,
             segments_before: 5_150,
             held_bytes: 41_200_000,
-            interests: recoup::summary::Interests { sent: 0, retransmitted: 0, needless: 0 },
+            interests: recoup::summary::Interests { sent: 0, retransmitted: 0, spurious: 0 },
             ..report(0, 0, 0).summary
         });
         assert_eq!(line(&there, Some(80)), "all 41.2 MB were there already; verified");
     }
 
     #[test]
-    fn resumed_result_says_what_is_new() {
+    fn resumed_result_names_the_new_bytes() {
         let resumed = Report::new(FetchSummary {
-            octets: 22_300_000,
+            bytes: 22_300_000,
             held_bytes: 18_900_000,
             ..report(0, 0, 0).summary
         });
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn hint_needs_random_losses_on_a_plain_datagram_face() {
+    fn hint_needs_random_losses_on_datagrams() {
         assert!(hint(&report(62, 0, 0), true).is_some_and(|hint| hint.len() <= 80));
         assert_eq!(hint(&report(62, 0, 0), false), None);
         assert_eq!(hint(&report(62, 62, 0), true), None);

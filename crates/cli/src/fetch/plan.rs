@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_say_why_and_others_do_not() {
+    fn defaults_have_reasons_and_others_none() {
         let choice = |words: &[&str]| {
             let words = ["recoup", "fetch", "/f"].iter().chain(words);
             let Command::Fetch(args) = Cli::try_parse_from(words).unwrap().command else {

@@ -12,12 +12,12 @@ use std::time::Duration;
 /// Columns of the labels of the details.
 pub(super) const LABEL: usize = 16;
 
-/// Everything there is to say about a fetch. Serialises as the document that `docs/json.md` describes.
+/// Report of a fetch. Serialises as the document that `docs/json.md` describes.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Report {
     /// Always `fetch`.
     pub command: &'static str,
-    /// The name asked for.
+    /// The requested name.
     pub name: String,
     /// The object found, version included.
     pub object: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Report {
     pub face: String,
     /// Whether the link of this face recovered losses at the end: agreed, offered or off.
     pub link_recovery: &'static str,
-    /// All that was asked for is there.
+    /// Whether all requested segments arrived.
     pub complete: bool,
     /// Files of a folder.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,12 +69,12 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = format::seconds(Duration::from_secs_f64(self.elapsed_s));
-        let (octets, rate) = (format::octets(self.octets), format::rate(self.goodput_bit_s));
+        let (bytes, rate) = (format::bytes(self.bytes), format::rate(self.goodput_bit_s));
         let throughput = format::rate(self.throughput_bit_s);
         writeln!(f, "{}", self.object.as_ref().unwrap_or(&self.name))?;
         writeln!(
             f,
-            "  received      {octets} in {time}: goodput {rate}, whole packets {throughput}"
+            "  received      {bytes} in {time}: goodput {rate}, whole packets {throughput}"
         )?;
         if let Some(Files { fetched, before, skipped, .. }) = self.files {
             write!(f, "  files         {fetched} fetched")?;
@@ -114,8 +114,8 @@ impl Report {
         let share = 100.0 * interests.retransmitted as f64 / interests.sent.max(1) as f64;
         writeln!(
             f,
-            "\n  Interests     {} sent, {} retransmitted ({share:.2} %), {} of them needlessly",
-            interests.sent, interests.retransmitted, interests.needless
+            "\n  Interests     {} sent, {} retransmitted ({share:.2} %), {} of them spuriously",
+            interests.sent, interests.retransmitted, interests.spurious
         )?;
         let nacks = losses.nacks_congestion
             + losses.nacks_duplicate
@@ -143,8 +143,7 @@ impl Report {
         if let Some(share) = losses.bad_timeout_share {
             writeln!(
                 f,
-                "  bad timeouts  about {} of {} ({:.1} %): an answer to the first asking came after all, as far as \
-                 can be told",
+                "  bad timeouts  about {} of {} ({:.1} %): the first Interest was answered after all (an estimate)",
                 losses.bad_timeouts,
                 losses.timeouts,
                 100.0 * share
@@ -203,7 +202,7 @@ impl Report {
         write!(f, "  verification  --verify {policy}: {verified} segments verified")?;
         if *not_verified > 0 {
             let why = match policy.as_str() {
-                "none" => "as asked for",
+                "none" => "as requested",
                 _ => "signed by an unknown key",
             };
             write!(f, ", {not_verified} not verified ({why})")?;

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use recoup::folder::walk::ListingTask;
 use recoup_packet::name::Name;
 
-/// What is done with the content of one object.
+/// Destination of the content of one object.
 pub(crate) trait Sink {
     /// All content is there from an earlier run: nothing is to be fetched.
     fn is_complete(&self) -> bool {
@@ -31,7 +31,7 @@ pub(crate) trait Sink {
     }
     /// Content of one segment.
     fn content(&mut self, segment: u64, content: Bytes) -> Result<(), Failure>;
-    /// A wake-up is over. Returns the octets that the reader took since the last one.
+    /// A wake-up is over. Returns the bytes that the reader took since the last one.
     fn flush(&mut self) -> Result<u64, Failure>;
     /// Bytes of the object that were there before, once it has begun.
     fn held_bytes(&self) -> u64 {
@@ -49,7 +49,7 @@ pub(crate) trait Sink {
     fn into_content(self: Box<Self>) -> Vec<u8> {
         Vec::new()
     }
-    /// It ended before all content was there. Returns advice about the content that is kept.
+    /// The fetch ended early. Returns advice about the kept content.
     fn abandon(&mut self, _failure: &Failure) -> Option<String> {
         None
     }

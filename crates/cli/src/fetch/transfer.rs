@@ -5,7 +5,7 @@ use crate::fetch::sink::Sink;
 use crate::format;
 use crate::session::Session;
 use recoup::tally::Tally;
-use recoup::transfer::{fetch_error, refuse_folder};
+use recoup::transfer::{fetch_error, reject_folder};
 use recoup_forwarder::face::AppId;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Report};
@@ -24,17 +24,17 @@ pub(crate) fn run(
     observer.resume(config.held.iter().map(|run| run.end - run.start).sum());
     let mut transfers = Transfers::new(session, observer, max_size);
     transfers.start(config, sink);
-    transfers.refuse_folders();
+    transfers.reject_folders();
     let ended = transfers.next()?;
     Ok((ended.object?, ended.sink))
 }
 
-/// Objects under way over one session.
+/// Objects in transfer over one session.
 pub(crate) struct Transfers<'a> {
     session: &'a mut Session,
-    /// Who watches.
+    /// Observer of the events.
     pub observer: &'a mut Observer,
-    under_way: Vec<Transfer>,
+    active: Vec<Transfer>,
     /// The smoothed round trip of the latest that had one.
     srtt: Option<Duration>,
     size: Size,
@@ -73,11 +73,11 @@ pub(crate) struct Ended {
     pub object: Result<Name, Failure>,
 }
 
-/// A transfer under way.
+/// A transfer in progress.
 struct Transfer {
     app: AppId,
     /// A folder's listing is not what the user wants.
-    refuses_folders: bool,
+    rejects_folders: bool,
     sink: Box<dyn Sink>,
     tally: Tally,
     /// The object's name, as far as it is known.
@@ -97,7 +97,7 @@ impl<'a> Transfers<'a> {
         max_size: Option<u64>,
     ) -> Self {
         let size = Size { bytes: 0, most: max_size };
-        Self { session, observer, under_way: Vec::new(), srtt: None, size }
+        Self { session, observer, active: Vec::new(), srtt: None, size }
     }
 
     /// The user's wish to stop, if there is one.
@@ -113,9 +113,9 @@ impl<'a> Transfers<'a> {
         self.size.add(bytes)
     }
 
-    /// How many are under way.
+    /// Number of transfers.
     pub(crate) fn len(&self) -> usize {
-        self.under_way.len()
+        self.active.len()
     }
 
     /// Begins one. Returns its number, which may be given to another one when it has ended.
@@ -129,9 +129,9 @@ impl<'a> Transfers<'a> {
         }
         let app = self.session.attach(Box::new(fetch), Vec::new());
         let tally = Tally::default();
-        self.under_way.push(Transfer {
+        self.active.push(Transfer {
             app,
-            refuses_folders: false,
+            rejects_folders: false,
             sink,
             tally,
             object,
@@ -146,11 +146,11 @@ impl<'a> Transfers<'a> {
     /// Goes on with all until one has ended.
     ///
     /// # Errors
-    /// What ends all of them: a wish to stop, nobody at the face, a disk that is full. What arrived is kept.
+    /// Error that ends all transfers: a signal, an unreachable face, a full disk. Received content is kept.
     pub(crate) fn next(&mut self) -> Result<Ended, Failure> {
         loop {
             // Several may have ended at once.
-            if let Some(place) = self.under_way.iter().position(|it| it.result.is_some()) {
+            if let Some(place) = self.active.iter().position(|it| it.result.is_some()) {
                 return Ok(self.conclude(place));
             }
             if let Err(failure) = self.turn() {
@@ -162,22 +162,22 @@ impl<'a> Transfers<'a> {
 
     /// One wake-up, unless it is time to stop.
     fn turn(&mut self) -> Result<(), Failure> {
-        let Self { session, observer, under_way, size, .. } = self;
+        let Self { session, observer, active, size, .. } = self;
         if let Some(failure) = session.stop.wanted() {
             return Err(failure);
         }
         session.turn_all(&mut |now, app, report| {
-            let transfer = under_way.iter_mut().find(|transfer| transfer.app == app);
+            let transfer = active.iter_mut().find(|transfer| transfer.app == app);
             transfer.map_or(Ok(()), |transfer| transfer.take(now, report, observer, size))
         })?;
-        for transfer in &mut *under_way {
+        for transfer in &mut *active {
             let flushed = transfer.sink.flush();
             let bytes = transfer.unless_ended(flushed)?;
             if bytes > 0 {
-                session.tell(transfer.app, AppInput::Consumed { bytes });
+                session.deliver(transfer.app, AppInput::Consumed { bytes });
             }
         }
-        observer.show(session.driver.now(), under_way.iter().map(|transfer| &transfer.tally));
+        observer.show(session.driver.now(), active.iter().map(|transfer| &transfer.tally));
         Ok(())
     }
 
@@ -196,10 +196,10 @@ impl<'a> Transfers<'a> {
         Ended { app: transfer.app, sink: transfer.sink, object }
     }
 
-    /// Ends all that are under way because of a failure. Returns advice about them.
+    /// Ends all transfers because of a failure. Returns advice about them.
     pub(crate) fn abandon(&mut self, failure: &Failure) -> Option<String> {
         let mut kept = Vec::new();
-        while !self.under_way.is_empty() {
+        while !self.active.is_empty() {
             kept.extend(self.release(0).sink.abandon(failure));
         }
         match kept.len() {
@@ -210,13 +210,13 @@ impl<'a> Transfers<'a> {
         }
     }
 
-    /// Those that are under way are for the content of files: they fail if their name is that of a folder.
-    fn refuse_folders(&mut self) {
-        self.under_way.iter_mut().for_each(|transfer| transfer.refuses_folders = true);
+    /// Restricts the transfers to files: they fail if their name is that of a folder.
+    fn reject_folders(&mut self) {
+        self.active.iter_mut().for_each(|transfer| transfer.rejects_folders = true);
     }
 
     fn release(&mut self, place: usize) -> Transfer {
-        let transfer = self.under_way.remove(place);
+        let transfer = self.active.remove(place);
         self.session.detach(transfer.app);
         self.observer.tally.add(&transfer.tally);
         self.srtt = transfer.tally.srtt.or(self.srtt);
@@ -225,9 +225,9 @@ impl<'a> Transfers<'a> {
 
     /// They share what the face can hold.
     fn share(&mut self) {
-        let among = self.under_way.len() as u64;
-        for transfer in &self.under_way {
-            self.session.tell(transfer.app, AppInput::Shared { among });
+        let among = self.active.len() as u64;
+        for transfer in &self.active {
+            self.session.deliver(transfer.app, AppInput::Shared { among });
         }
     }
 }
@@ -276,8 +276,8 @@ impl Transfer {
     ) -> Result<(), Failure> {
         match report {
             Report::Resolved { object, .. } => {
-                if self.refuses_folders {
-                    refuse_folder(&self.object, &object)?;
+                if self.rejects_folders {
+                    reject_folder(&self.object, &object)?;
                 }
                 self.object = *object;
                 self.begin(size, observer)
@@ -341,7 +341,7 @@ impl Transfer {
                 failure.advise(format!(
                     "{} segments ({}) had arrived before",
                     tally.segments,
-                    format::octets(tally.content_bytes)
+                    format::bytes(tally.content_bytes)
                 ))
             }
             _ => failure,

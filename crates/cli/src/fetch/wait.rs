@@ -41,7 +41,7 @@ pub(super) fn toward(args: &FetchArgs) -> Result<Uplink, Failure> {
             return Ok(uplink.by(uri));
         }
         if !std::mem::replace(&mut is_reported, true) {
-            output::tell(&format!("waiting for a producer of {} on this machine", args.name));
+            output::eprint(&format!("waiting for a producer of {} on this machine", args.name));
         }
         std::thread::sleep(SEARCH_EVERY);
     }

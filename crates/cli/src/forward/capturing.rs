@@ -1,4 +1,4 @@
-//! The keys of a forwarder's configuration that say which frames are captured.
+//! Capture keys of a forwarder's configuration.
 use super::config::{FaceConfig, ForwardConfig};
 use crate::config::{Section, text};
 use crate::error::{Exit, Failure, reason};
@@ -9,28 +9,28 @@ use recoup_io::capture::{CaptureFailure, CaptureWish};
 use recoup_io::face::FaceId;
 use std::path::PathBuf;
 
-/// A file of captures that becomes longer makes room for the next.
-const FILE_OCTETS: u32 = 64 << 20;
+/// Default limit of a capture file; a longer one is rotated.
+const FILE_BYTES: u32 = 64 << 20;
 /// One that is shorter would be full at once.
-const LEAST_FILE_OCTETS: u32 = 64 << 10;
+const LEAST_FILE_BYTES: u32 = 64 << 10;
 
-/// What is captured, and how.
+/// Frames to capture, and options of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CaptureKeys {
     /// The file for frames of all faces.
     all: Option<PathBuf>,
-    file_octets: Option<u32>,
-    frame_octets: Option<u32>,
+    file_bytes: Option<u32>,
+    frame_bytes: Option<u32>,
 }
 
 impl CaptureKeys {
     /// Takes the keys out of `[node]`.
     pub(crate) fn read_node(&mut self, node: &mut Section<'_>) {
         self.all = node.value("capture", path);
-        self.frame_octets = node.value("capture-frame", form::few_octets);
-        self.file_octets = node.value("capture-limit", |tree| match form::few_octets(tree)? {
-            octets if octets < LEAST_FILE_OCTETS => Err("is less than 64 KiB".into()),
-            octets => Ok(octets),
+        self.frame_bytes = node.value("capture-frame", form::few_bytes);
+        self.file_bytes = node.value("capture-limit", |tree| match form::few_bytes(tree)? {
+            bytes if bytes < LEAST_FILE_BYTES => Err("is less than 64 KiB".into()),
+            bytes => Ok(bytes),
         });
     }
 }
@@ -40,25 +40,25 @@ pub(super) fn path(tree: &Tree) -> Result<PathBuf, String> {
     text(tree).map(PathBuf::from)
 }
 
-/// What a worker is to capture, once faces have numbers: the frames of those that it has.
+/// Captures of a worker, once faces have numbers: the frames of its faces.
 pub(super) fn wish(
     config: &ForwardConfig,
     worker: Worker,
     number: impl Fn(&str) -> Option<FaceId>,
 ) -> CaptureWish {
-    let CaptureKeys { all, file_octets, frame_octets } = config.captures.clone();
+    let CaptureKeys { all, file_bytes, frame_bytes } = config.captures.clone();
     let all = all.map(|path| of_worker(path, worker));
     let file = |face: &FaceConfig| Some((number(&face.name)?, face.capture.clone()?));
     CaptureWish {
         all,
         faces: config.faces.iter().filter_map(file).collect(),
-        file_bytes: file_octets.unwrap_or(FILE_OCTETS).into(),
-        frame_bytes: frame_octets,
+        file_bytes: file_bytes.unwrap_or(FILE_BYTES).into(),
+        frame_bytes,
     }
 }
 
-/// The file of a worker for frames of all its faces: that of the first one is called as the configuration says, others have
-/// their number before the ending.
+/// File of a worker for frames of all its faces. That of the first one is named as configured; others have their number
+/// before the ending.
 fn of_worker(path: PathBuf, worker: Worker) -> PathBuf {
     if worker == 0 {
         return path;
@@ -72,7 +72,7 @@ fn of_worker(path: PathBuf, worker: Worker) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What has become of a capture, as a user is told.
+/// A failed capture, as an error of the command.
 pub(super) fn failure(failure: &CaptureFailure) -> Failure {
     let CaptureFailure { path, error } = failure;
     let message = format!("the capture {} is given up: {}", path.display(), reason(error));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_have_their_own_files_and_the_node_one_for_all() {
+    fn faces_have_files_and_the_node_one() {
         let text = "[node]\ncapture = \"all.pcapng\"\ncapture-frame = \"128 B\"\n\
             [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
             [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn each_worker_has_a_file_of_its_own_and_captures_the_faces_that_it_has() {
+    fn each_worker_captures_its_faces_to_its_file() {
         let text = "[node]\ncapture = \"/tmp/all.pcapng\"\n\
             [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
         let config = read(text).unwrap();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_is_too_small_is_refused() {
+    fn too_small_limit_is_rejected() {
         let text = "[node]\ncapture-limit = \"1 KiB\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n";
         let wrong = read(text).unwrap_err().to_string();
         assert!(wrong.contains("node.capture-limit") && wrong.contains("64 KiB"), "{wrong}");

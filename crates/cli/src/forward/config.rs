@@ -1,4 +1,4 @@
-//! The file that says what a forwarder is: its tables, where it listens, its neighbours, its routes.
+//! Configuration file of a forwarder: tables, listeners, neighbours, routes.
 use super::capturing::{self, CaptureKeys};
 use super::limits::LimitKeys;
 use super::log::LogKeys;
@@ -26,18 +26,18 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// A cache of as many Data packets as in NFD's default configuration, but of long ones fewer: a forwarder that nobody has
-/// configured takes less than 100 MB, and memory that it uses again costs less than memory that it asks for.
+/// As many Data packets as in NFD's default configuration, with a limit in bytes: an unconfigured forwarder takes less
+/// than 100 MB, and reused memory costs less than new memory.
 const CACHE: CsCapacity = CsCapacity::Both { packets: 65_536, bytes: 48 << 20 };
 
-/// Said of a rate that nobody asks for.
-const USELESS_RATE: &str = "means nothing without a scheduler; write scheduler = \"max-min\"";
+/// Error of a rate without a scheduler.
+const USELESS_RATE: &str = "has no effect without a scheduler; write scheduler = \"max-min\"";
 
 /// Examples of keys that have to be given.
 const LISTEN: &str = "\"udp://0.0.0.0\"";
 const PREFIX: &str = "\"/example\"";
 
-/// What a forwarder is.
+/// Configuration of a forwarder.
 #[derive(Debug)]
 pub(crate) struct ForwardConfig {
     /// How many threads share the work.
@@ -47,7 +47,7 @@ pub(crate) struct ForwardConfig {
     node: NodeOptions,
     localhop: bool,
     authority: AuthorityOptions,
-    /// What its keys are called, or the files they are in.
+    /// Names of its keys, or their files.
     key_names: Vec<String>,
     scheduling: SchedulingKeys,
     strategies: Vec<(Name, Strategy)>,
@@ -55,11 +55,11 @@ pub(crate) struct ForwardConfig {
     pub limits: LimitKeys,
     /// Where the status page and metrics are served.
     pub metrics: Option<SocketAddr>,
-    /// Where others connect.
+    /// Listeners.
     pub listen: Vec<Listen>,
-    /// Which frames are captured.
+    /// Captures.
     pub captures: CaptureKeys,
-    /// How events are told.
+    /// Log options.
     pub log: LogKeys,
     /// Neighbours.
     pub faces: Vec<FaceConfig>,
@@ -97,7 +97,7 @@ impl FaceConfig {
         self.scheduling.scheduling()
     }
 
-    /// What a face is opened with, as text: another text needs another face.
+    /// Options of a face as text: another text needs another face.
     pub(crate) fn text(&self) -> String {
         let Self { name, uri, local, medium, limits, mtu, recovery, scheduling, .. } = self;
         format!(
@@ -109,9 +109,9 @@ impl FaceConfig {
 /// A place where others connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listen {
-    /// Where.
+    /// Address.
     pub uri: FaceUri,
-    /// What each of them may take, where that is not what all faces may.
+    /// Limits of each accepted face, if they differ from those of all faces.
     pub limits: Option<FaceLimits>,
 }
 
@@ -255,7 +255,7 @@ impl ForwardConfig {
             return one.problem("uri", what);
         }
         if uri.is_any_port() {
-            return one.problem("uri", "nobody is at port 0; name the port of the other end");
+            return one.problem("uri", "port 0 is no destination; name the port of the other end");
         }
         if local.is_some() && (uri.is_medium() || !matches!(uri, FaceUri::Udp(_))) {
             one.problem("local", "is for faces over UDP");
@@ -299,7 +299,7 @@ impl ForwardConfig {
         std::iter::once(root).chain(others).collect()
     }
 
-    /// What only a forwarder that begins anew follows, as one text.
+    /// Options that only a restart applies, as one text.
     pub(crate) fn fixed_text(&self) -> String {
         let Self { node, localhop, .. } = self;
         // A strategy can be chosen while the forwarder runs.
@@ -334,7 +334,7 @@ impl ForwardConfig {
         self.blueprint(seed, None).node()
     }
 
-    /// Makes what it describes without opening anything: the node, a worker of several, and all that is said of them.
+    /// Makes the node, or one worker of several, without opening anything.
     pub(crate) fn try_out(&self) {
         let _ = (self.strategies(), self.fixed_text(), self.warnings());
         self.faces.iter().for_each(|face| drop(face.text()));
@@ -342,7 +342,7 @@ impl ForwardConfig {
         blueprints.into_iter().for_each(|it| drop(it.node()));
     }
 
-    /// What the forwarder is made of, or that part of it.
+    /// Description of the forwarder, or of one shard.
     pub(crate) fn blueprint(&self, seed: u64, shard: Option<ShardOptions>) -> Blueprint {
         let rng = Rng::from_seed(seed);
         let worker = shard.as_ref().map_or(0, ShardOptions::worker);
@@ -368,7 +368,7 @@ impl ForwardConfig {
     }
 }
 
-/// The keys of a face that say how its medium is; they mean nothing for one that leads to none.
+/// The keys of a face about its medium; they have no effect for a listener.
 fn medium(one: &mut Section<'_>, uri: Option<&FaceUri>) -> MediumOptions {
     let medium = MediumOptions {
         interface: one.value("interface", text),
@@ -392,7 +392,7 @@ fn medium(one: &mut Section<'_>, uri: Option<&FaceUri>) -> MediumOptions {
     medium
 }
 
-/// What each key may do by the trust schema in a file, which has rules for the names of their certificates.
+/// Rights of each key by the trust schema in a file, which has rules for the names of their certificates.
 fn rights(path: &str, keys: &[String]) -> Result<Rights, String> {
     if keys.is_empty() {
         return Err("restricts keys, and there are none; write keys = [\"operator.cert\"]".into());
@@ -406,11 +406,11 @@ fn rights(path: &str, keys: &[String]) -> Result<Rights, String> {
     }))
 }
 
-/// What a face carries in one piece.
+/// MTU of a face.
 fn mtu(tree: &Tree) -> Result<usize, String> {
     let range = LEAST_MTU..=LARGEST_FRAME_SENT;
-    let octets = usize::try_from(whole(tree)?).ok().filter(|it| range.contains(it));
-    octets.ok_or_else(|| format!("must be from {LEAST_MTU} to {LARGEST_FRAME_SENT} octets"))
+    let bytes = usize::try_from(whole(tree)?).ok().filter(|it| range.contains(it));
+    bytes.ok_or_else(|| format!("must be from {LEAST_MTU} to {LARGEST_FRAME_SENT} bytes"))
 }
 
 fn address(tree: &Tree) -> Result<SocketAddr, String> {

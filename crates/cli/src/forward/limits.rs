@@ -1,4 +1,4 @@
-//! The keys of a forwarder's configuration that say how much neighbours may take of it.
+//! Limit keys of a forwarder's configuration.
 use crate::config::{Section, text, whole};
 use recoup_config::form;
 use recoup_config::tree::{Tree, Value};
@@ -7,25 +7,25 @@ use recoup_io::driver::DriverOptions;
 use recoup_transport::time::Duration;
 use recoup_transport::unit;
 
-/// Who has not said anything for less may be between two Interests.
+/// Shortest idle time that may be configured.
 const LEAST_IDLE: Duration = Duration::from_secs(1);
 
 /// Places of the table of pending Interests.
 const PLACES: usize = 1 << 17;
 
-/// What `[limits]` says.
+/// Values of `[limits]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LimitKeys {
     /// Places of the table of pending Interests.
     pub pending: usize,
-    /// What each face may take of them.
+    /// Share of each face.
     pub face: FaceLimits,
     faces: usize,
     peer_faces: usize,
     newcomers: usize,
     faces_per_address: usize,
-    backlog_octets: usize,
-    face_backlog_octets: usize,
+    backlog_bytes: usize,
+    face_backlog_bytes: usize,
     udp_idle: Duration,
     stream_idle: Duration,
     idle_per_address: usize,
@@ -41,8 +41,8 @@ impl Default for LimitKeys {
             peer_faces: driver.on_demand_faces,
             newcomers: driver.newcomers,
             faces_per_address: driver.faces_per_address,
-            backlog_octets: driver.backlog_total_bytes,
-            face_backlog_octets: driver.backlog_bytes,
+            backlog_bytes: driver.backlog_total_bytes,
+            face_backlog_bytes: driver.backlog_bytes,
             udp_idle: driver.udp_idle,
             stream_idle: driver.stream_idle,
             idle_per_address: driver.idle_streams_per_address,
@@ -53,7 +53,7 @@ impl Default for LimitKeys {
 impl LimitKeys {
     /// Takes the keys out of a table.
     pub(crate) fn read(&mut self, table: &mut Section<'_>) {
-        let octets = |tree: &Tree| form::few_octets(tree).map(|octets| octets as usize);
+        let bytes = |tree: &Tree| form::few_bytes(tree).map(|bytes| bytes as usize);
         let mut set =
             |key, place: &mut usize| *place = table.value(key, positive).unwrap_or(*place);
         set("pending", &mut self.pending);
@@ -64,14 +64,14 @@ impl LimitKeys {
         set("idle-per-address", &mut self.idle_per_address);
         self.face.pending = table.value("face-pending", positive);
         self.face.rate = table.value("face-interests", positive).map(|rate| rate as u64);
-        let mut set = |key, place: &mut usize| *place = table.value(key, octets).unwrap_or(*place);
-        set("backlog", &mut self.backlog_octets);
-        set("face-backlog", &mut self.face_backlog_octets);
+        let mut set = |key, place: &mut usize| *place = table.value(key, bytes).unwrap_or(*place);
+        set("backlog", &mut self.backlog_bytes);
+        set("face-backlog", &mut self.face_backlog_bytes);
         self.udp_idle = table.value("idle", idle).unwrap_or(self.udp_idle);
         self.stream_idle = table.value("stream-idle", idle).unwrap_or(self.stream_idle);
     }
 
-    /// Takes what is said of one face, or of those that peers open at one place, out of its table; `None` if nothing is.
+    /// Reads the limits of one face, or of the faces of one listener, from its table; `None` if it has none.
     pub(crate) fn read_face(&self, table: &mut Section<'_>) -> Option<FaceLimits> {
         let pending = table.value("pending", positive_or_unlimited);
         let rate = table.value("interests", positive_or_unlimited);
@@ -89,8 +89,8 @@ impl LimitKeys {
             on_demand_faces: self.peer_faces,
             newcomers: self.newcomers,
             faces_per_address: self.faces_per_address,
-            backlog_total_bytes: self.backlog_octets,
-            backlog_bytes: self.face_backlog_octets,
+            backlog_total_bytes: self.backlog_bytes,
+            backlog_bytes: self.face_backlog_bytes,
             udp_idle: self.udp_idle,
             stream_idle: self.stream_idle,
             idle_streams_per_address: self.idle_per_address,
@@ -137,29 +137,29 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_read_and_those_that_are_not_said_stay() {
-        let said =
+    fn limits_are_read_and_missing_ones_stay() {
+        let keys =
             read("pending = 1000\nface-pending = 10\nface-interests = 500\nbacklog = \"1 MiB\"")
                 .unwrap();
-        assert_eq!(said.pending, 1_000);
-        assert_eq!(said.face, FaceLimits { pending: Some(10), fair: true, rate: Some(500) });
-        let driver = said.driver();
+        assert_eq!(keys.pending, 1_000);
+        assert_eq!(keys.face, FaceLimits { pending: Some(10), fair: true, rate: Some(500) });
+        let driver = keys.driver();
         assert_eq!((driver.backlog_total_bytes, driver.backlog_bytes), (1 << 20, 8 << 20));
-        let said =
+        let keys =
             read("faces = 7\npeer-faces = 5\nnewcomers = 4\nfaces-per-address = 3\nface-backlog = \"64 KiB\"\nidle = \"10s\"")
                 .unwrap();
-        let driver = said.driver();
+        let driver = keys.driver();
         assert_eq!(driver.udp_idle, Duration::from_secs(10));
         assert!(read("idle = \"10ms\"").unwrap_err().contains("limits.idle: must be at least 1s"));
         assert_eq!((driver.faces, driver.on_demand_faces, driver.faces_per_address), (7, 5, 3));
         assert_eq!(driver.newcomers, 4);
         let idle = read("stream-idle = \"20s\"\nidle-per-address = 9").unwrap().driver();
         assert_eq!((idle.stream_idle, idle.idle_streams_per_address), (Duration::from_secs(20), 9));
-        assert_eq!((driver.backlog_bytes, said.pending), (64 << 10, PLACES));
+        assert_eq!((driver.backlog_bytes, keys.pending), (64 << 10, PLACES));
     }
 
     #[test]
-    fn a_face_or_a_place_has_limits_of_its_own_and_the_nodes_where_it_says_nothing() {
+    fn faces_and_listeners_may_have_own_limits() {
         let listen = |keys: &str| {
             let text = format!(
                 "[limits]\nface-pending = 10\nface-interests = 500\n\
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_lets_nothing_pass_is_refused() {
+    fn zero_limit_is_rejected() {
         assert!(read("pending = 0").unwrap_err().contains("limits.pending: must be at least 1"));
         assert!(read("face-pendings = 1").unwrap_err().contains("face-pending"));
     }

@@ -240,7 +240,7 @@ impl Log {
                 Form::Text => |lines| Form::Text.line(&Event::LinesLeftOut { lines }, now()),
                 Form::Json => |lines| Form::Json.line(&Event::LinesLeftOut { lines }, now()),
             };
-            output::tell_with(&self.form.line(event, now()), gap);
+            output::eprint_with(&self.form.line(event, now()), gap);
         }
     }
 }

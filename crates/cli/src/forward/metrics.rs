@@ -135,11 +135,11 @@ fn of_faces(out: &mut Metrics, faces: &[FacePicture]) {
             labelled(out, "face_packets_total", face, &more, count);
         }
     }
-    out.about("face_octets_total", "counter", "Bytes of frames that a face carried.");
+    out.about("face_bytes_total", "counter", "Bytes of frames that a face carried.");
     for face in faces {
         let it = &face.status.counters;
-        for (direction, octets) in [("in", it.in_bytes), ("out", it.out_bytes)] {
-            labelled(out, "face_octets_total", face, &[("direction", direction)], octets);
+        for (direction, bytes) in [("in", it.in_bytes), ("out", it.out_bytes)] {
+            labelled(out, "face_bytes_total", face, &[("direction", direction)], bytes);
         }
     }
     out.about("face_frame_drops_total", "counter", "Frames that a face dropped, by reason.");

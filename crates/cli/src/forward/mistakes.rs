@@ -1,4 +1,4 @@
-//! What somebody is told whose configuration has a mistake: what it is, where it is, and what to do.
+//! Messages about mistakes in a configuration: problem, place, and remedy.
 use super::config::ForwardConfig;
 
 /// A configuration, and the line about it.
@@ -10,7 +10,7 @@ const LISTEN: &str = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
 const FACE: &str = "[[face]]\nname = \"north\"\nuri = \"udp://192.0.2.7\"\n";
 
 #[track_caller]
-fn says(before: &str, cases: &[Case]) {
+fn expect(before: &str, cases: &[Case]) {
     for (text, line) in cases {
         let failure = ForwardConfig::parse("n.toml", &format!("{before}{text}")).unwrap_err();
         assert_eq!(failure.to_string(), format!("n.toml:{line}"), "{text}");
@@ -19,7 +19,7 @@ fn says(before: &str, cases: &[Case]) {
 
 #[test]
 fn where_it_listens() {
-    says(
+    expect(
         "",
         &[
             (
@@ -66,7 +66,7 @@ fn where_it_listens() {
 
 #[test]
 fn what_is_no_toml() {
-    says(
+    expect(
         "",
         &[
             (
@@ -85,7 +85,7 @@ fn what_is_no_toml() {
 
 #[test]
 fn the_node() {
-    says(
+    expect(
         LISTEN,
         &[
             ("[[node]]\ncache = 5", "3:1: node: is no table; write [node]"),
@@ -121,7 +121,7 @@ fn the_node() {
 
 #[test]
 fn neighbours_and_routes() {
-    says(
+    expect(
         FACE,
         &[
             ("mtu = \"1400\"", "4:7: face.1.mtu: is a number; write 1400, without quotation marks"),
@@ -144,7 +144,7 @@ fn neighbours_and_routes() {
             ),
             (
                 "[[face]]\nname = \"b\"\nuri = \"udp://192.0.2.7:0\"",
-                "6:7: face.2.uri: nobody is at port 0; name the port of the other end",
+                "6:7: face.2.uri: port 0 is no destination; name the port of the other end",
             ),
             (
                 "[[face]]\nname = \"b\"\nuri = \"udp://[fe80::1\"",
@@ -176,13 +176,13 @@ fn neighbours_and_routes() {
 
 #[test]
 fn limits_and_keys() {
-    says(
+    expect(
         LISTEN,
         &[
             ("[limits]\npending = 0", "4:11: limits.pending: must be at least 1"),
             (
-                "[limits]\nface-backlog = \"8 GiB octets\"",
-                "4:16: limits.face-backlog: `8 GiB octets` is not a size; write it like \"1448 B\", \"64 KiB\" or \"10 MB\"",
+                "[limits]\nface-backlog = \"8 GiB bytes\"",
+                "4:16: limits.face-backlog: `8 GiB bytes` is not a size; write it like \"1448 B\", \"64 KiB\" or \"10 MB\"",
             ),
             ("[limits]\nidle = 120", "4:8: limits.idle: 120 has no unit; write \"120s\""),
             (

@@ -40,11 +40,11 @@ pub(crate) struct Forwarded {
     /// Frames that came in.
     pub frames_in: u64,
     /// Bytes of these frames.
-    pub octets_in: u64,
+    pub bytes_in: u64,
     /// Frames that left.
     pub frames_out: u64,
     /// Bytes of these frames.
-    pub octets_out: u64,
+    pub bytes_out: u64,
     /// Interests that the cache answered.
     pub cache_hits: u64,
     /// Interests that the cache could not answer.
@@ -110,9 +110,9 @@ impl Forwarded {
             event: "stopped",
             elapsed_s: driver.now().since(Instant::ZERO).as_secs_f64(),
             frames_in: totals.frames_in,
-            octets_in: totals.bytes_in,
+            bytes_in: totals.bytes_in,
             frames_out: totals.frames_out,
-            octets_out: totals.bytes_out,
+            bytes_out: totals.bytes_out,
             cache_hits: tally.counters.cs_hits,
             cache_misses: tally.counters.cs_misses,
             cache_packets: tally.cs,
@@ -126,9 +126,9 @@ impl Forwarded {
 
 impl fmt::Display for Forwarded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let way = |frames, octets| format!("{frames} frames, {}", format::octets(octets));
-        writeln!(f, "  in            {}", way(self.frames_in, self.octets_in))?;
-        writeln!(f, "  out           {}", way(self.frames_out, self.octets_out))?;
+        let way = |frames, bytes| format!("{frames} frames, {}", format::bytes(bytes));
+        writeln!(f, "  in            {}", way(self.frames_in, self.bytes_in))?;
+        writeln!(f, "  out           {}", way(self.frames_out, self.bytes_out))?;
         write!(
             f,
             "  cache         {} hits, {} misses, {} Data",

@@ -9,7 +9,7 @@ pub(crate) struct SchedulingKeys {
     scheduler: Option<Scheduler>,
     rate_bits: Option<u64>,
     rate_in_bits: Option<u64>,
-    overhead_octets: Option<u32>,
+    overhead_bytes: Option<u32>,
 }
 
 impl SchedulingKeys {
@@ -19,7 +19,7 @@ impl SchedulingKeys {
             scheduler: section.value("scheduler", parsed),
             rate_bits: section.value("rate", form::rate),
             rate_in_bits: section.value("rate-in", form::rate),
-            overhead_octets: section.value("overhead", form::few_octets),
+            overhead_bytes: section.value("overhead", form::few_bytes),
         }
     }
 
@@ -29,7 +29,7 @@ impl SchedulingKeys {
             scheduler: self.scheduler.or(default.scheduler),
             rate_bits: self.rate_bits.or(default.rate_bits),
             rate_in_bits: self.rate_in_bits.or(default.rate_in_bits),
-            overhead_octets: self.overhead_octets.or(default.overhead_octets),
+            overhead_bytes: self.overhead_bytes.or(default.overhead_bytes),
         }
     }
 
@@ -40,7 +40,7 @@ impl SchedulingKeys {
         let capacity = Capacity {
             sending_bits: known(self.rate_bits),
             receiving_bits: known(self.rate_in_bits.or(self.rate_bits)),
-            overhead_bytes: self.overhead_octets.unwrap_or_default(),
+            overhead_bytes: self.overhead_bytes.unwrap_or_default(),
             ..Capacity::default()
         };
         Some(Scheduling { discipline: self.scheduler?.0?, capacity })

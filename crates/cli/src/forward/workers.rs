@@ -68,7 +68,7 @@ pub(super) fn components(tree: &Tree) -> Result<usize, String> {
     count.ok_or_else(|| format!("must be from 1 to {MAX_COMPONENTS}"))
 }
 
-/// What a node is made of, wherever that is to be.
+/// Description of a node, for any thread to build it.
 #[derive(Clone, Debug)]
 pub(crate) struct Blueprint {
     /// Configuration of the node.

@@ -7,7 +7,7 @@ use recoup_transport::fetch::FetchOptions;
 use recoup_transport::serve::ServeOptions;
 use serde_json::{Value, json};
 
-/// Which document.
+/// Documents with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Document {
     /// Scenario files, as recoup sim reads them
@@ -61,7 +61,7 @@ fn describe(schema: &mut Value, command: &clap::Command) {
         let key = if key == "segment-bytes" { "segment".to_owned() } else { key };
         if let (Some(property), Some(help)) = (properties.get_mut(&key), option.get_help()) {
             let is_flag = option.get_action().takes_values();
-            // The help of a flag that switches off says the opposite of its key.
+            // The help of a negative flag describes the opposite of its key.
             if is_flag || property["default"] == json!(false) {
                 property["description"] = json!(help.to_string());
             }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn scenario_schema_has_the_keys_of_tables_names_and_lists() {
+    fn scenario_schema_has_keys_of_all_kinds() {
         let schema = schema(Document::Scenario);
         let at = |path: &str| schema.pointer(path).unwrap_or_else(|| panic!("{path}"));
         assert_eq!(at("/properties/when-done/type"), "boolean");

@@ -99,7 +99,7 @@ pub(crate) enum KeyAction {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Issue the certificate that a request asks for
+    /// Issue the certificate of a request
     Issue {
         /// The request; `-` for standard input
         #[arg(value_name = "REQUEST")]
@@ -107,7 +107,7 @@ pub(crate) enum KeyAction {
         /// Key that signs the certificate: its name in the key store
         #[arg(long, value_name = "NAME")]
         signer: String,
-        /// Component of the certificate's name that tells who issued it
+        /// Issuer component of the certificate's name
         #[arg(long, value_name = "WORD", default_value = "recoup")]
         issuer: String,
         /// Days from now on for which it is valid

@@ -1,4 +1,4 @@
-//! What a link does, from its file and the command line.
+//! Plan of a link, from its file and the command line.
 use super::args::LinkArgs;
 use super::way::{Turn, Way};
 use crate::config::{self, Section};
@@ -20,7 +20,7 @@ pub(crate) struct LinkPlan {
     pub forth: LinkOptions,
     /// Toward the near end.
     pub back: LinkOptions,
-    /// What happens in time.
+    /// Scheduled changes.
     events: Vec<Event>,
 }
 
@@ -90,7 +90,7 @@ impl LinkPlan {
         }
     }
 
-    /// Refuses what only a world has.
+    /// Rejects properties that only simulated links have.
     fn check(self) -> Result<Self, Failure> {
         for plan in [&self.forth, &self.back] {
             if plan.marking != "none" {
@@ -204,7 +204,7 @@ fn read_event(one: &mut Section<'_>) -> Option<Event> {
         other => Err(format!("`{other}` is no direction; write both, forth or back")),
     });
     if one.gives("to") == one.gives("outage") {
-        one.problem("at", "say one thing that happens then: to = { … } or outage = \"both\"");
+        one.problem("at", "name one event: to = { … } or outage = \"both\"");
     }
     let at = at?;
     let until = until.map(|lasting| at + lasting.since(Instant::ZERO));
@@ -262,7 +262,7 @@ mod tests {
     fn errors_have_their_line() {
         let wrong = |text: &str| LinkPlan::parse("l.toml", text).unwrap_err().to_string();
         assert!(wrong("[link]\nrat = 1\n").starts_with("l.toml:2:1: link.rat: is not known here"));
-        assert!(wrong("[[event]]\nat = \"1 s\"\n").contains("say one thing"));
+        assert!(wrong("[[event]]\nat = \"1 s\"\n").contains("name one event"));
         let both = "[[event]]\nat = \"1 s\"\noutage = \"up\"\n";
         assert!(wrong(both).contains("l.toml:3:10: event.1.outage: `up` is no direction"));
         assert!(wrong("[[event]]\nat = \"1 s\"\nto = { rate = 3 }\n").contains("event.1.to.rate"));

@@ -97,8 +97,8 @@ impl Way {
         }
         Ok(Self {
             channel: QueuedChannel::new(ChannelModel::read(plan, &rng)?),
-            overhead: plan.overhead_octets,
-            interest: plan.interest_octets,
+            overhead: plan.overhead_bytes,
+            interest: plan.interest_bytes,
             schedule: schedule.into(),
             rng,
             sequence: 0,
@@ -122,7 +122,7 @@ impl Way {
             let input = match turn {
                 Turn::Outage(is_out) => ChannelInput::Outage(is_out),
                 Turn::Change(plan) => {
-                    (self.overhead, self.interest) = (plan.overhead_octets, plan.interest_octets);
+                    (self.overhead, self.interest) = (plan.overhead_bytes, plan.interest_bytes);
                     match ChannelModel::read(&plan, &self.rng) {
                         Ok(model) => ChannelInput::Change(Box::new(model)),
                         Err(_) => continue,
@@ -185,7 +185,7 @@ mod tests {
 
     fn plan() -> LinkOptions {
         let delay = Duration::from_millis(20);
-        LinkOptions { rate_bits: 10_000_000, delay, overhead_octets: 28, ..LinkOptions::default() }
+        LinkOptions { rate_bits: 10_000_000, delay, overhead_bytes: 28, ..LinkOptions::default() }
     }
 
     fn way(schedule: Vec<(Instant, Turn)>) -> Way {
@@ -215,7 +215,7 @@ mod tests {
         use recoup_packet::interest::Interest;
         use recoup_packet::lp::LpHeader;
         use recoup_packet::nack::NackReason;
-        let plan = LinkOptions { interest_octets: Some(1_250), ..plan() };
+        let plan = LinkOptions { interest_bytes: Some(1_250), ..plan() };
         let way = Way::new(&plan, Vec::new(), Rng::from_seed(1)).unwrap();
         let interest = Interest::new("/a".parse().unwrap()).to_bytes();
         let behind = |header: LpHeader| {

@@ -55,14 +55,14 @@ impl View<'_> {
             }
             (Extent::Files { done: files, of }, _) => {
                 fields.push(format!("{files} of {of} files"));
-                fields.push(format::octets(done));
+                fields.push(format::bytes(done));
             }
             _ if done == 0 => {
                 let what =
                     if state.disconnected { "no connection" } else { "waiting for an answer" };
                 return vec![what.into(), clock];
             }
-            _ => fields.push(format::octets(done)),
+            _ => fields.push(format::bytes(done)),
         }
         if state.disconnected {
             fields.extend(["no connection".into(), clock]);

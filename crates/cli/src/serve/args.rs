@@ -12,7 +12,7 @@ Examples:
   recoup serve movie.mp4 --name /movie
       through the forwarder of this machine, or without one on the first free UDP port from 6363
   recoup serve photos --name /photos --listen udp://0.0.0.0:6363
-      a folder, to everybody who reaches this machine, without a forwarder
+      a folder, to all clients of this machine, without a forwarder
   recoup serve movie.mp4 --name /movie --face tcp://192.0.2.7 --sign my-key
       through another forwarder, signed with a key of the key store
   recoup serve logs --name /logs --snapshot
@@ -23,9 +23,9 @@ Examples:
 
 /// Serve a file, a folder or standard input under a name
 ///
-/// Segments are cut and signed when they are first asked for; a file of any size needs little memory.
-/// Runs until Ctrl-C or SIGTERM and then prints what was served. A file that changes while it is served
-/// ends the version being served, unless the content is still the same; --snapshot serves files that change.
+/// Segments are cut and signed at their first Interest; a file of any size needs little memory. Runs until Ctrl-C or
+/// SIGTERM and then prints its counters. A change of a file ends the version that is served, unless the content is
+/// still the same; --snapshot serves files that change.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true, after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ServeArgs {

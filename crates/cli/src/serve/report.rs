@@ -45,7 +45,7 @@ pub(crate) struct Served {
     /// Segments sent.
     pub segments: u64,
     /// Bytes of content sent.
-    pub octets: u64,
+    pub bytes: u64,
     /// Metadata packets sent.
     pub metadata: u64,
     /// Interests for names that are not served.
@@ -76,7 +76,7 @@ impl Served {
             Event::Served { content_bytes, signed } => {
                 self.interests += 1;
                 self.segments += 1;
-                self.octets += u64::from(content_bytes);
+                self.bytes += u64::from(content_bytes);
                 self.signatures_made += u64::from(signed);
                 self.signatures_reused += u64::from(!signed);
             }
@@ -106,7 +106,7 @@ impl fmt::Display for Served {
             f,
             "  Data          {} segments, {} of content",
             self.segments,
-            format::octets(self.octets)
+            format::bytes(self.bytes)
         )?;
         write!(
             f,

@@ -61,8 +61,7 @@ pub(crate) struct SimArgs {
 
     /// Make only a share of the runs, such as 3/40, the third of forty: for job arrays
     ///
-    /// Shares need nothing of each other. Each has a folder of its own, FILE-results-3-of-40 unless told otherwise;
-    /// --merge puts them together.
+    /// Shards are independent. Each has a folder of its own, by default FILE-results-3-of-40; --merge joins them.
     #[arg(long, value_name = "N/COUNT", help_heading = "Running")]
     pub shard: Option<Share>,
 

@@ -315,7 +315,7 @@ pub(super) fn pictures(figures: &[Figure], folder: &std::path::Path) -> Result<(
     let painter = super::png::Painter::new();
     #[cfg(feature = "png")]
     if painter.is_none() {
-        crate::output::tell(
+        crate::output::eprint(
             "no fonts are installed, without which pictures have no words: no PNG, only SVG",
         );
     }

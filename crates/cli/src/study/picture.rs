@@ -493,7 +493,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn dots_of_a_named_place_stand_side_by_side() {
+    fn dots_of_one_place_are_side_by_side() {
         let mut figure = example();
         figure.series.push(Series::new("more", Style::Dots));
         let found: Vec<_> = (0..figure.series.len()).map(|it| aside(&figure, it)).collect();

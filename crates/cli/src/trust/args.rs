@@ -36,7 +36,7 @@ pub(crate) enum TrustAction {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Tell whether a key may sign a name, and which rule says so; exit code 5 if it may not
+    /// Check whether a key may sign a name, and by which rule; exit code 5 if it may not
     Check {
         /// Name of the packet
         #[arg(value_name = "NAME")]

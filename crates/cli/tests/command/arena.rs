@@ -178,7 +178,7 @@ fn case_runs_on_sockets() {
     assert!(result["figures"]["time"]["mean"].as_f64().unwrap() > 0.12, "{document}");
     place
         .run("arena twins --backend sockets")
-        .refuses(&["twins cannot run on sockets", "several consumers"]);
+        .fails_as_usage(&["twins cannot run on sockets", "several consumers"]);
 }
 
 #[test]
@@ -192,11 +192,13 @@ fn wrong_words_are_explained() {
         ("arena plain --seeds x", &["seeds"]),
         ("arena --family 0..99999", &["10000 paths"]),
     ] {
-        place.run(words).refuses(pieces);
+        place.run(words).fails_as_usage(pieces);
     }
     place.write("mine/plain.toml", CASE.as_bytes());
-    place.run("arena brief --cases mine").refuses(&["mine/plain.toml", "a case `plain` already"]);
+    place
+        .run("arena brief --cases mine")
+        .fails_as_usage(&["mine/plain.toml", "a case `plain` already"]);
     place.write("mine/plain.toml", CASE.replace("[arena]", "[arana]").as_bytes());
-    place.run("arena brief --cases mine").refuses(&["mine/plain.toml:", "arana"]);
+    place.run("arena brief --cases mine").fails_as_usage(&["mine/plain.toml:", "arana"]);
     place.run("arena brief --cases none").fails(4, &["none"]);
 }

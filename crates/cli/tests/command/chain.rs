@@ -112,7 +112,7 @@ fn chain_that_ends_elsewhere_is_rejected() {
 }
 
 #[test]
-fn certificate_that_nobody_publishes_is_an_error() {
+fn unpublished_certificate_is_an_error() {
     let site = Site::new();
     // Without the admin's certificate the chain has a hole.
     let folder = site.producer.path(".local/share/recoup/keys");
@@ -183,18 +183,18 @@ fn folder_is_verified_with_its_listing() {
 }
 
 #[test]
-fn schema_says_why() {
+fn schema_names_the_reason() {
     let site = Site::new();
     let check = |name: &str, key: &str| {
         site.consumer.run(&format!("trust check {name} {key} --schema policy.tlv"))
     };
     let article = "/site/article/ann/tea/v=1/seg=0";
     let allowed = check(article, "/site/author/ann/KEY/1/site/v=1").succeeds();
-    let said = String::from_utf8(allowed.stdout).unwrap();
-    assert!(said.contains("#author may sign #article"), "{said}");
+    let text = String::from_utf8(allowed.stdout).unwrap();
+    assert!(text.contains("#author may sign #article"), "{text}");
     let denied = check(article, "/site/author/bob/KEY/1/site/v=1");
-    let said = String::from_utf8(denied.stdout.clone()).unwrap();
-    assert!(said.contains("author=bob, but the packet has author=ann"), "{said}");
+    let text = String::from_utf8(denied.stdout.clone()).unwrap();
+    assert!(text.contains("author=bob, but the packet has author=ann"), "{text}");
     denied.fails(5, &["may not sign"]);
     site.consumer.run("trust check /site/x root.cert --json").succeeds();
     site.consumer.run("trust check /other root.cert").fails(5, &["may not sign"]);

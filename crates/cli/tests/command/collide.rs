@@ -94,7 +94,7 @@ fn no_download_goes_into_a_staging_folder() {
     fs::create_dir(place.path(".recoup-7")).unwrap();
     for words in ["-o .recoup-7/x", "-o .recoup-7 -r", "-o .Recoup-7", "-r -o .recoup-7/y/z"] {
         let ended = place.run(&format!("fetch /a --face udp://127.0.0.1:9 {words}"));
-        ended.refuses(&["unfinished downloads", "choose another place"]);
+        ended.fails_as_usage(&["unfinished downloads", "choose another place"]);
     }
 }
 

@@ -147,9 +147,9 @@ fn schema_restricts_keys_to_their_prefixes() {
         keys.push(format!("{:?}", place.path(file).display().to_string()));
     }
     let rules = r##"
-        #prefix: "site"/who/_ <= #member
+        #prefix: "site"/user/_ <= #member
         #operate: "localhost"/"nfd"/_/_ <= #operator
-        #member: "site"/who/"KEY"/_/_/_
+        #member: "site"/user/"KEY"/_/_/_
         #operator: "operator"/"KEY"/_/_/_
     "##;
     place.write("rights.lvs", rules.as_bytes());
@@ -174,5 +174,5 @@ fn missing_forwarder_error_names_the_command() {
     let place = Place::new();
     let face = format!("unix://{}", place.path("nowhere").display());
     place.run(&format!("ctl --face {face} status show")).fails(6, &["nowhere"]);
-    place.run("ctl face show north").refuses(&["north", "no number of a face"]);
+    place.run("ctl face show north").fails_as_usage(&["north", "no number of a face"]);
 }

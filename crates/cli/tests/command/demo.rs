@@ -28,9 +28,9 @@ fn the_table_names_every_timer() {
 #[test]
 fn wrong_links_and_timers_are_rejected() {
     let place = Place::new();
-    place.run("demo --rate 10").refuses(&["10 Mbit/s"]);
-    place.run("demo --loss 100%").refuses(&["below 100%"]);
-    place.run("demo --rto sundial").refuses(&["sundial", "constant"]);
+    place.run("demo --rate 10").fails_as_usage(&["10 Mbit/s"]);
+    place.run("demo --loss 100%").fails_as_usage(&["below 100%"]);
+    place.run("demo --rto sundial").fails_as_usage(&["sundial", "constant"]);
     place.write("file", b"x");
     place.run("demo --size 8kB --loss 0% --out file/x").fails(4, &["file/x"]);
 }

@@ -185,7 +185,7 @@ fn content_beyond_the_limit_is_rejected() {
     // Bytes on the disk count.
     fetch("/tree -r -o copy --resume --max-size 250kB").fails(8, &["--max-size"]);
     fetch("/tree -r -o copy --resume --max-size 301kB").succeeds();
-    fetch("/tree/a -o x --max-size much").refuses(&["--max-size", "64 KiB"]);
+    fetch("/tree/a -o x --max-size much").fails_as_usage(&["--max-size", "64 KiB"]);
 }
 
 #[test]
@@ -261,8 +261,8 @@ fn replayed_version_is_rejected() {
     stale.fails(8, &["/a has no version newer than 5", "the newest one seen is 5"]);
     assert!(!place.exists("file"));
     place.run(&format!("fetch /a/v=5 --newer-than 5 --face {face}")).fails(8, &["newer than 5"]);
-    fetch("--newer-than new").refuses(&["--newer-than", "v=7"]);
-    fetch("--newer-than 4 -r -o copy").refuses(&["--newer-than", "--recursive"]);
+    fetch("--newer-than new").fails_as_usage(&["--newer-than", "v=7"]);
+    fetch("--newer-than 4 -r -o copy").fails_as_usage(&["--newer-than", "--recursive"]);
 }
 
 #[test]

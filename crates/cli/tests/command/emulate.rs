@@ -112,7 +112,7 @@ fn unsupported_property_is_one_line() {
     rejects("node.processing=constant(time=1ms)", "processing");
     rejects("link.marking=codel()", "marking");
     rejects("applications.c1.stop=1s", "c1 must end by itself");
-    place.run("emulate line.toml --within often").refuses(&["per cent"]);
+    place.run("emulate line.toml --within often").fails_as_usage(&["per cent"]);
 }
 
 /// A long run, with its temporary files in `place`, until all its processes are there.

@@ -8,9 +8,9 @@ use std::os::unix::fs::symlink;
 const SERVE: &str = "serve data --name /data --listen unix://socket";
 
 /// A place with a file, served.
-fn served(octets: usize) -> (Place, crate::place::Server) {
+fn served(bytes: usize) -> (Place, crate::place::Server) {
     let place = Place::new();
-    place.write("data", &noise(octets));
+    place.write("data", &noise(bytes));
     let socket = place.path("socket");
     let server = place.serve(&SERVE.replace("socket", &socket.display().to_string()));
     (place, server)
@@ -18,13 +18,13 @@ fn served(octets: usize) -> (Place, crate::place::Server) {
 
 #[test]
 fn a_file_arrives_whatever_its_length() {
-    for octets in [0, 1, 7_999, 8_000, 8_001, 3_000_000] {
-        let (place, server) = served(octets);
+    for bytes in [0, 1, 7_999, 8_000, 8_001, 3_000_000] {
+        let (place, server) = served(bytes);
         place.run(&format!("fetch /data -o copy --face {}", server.face())).succeeds();
-        assert!(place.read("copy") == place.read("data"), "{octets}");
+        assert!(place.read("copy") == place.read("data"), "{bytes}");
         assert!(!place.has_staging("copy"));
         let ended = place.run(&format!("fetch /data --face {}", server.face())).succeeds();
-        assert!(ended.stdout == place.read("data"), "{octets}");
+        assert!(ended.stdout == place.read("data"), "{bytes}");
     }
 }
 
@@ -81,7 +81,7 @@ fn document_and_details_agree() {
     assert_eq!(document["name"], "/data");
     assert_eq!(document["object"], server.listening["name"]);
     assert_eq!(document["complete"], true);
-    assert_eq!((&document["segments"], &document["octets"]), (&13.into(), &100_000.into()));
+    assert_eq!((&document["segments"], &document["bytes"]), (&13.into(), &100_000.into()));
     assert_eq!(document["interests"]["sent"], 13);
     assert_eq!(document["verification"]["verified"], 13);
     assert!(document["algorithms"]["congestion"].as_str().unwrap().starts_with("recoup("));
@@ -221,7 +221,7 @@ fn a_folder_without_permission_is_named() {
     let words = format!("fetch /data -o locked/x --face {}", server.face());
     let mut command = place.command(&words);
     if is_root() {
-        // Permissions do not bind root; the user `nobody` may lack access to programs below a home folder.
+        // Permissions do not bind root; an unprivileged user may lack access to programs below a home folder.
         let program = place.path("recoup");
         std::fs::copy(recoup(), &program).unwrap();
         let mut again = std::process::Command::new(program);

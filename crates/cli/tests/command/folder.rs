@@ -43,9 +43,9 @@ fn three_slow_files(place: &Place) -> [Server; 2] {
 const THREE: [&str; 3] = ["a", "b", "c"];
 
 /// Number of the three files in transfer, with at least that many bytes each.
-fn parts(place: &Place, octets: u64) -> usize {
+fn parts(place: &Place, bytes: u64) -> usize {
     let parts = THREE.map(|file| fs::metadata(place.part(&format!("copy/{file}"))));
-    parts.iter().flatten().filter(|part| part.len() >= octets).count()
+    parts.iter().flatten().filter(|part| part.len() >= bytes).count()
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn files_are_fetched_in_sequence_on_request() {
         assert_eq!(most, 1, "{option}");
         fs::remove_dir_all(place.path("copy")).unwrap();
     }
-    place.run("fetch /three -r -j 2 -s tables -o copy").refuses(&["--jobs", "--statistics"]);
-    place.run("fetch /three -j 2 -o copy").refuses(&["--recursive"]);
+    place.run("fetch /three -r -j 2 -s tables -o copy").fails_as_usage(&["--jobs", "--statistics"]);
+    place.run("fetch /three -j 2 -o copy").fails_as_usage(&["--recursive"]);
 }
 
 #[test]

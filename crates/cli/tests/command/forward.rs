@@ -41,7 +41,7 @@ fn consumers_on_every_kind_of_face_fetch() {
     let (code, document) = forwarder.stop("TERM");
     assert_eq!((code, &document["event"]), (Some(0), &"stopped".into()));
     assert!(document["cache_hits"].as_u64() >= Some(76), "{document}");
-    assert!(document["frames_in"].as_u64() > Some(0) && document["octets_out"].as_u64() > Some(0));
+    assert!(document["frames_in"].as_u64() > Some(0) && document["bytes_out"].as_u64() > Some(0));
     // The producer's face is gone, and its route with it.
     assert_eq!(document["prefixes"], 0, "{document}");
 }

@@ -31,7 +31,7 @@ enum Moment {
     NearEnd(Duration),
 }
 
-/// What kills did.
+/// Effects of the kills.
 #[derive(Debug, Default)]
 struct Count {
     kills: u64,
@@ -95,7 +95,7 @@ impl Case {
     fn resume(&self, place: &Place, count: &mut Count) {
         let document = place.run(&format!("{} --resume --json", self.words)).succeeds().document();
         count.resumed += 1;
-        let arrived = document["octets"].as_u64().expect("a number");
+        let arrived = document["bytes"].as_u64().expect("a number");
         count.with_content += u64::from(arrived < self.bytes());
         count.complete += u64::from(arrived == 0);
     }

@@ -259,8 +259,8 @@ fn faces_are_logged_only_on_request() {
     let observed = Observed::start(&place, "", "--verbose");
     observed.carry();
     assert!(observed.end().contains(" is up"));
-    place.run("forward --verbose --quiet").refuses(&["--quiet"]);
-    place.run("forward --log xml").refuses(&["xml", "json"]);
+    place.run("forward --verbose --quiet").fails_as_usage(&["--quiet"]);
+    place.run("forward --log xml").fails_as_usage(&["xml", "json"]);
 }
 
 #[test]

@@ -2,9 +2,9 @@
 use crate::place::{Place, Server, noise};
 use serde_json::Value;
 
-fn served(octets: usize) -> (Place, Server) {
+fn served(bytes: usize) -> (Place, Server) {
     let place = Place::new();
-    place.write("data", &noise(octets));
+    place.write("data", &noise(bytes));
     let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
     (place, server)
 }
@@ -34,7 +34,7 @@ fn result_is_one_line_and_details_on_request() {
     assert!(!detailed.contains("received 7:"), "{detailed}");
     assert!(detailed.lines().last().unwrap().starts_with("100 kB in "), "{detailed}");
     let traced = fetch(" -vv");
-    assert!(traced.contains("received 7: 8000 octets"), "{traced}");
+    assert!(traced.contains("received 7: 8000 bytes"), "{traced}");
     assert_eq!(fetch(" -q"), "");
     let none = fetch(" --verify none");
     assert!(none.trim_end().ends_with("; not verified"), "{none}");
@@ -82,5 +82,5 @@ fn losses_are_not_named_congestion_without_evidence() {
 fn event_lines_are_of_one_file() {
     let (place, server) = served(100_000);
     let words = format!("fetch /data -o copy -vv --jobs 2 -r --face {}", server.face());
-    place.run(&words).refuses(&["--jobs", "-vv"]);
+    place.run(&words).fails_as_usage(&["--jobs", "-vv"]);
 }

@@ -277,9 +277,9 @@ impl Ended {
         self
     }
 
-    /// The command refuses this as wrong usage.
+    /// The command rejects this as wrong usage.
     #[track_caller]
-    pub(crate) fn refuses(self, pieces: &[&str]) -> Self {
+    pub(crate) fn fails_as_usage(self, pieces: &[&str]) -> Self {
         let Self { words, stderr, .. } = &self;
         assert_eq!(self.code, Some(2), "{words}: {stderr}");
         for piece in pieces {
@@ -305,8 +305,8 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     }
 }
 
-/// Octets that differ everywhere.
-pub(crate) fn noise(octets: usize) -> Vec<u8> {
+/// Bytes that differ everywhere.
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
         state ^= state << 13;
@@ -314,5 +314,5 @@ pub(crate) fn noise(octets: usize) -> Vec<u8> {
         state ^= state << 17;
         (state >> 32) as u8
     };
-    (0..octets).map(|_| next()).collect()
+    (0..bytes).map(|_| next()).collect()
 }

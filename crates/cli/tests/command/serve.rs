@@ -26,7 +26,7 @@ fn a_signal_ends_it_with_a_summary() {
         let (code, document) = server.stop(signal);
         assert_eq!(code, Some(0), "{signal}");
         assert_eq!(document["event"], "stopped");
-        assert_eq!((&document["segments"], &document["octets"]), (&6.into(), &40_000.into()));
+        assert_eq!((&document["segments"], &document["bytes"]), (&6.into(), &40_000.into()));
         assert_eq!(
             (&document["signatures_made"], &document["signatures_reused"]),
             (&3.into(), &3.into())
@@ -49,7 +49,7 @@ fn the_version_is_chosen() {
     assert_eq!(name("none"), "/d");
     assert!(name("mtime").len() > "/d/v=1000000000000000".len() - 1);
     assert_ne!(name("now"), name("mtime"));
-    place.run("serve data --name /d --version soon").refuses(&["mtime, now, none"]);
+    place.run("serve data --name /d --version soon").fails_as_usage(&["mtime, now, none"]);
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn start_line_is_printed_unless_quiet() {
         let mut stderr = child.stderr.take().unwrap();
         let mut line = String::new();
         if !quiet {
-            let mut octet = [0];
-            while !line.ends_with('\n') && stderr.read(&mut octet).unwrap() == 1 {
-                line.push(char::from(octet[0]));
+            let mut byte = [0];
+            while !line.ends_with('\n') && stderr.read(&mut byte).unwrap() == 1 {
+                line.push(char::from(byte[0]));
             }
             assert!(line.starts_with("serving data as /data/v=") && line.contains("tcp"), "{line}");
         } else {

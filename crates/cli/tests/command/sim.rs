@@ -150,7 +150,7 @@ fn mistakes_are_reported_with_their_places() {
     assert!(ended.stderr.contains("two.toml:10:8: link.rate: 10 has no unit"), "{}", ended.stderr);
     ended.fails(2, &["two.toml has 2 mistakes"]);
     place.run("sim line.toml --set link.dealy=1ms").fails(2, &["--set link.dealy=1ms", "delay"]);
-    place.run("sim line.toml --seeds 5..1").refuses(&["1 to 20"]);
+    place.run("sim line.toml --seeds 5..1").fails_as_usage(&["1 to 20"]);
     place.run("sim none.toml").fails(4, &["none.toml", "check the path"]);
     place.write("loss.toml", LINE.replace("p=0.02", "p=2").as_bytes());
     place.run("sim loss.toml").fails(2, &["loss.toml:12:8: link.loss", "p=2"]);

@@ -44,8 +44,10 @@ fn a_figure_needs_only_its_own_experiment() {
     let place = Place::new();
     place.run("study run yang2016 --scale smoke --figure window --out here").succeeds();
     assert!(place.exists("here/figures/window.svg") && !place.exists("here/smoke/dumbbell"));
-    place.run("study run yang2016 --scale smoke --figure windows --out here").refuses(&["window"]);
-    place.run("study run yang2017").refuses(&["yang2017", "yang2016"]);
+    place
+        .run("study run yang2016 --scale smoke --figure windows --out here")
+        .fails_as_usage(&["window"]);
+    place.run("study run yang2017").fails_as_usage(&["yang2017", "yang2016"]);
 }
 
 #[test]

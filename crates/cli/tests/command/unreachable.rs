@@ -18,11 +18,11 @@ fn port_without_a_listener_is_named() {
     let place = Place::new();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let words = format!("fetch /a -o x --face tcp://{free}");
-    place.run(&words).fails(6, &["cannot connect", "refused"]);
+    place.run(&words).fails(6, &["cannot connect", "onnection refused"]);
     let words = format!("fetch /a -o x --face ws://{free}");
     place.run(&words).fails(6, &["cannot connect"]);
     let words = format!("fetch /a -o x --face udp://{free}");
-    place.run(&words).fails(6, &["nobody answers", "recoup serve"]);
+    place.run(&words).fails(6, &["no peer answers", "recoup serve"]);
     place.run("fetch /a -o x --face tcp://nowhere.invalid").fails(6, &["nowhere.invalid"]);
 }
 

@@ -42,7 +42,7 @@ fn misspelled_value_is_named_with_the_right_one() {
         ("forward --metrics=9695", &["127.0.0.1:9695"]),
     ];
     for (words, pieces) in cases {
-        place.run(words).refuses(pieces);
+        place.run(words).fails_as_usage(pieces);
     }
 }
 
@@ -50,15 +50,15 @@ fn misspelled_value_is_named_with_the_right_one() {
 fn wrong_algorithm_is_named_with_valid_ones() {
     let place = Place::new();
     let fetch = |more: &str| place.run(&format!("fetch /a -o x {more}"));
-    fetch("--congestion cubik").refuses(&["--congestion", "cubik", "cubic"]);
-    fetch("--congestion cubic(bета=1)").refuses(&["beta"]);
-    fetch("--congestion aimd(beta=2)").refuses(&["beta=2", "0 to 1"]);
-    fetch("--rto jacobsen").refuses(&["--rto", "jacobson"]);
-    fetch("--rto jacobson(min=200)").refuses(&["min"]);
-    fetch("--rto jacobson(min=1s) --min-rto 2s").refuses(&["given twice"]);
-    fetch("--min-rto 2s --max-rto 1s").refuses(&["min"]);
-    fetch("--congestion fixed --init-cwnd 4").refuses(&["init-cwnd"]);
-    fetch("--no-cwa").refuses(&["conservative", "--no-cwa", "--congestion cubic"]);
+    fetch("--congestion cubik").fails_as_usage(&["--congestion", "cubik", "cubic"]);
+    fetch("--congestion cubic(bета=1)").fails_as_usage(&["beta"]);
+    fetch("--congestion aimd(beta=2)").fails_as_usage(&["beta=2", "0 to 1"]);
+    fetch("--rto jacobsen").fails_as_usage(&["--rto", "jacobson"]);
+    fetch("--rto jacobson(min=200)").fails_as_usage(&["min"]);
+    fetch("--rto jacobson(min=1s) --min-rto 2s").fails_as_usage(&["given twice"]);
+    fetch("--min-rto 2s --max-rto 1s").fails_as_usage(&["min"]);
+    fetch("--congestion fixed --init-cwnd 4").fails_as_usage(&["init-cwnd"]);
+    fetch("--no-cwa").fails_as_usage(&["conservative", "--no-cwa", "--congestion cubic"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn udp_port() -> u16 {
     UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Longer than a peer that refuses datagrams is tolerated without the option.
+/// Longer than a peer that rejects datagrams is tolerated without the option.
 const ABSENCE: Duration = Duration::from_millis(2_600);
 
 #[test]
@@ -72,7 +72,7 @@ fn a_stream_that_breaks_is_opened_again() {
     let fetch = place.command(&words).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(200));
     let (_, served) = server.stop("TERM");
-    assert!(served["octets"].as_u64().unwrap() < content.len() as u64, "{served}");
+    assert!(served["bytes"].as_u64().unwrap() < content.len() as u64, "{served}");
     std::thread::sleep(ABSENCE);
     let _server = place.serve(&serve);
     Ended::of(&words, fetch.wait_with_output().unwrap()).succeeds();
@@ -88,7 +88,7 @@ fn waiting_ends_when_its_time_is_over() {
     assert!(took > Duration::from_millis(900) && took < Duration::from_secs(20), "{took:?}");
     let words = format!("fetch /a -o x --wait=1s --face udp://127.0.0.1:{}", udp_port());
     place.run(&words).fails(7, &["nothing new arrived for 1 s"]);
-    place.run("fetch /a -o x --wait --retries 3").refuses(&["--wait", "--retries"]);
+    place.run("fetch /a -o x --wait --retries 3").fails_as_usage(&["--wait", "--retries"]);
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn several_workers_cannot_be_recorded() {
     assert!(!place.exists("run"));
     place.write("many.toml", format!("{listen}[node]\nworkers = 65\n").as_bytes());
     place.run("forward --config many.toml").fails(2, &["many.toml:4:11: node.workers:", "64"]);
-    place.run("forward --workers none").refuses(&["--workers", "auto"]);
+    place.run("forward --workers none").fails_as_usage(&["--workers", "auto"]);
     // The command line overrides the file.
     place.write("two.toml", format!("{listen}[node]\nworkers = 2\n").as_bytes());
     let one = place.serve("forward --config two.toml --workers 1 --record run");

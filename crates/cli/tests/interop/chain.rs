@@ -57,9 +57,9 @@ fn chain_of_python_ndn_is_verified() {
     let (anchor, model) = (path(folder, "bob.cert"), path(folder, "bob.tlv"));
     let trust = ["--trust", &anchor, "--schema", &model, "--retries", "1"];
     let output = try_fetch("/site/article/bob/tea/v=1", &forwarder.face, &trust);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(NOT_ALLOWED), "{said}");
-    assert!(output.stdout.is_empty() && said.contains("trust schema"), "{said}");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(NOT_ALLOWED), "{log}");
+    assert!(output.stdout.is_empty() && log.contains("trust schema"), "{log}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn fetch_every_object(mut consumer: Peer, transport: Transport) {
             let request =
                 json!({ "do": "fetch", "face": face, "name": name, "discover": discover });
             let answer = consumer.ask(&request);
-            assert_eq!(answer["octets"], object.content.len(), "{name}: {answer}");
+            assert_eq!(answer["bytes"], object.content.len(), "{name}: {answer}");
             assert_eq!(answer["sha256"], object.sha256(), "{name}: {answer}");
             assert_eq!(answer["segments"], object.segments(), "{name}: {answer}");
             assert_eq!(answer["name"], object.versioned(), "{answer}");

@@ -287,7 +287,7 @@ fn run_with_two_digests_is_not_merged() {
 }
 
 #[test]
-fn version_of_a_registered_algorithm_is_part_of_the_identity() {
+fn version_of_an_algorithm_is_identity() {
     use recoup_transport::congestion::{Congestion, Fixed};
     Congestion::register("versioned-window", |spec| {
         spec.finish()?;

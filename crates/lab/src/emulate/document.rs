@@ -1,4 +1,4 @@
-//! What an application of a network does, as the JSON document with which its process starts: `recoup process FILE`.
+//! Tasks of a network's applications, as the JSON documents with which their processes start: `recoup process FILE`.
 use super::plan::{ConsumerPart, ProducerPart};
 use recoup_packet::name::Name;
 use recoup_sim::network::FetchPlan;
@@ -8,13 +8,13 @@ use recoup_transport::spec::as_text;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a process does.
+/// Task of a process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
-    /// It fetches, as `recoup fetch` does.
+    /// A fetch, as by `recoup fetch`.
     Fetch(Box<FetchTask>),
-    /// It serves, as `recoup serve` does.
+    /// A server, as by `recoup serve`.
     Serve(ServeTask),
 }
 

@@ -9,11 +9,11 @@ use recoup_sim::network::{PacketShape, ServePlan};
 use recoup_sim::workload::signature_shape;
 
 const CONVENTION: Convention = Convention::Typed;
-/// A segment whose number takes two octets, as those of most objects do.
+/// A segment whose number takes two bytes, as those of most objects do.
 const TYPICAL: u64 = 1_000;
 
-/// Octets by which a Data packet of the network is longer than the one that `recoup serve` makes. Numbers of segments
-/// take one, two or more octets in both.
+/// Bytes by which a Data packet of the network is longer than one of `recoup serve`. Numbers of segments take one, two
+/// or more bytes in both.
 ///
 /// # Errors
 /// If it is shorter.
@@ -23,10 +23,10 @@ pub(super) fn missing(plan: &ServePlan) -> Result<u32, String> {
         return Ok(0);
     }
     let (planned, made) = (planned(plan, shape)?, made(plan));
-    let missing = planned.checked_sub(made).and_then(|octets| u32::try_from(octets).ok());
+    let missing = planned.checked_sub(made).and_then(|bytes| u32::try_from(bytes).ok());
     missing.ok_or_else(|| match plan.packet {
-        PacketShape::Total(octets) => {
-            format!("packets of {octets} octets are too short for what is in them")
+        PacketShape::Total(bytes) => {
+            format!("packets of {bytes} bytes are too short for their content")
         }
         _ => "its signature is shorter than a digest".into(),
     })
@@ -54,7 +54,7 @@ fn made(plan: &ServePlan) -> usize {
     builder.build(&vec![0; plan.options.segment_bytes as usize], &DigestSigner).encoded_len()
 }
 
-/// Octets of the longest Interest for a segment.
+/// Bytes of the longest Interest for a segment.
 pub(super) fn longest_interest(consumers: &[ConsumerPart]) -> u32 {
     let of = |ConsumerPart { plan, .. }: &ConsumerPart| {
         let mut interest = Interest::new(plan.object.append(CONVENTION.segment(TYPICAL)));
@@ -73,7 +73,7 @@ mod tests {
     fn plan(packet: PacketShape) -> ServePlan {
         ServePlan {
             prefix: "/p1/file".parse().unwrap(),
-            size_octets: 10 << 20,
+            size_bytes: 10 << 20,
             options: ServeOptions {
                 segment_bytes: 1024,
                 freshness: Duration::from_secs(10),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_of_a_given_length_lacks_what_the_real_one_has_less() {
+    fn packet_length_differs_by_the_missing_bytes() {
         let made = made(&plan(PacketShape::Digest));
         assert!((1_080..1_130).contains(&made), "{made}");
         assert_eq!(missing(&plan(PacketShape::Total(1_448))), Ok(1_448 - made as u32));

@@ -1,4 +1,4 @@
-//! What processes said, as metrics with the names that simulated runs give them.
+//! Documents of processes as metrics, with the names of simulated runs.
 use super::plan::ConsumerPart;
 use recoup_sim::metric::Metric;
 use recoup_sim::statistic::jain;
@@ -7,10 +7,10 @@ use serde_json::Value;
 /// Counts of a fetch's document that are metrics as they stand: name, unit, and where they are.
 const COUNTS: [(&str, &str, &str); 27] = [
     ("segments", "segments", "/segments"),
-    ("content_octets", "octets", "/octets"),
+    ("content_bytes", "bytes", "/bytes"),
     ("interests", "", "/interests/sent"),
     ("retransmissions", "", "/interests/retransmitted"),
-    ("spurious", "", "/interests/needless"),
+    ("spurious", "", "/interests/spurious"),
     ("timeouts", "", "/losses/timeouts"),
     ("marks", "", "/losses/marks"),
     ("losses_congestion", "", "/losses/congestion"),
@@ -35,7 +35,7 @@ const COUNTS: [(&str, &str, &str); 27] = [
     ("window_max", "segments", "/window/max"),
 ];
 
-/// Whether a fetch got all it asked for.
+/// Whether a fetch is complete.
 pub(super) fn is_complete(document: &Value) -> bool {
     document["complete"].as_bool().unwrap_or_default()
 }
@@ -54,11 +54,11 @@ pub(super) fn consumer(part: &ConsumerPart, document: &Value, metrics: &mut Vec<
         push(what, unit, number(path));
     }
     let segments = number("/segments").unwrap_or_default();
-    // As long as the network has them.
-    let octets = number("/wire_octets").map(|it| it + f64::from(part.missing_octets) * segments);
-    push("packet_octets", "octets", octets);
+    // Packets count with their length in the network.
+    let bytes = number("/wire_bytes").map(|it| it + f64::from(part.missing_bytes) * segments);
+    push("packet_bytes", "bytes", bytes);
     let seconds = number("/elapsed_s").filter(|seconds| *seconds > 0.0);
-    push("throughput_bps", "bit/s", octets.zip(seconds).map(|(octets, s)| octets * 8.0 / s));
+    push("throughput_bps", "bit/s", bytes.zip(seconds).map(|(bytes, s)| bytes * 8.0 / s));
     push("loss_event_percent", "%", number("/losses/loss_rate").map(|share| share * 100.0));
     for (what, path) in [("rtt_mean_s", "/rtt_ms/avg"), ("rtt_min_s", "/rtt_ms/min")] {
         push(what, "s", number(path).map(|ms| ms / 1e3));
@@ -76,7 +76,7 @@ pub(super) fn all(parts: &[ConsumerPart], metrics: &mut Vec<Metric>) {
     metrics.extend(value.map(|value| Metric { name: "all.jain".into(), unit: "", value }));
 }
 
-/// Appends what the links said of themselves: how late they were, and what found nobody.
+/// Appends metrics of the links: their lateness, and frames without a receiver.
 pub(super) fn links(documents: &[Value], metrics: &mut Vec<Metric>) {
     let numbers = |path: &str| {
         let all = documents.iter().filter_map(|it| it.pointer(path).and_then(Value::as_f64));
@@ -103,19 +103,19 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn data_count_as_long_as_the_network_has_them() {
+    fn data_have_their_length_in_the_network() {
         let plan = Plan::new(&network("linear")).unwrap();
         let part = &plan.consumers[0];
         let document = json!({
-            "complete": true, "elapsed_s": 2.0, "segments": 100, "octets": 102_400, "wire_octets": 110_000,
+            "complete": true, "elapsed_s": 2.0, "segments": 100, "bytes": 102_400, "wire_bytes": 110_000,
             "losses": { "timeouts": 3, "loss_rate": 0.01 }, "rtt_ms": { "avg": 60.0 }
         });
         let mut metrics = Vec::new();
         consumer(part, &document, &mut metrics);
         let get = |name: &str| metrics.iter().find(|it| it.name == name).map(|it| it.value);
-        let octets = 110_000.0 + 100.0 * f64::from(part.missing_octets);
-        assert_eq!(get("c1.packet_octets"), Some(octets));
-        assert_eq!(get("c1.throughput_bps"), Some(octets * 4.0));
+        let bytes = 110_000.0 + 100.0 * f64::from(part.missing_bytes);
+        assert_eq!(get("c1.packet_bytes"), Some(bytes));
+        assert_eq!(get("c1.throughput_bps"), Some(bytes * 4.0));
         assert_eq!((get("c1.loss_event_percent"), get("c1.time_s")), (Some(1.0), Some(2.0)));
         assert_eq!((get("c1.rtt_mean_s"), get("c1.marks")), (Some(0.06), None));
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn links_tell_how_late_they_were() {
+    fn links_report_their_lateness() {
         let mut metrics = Vec::new();
         let one =
             |mean, worst| json!({ "late_us": { "mean": mean, "worst": worst }, "undelivered": 1 });

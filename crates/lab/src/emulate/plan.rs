@@ -1,4 +1,4 @@
-//! What has to be started so that a network stands on this machine as processes. Pure: nothing is started here.
+//! Plan of the processes of an emulated network. Pure: it starts no process.
 //!
 //! A node is a `recoup forward`, a link a `recoup link` between two of them, a fetch a `recoup fetch`, a served object a
 //! `recoup serve`. Each end of a link is a face of its node, with an address that the link knows, so that either may
@@ -33,7 +33,7 @@ pub struct Plan {
 /// A forwarder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodePart {
-    /// What its files are called.
+    /// Label of its files.
     pub label: String,
     /// As the network has it.
     pub plan: NodePlan,
@@ -68,7 +68,7 @@ pub struct LinkPart {
 pub struct WayPart {
     /// The node that sends.
     pub from: usize,
-    /// What becomes of what it sends.
+    /// The channel of the direction.
     pub channel: LinkOptions,
     /// How it shares the link among flows.
     pub scheduler: Spelled<Scheduler>,
@@ -79,9 +79,9 @@ pub struct WayPart {
 pub struct ProducerPart {
     /// Its name in the network.
     pub name: String,
-    /// Where it runs.
+    /// Its node.
     pub node: usize,
-    /// What it serves.
+    /// The object.
     pub plan: ServePlan,
 }
 
@@ -90,14 +90,14 @@ pub struct ProducerPart {
 pub struct ConsumerPart {
     /// Its name in the network.
     pub name: String,
-    /// Where it runs.
+    /// Its node.
     pub node: usize,
     /// When it starts, counted from when everything stands.
     pub start: Duration,
-    /// What it fetches.
+    /// The fetch.
     pub plan: FetchPlan,
-    /// Octets by which Data of the network are longer than those that are really sent.
-    pub missing_octets: u32,
+    /// Bytes by which Data of the network are longer than the real ones.
+    pub missing_bytes: u32,
 }
 
 impl Plan {
@@ -107,14 +107,14 @@ impl Plan {
     /// The parts of the scenario that sockets do not support, as a sentence.
     pub fn new(network: &Network) -> Result<Self, String> {
         let producers = producers(network)?;
-        let missing_octets = missing(&producers)?;
-        let consumers = consumers(network, missing_octets)?;
+        let missing_bytes = missing(&producers)?;
+        let consumers = consumers(network, missing_bytes)?;
         check(network)?;
         let crossed = crossed(network, &consumers)?;
         let mut links = links(network, |id| crossed.contains(&id));
-        if missing_octets > 0 {
+        if missing_bytes > 0 {
             let interest = length::longest_interest(&consumers);
-            links.iter_mut().for_each(|link| link.charge(missing_octets, interest));
+            links.iter_mut().for_each(|link| link.charge(missing_bytes, interest));
         }
         let involved = producers.iter().map(|it| it.node).chain(consumers.iter().map(|it| it.node));
         let at_ends = links.iter().flat_map(|link| link.ways.iter().map(|way| way.from));
@@ -125,7 +125,7 @@ impl Plan {
         Ok(Self { nodes, links, producers, consumers, at_most })
     }
 
-    /// The processes of a network of which all nodes and links stand, whoever is going to use them.
+    /// The processes of a network with all its nodes and links, whether in use or not.
     ///
     /// # Errors
     /// The parts of the scenario that sockets do not support, as a sentence.
@@ -152,16 +152,16 @@ impl Plan {
 
 impl LinkPart {
     /// Data count as long as they are in the network, Interests as before.
-    fn charge(&mut self, missing_octets: u32, interest_octets: u32) {
+    fn charge(&mut self, missing_bytes: u32, interest_bytes: u32) {
         for WayPart { channel, .. } in &mut self.ways {
-            let own = interest_octets.saturating_add(channel.overhead_octets);
-            channel.interest_octets.get_or_insert(own);
-            channel.overhead_octets = channel.overhead_octets.saturating_add(missing_octets);
+            let own = interest_bytes.saturating_add(channel.overhead_bytes);
+            channel.interest_bytes.get_or_insert(own);
+            channel.overhead_bytes = channel.overhead_bytes.saturating_add(missing_bytes);
         }
     }
 }
 
-/// Refuses what processes do not do.
+/// Rejects plans beyond the abilities of processes.
 fn check(network: &Network) -> Result<(), String> {
     if !network.faults.is_empty() {
         return Err("nothing can happen to its nodes and links in time".into());
@@ -193,7 +193,7 @@ fn producers(network: &Network) -> Result<Vec<ProducerPart>, String> {
     Ok(parts)
 }
 
-fn consumers(network: &Network, missing_octets: u32) -> Result<Vec<ConsumerPart>, String> {
+fn consumers(network: &Network, missing_bytes: u32) -> Result<Vec<ConsumerPart>, String> {
     let mut parts = Vec::new();
     for ApplicationPlan { name, node, start, stop, kind } in &network.applications {
         let plan = match kind {
@@ -203,10 +203,10 @@ fn consumers(network: &Network, missing_octets: u32) -> Result<Vec<ConsumerPart>
             _ => return Err(format!("{name} is neither of kind fetch nor serve")),
         };
         let (name, node, start) = (name.clone(), node.0 as usize, start.since(Instant::ZERO));
-        parts.push(ConsumerPart { name, node, start, plan, missing_octets });
+        parts.push(ConsumerPart { name, node, start, plan, missing_bytes });
     }
     match parts.is_empty() {
-        true => Err("nobody fetches anything in it".into()),
+        true => Err("it has no consumer".into()),
         false => Ok(parts),
     }
 }
@@ -216,8 +216,8 @@ fn consumers(network: &Network, missing_octets: u32) -> Result<Vec<ConsumerPart>
 fn missing(producers: &[ProducerPart]) -> Result<u32, String> {
     let mut found = None;
     for ProducerPart { name, plan, .. } in producers {
-        let octets = length::missing(plan).map_err(|what| format!("{name}: {what}"))?;
-        if *found.get_or_insert(octets) != octets {
+        let bytes = length::missing(plan).map_err(|what| format!("{name}: {what}"))?;
+        if *found.get_or_insert(bytes) != bytes {
             return Err("its producers add different lengths to their packets".into());
         }
     }
@@ -308,8 +308,8 @@ fn nodes(
 
 /// Whether a file may have this name: with a folder in front it has to fit into the address of a socket, too.
 fn is_plain(name: &str) -> bool {
-    let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    name.chars().all(letters) && !name.starts_with('.') && (1..=32).contains(&name.len())
+    let valid = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.chars().all(valid) && !name.starts_with('.') && (1..=32).contains(&name.len())
 }
 
 #[cfg(test)]
@@ -329,7 +329,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_line_is_a_chain_of_forwarders_and_links() {
+    fn line_is_a_chain_of_forwarders() {
         let plan = Plan::new(&network("linear")).unwrap();
         assert_eq!((plan.links.len(), plan.consumers.len(), plan.producers.len()), (3, 1, 1));
         assert_eq!(plan.nodes.len(), 4);
@@ -343,18 +343,18 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn data_count_as_in_the_network_and_interests_as_they_are() {
+    fn data_have_network_length_and_interests_their_own() {
         let plan = Plan::new(&network("linear")).unwrap();
-        let missing = plan.consumers[0].missing_octets;
+        let missing = plan.consumers[0].missing_bytes;
         assert!((300..400).contains(&missing), "{missing}");
         for channel in plan.links.iter().flat_map(|link| link.ways.iter().map(|it| &it.channel)) {
-            assert_eq!(channel.overhead_octets, missing);
-            assert!((20..60).contains(&channel.interest_octets.unwrap()), "{channel:?}");
+            assert_eq!(channel.overhead_bytes, missing);
+            assert!((20..60).contains(&channel.interest_bytes.unwrap()), "{channel:?}");
         }
     }
 
     #[test]
-    fn a_dumbbell_has_its_routes_over_the_links_that_interests_cross() {
+    fn dumbbell_has_routes_over_crossed_links() {
         let plan = Plan::new(&network("dumbbell")).unwrap();
         assert_eq!((plan.links.len(), plan.consumers.len(), plan.nodes.len()), (5, 2, 6));
         let of = |name: &str| plan.nodes.values().find(|it| it.plan.name == name).unwrap();
@@ -364,7 +364,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_whole_network_has_what_nobody_uses_too_and_ways_of_their_own() {
+    fn whole_network_includes_unused_nodes() {
         let mut network = network("dumbbell");
         network.applications.clear();
         network.links[2].back.recovery = "wldr".parse().unwrap();
@@ -378,7 +378,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn files_are_called_after_nodes_where_all_names_allow_it() {
+    fn files_are_named_after_nodes_if_possible() {
         let labels = |name: &str| {
             let mut network = network("linear");
             network.nodes[0].name = name.into();
@@ -411,7 +411,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_on_sockets_is_said() {
+    fn unsupported_plans_are_named() {
         let wrong = |change: fn(&mut Network)| {
             let mut network = network("dumbbell");
             change(&mut network);
@@ -422,7 +422,8 @@ pub(super) mod tests {
         );
         assert!(wrong(|it| it.links[0].back.marking = "codel()".into()).contains("marking"));
         assert!(
-            wrong(|it| it.applications.retain(|one| one.name.starts_with('p'))).contains("nobody")
+            wrong(|it| it.applications.retain(|one| one.name.starts_with('p')))
+                .contains("no consumer")
         );
     }
 }

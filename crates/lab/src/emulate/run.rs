@@ -1,5 +1,5 @@
 //! Runs scenarios as processes on this machine: starts the network and its applications, waits for the fetches, ends
-//! everything, and tells what came of it in the words of simulated runs.
+//! everything, and returns the metrics of simulated runs.
 use super::document::Task;
 use super::metric;
 use super::net::{Net, NetOptions};
@@ -79,9 +79,9 @@ impl<'a> Standing<'a> {
 
     fn start_producer(&mut self, part: &ProducerPart, seed: u64) -> Result<(), Error> {
         let path = self.content(part);
-        // Who serves the same name serves the same content.
+        // Producers of one name serve equal content.
         let rng = Rng::from_seed(seed).substream(&part.plan.prefix.to_string());
-        fill(&path, part.plan.size_octets, rng)
+        fill(&path, part.plan.size_bytes, rng)
             .map_err(|error| Error::file("write", path.display(), &error))?;
         let task = Task::serve(part, path, self.net.door(part.node));
         let mut process = self.start(&part.name, &task)?;
@@ -100,7 +100,7 @@ impl<'a> Standing<'a> {
         Process::start(&self.program, name, &words, &self.folder)
     }
 
-    /// Starts the fetches, each at its time, and waits until all have ended; `false` if the flag told to stop.
+    /// Starts the fetches, each at its time, and waits until all have ended; `false` if the flag stopped it.
     fn fetch(&mut self, stop: &AtomicBool) -> Result<bool, Error> {
         let begun = Instant::now();
         let plan = self.plan;
@@ -125,7 +125,7 @@ impl<'a> Standing<'a> {
         }
     }
 
-    /// The run's time is over: whoever still fetches keeps what it has, as in a simulation that stops.
+    /// The run's time is over: unfinished fetches keep their content, as in a simulation that stops.
     fn cut_off(&mut self) -> Result<(), Error> {
         self.consumers.iter().for_each(Process::ask_to_end);
         self.consumers.iter_mut().try_for_each(Process::finish)
@@ -142,9 +142,9 @@ impl<'a> Standing<'a> {
                 Some(status) if status.code() == Some(ErrorKind::TimedOut as i32) => {}
                 Some(status) if !status.success() => {
                     let document = process.document();
-                    let said =
+                    let message =
                         document.as_ref().ok().and_then(|it| it["error"]["message"].as_str());
-                    return Err(process.failure(said.unwrap_or("failed")));
+                    return Err(process.failure(message.unwrap_or("failed")));
                 }
                 ended => done &= ended.is_some(),
             }
@@ -172,7 +172,7 @@ impl<'a> Standing<'a> {
         Ok(metrics)
     }
 
-    /// What arrived is what was served.
+    /// Compares the received content with the served one.
     fn compare(&self, part: &ConsumerPart) -> Result<(), Error> {
         let is_it = |it: &&ProducerPart| it.plan.prefix == part.plan.object;
         let is_part = part.plan.first > 0 || part.plan.last.is_some();
@@ -183,7 +183,8 @@ impl<'a> Standing<'a> {
         match are_equal(&served, &fetched) {
             Ok(true) => Ok(()),
             Ok(false) => {
-                let message = format!("{}: other octets arrived than were sent", part.name);
+                let message =
+                    format!("{}: the received bytes differ from the sent ones", part.name);
                 Err(Error::new(ErrorKind::Verification, message))
             }
             Err(error) => Err(Error::file("read", fetched.display(), &error)),
@@ -199,10 +200,10 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// Octets that differ everywhere, so that a misplaced segment shows.
-fn fill(path: &Path, octets: u64, mut rng: Rng) -> std::io::Result<()> {
+/// Bytes that differ everywhere, so that a misplaced segment shows.
+fn fill(path: &Path, size: u64, mut rng: Rng) -> std::io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
-    let mut left = octets;
+    let mut left = size;
     while left > 0 {
         let word = rng.next_u64().to_le_bytes();
         let length = left.min(8);
@@ -234,18 +235,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_compared_octet_by_octet() {
+    fn files_are_compared_byte_by_byte() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fill(&path("a"), 100_003, Rng::from_seed(1)).unwrap();
         fill(&path("b"), 100_003, Rng::from_seed(1)).unwrap();
         assert!(are_equal(&path("a"), &path("b")).unwrap());
-        let mut octets = std::fs::read(path("a")).unwrap();
-        assert_eq!(octets.len(), 100_003);
-        octets[100_000] ^= 1;
-        std::fs::write(path("b"), &octets).unwrap();
+        let mut content = std::fs::read(path("a")).unwrap();
+        assert_eq!(content.len(), 100_003);
+        content[100_000] ^= 1;
+        std::fs::write(path("b"), &content).unwrap();
         assert!(!are_equal(&path("a"), &path("b")).unwrap());
-        std::fs::write(path("b"), &octets[..100_000]).unwrap();
+        std::fs::write(path("b"), &content[..100_000]).unwrap();
         assert!(!are_equal(&path("a"), &path("b")).unwrap());
     }
 }

@@ -56,7 +56,7 @@ pub fn node(plan: &Plan, number: usize, listen: &[String], ends: &[End]) -> Stri
 /// How a link is shared, of which these two are the ways.
 fn shared(scheduler: &str, away: &LinkOptions, toward: &LinkOptions) -> String {
     let (rate, rate_in) = (rate(away), rate(toward));
-    let (scheduler, overhead) = (quoted(scheduler), away.overhead_octets);
+    let (scheduler, overhead) = (quoted(scheduler), away.overhead_bytes);
     format!(
         "scheduler = {scheduler}\nrate = {rate}\nrate-in = {rate_in}\noverhead = \"{overhead} B\"\n"
     )

@@ -1,4 +1,4 @@
-//! From what a scenario says to the network that it means.
+//! Compiles a scenario to its network.
 //!
 //! Layers are put on top of each other: the defaults of a plan, what the topology knows, `[link]` and
 //! `[node]`, then each exception in the order of the file. Names are looked up; applications that stand
@@ -73,12 +73,12 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     let routes = routes(content, &network, &graph, by_hand.clone(), &mut problems);
     let producers = producers(&network);
     air::rerouting(content, &air, producers, &mut network);
-    // Those that were computed lead over clients, which carry nothing for others.
+    // Computed routes lead over clients, which carry nothing for others.
     network.routes = if network.rerouting.is_some() { by_hand } else { routes };
     problems.or(network)
 }
 
-/// Consumers on nodes that no route leads away from, of names that nobody serves beside them.
+/// Consumers on nodes without a route away, of names without a producer beside them.
 fn stranded(network: &Network) -> impl Iterator<Item = String> {
     let is_served = |node, name: &Name| network.served_at(node).any(|it| it.is_prefix_of(name));
     let lacks = move |one: &&ApplicationPlan| match &one.kind {
@@ -112,13 +112,13 @@ pub(super) fn routes_to_all(
     problems.or(routes)
 }
 
-/// What is captured; names that nobody has were found when the network was made.
+/// The capture; unknown names were reported when the network was made.
 pub(super) fn capture(record: &Record, network: &Network) -> Option<CaptureOptions> {
     let site = Site { nodes: &network.nodes, links: &network.links, places: &[] };
     let links = site.links_of(&record.capture, "record.capture", &mut Problems::default());
-    let frame_octets = record.capture_octets;
+    let frame_bytes = record.capture_bytes;
     let links: BTreeSet<_> = links.into_iter().collect();
-    (!links.is_empty()).then_some(CaptureOptions { links, frame_octets })
+    (!links.is_empty()).then_some(CaptureOptions { links, frame_bytes })
 }
 
 /// Puts layers on top of what the topology knows of nodes.
@@ -269,7 +269,7 @@ fn routes(
     for producers in producers(network) {
         let consumers: Vec<_> =
             producers.first().map_or_else(Vec::new, |one| consumers(network, &one.prefix));
-        // Whoever has a route by hand need not be reached by a computed one.
+        // A consumer with a manual route need not be reached by a computed one.
         let needy: Vec<_> = consumers
             .into_iter()
             .filter(|node| !by_hand.iter().any(|route| route.node == *node))
@@ -309,7 +309,7 @@ fn producers(network: &Network) -> Vec<Vec<Producer>> {
     all
 }
 
-/// Who asks for names below a prefix.
+/// Consumers of names below a prefix.
 fn consumers(network: &Network, prefix: &Name) -> Vec<NodeId> {
     let asks = |kind: &ApplicationKind| match kind {
         ApplicationKind::Fetch(plan) => prefix.is_prefix_of(&plan.object),
@@ -320,7 +320,7 @@ fn consumers(network: &Network, prefix: &Name) -> Vec<NodeId> {
     those.map(|application| application.node).collect()
 }
 
-/// What is allowed but probably not meant.
+/// Warnings: valid parts that are probably not meant.
 pub(super) fn warnings(network: &Network) -> Vec<String> {
     let served: Vec<&Name> =
         network.applications.iter().filter_map(|application| application.kind.served()).collect();
@@ -337,7 +337,7 @@ pub(super) fn warnings(network: &Network) -> Vec<String> {
                 let known: Vec<_> = served.iter().map(ToString::to_string).collect();
                 let near = hint(&name, known.iter().map(String::as_str));
                 warnings.push(format!(
-                    "{} asks for {name}, which nobody serves{near}",
+                    "{} requests {name}, which no producer serves{near}",
                     application.name
                 ));
             }

@@ -1,9 +1,8 @@
 //! The fields of a table: one description by which they are read, written and listed.
 //!
-//! A part of a scenario names its fields once, each with the place for its value and the [`Form`] in
-//! which it is written. Reading then fills the places, reports what is wrong with what is given and
-//! what is not known at all, and leaves behind the same table in its normal form: quantities in one
-//! spelling, and (if wanted) the defaults of what was not given.
+//! A part of a scenario names its fields once, each with the place for its value and the [`Form`] in which it is
+//! written. Reading then fills the places, and reports wrong values and unknown keys. It leaves behind the same table
+//! in its normal form: quantities in one spelling, and (if wanted) the defaults of absent fields.
 use recoup_config::document;
 use recoup_config::form::{Form, TEXT};
 use recoup_config::problem::{Origin, Problems, hint, listed, no_entry, no_list};
@@ -42,9 +41,9 @@ impl<'a> Fields<'a> {
         if let Some(keys) = self.problems.keys_mut() {
             let default = form.write(place).filter(|value| *value != Value::text(""));
             let (shape, example) = (form.shape(), form.example());
-            // What the shape says itself needs no words.
-            let says_more = shape == Shape::Text && example != TEXT.example();
-            keys.enter(self.path, key, shape, default, says_more.then_some(example));
+            // A shape with a description of its own needs no example.
+            let has_example = shape == Shape::Text && example != TEXT.example();
+            keys.enter(self.path, key, shape, default, has_example.then_some(example));
         }
         let Some(tree) = self.given.get(key) else {
             if self.fill
@@ -230,7 +229,7 @@ impl<'a> Fields<'a> {
         self.given.table(key)
     }
 
-    /// A key that somebody else reads: known, and kept as it is.
+    /// A key that another reader reads: known, and kept as it is.
     pub(super) fn keep(&mut self, key: &'static str) -> Option<&'a Tree> {
         self.known.push(key);
         if let Some(keys) = self.problems.keys_mut() {

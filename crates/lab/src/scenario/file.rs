@@ -1,4 +1,4 @@
-//! What stands in a scenario file, read and checked as far as that goes without a network.
+//! Content of a scenario file, read and checked as far as possible without a network.
 pub(super) mod application;
 pub(super) mod arena;
 pub(super) mod event;
@@ -75,7 +75,7 @@ pub(super) struct Content {
     pub events: Vec<EventRule>,
     pub record: Record,
     pub arena: Option<Arena>,
-    /// The same in normal form.
+    /// The table in normal form.
     pub normal: Table,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn read(given: &Table, complete: bool, problems: &mut Problems) -> Co
 
 fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
     if !fields.gives("topology") && complete {
-        fields.problem("topology", "is missing; write [topology] and kind = \"line\", say");
+        fields.problem("topology", "is missing; write [topology] and for example kind = \"line\"");
     }
     fields.table("topology", |given, path, origin, problems| {
         if problems.keys().is_some() {
@@ -277,7 +277,7 @@ fn joined(defaults: &Table, own: &Table) -> Table {
 fn check_name(name: &str, path: &str, origin: Origin, problems: &mut Problems) {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
     if name.is_empty() || !name.chars().all(plain) {
-        problems.add(origin, path, "an application's name has letters, digits, - and _ only");
+        problems.add(origin, path, "an application's name has only a-z, A-Z, 0-9, - and _");
     }
     if ["all", "node", "link"].contains(&name) {
         problems.add(origin, path, "metrics of the whole are called that; take another name");

@@ -1,4 +1,4 @@
-//! Which laws and algorithms a scenario may name, judged by those who carry them out.
+//! Distributions and algorithms that a scenario may name, checked by their implementations.
 use recoup_config::form::{Algorithm, Law, OrWord, judged};
 use recoup_sim::model;
 use recoup_sim::record::RecordPlan;
@@ -33,7 +33,7 @@ pub(super) const SHADOWING: Law = Law::new(
     |text| judged(recoup_wifi::law::shadowing(text, &mut FadingPlan::default())),
     "log-normal(sd=4)",
 );
-/// What becomes a table.
+/// Records, each of which becomes a table.
 pub(super) const RECORD: Law = Law::new(|text| judged(RecordPlan::parse(text)), "segments");
 /// Retransmission timer of requests, which may have none.
 pub(super) const RTO_OR_NONE: OrWord<Algorithm<Rto>> =

@@ -1,4 +1,4 @@
-//! Single parts of a scenario, for files of other kinds that say the same things in the same words.
+//! Single parts of a scenario, for other kinds of files with the same keys.
 use super::file::link;
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;

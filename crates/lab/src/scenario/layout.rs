@@ -21,14 +21,14 @@ pub(super) struct TopologyRule {
     shape: Shape,
     /// Other names for the nodes, in their order.
     names: Vec<Located<String>>,
-    /// What a random topology draws from; `None` is the seed of the run.
+    /// Seed of a random topology; `None` is the seed of the run.
     seed: Option<u64>,
-    /// The file that is read, and what it says once it was read.
+    /// The file, and its content once it was read.
     pub(super) file: Option<Located<String>>,
     pub(super) text: Option<String>,
 }
 
-/// Which nodes and links there are.
+/// Nodes and links.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Shape {
     #[default]
@@ -197,7 +197,7 @@ impl TopologyRule {
         Ok(read.map_err(|e| wrong("topology.file", format!("{}: {e}", file.value)))?)
     }
 
-    /// Gives the nodes, and the links after them, the names that were asked for.
+    /// Renames the nodes, then the links, as the file requests.
     fn named(&self, mut topology: Topology) -> Result<Topology, Problems> {
         let Some(first) = self.names.first() else {
             return Ok(topology);
@@ -370,7 +370,7 @@ const NODE_NAME: Words<String> = Words::new(
         };
         match pattern::braces(text)?.iter().any(wrong) {
             true => Err(format!(
-                "`{text}` is no name of a node: it has letters, digits and hyphens, but no spaces, points \
+                "`{text}` is no name of a node: it has only a-z, A-Z, 0-9 and hyphens, but no spaces, points \
                  or quotes"
             )),
             false => Ok(text.to_owned()),
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_random_network_is_drawn_for_itself_or_for_each_run() {
+    fn random_network_may_have_its_own_seed() {
         let draw = |seed: &str, run| {
             let (mut rule, mut problems) = (TopologyRule::default(), Problems::default());
             let text = format!("kind = \"random\"\nnodes = 9\nlinks = 12\nseed = {seed}");

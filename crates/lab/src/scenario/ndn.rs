@@ -3,13 +3,13 @@ use recoup_config::form::Words;
 use recoup_core::unit;
 use recoup_packet::name::Name;
 
-/// Octets of content of one packet.
+/// Bytes of content of one packet.
 pub(super) const CONTENT: Words<u64> = Words::new(
     |text| match unit::bytes(text)? {
-        octets @ 1..=8600 => Ok(octets),
-        _ => Err("a packet holds 1 to 8600 octets of content".into()),
+        bytes @ 1..=8600 => Ok(bytes),
+        _ => Err("a packet holds 1 to 8600 bytes of content".into()),
     },
-    |octets| unit::print_bytes(*octets),
+    |bytes| unit::print_bytes(*bytes),
     "write it like \"1024 B\"",
 );
 

@@ -75,7 +75,7 @@ fn with(more: &str) -> String {
 }
 
 #[test]
-fn a_line_means_what_it_says() {
+fn line_has_the_written_fields() {
     let network = network(LINE);
     assert_eq!(network.nodes.len(), 4);
     assert_eq!(network.nodes[1].options.cache, CsCapacity::Packets(1000));
@@ -92,7 +92,7 @@ fn a_line_means_what_it_says() {
         ("jacobson(min=0ms)", "recoup", "rack")
     );
     let ApplicationKind::Serve(serve) = &network.applications[1].kind else { panic!() };
-    assert_eq!((serve.size_octets, serve.packet), (10 << 20, PacketShape::Total(1448)));
+    assert_eq!((serve.size_bytes, serve.packet), (10 << 20, PacketShape::Total(1448)));
     assert_eq!(network.routes.len(), 3);
     assert_eq!(network.stop.at, Instant::from_millis(300_000));
 }
@@ -109,7 +109,7 @@ fn later_exceptions_stand_on_earlier_ones() {
 }
 
 #[test]
-fn costs_that_a_file_gives_by_direction_decide_each_way() {
+fn costs_apply_in_their_direction() {
     let file = "[nodes]\na:\nb:\nc:\n[links]\na:b\na:c\nb:c\n\
                 [faces]\na:b cost=10\nb:a cost=1\na:c cost=2\nb:c cost=2\n";
     let mut text = "stop = \"1 s\"\n[topology]\nfile = \"net.conf\"\n\
@@ -132,7 +132,7 @@ fn costs_that_a_file_gives_by_direction_decide_each_way() {
 }
 
 #[test]
-fn what_a_topology_knows_stands_between_defaults_and_what_is_given() {
+fn topology_overrides_defaults_and_fields_override_both() {
     let sprint = "[topology]\nkind = \"sprint\"\n[link]\nqueue = \"100 packets\"\n";
     let network = network(sprint);
     assert_eq!((network.nodes.len(), network.links.len()), (52, 84));
@@ -141,7 +141,7 @@ fn what_a_topology_knows_stands_between_defaults_and_what_is_given() {
 }
 
 #[test]
-fn a_file_of_mini_ndn_brings_its_own_order_of_rate_and_delay() {
+fn mini_ndn_file_sets_the_order() {
     let text = "[topology]\nfile = \"line.conf\"\n";
     let file = ScenarioFile::parse(text, &[]).unwrap();
     let conf = "[nodes]\na: _\nb: _\n[links]\na:b delay=10ms bw=5 max_queue_size=32\n";
@@ -158,7 +158,7 @@ fn a_file_of_mini_ndn_brings_its_own_order_of_rate_and_delay() {
 }
 
 #[test]
-fn a_setting_replaces_what_the_file_says() {
+fn setting_replaces_the_value_of_the_file() {
     let changed = networks(LINE, &["link.delay=50ms", "applications.c1.rto.k=8"], 1).unwrap();
     assert_eq!(changed[0].links[0].forth.delay, Duration::from_millis(50));
     let ApplicationKind::Fetch(fetch) = &changed[0].applications[0].kind else { panic!() };
@@ -173,8 +173,8 @@ fn a_setting_replaces_what_the_file_says() {
         ),
         ("link.delay", "path=value"),
     ] {
-        let said = networks(LINE, &[setting], 1).unwrap_err().to_string();
-        assert!(said.contains(error), "{setting}: {said}");
+        let message = networks(LINE, &[setting], 1).unwrap_err().to_string();
+        assert!(message.contains(error), "{setting}: {message}");
     }
 }
 
@@ -199,12 +199,12 @@ fn a_sweep_makes_a_scenario_of_each_point() {
 }
 
 #[test]
-fn a_wrong_value_of_a_sweep_is_reported_where_it_stands() {
-    let said = wrong(&with("[sweep]\n\"link.delay\" = [\"10 ms\",\n \"20 m/s\"]\n"));
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.contains(":2: link.delay: `20 m/s` is not a duration"), "{said}");
-    let said = wrong(&with("[sweep]\n\"applications.c9.rto\" = [\"rfc6298\"]\n"));
-    assert!(said.contains("nothing in `applications` is called `c9`"), "{said}");
+fn wrong_value_of_a_sweep_is_located() {
+    let message = wrong(&with("[sweep]\n\"link.delay\" = [\"10 ms\",\n \"20 m/s\"]\n"));
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains(":2: link.delay: `20 m/s` is not a duration"), "{message}");
+    let message = wrong(&with("[sweep]\n\"applications.c9.rto\" = [\"rfc6298\"]\n"));
+    assert!(message.contains("nothing in `applications` is called `c9`"), "{message}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn what_a_sweep_adds_is_not_missed_before() {
 }
 
 #[test]
-fn the_text_of_a_scenario_means_the_same_scenario() {
+fn printed_scenario_means_the_same() {
     // A length that the sweep gives meets the default signature, which the text writes out.
     let text = with(
         "[produce]\ncontent = \"1 kB\"\n[sweep.d.a]\n\"link.delay\" = \"1 ms\"\n\
@@ -236,7 +236,7 @@ fn the_text_of_a_scenario_means_the_same_scenario() {
 }
 
 #[test]
-fn a_length_of_whole_packets_in_the_defaults_is_printed_so_that_it_can_be_read_again() {
+fn packet_length_in_defaults_is_printed_readably() {
     let text = format!("{LINE}\n[serve]\npacket = \"1448 B\"\n");
     let file = ScenarioFile::parse(&text, &[]).unwrap();
     let again = ScenarioFile::parse(&file.to_toml(), &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -295,11 +295,11 @@ fn the_reference_names_every_key() {
     let mut text: String = all.collect();
     text += "[link]\n\"?\" = 1\n[[event]]\n\"?\" = 1\n[places.x]\n\"?\" = 1\n";
     // What is not known is answered with what is.
-    let said = ScenarioFile::parse(&text, &[]).unwrap_err().to_string();
-    let lists = said.lines().filter_map(|line| line.split("there are: ").nth(1));
+    let message = ScenarioFile::parse(&text, &[]).unwrap_err().to_string();
+    let lists = message.lines().filter_map(|line| line.split("there are: ").nth(1));
     let keys: std::collections::BTreeSet<&str> =
         lists.flat_map(|list| list.trim_end().split(", ")).collect();
-    assert!(keys.len() > 60, "{keys:?}\n{said}");
+    assert!(keys.len() > 60, "{keys:?}\n{message}");
     for key in keys.iter().chain(&file::SECTIONS) {
         let found = reference.contains(&format!("`{key}`"))
             || reference.contains(&format!("[{key}]"))
@@ -308,7 +308,7 @@ fn the_reference_names_every_key() {
     }
 }
 
-/// What the reference explains is there: a key that is not known is said to be so whatever its value.
+/// Every key of the reference exists: an unknown key is reported whatever its value.
 #[test]
 fn every_key_of_the_reference_is_known() {
     let reference = include_str!("../../../../docs/scenario.md");
@@ -326,10 +326,10 @@ fn every_key_of_the_reference_is_known() {
             table => table.replace("NAME", "x"),
         };
         let text = format!("{name}\n{key} = {{}}\n");
-        let said =
+        let message =
             ScenarioFile::parse(&text, &[]).map_or_else(|e| e.to_string(), |_| String::new());
-        let is_unknown = said.contains(&format!("{key}: is not known here"));
-        assert!(!is_unknown, "docs/scenario.md explains `{key}` of {table}: {said}");
+        let is_unknown = message.contains(&format!("{key}: is not known here"));
+        assert!(!is_unknown, "docs/scenario.md explains `{key}` of {table}: {message}");
     }
 }
 
@@ -411,7 +411,7 @@ prefix = "/p{k}"
 "#;
 
 #[test]
-fn places_are_drawn_anew_for_each_seed_and_keep_their_distance() {
+fn places_are_drawn_per_seed_at_distance() {
     let drawn = |seed| networks(PAIRS, &[], seed).unwrap().remove(0);
     let (one, other) = (drawn(1), drawn(2));
     assert_eq!(one, drawn(1));
@@ -456,7 +456,7 @@ fn nodes_of_a_place_differ_from_the_others() {
 }
 
 #[test]
-fn events_become_faults_in_the_order_of_their_times() {
+fn events_become_faults_sorted_by_time() {
     let network = network(&with(
         r#"
 [[event]]
@@ -491,7 +491,7 @@ repair = "r1"
 }
 
 #[test]
-fn a_change_that_is_over_gives_back_what_was_before() {
+fn ended_change_restores_the_link() {
     let network = network(&with(
         r#"
 [[event]]
@@ -535,11 +535,12 @@ fn background_traffic_takes_its_share_of_a_link() {
 }
 
 #[test]
-fn routes_by_hand_take_the_place_of_computed_ones() {
+fn manual_routes_replace_computed_ones() {
     let network =
         network(&with("[[route]]\nnode = \"r1\"\nprefix = \"/file\"\nvia = \"r2\"\ncost = 7\n"));
     let route = network.routes.iter().find(|route| route.node == NodeId(1)).unwrap();
     assert_eq!(route.hops, [(LinkId(1), 7)]);
-    let said = wrong(&with("[[route]]\nnode = \"r1\"\nprefix = \"/file\"\nvia = \"producer\"\n"));
-    assert!(said.contains("no link of `r1` is or leads to `producer`"), "{said}");
+    let message =
+        wrong(&with("[[route]]\nnode = \"r1\"\nprefix = \"/file\"\nvia = \"producer\"\n"));
+    assert!(message.contains("no link of `r1` is or leads to `producer`"), "{message}");
 }

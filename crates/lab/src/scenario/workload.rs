@@ -1,5 +1,4 @@
-//! How workloads are written: which content is asked for (`zipf(q=0.7,s=1)`), and when
-//! (`poisson(rate=100)`).
+//! Workloads as text: popularity of contents (`zipf(q=0.7,s=1)`), and schedule of requests (`poisson(rate=100)`).
 use recoup_config::form::Form;
 use recoup_config::schema::Shape;
 use recoup_config::tree::{Tree, Value};
@@ -8,7 +7,7 @@ use recoup_sim::network::{Arrival, Popularity};
 use recoup_transport::spec::{Spec, SpecError};
 use recoup_transport::time::Duration;
 
-/// Which content is asked for.
+/// Popularity of contents.
 pub(super) struct PopularityForm;
 pub(super) const POPULARITY: PopularityForm = PopularityForm;
 
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_is_read_back_as_it_is_printed() {
+    fn every_workload_prints_and_parses() {
         for one in [
             "constant(rate=10)",
             "poisson(rate=0.5)",
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_workload_lacks_is_asked_for() {
+    fn missing_parts_of_a_workload_are_named() {
         let wrong = |law: &str| ArrivalForm.read(&text(law)).unwrap_err();
         assert!(wrong("poisson").contains("per second"), "{}", wrong("poisson"));
         assert!(wrong("poison(rate=1)").contains("poisson"));

@@ -75,7 +75,7 @@ where
         if let Some(link) = link.upgrade() {
             // Zero bytes: each input makes the producer look for answers.
             let input = AppInput::Consumed { bytes: 0 };
-            let _ = link.post(Box::new(move |engine| engine.tell(task, input)));
+            let _ = link.post(Box::new(move |engine| engine.deliver(task, input)));
         }
     };
     runtime.spawn(dispatch(asked, sender, answer, Arc::new(wake)));

@@ -51,7 +51,7 @@ impl FileFetch {
         self.running.flow.lock().progress
     }
 
-    /// It has ended, well or not.
+    /// Whether the fetch has ended, with success or an error.
     pub fn has_ended(&self) -> bool {
         self.running.flow.lock().outcome.is_some()
     }

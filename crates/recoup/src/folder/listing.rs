@@ -47,7 +47,7 @@ impl Pool {
 }
 
 impl Share {
-    /// Gives back what exceeds `bytes`.
+    /// Returns the part of the share beyond `bytes`.
     fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.bytes);
         self.taken.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
@@ -78,7 +78,7 @@ impl ListingBuffer {
     /// The object is known.
     ///
     /// # Errors
-    /// It is no listing.
+    /// If the object is no listing.
     pub fn begin(&mut self, object: &Name) -> Result<()> {
         if object.components().any(|component| component.is_keyword(b"ls")) {
             return Ok(());
@@ -107,7 +107,9 @@ impl ListingBuffer {
                 }
                 _ => (
                     ErrorKind::Verification,
-                    format!("the listing of {name} does not end where its producer said"),
+                    format!(
+                        "the listing of {name} does not have the length that its producer announced"
+                    ),
                 ),
             };
             return Err(Error::new(kind, message).of_entry());

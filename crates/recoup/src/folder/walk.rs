@@ -1,8 +1,8 @@
-//! Which entry of a folder is fetched next, and where it goes.
+//! Order and targets of the entries of a folder.
 //!
-//! The producer chooses every name. An entry that cannot be fetched (a bad name, a link in its place, a listing that
-//! contradicts itself, a file that is not served) is skipped and counted, and the rest goes on. Folders are gone through in
-//! depth, so that no more is kept than the listings of those that are open.
+//! The producer chooses every name. An entry that cannot be fetched is skipped and counted, and the rest goes on: a bad
+//! name, a link in its place, a contradictory listing, a file that is not served. The walk is depth-first, so that only
+//! the listings of open folders are kept.
 use super::listing::{ListingBuffer, Pool, Share};
 use crate::download::{is_there, reserved};
 use crate::error::{Error, ErrorKind, Result};
@@ -48,7 +48,7 @@ pub struct Walk {
     worst: Option<Error>,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Debug)]
 pub enum Step {
     /// Fetch a listing.
@@ -57,7 +57,7 @@ pub enum Step {
     File(FileTask),
     /// A file of so many bytes is there already.
     Kept(u64),
-    /// Ask again: an entry needed no transfer.
+    /// Call again: an entry needed no transfer.
     Again,
     /// There is nothing to begin before a transfer has ended.
     Wait,
@@ -67,7 +67,7 @@ pub enum Step {
 #[derive(Debug)]
 pub struct ListingTask {
     place: Place,
-    /// What has arrived of it.
+    /// The part that has arrived.
     pub buffer: ListingBuffer,
 }
 
@@ -76,7 +76,7 @@ pub struct ListingTask {
 pub struct FileTask {
     /// Its name.
     pub name: Name,
-    /// Where it goes.
+    /// Path of the file.
     pub target: PathBuf,
     /// The folder around it, whose place is to be checked before the file is opened and named.
     pub folder: Arc<TargetFolder>,
@@ -87,7 +87,7 @@ pub struct FileTask {
 pub struct Skipped {
     /// Its name, or that of the folder that lists it.
     pub entry: String,
-    /// Why.
+    /// The error.
     pub error: Error,
 }
 
@@ -140,7 +140,7 @@ impl Walk {
         self.files
     }
 
-    /// What to do with the next entry of the innermost folder.
+    /// Step for the next entry of the innermost folder.
     ///
     /// # Errors
     /// The entry cannot be fetched; [`skip`](Self::skip) it.
@@ -224,7 +224,7 @@ impl Walk {
     /// A listing has arrived.
     ///
     /// # Errors
-    /// It contradicts itself, or its folder cannot be made.
+    /// If the listing contradicts itself, or its folder cannot be made.
     pub fn listed(&mut self, task: ListingTask) -> Result<()> {
         self.listings -= 1;
         let ListingTask { place: Place { name, target, parent, depth }, buffer } = task;
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_in_their_order_and_lead_into_the_folder() {
+    fn entries_come_in_order_with_their_targets() {
         let folder = tempfile::tempdir().unwrap();
         let mut walk = walk(folder.path(), false, b"b/\0c\0");
         let Ok(Step::List(inner)) = walk.step() else { panic!() };
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn error_of_more_than_an_entry_ends_the_walk() {
+    fn wider_error_ends_the_walk() {
         let mut walk = Walk::new(false);
         assert!(walk.skip(Error::new(ErrorKind::TimedOut, "silence")).is_err());
     }

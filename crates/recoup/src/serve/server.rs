@@ -80,7 +80,7 @@ impl Server {
         self.task
     }
 
-    /// What was served so far.
+    /// Counts so far.
     pub fn summary(&self) -> ServeSummary {
         *self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -205,12 +205,12 @@ impl Task for Registering {
     }
 
     fn is_consumer(&self) -> bool {
-        // A forwarder that refuses datagrams ends it only while the caller waits.
+        // A forwarder that rejects datagrams ends it only while the caller waits.
         self.answer.is_some()
     }
 }
 
-/// Which names a producer has, and where it is reachable.
+/// Names and faces of a producer.
 pub(crate) struct Place {
     pub(crate) client: Client,
     pub(super) prefix: Name,
@@ -269,7 +269,7 @@ fn reach(engine: &mut Engine, listen: &[FaceUri]) -> Result<Vec<FaceUri>> {
 }
 
 impl Server {
-    /// Registers the names of keys, and waits for no answer: whoever has the certificates already needs none.
+    /// Registers the names of keys without waiting for an answer: consumers with the certificates need none.
     fn register_also(&self, prefixes: Vec<Name>) -> Result<()> {
         let uplink = self.client.settings.uplink.clone();
         if uplink.is_alone() {

@@ -91,8 +91,8 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
 
     /// Queued frames and bytes.
     pub fn waiting(&self) -> (u64, u64) {
-        let (frames, octets) = self.channel.waiting();
-        (self.queue.packets() + frames, self.queue.bytes() + octets)
+        let (frames, bytes) = self.channel.waiting();
+        (self.queue.packets() + frames, self.queue.bytes() + bytes)
     }
 
     /// The frames that are inside, in no particular order.

@@ -94,7 +94,7 @@ impl Channels {
     ) {
         let place = format!("link.{}.{}", places.link(channel.link), channel.direction_name());
         summary.push(&place, "packets", "", carried.packets as f64);
-        summary.push(&place, "octets", "octets", carried.octets as f64);
+        summary.push(&place, "bytes", "bytes", carried.bytes as f64);
         let seconds = now.since(self.began.unwrap_or(Instant::ZERO)).as_secs_f64();
         summary.option(&place, "utilisation", "", carried.utilisation(seconds));
         let mut length = self.lengths.get(channel.index()).copied().unwrap_or_default();

@@ -23,7 +23,7 @@ pub(super) struct Flow {
     /// Interests that left the node.
     left: u64,
     served: u64,
-    served_octets: u64,
+    served_bytes: u64,
     unknown: u64,
 }
 
@@ -85,7 +85,7 @@ impl Flow {
             Event::Reduced { .. } => self.recovery.reduce(),
             Event::Served { content_bytes, .. } => {
                 self.served += 1;
-                self.served_octets += u64::from(content_bytes);
+                self.served_bytes += u64::from(content_bytes);
             }
             Event::Unknown => self.unknown += 1,
             _ => {}
@@ -188,9 +188,9 @@ impl Flow {
         self.window.mean()
     }
 
-    fn rate(&self, octets: u64) -> Option<f64> {
+    fn rate(&self, bytes: u64) -> Option<f64> {
         let seconds = self.active_s().filter(|seconds| *seconds > 0.0)?;
-        Some(octets as f64 * 8.0 / seconds)
+        Some(bytes as f64 * 8.0 / seconds)
     }
 
     /// Appends a consumer's metrics.
@@ -224,8 +224,8 @@ impl Flow {
         let counts = &self.counts;
         for (what, unit, count) in [
             ("segments", "segments", counts.segments),
-            ("content_octets", "octets", counts.content_bytes),
-            ("packet_octets", "octets", counts.wire_bytes),
+            ("content_bytes", "bytes", counts.content_bytes),
+            ("packet_bytes", "bytes", counts.wire_bytes),
             ("interests", "", counts.interests),
             ("network_interests", "", self.left),
             ("retransmissions", "", counts.retransmissions),
@@ -277,7 +277,7 @@ impl Flow {
     /// Appends a producer's metrics.
     pub(super) fn report_producer(&self, place: &str, summary: &mut Summary) {
         summary.push(place, "served", "", self.served as f64);
-        summary.push(place, "served_octets", "octets", self.served_octets as f64);
+        summary.push(place, "served_bytes", "bytes", self.served_bytes as f64);
         summary.push(place, "unknown", "", self.unknown as f64);
     }
 }

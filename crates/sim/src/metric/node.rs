@@ -34,7 +34,7 @@ struct Counts {
     /// Packets in and out, by kind.
     arrived: [u64; 3],
     sent: [u64; 3],
-    octets: u64,
+    bytes: u64,
 }
 
 impl Nodes {
@@ -77,7 +77,7 @@ impl Nodes {
                     if let Some(kind) = kind_index(packet) {
                         counts.arrived[kind] += 1;
                     }
-                    counts.octets += packet.bytes() as u64;
+                    counts.bytes += packet.bytes() as u64;
                 }
             }
             _ => {}
@@ -105,7 +105,7 @@ impl Nodes {
         summary.push("all", "interest_hops", "", interests as f64);
         summary.push("all", "data_hops", "", data as f64);
         summary.push("all", "nack_hops", "", nacks as f64);
-        summary.push("all", "hop_octets", "octets", all.octets as f64);
+        summary.push("all", "hop_bytes", "bytes", all.bytes as f64);
         summary.push("all", "reforwarded", "", all.reforwarded as f64);
         summary.push("all", "flagged", "", all.flagged as f64);
         all.report_drops("all", true, summary);
@@ -134,7 +134,7 @@ impl Counts {
         self.evicted += other.evicted;
         self.reforwarded += other.reforwarded;
         self.flagged += other.flagged;
-        self.octets += other.octets;
+        self.bytes += other.bytes;
         for kind in 0..3 {
             self.arrived[kind] += other.arrived[kind];
             self.sent[kind] += other.sent[kind];

@@ -177,14 +177,14 @@ fn nodes_count_hits_drops_and_hops() {
 #[test]
 fn links_report_utilisation_and_losses() {
     let packet = data(1000);
-    let octets = packet.bytes() as f64;
+    let bytes = packet.bytes() as f64;
     let summary = summary(2000, |feed| {
         feed.sent(&packet).arrived(&packet).sent(&packet);
         let (link, direction, reason) = (BOTTLENECK, Direction::Back, LossReason::Model);
         feed.see(&Observation::Lost { link, direction, packet: &packet, reason });
     });
-    assert_metric(&summary, "link.r-p.back.octets", 2.0 * octets);
-    assert_metric(&summary, "link.r-p.back.utilisation", 2.0 * octets * 8.0 / 1e6 / 2.0);
+    assert_metric(&summary, "link.r-p.back.bytes", 2.0 * bytes);
+    assert_metric(&summary, "link.r-p.back.utilisation", 2.0 * bytes * 8.0 / 1e6 / 2.0);
     assert_metric(&summary, "link.r-p.back.lost_model", 1.0);
     assert_metric(&summary, "link.r-p.forth.packets", 0.0);
     assert_metric(&summary, "all.lost", 1.0);
@@ -196,7 +196,7 @@ fn producer_reports_served_packets() {
     let summary = summary(9, |feed| {
         feed.event(P, Event::Served { content_bytes: 100, signed: true }).event(P, Event::Unknown);
     });
-    assert_metric(&summary, "p1.served_octets", 100.0);
+    assert_metric(&summary, "p1.served_bytes", 100.0);
     assert_metric(&summary, "p1.unknown", 1.0);
     assert_eq!(summary.get("p1.interests"), None);
 }

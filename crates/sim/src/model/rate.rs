@@ -26,24 +26,24 @@ impl Rate {
         self.remainder = 0;
     }
 
-    /// Nanoseconds of a transmission of `octets`, right after the previous one.
-    pub fn transmission(&mut self, octets: u32) -> u64 {
+    /// Nanoseconds of a transmission of `bytes`, right after the previous one.
+    pub fn transmission(&mut self, bytes: u32) -> u64 {
         if self.bits == 0 {
             return 0;
         }
         let work =
-            u64::from(octets).checked_mul(SCALE).and_then(|work| work.checked_add(self.remainder));
+            u64::from(bytes).checked_mul(SCALE).and_then(|work| work.checked_add(self.remainder));
         let Some(work) = work else {
-            return self.long_transmission(octets);
+            return self.long_transmission(bytes);
         };
         self.remainder = work % self.bits;
         work / self.bits
     }
 
     /// A transmission of gigabytes, in 128 bits.
-    fn long_transmission(&mut self, octets: u32) -> u64 {
+    fn long_transmission(&mut self, bytes: u32) -> u64 {
         let (rate, scale) = (u128::from(self.bits), u128::from(SCALE));
-        let work = u128::from(octets) * scale + u128::from(self.remainder);
+        let work = u128::from(bytes) * scale + u128::from(self.remainder);
         self.remainder = (work % rate) as u64;
         u64::try_from(work / rate).unwrap_or(u64::MAX)
     }

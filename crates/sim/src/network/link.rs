@@ -12,7 +12,7 @@ use recoup_transport::unit;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What one direction of a link does to packets. The command `recoup link` gives it both directions.
+/// One direction of a link. The command `recoup link` has one for each direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
@@ -74,11 +74,11 @@ pub struct LinkOptions {
     #[cfg_attr(feature = "clap", arg(
         long = "overhead",
         value_name = "SIZE",
-        default_value = unit::print_bytes(Self::default().overhead_octets.into()),
+        default_value = unit::print_bytes(Self::default().overhead_bytes.into()),
         value_parser = unit::few_bytes,
         help_heading = "Link"
     ))]
-    pub overhead_octets: u32,
+    pub overhead_bytes: u32,
 
     /// Bytes charged for an Interest, instead of its length and --overhead
     #[serde(
@@ -92,7 +92,7 @@ pub struct LinkOptions {
         value_parser = unit::few_bytes,
         help_heading = "Link"
     ))]
-    pub interest_octets: Option<u32>,
+    pub interest_bytes: Option<u32>,
 
     /// Loss model, such as 'bernoulli(p=0.01)'; models are joined by +
     ///
@@ -149,8 +149,8 @@ impl Default for LinkOptions {
             jitter: "none".into(),
             reorder: false,
             queue: QueueLimit::of_packets(100),
-            overhead_octets: 0,
-            interest_octets: None,
+            overhead_bytes: 0,
+            interest_bytes: None,
             loss: "none".into(),
             duplicate: "none".into(),
             order: Order::RateThenDelay,
@@ -161,7 +161,7 @@ impl Default for LinkOptions {
     }
 }
 
-/// What comes first on a channel.
+/// Order of rate and delay on a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {

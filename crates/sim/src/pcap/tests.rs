@@ -113,7 +113,7 @@ fn lost_packet_names_its_reason() {
 #[test]
 fn links_are_chosen_and_frames_are_cut() {
     let links = BTreeSet::from([BOTTLENECK]);
-    let options = CaptureOptions { links, frame_octets: Some(64) };
+    let options = CaptureOptions { links, frame_bytes: Some(64) };
     let packet = data(1000);
     let capture = captured(&options, |capture| {
         arrives(capture, 0, &packet);
@@ -126,13 +126,13 @@ fn links_are_chosen_and_frames_are_cut() {
     assert_eq!(packets[0].original_len as usize, ETHERNET_BYTES + packet.bytes());
 }
 
-/// Takes so many octets, then fails.
+/// Takes so many bytes, then fails.
 struct Narrow(usize);
 
 impl Write for Narrow {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(octets.len()).ok_or(io::ErrorKind::StorageFull)?;
-        Ok(octets.len())
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -72,7 +72,7 @@ fn fetch() -> ApplicationKind {
 fn serve() -> ApplicationKind {
     ApplicationKind::Serve(ServePlan {
         prefix: name(),
-        size_octets: 1000,
+        size_bytes: 1000,
         options: ServeOptions {
             segment_bytes: 100,
             freshness: Duration::ZERO,

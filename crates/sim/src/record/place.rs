@@ -76,9 +76,9 @@ pub struct ChannelCharge {
     /// Bits per second; 0 means without limit.
     pub rate_bits: u64,
     /// Bytes added to each packet.
-    pub overhead_octets: u32,
+    pub overhead_bytes: u32,
     /// Charge of Interests in bytes, instead of their own size.
-    pub interest_octets: Option<u32>,
+    pub interest_bytes: Option<u32>,
     /// Whether lost packets never take up the rate, because the delay comes first.
     pub rate_comes_last: bool,
 }
@@ -87,8 +87,8 @@ impl ChannelCharge {
     fn of(plan: &LinkOptions) -> Self {
         Self {
             rate_bits: plan.rate_bits,
-            overhead_octets: plan.overhead_octets,
-            interest_octets: plan.interest_octets,
+            overhead_bytes: plan.overhead_bytes,
+            interest_bytes: plan.interest_bytes,
             rate_comes_last: plan.order == Order::DelayThenRate,
         }
     }
@@ -98,11 +98,11 @@ impl ChannelCharge {
         if self.rate_bits == 0 {
             return 0.0;
         }
-        let octets = match self.interest_octets.filter(|_| packet.kind() == Kind::Interest) {
-            Some(octets) => u64::from(octets),
-            None => packet.bytes() as u64 + u64::from(self.overhead_octets),
+        let bytes = match self.interest_bytes.filter(|_| packet.kind() == Kind::Interest) {
+            Some(bytes) => u64::from(bytes),
+            None => packet.bytes() as u64 + u64::from(self.overhead_bytes),
         };
-        octets as f64 * 8.0 / self.rate_bits as f64
+        bytes as f64 * 8.0 / self.rate_bits as f64
     }
 }
 

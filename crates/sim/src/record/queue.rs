@@ -24,7 +24,7 @@ impl Lengths {
             ("link", "", Type::Text),
             ("direction", "", Type::Text),
             ("packets", "packets", Type::U64),
-            ("octets", "octets", Type::U64),
+            ("bytes", "bytes", Type::U64),
         ];
         Self {
             queues: Queues::new(&places),
@@ -45,7 +45,7 @@ impl Observer for Lengths {
                     Cell::Text(places.link(channel.link)),
                     Cell::Text(channel.direction_name()),
                     Cell::U64(waiting.packets),
-                    Cell::U64(waiting.octets),
+                    Cell::U64(waiting.bytes),
                 ]);
             }
         });

@@ -29,8 +29,8 @@ struct Consumer {
     /// Whether it ended in this stretch.
     is_ending: bool,
     segments: u64,
-    content_octets: u64,
-    packet_octets: u64,
+    content_bytes: u64,
+    packet_bytes: u64,
 }
 
 impl Goodput {
@@ -63,8 +63,8 @@ impl Goodput {
             Report::Event(Event::Sent { .. }) => consumer.is_active = true,
             Report::Event(Event::Received { content_bytes, wire_bytes, .. }) => {
                 consumer.segments += 1;
-                consumer.content_octets += u64::from(*content_bytes);
-                consumer.packet_octets += u64::from(*wire_bytes);
+                consumer.content_bytes += u64::from(*content_bytes);
+                consumer.packet_bytes += u64::from(*wire_bytes);
             }
             Report::Done(_) => consumer.is_ending = true,
             _ => {}
@@ -87,9 +87,8 @@ impl Goodput {
             if !consumer.is_active {
                 continue;
             }
-            let rate = |octets: u64| octets as f64 * 8.0 / width;
-            let (goodput, throughput) =
-                (rate(consumer.content_octets), rate(consumer.packet_octets));
+            let rate = |bytes: u64| bytes as f64 * 8.0 / width;
+            let (goodput, throughput) = (rate(consumer.content_bytes), rate(consumer.packet_bytes));
             shares.push(goodput);
             let name = self.places.application(ApplicationId(number as u32));
             let (goodput, throughput) = (Cell::F64(goodput), Cell::F64(throughput));
@@ -139,7 +138,7 @@ impl Links {
             ("link", "", Type::Text),
             ("direction", "", Type::Text),
             ("packets", "packets", Type::U64),
-            ("octets", "octets", Type::U64),
+            ("bytes", "bytes", Type::U64),
             ("lost", "packets", Type::U64),
             ("utilisation", "", Type::F64),
         ];
@@ -165,7 +164,7 @@ impl Count for Links {
                 Cell::Text(places.link(channel.link)),
                 Cell::Text(channel.direction_name()),
                 Cell::U64(carried.packets),
-                Cell::U64(carried.octets),
+                Cell::U64(carried.bytes),
                 Cell::U64(lost),
                 Cell::F64(carried.utilisation(width).unwrap_or(f64::NAN)),
             ]);

@@ -34,8 +34,8 @@ struct Come {
     at: Instant,
     rtt: Duration,
     delay: Duration,
-    content_octets: u32,
-    packet_octets: u32,
+    content_bytes: u32,
+    packet_bytes: u32,
 }
 
 impl Segments {
@@ -52,8 +52,8 @@ impl Segments {
             ("last_rto_s", "s", Type::F64),
             ("transmissions", "", Type::U64),
             ("timeouts", "", Type::U64),
-            ("content_octets", "octets", Type::U64),
-            ("packet_octets", "octets", Type::U64),
+            ("content_bytes", "bytes", Type::U64),
+            ("packet_bytes", "bytes", Type::U64),
         ];
         let sheet = Sheet::new(Table::new("segments", &columns), rows);
         Self { places, sheet, open: BTreeMap::new() }
@@ -75,8 +75,8 @@ impl Segments {
                     at: now,
                     rtt: rtt.into(),
                     delay: delay.into(),
-                    content_octets: content_bytes,
-                    packet_octets: wire_bytes,
+                    content_bytes,
+                    packet_bytes: wire_bytes,
                 };
                 if let Some(open) = self.open.remove(&(application, segment)) {
                     self.push(application, segment, &open, Some(&come));
@@ -113,8 +113,8 @@ impl Segments {
             time(open.last_rto),
             Cell::U64(u64::from(open.transmissions)),
             Cell::U64(u64::from(open.timeouts)),
-            Cell::U64(come.map_or(0, |come| u64::from(come.content_octets))),
-            Cell::U64(come.map_or(0, |come| u64::from(come.packet_octets))),
+            Cell::U64(come.map_or(0, |come| u64::from(come.content_bytes))),
+            Cell::U64(come.map_or(0, |come| u64::from(come.packet_bytes))),
         ]);
     }
 }

@@ -94,12 +94,12 @@ fn queue_follows_its_node_and_departures() {
     let mut records = records(&network(), &["queue(every=0s)"]);
     let mut feed = Feed::new(&mut records);
     let packet = data(100);
-    let octets = packet.bytes() as u32;
+    let bytes = packet.bytes() as u32;
     let sent = Observation::Sent { link: BOTTLENECK, direction: Direction::Forth, packet: &packet };
-    feed.see(&sent).node(R, queued(1, octets)).node(R, queued(2, 2 * octets));
+    feed.see(&sent).node(R, queued(1, bytes)).node(R, queued(2, 2 * bytes));
     feed.at(1).see(&sent).see(&sent).see(&sent);
     let rows = rows(&records.finish(at(2)), "queue");
-    let row = |time: &str, packets| format!("{time},r-p,forth,{packets},{}", packets * octets);
+    let row = |time: &str, packets| format!("{time},r-p,forth,{packets},{}", packets * bytes);
     let expected = [row("0", 1), row("0", 2), row("0.001", 1), row("0.001", 0)];
     assert_eq!(rows, expected);
 }
@@ -109,8 +109,8 @@ fn channel_reports_its_own_queue() {
     let mut records = records(&network(), &["queue(every=0s)"]);
     let mut feed = Feed::new(&mut records);
     let (link, direction) = (BOTTLENECK, Direction::Back);
-    for (packets, octets) in [(0, 0), (1, 700), (1, 700), (2, 1400), (0, 0)] {
-        feed.see(&Observation::Waiting { link, direction, packets, octets });
+    for (packets, bytes) in [(0, 0), (1, 700), (1, 700), (2, 1400), (0, 0)] {
+        feed.see(&Observation::Waiting { link, direction, packets, bytes });
     }
     let rows = rows(&records.finish(at(2)), "queue");
     assert_eq!(rows, ["0,r-p,back,1,700", "0,r-p,back,2,1400", "0,r-p,back,0,0"]);
@@ -158,17 +158,17 @@ fn utilisation_follows_the_offered_packets() {
     network.faults = vec![(at(1500), Fault::Change(BOTTLENECK, Direction::Back, Box::new(slow)))];
     let mut records = records(&network, &["links(bin=1s)"]);
     let packet = data(1000);
-    let octets = packet.bytes();
+    let bytes = packet.bytes();
     let mut feed = Feed::new(&mut records);
     feed.at(100).sent(&packet).arrived(&packet);
     feed.at(1500).see(&Observation::Fault { number: 0 }).sent(&packet);
     let tables = records.finish(at(2000));
-    let share = octets as f64 * 8.0 / 1e6;
+    let share = bytes as f64 * 8.0 / 1e6;
     assert_eq!(
         rows(&tables, "links"),
         [
-            format!("0,r-p,back,1,{octets},0,{share}"),
-            format!("1,r-p,back,1,{octets},0,{}", 2.0 * share),
+            format!("0,r-p,back,1,{bytes},0,{share}"),
+            format!("1,r-p,back,1,{bytes},0,{}", 2.0 * share),
         ]
     );
 }

@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
     /// Packets.
     pub(crate) packets: u64,
     /// Their bytes, with link header.
-    pub(crate) octets: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The queues of all channels: what waits in the node in front of a channel, and in the channel where
@@ -52,10 +52,7 @@ impl Queues {
     fn waiting(&self, channel: Channel) -> Waiting {
         let of = |side: &[Waiting]| side.get(channel.index()).copied().unwrap_or_default();
         let (in_front, inside) = (of(&self.in_front), of(&self.inside));
-        Waiting {
-            packets: in_front.packets + inside.packets,
-            octets: in_front.octets + inside.octets,
-        }
+        Waiting { packets: in_front.packets + inside.packets, bytes: in_front.bytes + inside.bytes }
     }
 
     fn empty(&mut self, channel: Channel) {
@@ -68,17 +65,17 @@ impl Queues {
         match *observation {
             Observation::Node { node, event: NodeEvent::Queued { face, packets, bytes } } => {
                 let channel = places.channel(node, face)?;
-                let (packets, octets) = (u64::from(packets), u64::from(bytes));
-                *self.in_front.get_mut(channel.index())? = Waiting { packets, octets };
+                let (packets, bytes) = (u64::from(packets), u64::from(bytes));
+                *self.in_front.get_mut(channel.index())? = Waiting { packets, bytes };
                 Some(channel)
             }
             Observation::Sent { link, direction, packet } => {
                 let channel = Channel::new(link, direction);
                 self.in_front.get_mut(channel.index())?.remove(packet).then_some(channel)
             }
-            Observation::Waiting { link, direction, packets, octets } => {
+            Observation::Waiting { link, direction, packets, bytes } => {
                 let channel = Channel::new(link, direction);
-                let waiting = Waiting { packets, octets };
+                let waiting = Waiting { packets, bytes };
                 let inside = self.inside.get_mut(channel.index())?;
                 (std::mem::replace(inside, waiting) != waiting).then_some(channel)
             }
@@ -93,8 +90,8 @@ impl Waiting {
         let waited = self.packets > 0;
         if waited {
             self.packets -= 1;
-            let octets = if self.packets == 0 { self.octets } else { packet.bytes() as u64 };
-            self.octets = self.octets.saturating_sub(octets);
+            let bytes = if self.packets == 0 { self.bytes } else { packet.bytes() as u64 };
+            self.bytes = self.bytes.saturating_sub(bytes);
         }
         waited
     }
@@ -154,7 +151,7 @@ pub(crate) struct Carried {
     /// Packets handed to it.
     pub(crate) packets: u64,
     /// Their bytes, with link header.
-    pub(crate) octets: u64,
+    pub(crate) bytes: u64,
     /// Time for which its rate was taken up by them.
     pub(crate) busy_s: f64,
     /// Lost packets.
@@ -227,7 +224,7 @@ impl Carried {
     /// Adds what another channel carried and lost.
     pub(crate) fn add(&mut self, other: &Self) {
         self.packets += other.packets;
-        self.octets += other.octets;
+        self.bytes += other.bytes;
         self.busy_s += other.busy_s;
         for (reason, count) in &other.lost {
             *self.lost.entry(*reason).or_default() += count;
@@ -236,7 +233,7 @@ impl Carried {
 
     fn on_sent(&mut self, packet: &Packet) {
         self.packets += 1;
-        self.octets += packet.bytes() as u64;
+        self.bytes += packet.bytes() as u64;
         self.busy_s += self.seconds(packet);
     }
 

@@ -1,6 +1,6 @@
 //! Links over an 802.11 medium: stations of nodes, and unicast and broadcast faces.
 //!
-//! A link of a medium has the two lanes of any link, but its packets are queued in the sender's station and go over the
+//! A link of a medium has the two lanes of any link. Its packets are queued in the sender's station and go over the
 //! medium. Several faces of a node share its station. A link from a node to itself is the node's broadcast face: its
 //! packets arrive at the broadcast face of every node in range.
 use super::build::{self, NetworkError, wrong};
@@ -50,14 +50,14 @@ pub(super) struct Borne {
     /// The last part bears it.
     frame: Option<Frame>,
     lane: usize,
-    octets: u32,
+    bytes: u32,
     /// The part of the packet; `None` for a whole one.
     part: Option<Part>,
 }
 
 impl Load for Borne {
     fn bytes(&self) -> u32 {
-        self.octets
+        self.bytes
     }
 }
 
@@ -237,13 +237,13 @@ impl Simulation {
         let is_interest =
             frame.packet.as_ref().is_some_and(|packet| packet.kind() == Kind::Interest);
         let category = if is_interest { categories.0 } else { categories.1 };
-        let count = cut(frame.octets, *largest).count();
+        let count = cut(frame.bytes, *largest).count();
         let part = (count > 1).then(|| parts.number(count as u32));
         let mut frame = Some(frame);
-        let sizes = frame.as_ref().map(|frame| cut(frame.octets, *largest));
-        for (number, octets) in sizes.into_iter().flatten().enumerate() {
+        let sizes = frame.as_ref().map(|frame| cut(frame.bytes, *largest));
+        for (number, bytes) in sizes.into_iter().flatten().enumerate() {
             let frame = if number + 1 == count { frame.take() } else { None };
-            let load = Borne { frame, lane, octets, part };
+            let load = Borne { frame, lane, bytes, part };
             medium.handle(self.now, MediumInput::Frame { from, to, category, load });
         }
         self.notify_lost(cell, observers);
@@ -386,8 +386,8 @@ impl Simulation {
     /// Frames that wait in the station of a lane's sender.
     pub(super) fn waiting_in_air(&self, aerial: Aerial) -> (u64, u64) {
         let waiting = self.cells[aerial.cell].medium.waiting_loads(aerial.from);
-        waiting.fold((0, 0), |(frames, octets), load| {
-            (frames + u64::from(load.frame.is_some()), octets + u64::from(load.octets))
+        waiting.fold((0, 0), |(frames, bytes), load| {
+            (frames + u64::from(load.frame.is_some()), bytes + u64::from(load.bytes))
         })
     }
 }

@@ -198,9 +198,9 @@ impl Hasher for Digest {
         self.value()
     }
 
-    fn write(&mut self, octets: &[u8]) {
-        self.word(octets.len() as u64);
-        for chunk in octets.chunks(8) {
+    fn write(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
             self.word(u64::from_le_bytes(word));

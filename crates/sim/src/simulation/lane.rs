@@ -13,12 +13,12 @@ use recoup_transport::time::Instant;
 pub(super) struct Frame {
     pub(super) packet: Option<Packet>,
     /// Bytes that the rate is charged with.
-    pub(super) octets: u32,
+    pub(super) bytes: u32,
 }
 
 impl Load for Frame {
     fn bytes(&self) -> u32 {
-        self.octets
+        self.bytes
     }
 }
 
@@ -41,8 +41,8 @@ pub(super) struct Lane {
     pub(super) aerial: Option<Aerial>,
     /// Load of the background traffic.
     pub(super) others: OtherLoad,
-    overhead_octets: u32,
-    interest_octets: Option<u32>,
+    overhead_bytes: u32,
+    interest_bytes: Option<u32>,
 }
 
 impl Lane {
@@ -54,22 +54,22 @@ impl Lane {
             is_shared: false,
             aerial: None,
             others: OtherLoad::default(),
-            overhead_octets: plan.overhead_octets,
-            interest_octets: plan.interest_octets,
+            overhead_bytes: plan.overhead_bytes,
+            interest_bytes: plan.interest_bytes,
         }
     }
 
     /// The plan has changed.
     pub(super) fn recharge(&mut self, plan: &LinkOptions) {
-        self.overhead_octets = plan.overhead_octets;
-        self.interest_octets = plan.interest_octets;
+        self.overhead_bytes = plan.overhead_bytes;
+        self.interest_bytes = plan.interest_bytes;
     }
 
     /// Bytes that a packet is charged with.
     pub(super) fn charge(&self, packet: &Packet) -> u32 {
-        match self.interest_octets {
-            Some(octets) if packet.kind() == Kind::Interest => octets,
-            _ => (packet.bytes() as u32).saturating_add(self.overhead_octets),
+        match self.interest_bytes {
+            Some(bytes) if packet.kind() == Kind::Interest => bytes,
+            _ => (packet.bytes() as u32).saturating_add(self.overhead_bytes),
         }
     }
 

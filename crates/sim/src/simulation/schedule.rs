@@ -15,21 +15,21 @@ const MEASURED: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OtherLoad {
     since: Instant,
-    octets: u64,
+    bytes: u64,
     /// Bits per second, as last measured.
     bits: u64,
 }
 
 impl OtherLoad {
     /// Counts a frame of the background traffic; returns whether the load is known anew.
-    fn count(&mut self, now: Instant, octets: u64) -> bool {
-        self.octets += octets;
+    fn count(&mut self, now: Instant, bytes: u64) -> bool {
+        self.bytes += bytes;
         let nanos = now.since(self.since).as_nanos();
         if nanos < MEASURED.as_nanos() {
             return false;
         }
-        let bits = u128::from(self.octets) * 8_000_000_000 / nanos;
-        *self = Self { since: now, octets: 0, bits: u64::try_from(bits).unwrap_or(u64::MAX) };
+        let bits = u128::from(self.bytes) * 8_000_000_000 / nanos;
+        *self = Self { since: now, bytes: 0, bits: u64::try_from(bits).unwrap_or(u64::MAX) };
         true
     }
 }
@@ -44,7 +44,7 @@ impl Simulation {
         let capacity = Capacity {
             sending_bits: known(there.rate_bits),
             receiving_bits: known(back.rate_bits),
-            overhead_bytes: there.overhead_octets,
+            overhead_bytes: there.overhead_bytes,
             other_sending_bits: self.lanes[lane].others.bits,
             other_receiving_bits: self.lanes[lane ^ 1].others.bits,
         };
@@ -69,10 +69,10 @@ impl Simulation {
     pub(super) fn count_others(
         &mut self,
         lane: usize,
-        octets: u64,
+        bytes: u64,
         observers: &mut Observers<'_, '_>,
     ) {
-        if self.lanes[lane].others.count(self.now, octets) {
+        if self.lanes[lane].others.count(self.now, bytes) {
             self.notify_scheduling(lane, observers);
         }
     }
@@ -91,9 +91,9 @@ mod tests {
     #[test]
     fn load_is_measured_over_a_second() {
         let mut load = OtherLoad::default();
-        let mut offer = |from: u64, until: u64, octets: u64| {
+        let mut offer = |from: u64, until: u64, bytes: u64| {
             let at = (from..until).step_by(10);
-            let counted = at.filter(|at| load.count(Instant::from_millis(*at), octets)).count();
+            let counted = at.filter(|at| load.count(Instant::from_millis(*at), bytes)).count();
             (counted, load.bits)
         };
         assert_eq!(offer(0, 1_000, 1_000), (0, 0));

@@ -44,14 +44,14 @@ impl Source {
 impl Simulation {
     pub(super) fn on_source(&mut self, number: usize, observers: &mut Observers<'_, '_>) {
         let source = &mut self.sources[number];
-        let (lane, octets) = (source.lane, source.plan.frame_octets);
+        let (lane, bytes) = (source.lane, source.plan.frame_bytes);
         let count = source.arrivals.as_mut().and_then(|arrivals| arrivals.pop_due(self.now));
         let count = count.unwrap_or(0);
         for _ in 0..count {
             self.balance.count_sent(None);
-            self.offer(lane, Frame { packet: None, octets }, observers);
+            self.offer(lane, Frame { packet: None, bytes }, observers);
         }
-        self.count_others(lane, count * u64::from(octets), observers);
+        self.count_others(lane, count * u64::from(bytes), observers);
         self.arm_source(number);
     }
 

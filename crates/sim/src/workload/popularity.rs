@@ -9,7 +9,7 @@ use crate::network::Popularity;
 use recoup_transport::random::Rng;
 use std::sync::Arc;
 
-/// Most contents of a catalogue with unequal popularities: the table takes 12 octets for each.
+/// Most contents of a catalogue with unequal popularities: the table takes 12 bytes for each.
 pub const MOST_WEIGHTED: u64 = 1 << 27;
 
 /// Weighted draws in constant time.

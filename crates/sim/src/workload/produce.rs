@@ -1,6 +1,6 @@
 //! A producer of single Data packets: every name below its prefix is answered.
 //!
-//! Packets are described, not encoded: they have a length and no octets.
+//! Packets are described, not encoded: they have a length and no bytes.
 use super::signature_shape;
 use crate::network::ProducePlan;
 use recoup_packet::data::{ContentType, Data, DescribeError, SignatureShape, Template};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct Produce {
     template: Arc<Template>,
     freshness: Duration,
-    content_octets: usize,
+    content_bytes: usize,
     questions: VecDeque<(Arc<Interest>, ReturnPath)>,
     served: bool,
 }
@@ -28,12 +28,12 @@ impl Produce {
     /// # Errors
     /// If there can be no such packets.
     pub fn new(plan: &ProducePlan) -> Result<Self, DescribeError> {
-        let content_octets = usize::try_from(plan.content_octets).unwrap_or(usize::MAX);
+        let content_bytes = usize::try_from(plan.content_bytes).unwrap_or(usize::MAX);
         let shape = signature_shape(plan.packet);
         let produce = Self {
             template: Template::new(ContentType::Blob, plan.freshness, None, shape),
             freshness: plan.freshness,
-            content_octets,
+            content_bytes,
             questions: VecDeque::new(),
             served: false,
         };
@@ -48,17 +48,17 @@ impl Produce {
     }
 
     fn describe(&self, name: Name) -> Result<Data, DescribeError> {
-        self.template.describe(name, self.content_octets)
+        self.template.describe(name, self.content_bytes)
     }
 
-    /// The packet called `name`, one or two octets longer than planned if the format has none of that length.
+    /// The packet called `name`, one or two bytes longer than planned if the format has none of that length.
     fn data(&self, name: &Name) -> Option<Data> {
         match self.describe(name.clone()) {
             Ok(data) => Some(data),
             Err(DescribeError::NoSuchTotal { possible, .. }) => {
                 let shape = SignatureShape::Total { packet_bytes: possible };
                 let template = Template::new(ContentType::Blob, self.freshness, None, shape);
-                template.describe(name.clone(), self.content_octets).ok()
+                template.describe(name.clone(), self.content_bytes).ok()
             }
             Err(DescribeError::TooLong) => None,
         }
@@ -74,7 +74,7 @@ impl Application for Produce {
 
     fn poll(&mut self, _: Instant) -> Option<AppOutput> {
         if std::mem::take(&mut self.served) {
-            let content_bytes = self.content_octets as u32;
+            let content_bytes = self.content_bytes as u32;
             let event = Event::Served { content_bytes, signed: false };
             return Some(AppOutput::Report(Report::Event(event)));
         }
@@ -98,9 +98,9 @@ mod tests {
     use super::*;
     use crate::network::PacketShape;
 
-    fn plan(content_octets: u64, packet: PacketShape) -> ProducePlan {
+    fn plan(content_bytes: u64, packet: PacketShape) -> ProducePlan {
         let prefix = "/video".parse().unwrap();
-        ProducePlan { prefix, content_octets, freshness: Duration::from_secs(1), packet }
+        ProducePlan { prefix, content_bytes, freshness: Duration::from_secs(1), packet }
     }
 
     fn answer(produce: &mut Produce, name: &str) -> Data {

@@ -1,10 +1,9 @@
-//! A consumer of a catalogue: asks for single Data packets, by a schedule or as a window permits.
+//! A consumer of a catalogue: requests single Data packets, by a schedule or as a window permits.
 //!
-//! Each request is an Interest of its own, even for a content that is being asked for already; one Data
-//! packet answers all that wait for it. Requests are numbered from 0; events name them by that number,
-//! as those of a fetch name segments. Without an estimator of the timeout a request waits for its
-//! Interest's lifetime and is not repeated. A producer that has no such content (an application Nack) ends it like Data, but
-//! what it refused counts as a Nack and not as received.
+//! Each request is an Interest of its own, even for a pending content; one Data packet answers all requests for it.
+//! Requests are numbered from 0; events name them by that number, as those of a fetch name segments. Without an
+//! estimator of the timeout a request expires with its Interest's lifetime and is not retransmitted. An application
+//! Nack (no such content) ends a request like Data, but counts as a Nack and not as received.
 use super::arrival::Arrivals;
 use super::popularity::{Chooser, Tables};
 use crate::network::{Arrival, RequestPlan};
@@ -341,12 +340,12 @@ impl Request {
         names.unwrap_or_default().iter().map(|name| self.content(name)).collect()
     }
 
-    /// Lets the estimator learn, and reports what it says then.
-    fn teach(&mut self, segment: u64, rtt: Duration, tell: impl FnOnce(&mut dyn RtoEstimator)) {
+    /// Updates the estimator, and reports its new state.
+    fn teach(&mut self, segment: u64, rtt: Duration, update: impl FnOnce(&mut dyn RtoEstimator)) {
         let Some(estimator) = &mut self.rto else {
             return;
         };
-        tell(estimator.as_mut());
+        update(estimator.as_mut());
         let sampled = Event::Sampled {
             segment,
             rtt: rtt.into(),
@@ -395,7 +394,7 @@ impl Request {
         }
     }
 
-    /// Tells the window, if there is one, of a loss; `true` if it is a new loss event.
+    /// Signals a loss to the window, if there is one; `true` if it is a new loss event.
     fn lose(&mut self, now: Instant, kind: LossKind, order: u64, in_flight: u32) -> bool {
         let (highest_order, min_rtt) = (self.highest_order, self.min_rtt);
         let srtt = self.srtt();
@@ -493,7 +492,7 @@ impl Application for Request {
     }
 }
 
-/// What came for a content.
+/// An answer to the requests for a content.
 struct Answer<'a> {
     data: &'a Data,
     is_marked: bool,
@@ -502,7 +501,7 @@ struct Answer<'a> {
     in_flight: u32,
 }
 
-/// Room for the digits of a number.
+/// Buffer for the digits of a number.
 #[derive(Default)]
 struct Digits([u8; 20]);
 

@@ -14,12 +14,12 @@ pub(crate) struct Frame {
     /// From 0, in the order in which frames are offered.
     pub(crate) number: u64,
     offered: Instant,
-    octets: u32,
+    bytes: u32,
 }
 
 impl Load for Frame {
     fn bytes(&self) -> u32 {
-        self.octets
+        self.bytes
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn carry(
     let mut channel = QueuedChannel::new(ChannelModel::read(plan, &rng).unwrap());
     for (number, at) in (0..).zip(offered) {
         advance(&mut channel, at, &mut decided);
-        let frame = Frame { number, offered: at, octets: 1_000 };
+        let frame = Frame { number, offered: at, bytes: 1_000 };
         channel.handle(at, ChannelInput::Frame { frame, sequence: number });
     }
     advance(&mut channel, Instant::MAX, &mut decided);

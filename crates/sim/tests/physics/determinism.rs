@@ -54,7 +54,7 @@ fn busy() -> Network {
     let frames = BackgroundPlan {
         link: LinkId(2),
         direction: Direction::Back,
-        frame_octets: 900,
+        frame_bytes: 900,
         arrival: Arrival::Poisson(200.0),
     };
     add(&mut network, "background", 2, ApplicationKind::Background(frames));
@@ -136,8 +136,8 @@ impl Observer for OnLinks {
             _ => return,
         };
         let name = self.names[link.0 as usize].clone();
-        let octets = packet.bytes() as u32;
-        self.seen.push((now, name, direction, what, packet.hop.name_hash, octets));
+        let bytes = packet.bytes() as u32;
+        self.seen.push((now, name, direction, what, packet.hop.name_hash, bytes));
     }
 }
 

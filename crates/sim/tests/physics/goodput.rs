@@ -15,8 +15,8 @@ const INTEREST: u64 = 60;
 const LINKS: [(u64, u64); 3] = [(10_000_000, 5), (5_000_000, 10), (20_000_000, 3)];
 
 fn framed(channel: LinkOptions) -> LinkOptions {
-    let interest_octets = Some(u32::try_from(INTEREST).unwrap());
-    LinkOptions { overhead_octets: 38, interest_octets, ..channel }
+    let interest_bytes = Some(u32::try_from(INTEREST).unwrap());
+    LinkOptions { overhead_bytes: 38, interest_bytes, ..channel }
 }
 
 fn three_links() -> Network {
@@ -35,9 +35,9 @@ fn fetched(mut network: Network, window: u32, segments: u64) -> Notes {
     notes
 }
 
-/// Transmission time of `octets`, in seconds.
-fn transmission(octets: u64, rate_bits: u64) -> f64 {
-    (octets * 8) as f64 / rate_bits as f64
+/// Transmission time of `bytes`, in seconds.
+fn transmission(bytes: u64, rate_bits: u64) -> f64 {
+    (bytes * 8) as f64 / rate_bits as f64
 }
 
 /// Seconds from an Interest to its Data on an idle path.
@@ -96,7 +96,7 @@ fn background_traffic_leaves_the_rest_of_the_rate() {
         let background = BackgroundPlan {
             link: LinkId(1),
             direction: Direction::Back,
-            frame_octets: 1_000,
+            frame_bytes: 1_000,
             arrival: arrival.clone(),
         };
         add(&mut network, "background", 1, ApplicationKind::Background(background));

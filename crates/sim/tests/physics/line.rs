@@ -77,11 +77,11 @@ pub(crate) fn fetch(window: u32) -> ApplicationKind {
     }))
 }
 
-/// A producer of [`PREFIX`]: segments of 1,024 octets in packets of 1,250.
+/// A producer of [`PREFIX`]: segments of 1,024 bytes in packets of 1,250.
 pub(crate) fn serve(segments: u64) -> ApplicationKind {
     ApplicationKind::Serve(ServePlan {
         prefix: PREFIX.parse().unwrap(),
-        size_octets: segments * 1_024,
+        size_bytes: segments * 1_024,
         options: ServeOptions {
             segment_bytes: 1_024,
             freshness: Duration::ZERO,
@@ -92,11 +92,11 @@ pub(crate) fn serve(segments: u64) -> ApplicationKind {
     })
 }
 
-/// Answers everything below [`PREFIX`] with packets of 1,000 octets.
+/// Answers everything below [`PREFIX`] with packets of 1,000 bytes.
 pub(crate) fn produce() -> ApplicationKind {
     ApplicationKind::Produce(ProducePlan {
         prefix: PREFIX.parse().unwrap(),
-        content_octets: 500,
+        content_bytes: 500,
         freshness: Duration::ZERO,
         packet: PacketShape::Total(1_000),
     })
@@ -126,7 +126,7 @@ pub(crate) fn request(
 pub(crate) struct Got {
     pub(crate) at: Instant,
     pub(crate) segment: u64,
-    pub(crate) octets: u32,
+    pub(crate) bytes: u32,
     pub(crate) rtt: Duration,
 }
 
@@ -166,8 +166,8 @@ impl Observer for Notes {
 impl Notes {
     fn on_event(&mut self, at: Instant, event: &Event) {
         match *event {
-            Event::Received { segment, content_bytes: octets, rtt, .. } => {
-                self.got.push(Got { at, segment, octets, rtt: rtt.duration() });
+            Event::Received { segment, content_bytes: bytes, rtt, .. } => {
+                self.got.push(Got { at, segment, bytes, rtt: rtt.duration() });
             }
             Event::TimedOut { .. } => self.timeouts += 1,
             _ => {}
@@ -183,8 +183,8 @@ impl Notes {
     pub(crate) fn settled_goodput(&self, skipped: usize) -> f64 {
         let got = &self.got[skipped..self.got.len() - skipped];
         let (first, last) = (got[0], got[got.len() - 1]);
-        let octets: u64 = got[1..].iter().map(|got| u64::from(got.octets)).sum();
-        octets as f64 * 8.0 / last.at.since(first.at).as_secs_f64()
+        let bytes: u64 = got[1..].iter().map(|got| u64::from(got.bytes)).sum();
+        bytes as f64 * 8.0 / last.at.since(first.at).as_secs_f64()
     }
 }
 

@@ -11,9 +11,9 @@ const MILLISECOND: f64 = 1e-3;
 
 /// Interests take a millisecond each to a producer whose answers take no time.
 fn requests(requests: u64, arrival: Arrival, queue_packets: Option<u64>) -> Network {
-    let interest_octets = Some(1_000);
+    let interest_bytes = Some(1_000);
     let queue = QueueLimit { packets: queue_packets, bytes: None };
-    let forth = LinkOptions { interest_octets, queue, ..channel(8_000_000, 0) };
+    let forth = LinkOptions { interest_bytes, queue, ..channel(8_000_000, 0) };
     let mut network = line(&[(forth, channel(0, 0))]);
     add(&mut network, "producer", 1, produce());
     add(&mut network, "consumer", 0, request(requests, arrival, Popularity::Sequential, 1 << 40));
@@ -93,7 +93,7 @@ fn packets_and_background_share_a_fifo() {
             let background = BackgroundPlan {
                 link: LinkId(0),
                 direction: Direction::Forth,
-                frame_octets: 1_000,
+                frame_bytes: 1_000,
                 arrival: Arrival::Poisson(250.0),
             };
             add(&mut network, "background", 0, ApplicationKind::Background(background));

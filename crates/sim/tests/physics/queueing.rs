@@ -66,14 +66,14 @@ fn overload_loss(plan: &LinkOptions, arrival: &Arrival, skipped: u64, frames: u6
 
 #[test]
 fn an_overloaded_channel_drops_what_exceeds_its_rate() {
-    let by_octets = LinkOptions { queue: QueueLimit::of_bytes(50_000), ..millisecond_a_frame() };
+    let by_bytes = LinkOptions { queue: QueueLimit::of_bytes(50_000), ..millisecond_a_frame() };
     let by_packets = LinkOptions { queue: QueueLimit::of_packets(50), ..millisecond_a_frame() };
     let mininet = LinkOptions {
         delay: Duration::from_millis(10),
         order: Order::DelayThenRate,
         ..by_packets.clone()
     };
-    for plan in [by_octets, by_packets, mininet] {
+    for plan in [by_bytes, by_packets, mininet] {
         for load in [1.2, 1.5, 2.0] {
             let loss = overload_loss(&plan, &Arrival::Constant(load * 1_000.0), 1_000, 60_000);
             let what = format!("loss at {load}, {:?}", plan.order);

@@ -79,7 +79,7 @@ impl Observer for Shares {
 fn shares(network: Network) -> [f64; 2] {
     let mut shares = Shares::default();
     Simulation::new(network, 1).unwrap().run(&mut [&mut shares]);
-    shares.0.map(|octets| octets as f64 * 8.0 / 8.0 / CONTENT_BITS)
+    shares.0.map(|bytes| bytes as f64 * 8.0 / 8.0 / CONTENT_BITS)
 }
 
 const DIFFERENT: [&str; 2] = ["/one", "/other"];

@@ -69,11 +69,11 @@ pub(crate) fn applications<const N: usize>(
 pub(crate) fn serve(
     node: u32,
     prefix: &str,
-    size_octets: u64,
+    size_bytes: u64,
 ) -> (&'static str, u32, ApplicationKind) {
     let plan = ServePlan {
         prefix: prefix.parse().unwrap(),
-        size_octets,
+        size_bytes,
         options: ServeOptions {
             segment_bytes: 1_000,
             freshness: Duration::from_secs(10),
@@ -110,11 +110,11 @@ pub(crate) fn fetch(node: u32, object: &str) -> (&'static str, u32, ApplicationK
 pub(crate) fn produce(
     node: u32,
     prefix: &str,
-    content_octets: u64,
+    content_bytes: u64,
 ) -> (&'static str, u32, ApplicationKind) {
     let plan = ProducePlan {
         prefix: prefix.parse().unwrap(),
-        content_octets,
+        content_bytes,
         freshness: Duration::from_secs(3_600),
         packet: PacketShape::Digest,
     };

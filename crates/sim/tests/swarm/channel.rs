@@ -9,7 +9,7 @@ pub(crate) fn gentle(dice: &mut Dice) -> LinkOptions {
         rate_bits: dice.magnitude(5_000_000, 100_000_000),
         delay: dice.millis(0, 30),
         queue: QueueLimit::UNLIMITED,
-        overhead_octets: dice.between(0, 46) as u32,
+        overhead_bytes: dice.between(0, 46) as u32,
         ..LinkOptions::default()
     }
 }
@@ -17,15 +17,15 @@ pub(crate) fn gentle(dice: &mut Dice) -> LinkOptions {
 /// Any channel.
 pub(crate) fn any(dice: &mut Dice) -> LinkOptions {
     let queue_packets = dice.chance(0.8).then(|| dice.magnitude(1, 200));
-    let queue_octets = dice.chance(0.2).then(|| dice.magnitude(1_500, 200_000));
+    let queue_bytes = dice.chance(0.2).then(|| dice.magnitude(1_500, 200_000));
     LinkOptions {
         rate_bits: if dice.chance(0.1) { 0 } else { dice.magnitude(200_000, 100_000_000) },
         delay: if dice.chance(0.1) { dice.millis(0, 0) } else { dice.millis(0, 60) },
         jitter: jitter(dice),
         reorder: dice.chance(0.4),
-        queue: QueueLimit { packets: queue_packets, bytes: queue_octets },
-        overhead_octets: dice.between(0, 46) as u32,
-        interest_octets: dice.chance(0.1).then_some(40),
+        queue: QueueLimit { packets: queue_packets, bytes: queue_bytes },
+        overhead_bytes: dice.between(0, 46) as u32,
+        interest_bytes: dice.chance(0.1).then_some(40),
         loss: if dice.chance(0.5) { "none".into() } else { loss(dice) },
         duplicate: if dice.chance(0.2) { "bernoulli(p=0.05)".into() } else { "none".into() },
         order: if dice.chance(0.2) { Order::DelayThenRate } else { Order::RateThenDelay },

@@ -220,7 +220,7 @@ impl Checker {
         let Some(serve) = serves else {
             panic!("an object came without a producer: {fetch:?}");
         };
-        let segments = serve.size_octets.div_ceil(serve.options.segment_bytes);
+        let segments = serve.size_bytes.div_ceil(serve.options.segment_bytes);
         let last = fetch.last.map_or(segments - 1, |last| last.min(segments - 1));
         let expected: BTreeSet<u64> = (fetch.first..=last).collect();
         assert_eq!(state.received, expected, "a fetch ended with another object");

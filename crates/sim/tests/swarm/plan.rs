@@ -159,36 +159,36 @@ fn producers(dice: &mut Dice, network: &mut Network, is_gentle: bool) -> Vec<Ser
     all
 }
 
-fn shape(dice: &mut Dice, content_octets: u64) -> PacketShape {
+fn shape(dice: &mut Dice, content_bytes: u64) -> PacketShape {
     match dice.between(0, 2) {
         0 => PacketShape::Digest,
         1 => PacketShape::Signature(64),
-        _ => PacketShape::Total(content_octets as u32 + 200),
+        _ => PacketShape::Total(content_bytes as u32 + 200),
     }
 }
 
 fn serve(dice: &mut Dice, prefix: &Name, versioned: bool) -> ApplicationKind {
-    let segment_octets = dice.magnitude(100, 7_000);
+    let segment_bytes = dice.magnitude(100, 7_000);
     ApplicationKind::Serve(ServePlan {
         prefix: prefix.clone(),
-        size_octets: dice.magnitude(1, 150) * segment_octets - dice.between(0, 50),
+        size_bytes: dice.magnitude(1, 150) * segment_bytes - dice.between(0, 50),
         options: ServeOptions {
-            segment_bytes: segment_octets,
+            segment_bytes,
             freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
             version: if versioned { Version::Fixed(7) } else { Version::None },
             ..ServeOptions::default()
         },
-        packet: shape(dice, segment_octets),
+        packet: shape(dice, segment_bytes),
     })
 }
 
 fn produce(dice: &mut Dice, prefix: &Name) -> ApplicationKind {
-    let content_octets = dice.magnitude(1, 7_000);
+    let content_bytes = dice.magnitude(1, 7_000);
     ApplicationKind::Produce(ProducePlan {
         prefix: prefix.clone(),
-        content_octets,
+        content_bytes,
         freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
-        packet: shape(dice, content_octets),
+        packet: shape(dice, content_bytes),
     })
 }
 
@@ -281,8 +281,8 @@ fn background(dice: &mut Dice, network: &mut Network) {
             1 => Arrival::Poisson(rate),
             _ => Arrival::OnOff { rate, on, off },
         };
-        let frame_octets = dice.magnitude(40, 1_500) as u32;
-        let plan = BackgroundPlan { link, direction: direction(dice), frame_octets, arrival };
+        let frame_bytes = dice.magnitude(40, 1_500) as u32;
+        let plan = BackgroundPlan { link, direction: direction(dice), frame_bytes, arrival };
         network.applications.push(ApplicationPlan {
             name: format!("background-{number}"),
             node: network.links[link.0 as usize].ends.0,

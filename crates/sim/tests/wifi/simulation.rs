@@ -27,13 +27,13 @@ fn stations(places: impl IntoIterator<Item = Motion>) -> Vec<WifiStation> {
 }
 
 /// `nodes` nodes in a row over 802.11g; the first fetches from the last.
-fn chain(nodes: u32, metres: f64, object_octets: u64) -> Network {
+fn chain(nodes: u32, metres: f64, object_bytes: u64) -> Network {
     let mut network = build::line(nodes, &link(0, 0));
     let row = (0..nodes).map(|n| Motion::still(Position { x: f64::from(n) * metres, y: 0.0 }));
     let medium = MediumPlan::g(Rate::ofdm(54).unwrap());
     let links = (0..nodes - 1).map(LinkId).collect();
     network.wifi.push(WifiPlan::new("air", medium, stations(row), links));
-    let (serve, fetch) = (serve(nodes - 1, "/object", object_octets), fetch(0, "/object"));
+    let (serve, fetch) = (serve(nodes - 1, "/object", object_bytes), fetch(0, "/object"));
     applications(&mut network, [serve, fetch]);
     network
 }

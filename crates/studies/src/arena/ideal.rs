@@ -2,9 +2,8 @@
 //!
 //! Start-up sends the initial window of RFC 6928 by bytes (14,600 B in packets, at least 2). It doubles each round trip
 //! until the window fills the path. From then on the bottleneck is never idle. There are `n` segments, of which `d` are
-//! delivered in the `k − 1` rounds before the link is full. With a round-trip time `r`, a time `x` for each packet on
-//! the
-//! bottleneck and a share `p` of Data lost after it, the time is
+//! delivered in the `k − 1` rounds before the link is full. Let `r` be the round-trip time, `x` the time of a packet on
+//! the bottleneck, and `p` the share of Data lost after it. Then the time is
 //!
 //! ```text
 //! k·r + (n/(1 − p) − d)·x + r·ln(1 + p·r/x)/ln(1/p)

@@ -51,7 +51,7 @@ impl Path {
             .iter()
             .filter(|hop| hop.data.rate_bits > 0)
             .min_by(|a, b| hop_rate(network, a).total_cmp(&hop_rate(network, b)));
-        let overhead = bottleneck.map_or(0, |hop| hop.data.overhead_octets);
+        let overhead = bottleneck.map_or(0, |hop| hop.data.overhead_bytes);
         Ok(Self {
             rates: bottleneck
                 .map_or_else(|| Ok(vec![(0.0, f64::INFINITY)]), |hop| rates(network, hop))?,
@@ -162,7 +162,7 @@ fn served<'a>(
 }
 
 fn segments(fetch: &FetchPlan, serve: &ServePlan) -> f64 {
-    let all = serve.size_octets.div_ceil(serve.options.segment_bytes.max(1)).max(1);
+    let all = serve.size_bytes.div_ceil(serve.options.segment_bytes.max(1)).max(1);
     let end = fetch.last.map_or(all, |last| all.min(last.saturating_add(1)));
     end.saturating_sub(fetch.first).max(1) as f64
 }
@@ -180,7 +180,7 @@ fn taken(network: &Network, hop: &Hop<'_>) -> f64 {
         _ => None,
     });
     let bits = |plan: &BackgroundPlan| {
-        let bytes = plan.frame_octets + hop.data.overhead_octets;
+        let bytes = plan.frame_bytes + hop.data.overhead_bytes;
         mean_rate(&plan.arrival) * f64::from(bytes) * 8.0
     };
     frames.map(bits).sum()

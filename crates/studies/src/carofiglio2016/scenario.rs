@@ -107,9 +107,9 @@ pub(super) const RINGS: [&str; 2] = ["8192", "65536"];
 /// The axis of rings; both radio links have one.
 fn rings() -> String {
     let fields = |slots: &'static str| {
-        let octets = "bytes=268435456";
+        let bytes = "bytes=268435456";
         let link =
-            |link: &str| format!("\"links.{link}.recovery\" = \"wldr(ring={slots},{octets})\"\n");
+            |link: &str| format!("\"links.{link}.recovery\" = \"wldr(ring={slots},{bytes})\"\n");
         (slots, ["consumer-ap1", "ap2-producer"].map(link).concat())
     };
     axis::axis("ring", RINGS.map(fields))

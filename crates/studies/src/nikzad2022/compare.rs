@@ -118,7 +118,7 @@ pub(super) fn shares() -> Finding {
 /// Bytes of a packet on a link, Interests and Data together, by seed.
 fn packet_size(runs: &Runs<'_>, timer: Timer, s: &str) -> Vec<Seeded> {
     let of = |metric| runs.of(timer, s, metric);
-    quotient(&of("all.hop_octets"), &of("all.packet_hops"))
+    quotient(&of("all.hop_bytes"), &of("all.packet_hops"))
 }
 
 /// C-35: what timers add to packets. A timer that repeats less sends fewer of the short Interests, so the mean of all

@@ -190,7 +190,7 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
 /// Time × throughput is what was transferred.
 fn constant_product(runs: &Runs<'_>) -> Finding {
     let product = |design: &str| {
-        let rate = runs.each(design, "packet_octets");
+        let rate = runs.each(design, "packet_bytes");
         let share = scaled(rate, 1.0 / FILE_BYTES);
         always(&format!("{} {design}: within 1 %", runs.experiment), &share, 0.99, 1.01)
     };

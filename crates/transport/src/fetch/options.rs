@@ -82,7 +82,7 @@ pub struct FetchOptions {
     ))]
     pub loss: Spelled<Loss>,
 
-    /// InterestLifetime: how long forwarders remember an Interest; longer where the retransmission timeout is
+    /// InterestLifetime; raised to the retransmission timeout if that is longer
     #[serde(with = "unit::as_text::milliseconds")]
     #[cfg_attr(feature = "clap", arg(
         long,
@@ -93,7 +93,7 @@ pub struct FetchOptions {
     ))]
     pub lifetime: Duration,
 
-    /// How often one segment is retransmitted at most: a number, or unlimited
+    /// Most retransmissions of a segment: a number, or unlimited
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "N",
@@ -103,7 +103,7 @@ pub struct FetchOptions {
     ))]
     pub retries: Retries,
 
-    /// Give up when nothing arrived for this long; time in which a pipe's reader rests does not count
+    /// Give up if no Data arrives for this time; an idle reader of a pipe stops the clock
     #[serde(with = "unit::as_text::interval")]
     #[cfg_attr(feature = "clap", arg(
         long = "no-progress-timeout",
@@ -114,7 +114,7 @@ pub struct FetchOptions {
     ))]
     pub no_progress: Duration,
 
-    /// How often expired timers are looked for; 0 means exactly when they expire
+    /// Granularity of retransmission timers; 0 means exact
     #[serde(with = "unit::as_text::duration")]
     #[cfg_attr(feature = "clap", arg(
         long,
@@ -143,7 +143,7 @@ pub struct FetchOptions {
     #[cfg_attr(feature = "clap", arg(skip = Self::default().follows_faces))]
     pub follows_faces: bool,
 
-    /// Do not use Data that comes after its timeout and before the retransmission
+    /// Ignore Data that arrives between its timeout and the retransmission
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Algorithms"))]
     pub cancel_on_timeout: bool,
 
@@ -157,11 +157,11 @@ pub struct FetchOptions {
 
     /// How to verify content
     ///
-    /// auto: check a digest where there is one; report a signature by an unknown key as not verified.
+    /// auto: check digests; report signatures by unknown keys as not verified.
     ///
-    /// digest: accept nothing but content with a correct digest.
+    /// digest: accept only content with a correct digest.
     ///
-    /// key=FILE: accept nothing that this key did not sign (PEM, certificate, SafeBag, or the name of a
+    /// key=FILE: accept only content signed by this key (PEM, certificate, SafeBag, or the name of a
     /// key in the key store).
     ///
     /// trust=FILE, or trust=FILE,schema=FILE: as --trust FILE --schema FILE.
@@ -176,7 +176,7 @@ pub struct FetchOptions {
     ))]
     pub verify: Verify,
 
-    /// How version and segment are written, where neither NAME nor its discovery shows it
+    /// Naming convention of version and segment, if neither NAME nor discovery shows it
     ///
     /// typed: typed components, /54=1/50=0 (all current software).
     ///

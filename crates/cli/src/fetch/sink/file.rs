@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) struct FileSink(Download);
 
 impl FileSink {
-    /// A download to `target`; [`Download::new`] says how.
+    /// A download to `target`; see [`Download::new`].
     pub(crate) fn new(
         target: &Path,
         verification: &str,
@@ -30,16 +30,16 @@ impl FileSink {
             }
         })?;
         if download.dropped_bytes() > 0 {
-            output::tell(&format!(
+            output::eprint(&format!(
                 "{} has changed since it was written: {} are fetched again",
                 download.part_path().display(),
-                format::octets(download.dropped_bytes())
+                format::bytes(download.dropped_bytes())
             ));
         }
         Ok(Self(download))
     }
 
-    /// The same download as part of a folder.
+    /// Makes the download part of a folder.
     pub(crate) fn within(self, folder: Arc<TargetFolder>) -> Self {
         Self(self.0.within(folder))
     }
@@ -76,7 +76,7 @@ impl Sink for FileSink {
 
     fn abandon(&mut self, failure: &Failure) -> Option<String> {
         let bytes = self.0.abandon();
-        let (path, kept) = (self.0.part_path(), format::octets(bytes));
+        let (path, kept) = (self.0.part_path(), format::bytes(bytes));
         let path = path.display();
         match (bytes, failure.permanent) {
             (0, _) => None,

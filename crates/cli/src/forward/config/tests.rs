@@ -1,4 +1,4 @@
-//! What a configuration says, and what of it a forwarder that runs follows.
+//! Values of a configuration, and the changes that a running forwarder applies.
 use super::*;
 use recoup_forwarder::options::Anticipation;
 
@@ -8,7 +8,7 @@ fn wrong(text: &str) -> String {
 }
 
 #[test]
-fn a_node_says_who_it_is_where_it_is_told_to() {
+fn provider_id_is_set_on_request() {
     let read = |keys: &str| {
         let text = format!("[node]\n{keys}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
         ForwardConfig::parse("n.toml", &text).map(|it| (it.node.provider_ids, it.node.anticipation))
@@ -40,7 +40,7 @@ fn a_whole_configuration_is_read() {
 }
 
 #[test]
-fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() {
+fn recovery_is_per_face_or_node() {
     let face = |name: &str, rest: &str| format!("[[face]]\nname = \"{name}\"\nuri = {rest}\n");
     let faces = [
         face("a", "\"udp://192.0.2.7\""),
@@ -67,7 +67,7 @@ fn faces_recover_losses_as_they_or_the_node_say_and_unix_sockets_lose_nothing() 
 }
 
 #[test]
-fn faces_over_udp_may_have_an_address_that_peers_know() {
+fn udp_faces_may_have_a_fixed_address() {
     let read = |uri: &str, local: &str| {
         let text = format!("[[face]]\nname = \"a\"\nuri = \"{uri}\"\nlocal = \"{local}\"\n");
         ForwardConfig::parse("n.toml", &text)
@@ -86,7 +86,7 @@ fn faces_over_udp_may_have_an_address_that_peers_know() {
 }
 
 #[test]
-fn faces_share_their_links_as_they_or_the_node_say() {
+fn scheduler_is_per_face_or_node() {
     let text = "[node]\nscheduler = \"drr\"\nrate = \"1 Gbit/s\"\n\
         [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
         [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\nscheduler = \"max-min(gain=1)\"\n\
@@ -103,14 +103,17 @@ fn faces_share_their_links_as_they_or_the_node_say() {
     let warnings = config.warnings();
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].starts_with("face `b`: without `rate` the scheduler max-min orders"));
-    let said = wrong("[node]\nrate = \"1 Mbit/s\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
-    assert!(said.contains("n.toml:2:8: node.rate: means nothing without a scheduler"), "{said}");
-    let said = wrong("[node]\nscheduler = \"dr\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
-    assert!(said.contains("did you mean `drr`?"), "{said}");
+    let message = wrong("[node]\nrate = \"1 Mbit/s\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+    assert!(
+        message.contains("n.toml:2:8: node.rate: has no effect without a scheduler"),
+        "{message}"
+    );
+    let message = wrong("[node]\nscheduler = \"dr\"\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
+    assert!(message.contains("did you mean `drr`?"), "{message}");
 }
 
 #[test]
-fn a_face_that_several_share_is_on_an_interface_and_recovers_nothing() {
+fn multicast_face_needs_an_interface_without_recovery() {
     let face = |uri: &str, keys: &str| {
         format!("[node]\nrecovery = \"wldr\"\n[[face]]\nname = \"lan\"\nuri = \"{uri}\"\n{keys}")
     };
@@ -120,52 +123,55 @@ fn a_face_that_several_share_is_on_an_interface_and_recovers_nothing() {
     let medium = MediumOptions { interface: Some("eth0".into()), ad_hoc: true, loopback: true };
     let lan = &config.faces[0];
     assert_eq!((&lan.medium, lan.recovery), (&medium, Recovery::Off));
-    let said = wrong(&face(group, "recovery = \"wldr\"\n"));
-    assert!(said.contains("n.toml:6:12: face.1.recovery: is for one neighbour"), "{said}");
-    let said = wrong(&face("udp4://192.0.2.7", "mtu = 100\n"));
-    assert!(said.contains("n.toml:6:7: face.1.mtu: must be from 256 to 8800"), "{said}");
+    let message = wrong(&face(group, "recovery = \"wldr\"\n"));
+    assert!(message.contains("n.toml:6:12: face.1.recovery: is for one neighbour"), "{message}");
+    let message = wrong(&face("udp4://192.0.2.7", "mtu = 100\n"));
+    assert!(message.contains("n.toml:6:7: face.1.mtu: must be from 256 to 8800"), "{message}");
     let config = ForwardConfig::parse("n.toml", &face("udp4://192.0.2.7", "mtu = 1400\n"));
     assert_eq!(config.unwrap().faces[0].mtu, Some(1_400));
-    let said = wrong(&face("udp4://192.0.2.7", "interface = \"eth0\"\n"));
-    assert!(said.contains("n.toml:6:13: face.1.interface: is for multicast"), "{said}");
-    let said = wrong(&face("ether://[01:00:5e:00:17:aa]", ""));
-    assert!(said.contains("face.1.interface: is missing"), "{said}");
-    let said = wrong(&face("dev://eth0", ""));
-    assert!(said.contains("n.toml:5:7: face.1.uri: is an interface"), "{said}");
-    let said = wrong(&format!("[[listen]]\nuri = \"{group}\"\n"));
-    assert!(said.contains("n.toml:2:7: listen.1.uri: several share this"), "{said}");
+    let message = wrong(&face("udp4://192.0.2.7", "interface = \"eth0\"\n"));
+    assert!(message.contains("n.toml:6:13: face.1.interface: is for multicast"), "{message}");
+    let message = wrong(&face("ether://[01:00:5e:00:17:aa]", ""));
+    assert!(message.contains("face.1.interface: is missing"), "{message}");
+    let message = wrong(&face("dev://eth0", ""));
+    assert!(message.contains("n.toml:5:7: face.1.uri: is an interface"), "{message}");
+    let message = wrong(&format!("[[listen]]\nuri = \"{group}\"\n"));
+    assert!(message.contains("n.toml:2:7: listen.1.uri: several share this"), "{message}");
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line_and_the_nearest_spelling() {
+fn mistakes_have_line_and_nearest_spelling() {
     let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
-    let said = wrong(&format!("{listen}[node]\ncahe = 1\n"));
-    assert!(said.starts_with("n.toml:4:1: node.cahe: is not known here; did you mean `cache`?"));
-    let said = wrong(&format!("{listen}[node]\nstrategy = \"best-rout\"\n"));
-    assert!(said.starts_with("n.toml:4:12: node.strategy:") && said.contains("best-route"));
-    let said = wrong(&format!("{listen}[node]\nrecovery = \"wldrr\"\n"));
-    assert!(said.starts_with("n.toml:4:12: node.recovery:") && said.contains("`wldr`"), "{said}");
+    let message = wrong(&format!("{listen}[node]\ncahe = 1\n"));
+    assert!(message.starts_with("n.toml:4:1: node.cahe: is not known here; did you mean `cache`?"));
+    let message = wrong(&format!("{listen}[node]\nstrategy = \"best-rout\"\n"));
+    assert!(message.starts_with("n.toml:4:12: node.strategy:") && message.contains("best-route"));
+    let message = wrong(&format!("{listen}[node]\nrecovery = \"wldrr\"\n"));
+    assert!(
+        message.starts_with("n.toml:4:12: node.recovery:") && message.contains("`wldr`"),
+        "{message}"
+    );
     let face = "[[face]]\nname = \"north\"\nuri = \"udp://192.0.2.7\"\n";
-    let said = wrong(&format!("{face}[[route]]\nprefix = \"/\"\nface = \"noth\"\n"));
-    assert!(said.contains("n.toml:6:8: route.1.face: no face is called `noth`"), "{said}");
-    assert!(said.contains("did you mean `north`"), "{said}");
+    let message = wrong(&format!("{face}[[route]]\nprefix = \"/\"\nface = \"noth\"\n"));
+    assert!(message.contains("n.toml:6:8: route.1.face: no face is called `noth`"), "{message}");
+    assert!(message.contains("did you mean `north`"), "{message}");
     assert!(wrong("[[listen]]\n").contains("listen.1.uri: is missing"));
     assert!(wrong("").contains("[[listen]]"));
     assert!(wrong("[[listen]]\nuri = \"http://x\"\n").contains("n.toml:2:7: listen.1.uri"));
     assert!(wrong("listen = 7\n").contains("write [[listen]]"));
-    let said = wrong(&format!("{listen}[node]\nmetrics = \"9695\"\n"));
-    assert!(said.contains("n.toml:4:11: node.metrics: `9695` is no address"), "{said}");
-    let said = wrong(&format!("{listen}[management]\nopen = [\"ribs\"]\n"));
-    assert!(said.contains("n.toml:4:8: management.open: `ribs`"), "{said}");
-    let said = wrong(&format!("{listen}[management]\nkeys = [\"/nowhere/key\"]\n"));
-    assert!(said.contains("n.toml:4:8: management.keys:"), "{said}");
+    let message = wrong(&format!("{listen}[node]\nmetrics = \"9695\"\n"));
+    assert!(message.contains("n.toml:4:11: node.metrics: `9695` is no address"), "{message}");
+    let message = wrong(&format!("{listen}[management]\nopen = [\"ribs\"]\n"));
+    assert!(message.contains("n.toml:4:8: management.open: `ribs`"), "{message}");
+    let message = wrong(&format!("{listen}[management]\nkeys = [\"/nowhere/key\"]\n"));
+    assert!(message.contains("n.toml:4:8: management.keys:"), "{message}");
     assert!(wrong("[node\n").starts_with("n.toml:1:"));
     let twice = format!("{face}{face}");
     assert!(wrong(&twice).contains("n.toml:5:8: face.2.name: another face"));
 }
 
 #[test]
-fn what_only_a_new_start_follows_is_told_apart_from_the_rest() {
+fn options_that_need_a_restart_are_distinguished() {
     let fixed = |text: &str| {
         let text = format!("{text}\n[[listen]]\nuri = \"udp://0.0.0.0\"\n");
         ForwardConfig::parse("n.toml", &text).unwrap().fixed_text()

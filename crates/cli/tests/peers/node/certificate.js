@@ -11,8 +11,8 @@ const ALGORITHMS = { ecdsa: ECDSA, ed25519: Ed25519, rsa: RSA };
 
 /** A verifier for the key in a certificate file. */
 export async function readCertificate(path) {
-  const octets = Buffer.from(await readFile(path, "latin1"), "base64");
-  const certificate = Certificate.fromData(Decoder.decode(octets, Data));
+  const bytes = Buffer.from(await readFile(path, "latin1"), "base64");
+  const certificate = Certificate.fromData(Decoder.decode(bytes, Data));
   return createVerifier(certificate, { algoList: Object.values(ALGORITHMS) });
 }
 

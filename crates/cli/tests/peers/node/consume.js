@@ -26,15 +26,15 @@ async function retrieve({ face: uri, name: text, discover, certificate, lifetime
       ({ name } = await retrieveMetadata(name, cOpts));
     }
     const hash = createHash("sha256");
-    let octets = 0;
+    let bytes = 0;
     let segments = 0;
     const object = fetch(new Name(name), { fw, verifier, retxLimit: RETRIES });
     for await (const { content } of object) {
       hash.update(content);
-      octets += content.length;
+      bytes += content.length;
       segments += 1;
     }
-    return { name: AltUri.ofName(name), octets, segments, sha256: hash.digest("hex") };
+    return { name: AltUri.ofName(name), bytes, segments, sha256: hash.digest("hex") };
   } finally {
     face.close();
     fw.close();

@@ -27,7 +27,7 @@ export async function connect(uri, fw) {
 
 /**
  * Listens, hands each new face of the forwarder to `accepted`, and returns the URI to connect to.
- * A datagram is at most `mtu` octets; what is longer is fragmented.
+ * A datagram is at most `mtu` bytes; what is longer is fragmented.
  */
 export async function listen(uri, fw, accepted = () => {}, mtu = 8800) {
   const { scheme, host, port, path } = parse(uri);

@@ -14,7 +14,7 @@ import { serve } from "./lines.js";
 const LP_PACKET = 0x64;
 const NONCE = 0xB0B1B2B3;
 
-/** One component of each kind that has a URI form of its own, and awkward octets. */
+/** One component of each kind that has a URI form of its own, and awkward bytes. */
 const NAME = new Name("/A/%00%FF/.../a%20b~c")
   .append(new Component(0x20, "metadata"))
   .append(Segment, 255).append(ByteOffset, 256).append(Version, 65536)
@@ -100,7 +100,7 @@ function addLinkPackets(add) {
   link("LpPacket, idle", { payload: undefined });
 }
 
-/** Decodes a packet and encodes what was understood, without looking at the octets again. */
+/** Decodes a packet and encodes what was understood, without looking at the bytes again. */
 async function recode({ hex: text }) {
   const wire = fromHex(text);
   const { type, decoder } = new Decoder(wire).read();
@@ -117,7 +117,7 @@ async function recode({ hex: text }) {
       if (packet.sigInfo.type === SigType.Sha256) {
         await digestSigning.verify(packet);
       }
-      packet.content = Uint8Array.from(packet.content); // forgets the octets it came from
+      packet.content = Uint8Array.from(packet.content); // forgets the bytes it came from
       break;
     case LP_PACKET:
       packet = decoder.decode(LpPacket);
@@ -128,8 +128,8 @@ async function recode({ hex: text }) {
   return { hex: hex(Encoder.encode(packet)), uri: uriOf(packet) };
 }
 
-function hex(octets) {
-  return toHex(octets).toLowerCase();
+function hex(bytes) {
+  return toHex(bytes).toLowerCase();
 }
 
 function uriOf(packet) {

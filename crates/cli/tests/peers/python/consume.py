@@ -75,14 +75,14 @@ async def retrieve(app, request):
     name = [bytes(component) for component in Name.from_str(request["name"])]
     if request.get("discover"):
         name = [bytes(component) for component in await discover(app, name)]
-    digest, octets, count = hashlib.sha256(), 0, 0
+    digest, size, count = hashlib.sha256(), 0, 0
     async for content in segments(app, name):
         digest.update(content)
-        octets += len(content)
+        size += len(content)
         count += 1
     return {
         "name": Name.to_str(name),
-        "octets": octets,
+        "bytes": size,
         "segments": count,
         "sha256": digest.hexdigest(),
     }

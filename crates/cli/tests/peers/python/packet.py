@@ -31,7 +31,7 @@ from ndn.security.validator.digest_validator import params_sha256_checker, sha25
 import lines
 
 NONCE = 0xB0B1B2B3
-# One component of each kind that has a URI form of its own, and awkward octets.
+# One component of each kind that has a URI form of its own, and awkward bytes.
 NAME = [
     Component.from_str("A"),
     Component.from_bytes(b"\x00\xff"),
@@ -48,7 +48,7 @@ NAME = [
 
 
 class Replayed(Signer):
-    """Signs with a signature that was made before, so that re-encoding shows every other octet."""
+    """Signs with a signature that was made before, so that re-encoding shows every other byte."""
 
     def __init__(self, pointers):
         self.info = pointers.signature_info
@@ -156,7 +156,7 @@ def add_link_packets(add):
 
 
 async def recode(request):
-    """Decodes a packet and encodes what was understood, without looking at the octets again."""
+    """Decodes a packet and encodes what was understood, without looking at the bytes again."""
     wire = bytes.fromhex(request["hex"])
     kind, _ = parse_tl_num(wire)
     again = {

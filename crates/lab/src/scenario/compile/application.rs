@@ -185,7 +185,7 @@ impl Draft<'_> {
             if channel.rate_bits == 0 {
                 return Err(format!("{} has no rate to take a share of", plan.name));
             }
-            let bytes = f64::from(traffic.frame_octets) + f64::from(channel.overhead_octets);
+            let bytes = f64::from(traffic.frame_bytes) + f64::from(channel.overhead_bytes);
             let rate = load * channel.rate_bits as f64 / (8.0 * bytes);
             traffic.arrival = match traffic.arrival {
                 Arrival::Poisson(_) => Arrival::Poisson(rate),

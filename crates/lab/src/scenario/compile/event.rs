@@ -89,8 +89,8 @@ fn failures(rule: &EventRule, thing: Thing, faults: &mut Vec<(Instant, Fault)>) 
     }
 }
 
-/// At each time at which something changes, the link has what it began with and, on top of that, the
-/// changes that are in force, in the order of their begin.
+/// Channel of a link at each time of a change: its initial channel with the changes in force, in the order of their
+/// begin.
 fn changed(
     site: &Site<'_>,
     changes: &[(LinkId, Period, &Table)],
@@ -118,13 +118,13 @@ fn changed(
                 let mut silent = Problems::default();
                 read_link(layer, "", Origin::Unknown, &mut after, &mut silent);
             }
-            let mut tell = |way, old: &LinkOptions, new: &LinkOptions| {
+            let mut push = |way, old: &LinkOptions, new: &LinkOptions| {
                 if old != new {
                     faults.push((at, Fault::Change(link, way, Box::new(new.clone()))));
                 }
             };
-            tell(Direction::Forth, &before.forth, &after.forth);
-            tell(Direction::Back, &before.back, &after.back);
+            push(Direction::Forth, &before.forth, &after.forth);
+            push(Direction::Back, &before.back, &after.back);
             before = LinkPlan { forth: after.forth, back: after.back, ..before };
         }
     }

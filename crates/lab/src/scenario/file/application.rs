@@ -8,7 +8,7 @@ use crate::scenario::ndn::CONTENT;
 use crate::scenario::pattern;
 use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
 use recoup_config::form::{
-    Among, Count, FEW_OCTETS, Form, INSTANT, Located, Many, Maybe, OCTETS, OneOf, OrWord, Place,
+    Among, BYTES, Count, FEW_BYTES, Form, INSTANT, Located, Many, Maybe, OneOf, OrWord, Place,
     TEXT, TIME, Words,
 };
 use recoup_config::problem::{Origin, Problems};
@@ -23,7 +23,7 @@ use recoup_sim::network::{
 use recoup_transport::serve::Version;
 use recoup_transport::time::{Duration, Instant};
 
-/// What an application does, before its names are known.
+/// Kind of an application, before its names are resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::scenario) enum Job {
     Fetch(Box<FetchPlan>, String),
@@ -53,7 +53,7 @@ pub(in crate::scenario) struct ApplicationRule {
     pub job: Job,
 }
 
-/// Which directions of a link are meant.
+/// Directions of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::scenario) enum Way {
     Forth,
@@ -77,14 +77,14 @@ impl Way {
 pub(in crate::scenario) const WAY: OneOf<Way> =
     OneOf(&[("forth", Way::Forth), ("back", Way::Back), ("both", Way::Both)]);
 
-/// What an application or its kind has to say, although the normal form of the kind has a value for it.
+/// Required fields of an application or its kind, although the normal form of the kind has a value for them.
 pub(in crate::scenario) const ASKED: [&str; 3] = ["size", "contents", "arrival"];
 
 /// The kinds of applications, which are also the names of the tables that hold their defaults.
 pub(in crate::scenario) const KINDS: [&str; 5] =
     ["fetch", "serve", "produce", "request", "background"];
 
-/// Reads an application of a kind. With `complete`, what must be given is asked for.
+/// Reads an application of a kind. With `complete`, required fields must be given.
 pub(in crate::scenario) fn read(
     kind: &'static str,
     name: &str,
@@ -132,12 +132,12 @@ pub(in crate::scenario) fn read(
     (rule, fields.finish())
 }
 
-/// What is being read.
+/// The part that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::scenario) enum Mode {
     /// The defaults of a kind: nothing must be given, and what is not given is filled in.
     Defaults,
-    /// What an application adds to the defaults: nothing must be given.
+    /// Fields that an application adds to the defaults: none is required.
     Part,
     /// Both together.
     Whole,
@@ -166,7 +166,7 @@ fn blank(kind: &str) -> Job {
         "produce" => Job::Produce(
             ProducePlan {
                 prefix: Name::default(),
-                content_octets: 1024,
+                content_bytes: 1024,
                 freshness: Duration::from_secs(10),
                 packet: PacketShape::Digest,
             },
@@ -189,7 +189,7 @@ fn blank(kind: &str) -> Job {
             BackgroundPlan {
                 link: LinkId(0),
                 direction: Direction::Forth,
-                frame_octets: 1500,
+                frame_bytes: 1500,
                 arrival: Arrival::Constant(0.0),
             },
             None,
@@ -213,7 +213,7 @@ const NOT_SIMULATED_OF_SERVE: [&str; 5] = ["sign", "snapshot", "unknown", "conve
 
 fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {
     ask(fields, mode, "prefix", prefix, Template);
-    ask(fields, mode, "size", &mut plan.size_octets, OCTETS);
+    ask(fields, mode, "size", &mut plan.size_bytes, BYTES);
     fields.document(&mut plan.options, &NOT_SIMULATED_OF_SERVE);
     let mut version = plan.version();
     fields.field("version", &mut version, Maybe(Count(0, u64::MAX)));
@@ -223,7 +223,7 @@ fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut
 
 fn produce(fields: &mut Fields<'_>, mode: Mode, plan: &mut ProducePlan, prefix: &mut String) {
     ask(fields, mode, "prefix", prefix, Template);
-    fields.field("content", &mut plan.content_octets, CONTENT);
+    fields.field("content", &mut plan.content_bytes, CONTENT);
     fields.field("freshness", &mut plan.freshness, TIME);
     packet(fields, mode, &mut plan.packet);
 }
@@ -234,7 +234,10 @@ fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
     let is_default = fields.is_word("signature", "digest") && fields.gives("packet");
     // Of both together, one may come from the defaults.
     if mode != Mode::Whole && !is_default && fields.gives("packet") && fields.gives("signature") {
-        fields.problem("packet", "says already how long a signature is; leave out one of the two");
+        fields.problem(
+            "packet",
+            "already sets the length of the signature; leave out one of the two",
+        );
     }
     let mut total = None;
     fields.field("packet", &mut total, Maybe(DATA));
@@ -242,11 +245,11 @@ fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
     if is_default {
         fields.leave_out("signature");
     } else if total.is_none() || fields.gives("signature") {
-        fields.field("signature", &mut signature, OrWord(FEW_OCTETS, "digest"));
+        fields.field("signature", &mut signature, OrWord(FEW_BYTES, "digest"));
     }
     *shape = match (total, signature) {
-        (Some(octets), _) => PacketShape::Total(octets),
-        (None, Some(octets)) => PacketShape::Signature(octets),
+        (Some(bytes), _) => PacketShape::Total(bytes),
+        (None, Some(bytes)) => PacketShape::Signature(bytes),
         (None, None) => PacketShape::Digest,
     };
 }
@@ -265,7 +268,7 @@ fn request(fields: &mut Fields<'_>, mode: Mode, plan: &mut RequestPlan, names: &
 }
 
 fn background(fields: &mut Fields<'_>, mode: Mode, plan: &mut BackgroundPlan, load: &mut Load) {
-    fields.field("frame", &mut plan.frame_octets, FRAME);
+    fields.field("frame", &mut plan.frame_bytes, FRAME);
     let mut offered = (plan.arrival.clone(), *load);
     ask(fields, mode, "arrival", &mut offered, LoadForm);
     (plan.arrival, *load) = offered;
@@ -276,24 +279,24 @@ const RETRIES: OrWord<Count> = OrWord(Count(0, u32::MAX as u64), "unlimited");
 /// Length of a Data packet.
 const DATA: Words<u32> = Words::new(
     |text| match unit::bytes(text)? {
-        octets @ 1..=8_800 => Ok(octets as u32),
-        _ => Err("a packet of NDN has 1 to 8800 octets".into()),
+        bytes @ 1..=8_800 => Ok(bytes as u32),
+        _ => Err("a packet of NDN has 1 to 8800 bytes".into()),
     },
-    |octets| unit::print_bytes(u64::from(*octets)),
+    |bytes| unit::print_bytes(u64::from(*bytes)),
     "write it like \"1448 B\"",
 );
 
 /// Length of a frame of other traffic.
 const FRAME: Words<u32> = Words::new(
     |text| match unit::bytes(text)? {
-        octets @ 1..=65_535 => Ok(octets as u32),
-        _ => Err("a frame has 1 to 65535 octets".into()),
+        bytes @ 1..=65_535 => Ok(bytes as u32),
+        _ => Err("a frame has 1 to 65535 bytes".into()),
     },
-    |octets| unit::print_bytes(u64::from(*octets)),
+    |bytes| unit::print_bytes(u64::from(*bytes)),
     "write it like \"1500 B\"",
 );
 
-/// What the packet format carries: whole milliseconds, at least one.
+/// Durations that the packet format carries: whole milliseconds, at least one.
 const MILLISECONDS: Words<Duration> = Words::new(
     |text| Ok(unit::milliseconds(text)?),
     |time| unit::print_duration(*time),
@@ -314,7 +317,7 @@ impl Form for Template {
             let example = pattern::fill(&one, 1, "node", "name");
             if example.contains(['{', '}']) {
                 return Err(format!(
-                    "`{text}` has braces that say nothing; \
+                    "`{text}` has braces without a field; \
                      there are {{k}}, {{node}}, {{name}} and {{1..9}}"
                 ));
             }
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_of_a_kind_are_complete_and_read_back_as_themselves() {
+    fn defaults_of_a_kind_are_complete() {
         for kind in KINDS {
             let mut problems = Problems::default();
             let mut once = |given: &Table| {

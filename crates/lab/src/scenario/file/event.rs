@@ -32,20 +32,20 @@ pub(in crate::scenario) struct EventRule {
     pub targets: Vec<Located<String>>,
 }
 
-/// What happens.
+/// The event.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::scenario) enum What {
     /// Links or nodes fail.
     Fail,
     /// They are back.
     Repair,
-    /// Links carry nothing for a while, and nobody is told.
+    /// Links carry nothing for a while, and no node is notified.
     Outage(Way),
     /// Links get other properties.
     Change(Table),
 }
 
-/// The keys that say what happens.
+/// The keys of events.
 const VERBS: [&str; 4] = ["fail", "repair", "outage", "change"];
 
 /// Reads an event.
@@ -77,7 +77,7 @@ pub(in crate::scenario) fn read_event(
     }
     let given_verbs: Vec<_> = VERBS.into_iter().filter(|verb| fields.gives(verb)).collect();
     let [verb] = given_verbs.as_slice() else {
-        fields.problem("at", "say one thing that happens then: fail, repair, outage or change");
+        fields.problem("at", "name one event: fail, repair, outage or change");
         return (None, fields.finish());
     };
     let what = what(&mut fields, verb);
@@ -190,8 +190,8 @@ mod tests {
     fn one_thing_happens_at_a_time() {
         let (rule, problems) = event("at = \"1 s\"\nfail = \"a-b\"\nfor = \"2 s\"");
         assert_eq!((rule.unwrap().what, problems.as_str()), (What::Fail, ""));
-        assert!(event("at = \"1 s\"").1.contains("say one thing"));
-        assert!(event("at = \"1 s\"\nfail = \"a\"\nrepair = \"a\"").1.contains("say one thing"));
+        assert!(event("at = \"1 s\"").1.contains("name one event"));
+        assert!(event("at = \"1 s\"\nfail = \"a\"\nrepair = \"a\"").1.contains("name one event"));
         assert!(event("fail = \"a\"").1.contains("event.1.at: is missing"));
     }
 

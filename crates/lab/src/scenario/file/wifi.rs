@@ -3,7 +3,7 @@ use crate::scenario::compile::travel::Travels;
 use crate::scenario::fields::Fields;
 use crate::scenario::law;
 use recoup_config::form::{
-    Count, FEW_OCTETS, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, TIME, Words,
+    Count, FEW_BYTES, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, TIME, Words,
 };
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
@@ -25,18 +25,18 @@ pub(in crate::scenario) struct WifiRule {
     /// Nodes that are access points, and clients of them.
     pub(in crate::scenario) points: Vec<Located<String>>,
     pub(in crate::scenario) clients: Vec<Located<String>>,
-    /// Nodes with a face for all who hear.
+    /// Nodes with a broadcast face.
     pub(in crate::scenario) broadcast: Vec<Located<String>>,
     /// Categories of Interests and of everything else.
     categories: (Category, Category),
     notice: Notice,
-    /// How long packets for all wait at most.
+    /// Longest deferral of broadcast packets.
     defer: Duration,
     /// Metres between nodes that have no position, in a row.
     spacing: Option<f64>,
 }
 
-/// What decides the defaults.
+/// Standard that sets the defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Standard {
     G,
@@ -90,17 +90,17 @@ const CONTROL: Words<RateControl> = Words::new(
     "write it like \"ofdm-54\" or \"minstrel\"",
 );
 
-/// Octets of a PSDU of 802.11n.
+/// Bytes of a PSDU of 802.11n.
 const AMPDU: Words<u32> = Words::new(
-    |text| octets(text, 65_535),
-    |octets| unit::print_bytes(u64::from(*octets)),
+    |text| bytes(text, 65_535),
+    |bytes| unit::print_bytes(u64::from(*bytes)),
     "write it like \"65535 B\"",
 );
 
-/// Octets of an A-MSDU of 802.11n.
+/// Bytes of an A-MSDU of 802.11n.
 const AMSDU: Words<u32> = Words::new(
-    |text| octets(text, 7_935),
-    |octets| unit::print_bytes(u64::from(*octets)),
+    |text| bytes(text, 7_935),
+    |bytes| unit::print_bytes(u64::from(*bytes)),
     "write it like \"3839 B\"",
 );
 
@@ -125,9 +125,9 @@ const MARGIN: Words<f64> = Words::new(
     "write it like \"5 dB\"",
 );
 
-fn octets(text: &str, most: u32) -> Result<u32, String> {
-    let octets = u32::try_from(unit::bytes(text)?).ok().filter(|octets| *octets <= most);
-    octets.ok_or_else(|| format!("`{text}` is more than the {most} B that 802.11n permits"))
+fn bytes(text: &str, most: u32) -> Result<u32, String> {
+    let bytes = u32::try_from(unit::bytes(text)?).ok().filter(|bytes| *bytes <= most);
+    bytes.ok_or_else(|| format!("`{text}` is more than the {most} B that 802.11n permits"))
 }
 
 /// A number of `unit`, which only 0 does not need, from `least` on.
@@ -161,10 +161,10 @@ pub(in crate::scenario) fn read_wifi(
     way(&mut fields, standard, &mut medium);
     fields.field("errors", &mut medium.receiver.errors, ERRORS);
     fields.field("capture", &mut medium.receiver.capture_db, Maybe(MARGIN));
-    fields.field("rts", &mut medium.rts_bytes, Maybe(FEW_OCTETS));
+    fields.field("rts", &mut medium.rts_bytes, Maybe(FEW_BYTES));
     counts(&mut fields, complete, &mut medium);
     fields.field("lifetime", &mut medium.lifetime, INTERVAL);
-    fields.field("mtu", &mut medium.largest_bytes, Maybe(FEW_OCTETS));
+    fields.field("mtu", &mut medium.largest_bytes, Maybe(FEW_BYTES));
     let mut rule = WifiRule {
         medium,
         links: Vec::new(),
@@ -199,7 +199,7 @@ pub(in crate::scenario) fn read_wifi(
     (rule, normal)
 }
 
-/// Says which keys would change nothing.
+/// Reports keys without effect.
 fn check_use(fields: &mut Fields<'_>, rule: &WifiRule) {
     if rule.points.is_empty() && rule.clients.is_empty() && fields.gives("handoff") {
         fields.problem("handoff", "needs `points` and `clients` beside it");
@@ -248,7 +248,7 @@ fn nanos_of(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(NEVER_NANOS)
 }
 
-/// What becomes of a signal on its way.
+/// Propagation of a signal.
 fn way(fields: &mut Fields<'_>, standard: Standard, medium: &mut MediumPlan) {
     let carrier_hz = if standard == Standard::N { 5.19e9 } else { 2.412e9 };
     let is_friis = matches!(medium.path_loss, PathLoss::Friis { .. });
@@ -259,7 +259,7 @@ fn way(fields: &mut Fields<'_>, standard: Standard, medium: &mut MediumPlan) {
     fields.field("shadowing", &mut shadowing, law::SHADOWING);
     fields.field("floor", &mut medium.receiver.preamble_dbm, POWER);
     medium.receiver.carrier_dbm = medium.receiver.preamble_dbm;
-    // What is wrong was said when the fields were read.
+    // An invalid path loss was reported when the fields were read.
     medium.path_loss = recoup_wifi::law::path_loss(&loss, carrier_hz).unwrap_or(medium.path_loss);
     medium.fading.carrier_hz = carrier_hz;
     recoup_wifi::law::fading(&fading, &mut medium.fading).unwrap_or_default();

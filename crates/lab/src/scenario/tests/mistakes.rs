@@ -1,9 +1,9 @@
-//! What is said about wrong scenarios, and that none makes us panic.
+//! Messages about wrong scenarios; no scenario makes the reader panic.
 use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
+fn every_mistake_is_reported_with_its_place() {
     for (old, new, error) in [
         (
             "rate = \"10 M",
@@ -47,7 +47,7 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
         (
             "packet = \"1448 B\"",
             "packet = \"1448 B\"\nsignature = \"9 B\"",
-            "37:10: applications.p1.packet: says already",
+            "37:10: applications.p1.packet: already sets",
         ),
         ("\"10 MiB\"", "true", "35:8: applications.p1.size: true is no string"),
         ("size = \"10 MiB\"", "", "31:15: applications.p1.size: is missing; write it like"),
@@ -72,13 +72,13 @@ fn every_mistake_is_reported_with_its_place_and_the_nearest_word() {
     ] {
         let text = LINE.replacen(old, new, 1);
         assert_ne!(text, LINE, "{old}");
-        let said = wrong(&text);
-        assert!(said.lines().any(|line| line.starts_with(error)), "{error}\n{said}");
+        let message = wrong(&text);
+        assert!(message.lines().any(|line| line.starts_with(error)), "{error}\n{message}");
     }
 }
 
 #[test]
-fn what_a_medium_cannot_be_is_told_with_what_it_can() {
+fn invalid_media_are_named_with_valid_ones() {
     for (given, error) in [
         ("spacing = \"1 km\"", "wifi.spacing: `1 km` is no distance; write it like \"150 m\""),
         ("spacing = 100", "wifi.spacing: 100 has no unit; it is a distance; write it like"),
@@ -102,8 +102,8 @@ fn what_a_medium_cannot_be_is_told_with_what_it_can() {
             "wifi.handoff.smoothing: `2` is no share; write a number from 0.001 to 1",
         ),
     ] {
-        let said = wrong(&with(&format!("[wifi]\n{given}\n[nodes.\"*\"]\nposition = [0, 0]\n")));
-        assert!(said.contains(error) && said.lines().count() == 1, "{error}\n{said}");
+        let message = wrong(&with(&format!("[wifi]\n{given}\n[nodes.\"*\"]\nposition = [0, 0]\n")));
+        assert!(message.contains(error) && message.lines().count() == 1, "{error}\n{message}");
     }
     // What a sweep gives the use of is none.
     let swept = "[wifi]\nspacing = 0\nampdu = \"3000 B\"\n[sweep]\nwifi.standard = [\"n\"]\n";
@@ -115,24 +115,27 @@ fn what_a_medium_cannot_be_is_told_with_what_it_can() {
 
 #[test]
 fn a_record_is_kept_once() {
-    let said = wrong(&with("[record]\ntables = [\"goodput(bin=1s)\", \"goodput(bin=2s)\"]\n"));
-    assert!(said.contains("record.tables: `goodput` is there twice"), "{said}");
-    let said = wrong(&with("[record]\ncapture-octets = \"64 B\"\n"));
-    assert!(said.contains("record.capture-octets: needs `capture`"), "{said}");
+    let message = wrong(&with("[record]\ntables = [\"goodput(bin=1s)\", \"goodput(bin=2s)\"]\n"));
+    assert!(message.contains("record.tables: `goodput` is there twice"), "{message}");
+    let message = wrong(&with("[record]\ncapture-bytes = \"64 B\"\n"));
+    assert!(message.contains("record.capture-bytes: needs `capture`"), "{message}");
 }
 
 #[test]
 fn hops_that_cannot_be_read_are_one_mistake() {
-    let said =
+    let message =
         wrong(&with("[places.y]\npick = 1\n[places.x]\npick = 1\nfrom = \"y\"\nhops = \"3..2\"\n"));
-    assert!(said.contains("places.x.hops: write hops") && said.lines().count() == 1, "{said}");
+    assert!(
+        message.contains("places.x.hops: write hops") && message.lines().count() == 1,
+        "{message}"
+    );
 }
 
 #[test]
 fn a_queue_has_one_limit_of_each_kind() {
     for queue in [r#"["3 packets", "5 packets"]"#, r#"["3 packets", "unlimited"]"#] {
-        let said = wrong(&LINE.replace("\"32 packets\"", queue));
-        assert!(said.contains("links.r1-r2.queue: a queue has one limit"), "{said}");
+        let message = wrong(&LINE.replace("\"32 packets\"", queue));
+        assert!(message.contains("links.r1-r2.queue: a queue has one limit"), "{message}");
     }
 }
 
@@ -144,7 +147,7 @@ fn all_mistakes_are_reported_at_once() {
 }
 
 #[test]
-fn what_is_no_table_is_told_how_one_is_written() {
+fn missing_table_is_named_with_its_form() {
     let topology = "[topology]\nlinks = [\"a-b\"]\n";
     for (text, line) in [
         ("topology = \"line\"".to_owned(), "1:12: topology: is no table; write [topology]"),
@@ -173,22 +176,22 @@ fn what_is_no_table_is_told_how_one_is_written() {
 }
 
 #[test]
-fn whoever_cannot_be_reached_is_named() {
+fn unreachable_producer_is_named() {
     let text = LINE.replace("\"r1-r2\", ", "").replace("[links.r1-r2]", "[links.consumer-r1]");
     assert!(wrong(&text).contains("consumer cannot reach producer"), "{}", wrong(&text));
 }
 
 #[test]
-fn what_nobody_serves_is_worth_a_warning() {
+fn request_without_a_producer_is_a_warning() {
     let file = ScenarioFile::parse(&LINE.replace("object = \"/file\"", "object = \"/flie\""), &[])
         .unwrap();
     let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
     let warnings = scenario.warnings(&scenario.network(1).unwrap());
-    assert_eq!(warnings, ["c1 asks for /flie, which nobody serves; did you mean `/file`?"]);
+    assert_eq!(warnings, ["c1 requests /flie, which no producer serves; did you mean `/file`?"]);
 }
 
 #[test]
-fn a_consumer_that_no_route_leads_away_from_is_worth_a_warning() {
+fn consumer_without_a_route_is_a_warning() {
     let warnings = |text: &str| {
         let file = ScenarioFile::parse(text, &[]).unwrap();
         let scenario = file.scenario(&file.points()[0], &no_files).unwrap();

@@ -1,6 +1,6 @@
 //! Packets that are longer than the medium's largest: IP sends them in parts, and all of them have to arrive.
 //!
-//! Source: RFC 791, section 3.2: each part has a header of 20 octets and, but for the last, a multiple of 8 octets.
+//! Source: RFC 791, section 3.2: each part has a header of 20 bytes and, but for the last, a multiple of 8 bytes.
 //!
 //! Differences: parts of one lane do not overtake each other, so one packet is put together at a time.
 use recoup_wifi::StationId;
@@ -18,14 +18,14 @@ pub(super) struct Part {
     pub(super) of: u32,
 }
 
-/// Octets of each part of a packet of `octets`, its IP header included; `largest` is what a frame may carry.
-pub(super) fn cut(octets: u32, largest: Option<u32>) -> impl Iterator<Item = u32> {
+/// Bytes of each part of a packet of `bytes`, its IP header included; `largest` is what a frame may carry.
+pub(super) fn cut(bytes: u32, largest: Option<u32>) -> impl Iterator<Item = u32> {
     let room = largest.map_or(u32::MAX, |largest| largest.saturating_sub(HEADER).max(8) / 8 * 8);
-    let whole = largest.is_none_or(|largest| octets <= largest);
-    let content = octets.saturating_sub(HEADER);
+    let whole = largest.is_none_or(|largest| bytes <= largest);
+    let content = bytes.saturating_sub(HEADER);
     let count = if whole { 1 } else { content.div_ceil(room) };
     (0..count).map(move |number| match whole {
-        true => octets,
+        true => bytes,
         false => HEADER + (content - number * room).min(room),
     })
 }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn parts_have_headers_and_whole_eights() {
-        let of = |octets, largest| cut(octets, largest).collect::<Vec<_>>();
+        let of = |bytes, largest| cut(bytes, largest).collect::<Vec<_>>();
         assert_eq!(of(1_500, Some(1_500)), [1_500]);
         assert_eq!(of(1_501, Some(1_500)), [1_500, 21]);
         assert_eq!(of(4_524, Some(1_500)), [1_500, 1_500, 1_500, 84]);

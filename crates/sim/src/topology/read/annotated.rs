@@ -101,7 +101,7 @@ fn nothing_more(mut columns: SplitWhitespace<'_>, what: &'static str) -> Result<
 /// A rate as ns-3 writes it, in bits per second.
 fn rate(text: &str) -> Result<u64, Problem> {
     decimal::quantity(text, "a bandwidth such as 10Mbps (column 3)", |unit| {
-        let (size, octets) = match unit.strip_suffix("ps").or(unit.strip_suffix("/s")) {
+        let (size, bytes) = match unit.strip_suffix("ps").or(unit.strip_suffix("/s")) {
             Some(unit) => (unit.strip_suffix(['b', 'B'])?, unit.ends_with('B')),
             None if unit.is_empty() => ("", false),
             None => return None,
@@ -116,7 +116,7 @@ fn rate(text: &str) -> Result<u64, Problem> {
             "Gi" => (1 << 30, 0),
             _ => return None,
         };
-        Some((if octets { 8 * factor } else { factor }, power))
+        Some((if bytes { 8 * factor } else { factor }, power))
     })
 }
 

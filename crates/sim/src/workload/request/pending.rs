@@ -15,7 +15,7 @@ pub(super) struct Pending {
 pub(super) struct Asked {
     pub(super) content: u64,
     pub(super) number: u64,
-    /// When it was first asked for, and when last.
+    /// Times of the first and the last transmission.
     pub(super) first: Instant,
     pub(super) last: Instant,
     pub(super) transmissions: u32,

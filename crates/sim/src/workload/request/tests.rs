@@ -27,11 +27,11 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
-/// What is asked and said at `now`: names, and events in short.
+/// Outputs at `now`: names of Interests, and events in short.
 fn drain(request: &mut Request, now: Instant) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut outputs = Vec::new();
     while let Some(output) = request.poll(now) {
-        said.push(match output {
+        outputs.push(match output {
             AppOutput::Interest(interest) => interest.name.to_string(),
             AppOutput::Report(Report::Event(Event::Sent { segment, transmissions, .. })) => {
                 format!("sent {segment}.{transmissions}")
@@ -50,13 +50,13 @@ fn drain(request: &mut Request, now: Instant) -> Vec<String> {
             _ => continue,
         });
     }
-    said
+    outputs
 }
 
 fn data(name: &str) -> AppInput {
     let mut produce = Produce::new(&ProducePlan {
         prefix: Name::root(),
-        content_octets: 100,
+        content_bytes: 100,
         freshness: Duration::ZERO,
         packet: PacketShape::Digest,
     })
@@ -72,7 +72,7 @@ fn data(name: &str) -> AppInput {
 }
 
 #[test]
-fn contents_are_asked_for_at_their_prefixes_until_all_are_answered() {
+fn contents_are_requested_until_all_are_answered() {
     let mut request = make(&plan(Arrival::Constant(10.0)));
     assert_eq!(drain(&mut request, at(5)), ["/b/1", "sent 0.1"]);
     assert_eq!(request.deadline(), Some(at(105)));
@@ -91,7 +91,7 @@ fn contents_are_asked_for_at_their_prefixes_until_all_are_answered() {
 }
 
 #[test]
-fn without_an_estimator_nothing_is_asked_for_twice() {
+fn without_an_estimator_nothing_is_retransmitted() {
     let mut request = make(&plan(Arrival::Batches(vec![(Duration::ZERO, 2)])));
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
     assert_eq!(request.deadline(), Some(at(1_000)));
@@ -99,18 +99,18 @@ fn without_an_estimator_nothing_is_asked_for_twice() {
 }
 
 #[test]
-fn a_timeout_repeats_the_request_until_the_retries_are_used_up() {
+fn timeout_retransmits_until_the_retries_end() {
     let rto = "constant(rto=100ms)".parse().ok();
     let requests = Some(1);
     let mut request = make(&RequestPlan { rto, requests, ..plan(Arrival::Constant(1.0)) });
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1"]);
-    for (millis, said) in [
+    for (millis, outputs) in [
         (100, vec!["late 0", "/b/1", "sent 0.2"]),
         (200, vec!["late 0", "/b/1", "sent 0.3"]),
         (300, vec!["late 0", "done"]),
     ] {
         assert_eq!(request.deadline(), Some(at(millis)));
-        assert_eq!(drain(&mut request, at(millis)), said);
+        assert_eq!(drain(&mut request, at(millis)), outputs);
     }
 }
 
@@ -120,7 +120,7 @@ fn one_packet_answers_all_that_wait_for_it() {
     let mut request =
         make(&RequestPlan { contents, ..plan(Arrival::Batches(vec![(Duration::ZERO, 3)])) });
     let asked = drain(&mut request, at(0));
-    assert_eq!(asked.iter().filter(|said| *said == "/b/1").count(), 3);
+    assert_eq!(asked.iter().filter(|outputs| *outputs == "/b/1").count(), 3);
     request.handle(at(10), data("/b/1"));
     assert_eq!(drain(&mut request, at(10)), ["received 2", "received 1", "received 0", "done"]);
 }
@@ -138,7 +138,7 @@ fn a_window_permits_so_many_at_a_time() {
 }
 
 #[test]
-fn a_refusal_ends_a_request_that_is_not_repeated() {
+fn nack_ends_a_request_without_retransmission() {
     let nack = || {
         let interest = Arc::new(Interest::new("/b/1".parse().unwrap()));
         AppInput::Nack { interest, reason: NackReason::NoRoute }
@@ -156,8 +156,8 @@ fn a_refusal_ends_a_request_that_is_not_repeated() {
 }
 
 #[test]
-fn a_producer_without_the_content_refuses_all_that_wait_for_it_and_nothing_was_received() {
-    let refusal = |name: &str| {
+fn application_nack_ends_all_requests_for_content() {
+    let nack = |name: &str| {
         let shape = SignatureShape::Digest;
         let template = Template::new(ContentType::Nack, Duration::ZERO, None, shape);
         let data = template.describe(name.parse().unwrap(), 0).unwrap();
@@ -168,15 +168,15 @@ fn a_producer_without_the_content_refuses_all_that_wait_for_it_and_nothing_was_r
         let mut request =
             make(&RequestPlan { contents: 1, rto: rto.parse().ok(), ..plan(arrival) });
         drain(&mut request, at(0));
-        request.handle(at(10), refusal("/b/1"));
-        let mut said = drain(&mut request, at(10));
-        said.sort();
-        assert_eq!(said, ["done", "nacked 0", "nacked 1", "nacked 2"], "{rto}");
+        request.handle(at(10), nack("/b/1"));
+        let mut outputs = drain(&mut request, at(10));
+        outputs.sort();
+        assert_eq!(outputs, ["done", "nacked 0", "nacked 1", "nacked 2"], "{rto}");
     }
 }
 
 #[test]
-fn one_of_several_that_wait_for_a_content_is_given_up_alone() {
+fn requests_for_one_content_expire_alone() {
     let contents = 1;
     let mut request = make(&RequestPlan { contents, ..plan(Arrival::Constant(10.0)) });
     for millis in [0, 100, 200] {
@@ -189,7 +189,7 @@ fn one_of_several_that_wait_for_a_content_is_given_up_alone() {
 }
 
 #[test]
-fn a_plan_that_names_what_there_is_not_is_refused() {
+fn plan_with_unknown_algorithms_is_rejected() {
     let wrong = |plan: RequestPlan| {
         Request::new(&plan, &Rng::from_seed(1), &mut Tables::default()).unwrap_err().to_string()
     };
