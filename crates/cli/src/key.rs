@@ -76,7 +76,7 @@ fn create(store: &KeyStore, identity: &Name, kind: KeyType) -> Result<(), Failur
     let entries = store.list().map_err(|error| key_failure(&error))?;
     let before = entries.iter().filter(|entry| entry.identity() == *identity).count();
     let entry = store.generate(identity, kind).map_err(|error| key_failure(&error))?;
-    // What was chosen for the older keys does not hold for the new one.
+    // The new key becomes the default, in place of an earlier choice.
     let entry = match before {
         0 => entry,
         _ => store.choose(&entry.name.to_string()).map_err(|error| key_failure(&error))?,

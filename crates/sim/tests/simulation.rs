@@ -1,4 +1,4 @@
-//! Whole simulations: repetition, conservation, faults.
+//! Complete simulations: repetition, conservation of packets, faults.
 #[path = "simulation/build.rs"]
 mod build;
 

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_lost_certificate_is_given_up() {
+    fn dependents_of_a_lost_certificate_are_given_up() {
         let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
         resolver.want(now, &name(A), &known);
         asked(&mut resolver, now, &known);

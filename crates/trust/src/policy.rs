@@ -3,7 +3,7 @@
 use crate::schema::Schema;
 use recoup_packet::name::{Component, Name};
 
-/// Which key may sign which name.
+/// The rule by which keys may sign names.
 #[derive(Debug)]
 pub enum Policy {
     /// A key may sign what lies below the name of its owner: data, and certificates of other keys.

@@ -47,7 +47,7 @@ pub enum SchemaError {
     Inconsistent {
         /// Number of the node.
         node: usize,
-        /// What is wrong with it, as the rest of a sentence.
+        /// The defect, as the rest of a sentence.
         problem: &'static str,
     },
     /// More nodes than [`MAX_NODES`].

@@ -35,7 +35,7 @@ const WRONG: Verdict = Verdict::Bad("is not signed by the key that it names");
 /// An anchor that cannot be one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnchorError {
-    /// It is no certificate.
+    /// The anchor is no certificate.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
     /// Its validity period is over, or has not begun.
@@ -56,7 +56,7 @@ pub enum AnchorError {
     Missing,
 }
 
-/// Tells the time, in seconds since 1970-01-01 UTC.
+/// Returns the time, in seconds since 1970-01-01 UTC.
 pub type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// Judges packets by chains of certificates.
@@ -84,7 +84,7 @@ struct Entry {
     number: u64,
 }
 
-/// What a packet's key is.
+/// State of a packet's signer.
 enum Signer {
     Known(Arc<Entry>),
     Missing(Name),
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn certificate_that_cannot_be_had_is_missing_again_later() {
+    fn unavailable_certificate_is_missing_again_later() {
         let Case { author, store, clock, .. } = case();
         let data = author.signs("/site/ann/data");
         store.give_up(author.certificate.name());

@@ -1,4 +1,4 @@
-//! What verification costs a consumer for each segment, by way of verification; run with `--release`.
+//! Cost of verification for each segment of a consumer, by kind of verification; run with `--release`.
 //!
 //! `cargo test --release -p recoup-trust --test cost -- --ignored --nocapture`
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a measurement takes time")]

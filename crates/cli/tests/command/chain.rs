@@ -2,7 +2,7 @@
 use crate::place::{Ended, Place, Server, noise};
 
 const SCHEMA: &str = r##"
-// What the site publishes.
+// Content of the site.
 #site: "site"
 #root: #site/#KEY
 #admin: #site/"admin"/admin/#KEY <= #root

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_of_the_folder_is_skipped() {
+    fn entries_outside_the_folder_are_skipped() {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
         std::fs::create_dir(folder.path().join("taken")).unwrap();

@@ -44,9 +44,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {message}", place.line, place.column)]
 pub struct CompileError {
-    /// Where.
+    /// Line and column of the mistake.
     pub place: Place,
-    /// What is wrong there.
+    /// The mistake, and its remedy.
     pub message: String,
 }
 

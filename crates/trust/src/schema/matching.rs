@@ -35,7 +35,7 @@ pub(super) struct Search<'s, 'n> {
     steps_left: usize,
 }
 
-/// What a match is reported to: the search in the state of the match, and the node. It returns whether to go on.
+/// Receiver of matches: it gets the search in the state of the match, and the node, and returns whether to go on.
 type Found<'f, 's, 'n> = &'f mut dyn FnMut(&mut Search<'s, 'n>, usize) -> bool;
 
 impl<'s, 'n> Search<'s, 'n> {

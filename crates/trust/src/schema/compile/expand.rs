@@ -13,7 +13,7 @@ const MAX_PARTS: usize = 1 << 20;
 /// Number of a pattern: from 1 on if it is named, from -1 down if it begins with `_`.
 pub(super) type Tag = i64;
 
-/// What a schema's text means, before it becomes a tree.
+/// The rules of a schema's text as chains of components, the input of the tree.
 pub(super) struct Expanded {
     /// Sorted by rule; chains of one rule in the order of the text.
     pub(super) chains: Vec<Chain>,

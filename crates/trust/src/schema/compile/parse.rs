@@ -38,7 +38,7 @@ pub(super) enum Choice {
     Call(String, Vec<Operand>),
 }
 
-/// What a pattern is compared with.
+/// Right side of a constraint on a pattern.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Value(Element),

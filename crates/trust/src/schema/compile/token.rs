@@ -133,7 +133,7 @@ impl Lexer<'_> {
         }
         component(&text).ok_or_else(|| {
             let message = format!(
-                "{text:?} is not one name component; write other characters than letters, digits, \
+                "{text:?} is not one name component; write characters other than A-Z, a-z, 0-9, \
                  '-', '.', '_', '~' as '%' and two hexadecimal digits"
             );
             CompileError::new(place, message)
