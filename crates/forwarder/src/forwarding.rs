@@ -119,7 +119,11 @@ impl<E: Edge> Forwarder<E> {
             answers_itself: config.answers_itself,
             fib: Fib::new(hasher.clone()),
             pit: Pit::new(hasher.clone(), config.pit_limit).with_short_names(short_names),
-            cs: Cs::new(hasher.clone(), options.cache),
+            cs: Cs::new(hasher.clone(), options.cache).with_policies(
+                &options.cache_replacement,
+                &options.cache_admission,
+                &config.rng,
+            ),
             dead_nonces: DeadNonces::new(config.dead_nonces),
             dead_nonce_lifetime: config.dead_nonces.lifetime,
             measurements: Measurements::new(hasher.clone(), config.measurements),

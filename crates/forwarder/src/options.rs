@@ -5,6 +5,7 @@ use crate::mobility::Mobility;
 use crate::shard::ShardOptions;
 use crate::strategy::{BestRoute, Strategy};
 use crate::suppression::Suppression;
+use crate::table::policy::{Admission, Replacement};
 use crate::table::{CsCapacity, DeadNonceOptions, MeasurementOptions};
 use recoup_transport::queue::Scheduling;
 use recoup_transport::random::Rng;
@@ -26,6 +27,10 @@ pub struct NodeOptions {
     /// Capacity of the content store; by default there is none.
     #[serde(serialize_with = "as_text::serialize", deserialize_with = "capacity")]
     pub cache: CsCapacity,
+    /// The policy by which a full content store evicts Data.
+    pub cache_replacement: Spelled<Replacement>,
+    /// The policy by which the content store stores Data.
+    pub cache_admission: Spelled<Admission>,
     /// The strategy of "/".
     pub strategy: Spelled<Strategy>,
     /// When an Interest for which another is pending is forwarded again.
@@ -44,6 +49,8 @@ impl Default for NodeOptions {
     fn default() -> Self {
         Self {
             cache: CsCapacity::Packets(0),
+            cache_replacement: Replacement::default().into(),
+            cache_admission: Admission::default().into(),
             strategy: Strategy::from(BestRoute).into(),
             suppression: Suppression::default().into(),
             mobility: Mobility::Off.into(),

@@ -4,6 +4,52 @@
 //! [`ForwardingStrategy`], called by the pipelines with the preconditions given there. *Actions* ([`Action`]) are the
 //! outputs of a trigger; it appends them to a list and the pipeline performs them in order. *Accessors* are the
 //! fields and methods of [`Context`], and those of [`PitEntry`].
+//!
+//! A program registers a strategy of its own, whose name scenario files, configurations and the management then know:
+//!
+//! ```
+//! use recoup_forwarder::face::FaceId;
+//! use recoup_forwarder::strategy::{self, Action, Context, ForwardingStrategy, Strategy};
+//! use recoup_forwarder::suppression::Decision;
+//! use recoup_forwarder::table::{Arrival, PitEntry};
+//! use std::fmt;
+//!
+//! /// The most expensive next hop.
+//! #[derive(Clone, Debug)]
+//! struct Costliest;
+//!
+//! impl ForwardingStrategy for Costliest {
+//!     fn after_interest(
+//!         &mut self,
+//!         context: &mut Context<'_>,
+//!         entry: &mut PitEntry,
+//!         ingress: FaceId,
+//!         arrival: Arrival,
+//!         actions: &mut Vec<Action>,
+//!     ) {
+//!         if strategy::decide(context, entry, arrival, actions) == Decision::Suppress {
+//!             return;
+//!         }
+//!         match context.eligible(&entry.interest().name, ingress).last() {
+//!             Some(hop) => actions.push(Action::SendInterest { face: hop.face }),
+//!             None => strategy::reject_unsent(context.now, entry, actions),
+//!         }
+//!     }
+//! }
+//!
+//! impl fmt::Display for Costliest {
+//!     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+//!         f.write_str("costliest")
+//!     }
+//! }
+//!
+//! Strategy::register("costliest", |spec| {
+//!     spec.finish()?;
+//!     Ok(Strategy::custom(Costliest))
+//! });
+//! assert_eq!("costliest".parse::<Strategy>()?.build().to_string(), "costliest");
+//! # Ok::<(), recoup_transport::spec::SpecError>(())
+//! ```
 use crate::face::{FaceId, LinkType};
 use crate::suppression::{Decision, Suppression};
 use crate::table::{Arrival, FibMatch, Measurements, NextHop, PitEntry};
@@ -202,8 +248,8 @@ fn without_parameters<S>(spec: Spec<'_>, strategy: S) -> Result<S, SpecError> {
     Ok(strategy)
 }
 
-/// Rejects an Interest without a next hop, unless the entry is in flight at another one.
-fn give_up(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
+/// Rejects an Interest that goes to no next hop, unless one may still answer.
+pub fn reject_unsent(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
     if entry.has_pending_out(now) {
         actions.push(Action::Suppress);
     } else {
@@ -214,7 +260,7 @@ fn give_up(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
 /// Handles a Nack from upstream (NFD, `process-nack-traits.cpp`). When all upstreams have sent one, the downstream
 /// faces get the least severe reason. If the only other upstream is a downstream, too, both would wait for each
 /// other, so it gets a Nack at once.
-fn pass_nack_on(entry: &PitEntry, actions: &mut Vec<Action>) {
+pub fn pass_nack_on(entry: &PitEntry, actions: &mut Vec<Action>) {
     let mut silent = entry.outs().iter().filter(|record| record.nacked().is_none());
     let (first, second) = (silent.next(), silent.next());
     let reasons = entry.outs().iter().filter_map(|record| record.nacked());
@@ -236,7 +282,7 @@ fn severity(reason: NackReason) -> u64 {
 }
 
 /// The decision for an entry as a whole; a decision not to forward is reported.
-fn decide(
+pub fn decide(
     context: &Context<'_>,
     entry: &mut PitEntry,
     arrival: Arrival,

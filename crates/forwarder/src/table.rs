@@ -9,6 +9,7 @@ mod fib;
 mod lengths;
 mod measurement;
 mod pit;
+pub mod policy;
 mod prefix;
 mod recency;
 mod slab;

@@ -29,7 +29,7 @@ impl<E: Edge> Forwarder<E> {
         let trace = observer.take(&mut hop);
         observer.data_unsolicited(trace, outputs);
         if self.unsolicited == Unsolicited::AdmitNetwork && ingress.app().is_none() {
-            self.store(now, &data, &hop);
+            self.store(now, &data, &mut hop);
         }
         self.edge.out().dropped(ingress, Kind::Data, DropReason::Unsolicited);
     }

@@ -17,6 +17,7 @@ use crate::packet::{Hop, Kind};
 use crate::shard::Visit;
 use crate::strategy::{FaceFacts, Faces, Scope};
 use crate::table::PitId;
+use crate::table::policy::CopyDown;
 use recoup_packet::data::Data;
 use recoup_packet::lp::field;
 use recoup_transport::application::ReturnPath;
@@ -44,10 +45,10 @@ impl<E: Edge> Forwarder<E> {
             None if visit == Visit::ONLY => self.data_unsolicited(now, ingress, data, hop),
             None if visit == Visit::Passing => {}
             None => {
-                self.store(now, &data, &hop);
+                self.store(now, &data, &mut hop);
             }
             Some((last, others)) => {
-                let is_kept = self.store(now, &data, &hop);
+                let is_kept = self.store(now, &data, &mut hop);
                 for id in others {
                     self.satisfy(now, *id, ingress, data.clone(), &hop, is_kept);
                 }
@@ -82,23 +83,28 @@ impl<E: Edge> Forwarder<E> {
         let mut is_kept = false;
         if from != FaceId::MANAGEMENT {
             self.add_provider_id(&mut hop);
-            is_kept = self.store(now, &data, &hop);
+            is_kept = self.store(now, &data, &mut hop);
         }
         self.satisfy(now, id, from, data, &hop, is_kept);
     }
 
     /// Offers Data to the content store, unless it forbids that; returns whether the content store answers with it
-    /// from now on.
-    pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &Hop) -> bool {
+    /// from now on. If no node downstream is to store it, too, the Data is marked.
+    pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &mut Hop) -> bool {
         if self.cs.is_off() || hop.extra.as_ref().is_some_and(|extra| extra.no_cache) {
             return false;
         }
-        let evicted = self.cs.insert(now, data.clone(), hop.name_hash);
+        let Some(evicted) = self.cs.insert(now, data.clone(), hop.name_hash) else {
+            return false;
+        };
         if evicted > 0 {
             self.memory.recycle_data(self.cs.take_gone());
             self.edge.out().event(NodeEvent::CsEvicted { packets: evicted as u32 });
         }
-        self.cs.takes(data.encoded_len() as u64) && self.cs.serves()
+        if self.cs.copy_down() != CopyDown::Off {
+            hop.extra_mut().no_cache = true;
+        }
+        self.cs.serves()
     }
 
     /// Satisfies one pending Interest; `is_kept` if the content store answers with the Data from now on.
@@ -147,6 +153,11 @@ impl<E: Edge> Forwarder<E> {
                 continue;
             };
             let mut hop = onward(came, nonce.filter(|_| face.app().is_none()));
+            if self.cs.copy_down() != CopyDown::Off
+                && came.extra.as_ref().is_some_and(|extra| extra.no_cache)
+            {
+                hop.extra_mut().no_cache = true;
+            }
             self.edge.out().observer.attach(&mut hop, trace);
             if let Some(by) = reduction {
                 mobility::prolong(&mut hop.extra_mut().carried, by);
@@ -183,7 +194,7 @@ impl<E: Edge> Forwarder<E> {
 }
 
 /// Link fields for the next hop: the mark, forwarded fields, and the flow nonce of the downstream. The cache policy
-/// is for this node alone, as in NFD.
+/// is for this node alone, as in NFD, unless the admission policy forwards it.
 fn onward(came: &Hop, flow_nonce: Option<u64>) -> Hop {
     let mut hop = came.onward();
     if let Some(extra) = &came.extra {

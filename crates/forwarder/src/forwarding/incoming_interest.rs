@@ -8,6 +8,7 @@ use crate::drop::DropReason;
 use crate::face::FaceId;
 use crate::packet::{Hop, Kind};
 use crate::strategy::{FaceFacts, Scope};
+use crate::table::policy::CopyDown;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_transport::time::Instant;
@@ -53,6 +54,10 @@ impl<E: Edge> Forwarder<E> {
             && !self.cs.is_off()
             && let Some(data) = self.cs.find(now, &interest, hop.name_hash)
         {
+            if self.cs.copy_down() == CopyDown::Move && ingress.app().is_none() {
+                let hash = self.hasher.hash(data.name_value());
+                self.cs.erase_exact(data.name_value(), hash);
+            }
             return self.content_store_hit(now, ingress, &interest, data, hop);
         }
         self.content_store_miss(now, ingress, interest, &mut hop, known);

@@ -2,6 +2,7 @@
 use super::*;
 use crate::face::FaceAttributes;
 use crate::message::Output;
+use crate::table::policy::{Admission, Mcd};
 use crate::table::{CsCapacity, RouteChange};
 use recoup_packet::data::DataBuilder;
 use recoup_packet::signature::DigestSigner;
@@ -81,6 +82,21 @@ fn content_store_answers_without_the_edge_upstream() {
     forwarder.ask(CONSUMER, "/a/b", 2);
     assert_eq!(forwarder.sent(), [(1, Kind::Data)]);
     assert_eq!(forwarder.counters.cs_hits, 1);
+}
+
+#[test]
+fn stored_data_moves_to_the_next_hop() {
+    let config = NodeConfig::deterministic(0).with(|it| {
+        it.cache = CsCapacity::Packets(4);
+        it.cache_admission = Admission::from(Mcd).into();
+    });
+    let mut forwarder = forwarder(&config);
+    forwarder.ask(CONSUMER, "/a/b", 1);
+    forwarder.bring(PRODUCER, "/a/b");
+    assert_eq!((forwarder.sent().len(), forwarder.cs.len()), (2, 1));
+    forwarder.ask(CONSUMER, "/a/b", 2);
+    assert_eq!(forwarder.sent(), [(1, Kind::Data)]);
+    assert_eq!((forwarder.counters.cs_hits, forwarder.cs.len()), (1, 0));
 }
 
 #[test]

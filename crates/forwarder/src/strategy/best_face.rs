@@ -9,7 +9,7 @@
 //!
 //! With `rto=ESTIMATOR`, for example `best-face(rto=reconsidered(min=0ms))`, the timeout of that estimator for the
 //! face replaces the smoothed round-trip time: a face with varying round trips counts as a slow one.
-use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
+use super::{Action, Context, ForwardingStrategy, choice, decide, pass_nack_on, reject_unsent};
 use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, FaceMeasurement, NextHop, PitEntry};
@@ -135,7 +135,7 @@ impl ForwardingStrategy for BestFace {
         };
         match hop {
             Some(hop) => Self::send(context, hop.face, actions),
-            None => give_up(now, entry, actions),
+            None => reject_unsent(now, entry, actions),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Source: NFD, `daemon/fw/best-route-strategy.cpp` (version 5).
 //!
 //! Differences: a next hop with a Nack or an expired out-record counts as unused.
-use super::{Action, Context, ForwardingStrategy, choice, decide, give_up};
+use super::{Action, Context, ForwardingStrategy, choice, decide, reject_unsent};
 use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, PitEntry};
@@ -32,7 +32,7 @@ impl ForwardingStrategy for BestRoute {
         };
         match hop {
             Some(hop) => actions.push(Action::SendInterest { face: hop.face }),
-            None => give_up(context.now, entry, actions),
+            None => reject_unsent(context.now, entry, actions),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! is retransmitted, or its entry expires. Data for that name resets the count, Data for others does not. At most 256
 //! names are counted for a prefix; with one more, all counts are reset. A Nack of the pinned face counts as Φ
 //! timeouts, and other faces are tried at once.
-use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
+use super::{Action, Context, ForwardingStrategy, choice, decide, pass_nack_on, reject_unsent};
 use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, PitEntry};
@@ -72,7 +72,7 @@ impl ForwardingStrategy for Discover {
         let chosen = hops.filter(|hop| !is_way || Some(hop.face) == pinned);
         actions.extend(chosen.map(|hop| Action::SendInterest { face: hop.face }));
         if actions.len() == before {
-            give_up(now, entry, actions);
+            reject_unsent(now, entry, actions);
         }
     }
 

@@ -4,7 +4,7 @@
 //!
 //! Differences: an Interest without a next hop is answered with a Nack (NoRoute), and Nacks are passed on when they
 //! are unanimous; in NFD both just expire.
-use super::{Action, Context, ForwardingStrategy, give_up};
+use super::{Action, Context, ForwardingStrategy, reject_unsent};
 use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, PitEntry};
@@ -33,7 +33,7 @@ impl ForwardingStrategy for Multicast {
             }
         }
         match found {
-            false => give_up(now, entry, actions),
+            false => reject_unsent(now, entry, actions),
             true if actions.len() == before => actions.push(Action::Suppress),
             true => {}
         }

@@ -5,7 +5,7 @@
 //!
 //! Differences: a face that was down continues at the pass of the others, without catching up. A retransmission, or
 //! an Interest after a Nack, goes to an unused face.
-use super::{Action, Context, ForwardingStrategy, choice, decide, give_up, pass_nack_on};
+use super::{Action, Context, ForwardingStrategy, choice, decide, pass_nack_on, reject_unsent};
 use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{Arrival, NextHop, PitEntry};
@@ -101,7 +101,7 @@ impl ForwardingStrategy for Multipath {
         };
         match hop {
             Some(hop) => self.send(hop, actions),
-            None => give_up(now, entry, actions),
+            None => reject_unsent(now, entry, actions),
         }
     }
 

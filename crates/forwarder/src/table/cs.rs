@@ -1,9 +1,11 @@
-//! The content store (CS), with least-recently-used eviction.
+//! The content store (CS). Its [policies](super::policy) select the Data that it stores and evicts.
 //!
 //! There is one Data for each name: a later one of the same name (and another digest) replaces it. Names are looked
 //! up by hash. An ordered index for Interests with CanBePrefix is built when the first of them arrives, and kept from
 //! then on.
 use super::pit::without_digest;
+use super::policy::{Admission, AdmissionPolicy, Candidate, CopyDown, Entry};
+use super::policy::{Replacement, ReplacementPolicy};
 use super::recency::Recency;
 use super::slab::Slab;
 use crate::hash::NameHasher;
@@ -12,6 +14,7 @@ use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
+use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use recoup_transport::unit::{self, Capacity, UnitError};
 use std::collections::BTreeMap;
@@ -111,8 +114,56 @@ impl fmt::Display for CsCapacity {
     }
 }
 
+/// The order of evictions. That of the default policy costs no virtual calls.
+#[derive(Debug)]
+enum Order {
+    Lru(Recency),
+    Policy(Box<dyn ReplacementPolicy>),
+}
+
+impl Order {
+    #[inline]
+    fn on_insert(&mut self, entry: &Entry<'_>) {
+        match self {
+            Self::Lru(recency) => recency.add(entry.slot),
+            Self::Policy(policy) => policy.on_insert(entry),
+        }
+    }
+
+    #[inline]
+    fn on_hit(&mut self, entry: &Entry<'_>) {
+        match self {
+            Self::Lru(recency) => recency.touch(entry.slot),
+            Self::Policy(policy) => policy.on_hit(entry),
+        }
+    }
+
+    fn on_replace(&mut self, entry: &Entry<'_>) {
+        match self {
+            Self::Lru(recency) => recency.touch(entry.slot),
+            Self::Policy(policy) => policy.on_replace(entry),
+        }
+    }
+
+    #[inline]
+    fn on_remove(&mut self, slot: u32) {
+        match self {
+            Self::Lru(recency) => recency.remove(slot),
+            Self::Policy(policy) => policy.on_remove(slot),
+        }
+    }
+
+    #[inline]
+    fn victim(&mut self) -> Option<u32> {
+        match self {
+            Self::Lru(recency) => recency.oldest(),
+            Self::Policy(policy) => policy.victim(),
+        }
+    }
+}
+
 /// A content store.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Cs {
     hasher: NameHasher,
     capacity: CsCapacity,
@@ -121,7 +172,10 @@ pub struct Cs {
     most_bytes: u64,
     slots: Slab<Stored>,
     index: HashTable<u32>,
-    recency: Recency,
+    order: Order,
+    /// `None`: all Data is admitted.
+    admission: Option<Box<dyn AdmissionPolicy>>,
+    copy_down: CopyDown,
     /// By name, for prefixes; `None` before the first look-up of a prefix.
     ordered: Option<BTreeMap<Name, u32>>,
     bytes: u64,
@@ -138,6 +192,13 @@ struct Stored {
     stale_at: Instant,
 }
 
+impl Stored {
+    #[inline]
+    fn entry(&self, now: Instant, slot: u32) -> Entry<'_> {
+        Entry { now, slot, hash: self.hash, data: &self.data }
+    }
+}
+
 impl Cs {
     /// An empty content store.
     #[must_use]
@@ -150,13 +211,44 @@ impl Cs {
             most_bytes,
             slots: Slab::default(),
             index: HashTable::new(),
-            recency: Recency::default(),
+            order: Order::Lru(Recency::default()),
+            admission: None,
+            copy_down: CopyDown::Off,
             ordered: None,
             bytes: 0,
             gone: None,
             admits: true,
             serves: true,
         }
+    }
+
+    /// This content store, which must be empty, with other policies than `lru` and `lce`. Policies draw from streams of `rng`.
+    #[must_use]
+    pub fn with_policies(
+        mut self,
+        replacement: &Replacement,
+        admission: &Admission,
+        rng: &Rng,
+    ) -> Self {
+        if !matches!(replacement, Replacement::Lru(_)) {
+            let mut policy = replacement.build();
+            policy.seed(rng.substream("replacement"));
+            self.order = Order::Policy(policy);
+        }
+        if !matches!(admission, Admission::Lce(_)) {
+            let mut policy = admission.build();
+            policy.seed(rng.substream("admission"));
+            self.copy_down = policy.copy_down();
+            self.admission = Some(policy);
+        }
+        self
+    }
+
+    /// The copies of Data that nodes downstream keep.
+    #[must_use]
+    #[inline]
+    pub const fn copy_down(&self) -> CopyDown {
+        self.copy_down
     }
 
     /// Number of stored packets.
@@ -195,10 +287,7 @@ impl Cs {
         self.capacity = capacity;
         (self.most_packets, self.most_bytes) = capacity.bounds();
         while self.exceeds() {
-            match self.recency.oldest() {
-                Some(slot) => drop(self.remove(slot)),
-                None => return,
-            }
+            self.evict();
         }
     }
 
@@ -241,16 +330,37 @@ impl Cs {
     /// prefix of several, the first in canonical order.
     #[must_use]
     pub fn find(&mut self, now: Instant, interest: &Interest, hash: u64) -> Option<Data> {
-        if self.is_empty() || !self.serves {
+        if !self.serves {
             return None;
         }
-        let slot = self
-            .exact(interest.name.value(), hash)
+        let Some(slot) = self.search(now, interest, hash) else {
+            if let Order::Policy(policy) = &mut self.order {
+                policy.on_miss(now, hash);
+            }
+            return None;
+        };
+        let Self { slots, order, .. } = self;
+        let stored = slots.get(slot)?;
+        order.on_hit(&stored.entry(now, slot));
+        Some(stored.data.clone())
+    }
+
+    #[inline]
+    fn search(&mut self, now: Instant, interest: &Interest, hash: u64) -> Option<u32> {
+        if self.is_empty() {
+            return None;
+        }
+        self.exact(interest.name.value(), hash)
             .filter(|slot| self.answers(now, interest, *slot))
             .or_else(|| self.by_digest(now, interest))
-            .or_else(|| self.by_prefix(now, interest))?;
-        self.recency.touch(slot);
-        Some(self.slots.get(slot)?.data.clone())
+            .or_else(|| self.by_prefix(now, interest))
+    }
+
+    /// Erases Data of exactly this name, whose hash is `hash`.
+    pub fn erase_exact(&mut self, name: &[u8], hash: u64) {
+        if let Some(slot) = self.exact(name, hash) {
+            self.remove(slot);
+        }
     }
 
     /// Whether Data of exactly this name, whose hash is `hash`, is stored. The call does not count as a use.
@@ -259,30 +369,68 @@ impl Cs {
         self.exact(name.value(), hash).is_some()
     }
 
-    /// Stores `data`, whose name has the hash `hash`, if it fits at all; returns the number of evicted packets. A
-    /// packet in a receive buffer is copied, because the buffer may be much larger.
-    pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> u64 {
+    /// Stores `data`, whose name has the hash `hash`, if it fits at all and the policies admit it. Returns the number of evicted
+    /// packets, or `None` if the Data is not stored. A packet in a receive buffer is copied, because the buffer may be
+    /// much larger.
+    pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> Option<u64> {
         let bytes = data.encoded_len() as u64;
         if !self.takes(bytes) {
-            return 0;
-        }
-        if let Some(slot) = self.exact(data.name_value(), hash) {
-            self.remove(slot);
+            return None;
         }
         let stale_at = now + data.freshness();
+        if let Some(slot) = self.exact(data.name_value(), hash) {
+            return self.replace(now, slot, Stored { data: data.detached(), hash, stale_at });
+        }
+        if let Some(policy) = &mut self.admission
+            && !policy.admits(&Candidate { now, hash, data: &data })
+        {
+            return None;
+        }
+        if let Order::Policy(policy) = &mut self.order
+            && (self.slots.len() as u64 >= self.most_packets
+                || self.bytes + bytes > self.most_bytes)
+            && !policy.displaces(now, hash)
+        {
+            return None;
+        }
         let data = data.detached();
-        let evicted = self.make_room(bytes);
+        let mut evicted = 0;
+        while self.lacks_room(bytes) {
+            self.evict();
+            evicted += 1;
+        }
         self.bytes += bytes;
         let slot = self.slots.insert(Stored { data, hash, stale_at });
-        let slots = &self.slots;
-        self.index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
-        self.recency.add(slot);
-        if let Some(ordered) = &mut self.ordered
-            && let Some(stored) = self.slots.get(slot)
-        {
+        let Self { slots, index, order, ordered, .. } = self;
+        index.insert_unique(hash, slot, |slot| slots.get(*slot).map_or(0, |slot| slot.hash));
+        if let Some(stored) = slots.get(slot) {
+            order.on_insert(&stored.entry(now, slot));
+            if let Some(ordered) = ordered {
+                ordered.insert(stored.data.name().clone(), slot);
+            }
+        }
+        Some(evicted)
+    }
+
+    /// Replaces the Data of a slot by Data of the same name. Returns the number of evicted packets, or `None` if the policy
+    /// evicted the new Data.
+    fn replace(&mut self, now: Instant, slot: u32, new: Stored) -> Option<u64> {
+        let Self { slots, order, ordered, bytes, .. } = self;
+        let stored = slots.get_mut(slot)?;
+        *bytes = *bytes - stored.data.encoded_len() as u64 + new.data.encoded_len() as u64;
+        *stored = new;
+        order.on_replace(&stored.entry(now, slot));
+        if let Some(ordered) = ordered {
+            // The old name may be a part of the old Data.
+            ordered.remove(stored.data.name());
             ordered.insert(stored.data.name().clone(), slot);
         }
-        evicted
+        let mut evicted = 0;
+        while self.exceeds() {
+            self.evict();
+            evicted += 1;
+        }
+        self.slots.get(slot).map(|_| evicted)
     }
 
     /// Whether Data of that many bytes is stored.
@@ -299,22 +447,24 @@ impl Cs {
 
     /// Erases everything.
     pub fn clear(&mut self) {
-        while let Some(slot) = self.recency.oldest() {
-            self.remove(slot);
+        while !self.is_empty() {
+            self.evict();
         }
         self.ordered = None;
+        self.gone = None;
     }
 
-    fn make_room(&mut self, bytes: u64) -> u64 {
-        let mut evicted = 0;
-        while self.lacks_room(bytes) {
-            let Some(slot) = self.recency.oldest() else {
-                break;
-            };
-            self.gone = self.remove(slot);
-            evicted += 1;
+    /// Evicts the next victim.
+    fn evict(&mut self) {
+        if let Some(slot) = self.order.victim()
+            && let Some(data) = self.remove(slot)
+        {
+            self.gone = Some(data);
+            return;
         }
-        evicted
+        // The policy names no slot that is in use: the limit holds all the same.
+        let first = self.slots.iter().next().map(|(slot, _)| slot);
+        self.gone = first.and_then(|slot| self.remove(slot));
     }
 
     fn lacks_room(&self, bytes: u64) -> bool {
@@ -328,7 +478,7 @@ impl Cs {
     fn remove(&mut self, slot: u32) -> Option<Data> {
         let stored = self.slots.remove(slot)?;
         self.bytes -= stored.data.encoded_len() as u64;
-        self.recency.remove(slot);
+        self.order.on_remove(slot);
         if let Ok(place) = self.index.find_entry(stored.hash, |other| *other == slot) {
             place.remove();
         }

@@ -2,14 +2,14 @@
 
 const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Links {
     older: u32,
     newer: u32,
 }
 
 /// Slots from the least to the most recently used one. Memory is proportional to the largest slot.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Recency {
     links: Vec<Links>,
     oldest: u32,

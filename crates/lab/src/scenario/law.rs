@@ -46,6 +46,8 @@ pub(super) fn default_spec(table: &str, key: &str) -> Option<String> {
         ("fetch", "congestion") => fetch().congestion.to_string(),
         ("fetch", "loss") => fetch().loss.to_string(),
         ("request", "rto") => REQUEST_RTO.to_owned(),
+        ("node", "cache-replacement") => NodeOptions::default().cache_replacement.to_string(),
+        ("node", "cache-admission") => NodeOptions::default().cache_admission.to_string(),
         ("node", "strategy") => NodeOptions::default().strategy.to_string(),
         ("node", "suppression") => NodeOptions::default().suppression.to_string(),
         _ => return None,

@@ -7,6 +7,7 @@ use crate::line::{Notes, add, channel, line, produce, request, run};
 use crate::popularity::zipf_mandelbrot;
 use crate::significance::scaled;
 use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::table::policy::{Admission, Replacement};
 use recoup_sim::network::{Arrival, CsCapacity, NodeId, Popularity};
 
 const CONTENTS: u64 = 10_000;
@@ -101,4 +102,57 @@ fn full_size_store_misses_each_content_once() {
     let (notes, _) = run(&network, 1);
     let asked = asked(&notes, 1);
     assert_eq!(asked.iter().filter(|(_, hit)| !hit).count(), 100);
+}
+
+/// Nodes in whose stores ten requests for one content were found, by the caches of the three nodes on the way.
+fn hits_of_one_content(admission: &str, caches: [u64; 3]) -> Vec<u32> {
+    let mut network = line(&[(); 4].map(|()| (channel(0, 0), channel(0, 0))));
+    for (node, cache) in network.nodes.iter_mut().zip([0, caches[0], caches[1], caches[2], 0]) {
+        node.options.cache = CsCapacity::Packets(cache);
+        node.options.cache_admission = admission.parse::<Admission>().unwrap().into();
+    }
+    if admission == "mcd" {
+        // No store is below the edge.
+        network.nodes[1].options.cache_admission = "lcd".parse::<Admission>().unwrap().into();
+    }
+    let consumer = request(10, Arrival::Constant(1_000.0), Popularity::Uniform, 1);
+    add(&mut network, "consumer", 0, consumer);
+    add(&mut network, "producer", 4, produce());
+    let (notes, _) = run(&network, 1);
+    assert_eq!(notes.got.len(), 10);
+    let of = |(_, at, event): &(_, NodeId, NodeEvent)| {
+        matches!(event, NodeEvent::CsHit { .. }).then_some(at.0)
+    };
+    notes.events.iter().filter_map(of).collect()
+}
+
+#[test]
+fn hit_copies_data_one_store_down() {
+    assert_eq!(hits_of_one_content("lce", [1, 1, 1]), [1; 9]);
+    for admission in ["lcd", "mcd"] {
+        assert_eq!(hits_of_one_content(admission, [1, 1, 1]), [3, 2, 1, 1, 1, 1, 1, 1, 1]);
+        // A node without a store forwards the mark, and counts as no step.
+        assert_eq!(hits_of_one_content(admission, [1, 0, 1]), [3, 1, 1, 1, 1, 1, 1, 1, 1]);
+    }
+    assert!(hits_of_one_content("prob(p=0)", [1, 1, 1]).is_empty());
+}
+
+#[test]
+fn popular_contents_stay_in_frequency_based_stores() {
+    let ratio = |replacement: &str| {
+        let mut network = line(&[(); 2].map(|()| (channel(0, 0), channel(0, 0))));
+        network.nodes[1].options.cache = CsCapacity::Packets(50);
+        network.nodes[1].options.cache_replacement =
+            replacement.parse::<Replacement>().unwrap().into();
+        let popularity = Popularity::ZipfMandelbrot { q: 0.0, s: 0.8 };
+        let consumer =
+            request(scaled(50_000, 20_000), Arrival::Poisson(1_000.0), popularity, 1_000);
+        add(&mut network, "consumer", 0, consumer);
+        add(&mut network, "producer", 2, produce());
+        let (notes, _) = run(&network, 1);
+        hit_ratio(&asked(&notes, 1))
+    };
+    let [random, lru, lfu] = ["random", "lru", "lfu"].map(ratio);
+    println!("random {random:.3}, lru {lru:.3}, lfu {lfu:.3}");
+    assert!(random < lru && lru + 0.03 < lfu, "{random} {lru} {lfu}");
 }

@@ -182,6 +182,8 @@ fn options_that_need_a_restart_are_distinguished() {
         "[node]\nshard-components = 3",
         "[node]\nmetrics = \"127.0.0.1:9695\"",
         "[node]\ncache = \"1 packets\"",
+        "[node]\ncache-replacement = \"lfu\"",
+        "[node]\ncache-admission = \"prob(p=0.1)\"",
         "[node]\nsuppression = \"strict\"",
         "[node]\nlocalhop = true",
         "[node]\nprovider-ids = true",

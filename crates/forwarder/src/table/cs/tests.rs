@@ -40,7 +40,7 @@ impl Fixture {
 
     fn insert(&mut self, now: Instant, data: &Data) -> u64 {
         let hash = self.hasher.hash(data.name().value());
-        self.cs.insert(now, data.clone(), hash)
+        self.cs.insert(now, data.clone(), hash).unwrap_or(0)
     }
 
     fn find(&mut self, now: Instant, interest: &Interest) -> Option<Data> {
