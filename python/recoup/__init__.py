@@ -10,7 +10,7 @@ Errors are subclasses of `Error`, with a remedy and the exit code of the command
 
 from __future__ import annotations
 
-from recoup import _native, algorithm, congestion, loss, rto
+from recoup import _native, algorithm, cache, congestion, loss, rto, strategy
 from recoup._client import (
     Client,
     Content,
@@ -40,7 +40,7 @@ from recoup._errors import (
 )
 from recoup._runs import Run, Runs, Table
 from recoup._spec import Spec
-from recoup._study import Claims, Study, studies, study
+from recoup._study import Claims, Figure, Study, studies, study
 from recoup._sweep import sweep
 from recoup.scenario import Scenario
 
@@ -56,6 +56,7 @@ __all__ = [
     "Error",
     "Fetch",
     "FetchOptions",
+    "Figure",
     "LocalError",
     "NotFoundError",
     "ObjectInfo",
@@ -73,6 +74,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "algorithm",
+    "cache",
     "congestion",
     "default_client",
     "fetch",
@@ -82,6 +84,7 @@ __all__ = [
     "rto",
     "serve",
     "serve_async",
+    "strategy",
     "studies",
     "study",
     "sweep",

@@ -29,7 +29,7 @@ class Spec:
     """
 
     family: ClassVar[str]
-    """The family that it belongs to: ``congestion``, ``rto`` or ``loss``."""
+    """The family that it belongs to, such as ``congestion``."""
     spec_name: ClassVar[str]
     """Its name in specs."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from recoup import _native
 from recoup._errors import UsageError
+from recoup._sweep import simulate_study
 
 Scale = Literal["smoke", "check", "verdict", "paper"]
 
@@ -40,6 +41,52 @@ class Claims:
         return [row["id"] for row in gating if row["verdict"] == "fails"]
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of a figure."""
+
+    label: str
+    """Name of the quantity."""
+    unit: str
+    """Its unit; empty where there is none."""
+    logarithmic: bool
+    """Whether the axis is logarithmic."""
+    categories: tuple[str, ...]
+    """Names in place of numbers: a point at 0 stands at the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A series of points in a figure."""
+
+    name: str
+    """Name in the legend."""
+    style: str
+    """``line``, ``steps``, ``dots``, ``bars``, ``paper`` (the paper's own values), or ``reference``."""
+    points: tuple[tuple[float, float], ...]
+    """The points."""
+    errors: tuple[float, ...]
+    """Half the width of the confidence interval of each point; empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a study as numbers; `recoup.plot.figure` draws it."""
+
+    id: str
+    """Short name."""
+    title: str
+    """Title of one line."""
+    caption: str
+    """The observation, and the figure of the paper that it re-draws."""
+    x: Axis
+    """The horizontal axis."""
+    y: Axis
+    """The vertical axis."""
+    series: tuple[Series, ...]
+    """What is drawn."""
+
+
 class Study:
     """A paper with its experiments and claims."""
 
@@ -60,6 +107,7 @@ class Study:
         scale: Scale = "check",
         folder: str | os.PathLike[str] | None = None,
         seeds: int | None = None,
+        executor: Any | None = None,
         jobs: int | None = None,
         fresh: bool = False,
     ) -> Claims:
@@ -73,8 +121,10 @@ class Study:
             Folder of results, in which a later check goes on; that of the command ``recoup study`` without it.
         seeds : int, optional
             Seeds of each experiment, from 1 to this, instead of its own.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Where runs are made, as in `recoup.sweep`; threads of this process without it.
         jobs : int, optional
-            Runs at a time; one for each core without it.
+            Runs at a time without an executor; one for each core without it.
         fresh : bool
             Remove results of earlier checks.
 
@@ -83,14 +133,61 @@ class Study:
         Claims
             A row for each claim with its verdict: ``holds``, ``fails``, ``reported`` or ``open``.
         """
-        place = Path(folder) if folder is not None else _cache() / "recoup" / "studies" / self.key
+        place = Path(folder) if folder is not None else results_of(self.key)
+        if executor is not None:
+            simulate_study(self.key, scale, place, executor, seeds, fresh)
+            fresh = False
         rows = _native.check_study(self.key, scale, place, seeds, jobs, fresh)
         return Claims(self.key, tuple(rows))
 
+    def figures(
+        self,
+        only: str | None = None,
+        *,
+        scale: Scale = "check",
+        folder: str | os.PathLike[str] | None = None,
+        seeds: int | None = None,
+        jobs: int | None = None,
+    ) -> list[Figure]:
+        """Make the runs that are missing, and return the figures of the paper as numbers.
 
-def _cache() -> Path:
+        Parameters
+        ----------
+        only : str, optional
+            The `Figure.id` of one figure: only the runs for it are made.
+        scale, folder, seeds, jobs
+            As for `check`.
+
+        Returns
+        -------
+        list of Figure
+            The figures for which there are results.
+        """
+        place = Path(folder) if folder is not None else results_of(self.key)
+        found = _native.study_figures(self.key, scale, place, seeds, jobs, only)
+        return [
+            Figure(
+                id_,
+                title,
+                caption,
+                _axis(x),
+                _axis(y),
+                tuple(Series(name, style, tuple(points), tuple(errors)) for name, style, points, errors in series),
+            )
+            for id_, title, caption, x, y, series in found
+        ]
+
+
+def _axis(of: tuple[str, str, bool, list[str]]) -> Axis:
+    label, unit, logarithmic, categories = of
+    return Axis(label, unit, logarithmic, tuple(categories))
+
+
+def results_of(key: str) -> Path:
+    """Return the folder in which the command ``recoup study`` keeps the results of a study."""
     found = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(found) if os.path.isabs(found) else Path.home() / ".cache"
+    cache = Path(found) if os.path.isabs(found) else Path.home() / ".cache"
+    return cache / "recoup" / "studies" / key
 
 
 def study(key: str) -> Study:

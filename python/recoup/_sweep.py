@@ -92,13 +92,33 @@ def sweep(
             if executor is None:
                 campaign.run(jobs, callback)
             else:
-                _Sweep(scenario, campaign, _submitter(executor), meter).run()
+                classes = [(it, _identity(it)) for it in used_in(scenario._native.registered())]
+                source = (scenario._text, scenario._name, scenario._folder, scenario._plain_settings)
+                work = _Work((_native_of, source), classes, campaign.format())
+                _Sweep(work, campaign, submitter(executor), meter).run()
         return Runs(campaign.finish())
     finally:
         campaign.close()
 
 
-def _submitter(executor: Any) -> Executor:
+def simulate_study(
+    key: str, scale: str, folder: str | os.PathLike[str], executor: Any, seeds: int | None, fresh: bool
+) -> None:
+    """Make the simulations of a study that are missing in its folder, on an executor."""
+    workers = submitter(executor)
+    campaigns = _native.study_campaigns(key, scale, os.fspath(folder), seeds, fresh)
+    try:
+        for name, _, campaign in campaigns:
+            work = _Work((_native.Scenario.of_study, (key, scale, name)), [], campaign.format())
+            _Sweep(work, campaign, workers, Meter(False, "run", name)).run()
+            campaign.finish()
+    finally:
+        for _, _, campaign in campaigns:
+            campaign.close()
+
+
+def submitter(executor: Any) -> Executor:
+    """Return the executor of an object that is one, or has one."""
     # A client of Dask makes futures of its own kind; its executor makes those of the standard library.
     if hasattr(executor, "get_executor"):
         submitter: Executor = executor.get_executor(pure=False)
@@ -115,13 +135,12 @@ Task = tuple[int, int]
 class _Sweep:
     """The runs of one sweep on their way to an executor and back."""
 
-    def __init__(self, scenario: Scenario, campaign: _native.Campaign, executor: Executor, meter: Meter) -> None:
+    def __init__(self, work: _Work, campaign: _native.Campaign, executor: Executor, meter: Meter) -> None:
         self._campaign = campaign
         self._executor = executor
         self._meter = meter
         self._all = campaign.runs()
-        classes = [(it, _identity(it)) for it in used_in(scenario._native.registered())]
-        self._work = _Work(scenario, classes)
+        self._work = work
         self._missing = campaign.missing()[::-1]
         self._tasks: dict[Future[Any], tuple[list[Task], int]] = {}
         self._run_s: float | None = None
@@ -187,32 +206,38 @@ def _is_lost(error: BaseException) -> bool:
     return type(error).__name__ in {"KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError"}
 
 
+#: How a worker makes a scenario: a function and its arguments.
+Recipe = tuple[Callable[..., _native.Scenario], tuple[Any, ...]]
+
+
 class _Work:
     """Makes runs in a worker; it travels there by ``pickle``."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        classes: list[tuple[type[Algorithm], str]],
-    ) -> None:
-        self._scenario = (scenario._text, scenario._name, scenario._folder, scenario._plain_settings)
+    def __init__(self, recipe: Recipe, classes: list[tuple[type[Algorithm], str]], records: str) -> None:
+        self._recipe = recipe
         self._classes = classes
+        self._records = records
 
     def __call__(self, tasks: list[Task]) -> tuple[tuple[str, str], float, list[_Parcel]]:
         for algorithm, identity in self._classes:
             _register(algorithm, identity)
         begun = time.monotonic()
-        scenario = _scenario(pickle.dumps(self._scenario))
-        parcels = _native.make_parcels(scenario, tasks)
+        parcels = _native.make_parcels(_scenario(pickle.dumps(self._recipe)), tasks, self._records)
         return proof(), time.monotonic() - begun, parcels
 
 
 @functools.lru_cache(maxsize=8)
 def _scenario(pickled: bytes) -> _native.Scenario:
     """Read a scenario once for all tasks of a sweep."""
+    make, arguments = pickle.loads(pickled)
+    scenario: _native.Scenario = make(*arguments)
+    return scenario
+
+
+def _native_of(*arguments: Any) -> _native.Scenario:
     from recoup.scenario import _again
 
-    return _again(*pickle.loads(pickled))._native
+    return _again(*arguments)._native
 
 
 _PROBE = """

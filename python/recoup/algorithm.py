@@ -35,18 +35,24 @@ from typing import ClassVar
 
 from recoup import _native
 from recoup._errors import UsageError
-from recoup._native import Arrival, Delivered, Loss, Sample
+from recoup._native import Arrival, CachedData, Delivered, Loss, Pending, Sample, Upstream
 from recoup._spec import Spec, Value
 
 __all__ = [
     "Algorithm",
     "Arrival",
+    "CacheAdmission",
+    "CacheReplacement",
+    "CachedData",
     "CongestionControl",
     "Delivered",
+    "ForwardingStrategy",
     "Loss",
     "LossDetector",
+    "Pending",
     "RtoEstimator",
     "Sample",
+    "Upstream",
     "register",
     "registered",
 ]
@@ -191,10 +197,111 @@ class LossDetector(Algorithm):
         return None
 
 
+class ForwardingStrategy(Algorithm):
+    """A forwarding strategy: which next hops an Interest is sent to.
+
+    A node has one instance for each prefix with the strategy. Faces are numbers. The node decides on suppression before
+    the call, and rejects an Interest that is sent to no next hop.
+    """
+
+    family: ClassVar[str] = "strategy"
+    _optional = ("after_nack", "before_satisfy", "on_expiry")
+
+    @abstractmethod
+    def after_interest(self, now: float, pending: Pending, ingress: int, is_retransmission: bool) -> list[int]:
+        """Select next hops for an Interest that no stored Data answers.
+
+        Parameters
+        ----------
+        now : float
+            The time, in seconds.
+        pending : Pending
+            The entry of the Interest. ``pending.next_hops`` are the eligible ones as ``(face, cost)``, cheapest first.
+        ingress : int
+            The face by which the Interest arrived.
+        is_retransmission : bool
+            Whether the entry was forwarded before.
+
+        Returns
+        -------
+        list of int
+            Faces of ``pending.next_hops``.
+        """
+
+    def after_nack(self, now: float, pending: Pending, upstream: int, reason: int) -> list[int]:
+        """Select other next hops after a Nack of ``upstream``, whose reason is the number of NDNLPv2.
+
+        With an empty list, the Nack is forwarded downstream as soon as all upstreams have sent one.
+        """
+        return []
+
+    def before_satisfy(self, now: float, pending: Pending, upstream: int) -> None:
+        """Receive that Data arrived from ``upstream``."""
+
+    def on_expiry(self, now: float, pending: Pending) -> None:
+        """Receive that the entry expired without Data."""
+
+
+class CacheReplacement(Algorithm):
+    """A replacement policy: which Data a full content store evicts."""
+
+    family: ClassVar[str] = "replacement"
+    _optional = ("on_replace", "on_miss", "displaces", "seed")
+
+    @abstractmethod
+    def on_insert(self, now: float, data: CachedData) -> None:
+        """Data was stored in the slot ``data.slot``, which was free."""
+
+    @abstractmethod
+    def on_hit(self, now: float, data: CachedData) -> None:
+        """Stored Data answered an Interest."""
+
+    @abstractmethod
+    def on_remove(self, slot: int) -> None:
+        """A slot was freed, by eviction or erasure."""
+
+    @abstractmethod
+    def victim(self) -> int:
+        """Return the slot to evict next. At least one slot is in use."""
+
+    def on_replace(self, now: float, data: CachedData) -> None:
+        """Newer Data of the same name replaced the Data of a slot. Without this method, it counts as a hit."""
+
+    def on_miss(self, now: float, hash: int) -> None:
+        """No Data answered an Interest, whose name has this hash."""
+
+    def displaces(self, now: float, hash: int) -> bool:
+        """Return whether new Data, whose name has this hash, may displace the victim of a full store."""
+        return True
+
+    def seed(self, seed: int) -> None:
+        """Receive a seed for random numbers, before anything else."""
+
+
+class CacheAdmission(Algorithm):
+    """An admission policy: which Data a content store stores."""
+
+    family: ClassVar[str] = "admission"
+    _optional = ("seed",)
+
+    copy_down: str = "off"
+    """``leave``: nodes downstream store no copy of what is stored here. ``move``: a hit also erases the copy."""
+
+    @abstractmethod
+    def admits(self, now: float, data: CachedData) -> bool:
+        """Return whether the Data is stored."""
+
+    def seed(self, seed: int) -> None:
+        """Receive a seed for random numbers, before anything else."""
+
+
 _BASES: dict[str, type[Algorithm]] = {
     "congestion": CongestionControl,
     "rto": RtoEstimator,
     "loss": LossDetector,
+    "strategy": ForwardingStrategy,
+    "replacement": CacheReplacement,
+    "admission": CacheAdmission,
 }
 
 #: Registered classes, by family and name.
@@ -207,7 +314,8 @@ def register(algorithm: type[Algorithm]) -> Callable[..., Spec]:
     Parameters
     ----------
     algorithm : type
-        A subclass of `CongestionControl`, `RtoEstimator` or `LossDetector`. It replaces one of the same name.
+        A subclass of `CongestionControl`, `RtoEstimator`, `LossDetector`, `ForwardingStrategy`, `CacheReplacement` or
+        `CacheAdmission`. It replaces one of the same name.
 
     Returns
     -------
@@ -302,7 +410,7 @@ def _identity(algorithm: type[Algorithm]) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:16]
 
 
-_ROOTS = (Algorithm, CongestionControl, RtoEstimator, LossDetector, ABC)
+_ROOTS = (Algorithm, *_BASES.values(), ABC)
 
 
 def _parameters(algorithm: type[Algorithm]) -> list[tuple[str, bool | int | float | str]]:

@@ -43,7 +43,9 @@ _LINK_KEYS = frozenset(
     ]
 )
 #: Attributes of nodes that are keys of a node.
-_NODE_KEYS = frozenset(["cache", "strategy", "processing", "position"])
+_NODE_KEYS = frozenset(
+    ["cache", "cache-replacement", "cache-admission", "strategy", "suppression", "mobility", "processing", "position"]
+)
 
 
 class Scenario:

@@ -1,19 +1,23 @@
 //! Algorithms that are Python classes: a registry of classes, and instances that the library calls.
 //!
 //! A class is registered under the name that specs have for it. Its identity, a digest of its source or a version that it
-//! states, is the parameter `source` of its spec: scenario files, result folders and summaries tell two classes of one name
-//! apart by it.
+//! states, is the parameter `source` of its spec: scenario files, result folders and summaries distinguish
+//! two classes of one name by it.
 //!
 //! An exception of a class ends the run that it is in. In a simulation it unwinds to the runner ([`Guarded`]); in a fetch it is
-//! left in [`Failures`], for which the operation waits.
+//! left in [`Failures`], for which the operation waits; in the command it ends the process.
+mod cache;
 mod congestion;
 mod loss;
 mod rto;
+mod strategy;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use recoup::{Error, ErrorKind};
+use recoup_forwarder::strategy::Strategy;
+use recoup_forwarder::table::policy::{Admission, Replacement};
 use recoup_lab::campaign::{Outcome, Runner, Stage};
 use recoup_lab::folder::Shelf;
 use recoup_lab::simulate::Simulations;
@@ -32,9 +36,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::Notify;
 
+pub(crate) use cache::CachedData;
 pub(crate) use congestion::{Delivered, LossEvent};
 pub(crate) use loss::Arrival;
 pub(crate) use rto::Sample;
+pub(crate) use strategy::{Pending, Upstream};
 
 /// The classes of this process, by family and name.
 static CLASSES: RwLock<BTreeMap<(&'static str, String), Arc<Class>>> = RwLock::new(BTreeMap::new());
@@ -43,7 +49,7 @@ static CLASSES: RwLock<BTreeMap<(&'static str, String), Arc<Class>>> = RwLock::n
 struct Class {
     /// The name in specs.
     name: &'static str,
-    /// What the class is called in messages.
+    /// The name of the class in messages.
     title: String,
     /// The class.
     constructor: Py<PyAny>,
@@ -122,6 +128,9 @@ pub(crate) fn register(
         "congestion" => "congestion",
         "rto" => "rto",
         "loss" => "loss",
+        "strategy" => "strategy",
+        "replacement" => "replacement",
+        "admission" => "admission",
         _ => return Err(PyValueError::new_err(format!("no family is called `{family}`"))),
     };
     // Names live as long as the process: readers of specs list them in errors.
@@ -150,6 +159,9 @@ pub(crate) fn register(
         match family {
             "congestion" => Congestion::register(name, congestion::read),
             "rto" => Rto::register(name, rto::read),
+            "strategy" => Strategy::register(name, strategy::read),
+            "replacement" => Replacement::register(name, cache::read_replacement),
+            "admission" => Admission::register(name, cache::read_admission),
             _ => Loss::register(name, loss::read),
         }
     }
@@ -248,7 +260,7 @@ impl Instance {
         let value = object.getattr(name)?.extract::<f64>()?;
         match value >= 0.0 {
             true => Ok(value),
-            false => Err(self.refused(&name.to_string(), value)),
+            false => Err(self.invalid(&name.to_string(), value)),
         }
     }
 
@@ -259,11 +271,11 @@ impl Instance {
             Ok(duration) => Ok(Some(duration)),
             // Longer than any run.
             Err(_) if seconds > 0.0 => Ok(Some(Duration::MAX)),
-            Err(_) => Err(self.refused(what, seconds)),
+            Err(_) => Err(self.invalid(what, seconds)),
         }
     }
 
-    fn refused(&self, what: &str, value: f64) -> PyErr {
+    fn invalid(&self, what: &str, value: f64) -> PyErr {
         let title = &self.order.class.title;
         PyValueError::new_err(format!("{title}.{what} is {value}; give a number of at least 0"))
     }
@@ -273,12 +285,24 @@ impl Order {
     fn fail(&self, error: PyErr) {
         match &self.failures {
             Some(failures) => failures.put(error),
+            None if IS_COMMAND.load(Ordering::Relaxed) => {
+                Python::attach(|py| error.print(py));
+                std::process::exit(1);
+            }
             None => resume_unwind(Box::new(Raised(error))),
         }
     }
 }
 
-/// What unwinds through a simulation.
+/// The process is the command `recoup`.
+static IS_COMMAND: AtomicBool = AtomicBool::new(false);
+
+/// Makes exceptions of classes end the process from now on, from whichever thread they come.
+pub(crate) fn end_process_on_failure() {
+    IS_COMMAND.store(true, Ordering::Relaxed);
+}
+
+/// The exception that unwinds through a simulation.
 struct Raised(PyErr);
 
 /// The first exception of the classes of a fetch.

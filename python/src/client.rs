@@ -22,7 +22,7 @@ pub(crate) struct Client {
     inner: Asynchronous,
 }
 
-/// What is fetched, and how.
+/// Description of a fetch.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Request {
@@ -36,7 +36,7 @@ pub(crate) struct Request {
     progress: Option<Py<PyAny>>,
 }
 
-/// What is served, and how.
+/// Description of served content.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Offer {
@@ -121,7 +121,7 @@ impl Client {
         })
     }
 
-    /// What is known of the newest version: a dictionary.
+    /// Facts of the newest version: a dictionary.
     fn head(&self, name: String) -> PyResult<Operation> {
         let client = self.inner.clone();
         let info = async move { Ok(client.head(name).await?) };
@@ -236,7 +236,7 @@ impl Client {
     }
 }
 
-/// What comes of a fetch, unless a Python class of it raises.
+/// The result of a fetch, or the exception of a Python class in it.
 async fn or_raised<T>(
     failures: Arc<Failures>,
     fetch: impl Future<Output = Result<T, Failure>>,

@@ -3,7 +3,7 @@
 //! Python code in `python/recoup` is the interface; this crate is what it stands on, and nothing else imports it. A native
 //! object does one thing and converts values; defaults, documentation and conveniences are in Python.
 //!
-//! | what | where |
+//! | concern | where |
 //! |---|---|
 //! | operations that wait without the interpreter lock | [`operation`] |
 //! | fetching and serving | [`client`] |
@@ -29,7 +29,9 @@ use std::path::PathBuf;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::algorithm::{Arrival, Delivered, LossEvent, Sample, register};
+    use super::algorithm::{
+        Arrival, CachedData, Delivered, LossEvent, Pending, Sample, Upstream, register,
+    };
     #[pymodule_export]
     use super::client::{Client, Reader, Server, Stream, read_listing};
     #[pymodule_export]
@@ -41,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::spec::{full_spec, spec_names};
     #[pymodule_export]
-    use super::study::{check_study, studies};
+    use super::study::{check_study, studies, study_campaigns, study_figures};
     #[pymodule_export]
     use super::sweep::{Campaign, build, make_parcels};
     #[pymodule_export]
@@ -55,6 +57,7 @@ mod _native {
 /// Runs the command `recoup` with these arguments, and returns its exit code. `program` is the script that runs it.
 #[pyfunction]
 fn main(py: Python<'_>, program: PathBuf, arguments: Vec<OsString>) -> u8 {
+    algorithm::end_process_on_failure();
     py.detach(|| recoup_cli::run_inside(program, arguments))
 }
 

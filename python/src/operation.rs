@@ -18,7 +18,7 @@ type Answer = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
 /// An operation in flight.
 ///
-/// It has one result, which one caller takes. Dropping it does not cancel it; `cancel` does.
+/// An operation has one result, which one caller takes. Dropping it does not cancel it; `cancel` does.
 #[pyclass(frozen, module = "recoup._native")]
 pub(crate) struct Operation {
     shared: Arc<Shared>,
@@ -40,7 +40,7 @@ struct State {
 
 /// Why an operation has no result.
 pub(crate) enum Failure {
-    /// The library says so.
+    /// The library reported it.
     Library(Error),
     /// A Python class or function has raised this.
     Python(PyErr),
@@ -67,7 +67,7 @@ impl Shared {
         drop(state);
         self.has_ended.notify_all();
         if !callbacks.is_empty() {
-            // Without an interpreter, at the end of the process, nobody waits any more.
+            // Without an interpreter, at the end of the process, no thread waits any more.
             let _ = Python::try_attach(|py| callbacks.iter().for_each(|it| call(py, it)));
         }
     }

@@ -109,7 +109,7 @@ impl Runs {
             let chosen = self.kept.choose(&at, seed)?;
             let (consumer, story) = explain(&self.kept, &chosen, application, asked)?;
             story.map(|story| story.to_string()).ok_or_else(|| {
-                Error::usage(format!("{consumer} never asked for {wanted}"))
+                Error::usage(format!("{consumer} never requested {wanted}"))
                     .with_remedy("segments count from 0; a name is that of a Data packet")
             })
         });

@@ -2,6 +2,7 @@
 use crate::algorithm::Guarded;
 use crate::error::OrRaise;
 use crate::runs::Runs;
+use crate::study;
 use pyo3::prelude::*;
 use recoup::Error;
 use recoup_lab::campaign::{Campaign, Outcome, Stage};
@@ -11,6 +12,7 @@ use recoup_lab::journal::Row;
 use recoup_lab::source::{Given, Source};
 use recoup_lab::table::labelled;
 use recoup_sim::record::Table;
+use recoup_studies::gather::Planned;
 use recoup_transport::spec::family::versions_in;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -40,13 +42,25 @@ impl Scenario {
         Ok(Self { source: Arc::new(source) })
     }
 
-    /// What it is about.
+    /// The simulations of a study that are kept in a folder of that name.
+    #[staticmethod]
+    fn of_study(py: Python<'_>, key: &str, scale: &str, name: &str) -> PyResult<Self> {
+        let (study, scale) = study::find(key, scale).or_raise(py)?;
+        let planned = py.detach(|| Planned::of(study, scale, None)).or_raise(py)?;
+        let wanted = planned.into_iter().find(|it| it.name == name);
+        let wanted = wanted
+            .ok_or_else(|| Error::usage(format!("{key} has no experiment `{name}`")))
+            .or_raise(py)?;
+        Ok(Self { source: Arc::new(wanted.source) })
+    }
+
+    /// Its title.
     #[getter]
     fn title(&self) -> &str {
         self.source.file.title()
     }
 
-    /// The seeds that it asks for.
+    /// Its seeds.
     fn seeds(&self) -> Vec<u64> {
         self.source.file.seeds().iter().collect()
     }
@@ -150,7 +164,7 @@ pub(crate) fn make(
     }
 }
 
-/// What Python wants of work that goes on without the interpreter lock: a signal handler or a callback has raised.
+/// Request of Python to end work that runs without the interpreter lock: a signal handler or a callback has raised.
 #[derive(Default)]
 pub(crate) struct Attention {
     raised: Mutex<Option<PyErr>>,

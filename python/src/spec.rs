@@ -2,17 +2,22 @@
 use crate::error::raised;
 use pyo3::prelude::*;
 use recoup::Error;
+use recoup_forwarder::strategy::Strategy;
+use recoup_forwarder::table::policy::{Admission, Replacement};
 use recoup_transport::congestion::Congestion;
 use recoup_transport::loss::Loss;
 use recoup_transport::rto::Rto;
 
-/// The names of the algorithms of a family: `congestion`, `rto` or `loss`.
+/// The names of the algorithms of a family: `congestion`, `rto`, `loss`, `strategy`, `replacement` or `admission`.
 #[pyfunction]
 pub(crate) fn spec_names(py: Python<'_>, family: &str) -> PyResult<Vec<&'static str>> {
     match family {
         "congestion" => Ok(Congestion::names().collect()),
         "rto" => Ok(Rto::names().collect()),
         "loss" => Ok(Loss::names().collect()),
+        "strategy" => Ok(Strategy::names().collect()),
+        "replacement" => Ok(Replacement::names().collect()),
+        "admission" => Ok(Admission::names().collect()),
         _ => Err(unknown(py, family)),
     }
 }
@@ -24,6 +29,9 @@ pub(crate) fn full_spec(py: Python<'_>, family: &str, text: &str) -> PyResult<St
         "congestion" => text.parse::<Congestion>().map(|it| it.full()),
         "rto" => text.parse::<Rto>().map(|it| it.full()),
         "loss" => text.parse::<Loss>().map(|it| it.full()),
+        "strategy" => text.parse::<Strategy>().map(|it| it.full()),
+        "replacement" => text.parse::<Replacement>().map(|it| it.full()),
+        "admission" => text.parse::<Admission>().map(|it| it.full()),
         _ => return Err(unknown(py, family)),
     };
     full.map_err(|error| raised(py, &error.into()))

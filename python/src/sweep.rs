@@ -28,7 +28,7 @@ pub(crate) struct Campaign {
     folder: Mutex<Option<ResultFolder>>,
 }
 
-/// A run as it travels: the line of the journal, units of its metrics, and its records as Parquet files.
+/// A run as it travels: the line of the journal, units of its metrics, and its records as files.
 type Parcel<'py> = (String, BTreeMap<String, String>, Vec<(String, Bound<'py, PyBytes>)>);
 
 #[pymethods]
@@ -52,7 +52,12 @@ impl Campaign {
             Ok::<_, Error>((plan, folder))
         });
         let (plan, folder) = opened.or_raise(py)?;
-        Ok(Self { source, plan, folder: Mutex::new(Some(folder)) })
+        Ok(Self::opened(source, plan, folder))
+    }
+
+    /// Format of the records that `keep` receives.
+    fn format(&self) -> PyResult<&'static str> {
+        Ok(opened(&self.lock())?.shelf().format().extension())
     }
 
     /// How many runs there are.
@@ -80,7 +85,7 @@ impl Campaign {
             if name.contains(['/', '.']) || row.point.contains(['/', '.']) {
                 return Err(PyValueError::new_err(format!("`{name}` is no name of a record")));
             }
-            shelf.put_parquet(&name, &row.point, row.seed, content.as_bytes()).or_raise(py)?;
+            shelf.put_file(&name, &row.point, row.seed, content.as_bytes()).or_raise(py)?;
         }
         self.plan.keep(folder, row, &units).or_raise(py)
     }
@@ -126,6 +131,11 @@ impl Campaign {
 }
 
 impl Campaign {
+    /// The runs of a plan in an open folder.
+    pub(crate) fn opened(source: Arc<Source>, plan: Plan, folder: ResultFolder) -> Self {
+        Self { source, plan, folder: Mutex::new(Some(folder)) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<ResultFolder>> {
         self.folder.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,13 +161,16 @@ impl Watch for Reported<'_> {
     }
 }
 
-/// Makes some runs of a scenario in this thread: places of points, and seeds.
+/// Makes some runs of a scenario in this thread: places of points, and seeds. Records are files in that format.
 #[pyfunction]
 pub(crate) fn make_parcels<'py>(
     py: Python<'py>,
     scenario: &Scenario,
     tasks: Vec<(usize, u64)>,
+    format: &str,
 ) -> PyResult<Vec<Parcel<'py>>> {
+    let format = [Format::Csv, Format::Parquet].into_iter().find(|it| it.extension() == format);
+    let format = format.ok_or_else(|| PyValueError::new_err("records are csv or parquet"))?;
     let source = &scenario.source;
     let mut points: Vec<usize> = tasks.iter().map(|(point, _)| *point).collect();
     points.sort_unstable();
@@ -174,7 +187,7 @@ pub(crate) fn make_parcels<'py>(
         let mut records = Vec::new();
         for table in &outcome.tables {
             let mut content = Vec::new();
-            write(&labelled(table, &row.values, row.seed), Format::Parquet, &mut content)?;
+            write(&labelled(table, &row.values, row.seed), format, &mut content)?;
             records.push((table.name.clone(), PyBytes::new(py, &content)));
         }
         let row = serde_json::to_string(&row);
@@ -184,7 +197,7 @@ pub(crate) fn make_parcels<'py>(
     made.into_iter().map(parcel).collect()
 }
 
-/// What tells builds of this module apart.
+/// Digest of this build of the module.
 #[pyfunction]
 pub(crate) fn build() -> Option<String> {
     digest::of_program()

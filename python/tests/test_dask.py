@@ -13,7 +13,7 @@ import recoup
 
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture
@@ -61,3 +61,29 @@ def test_command_runs_on_a_scheduler(cluster, tmp_path):
     assert '"made":0' in told.stdout.replace(" ", "")
     assert '"all":4' in told.stdout.replace(" ", "")
     assert time.monotonic() - begun < 60
+
+
+def test_study_runs_on_a_scheduler(cluster, tmp_path):
+    study = recoup.study("yang2016")
+    alone = study.check(scale="smoke", folder=tmp_path / "alone", seeds=1)
+    there = study.check(scale="smoke", folder=tmp_path / "there", seeds=1, executor=cluster)
+    assert there == alone
+    # The command goes on in the folder: without a scheduler it makes no run.
+    command = Path(sys.executable).with_name("recoup")
+    arguments = [
+        "study",
+        "check",
+        "yang2016",
+        "--scale",
+        "smoke",
+        "--seeds",
+        "1",
+        "--results",
+        tmp_path / "on",
+    ]
+    reports = [
+        subprocess.run([command, *arguments, *more], capture_output=True, text=True, check=True, timeout=120)
+        for more in (["--on", cluster.scheduler.address], [])
+    ]
+    assert all("runs were there already" in it.stdout + it.stderr for it in reports)
+    assert reports[0].stdout == reports[1].stdout

@@ -59,3 +59,49 @@ def test_episode_is_given_up_by_a_reset():
     env.close()
     with pytest.raises(recoup.UsageError):
         made(interval=0)
+
+
+TWO = {
+    **TABLES,
+    "topology": {"kind": "dumbbell", "left": 2, "right": 2},
+    "applications": {
+        f"{kind}{number}": options
+        for number in (1, 2)
+        for kind, options in (
+            ("f", {"kind": "fetch", "node": f"c{number}", "object": f"/file{number}"}),
+            ("s", {"kind": "serve", "node": f"p{number}", "prefix": f"/file{number}", "size": f"{number} MB"}),
+        )
+    },
+}
+
+
+def parallel(**options):
+    pytest.importorskip("pettingzoo")
+    return recoup.gym.parallel_env(recoup.Scenario.from_dict(TWO), ["f1", "f2"], **options)
+
+
+def test_several_consumers_have_agents():
+    def whole(seed):
+        env = parallel()
+        observations, _ = env.reset(seed=seed)
+        steps = [observations]
+        while env.agents:
+            acting = {"f1": [0.0], "f2": [1.0 if len(steps) < 4 else 0.0]}
+            observations, _, ended, truncated, infos = env.step(acting)
+            assert not any(truncated.values())
+            steps.append(observations)
+        assert all(ended.values())
+        return steps, infos["f1"]["metrics"]
+
+    steps, metrics = whole(3)
+    assert metrics["f1.completed"] == metrics["f2.completed"] == 1
+    assert steps[5]["f2"][3] > steps[5]["f1"][3] == 1
+    again, same = whole(3)
+    assert same == metrics
+    assert all((a["f2"] == b["f2"]).all() for a, b in zip(steps, again, strict=True))
+
+
+def test_environment_keeps_the_rules_of_pettingzoo():
+    from pettingzoo.test import parallel_api_test
+
+    parallel_api_test(parallel(max_steps=20), num_cycles=50)

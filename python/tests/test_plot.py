@@ -39,3 +39,18 @@ def test_record_is_drawn_by_seed(runs):
     axes = plot.record(table, column, by="seed")
     assert len(axes.lines) == 3
     assert "[s]" in axes.get_xlabel()
+
+
+def test_charts_of_altair_have_the_same_values(runs):
+    pytest.importorskip("altair")
+    chart = plot.metric_chart(runs, "c1.time_s", x="link.delay", by="fetch.congestion").to_dict()
+    values = chart["data"]["values"]
+    assert [row["mean"] for row in values] == runs.summary("c1.time_s")["c1.time_s"]
+    assert {row["by"] for row in values} == {"cubic", "newreno"}
+    assert all(row["low"] < row["mean"] < row["high"] for row in values)
+    with pytest.raises(recoup.UsageError, match="no axis"):
+        plot.metric_chart(runs, "c1.time_s", x="link.rate")
+    table = runs.record("window")
+    column = next(name for name, unit in table.units.items() if unit == "segments")
+    chart = plot.record_chart(table, column, by="seed").to_dict()
+    assert len(chart["data"]["values"]) == len(table)

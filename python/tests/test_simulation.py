@@ -135,7 +135,7 @@ def test_every_algorithm_has_a_constructor():
 def test_segment_is_explained(line):
     story = line.run().explain(3, seed=2)
     assert "segment 3" in story
-    with pytest.raises(recoup.UsageError, match="never asked"):
+    with pytest.raises(recoup.UsageError, match="never requested"):
         line.run(1).explain(99_999)
 
 
@@ -145,6 +145,17 @@ def test_callback_that_raises_ends_the_runs(line):
 
     with pytest.raises(RuntimeError, match="enough"):
         line.run("1..50", progress=fail)
+
+
+def test_figures_of_a_study_are_numbers(tmp_path):
+    figures = recoup.study("yang2016").figures(scale="smoke", folder=tmp_path, seeds=1)
+    assert len(figures) > 1
+    figure = figures[0]
+    (only,) = recoup.study("yang2016").figures(figure.id, scale="smoke", folder=tmp_path, seeds=1)
+    assert only == figure
+    assert any(series.points for series in figure.series)
+    assert figure.title
+    assert figure.y.label
 
 
 def test_study_is_judged(tmp_path):

@@ -62,7 +62,7 @@ def test_worker_that_computes_otherwise_is_refused(swept, tmp_path, monkeypatch)
 
 def test_run_with_two_digests_is_an_error(swept, tmp_path):
     campaign = _native.Campaign(swept._native, tmp_path / "results", None, False)
-    (parcel,) = _native.make_parcels(swept._native, [(0, 1)])
+    (parcel,) = _native.make_parcels(swept._native, [(0, 1)], campaign.format())
     campaign.keep(parcel)
     campaign.keep(parcel)
     row, units, records = parcel

@@ -250,11 +250,16 @@ impl Shelf {
 }
 
 impl Shelf {
-    /// Writes a record of a run that another process has made, as a Parquet file.
+    /// Format of the tables.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Writes a record of a run that another process has made, which is a file in the [format](Self::format) of the tables.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn put_parquet(
+    pub fn put_file(
         &self,
         table: &str,
         point: &str,
@@ -264,7 +269,7 @@ impl Shelf {
         let folder = self.folder.join(table);
         fs::create_dir_all(&folder)
             .map_err(|error| Error::file("make the folder", folder.display(), &error))?;
-        let path = folder.join(format!("{point}-{seed}.{}", Format::Parquet.extension()));
+        let path = folder.join(format!("{point}-{seed}.{}", self.format.extension()));
         atomically(&path, |out| out.write_all(content))
     }
 

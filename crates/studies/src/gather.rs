@@ -45,6 +45,54 @@ impl Gathered {
     }
 }
 
+/// The simulations of an experiment that are kept in one folder.
+#[derive(Debug)]
+pub struct Planned {
+    /// Name of the folder.
+    pub name: String,
+    /// The scenario.
+    pub source: Source,
+    /// The seeds.
+    pub seeds: Seeds,
+}
+
+impl Planned {
+    /// The simulations of a study; `seeds` replace those of each experiment.
+    ///
+    /// # Errors
+    /// If a scenario cannot be read.
+    pub fn of(study: &Study, scale: Scale, seeds: Option<NonZeroU64>) -> Result<Vec<Self>, Error> {
+        let mut planned = Vec::new();
+        for experiment in study.experiments(scale) {
+            let runs = Runs::of(&experiment, seeds.map(u64::from));
+            let mut add = |name: &str, settings: &[String], seeds| {
+                let source =
+                    Source::built_in(name, &experiment.scenario, experiment.files, settings)?;
+                planned.push(Self { name: name.into(), source, seeds: Seeds::first(seeds) });
+                Ok::<_, Error>(())
+            };
+            if runs.rows > runs.curves {
+                add(experiment.name, &[], runs.rows)?;
+            }
+            if let Some((_, records)) = experiment.curves {
+                add(&curves_of(&experiment), &[recording(records)], runs.curves)?;
+            }
+        }
+        Ok(planned)
+    }
+}
+
+/// Name of the runs with records.
+fn curves_of(experiment: &Experiment) -> String {
+    format!("{}-curves", experiment.name)
+}
+
+/// The setting that records these tables.
+fn recording(records: &[&str]) -> String {
+    let quoted: Vec<_> = records.iter().map(|record| format!("\"{record}\"")).collect();
+    format!("record.tables=[{}]", quoted.join(","))
+}
+
 /// Callbacks of the program that gathers results.
 pub struct Host<'a> {
     /// Whether to end now; polled several times a second.
@@ -196,9 +244,8 @@ impl Gathering<'_> {
         gathered: &mut Gathered,
     ) -> Result<(), Error> {
         let seeds = &Seeds::first(runs.curves);
-        let quoted: Vec<_> = records.iter().map(|record| format!("\"{record}\"")).collect();
-        let settings = [format!("record.tables=[{}]", quoted.join(","))];
-        let name = format!("{}-curves", experiment.name);
+        let settings = [recording(records)];
+        let name = curves_of(experiment);
         let way = self.simulating(&name, &settings);
         let made = self.campaign(experiment, &way, seeds, gathered)?;
         if (1..=runs.curves).contains(&runs.rows) {
@@ -248,17 +295,7 @@ impl Gathering<'_> {
     ) -> Result<Made, Error> {
         let Way { name, settings, runner, threads } = *way;
         let source = self.source(experiment, name, settings)?;
-        let campaign = Campaign::new(&source, Some(seeds))?;
-        let path = self.place(name);
-        let fresh = self.fresh || !campaign.goes_on(&path, runner)?;
-        if fresh && !self.fresh && path.exists() {
-            let kept = put_aside(&path)?;
-            let kept = kept.display();
-            (self.host.show)(&format!(
-                "{name}: what it runs has changed; begins anew ({kept} has what was run before)"
-            ));
-        }
-        let mut folder = campaign.folder(&path, fresh, Format::Csv)?;
+        let (campaign, mut folder) = self.opened(name, &source, seeds, runner)?;
         let (executor, is_cancelled) = (&threads, self.host.is_cancelled);
         let execution = Execution { executor, is_cancelled };
         let begun = Instant::now();
@@ -269,6 +306,36 @@ impl Gathering<'_> {
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
         Ok(Made { campaign, folder })
+    }
+
+    /// Opens the folder of some simulations of the study, whose runs are then made elsewhere.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub fn open(&self, planned: &Planned) -> Result<(Campaign, ResultFolder), Error> {
+        self.opened(&planned.name, &planned.source, &planned.seeds, &Simulations)
+    }
+
+    /// The campaign of a folder. Results of another scenario are put aside.
+    fn opened(
+        &self,
+        name: &str,
+        source: &Source,
+        seeds: &Seeds,
+        runner: &dyn Runner,
+    ) -> Result<(Campaign, ResultFolder), Error> {
+        let campaign = Campaign::new(source, Some(seeds))?;
+        let path = self.place(name);
+        let fresh = self.fresh || !campaign.goes_on(&path, runner)?;
+        if fresh && !self.fresh && path.exists() {
+            let kept = put_aside(&path)?;
+            let kept = kept.display();
+            (self.host.show)(&format!(
+                "{name}: what it runs has changed; begins anew ({kept} has what was run before)"
+            ));
+        }
+        let folder = campaign.folder(&path, fresh, Format::Csv)?;
+        Ok((campaign, folder))
     }
 
     /// Folder of an experiment. Runs of small scale have their own, and so have those of a study that [stands
@@ -358,6 +425,16 @@ mod tests {
             assert_eq!(kept, folder.path().join("timer.before"));
             assert_eq!(fs::read_to_string(kept.join("runs.csv")).unwrap(), content);
             assert!(!path.exists());
+        }
+    }
+
+    #[test]
+    fn folders_of_a_study_have_different_names() {
+        for study in crate::all() {
+            let planned = Planned::of(study, Scale::Smoke, NonZeroU64::new(2)).unwrap();
+            let names: std::collections::BTreeSet<_> = planned.iter().map(|it| &it.name).collect();
+            assert_eq!(names.len(), planned.len(), "{}", study.key());
+            assert!(planned.iter().all(|it| it.seeds.iter().count() <= 2 && !it.name.is_empty()));
         }
     }
 

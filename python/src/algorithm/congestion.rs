@@ -112,16 +112,16 @@ impl Window {
         this
     }
 
-    /// Tells the class something, and reads its window.
+    /// Calls a method of the class, and reads its window.
     fn after(
         &mut self,
         otherwise: bool,
-        tell: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<bool>,
+        call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<bool>,
     ) -> bool {
         let before = (otherwise, self.window, self.ssthresh);
         let (answer, window, ssthresh) = self.instance.with(before, |object| {
             let py = object.py();
-            let answer = tell(object)?;
+            let answer = call(object)?;
             let window = self.instance.number(object, intern!(py, "window"))?;
             let ssthresh = self.instance.number(object, intern!(py, "ssthresh"))?;
             Ok((answer, window, ssthresh))
@@ -155,7 +155,7 @@ impl CongestionControl for Window {
             let rate = object.call_method1(method, (remaining,))?.extract::<Option<f64>>()?;
             match rate {
                 Some(rate) if rate.is_nan() || rate <= 0.0 => {
-                    Err(self.instance.refused("pacing_rate()", rate))
+                    Err(self.instance.invalid("pacing_rate()", rate))
                 }
                 rate => Ok(rate),
             }

@@ -55,7 +55,7 @@ impl Detector {
         Self { instance, repair, phase: Phase::Normal }
     }
 
-    fn tell(&self, method: &str, now: Instant) {
+    fn notify(&self, method: &str, now: Instant) {
         if self.instance.has(method) {
             self.instance
                 .with((), |object| object.call_method1(method, (now.as_secs_f64(),)).map(drop));
@@ -109,16 +109,16 @@ impl LossDetector for Detector {
 
     fn on_timeout(&mut self, now: Instant) {
         self.phase = Phase::Normal;
-        self.tell("on_timeout", now);
+        self.notify("on_timeout", now);
     }
 
     fn on_recovered(&mut self, now: Instant) {
         self.phase = Phase::Normal;
-        self.tell("on_recovered", now);
+        self.notify("on_recovered", now);
     }
 
     fn on_spurious(&mut self, now: Instant) {
-        self.tell("on_spurious", now);
+        self.notify("on_spurious", now);
     }
 
     fn phase(&self) -> Phase {

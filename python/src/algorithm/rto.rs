@@ -40,12 +40,12 @@ impl Timer {
         this
     }
 
-    /// Tells the class something, and reads its timeout.
-    fn after(&mut self, tell: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
+    /// Calls a method of the class, and reads its timeout.
+    fn after(&mut self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
         let before = (self.rto, self.srtt, self.rttvar);
         (self.rto, self.srtt, self.rttvar) = self.instance.with(before, |object| {
             let py = object.py();
-            tell(object)?;
+            call(object)?;
             let read = |name: &Bound<'_, pyo3::types::PyString>| {
                 self.instance.seconds(&name.to_string(), &object.getattr(name)?)
             };
