@@ -49,8 +49,15 @@ impl Tools {
         // Away from the sources, which have no extension module beside them. Other modules are their own stubs.
         let mut stubs = run(&tools, "stubtest");
         quiet(stubs.args(["recoup._native", "--ignore-missing-stub"]).current_dir(&self.folder))?;
-        let mut tests = run(&tools, "pytest");
-        watch(tests.args(["-p", "no:cacheprovider"]), |line| add_pytest(tally, line))
+        test(&tools, "not heavy", tally)
+    }
+
+    /// Runs the tests that take long: notebooks, and sweeps on a cluster.
+    pub(crate) fn check_heavy(&self, tally: &mut Tally) -> Outcome {
+        let tools = self.folder.join("tools");
+        let wheel = self.build(&tools)?;
+        quiet(pip(&tools).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;
+        test(&tools, "heavy", tally)
     }
 
     /// Format, lints and types.
@@ -86,6 +93,12 @@ impl Tools {
         let probe = "import recoup, sys; sys.exit('numpy' in sys.modules)";
         quiet(command(fresh.join("bin/python")).args(["-c", probe]))
     }
+}
+
+/// Runs the tests with these marks.
+fn test(tools: &Path, marks: &str, tally: &mut Tally) -> Outcome {
+    let mut tests = run(tools, "pytest");
+    watch(tests.args(["-p", "no:cacheprovider", "-m", marks]), |line| add_pytest(tally, line))
 }
 
 fn environment(python: &str, folder: &Path) -> Outcome {

@@ -11,7 +11,7 @@ const FEATURES: &str = "workers,recoup/object-store";
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 12] = [
+const LEGS: [(&str, Leg, &str); 13] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
@@ -26,6 +26,11 @@ const LEGS: [(&str, Leg, &str); 12] = [
         "the estimator of docs/estimator.md compiles, keeps what all promise, and is swept",
     ),
     ("python", python_leg, "the wheel installs into a fresh environment, and its tests pass"),
+    (
+        "notebooks",
+        notebooks_leg,
+        "notebooks run from top to bottom, and sweeps survive lost workers",
+    ),
     ("doc", doc, "the documentation builds, and its links lead somewhere"),
     ("interop", interop, "python-ndn and NDNts understand us, and we them"),
 ];
@@ -34,7 +39,7 @@ const LEGS: [(&str, Leg, &str); 12] = [
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     if arguments.contains(&"--list") {
         for (name, _, meaning) in LEGS {
-            println!("{name:<8} {meaning}");
+            println!("{name:<9} {meaning}");
         }
         return Ok(());
     }
@@ -108,6 +113,13 @@ fn doc(_: &mut Tally) -> Outcome<Done> {
 fn python_leg(tally: &mut Tally) -> Outcome<Done> {
     match installed(python::install(), peer::REQUIRE)? {
         Ok(tools) => tools.check(tally).map(|()| Done::Held(*tally)),
+        Err(skipped) => Ok(skipped),
+    }
+}
+
+fn notebooks_leg(tally: &mut Tally) -> Outcome<Done> {
+    match installed(python::install(), peer::REQUIRE)? {
+        Ok(tools) => tools.check_heavy(tally).map(|()| Done::Held(*tally)),
         Err(skipped) => Ok(skipped),
     }
 }
