@@ -1,4 +1,4 @@
-//! Files that this program, other tools or nobody in particular wrote: recordings, journals of downloads and the files
+//! Files of this program, of other tools or of an attacker: recordings, journals of downloads and the files
 //! beside them, listings of folders, client.conf, keys.
 #![no_main]
 
@@ -17,13 +17,13 @@ use std::sync::LazyLock;
 static FOLDER: LazyLock<tempfile::TempDir> =
     LazyLock::new(|| tempfile::tempdir().expect("a folder"));
 
-fuzz_target!(|octets: &[u8]| {
-    let mut script = Script::new(octets);
+fuzz_target!(|bytes: &[u8]| {
+    let mut script = Script::new(bytes);
     match script.below(7) {
         0 => read_recording(script.rest()),
         1 => {
             let pieces: Vec<&[u8]> =
-                std::iter::from_fn(|| (!script.is_over()).then(|| script.octets())).collect();
+                std::iter::from_fn(|| (!script.is_over()).then(|| script.bytes())).collect();
             read_recording(&recoup_fuzz::recording(pieces));
         }
         2 => continue_download(script.number(), script.rest()),
@@ -41,13 +41,13 @@ fuzz_target!(|octets: &[u8]| {
     }
 });
 
-fn read_recording(octets: &[u8]) {
-    if let Ok(mut reader) = Reader::new(octets) {
+fn read_recording(bytes: &[u8]) {
+    if let Ok(mut reader) = Reader::new(bytes) {
         while let Ok(Some(_)) = reader.next_record() {}
     }
 }
 
-/// What is claimed to be there is in the file, whatever the journal says.
+/// A journal never claims bytes that the file lacks.
 fn continue_download(length: u64, journal: &[u8]) {
     let target = FOLDER.path().join("file");
     let (part, beside) = (part_path(&target), journal_path(&target));
@@ -69,22 +69,22 @@ fn resume(target: &Path, identity: Identity, length: u64) {
     let options = Options { existing: Existing::Resume, ..Options::default() };
     if let Ok(file) = PartFile::open(target, identity, options) {
         let claimed = file.journal().received_bytes();
-        assert!(claimed <= length, "{claimed} octets of {length}");
+        assert!(claimed <= length, "{claimed} bytes of {length}");
     }
 }
 
-fn read_configuration(octets: &[u8]) {
+fn read_configuration(bytes: &[u8]) {
     let path = FOLDER.path().join("home/.ndn/client.conf");
     let _ = fs::create_dir_all(path.parent().unwrap_or(&path));
-    fs::write(&path, octets).expect("a file");
+    fs::write(&path, bytes).expect("a file");
     let variables = BTreeMap::from([("HOME".to_owned(), "/home".to_owned())]);
     let surroundings = Surroundings { variables, root: PathBuf::from(FOLDER.path()) };
     let _ = ClientConfig::read(&surroundings);
 }
 
-fn read_key(octets: &[u8]) {
-    let _ = PrivateKey::from_der(octets);
-    if let Ok(text) = std::str::from_utf8(octets) {
+fn read_key(bytes: &[u8]) {
+    let _ = PrivateKey::from_der(bytes);
+    if let Ok(text) = std::str::from_utf8(bytes) {
         if let Ok(key) = PrivateKey::from_pem(text, Some("password")) {
             let _ = (key.public_key(), key.to_pem());
         }

@@ -1,4 +1,4 @@
-//! Configurations of `recoup forward`: any text is one or is refused in one line, and of what is accepted a node can be made.
+//! Configurations of `recoup forward`: a node can be made of any accepted text, and each error is one line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

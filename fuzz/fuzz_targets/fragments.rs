@@ -1,5 +1,5 @@
-//! Fragments that come in any order, twice, changed or not at all: what is put together is what was cut, and what is kept
-//! for later stays within its bounds.
+//! Fragments that are reordered, duplicated, changed or lost: a reassembled packet equals a fragmented one, and the
+//! reassembly buffer keeps its limits.
 #![no_main]
 
 use bytes::{Bytes, BytesMut};
@@ -12,8 +12,8 @@ use recoup_transport::time::{Duration, Instant};
 
 const FRAMES: usize = 256;
 
-fuzz_target!(|octets: &[u8]| {
-    let mut script = Script::new(octets);
+fuzz_target!(|bytes: &[u8]| {
+    let mut script = Script::new(bytes);
     let timeout = Duration::from_millis(500);
     let limits = ReassemblyLimits { packets: 4, bytes: 12_000, timeout, ..Default::default() };
     let (mut there, mut now) = (Reassembler::new(limits), Instant::ZERO);
@@ -28,7 +28,7 @@ fuzz_target!(|octets: &[u8]| {
                 let mark = (script.below(2) == 1).then_some(1);
                 let header = LpHeader { congestion_mark: mark, ..LpHeader::default() };
                 let cut = here.fragment(header, packet.clone(), |frame| {
-                    assert!(frame.len() <= mtu, "{} octets", frame.len());
+                    assert!(frame.len() <= mtu, "{} bytes", frame.len());
                     if frames.len() < FRAMES {
                         frames.push(frame);
                     }
@@ -42,7 +42,7 @@ fuzz_target!(|octets: &[u8]| {
             }
             4 => {
                 changed = true;
-                frames.push(Bytes::copy_from_slice(script.octets()));
+                frames.push(Bytes::copy_from_slice(script.bytes()));
             }
             _ if !frames.is_empty() => {
                 let at = script.number() as usize % frames.len();
@@ -52,9 +52,9 @@ fuzz_target!(|octets: &[u8]| {
                 else {
                     continue;
                 };
-                let sender = if changed { u64::from(script.octet()) % 2 } else { 0 };
+                let sender = if changed { u64::from(script.byte()) % 2 } else { 0 };
                 if let Ok(Some((_, whole))) = there.accept_from(now, sender, header, fragment) {
-                    assert!(changed || packets.contains(&whole), "a packet that nobody sent");
+                    assert!(changed || packets.contains(&whole), "a packet that was never sent");
                 }
             }
             _ => {}
@@ -65,10 +65,10 @@ fuzz_target!(|octets: &[u8]| {
     }
 });
 
-/// A packet whose octets tell it from the others.
+/// A packet that differs from all others.
 fn packet(number: usize, length: usize) -> Bytes {
-    let octets: Vec<u8> = (0..length).map(|at| (at * 7 + number * 31 + at / 251) as u8).collect();
+    let bytes: Vec<u8> = (0..length).map(|at| (at * 7 + number * 31 + at / 251) as u8).collect();
     let mut out = BytesMut::new();
-    tlv::put_tlv(&mut out, typ::DATA, &octets);
+    tlv::put_tlv(&mut out, typ::DATA, &bytes);
     out.freeze()
 }

@@ -1,4 +1,4 @@
-//! Requests for the status page, in pieces: whatever is sent, one answer of HTTP comes back, or none.
+//! Requests for the status page, in pieces: the server sends one HTTP response, or none.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,9 +1,9 @@
-//! Recorded motions of ns-2 and SUMO: any text is one or an error, and stations are somewhere at any time.
+//! Recorded motions of ns-2 and SUMO: any text is a motion or an error, and each station has a finite position at any time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use recoup_wifi::motion::trace;
 use recoup_transport::time::Instant;
+use recoup_wifi::motion::trace;
 
 fuzz_target!(|text: &str| {
     let ns2 = trace::ns2(text).into_iter().flat_map(|it| it.into_values());

@@ -1,12 +1,12 @@
-//! A forwarder whose neighbours, applications and operators say anything: what it says itself are frames that fit, its
-//! tables keep within their bounds, it comes to rest, and who has no key changes nothing.
+//! A forwarder with hostile neighbours, applications and operators: it sends valid frames within the MTU, its tables keep
+//! their limits, it becomes idle, and commands without a key change nothing.
 #![no_main]
 
 use bytes::{Bytes, BytesMut};
 use libfuzzer_sys::fuzz_target;
 use recoup_forwarder::face::{FaceAttributes, FaceId, LinkType};
 use recoup_forwarder::management::{
-    FaceDescription, FaceOrder, OrderError, ManagementOptions, Notice,
+    FaceDescription, FaceOrder, ManagementOptions, Notice, OrderError,
 };
 use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeConfig;
@@ -21,7 +21,7 @@ use recoup_transport::management::{AuthorityOptions, Persistency};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 
-/// Faces that are there from the beginning; the last leads to an application.
+/// Faces that exist from the start; the last one leads to an application.
 const FACES: u32 = 5;
 const MTU: usize = 1_400;
 /// Microseconds since 1970.
@@ -45,6 +45,14 @@ const COMMANDS: [&str; 13] = [
     "cs/erase",
     "cs/nothing",
 ];
+const ERRORS: [OrderError; 6] = [
+    OrderError::Malformed,
+    OrderError::Unsupported,
+    OrderError::TooMany,
+    OrderError::Unreachable,
+    OrderError::Gone,
+    OrderError::Fixed,
+];
 const DATASETS: [&str; 9] = [
     "rib/list",
     "fib/list",
@@ -57,7 +65,7 @@ const DATASETS: [&str; 9] = [
     "status/general",
 ];
 
-struct World {
+struct Harness {
     node: Node,
     now: Instant,
     /// Commands need a key.
@@ -65,24 +73,24 @@ struct World {
     nonce: u64,
     next_face: u32,
     orders: Vec<FaceOrder>,
-    heard: Vec<Bytes>,
+    sent: Vec<Bytes>,
 }
 
-fuzz_target!(|octets: &[u8]| {
-    let mut script = Script::new(octets);
-    let mut world = World::new(script.below(2) == 1);
+fuzz_target!(|bytes: &[u8]| {
+    let mut script = Script::new(bytes);
+    let mut harness = Harness::new(script.below(2) == 1);
     while !script.is_over() {
-        world.step(&mut script);
+        harness.step(&mut script);
     }
-    world.now += Duration::from_secs(2 * 24 * 3_600);
-    world.drain();
-    assert_eq!(world.node.pit_len(), 0, "an Interest outlives its lifetime");
+    harness.now += Duration::from_secs(2 * 24 * 3_600);
+    harness.drain();
+    assert_eq!(harness.node.pit_len(), 0, "an Interest outlives its lifetime");
 });
 
-impl World {
+impl Harness {
     fn new(locked: bool) -> Self {
         let keys = if locked { vec![PublicKey::from_hmac_secret(b"right")] } else { Vec::new() };
-        let authority = AuthorityOptions { keys, open: Vec::new() };
+        let authority = AuthorityOptions { keys, ..AuthorityOptions::default() };
         let management = ManagementOptions { authority, ..ManagementOptions::default() };
         let options = NodeConfig {
             management: Some(management),
@@ -91,20 +99,20 @@ impl World {
             ..NodeConfig::deterministic(0)
         }
         .with(|it| {
-            it.mobility = "mldr".parse().expect("this is right");
+            it.mobility = "mldr".parse().expect("a valid option");
             it.cache = CsCapacity::Both { packets: 20, bytes: 20_000 };
         });
         let node = Node::new(options);
-        let (orders, heard) = (Vec::new(), Vec::new());
+        let (orders, sent) = (Vec::new(), Vec::new());
         let now = Instant::ZERO;
-        let mut world = Self { node, now, locked, nonce: 0, next_face: FACES + 1, orders, heard };
-        world.notice(Notice::TimeOfDay { micros: NOON });
+        let mut harness = Self { node, now, locked, nonce: 0, next_face: FACES + 1, orders, sent };
+        harness.notice(Notice::TimeOfDay { micros: NOON });
         for face in 1..=FACES {
-            world.up(FaceId(face));
-            world.node.handle(now, Input::Route(way("/", FaceId(face))));
+            harness.up(FaceId(face));
+            harness.node.handle(now, Input::Route(route("/", FaceId(face))));
         }
-        world.drain();
-        world
+        harness.drain();
+        harness
     }
 
     fn notice(&mut self, notice: Notice) {
@@ -125,7 +133,7 @@ impl World {
         };
         self.notice(Notice::FaceKnown { face, description });
         let links = ["off", "wldr(ring=16)", "acked(frames=16)", "wldr(mode=eln)", "off"];
-        let recovery = links[face.0 as usize % 5].parse().expect("these are right");
+        let recovery = links[face.0 as usize % 5].parse().expect("a valid recovery");
         let (local, permanent) = (face.0 == FACES, face.0 < 3);
         let attributes = FaceAttributes { local, permanent, recovery, ..FaceAttributes::wire(MTU) };
         self.node.handle(self.now, Input::FaceUp { face, attributes });
@@ -134,13 +142,13 @@ impl World {
     fn step(&mut self, script: &mut Script<'_>) {
         let face = FaceId(1 + script.below(FACES as usize) as u32);
         match script.below(12) {
-            0 | 1 => self.frame(face, Bytes::copy_from_slice(script.octets())),
+            0 | 1 => self.frame(face, Bytes::copy_from_slice(script.bytes())),
             2..5 => self.command(script, FaceId(FACES)),
             5 => self.command(script, face),
-            6 => self.question(script),
+            6 => self.dataset(script),
             7 => self.wrapped(script, face),
-            8 if !self.heard.is_empty() => {
-                let frame = self.heard[script.below(self.heard.len())].clone();
+            8 if !self.sent.is_empty() => {
+                let frame = self.sent[script.below(self.sent.len())].clone();
                 self.frame(face, frame);
             }
             9 => self.order(script),
@@ -158,15 +166,15 @@ impl World {
         self.node.handle(self.now, Input::Frame { face, frame });
     }
 
-    /// A command, signed by nobody in particular, by who may or by who may not.
+    /// A command with a digest, a signature of the right key or one of a wrong key.
     fn command(&mut self, script: &mut Script<'_>, face: FaceId) {
         let name = name(script, &COMMANDS);
-        let mut octets = BytesMut::new();
+        let mut bytes = BytesMut::new();
         match script.below(4) {
-            0 => octets.extend(script.octets()),
-            _ => tlv::put_tlv(&mut octets, PARAMETERS, script.octets()),
+            0 => bytes.extend(script.bytes()),
+            _ => tlv::put_tlv(&mut bytes, PARAMETERS, script.bytes()),
         }
-        let name = name.append(Component::generic(&octets));
+        let name = name.append(Component::generic(&bytes));
         self.nonce += 1;
         let nonce = self.nonce.to_be_bytes();
         let millis = NOON / 1_000 + self.now.as_nanos() / 1_000_000 + script.number() % 8;
@@ -183,20 +191,20 @@ impl World {
         self.frame(face, interest.to_bytes());
         self.drain();
         if let Some(before) = before {
-            assert_eq!(self.state(), before, "changed by who has no key");
+            assert_eq!(self.state(), before, "changed by a command without the key");
         }
     }
 
-    /// What operators can change.
+    /// The state that commands can change.
     fn state(&self) -> (String, usize) {
         (format!("{:?}", self.node.routes().collect::<Vec<_>>()), self.orders.len())
     }
 
-    /// A question for a dataset, by the application.
-    fn question(&mut self, script: &mut Script<'_>) {
+    /// An Interest of the application for a dataset.
+    fn dataset(&mut self, script: &mut Script<'_>) {
         let mut name = name(script, &DATASETS);
         if script.below(2) == 1 {
-            name = name.append(Component::generic(script.octets()));
+            name = name.append(Component::generic(script.bytes()));
         }
         self.nonce += 1;
         let mut interest = Interest::new(name);
@@ -207,18 +215,18 @@ impl World {
 
     /// A packet behind any link header that can be read.
     fn wrapped(&mut self, script: &mut Script<'_>, face: FaceId) {
-        let header = LpPacket::decode(Bytes::copy_from_slice(script.octets()));
+        let header = LpPacket::decode(Bytes::copy_from_slice(script.bytes()));
         let header = header.map(|frame| frame.header).unwrap_or_default();
-        let fragment = Some(Bytes::copy_from_slice(script.octets()));
+        let fragment = Some(Bytes::copy_from_slice(script.bytes()));
         let mut out = BytesMut::new();
         LpPacket { header, fragment }.encode(&mut out);
         self.frame(face, out.freeze());
     }
 
-    /// The owner carries out an order, or refuses.
+    /// The owner of the node carries out an order, or rejects it.
     fn order(&mut self, script: &mut Script<'_>) {
-        let error = script.one(&OrderError::ALL);
-        let obeys = script.below(2) == 0;
+        let error = script.one(&ERRORS);
+        let accepts = script.below(2) == 0;
         let Some(order) = self.orders.pop() else {
             return;
         };
@@ -230,8 +238,8 @@ impl World {
                 return self.notice(Notice::FaceGone { face });
             }
         };
-        let outcome = if obeys { Ok(face) } else { Err(error) };
-        if obeys {
+        let outcome = if accepts { Ok(face) } else { Err(error) };
+        if accepts {
             self.next_face = (self.next_face + 1).min(40);
             self.up(face);
         }
@@ -239,10 +247,10 @@ impl World {
     }
 
     fn drain(&mut self) {
-        for said in 0.. {
-            assert!(said < 100_000, "a node that does not fall silent");
+        for outputs in 0.. {
+            assert!(outputs < 100_000, "a node that never becomes idle");
             match self.node.poll(self.now) {
-                Some(Output::Send { frame, .. }) => self.hear(frame.into_bytes()),
+                Some(Output::Send { frame, .. }) => self.on_sent(frame.into_bytes()),
                 Some(Output::Order(order)) if self.orders.len() < 100 => self.orders.push(*order),
                 Some(_) => {}
                 None => break,
@@ -253,17 +261,17 @@ impl World {
         assert!(self.node.pit_len() <= PENDING && self.node.cs_len() <= 20);
     }
 
-    fn hear(&mut self, frame: Bytes) {
-        assert!(frame.len() <= MTU, "{} octets", frame.len());
-        LpPacket::decode(frame.clone()).expect("what a node says is a frame");
+    fn on_sent(&mut self, frame: Bytes) {
+        assert!(frame.len() <= MTU, "{} bytes", frame.len());
+        LpPacket::decode(frame.clone()).expect("a node sends valid frames");
         assert!(Reader::new(&frame).read().is_ok());
-        if self.heard.len() < KEPT {
-            self.heard.push(frame);
+        if self.sent.len() < KEPT {
+            self.sent.push(frame);
         }
     }
 }
 
-fn way(prefix: &str, face: FaceId) -> RouteChange {
+fn route(prefix: &str, face: FaceId) -> RouteChange {
     RouteChange { prefix: prefix.parse().expect("a name"), face, cost: Some(0) }
 }
 

@@ -1,5 +1,5 @@
-//! Any octets are an Interest, a Data packet or a link frame, or an error; and what was understood is understood the
-//! same when it is written again.
+//! Any bytes are an Interest, a Data packet, a link frame or an error; a packet that is encoded again decodes to an equal
+//! packet.
 #![no_main]
 
 use bytes::{Bytes, BytesMut};
@@ -10,8 +10,8 @@ use recoup_packet::lp::LpPacket;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::signature::DigestSigner;
 
-fuzz_target!(|octets: &[u8]| {
-    let wire = Bytes::copy_from_slice(octets);
+fuzz_target!(|bytes: &[u8]| {
+    let wire = Bytes::copy_from_slice(bytes);
     interest(&wire);
     data(&wire);
     if let Ok(frame) = LpPacket::decode(wire.clone()) {
@@ -50,7 +50,7 @@ fn data(wire: &Bytes) {
         builder = builder.final_block(component);
     }
     let again = Data::decode(builder.build(data.content(), &DigestSigner).wire());
-    let again = again.expect("what was built is a packet");
+    let again = again.expect("a built packet decodes");
     assert_eq!(again.name(), data.name());
     assert_eq!(again.content(), data.content());
     assert_eq!(again.final_block(), data.final_block());

@@ -1,5 +1,5 @@
-//! A link with recovery whose frames are lost, late, doubled and forged: both ends keep within their bounds, account for
-//! every label, come to rest, and, as long as they know each other, hand on nothing twice that had a number.
+//! A link with recovery whose frames are lost, delayed, duplicated and forged: both ends keep their limits, account for
+//! every label and become idle. While both ends keep their state, no numbered packet is delivered twice.
 #![no_main]
 
 use bytes::{Bytes, BytesMut};
@@ -12,18 +12,18 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeSet;
 
-/// How links recover, most frames that they hold, and octets of those.
+/// Link recovery, most frames that it holds, and most bytes.
 const LINKS: [(&str, u64, u64); 7] = [
-    ("wldr(ring=16,octets=16000,hold=0s)", 16, 16_000),
-    ("wldr(ring=16,octets=16000,hold=2ms)", 16, 16_000),
-    ("wldr(ring=4,octets=2500,lifetime=50ms,resends=1,hold=1ms)", 4, 2_500),
-    ("wldr(ring=16,octets=16000,mode=eln,kinds=data)", 16, 16_000),
-    ("acked(frames=16,octets=16000)", 16, 16_000),
-    ("acked(frames=2,octets=1600,retries=1,threshold=1,idle=1ms)", 2, 1_600),
+    ("wldr(ring=16,bytes=16000,hold=0s)", 16, 16_000),
+    ("wldr(ring=16,bytes=16000,hold=2ms)", 16, 16_000),
+    ("wldr(ring=4,bytes=2500,lifetime=50ms,resends=1,hold=1ms)", 4, 2_500),
+    ("wldr(ring=16,bytes=16000,mode=eln,kinds=data)", 16, 16_000),
+    ("acked(frames=16,bytes=16000)", 16, 16_000),
+    ("acked(frames=2,bytes=1600,retries=1,threshold=1,idle=1ms)", 2, 1_600),
     ("wldr", 8_192, 16 << 20),
 ];
-/// Frames under way at a time.
-const UNDER_WAY: usize = 64;
+/// Most frames in flight.
+const IN_FLIGHT: usize = 64;
 
 #[derive(Clone)]
 struct Frame {
@@ -36,32 +36,32 @@ struct Link {
     ends: [Box<dyn LinkRecovery<u64>>; 2],
     bounds: (u64, u64),
     now: Instant,
-    under_way: Vec<Frame>,
+    in_flight: Vec<Frame>,
     sent: u64,
-    /// Packets that were handed on, with the end that they came to.
-    came: BTreeSet<(usize, u64)>,
-    /// Packets that bore a number when they left first.
+    /// Delivered packets, each with the end that received it.
+    delivered: BTreeSet<(usize, u64)>,
+    /// Packets with a number in their first transmission.
     numbered: BTreeSet<u64>,
-    /// Ends that have numbered what they sent.
+    /// Ends that have sent a numbered packet.
     open: [bool; 2],
-    /// Nobody forged anything, no end was renewed, and none was taken for gone.
+    /// No frame was forged, no end restarted, and no end declared the other one lost.
     is_honest: bool,
 }
 
-fuzz_target!(|octets: &[u8]| {
-    let mut script = Script::new(octets);
-    let (text, frames, held_octets) = script.one(&LINKS);
-    let recovery: Recovery = text.parse().expect("these texts are right");
+fuzz_target!(|bytes: &[u8]| {
+    let mut script = Script::new(bytes);
+    let (text, frames, held_bytes) = script.one(&LINKS);
+    let recovery: Recovery = text.parse().expect("a valid recovery");
     let mut link = Link {
         ends: [1, 2].map(|seed| recovery.build(Rng::from_seed(seed))),
-        bounds: (frames, held_octets),
+        bounds: (frames, held_bytes),
         now: Instant::ZERO,
-        under_way: Vec::new(),
+        in_flight: Vec::new(),
         sent: 0,
-        came: BTreeSet::new(),
+        delivered: BTreeSet::new(),
         numbered: BTreeSet::new(),
         open: [false; 2],
-        // Where only some frames bear numbers nobody sees when an end gives the other up.
+        // If only some frames have numbers, the test cannot see an end that declares the other one lost.
         is_honest: text.starts_with("wldr") && !text.contains("kinds"),
     };
     while !script.is_over() {
@@ -104,13 +104,13 @@ impl Link {
             self.numbered.insert(packet);
             self.open[from] = true;
         } else if self.open[from] {
-            // After a long silence the other end is gone, and with it what is known to have come from it.
+            // After a long idle time the other end is lost, and with it the record of its frames.
             self.is_honest = false;
         }
         self.carry(Frame { to: 1 - from, tag, packet: Some(packet) });
     }
 
-    /// What is written on a frame is what is read from it.
+    /// A tag that was written to a frame is read from it.
     fn carry(&mut self, frame: Frame) {
         let mut header = LpHeader::default();
         frame.tag.write(&mut header);
@@ -118,21 +118,21 @@ impl Link {
         LpPacket { header, fragment: None }.encode(&mut out);
         let mut read = LpPacket::decode(out.freeze()).expect("a frame that was written");
         assert_eq!(Tag::take(&mut read.header), frame.tag);
-        if self.under_way.len() < UNDER_WAY {
-            self.under_way.push(frame);
+        if self.in_flight.len() < IN_FLIGHT {
+            self.in_flight.push(frame);
         }
     }
 
     fn arrive(&mut self, script: &mut Script<'_>, once: bool) {
-        if self.under_way.is_empty() {
+        if self.in_flight.is_empty() {
             return;
         }
-        let at = script.below(self.under_way.len());
-        let frame = self.under_way[at].clone();
+        let at = script.below(self.in_flight.len());
+        let frame = self.in_flight[at].clone();
         if once {
-            self.under_way.remove(at);
+            self.in_flight.remove(at);
         } else if frame.tag.label.is_none() {
-            // Nobody can tell a copy of a frame without a number.
+            // A copy of a frame without a number cannot be recognised.
             return;
         }
         self.receive(&frame);
@@ -143,22 +143,22 @@ impl Link {
         let Some(packet) = frame.packet.filter(|_| arrival == Arrival::Deliver) else {
             return;
         };
-        let is_new = self.came.insert((frame.to, packet));
+        let is_new = self.delivered.insert((frame.to, packet));
         let numbered = self.numbered.contains(&packet);
-        assert!(is_new || !self.is_honest || !numbered, "packet {packet} came twice");
+        assert!(is_new || !self.is_honest || !numbered, "packet {packet} was delivered twice");
     }
 
     fn lose(&mut self, script: &mut Script<'_>) {
-        if !self.under_way.is_empty() {
-            let frame = self.under_way.swap_remove(script.below(self.under_way.len()));
-            // It may have been lost before it got out of the machine that sent it.
+        if !self.in_flight.is_empty() {
+            let frame = self.in_flight.swap_remove(script.below(self.in_flight.len()));
+            // The frame may have been lost before it left its sender.
             if let Some(label) = frame.tag.label.filter(|_| script.below(2) == 1) {
                 self.ends[1 - frame.to].dropped(label);
             }
         }
     }
 
-    /// An end loses its neighbour, or finds one.
+    /// The link of an end goes down or comes up.
     fn renew(&mut self, script: &mut Script<'_>) {
         self.is_honest = false;
         let end = &mut self.ends[script.below(2)];
@@ -168,9 +168,9 @@ impl Link {
         }
     }
 
-    /// Somebody sends what nobody asked for.
+    /// A forged frame arrives.
     fn forge(&mut self, script: &mut Script<'_>) {
-        let (to, wire) = (script.below(2), Bytes::copy_from_slice(script.octets()));
+        let (to, wire) = (script.below(2), Bytes::copy_from_slice(script.bytes()));
         let Ok(mut frame) = LpPacket::decode(wire) else {
             return;
         };
@@ -179,11 +179,11 @@ impl Link {
         let _ = self.ends[to].receive(self.now, &tag, frame.fragment.is_some());
     }
 
-    /// What an end has to say by itself leaves, and that is bounded.
+    /// Sends the frames that are due; their number is limited.
     fn drain(&mut self, end: usize) {
         self.ends[end].fire(self.now);
-        for said in 0.. {
-            assert!(said < 20_000, "an end that does not fall silent");
+        for frames_sent in 0.. {
+            assert!(frames_sent < 20_000, "an end that never becomes idle");
             let Some(outgoing) = self.ends[end].poll(self.now) else {
                 break;
             };
@@ -196,8 +196,8 @@ impl Link {
         while self.ends[end].poll_lost().is_some() {}
         let (due, it) = (self.ends[end].deadline(), self.ends[end].counters());
         assert!(due.is_none_or(|due| due > self.now), "due {due:?} at {}", self.now);
-        let (frames, octets) = self.bounds;
-        assert!(it.held <= frames && it.held_bytes <= octets, "{it:?}");
+        let (frames, bytes) = self.bounds;
+        assert!(it.held <= frames && it.held_bytes <= bytes, "{it:?}");
         let ended = it.resent + it.settled + it.given_up + it.expired;
         assert_eq!(it.labelled, ended + it.held, "{it:?}");
     }

@@ -1,15 +1,15 @@
-//! Scenario files, with settings in lines that begin with `#=`: any text is a scenario or an error, its normal form means
-//! the same, and its networks are made or refused.
+//! Scenario files, with settings in lines that begin with `#=`: any text is a scenario or an error, its normal form is an
+//! equal scenario, and each of its networks is made or rejected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use recoup_lab::scenario::ScenarioFile;
 
-/// What stands in every file that a scenario names.
+/// The content of every file that a scenario names.
 const FILE: &str = "[nodes]\na: _ router=/a\nb: _ router=/b\n[links]\na:b delay=10ms bw=10\n";
 
-fuzz_target!(|octets: &[u8]| {
-    let Ok(text) = std::str::from_utf8(octets) else {
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
     let settings = text.lines().filter_map(|line| line.strip_prefix("#=").map(String::from));
@@ -19,7 +19,9 @@ fuzz_target!(|octets: &[u8]| {
     };
     let normal = file.to_toml();
     match ScenarioFile::parse(&normal, &[]) {
-        Ok(again) => assert_eq!(again.to_toml(), normal, "the normal form has another one"),
+        Ok(again) => {
+            assert_eq!(again.to_toml(), normal, "the normal form differs from its own normal form")
+        }
         Err(problems) => panic!("the normal form cannot be read: {problems:?}\n{normal}"),
     }
     for point in file.points().iter().take(3) {

@@ -1,5 +1,5 @@
-//! Trust schemas, compiled or as text: any octets are an error or a schema, which is the same when it is written again and
-//! answers each question within its bounds.
+//! Trust schemas, compiled or as text: any bytes are a schema or an error. A schema that is encoded again decodes to an
+//! equal schema, and answers each question within its limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,16 +7,16 @@ use recoup_packet::name::Name;
 use recoup_trust::schema::model::Model;
 use recoup_trust::schema::{Functions, Schema, compile};
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(model) = Model::decode(octets) {
-        ask(model);
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(model) = Model::decode(bytes) {
+        question(model);
     }
-    if let Some(model) = std::str::from_utf8(octets).ok().and_then(|text| compile(text).ok()) {
-        ask(model);
+    if let Some(model) = std::str::from_utf8(bytes).ok().and_then(|text| compile(text).ok()) {
+        question(model);
     }
 });
 
-fn ask(model: Model) {
+fn question(model: Model) {
     assert_eq!(Model::decode(&model.encode()).as_ref(), Ok(&model));
     let names = names(&model);
     let Ok(schema) = Schema::new(model, Functions::standard()) else {

@@ -1,4 +1,4 @@
-//! A stream cut anywhere gives the same frames as the stream in one piece, and each frame is one whole element.
+//! A stream in pieces gives the same frames as the stream in one piece, and each frame is one whole element.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +17,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     }
 });
 
-/// Lengths of the complete frames, when `step` octets arrive at a time.
+/// Lengths of the complete frames, when `step` bytes arrive at a time.
 fn frames(stream: &[u8], step: usize) -> Vec<usize> {
     let (mut lengths, mut start, mut seen) = (Vec::new(), 0, 0);
     while seen < stream.len() {

@@ -1,5 +1,5 @@
-//! Short texts by which people choose: algorithms, faces, rates. Any text is one or an error, and what was understood
-//! prints as a text that is understood the same.
+//! Short texts that choose algorithms, faces and rates: any text is a choice or an error, and a choice prints as a text
+//! that parses to an equal choice.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,18 +7,18 @@ use recoup_forwarder::mobility::Mobility;
 use recoup_forwarder::strategy::Strategy;
 use recoup_forwarder::suppression::Suppression;
 use recoup_io::face::FaceUri;
+use recoup_lab::scenario::Seeds;
 use recoup_packet::signature::PublicKey;
 use recoup_sim::model::law::Law;
 use recoup_sim::model::loss::Loss;
 use recoup_sim::model::marking;
 use recoup_sim::route::{Metric, NextHops};
-use recoup_lab::scenario::Seeds;
-use recoup_wifi::motion::plan::MotionPlan;
 use recoup_transport::link::Recovery;
 use recoup_transport::management::canonical_uri;
 use recoup_transport::queue::{Discipline, Scheduler};
 use recoup_transport::random::Rng;
 use recoup_transport::{congestion, loss, rto};
+use recoup_wifi::motion::plan::MotionPlan;
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 

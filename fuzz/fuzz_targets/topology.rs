@@ -1,4 +1,4 @@
-//! Topology files of other tools: any text is a topology or an error, and a topology that was read holds together.
+//! Topology files of other tools: any text is a topology or an error, and each topology passes its own checks.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Peers that speak WebSocket, nearly: the driver survives what they send, hands on no frame that is longer than frames
-//! are, and lets them go.
+//! Peers that break the rules of WebSocket: the driver survives their bytes, delivers no frame beyond the size limit, and
+//! closes their faces.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,14 +16,14 @@ const GREETING: &[u8] =
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
-/// Listens only.
+/// Counts faces and checks the size of frames.
 #[derive(Default)]
-struct Ear {
+struct FaceCounter {
     up: usize,
     down: usize,
 }
 
-impl Machine for Ear {
+impl Machine for FaceCounter {
     fn handle(&mut self, _: Instant, input: Input) {
         match input {
             Input::Frame { frame, .. } => assert!(frame.len() <= LARGEST_FRAME_RECEIVED),
@@ -44,7 +44,7 @@ impl Machine for Ear {
 
 struct Server {
     driver: Driver,
-    ear: Ear,
+    counter: FaceCounter,
     address: SocketAddr,
 }
 
@@ -52,7 +52,7 @@ thread_local! {
     static SERVER: RefCell<Server> = RefCell::new(Server::new());
 }
 
-fuzz_target!(|octets: &[u8]| SERVER.with_borrow_mut(|server| server.meet(octets)));
+fuzz_target!(|bytes: &[u8]| SERVER.with_borrow_mut(|server| server.meet(bytes)));
 
 impl Server {
     fn new() -> Self {
@@ -61,23 +61,23 @@ impl Server {
         let listener = driver.listen(&uri).expect("a port");
         driver.set_longest_wait(Some(Duration::from_millis(1)));
         let address = listener.address.expect("an address of the internet");
-        Self { driver, ear: Ear::default(), address }
+        Self { driver, counter: FaceCounter::default(), address }
     }
 
     fn turn(&mut self) {
-        let done = self.driver.turn(&mut self.ear, &mut |_, _, _| {});
-        done.expect("the driver goes on");
+        let done = self.driver.turn(&mut self.counter, &mut |_, _, _| {});
+        done.expect("the driver continues");
         while self.driver.next_event().is_some() {}
     }
 
-    fn meet(&mut self, octets: &[u8]) {
-        let mut script = Script::new(octets);
+    fn meet(&mut self, bytes: &[u8]) {
+        let mut script = Script::new(bytes);
         let mut stream = TcpStream::connect(self.address).expect("a connection");
         if script.below(4) > 0 {
-            stream.write_all(GREETING).expect("room in the socket");
+            stream.write_all(GREETING).expect("space in the socket");
         }
         while !script.is_over() {
-            let piece = if script.below(2) == 0 { script.octets() } else { script.rest() };
+            let piece = if script.below(2) == 0 { script.bytes() } else { script.rest() };
             let _ = stream.write_all(piece);
             self.turn();
         }
@@ -88,7 +88,7 @@ impl Server {
             turns += 1;
             assert!(turns < 5_000, "a face that outlives its peer");
         }
-        assert_eq!(self.ear.up, self.ear.down);
+        assert_eq!(self.counter.up, self.counter.down);
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     }

@@ -1,24 +1,24 @@
-//! What fuzz targets share: octets read as the steps of a story, and records with the checksums that a fuzzer cannot guess.
+//! Shared by the fuzz targets: bytes read as the steps of a test, and records with checksums, which a fuzzer cannot guess.
 
-/// Octets from which choices are made, one after the other; when they are used up everything is 0.
+/// Bytes from which choices are made, one after the other. After the last one, each choice is 0.
 #[derive(Debug)]
 pub struct Script<'a>(&'a [u8]);
 
 impl<'a> Script<'a> {
-    /// A story from its beginning.
+    /// Starts at the first byte.
     #[must_use]
-    pub fn new(octets: &'a [u8]) -> Self {
-        Self(octets)
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
     }
 
-    /// Whether nothing is left to choose from.
+    /// Whether all bytes are used up.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The next octet.
-    pub fn octet(&mut self) -> u8 {
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else {
             return 0;
         };
@@ -26,14 +26,14 @@ impl<'a> Script<'a> {
         *first
     }
 
-    /// A number below `n`, which is at most 256.
+    /// A number below `n`; `n` is at most 256.
     pub fn below(&mut self, n: usize) -> usize {
-        usize::from(self.octet()) % n.max(1)
+        usize::from(self.byte()) % n.max(1)
     }
 
     /// A number of 16 bits.
     pub fn number(&mut self) -> u64 {
-        u64::from(self.octet()) << 8 | u64::from(self.octet())
+        u64::from(self.byte()) << 8 | u64::from(self.byte())
     }
 
     /// One of several.
@@ -41,8 +41,8 @@ impl<'a> Script<'a> {
         of[self.below(of.len())]
     }
 
-    /// As many octets as their first two say, or all that are left.
-    pub fn octets(&mut self) -> &'a [u8] {
+    /// A length of two bytes, and as many bytes, or all that are left.
+    pub fn bytes(&mut self) -> &'a [u8] {
         let length = (self.number() as usize).min(self.0.len());
         let (taken, rest) = self.0.split_at(length);
         self.0 = rest;

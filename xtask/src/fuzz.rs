@@ -1,71 +1,205 @@
-//! `cargo xtask fuzz`: the fuzz targets, each for a while.
+//! `cargo xtask fuzz`: fuzz targets by area, in turn, until each area has had its processor time.
+//!
+//! Targets are built without a sanitizer, which the stable compiler can do: no crate of the project has `unsafe` code, and
+//! each target asserts what must hold. Each round appends a line to `target/fuzz/rounds.csv`.
 
-use crate::chore::{Outcome, command, quiet, root, show};
+use crate::chore::{Outcome, command, quiet, root, show, spelled, target_directory};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 use std::{fs, io};
 
-const DEFAULT_MINUTES: u64 = 1;
-const USAGE: &str = "fuzz [TARGET] [--minutes N]";
-/// A target with threads: what one that is being started was given stands where the search for leaks does not look.
-const THREADED: &str = "http";
-/// Packets of which each file has the digits of one.
+const DEFAULT_MINUTES: f64 = 1.0;
+const USAGE: &str = "fuzz [AREA…|TARGET…] [--minutes N|--hours N]";
+/// Longest time of one round, in seconds of the clock on the wall.
+const ROUND: u64 = 60;
+/// Folders with packets in hexadecimal digits.
 const PACKETS: &str = "crates/packet/tests/corpus";
+/// Clock ticks in a second, as `/proc` counts processor time.
+const TICKS: f64 = 100.0;
 
-/// Runs one target, or each in turn.
-pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (target, minutes) = parse(arguments)?;
-    quiet(command("cargo").args(["+nightly", "fuzz", "--version"])).map_err(|_| {
-        "fuzzing needs a nightly toolchain and cargo-fuzz: \
-         rustup toolchain install nightly && cargo install cargo-fuzz"
-            .to_string()
-    })?;
-    let all = targets()?;
-    let chosen = match target {
-        Some(target) if !all.iter().any(|it| it == target) => {
-            return Err(format!("there is no target {target}, but {}", all.join(", ")));
-        }
-        Some(target) => vec![target.to_string()],
-        None => all,
-    };
-    for target in chosen {
-        println!("=== {target}, {minutes} min");
-        seed(&target).map_err(|error| format!("no seeds for {target}: {error}"))?;
-        let limit = format!("-max_total_time={}", 60 * minutes);
-        // Stories need length from the beginning; what takes long or much is a finding, too.
-        let bounds = ["-len_control=0", "-rss_limit_mb=2048", "-timeout=20"];
-        let mut fuzz = command("cargo");
-        fuzz.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
-        fuzz.args(["+nightly", "fuzz", "run", &target, "--", &limit]).args(bounds);
-        if target == THREADED {
-            fuzz.arg("-detect_leaks=0");
-        }
-        show(&mut fuzz)?;
-    }
-    Ok(())
+/// Areas of hostile input, each with its targets.
+const AREAS: [(&str, &[&str]); 6] = [
+    ("decoder", &["packet", "stream", "name_uri"]),
+    ("link", &["fragments", "recovery", "websocket"]),
+    ("management", &["node", "management", "http"]),
+    ("schema", &["schema"]),
+    ("files", &["file", "scenario", "topology", "motion", "trace"]),
+    ("options", &["text", "forward"]),
+];
+
+/// Targets to run, and the processor time that each area gets.
+#[derive(Debug, PartialEq)]
+struct Plan {
+    targets: Vec<&'static str>,
+    time: Duration,
 }
 
-fn parse<'a>(arguments: &[&'a str]) -> Outcome<(Option<&'a str>, u64)> {
-    let (mut target, mut minutes) = (None, DEFAULT_MINUTES);
+/// One target's results.
+#[derive(Debug, Default)]
+struct Tally {
+    time: Duration,
+    executions: u64,
+    findings: u64,
+}
+
+/// Runs the named areas or targets, or all.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let plan = parse(arguments)?;
+    quiet(command("cargo").args(["fuzz", "--version"]))
+        .map_err(|_| "fuzzing needs cargo-fuzz: cargo install cargo-fuzz --locked".to_string())?;
+    let folder = target_directory()?.join("fuzz");
+    show(&mut cargo_fuzz(&folder, "build"))?;
+    let mut tallies: Vec<Tally> = plan.targets.iter().map(|_| Tally::default()).collect();
+    for target in &plan.targets {
+        seed(target).map_err(|error| format!("no seeds for {target}: {error}"))?;
+    }
+    while let Some(next) = next_target(&plan, &tallies) {
+        let target = plan.targets[next];
+        let round = run_round(&folder, target)?;
+        let tally = &mut tallies[next];
+        tally.time += round.time;
+        tally.executions += round.executions;
+        tally.findings += round.findings;
+        record(&folder, target, &round).map_err(|error| format!("rounds.csv: {error}"))?;
+    }
+    report(&plan, &tallies)
+}
+
+/// The target whose area is the furthest behind, and which is the furthest behind in its area; `None` if each area has its
+/// time. A target with a finding is not run again.
+fn next_target(plan: &Plan, tallies: &[Tally]) -> Option<usize> {
+    let time_of = |area: &str| -> Duration {
+        let rows = plan.targets.iter().zip(tallies);
+        rows.filter(|(target, _)| area_of(target) == area).map(|(_, tally)| tally.time).sum()
+    };
+    let open = (0..plan.targets.len()).filter(|index| tallies[*index].findings == 0);
+    let behind =
+        open.map(|index| (time_of(area_of(plan.targets[index])), tallies[index].time, index));
+    behind.min().filter(|(time, _, _)| *time < plan.time).map(|(_, _, index)| index)
+}
+
+fn area_of(target: &str) -> &'static str {
+    let area = AREAS.iter().find(|(_, targets)| targets.contains(&target));
+    area.map_or("", |(area, _)| area)
+}
+
+fn cargo_fuzz(folder: &Path, verb: &str) -> std::process::Command {
+    let mut fuzz = command("cargo");
+    fuzz.args(["fuzz", verb, "--sanitizer", "none", "--target-dir"]).arg(folder);
+    fuzz
+}
+
+/// Runs a target for a round.
+fn run_round(folder: &Path, target: &str) -> Outcome<Tally> {
+    let before = children_time();
+    let mut fuzz = cargo_fuzz(folder, "run");
+    // Long tests from the start; a slow input and a large one are findings, too.
+    let limits = ["-len_control=0", "-rss_limit_mb=2048", "-timeout=20", "-print_final_stats=1"];
+    let time = format!("-max_total_time={ROUND}");
+    fuzz.arg(target).arg("--").args(limits).arg(time).stdout(Stdio::null()).stderr(Stdio::piped());
+    let output = fuzz.output().map_err(|error| format!("{}: {error}", spelled(&fuzz)))?;
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let time = children_time().saturating_sub(before);
+    let executions = stat(&printed, "stat::number_of_executed_units:").unwrap_or_default();
+    let findings = u64::from(!output.status.success());
+    if findings > 0 {
+        println!("{printed}");
+    }
+    println!("{target}: {executions} executions in {:.1} s of processor time", time.as_secs_f64());
+    Ok(Tally { time, executions, findings })
+}
+
+/// A figure in libFuzzer's final statistics.
+fn stat(printed: &str, name: &str) -> Option<u64> {
+    printed.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+}
+
+/// Processor time of the processes that this chore started and that have ended; zero where there is no `/proc`.
+fn children_time() -> Duration {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in parentheses, may contain spaces.
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_secs_f64(ticks as f64 / TICKS)
+}
+
+/// Appends the round to the list of all rounds.
+fn record(folder: &Path, target: &str, round: &Tally) -> io::Result<()> {
+    use io::Write;
+    let path = folder.join("rounds.csv");
+    let is_new = !path.exists();
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(path)?;
+    if is_new {
+        writeln!(file, "area,target,processor_s,executions,findings")?;
+    }
+    let (area, time) = (area_of(target), round.time.as_secs_f64());
+    writeln!(file, "{area},{target},{time:.2},{},{}", round.executions, round.findings)
+}
+
+/// Prints what each area reached; an error if there are findings.
+fn report(plan: &Plan, tallies: &[Tally]) -> Outcome {
+    println!("\n{:<12} {:>14} {:>14} {:>9}", "area", "processor time", "executions", "findings");
+    for (area, _) in AREAS {
+        let rows = plan.targets.iter().zip(tallies);
+        let rows: Vec<&Tally> =
+            rows.filter(|(target, _)| area_of(target) == area).map(|(_, tally)| tally).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let time: Duration = rows.iter().map(|it| it.time).sum();
+        let executions: u64 = rows.iter().map(|it| it.executions).sum();
+        let findings: u64 = rows.iter().map(|it| it.findings).sum();
+        println!(
+            "{area:<12} {:>10.1} min {executions:>14} {findings:>9}",
+            time.as_secs_f64() / 60.0
+        );
+    }
+    let found = plan.targets.iter().zip(tallies).filter(|(_, tally)| tally.findings > 0);
+    let found: Vec<&str> = found.map(|(target, _)| *target).collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(format!("findings in fuzz/artifacts: {}", found.join(", "))),
+    }
+}
+
+fn parse(arguments: &[&str]) -> Outcome<Plan> {
+    let (mut targets, mut minutes) = (Vec::new(), DEFAULT_MINUTES);
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
+        let all = AREAS.iter().flat_map(|(_, targets)| *targets);
         match *word {
-            "--minutes" => {
-                let number = rest.next().and_then(|word| word.parse().ok());
-                minutes = number.ok_or("--minutes needs a whole number")?;
+            "--minutes" | "--hours" => {
+                let number = rest.next().and_then(|it| it.parse().ok()).filter(|it| *it > 0.0);
+                let number: f64 = number.ok_or(format!("{word} needs a positive number"))?;
+                minutes = if *word == "--hours" { 60.0 * number } else { number };
             }
-            name if target.is_none() && !name.starts_with('-') => target = Some(name),
-            other => return Err(format!("what is {other:?}? {USAGE}")),
+            name => match AREAS.iter().find(|(area, _)| *area == name) {
+                // A name of an area and of a target is the area.
+                Some((_, its)) => targets.extend(*its),
+                None => targets.push(*all.clone().find(|it| **it == name).ok_or_else(|| {
+                    let areas: Vec<&str> = AREAS.iter().map(|(area, _)| *area).collect();
+                    let (areas, all) = (areas.join(", "), all.copied().collect::<Vec<_>>());
+                    format!(
+                        "no area or target is called {name:?}. {USAGE}\nareas: {areas}\ntargets: {}",
+                        all.join(", ")
+                    )
+                })?),
+            },
         }
     }
-    Ok((target, minutes))
+    if targets.is_empty() {
+        targets.extend(AREAS.iter().flat_map(|(_, targets)| *targets));
+    }
+    Ok(Plan { targets, time: Duration::from_secs_f64(60.0 * minutes) })
 }
 
-/// Gives the target something to start from: what tests and examples have of its kind, since keys and digests are hard to
-/// guess, and what is kept for it alone.
+/// Gives the target its seeds: inputs of its kind from tests and examples, since a fuzzer cannot guess keys and digests, and
+/// those of `fuzz/seeds`.
 fn seed(target: &str) -> io::Result<()> {
     let seeds = root().join("fuzz/corpus").join(target);
     fs::create_dir_all(&seeds)?;
-    if ["packet", "stream", "name_uri", "words"].contains(&target) {
+    if ["packet", "stream", "name_uri", "management"].contains(&target) {
         for kind in fs::read_dir(root().join(PACKETS))? {
             plant(&kind?.path(), &seeds, |text| hexadecimal(&String::from_utf8_lossy(text)))?;
         }
@@ -108,13 +242,49 @@ fn hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// The names of the files in `fuzz/fuzz_targets`.
-fn targets() -> Outcome<Vec<String>> {
-    let folder = root().join("fuzz/fuzz_targets");
-    let entries = fs::read_dir(&folder).map_err(|_| "there are no fuzz targets".to_string())?;
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(String::from))
-        .collect();
-    names.sort();
-    Ok(names)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_target_belongs_to_one_area() {
+        let files = fs::read_dir(root().join("fuzz/fuzz_targets")).expect("fuzz targets");
+        let stems = files.filter_map(|it| Some(it.ok()?.path().file_stem()?.to_str()?.to_string()));
+        let listed: Vec<&str> = AREAS.iter().flat_map(|(_, targets)| *targets).copied().collect();
+        let names: BTreeSet<String> = listed.iter().map(|name| (*name).to_string()).collect();
+        assert_eq!(stems.collect::<BTreeSet<_>>(), names);
+        assert_eq!(listed.len(), names.len());
+    }
+
+    #[test]
+    fn areas_and_targets_are_chosen_by_name() {
+        let plan = parse(&["schema", "packet", "--hours", "0.5"]).expect("a plan");
+        let time = Duration::from_secs(30 * 60);
+        assert_eq!(plan, Plan { targets: vec!["schema", "packet"], time });
+        assert!(parse(&["nonsense"]).is_err() && parse(&["--minutes", "0"]).is_err());
+    }
+
+    #[test]
+    fn area_that_is_behind_runs_next() {
+        let plan = parse(&["packet", "stream", "schema", "--minutes", "1"]).expect("a plan");
+        let after = |seconds: [u64; 3], findings: u64| {
+            let tally = |(index, seconds)| Tally {
+                time: Duration::from_secs(seconds),
+                findings: if index == 2 { findings } else { 0 },
+                ..Tally::default()
+            };
+            next_target(&plan, &seconds.into_iter().enumerate().map(tally).collect::<Vec<_>>())
+        };
+        assert_eq!(after([20, 10, 10], 0), Some(2));
+        assert_eq!(after([20, 10, 40], 0), Some(1));
+        assert_eq!(after([30, 30, 40], 1), None);
+        assert_eq!(after([30, 30, 60], 0), None);
+    }
+
+    #[test]
+    fn final_statistics_are_read() {
+        let printed = "Done\nstat::number_of_executed_units: 4711\nstat::peak_rss_mb: 30";
+        assert_eq!(stat(printed, "stat::number_of_executed_units:"), Some(4_711));
+    }
 }

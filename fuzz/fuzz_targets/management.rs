@@ -1,5 +1,5 @@
-//! The words of the management protocol: any octets are understood or refused, and what is understood is understood the
-//! same when it is written again.
+//! Elements of the management protocol: any bytes are decoded or rejected, and an element that is encoded again decodes to
+//! an equal element.
 #![no_main]
 
 use bytes::Bytes;
@@ -14,22 +14,22 @@ use recoup_transport::management::{
 };
 use std::fmt::Debug;
 
-fuzz_target!(|octets: &[u8]| {
-    if let Ok(parameters) = ControlParameters::decode(octets) {
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(parameters) = ControlParameters::decode(bytes) {
         assert_eq!(ControlParameters::decode(&parameters.to_bytes()), Ok(parameters));
     }
-    if let Ok(filter) = FaceFilter::decode(octets) {
+    if let Ok(filter) = FaceFilter::decode(bytes) {
         assert_eq!(FaceFilter::decode(&filter.to_bytes()), Ok(filter));
     }
-    let _ = FaceEvent::from_content(octets);
-    again::<FaceStatus>(octets);
-    again::<ChannelStatus>(octets);
-    again::<RibEntry>(octets);
-    again::<FibEntry>(octets);
-    again::<StrategyChoice>(octets);
-    again::<CsInfo>(octets);
-    again::<GeneralStatus>(octets);
-    let wire = Bytes::copy_from_slice(octets);
+    let _ = FaceEvent::from_content(bytes);
+    again::<FaceStatus>(bytes);
+    again::<ChannelStatus>(bytes);
+    again::<RibEntry>(bytes);
+    again::<FibEntry>(bytes);
+    again::<StrategyChoice>(bytes);
+    again::<CsInfo>(bytes);
+    again::<GeneralStatus>(bytes);
+    let wire = Bytes::copy_from_slice(bytes);
     if let Ok(interest) = Interest::decode(wire.clone()) {
         let _ = Request::read(&interest);
     }
@@ -42,8 +42,8 @@ fuzz_target!(|octets: &[u8]| {
     }
 });
 
-fn again<R: Record + PartialEq + Debug + Clone>(octets: &[u8]) {
-    if let Ok(records) = decode_records::<R>(octets) {
+fn again<R: Record + PartialEq + Debug + Clone>(bytes: &[u8]) {
+    if let Ok(records) = decode_records::<R>(bytes) {
         let written = encode_records(records.clone());
         assert_eq!(decode_records::<R>(&written), Ok(records));
     }
