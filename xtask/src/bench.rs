@@ -11,7 +11,7 @@ pub(crate) mod recovery;
 mod sample;
 pub(crate) mod simulation;
 pub(crate) mod survive;
-mod timed;
+pub(crate) mod timed;
 mod transfer;
 
 use crate::chore::{Outcome, cargo, show, target_directory};

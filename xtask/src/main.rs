@@ -9,7 +9,8 @@
 //! | `bench fair` | what schedulers cost a forwarder process |
 //! | `bench survive` | whether a forwarder stands floods, hostile packets, faces that come and go, and being killed |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
-//! | `soak` | the tests again and again, with other random cases each time |
+//! | `repeat` | the tests again and again, with other random cases each time |
+//! | `soak` | forwarders, servers and fetches under random faults |
 //! | `fuzz` | runs the fuzz targets for a while |
 //! | `docs` | documents that follow from kept results (`docs/studies.md`, `docs/which.md`) and from the command line (`docs/commands.md`) |
 //! | `book` | the documents as HTML pages, in `target/book` |
@@ -32,6 +33,7 @@ mod page;
 mod peer;
 mod prose;
 mod python;
+mod repeat;
 mod soak;
 mod test;
 mod text;
@@ -52,8 +54,9 @@ usage: cargo xtask CHORE
   bench fair [--runs N]            what schedulers cost a forwarder process
   bench survive [--interests N]    whether a forwarder stands floods and hostile peers
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
-  soak [PACKAGE…] [--runs N]       the tests N times (default 20), with other random cases each time
-  fuzz [TARGET] [--minutes N]      run one fuzz target, or each in turn (default 1 minute each)
+  repeat [PACKAGE…] [--runs N]     the tests N times (default 20), with other random cases each time
+  soak [--hours N] [--seed N]      processes under random faults (default 30 minutes)
+  fuzz [AREA…|TARGET…] [--hours N] fuzz targets in turn (default 1 minute of processor time an area)
   docs [--check]                   documents that follow from kept results and the command line
   book                             the documents as HTML pages, in target/book
   prose [--seed N] [--commit C]    a random list of help texts, errors, comments and test names
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test", rest @ ..] => test::run(rest),
+        ["repeat", rest @ ..] => repeat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", "fetch", rest @ ..] => bench::run(rest),

@@ -1,85 +1,217 @@
-//! `cargo xtask soak`: the tests again and again, with other random cases each time.
+//! `cargo xtask soak`: forwarders, servers and fetches as real processes under random faults, for a while.
 //!
-//! A change is judged by fixed cases ([`SEED`]); failures of random cases are independent of the
-//! change.
+//! ```text
+//! fetches ── near ── lossy link ── far ── steady, mortal      servers with certificates; the second one is killed
+//!        └────────── lossy link ───────── direct              a server without a forwarder
+//! ```
+//!
+//! Each fetched file is compared with its original. Processes that are never killed must keep their memory and their
+//! descriptors. All runs in namespaces of its own: its network, its disks and its processes end with it.
 
-use crate::chore::{Outcome, cargo, watch};
-use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+mod clock;
+mod fault;
+mod fetches;
+mod flood;
+mod network;
+mod random;
+mod relay;
+mod resources;
 
-/// Where property tests read the seed of their cases.
-pub(crate) const SEED: &str = "PROPTEST_RNG_SEED";
+use crate::bench::timed::Timed;
+use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory};
+use fetches::{Fetches, Tally};
+use network::Network;
+use random::Random;
+use resources::Resources;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-const DEFAULT_RUNS: u64 = 20;
+const USAGE: &str = "soak [--minutes N|--hours N] [--seed N]";
+const DEFAULT_MINUTES: f64 = 30.0;
+/// Time that the start, and the fetches after the last fault, take at most.
+const LATEST_END: Duration = Duration::from_secs(40 * 60);
+/// Set inside the namespaces.
+const INSIDE: &str = "RECOUP_SOAK_INSIDE";
+/// Namespaces of users, mounts, networks and processes; all processes end with the first one.
+const NAMESPACES: [&str; 8] = [
+    "--map-root-user",
+    "--mount",
+    "--net",
+    "--pid",
+    "--fork",
+    "--mount-proc",
+    "--kill-child",
+    "--",
+];
 
-/// Repeats the tests; reports the failures of each run with the seed that repeats it.
+/// Runs for the given time; prints one line of verdict.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (runs, packages) = parse(arguments)?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let first = since.as_secs();
-    let mut failures = Failures::default();
-    for run in 0..runs {
-        let seed = first + run;
-        println!("\n=== run {} of {runs}: {SEED}={seed}", run + 1);
-        let mut tests = cargo(&["test", "--quiet", "--no-fail-fast", "--lib", "--bins", "--tests"]);
-        match packages.is_empty() {
-            true => tests.arg("--workspace"),
-            false => tests.args(packages.iter().flat_map(|package| ["--package", *package])),
-        };
-        let outcome = watch(tests.env(SEED, seed.to_string()), |line| failures.note(line, seed));
-        if outcome.is_err() {
-            failures.note_run(seed);
-        }
+    let (time, seed) = parse(arguments)?;
+    let folder = target_directory()?.join("soak").join(seed.to_string());
+    if std::env::var_os(INSIDE).is_some() {
+        return soak(&folder, time, seed);
     }
-    failures.finish(runs)
+    available().map_err(|reason| format!("a soak needs namespaces of its own: {reason}"))?;
+    let recoup = binary()?;
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let minutes = (time.as_secs_f64() / 60.0).to_string();
+    let mut inside = command("unshare");
+    inside.args(NAMESPACES).arg(own).args(["soak", "--minutes", &minutes]);
+    inside.args(["--seed", &seed.to_string()]).env(INSIDE, "1").env("RECOUP_BINARY", recoup);
+    // A signal to this process kills the namespaces.
+    let status = Timed::spawn(&mut inside, time + LATEST_END).and_then(|mut child| child.wait());
+    match status.map_err(|error| error.to_string())?.success() {
+        true => Ok(()),
+        false => Err(format!("seed {seed} repeats the faults")),
+    }
 }
 
-fn parse<'a>(arguments: &[&'a str]) -> Outcome<(u64, Vec<&'a str>)> {
-    let (mut runs, mut packages) = (DEFAULT_RUNS, Vec::new());
+/// Whether this system lets a soak have its namespaces; the reason if it does not.
+pub(crate) fn available() -> Outcome {
+    let mut attempt = command("unshare");
+    attempt.args(NAMESPACES).args(["sh", "-c", "ip link set lo up && mount -t tmpfs soak /mnt"]);
+    quiet(&mut attempt).map_err(|error| error.lines().last().unwrap_or_default().to_string())
+}
+
+/// The command with the checks of a debug build, or the one that `RECOUP_BINARY` names.
+fn binary() -> Outcome<PathBuf> {
+    if let Some(path) = std::env::var_os("RECOUP_BINARY") {
+        return fs::canonicalize(path).map_err(|error| format!("RECOUP_BINARY: {error}"));
+    }
+    let features = ["--features", "workers,recoup/object-store"];
+    show(cargo(&["build", "--quiet", "--workspace", "--bin", "recoup"]).args(features))?;
+    Ok(target_directory()?.join("debug/recoup"))
+}
+
+fn parse(arguments: &[&str]) -> Outcome<(Duration, u64)> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (mut minutes, mut seed) = (DEFAULT_MINUTES, since.as_secs());
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
+        let number = rest.next().ok_or(format!("{word} needs a number. {USAGE}"))?;
+        let wrong = format!("{word} {number}: not a positive number. {USAGE}");
         match *word {
-            "--runs" => {
-                let number = rest.next().and_then(|word| word.parse().ok());
-                runs = number.ok_or("--runs needs a whole number")?;
-            }
-            package if !package.starts_with('-') => packages.push(package),
-            other => return Err(format!("what is {other:?}? soak [PACKAGE…] [--runs N]")),
+            "--minutes" => minutes = number.parse().map_err(|_| wrong.clone())?,
+            "--hours" => minutes = 60.0 * number.parse::<f64>().map_err(|_| wrong.clone())?,
+            "--seed" => seed = number.parse().map_err(|_| wrong.clone())?,
+            _ => return Err(format!("{word} is no option. {USAGE}")),
+        }
+        if minutes.is_nan() || minutes <= 0.0 {
+            return Err(wrong);
         }
     }
-    Ok((runs, packages))
+    Ok((Duration::from_secs_f64(60.0 * minutes), seed))
 }
 
-/// Failed tests with their seeds.
-#[derive(Debug, Default)]
-struct Failures {
-    tests: BTreeMap<String, Vec<u64>>,
-    runs: Vec<u64>,
+/// What all threads of a soak share.
+struct Soak {
+    recoup: PathBuf,
+    /// Logs and statistics, kept if the soak fails.
+    folder: PathBuf,
+    start: Instant,
+    /// Faults and fetches are over.
+    is_over: AtomicBool,
+    log: Mutex<File>,
+    failures: Mutex<Vec<String>>,
 }
 
-impl Failures {
-    /// Records the headline of a failed test.
-    fn note(&mut self, line: &str, seed: u64) {
-        let name = line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----"));
-        if let Some(name) = name {
-            self.tests.entry(name.to_string()).or_default().push(seed);
-        }
+impl Soak {
+    /// Writes a line to the log, with the time in seconds.
+    fn log(&self, event: &str) {
+        let mut log = self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _ = writeln!(log, "{:.3} {event}", self.start.elapsed().as_secs_f64());
     }
 
-    fn note_run(&mut self, seed: u64) {
-        self.runs.push(seed);
+    /// Records something that must not happen.
+    fn fail(&self, what: String) {
+        self.log(&format!("FAILURE {what}"));
+        eprintln!("{:.1} s: {what}", self.start.elapsed().as_secs_f64());
+        self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(what);
     }
 
-    fn finish(self, runs: u64) -> Outcome {
-        if self.runs.is_empty() {
-            println!("\nno test failed in {runs} runs");
-            return Ok(());
-        }
-        for (test, seeds) in &self.tests {
-            println!("{test}: {} of {runs} runs, {SEED}={seeds:?}", seeds.len());
-        }
-        Err(format!("{} of {runs} runs failed, {SEED}={:?}", self.runs.len(), self.runs))
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
     }
+
+    /// Sleeps, but not beyond the end.
+    fn sleep(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while !self.is_over() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20).min(time));
+        }
+    }
+}
+
+fn soak(folder: &Path, time: Duration, seed: u64) -> Outcome {
+    let fails = |error: std::io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(fails)?;
+    let recoup = std::env::var_os("RECOUP_BINARY").map(PathBuf::from).ok_or(USAGE)?;
+    let soak = Soak {
+        recoup,
+        folder: folder.to_path_buf(),
+        start: Instant::now(),
+        is_over: AtomicBool::new(false),
+        log: Mutex::new(File::create(folder.join("log")).map_err(fails)?),
+        failures: Mutex::default(),
+    };
+    println!("soak of {:.1} min, seed {seed}, log in {}", minutes(time), folder.display());
+    let random = Random::new(seed);
+    let network = Network::start(&soak, &random)?;
+    let resources = Resources::new(&soak);
+    let fetches = Fetches::new(&soak, &network);
+    let faults = std::thread::scope(|scope| {
+        for worker in 0..fetches::WORKERS {
+            let (fetches, random) = (&fetches, random.stream(100 + worker));
+            scope.spawn(move || fetches.work(random, worker));
+        }
+        scope.spawn(|| resources.watch(&network));
+        let (stream, shared) = (random.stream(1), (&soak, &network, &fetches));
+        let faults = scope.spawn(move || fault::inject(shared.0, shared.1, shared.2, stream));
+        while soak.start.elapsed() < time {
+            std::thread::sleep(Duration::from_millis(100));
+            network.check(&soak);
+        }
+        soak.is_over.store(true, Ordering::Relaxed);
+        faults.join().unwrap_or_else(|_| {
+            soak.fail("the thread of faults ended with a panic".into());
+            0
+        })
+    });
+    // Without faults, each file must arrive.
+    fetches.fetch_all();
+    network.check(&soak);
+    let growth = resources.judge();
+    let failures = std::mem::take(
+        &mut *soak.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner),
+    );
+    let Tally { complete, interrupted, bytes } = fetches.tally();
+    let verdict = format!(
+        "seed {seed}, {:.1} min, {faults} faults, {complete} files ({:.1} MB) equal to their \
+         originals, {interrupted} fetches interrupted and repeated; {growth}",
+        minutes(soak.start.elapsed()),
+        bytes as f64 / 1e6,
+    );
+    soak.log(&verdict);
+    drop(network);
+    if failures.is_empty() {
+        println!("soak ok: {verdict}");
+        return fs::remove_dir_all(folder).map_err(fails);
+    }
+    println!("soak FAILED: {verdict}; {} failures, the first one: {}", failures.len(), failures[0]);
+    Err(format!("log in {}", folder.display()))
+}
+
+fn minutes(time: Duration) -> f64 {
+    time.as_secs_f64() / 60.0
+}
+
+/// The folder of the sources of this chore.
+fn sources() -> PathBuf {
+    root().join("xtask/src/soak")
 }
 
 #[cfg(test)]
@@ -87,20 +219,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failed_test_is_recorded_with_its_seeds() {
-        let mut failures = Failures::default();
-        failures.note("test a::b ... FAILED", 1);
-        failures.note("---- a::b stdout ----", 1);
-        failures.note("---- a::b stdout ----", 2);
-        assert_eq!(failures.tests, BTreeMap::from([("a::b".to_string(), vec![1, 2])]));
-        failures.note_run(2);
-        assert_eq!(failures.finish(3), Err(format!("1 of 3 runs failed, {SEED}=[2]")));
-    }
-
-    #[test]
-    fn runs_and_packages_are_read_in_any_order() {
-        assert_eq!(parse(&["recoup-sim", "--runs", "3"]), Ok((3, vec!["recoup-sim"])));
-        assert_eq!(parse(&[]), Ok((20, vec![])));
-        assert!(parse(&["--runs", "few"]).is_err());
+    fn time_and_seed_are_read_in_any_order() {
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(parse(&["--seed", "7", "--hours", "1"]), Ok((hour, 7)));
+        assert_eq!(parse(&["--minutes", "60", "--seed", "7"]), Ok((hour, 7)));
+        for wrong in [&["--minutes"][..], &["--minutes", "0"], &["--runs", "1"], &["--seed", "x"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

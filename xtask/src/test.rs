@@ -2,16 +2,19 @@
 
 use crate::chore::{Outcome, cargo, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{book, deny, digest, docs, layer, peer, python, soak, text, tutorial};
+use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, tutorial};
 use std::process::Command;
 
 /// Features that are off by default and tested.
 const FEATURES: &str = "workers,recoup/object-store";
 
+/// If it is set, tests that need namespaces fail where there are none.
+const NAMESPACES: &str = "RECOUP_REQUIRE_NAMESPACES";
+
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 13] = [
+const LEGS: [(&str, Leg, &str); 14] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
@@ -33,23 +36,36 @@ const LEGS: [(&str, Leg, &str); 13] = [
     ),
     ("doc", doc, "the documentation builds, and its links lead somewhere"),
     ("interop", interop, "python-ndn and NDNts understand us, and we them"),
+    ("soak", |_| soak_for("1"), "processes under random faults for a minute"),
 ];
+
+/// Legs that only run by name.
+const LONG_LEGS: [(&str, Leg, &str); 1] = [(
+    "endure",
+    |_| soak_for("30"),
+    "processes under random faults for half an hour; by name only",
+)];
 
 /// Runs the named legs, or all.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     if arguments.contains(&"--list") {
-        for (name, _, meaning) in LEGS {
+        for (name, _, meaning) in LEGS.iter().chain(&LONG_LEGS) {
             println!("{name:<9} {meaning}");
         }
         return Ok(());
     }
-    let names = LEGS.map(|(name, ..)| name);
+    let names: Vec<&str> = LEGS.iter().chain(&LONG_LEGS).map(|(name, ..)| *name).collect();
     if let Some(unknown) = arguments.iter().find(|argument| !names.contains(argument)) {
         return Err(format!("no leg is called {unknown:?}; there are: {}", names.join(", ")));
     }
     let mut summary = Summary::default();
     for (name, leg, _) in LEGS {
         if arguments.is_empty() || arguments.contains(&name) {
+            summary.run(name, leg);
+        }
+    }
+    for (name, leg, _) in LONG_LEGS {
+        if arguments.contains(&name) {
             summary.run(name, leg);
         }
     }
@@ -97,9 +113,9 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
     let mut tests = cargo(&["test", "--workspace", "--features", FEATURES, "--no-fail-fast"]);
-    if std::env::var_os(soak::SEED).is_none() {
-        // The same cases for everybody: `cargo xtask soak` looks for others.
-        tests.env(soak::SEED, "1");
+    if std::env::var_os(repeat::SEED).is_none() {
+        // The same cases for everybody: `cargo xtask repeat` looks for others.
+        tests.env(repeat::SEED, "1");
     }
     counted(&mut tests, tally)
 }
@@ -134,6 +150,13 @@ fn interop(tally: &mut Tally) -> Outcome<Done> {
     tests.args(packages).args(["--test", "interop", "--test", "differential", "--no-fail-fast"]);
     tests.args(["--", "--ignored"]).env(peer::FOLDER, peers);
     counted(&mut tests, tally)
+}
+
+fn soak_for(minutes: &str) -> Outcome<Done> {
+    match installed(soak::available(), NAMESPACES)? {
+        Ok(()) => soak::run(&["--minutes", minutes]).map(|()| Done::Held(Tally::default())),
+        Err(skipped) => Ok(skipped),
+    }
 }
 
 fn deny_leg(_: &mut Tally) -> Outcome<Done> {
