@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 
 /// The crates of this workspace, lowest first: a package, and the packages that it may import.
-const STAIRS: [(&str, &[&str]); 15] = [
+const STAIRS: [(&str, &[&str]); 16] = [
     ("recoup-core", &[]),
     ("recoup-config", &["recoup-core"]),
     ("recoup-wifi", &["recoup-core"]),
@@ -18,6 +18,7 @@ const STAIRS: [(&str, &[&str]); 15] = [
     ("recoup-sim", BELOW_SIM),
     ("recoup-io", BELOW_IO),
     ("recoup", BELOW_LIBRARY),
+    ("recoup-gateway", BELOW_GATEWAY),
     ("recoup-lab", BELOW_LAB),
     ("recoup-studies", BELOW_STUDIES),
     ("recoup-cli", EVERYTHING),
@@ -36,6 +37,9 @@ const BELOW_LIBRARY: &[&str] = &[
     "recoup-forwarder",
     "recoup-io",
 ];
+
+/// It asks the library for content, and writes names.
+const BELOW_GATEWAY: &[&str] = &["recoup-packet", "recoup"];
 
 const BELOW_SIM: &[&str] =
     &["recoup-core", "recoup-wifi", "recoup-packet", "recoup-transport", "recoup-forwarder"];
@@ -76,6 +80,7 @@ const EVERYTHING: &[&str] = &[
     "recoup-sim",
     "recoup-io",
     "recoup",
+    "recoup-gateway",
     "recoup-lab",
     "recoup-studies",
 ];

@@ -13,6 +13,7 @@ const DONE: &[&str] = &[
     "crates/config/",
     "crates/core/",
     "crates/forwarder/",
+    "crates/gateway/",
     "crates/io/src/",
     "crates/lab/",
     "crates/packet/",

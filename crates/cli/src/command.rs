@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, ctl, demo, emulate, explain, fetch, forward, generate, key, link, ping, process, replay,
-    rto, serve, sim, study, trust,
+    arena, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, key, link, ping,
+    process, replay, rto, serve, share, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -37,12 +37,18 @@ pub(crate) enum Command {
     Fetch(Box<fetch::FetchArgs>),
     /// Serve a file, a folder or standard input under a name
     Serve(serve::ServeArgs),
+    /// Share a file or folder with other machines of the local network, by a short code
+    Share(share::ShareArgs),
+    /// Get what another machine of the local network shares, by its code
+    Get(get::GetArgs),
     /// Create, certify, import, export and list signing keys
     Key(key::KeyArgs),
     /// Compile trust schemas, and ask them which key may sign which name
     Trust(trust::TrustArgs),
     /// Measure round-trip times to a name, or answer such measurements
     Ping(ping::PingArgs),
+    /// Answer HTTP and WebDAV requests with named content
+    Gateway(Box<gateway::GatewayArgs>),
     /// Forward Interests and Data between applications and neighbours
     Forward(forward::ForwardArgs),
     /// Show and change a forwarder: faces, routes, strategies, content store
@@ -79,8 +85,9 @@ pub(crate) enum Command {
 impl Command {
     /// Whether others depend on a command while it runs, or a transfer does: it never waits for a reader of standard error.
     pub(crate) fn serves_others(&self) -> bool {
-        use Command::{Fetch, Forward, Link, Ping, Process, Serve};
-        matches!(self, Fetch(_) | Forward(_) | Link(_) | Ping(_) | Process(_) | Serve(_))
+        use Command::{Fetch, Forward, Gateway, Get, Link, Ping, Process, Serve, Share};
+        let transfers = matches!(self, Fetch(_) | Get(_) | Serve(_) | Share(_));
+        transfers || matches!(self, Forward(_) | Gateway(_) | Link(_) | Ping(_) | Process(_))
     }
 }
 

@@ -14,7 +14,9 @@ mod explain;
 mod fetch;
 mod format;
 mod forward;
+mod gateway;
 mod generate;
+mod get;
 pub mod input;
 mod key;
 mod link;
@@ -27,6 +29,7 @@ mod replay;
 mod rto;
 mod serve;
 mod session;
+mod share;
 mod sim;
 mod statistic;
 mod stop;
@@ -98,6 +101,9 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         Command::Demo(args) => demo::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Share(args) => share::run(&args),
+        Command::Get(args) => get::run(&args),
+        Command::Gateway(args) => gateway::run(&args),
         Command::Forward(args) => forward::run(&args),
         Command::Ctl(args) => ctl::run(&args),
         Command::Link(args) => link::run(&args),

@@ -106,6 +106,14 @@ impl Client {
         ObjectInfo::find(located(self.fetch(name)).await?.into_mode()).await
     }
 
+    /// As [`Client::open`](crate::Client::open).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open(&self, info: &ObjectInfo) -> Result<AsyncReader> {
+        self.inner.open(info).map(AsyncReader::new)
+    }
+
     /// As [`Client::ping`](crate::Client::ping).
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 mod listing;
 pub mod walk;
 
+pub(crate) use listing::MAX_LISTING_BYTES;
 pub use walk::Files;
 
 use crate::error::{Error, Result};

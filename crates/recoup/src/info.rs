@@ -1,6 +1,6 @@
 //! Metadata of an object, before its content is fetched.
 use crate::client::Client;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fetch::FetchBuilder;
 use crate::mode::Blocking;
 use crate::name::ToName;
@@ -9,6 +9,7 @@ use crate::transfer::is_listing;
 use crate::wait::block_on;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
 use std::time::{Duration, SystemTime};
 
 /// A producer's metadata of the newest version of an object.
@@ -30,6 +31,12 @@ pub struct ObjectInfo {
 }
 
 impl ObjectInfo {
+    /// Number of the version, if the name ends in one.
+    pub fn version(&self) -> Option<u64> {
+        let last = self.name.last()?;
+        Convention::of_version(&last)?.parse_version(&last)
+    }
+
     pub(crate) fn new(name: Name) -> Self {
         Self {
             name,
@@ -101,5 +108,25 @@ impl Client {
         let mut builder = FetchBuilder::<Blocking>::new(self.clone(), name.to_name());
         builder.locate()?;
         block_on(ObjectInfo::find(builder))
+    }
+
+    /// Reads the object that [`head`](Self::head) of this client described, without another discovery.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`](crate::ErrorKind::Usage): `info` describes a folder, or an object of unknown length.
+    ///
+    /// ```
+    /// # let client = recoup::Client::builder().alone().connect()?;
+    /// let _server = client.serve("/greeting").bytes("hello")?;
+    /// let info = client.head("/greeting")?;
+    /// assert_eq!(client.open(&info)?.read_range(1, 3)?, "el");
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn open(&self, info: &ObjectInfo) -> Result<Reader> {
+        if info.is_folder || info.layout().is_none() {
+            let text = format!("{} cannot be read at an offset", info.name);
+            return Err(Error::usage(text).with_remedy("fetch a folder as a folder"));
+        }
+        Ok(Reader::of_object(&self.fetch(info.name.clone()), info))
     }
 }

@@ -22,6 +22,7 @@ mod error;
 mod fetch;
 mod flow;
 mod info;
+mod list;
 mod mode;
 mod name;
 mod packet;
@@ -50,6 +51,7 @@ pub use fetch::{Chunks, FetchBuilder, FileFetch};
 pub use flow::Progress;
 pub use folder::{Files, FolderBuilder, FolderProgress};
 pub use info::ObjectInfo;
+pub use list::Entry;
 #[cfg(feature = "tokio")]
 pub use mode::Async;
 pub use mode::Blocking;

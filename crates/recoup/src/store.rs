@@ -14,6 +14,7 @@ use crate::asynchronous::Client;
 use crate::error::{Error, ErrorKind};
 use crate::fetch::FetchBuilder;
 use crate::info::ObjectInfo;
+use crate::list;
 use crate::mode::Async;
 use crate::name::ToName;
 use crate::reader::Reader;
@@ -29,7 +30,6 @@ use object_store::{
     PutResult, coalesce_ranges,
 };
 use recoup_io::library::{BadName, Entry, Listing};
-use recoup_packet::name::convention::Convention;
 use recoup_packet::name::{Component, Name};
 use std::collections::VecDeque;
 use std::fmt;
@@ -45,8 +45,6 @@ const KEEP_VERSION: Duration = Duration::from_secs(10);
 const MAX_OPEN: usize = 64;
 /// Segments that are kept of one version, in bytes.
 const CACHE_BYTES: u64 = 1 << 20;
-/// Longest listing, in bytes.
-const MAX_LISTING_BYTES: u64 = 16 << 20;
 /// All listings between the prefix of a list and the folder that is read, in bytes.
 const MAX_LISTINGS_BYTES: usize = 64 << 20;
 /// Most folders inside folders.
@@ -131,16 +129,11 @@ impl NamedStore {
 
     /// The listing of a folder; an empty one if there is no such folder.
     async fn listing(&self, folder: &Path) -> Result<Listing> {
-        let name = self.name(folder).append(Component::keyword(b"ls"));
-        let fetch = self.inner.client.fetch(name).max_size(MAX_LISTING_BYTES);
-        let content = match fetch.to_vec().await {
-            Err(error) if error.is_not_found() => Vec::new(),
-            content => content.map_err(|error| failed(folder, error))?,
-        };
-        Listing::new(content).map_err(|error| {
-            let text = format!("the producer of {folder} contradicts itself: {error}");
-            failed(folder, Error::new(ErrorKind::Verification, text))
-        })
+        let listing = list::fetch(&self.inner.client, &self.name(folder)).await;
+        match listing {
+            Err(error) if error.is_not_found() => Ok(Listing::default()),
+            listing => listing.map_err(|error| failed(folder, error)),
+        }
     }
 
     /// The objects at these locations; those that are not served are left out.
@@ -172,7 +165,7 @@ async fn open(
         // It has segments in its cache.
         reader = lock(&before.reader).fork();
     }
-    let version = version_of(&info.name);
+    let version = info.version();
     let meta = ObjectMeta {
         location: location.clone(),
         last_modified: modified(&info, version),
@@ -208,12 +201,6 @@ impl Opened {
         };
         stream::try_unfold(state, next).boxed()
     }
-}
-
-/// The number of the version in which a name ends.
-fn version_of(object: &Name) -> Option<u64> {
-    let last = object.last()?;
-    Convention::of_version(&last)?.parse_version(&last)
 }
 
 /// The time of the last change: from the metadata, or else the version if that is a time in microseconds.

@@ -14,6 +14,8 @@ mod explain;
 mod fetch;
 mod folder;
 mod forward;
+#[cfg(feature = "gateway")]
+mod gateway;
 mod generate;
 mod hostile;
 mod interrupted;
@@ -28,6 +30,7 @@ mod ping;
 mod rewritten;
 mod rto;
 mod serve;
+mod share;
 mod sim;
 mod study;
 mod terminal;

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 const MAX_NAME_BYTES: usize = 255;
 
 /// An iterator over the entries of a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     rest: Bytes,
 }

@@ -117,6 +117,15 @@ impl AsyncReader {
         self.reader.range(begin, end).await
     }
 
+    /// The first bytes of a range, as many as one segment holds; `None` if the range is empty or lies beyond the end. If
+    /// pieces are read one after the other, one fetch gets the segments of the whole range.
+    ///
+    /// # Errors
+    /// Those of the fetch.
+    pub async fn read_piece(&mut self, begin: u64, end: u64) -> Result<Option<Bytes>> {
+        self.reader.piece_of(begin..end).await
+    }
+
     /// Segments that were fetched over the network, those of the cache not counted.
     pub fn fetched_segments(&self) -> u64 {
         self.reader.fetched_segments()

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Longest listing, in bytes.
-const MAX_LISTING_BYTES: usize = 16 << 20;
+pub(crate) const MAX_LISTING_BYTES: usize = 16 << 20;
 /// Limit of all listings that are open or in flight, in bytes.
 const MAX_LISTINGS_BYTES: usize = 64 << 20;
 /// Most bytes of content in a packet of the usual size (NDN packet format 0.3).

@@ -1,0 +1,90 @@
+//! Codes by which a share is found and verified.
+//!
+//! A code is the beginning of the SHA-256 digest of the public key with which everything in the share is signed: 60 bits in
+//! twelve letters and digits (Crockford's alphabet, which leaves out i, l, o and u). A machine with the code therefore knows the
+//! key. Another key with the same code takes 2^60 attempts, and a share lives for minutes.
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::str::FromStr;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Letters and digits of a code.
+const LENGTH: usize = 12;
+/// Letters and digits between two hyphens.
+const GROUP: usize = 4;
+
+/// A code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Code(String);
+
+impl Code {
+    /// The code of a public key, a SubjectPublicKeyInfo in DER.
+    pub(crate) fn of_key(spki: &[u8]) -> Self {
+        let digest = Sha256::digest(spki);
+        let beginning =
+            digest.iter().take(8).fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        let letter = |place: usize| {
+            let index = beginning >> (59 - 5 * place) & 31;
+            char::from(ALPHABET.get(index as usize).copied().unwrap_or_default())
+        };
+        Self((0..LENGTH).map(letter).collect())
+    }
+
+    /// The code without hyphens: a component of a name, and the name of a service.
+    pub(crate) fn bare(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, letter) in self.0.chars().enumerate() {
+            let hyphen = if place > 0 && place % GROUP == 0 { "-" } else { "" };
+            write!(f, "{hyphen}{letter}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Code {
+    type Err = String;
+
+    /// Reads a code as people type it: with or without hyphens, in capitals, with O for 0 and l for 1.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let letters = text.chars().filter(|letter| !matches!(letter, '-' | ' '));
+        let letters = letters.map(|letter| match letter.to_ascii_lowercase() {
+            'o' => '0',
+            'i' | 'l' => '1',
+            other => other,
+        });
+        let bare: String = letters.collect();
+        let is_code = bare.len() == LENGTH && bare.bytes().all(|byte| ALPHABET.contains(&byte));
+        is_code.then_some(Self(bare)).ok_or_else(|| {
+            "a code has twelve letters and digits, such as k7fq-2mzp-8xwd; `recoup share` prints it".to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_the_beginning_of_a_digest() {
+        // SHA-256 of "abc" begins with ba7816bf8f01cfea (FIPS 180-4, example).
+        let code = Code::of_key(b"abc");
+        assert_eq!(code.bare(), "q9w1dfwf077y");
+        assert_eq!(code.to_string(), "q9w1-dfwf-077y");
+    }
+
+    #[test]
+    fn codes_are_read_as_people_type_them() {
+        let code: Code = "q9w1-dfwf-077y".parse().unwrap();
+        for text in ["q9w1dfwf077y", "Q9W1-DFWF-O77Y", "q9wl dfwf 077y", "q9wI-dfwf-o77y"] {
+            assert_eq!(text.parse::<Code>().unwrap(), code, "{text}");
+        }
+        for text in ["", "q9w1-dfwf", "q9w1-dfwf-077u", "q9w1-dfwf-077yy", "q9w1-dfwf-077é"] {
+            assert!(text.parse::<Code>().is_err(), "{text}");
+        }
+    }
+}
