@@ -10,8 +10,9 @@ pub use show::Story;
 
 use crate::{Error, ErrorKind};
 use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
+use recoup_sim::observe::Observer;
 use recoup_sim::simulation::{Digest, Simulation};
-use recoup_sim::timeline::{Timeline, Wanted};
+use recoup_sim::timeline::{Slowest, Timeline, Wanted};
 
 /// Makes a run again and follows what a consumer wanted: the consumer called `application`, or the only one that may
 /// have requested it. `None` if it never did; the name is that of the consumer.
@@ -24,21 +25,64 @@ pub fn explain(
     application: Option<&str>,
     wanted: Wanted,
 ) -> Result<(String, Option<Story>), Error> {
-    let mut network = kept.network(chosen)?;
+    let network = kept.network(chosen)?;
     let application = consumer(&network, application, &wanted)?;
+    let plan = plan(&network, application);
+    let mut timeline = Timeline::new(&network, application, wanted);
+    repeat(kept, chosen, network, &mut [&mut timeline])?;
+    let story = Story::new(chosen, &plan, &timeline);
+    Ok((plan.name, story))
+}
+
+/// Makes a run twice: finds the `most` slowest segments of a consumer, and follows them. The slowest comes first, and one that
+/// never arrived before all others. The name is that of the consumer.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_slowest(
+    kept: &Kept,
+    chosen: &Chosen<'_>,
+    application: Option<&str>,
+    most: usize,
+) -> Result<(String, Vec<Story>), Error> {
+    let network = kept.network(chosen)?;
+    let application = consumer(&network, application, &Wanted::Segment(0))?;
+    let plan = plan(&network, application);
+    let mut slowest = Slowest::new(application, most);
+    repeat(kept, chosen, network, &mut [&mut slowest])?;
+
+    let network = kept.network(chosen)?;
+    let segments = slowest.segments().into_iter().map(Wanted::Segment);
+    let mut timelines: Vec<_> =
+        segments.map(|wanted| Timeline::new(&network, application, wanted)).collect();
+    let mut observers: Vec<_> = timelines.iter_mut().map(|it| it as &mut dyn Observer).collect();
+    repeat(kept, chosen, network, &mut observers)?;
+    let stories = timelines.iter().filter_map(|timeline| Story::new(chosen, &plan, timeline));
+    Ok((plan.name.clone(), stories.collect()))
+}
+
+fn plan(network: &Network, application: ApplicationId) -> ApplicationPlan {
+    network.applications[application.0 as usize].clone()
+}
+
+/// Makes the run again with these observers, and checks that it is the one that was kept.
+fn repeat(
+    kept: &Kept,
+    chosen: &Chosen<'_>,
+    mut network: Network,
+    observers: &mut [&mut dyn Observer],
+) -> Result<(), Error> {
     let mut digest = match network.follow_transmissions {
         true => Digest::new(),
         false => Digest::without_traces(),
     };
     network.follow_transmissions = true;
-    let mut timeline = Timeline::new(&network, application, wanted);
-    let plan = network.applications[application.0 as usize].clone();
     let mut simulation = Simulation::new(network, chosen.row.seed)
         .map_err(|error| Error::new(ErrorKind::Other, error.to_string()))?;
-    simulation.run(&mut [&mut digest, &mut timeline]);
-    is_the_same(chosen, &digest, kept)?;
-    let story = Story::new(chosen, &plan, &timeline);
-    Ok((plan.name, story))
+    let mut all: Vec<&mut dyn Observer> = vec![&mut digest];
+    all.extend(observers.iter_mut().map(|it| &mut **it as &mut dyn Observer));
+    simulation.run(&mut all);
+    is_the_same(chosen, &digest, kept)
 }
 
 /// The consumer that is meant: the one of that name, or the only one that may want this.

@@ -8,9 +8,11 @@
 //! A timeline is an observer like any other: with a scenario and a seed, run it again to watch one of its segments.
 mod flight;
 mod moment;
+mod slowest;
 mod verdict;
 
 pub use moment::{Moment, Step};
+pub use slowest::Slowest;
 pub use verdict::{Cause, Loss, Remedy, Source, Verdict};
 
 use crate::network::{ApplicationId, Network, NodeId};

@@ -11,6 +11,8 @@ Examples:
       segment 17 of the only consumer, at the first point of the sweep, with its lowest seed
   recoup explain line-results 17 --application c2 --seed 3 --at link.delay='50 ms'
       that segment of another consumer in another run
+  recoup explain line-results --worst 5
+      the five slowest segments, each with its verdict
   recoup explain catalogue-results /data/p3/40
       content by its name, from its first Interest on
   recoup explain ~/.cache/recoup/studies/yang2016/linear 100 --at design=#1
@@ -34,8 +36,12 @@ pub(crate) struct ExplainArgs {
     pub result: PathBuf,
 
     /// Number of the segment (for a consumer of a catalogue: of the request), or name of the content
-    #[arg(value_name = "SEGMENT")]
-    pub segment: String,
+    #[arg(value_name = "SEGMENT", required_unless_present = "worst", conflicts_with = "worst")]
+    pub segment: Option<String>,
+
+    /// Explain the N slowest segments of the consumer, without their timelines
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub worst: Option<u16>,
 
     /// Name of the consumer, if there are several
     #[arg(short, long, value_name = "NAME")]

@@ -75,6 +75,23 @@ fn lost_segment_has_link_timer_and_delay() {
 }
 
 #[test]
+fn slowest_segments_need_no_number() {
+    let place = ran(LINE);
+    let document = place.run("explain line-results --worst 3 --json").succeeds().document();
+    let stories = document.as_array().unwrap();
+    assert_eq!((stories.len(), &stories[0]["segment"]), (3, &5.into()));
+    let delays: Vec<_> = stories.iter().map(|it| it["delay_ms"].as_f64().unwrap()).collect();
+    assert!(delays[0] > 300.0 && delays.is_sorted_by(|a, b| a >= b), "{delays:?}");
+
+    let text = place.run("explain line-results --worst 3").succeeds().stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("segment  5  Late: "), "{text}");
+    assert!(text.contains("recoup explain line-results 5"), "{text}");
+    place.run("explain line-results").fails_as_usage(&["SEGMENT"]);
+    place.run("explain line-results 5 --worst 3").fails_as_usage(&["--worst"]);
+}
+
+#[test]
 fn run_is_chosen_by_seed_and_point() {
     let place = ran(LINE);
     let ended = place.run("explain line-results 4 --seed 5 --at link.delay=5ms");

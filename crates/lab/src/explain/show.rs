@@ -78,6 +78,18 @@ impl Story {
     }
 }
 
+impl Story {
+    /// Number of the segment.
+    pub fn segment(&self) -> u64 {
+        self.segment
+    }
+
+    /// Why it came when it came, in one sentence.
+    pub fn verdict(&self) -> &str {
+        &self.verdict
+    }
+}
+
 impl fmt::Display for Story {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
