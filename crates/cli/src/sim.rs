@@ -1,5 +1,6 @@
 //! `recoup sim`: scenarios, in simulated time.
 pub(crate) mod args;
+mod figures;
 pub(crate) mod progress;
 
 pub(crate) use args::SimArgs;
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     result?;
     let (name, title) = (&source.name, source.file.title());
     let report = Report::new(name, title, &campaign, &folder, progress.made, &args.show);
+    let page = figures::write(&report.swept(), title, folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
     }
@@ -65,6 +67,9 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             let speed = report::speed(elapsed, progress.hops, progress.busy_s);
             let runs = if progress.made == 1 { "run" } else { "runs" };
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
+        }
+        if let Some(page) = page {
+            output::eprint(&format!("figures: {}", page.display()));
         }
     }
     Ok(())

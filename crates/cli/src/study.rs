@@ -9,7 +9,8 @@ mod text;
 mod verdict;
 
 pub(crate) use args::StudyArgs;
-pub(crate) use page::{STYLE, escape};
+pub(crate) use page::{STYLE, escape, figures};
+pub(crate) use picture::draw;
 
 use crate::emulate;
 use crate::emulate::table::{Table, lateness};

@@ -1,4 +1,8 @@
 //! Results of a campaign: means with confidence intervals, as a table and as a document.
+mod swept;
+
+pub use swept::{Swept, SweptPoint};
+
 use crate::campaign::Campaign;
 use crate::folder::ResultFolder;
 use recoup_core::figure;

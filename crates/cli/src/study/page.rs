@@ -120,24 +120,7 @@ impl Page<'_> {
         if self.figures.is_empty() {
             return Ok(String::new());
         }
-        let mut text = String::from(
-            "<h2 id=\"figures\">Figures</h2>\n<p class=\"small\">Point at something to read its values, drag \
-             over a part to enlarge it, press a name to leave it out.</p>\n",
-        );
-        for figure in self.figures {
-            let data = data(figure).to_string().replace('<', "\\u003c");
-            let _ = write!(
-                text,
-                "<h3 id=\"figure-{id}\">{}</h3>\n<div class=\"figure\">\
-                 <script type=\"application/json\">{data}</script>\n{}</div>\n\
-                 <p class=\"caption\">{} <a href=\"{id}.svg\">Picture</a></p>\n",
-                escape(&figure.title),
-                picture::draw(figure)?,
-                escape(&figure.caption),
-                id = escape(&figure.id),
-            );
-        }
-        Ok(text)
+        Ok(format!("<h2 id=\"figures\">Figures</h2>\n{}", drawn(self.figures)?))
     }
 
     /// Each value of what is open with what becomes of the claims; a table for those that are about the same claims.
@@ -169,6 +152,35 @@ impl Page<'_> {
         // Its headings stand below the page's.
         text.replace("<h2>", "<h3>").replace("</h2>", "</h3>")
     }
+}
+
+/// Figures with the script that lets a reader point, enlarge and leave out.
+///
+/// # Errors
+/// If a figure cannot be drawn.
+pub(crate) fn figures(figures: &[Figure]) -> Result<String, Failure> {
+    Ok(format!("{}<script>\n{SCRIPT}</script>", drawn(figures)?))
+}
+
+fn drawn(figures: &[Figure]) -> Result<String, Failure> {
+    let mut text = String::from(
+        "<p class=\"small\">Point at something to read its values, drag over a part to enlarge it, press a \
+         name to leave it out.</p>\n",
+    );
+    for figure in figures {
+        let data = data(figure).to_string().replace('<', "\\u003c");
+        let _ = write!(
+            text,
+            "<h3 id=\"figure-{id}\">{}</h3>\n<div class=\"figure\">\
+             <script type=\"application/json\">{data}</script>\n{}</div>\n\
+             <p class=\"caption\">{} <a href=\"{id}.svg\">Picture</a></p>\n",
+            escape(&figure.title),
+            picture::draw(figure)?,
+            escape(&figure.caption),
+            id = escape(&figure.id),
+        );
+    }
+    Ok(text)
 }
 
 /// The claims that a line is about.
