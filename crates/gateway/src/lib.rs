@@ -108,7 +108,7 @@ async fn named(State(client): State<Client>, request: Request) -> Response {
     response
 }
 
-/// Which methods there are, and that WebDAV is among them.
+/// The methods, WebDAV among them.
 fn options(status: StatusCode) -> Response {
     (status, [("allow", METHODS), ("dav", "1")]).into_response()
 }

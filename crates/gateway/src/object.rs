@@ -82,8 +82,8 @@ fn describe(headers: &mut HeaderMap, name: &Name, info: &ObjectInfo) {
         }
     };
     insert(header::CONTENT_TYPE, &media_type(name));
-    let asked_for_version = *name == info.name && info.version().is_some();
-    insert(header::CACHE_CONTROL, if asked_for_version { FOREVER } else { ASK });
+    let is_versioned = *name == info.name && info.version().is_some();
+    insert(header::CACHE_CONTROL, if is_versioned { FOREVER } else { ASK });
     insert(header::CONTENT_LOCATION, &path::of_name(&info.name, false));
 }
 

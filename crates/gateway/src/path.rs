@@ -56,7 +56,7 @@ impl Part {
         if text.is_empty() {
             return None;
         }
-        match text.parse::<Name>() {
+        match format!("/{text}").parse::<Name>() {
             Ok(name) if name.len() == 1 => Some(Self::Uri(name)),
             _ => Some(Self::File(percent_decode_str(text).collect())),
         }

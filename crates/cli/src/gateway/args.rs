@@ -23,8 +23,7 @@ Examples:
 /// Answer HTTP and WebDAV requests with named content
 ///
 /// GET /ndn/NAME fetches the newest version of NAME, verified, with ranges and entity tags. A path that ends in a slash lists
-/// a folder of `recoup serve`, as a page or as JSON, and file managers mount it by WebDAV. Nothing can be changed through
-/// the gateway.
+/// a folder of `recoup serve`, as a page or as JSON. File managers mount it by WebDAV, read-only.
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct GatewayArgs {

@@ -1,16 +1,16 @@
 //! Codes by which a share is found and verified.
 //!
 //! A code is the beginning of the SHA-256 digest of the public key with which everything in the share is signed: 60 bits in
-//! twelve letters and digits (Crockford's alphabet, which leaves out i, l, o and u). A machine with the code therefore knows the
+//! twelve characters (Crockford's alphabet, which leaves out i, l, o and u). A machine with the code therefore knows the
 //! key. Another key with the same code takes 2^60 attempts, and a share lives for minutes.
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Letters and digits of a code.
+/// Characters of a code.
 const LENGTH: usize = 12;
-/// Letters and digits between two hyphens.
+/// Characters between two hyphens.
 const GROUP: usize = 4;
 
 /// A code.
@@ -51,16 +51,17 @@ impl FromStr for Code {
 
     /// Reads a code as people type it: with or without hyphens, in capitals, with O for 0 and l for 1.
     fn from_str(text: &str) -> Result<Self, String> {
-        let letters = text.chars().filter(|letter| !matches!(letter, '-' | ' '));
-        let letters = letters.map(|letter| match letter.to_ascii_lowercase() {
+        let characters = text.chars().filter(|letter| !matches!(letter, '-' | ' '));
+        let characters = characters.map(|letter| match letter.to_ascii_lowercase() {
             'o' => '0',
             'i' | 'l' => '1',
             other => other,
         });
-        let bare: String = letters.collect();
+        let bare: String = characters.collect();
         let is_code = bare.len() == LENGTH && bare.bytes().all(|byte| ALPHABET.contains(&byte));
         is_code.then_some(Self(bare)).ok_or_else(|| {
-            "a code has twelve letters and digits, such as k7fq-2mzp-8xwd; `recoup share` prints it".to_owned()
+            "a code has twelve characters, such as k7fq-2mzp-8xwd; `recoup share` prints it"
+                .to_owned()
         })
     }
 }

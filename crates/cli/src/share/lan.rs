@@ -116,7 +116,7 @@ fn nothing(code: &Code, has_impostor: bool) -> Failure {
     )
 }
 
-/// What an announcement claims; `None` if it is none of ours.
+/// The claim of an announcement; `None` if it is none of ours.
 fn claim(service: &ResolvedService) -> Option<Found> {
     let key = BASE64_STANDARD.decode(service.get_property_val_str("key")?).ok()?;
     let file = service.get_property_val_str("file").filter(|file| is_announceable(file))?;

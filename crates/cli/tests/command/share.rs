@@ -35,6 +35,6 @@ fn other_code_finds_nothing() {
         let ended = place.run("get 0000-0000-0000 --wait 2s");
         ended.fails(3, &["no machine of this network shares 0000-0000-0000"]);
         assert!(code(&share) != "0000-0000-0000");
-        place.run("get 0000-0000").fails_as_usage(&["twelve letters and digits"]);
+        place.run("get 0000-0000").fails_as_usage(&["twelve characters"]);
     });
 }
