@@ -63,10 +63,14 @@ fn figure(swept: &Swept) -> Option<Figure> {
     Some(Figure { id: swept.metric.clone(), title, caption, x: along.axis(), y, series })
 }
 
-/// The values of the other axes.
+/// The values of the other axes. A number needs the last part of its axis to be understood, a name does not.
 fn name(point: &SweptPoint, along: &str) -> String {
     let others = point.values.iter().filter(|(axis, _)| axis != along);
-    let named: Vec<_> = others.map(|(axis, value)| format!("{axis}={value}")).collect();
+    let named = others.map(|(axis, value)| match (number(value), axis.rsplit('.').next()) {
+        (Some(_), Some(last)) => format!("{last}={value}"),
+        _ => value.clone(),
+    });
+    let named: Vec<_> = named.collect();
     if named.is_empty() { "mean".to_owned() } else { named.join(", ") }
 }
 
@@ -176,12 +180,20 @@ mod tests {
         assert_eq!(
             lines,
             [
-                ("w=aimd", vec![(5.0, 1.0), (50.0, 2.0)]),
-                ("w=cubic", vec![(5.0, 3.0), (50.0, 4.0)]),
-                ("w=raaqm", vec![(50.0, 5.0)]),
+                ("aimd", vec![(5.0, 1.0), (50.0, 2.0)]),
+                ("cubic", vec![(5.0, 3.0), (50.0, 4.0)]),
+                ("raaqm", vec![(50.0, 5.0)]),
             ]
         );
         assert_eq!(figure.series[0].errors, [0.5, 0.5]);
+    }
+
+    #[test]
+    fn numbers_of_a_series_have_their_axis() {
+        let values: &[(&str, &str)] =
+            &[("link.loss", "1 %"), ("fetch.rto", "rfc6298"), ("d", "5 ms")];
+        let point = swept(&[(values, 1.0)]).points.remove(0);
+        assert_eq!(name(&point, "d"), "loss=1 %, rfc6298");
     }
 
     #[test]
