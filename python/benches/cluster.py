@@ -1,8 +1,9 @@
 """Sweeps on a LocalCluster of Dask: loss of a worker, and overhead against a pool of processes.
 
-python benches/cluster.py [RUNS] [SIZE]
+python benches/cluster.py [RUNS] [SIZE] [ROUNDS]
 
-RUNS (1000) runs of about 0.2 s are made by either engine; SIZE (20 MB) of the fetched object sets how long one takes.
+RUNS (1000) runs are made by either engine in turn, ROUNDS (1) times. SIZE (20 MB) of the fetched object
+sets how long one takes.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def kill(size: str) -> None:
         print(f"recoup sim in the same folder: {last[-1] if last else done.stderr}; journal of {before} bytes")
 
 
-def overhead(count: int, size: str) -> None:
-    """Make the same runs by threads, by a pool of two processes and by Dask, twice in turn."""
+def overhead(count: int, size: str, rounds: int) -> None:
+    """Make the same runs by a pool of two processes and by Dask."""
     subject = scenario(size)
     run_s = min(subject.run(seed)[0].elapsed_s for seed in range(1, 6))
     print(f"one run: {run_s:.3f} s; {count} runs:")
@@ -70,7 +71,7 @@ def overhead(count: int, size: str) -> None:
         distributed.Client(workers) as client,
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
     ):
-        for name, executor in [("pool", pool), ("dask", client)] * 2:
+        for name, executor in [("pool", pool), ("dask", client)] * rounds:
             with tempfile.TemporaryDirectory() as warm_up, tempfile.TemporaryDirectory() as out:
                 recoup.sweep(subject, warm_up, executor, seeds=range(5_001, 5_005))
                 begun = time.monotonic()
@@ -81,4 +82,5 @@ def overhead(count: int, size: str) -> None:
 if __name__ == "__main__":
     sized = sys.argv[2] if len(sys.argv) > 2 else "20 MB"
     kill("1 MB")
-    overhead(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000, sized)
+    repeated = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    overhead(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000, sized, repeated)
