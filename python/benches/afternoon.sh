@@ -12,7 +12,7 @@ cd "$folder"
 step() {
     begun=$(date +%s.%N)
     "$@"
-    echo "$(echo "$(date +%s.%N) - $begun" | bc | cut -c1-5) s: $*" | sed "s|$folder/||g; s|$(dirname "$wheel")/||"
+    echo "$(echo "$(date +%s.%N) - $begun" | bc | cut -c1-5) s: $*" | sed "s|$folder/||g; s|$(dirname "$wheel")/||; s|$(dirname "$script")/||"
 }
 
 step python3 -m venv env
