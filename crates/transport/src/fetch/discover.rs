@@ -12,6 +12,7 @@ use super::error::FetchError;
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::Interest;
+use recoup_packet::manifest;
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
@@ -224,8 +225,9 @@ impl Discovery {
         [self.metadata.due, self.probe.due].into_iter().flatten().min()
     }
 
-    /// The next Interest that is due, without nonce and lifetime. `rto` is the timeout of the first attempt.
-    pub(crate) fn poll(&mut self, now: Instant, rto: Duration) -> Option<Interest> {
+    /// The next Interest that is due, without nonce and lifetime. `rto` is the timeout of the first attempt. While an answer
+    /// waits for a certificate, no lane ends.
+    pub(crate) fn poll(&mut self, now: Instant, rto: Duration, waits: bool) -> Option<Interest> {
         let is_late = self.metadata.due.is_some_and(|due| due <= now) && !self.metadata.is_early;
         if self.metadata.attempts > 0 && is_late {
             self.probe.begin(now);
@@ -234,6 +236,10 @@ impl Discovery {
             let name = if is_probe { &self.name } else { &self.metadata_name };
             let lane = if is_probe { &mut self.probe } else { &mut self.metadata };
             if lane.due.is_none_or(|due| due > now) {
+                continue;
+            }
+            if lane.is_exhausted(self.retries) && waits {
+                lane.due = Some(now + rto);
                 continue;
             }
             if lane.is_exhausted(self.retries) {
@@ -376,6 +382,11 @@ impl Discovery {
         })
     }
 
+    /// Whether the name is that of a list of digests of the object or of one of its versions.
+    fn has_manifest(&self, name: &Name) -> bool {
+        manifest::parse(name).is_some_and(|(object, _)| self.name.is_prefix_of(&object))
+    }
+
     fn on_probe(&mut self, now: Instant, data: &Data) -> Answer {
         let name = data.name();
         if data.content_type() == ContentType::Nack {
@@ -387,7 +398,9 @@ impl Discovery {
             number.as_ref().and_then(Convention::of_segment).unwrap_or(self.convention);
         let segment = number.and_then(|number| convention.parse_segment(&number));
         let object = match segment {
-            Some(_) if name.len() > self.name.len() => name.prefix(name.len() - 1),
+            Some(_) if name.len() > self.name.len() && !self.has_manifest(name) => {
+                name.prefix(name.len() - 1)
+            }
             None if *name == self.name => self.name.clone(),
             _ => {
                 // Another object below this name does not answer the probe.

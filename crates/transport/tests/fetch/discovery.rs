@@ -101,6 +101,31 @@ fn prefix_probe_replaces_missing_metadata() {
 }
 
 #[test]
+fn manifest_does_not_answer_the_prefix_probe() {
+    let file = file(0);
+    let mut probes = 0;
+    let answer = |interest: &Interest| -> Answers {
+        if interest.name != name("/a/file") {
+            let is_segment = segment_of(interest).is_some();
+            let data = cut(&file, interest).filter(|_| is_segment);
+            return data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect();
+        }
+        // A cache has the manifest, and later the segment.
+        probes += 1;
+        let (found, content) = match probes {
+            1 => ("/a/file/v=9/32=manifest/seg=0", &[7; 32][..]),
+            _ => ("/a/file/v=9/seg=0", &[][..]),
+        };
+        let data = DataBuilder::new(&name(found)).build(content, &DigestSigner);
+        vec![(DELAY, Answer::Data(data))]
+    };
+    let mut harness = Harness::new(config("/a/file"));
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
+    assert_eq!(harness.resolved, Some(name("/a/file/v=9")));
+}
+
+#[test]
 fn packet_without_segment_number_is_an_object() {
     let answer = |interest: &Interest| -> Answers {
         let exact = interest.name == name("/a/note");
