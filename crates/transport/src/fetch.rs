@@ -303,7 +303,8 @@ impl Fetch {
             Phase::Discovering(_) if self.pending.holds(now) => None,
             Phase::Discovering(discovery) => {
                 let rto = self.control.rto.rto();
-                let interest = discovery.poll(now, rto);
+                let waits = self.pending.arrivals().next().is_some();
+                let interest = discovery.poll(now, rto, waits);
                 if interest.is_some() {
                     self.reports.push_back(Report::Event(Event::Probed));
                 }
@@ -349,7 +350,8 @@ impl Fetch {
         let certificate = self.resolve(now);
         self.judge_arrivals();
         if let Phase::Transferring(transfer) = &mut self.phase {
-            transfer.fire(&mut self.control, now, &mut self.reports);
+            let waits = |name: &Name| self.pending.has(|it| it == name);
+            transfer.fire(&mut self.control, now, &waits, &mut self.reports);
         }
         if let Some((interest, rto)) = certificate {
             let nonce = self.control.rng.next_u32();

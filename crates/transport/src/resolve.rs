@@ -5,14 +5,21 @@
 //!
 //! Limits: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_ATTEMPTS`] Interests for each and
 //! [`PATIENCE`] for each. A forged answer costs one of the attempts.
+//!
+//! Forged packets may name any number of keys. If all places are taken, a further certificate is queued and not given up. The
+//! one that most packets need takes the place of one whose Interest has timed out.
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{Certificates, Verdict};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
 
 /// Most certificates that are fetched or held at a time.
 pub const MAX_QUESTIONS: usize = 32;
+/// Most certificates that are queued.
+pub const MAX_QUEUED: usize = 256;
 /// Most certificates between a packet and its anchor.
 pub const MAX_DEPTH: u32 = 16;
 /// Most Interests for one certificate.
@@ -44,10 +51,20 @@ enum State {
     Holding { certificate: Data, signer: Name },
 }
 
+/// A certificate that has no place.
+#[derive(Debug)]
+struct Queued {
+    name: Name,
+    /// Packets that needed it.
+    packets: u32,
+}
+
 /// Fetches certificates.
 #[derive(Debug, Default)]
 pub struct Resolver {
     questions: Vec<Question>,
+    /// Oldest first.
+    queue: VecDeque<Queued>,
     /// A certificate was accepted or given up since [`take_news`](Self::take_news).
     news: bool,
 }
@@ -70,28 +87,90 @@ impl Resolver {
             known.depth = known.depth.max(depth);
             return;
         }
-        if depth >= MAX_DEPTH || self.questions.len() >= MAX_QUESTIONS {
+        if depth >= MAX_DEPTH {
             return self.fail(name, certificates);
         }
+        if depth == 0 {
+            self.enqueue(name);
+            return self.admit(now);
+        }
+        if self.questions.len() < MAX_QUESTIONS || self.displace(now, depth) {
+            self.begin(now, name.clone(), depth);
+        }
+    }
+
+    fn begin(&mut self, now: Instant, name: Name, depth: u32) {
+        self.queue.retain(|queued| queued.name != name);
         let state = State::Asking { attempts: 0, due: now };
-        self.questions.push(Question { name: name.clone(), depth, until: now + PATIENCE, state });
+        self.questions.push(Question { name, depth, until: now + PATIENCE, state });
+    }
+
+    /// Queues a certificate, or counts the packet that needs it. A full queue drops the one that the fewest packets need.
+    fn enqueue(&mut self, name: &Name) {
+        if let Some(known) = self.queue.iter_mut().find(|it| it.name == *name) {
+            known.packets = known.packets.saturating_add(1);
+            return;
+        }
+        if self.queue.len() >= MAX_QUEUED {
+            let all = self.queue.iter().enumerate();
+            let least = all.min_by_key(|(place, it)| (it.packets, *place)).map(|(place, _)| place);
+            least.and_then(|place| self.queue.remove(place));
+        }
+        self.queue.push_back(Queued { name: name.clone(), packets: 1 });
+    }
+
+    /// Requests queued certificates while there are places.
+    fn admit(&mut self, now: Instant) {
+        while !self.queue.is_empty()
+            && (self.questions.len() < MAX_QUESTIONS || self.displace(now, 0))
+        {
+            let all = self.queue.iter().enumerate();
+            let most = all.max_by_key(|(place, it)| (it.packets, Reverse(*place)));
+            if let Some(next) = most.map(|(place, _)| place).and_then(|it| self.queue.remove(it)) {
+                self.begin(now, next.name, 0);
+            }
+        }
     }
 
     /// Gives up a certificate, and those that need it.
     fn fail(&mut self, name: &Name, certificates: &dyn Certificates) {
-        let mut failed = vec![name.clone()];
-        while let Some(name) = failed.pop() {
-            certificates.give_up(&name);
-            self.news = true;
+        self.remove(name).iter().for_each(|name| certificates.give_up(name));
+        self.news = true;
+    }
+
+    /// Removes a certificate, and those that need it. Returns their names.
+    fn remove(&mut self, name: &Name) -> Vec<Name> {
+        let mut removed = vec![name.clone()];
+        let mut place = 0;
+        while let Some(name) = removed.get(place).cloned() {
             self.questions.retain(|question| {
                 let needs_it =
                     matches!(&question.state, State::Holding { signer, .. } if *signer == name);
                 if needs_it {
-                    failed.push(question.name.clone());
+                    removed.push(question.name.clone());
                 }
                 !needs_it && question.name != name
             });
+            place += 1;
         }
+        removed
+    }
+
+    /// Removes the certificate with the most timeouts, of a packet rather than of another certificate. It is not given up.
+    /// A chain that answers take further displaces certificates of packets even before their timeout. Returns `false` if
+    /// there is none.
+    fn displace(&mut self, now: Instant, depth: u32) -> bool {
+        let overdue = self.questions.iter().filter_map(|question| match question.state {
+            State::Asking { attempts: 1, due } if now < due && question.depth >= depth => None,
+            State::Asking { attempts: attempts @ 1.., .. } => Some((question, attempts)),
+            State::Asking { .. } | State::Holding { .. } => None,
+        });
+        let last = overdue.min_by_key(|(it, attempts)| (it.depth, Reverse(*attempts), it.until));
+        let Some(name) = last.map(|(question, _)| question.name.clone()) else {
+            return false;
+        };
+        self.remove(&name);
+        true
     }
 
     /// Whether Data of that name would answer a request.
@@ -133,10 +212,10 @@ impl Resolver {
     }
 
     fn judge(&self, place: usize, data: &Data, certificates: &dyn Certificates) -> Verdict {
-        // The requested name is complete, or that of a key, which issuer and version follow.
+        // The requested name is complete, or that of a key, which issuer and version follow, or the version alone.
         let extra = data.name().len() - self.questions[place].name.len();
         match (data.content_type(), extra) {
-            (ContentType::Key, 0 | 2) | (ContentType::Manifest, 0) => certificates.take(data),
+            (ContentType::Key, 0..=2) | (ContentType::Manifest, 0) => certificates.take(data),
             _ => Verdict::Bad("is no certificate"),
         }
     }
@@ -154,6 +233,10 @@ impl Resolver {
             return self.fail(&signer, certificates);
         }
         self.ask(now, &signer, depth, certificates);
+        if !self.questions.iter().any(|question| question.name == signer) {
+            // No place for the signer: the chain begins anew with the next packet that needs it.
+            self.remove(&signer);
+        }
     }
 
     /// Whether the chain from `name` on returns to it.
@@ -239,6 +322,7 @@ impl Resolver {
             let name = self.questions[place].name.clone();
             self.fail(&name, certificates);
         }
+        self.admit(now);
         for Question { name, state, .. } in &mut self.questions {
             if let State::Asking { attempts, due } = state
                 && now >= *due
@@ -266,10 +350,13 @@ impl Resolver {
     }
 }
 
-/// Whether the name ends in `KEY` and the identifier of a key.
+/// Whether the name ends in `KEY`, the identifier of a key, and perhaps an issuer: a version, at least, follows.
 fn is_key_name(name: &Name) -> bool {
-    let key_at = name.len().checked_sub(2);
-    key_at.and_then(|at| name.get(at)).is_some_and(|it| it == Component::generic(b"KEY"))
+    let is_key_at = |from_end: usize| {
+        let key_at = name.len().checked_sub(from_end);
+        key_at.and_then(|at| name.get(at)).is_some_and(|it| it == Component::generic(b"KEY"))
+    };
+    is_key_at(2) || is_key_at(3)
 }
 
 #[cfg(test)]
@@ -278,6 +365,7 @@ mod tests {
     use recoup_packet::data::DataBuilder;
     use recoup_packet::signature::{HmacSigner, KeyLocator};
     use std::collections::BTreeSet;
+    use std::ops::Range;
     use std::sync::Mutex;
 
     const RTO: Duration = Duration::from_millis(100);
@@ -381,6 +469,11 @@ mod tests {
         assert!(interest.can_be_prefix && interest.must_be_fresh);
         assert!(resolver.on_data(Instant::ZERO, &certificate(A, ROOT, b""), &known));
         assert!(known.has(A));
+        resolver.want(Instant::ZERO, &name("/c/KEY/1/issuer"), &known);
+        assert!(resolver.poll(Instant::ZERO, RTO, &known).unwrap().can_be_prefix);
+        let certificate = certificate("/c/KEY/1/issuer/v=1", ROOT, b"");
+        assert!(resolver.on_data(Instant::ZERO, &certificate, &known));
+        assert!(known.has("/c/KEY/1/issuer/v=1"));
         resolver.want(Instant::ZERO, &name(B), &known);
         assert!(!resolver.poll(Instant::ZERO, RTO, &known).unwrap().can_be_prefix);
     }
@@ -442,13 +535,45 @@ mod tests {
         assert!(known.gave_up(&key(0)) && resolver.deadline().is_none());
     }
 
-    #[test]
-    fn certificates_beyond_the_limit_are_given_up() {
-        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
-        for number in 0..=MAX_QUESTIONS {
-            resolver.want(now, &name(&format!("/{number}/KEY/1/i/v=1")), &known);
+    fn flood(resolver: &mut Resolver, now: Instant, known: &Known, numbers: Range<usize>) {
+        for number in numbers {
+            resolver.want(now, &name(&format!("/{number}/KEY/1/i/v=1")), known);
         }
-        assert!(known.gave_up(&format!("/{MAX_QUESTIONS}/KEY/1/i/v=1")));
-        assert_eq!(known.given_up.lock().unwrap().len(), 1);
+        while asked(resolver, now, known).is_some() {}
+        assert!(resolver.questions.len() <= MAX_QUESTIONS && resolver.queue.len() <= MAX_QUEUED);
+    }
+
+    #[test]
+    fn flood_of_key_names_delays_a_certificate_only() {
+        let (mut resolver, known, mut now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        flood(&mut resolver, now, &known, 0..100);
+        resolver.want(now, &name(A), &known);
+        assert_eq!(asked(&mut resolver, now, &known), None, "all places are taken");
+        let mut round = 1;
+        while !resolver.awaits(&name(A)) {
+            assert!(round < 4, "one key signs all genuine packets");
+            now += RTO;
+            // The flood comes first each time.
+            flood(&mut resolver, now, &known, 100 * round..100 * (round + 1));
+            resolver.want(now, &name(A), &known);
+            round += 1;
+        }
+        assert!(known.given_up.lock().unwrap().is_empty());
+        assert!(resolver.on_data(now, &certificate(A, B, b""), &known));
+        flood(&mut resolver, now, &known, 400..500);
+        assert!(resolver.awaits(&name(B)), "a chain that has an answer has a place");
+        assert!(resolver.on_data(now, &certificate(B, ROOT, b""), &known));
+        assert!(known.has(A) && known.has(B));
+    }
+
+    #[test]
+    fn queue_is_bounded_and_drops_rare_names() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        flood(&mut resolver, now, &known, 0..MAX_QUESTIONS);
+        resolver.want(now, &name(A), &known);
+        resolver.want(now, &name(A), &known);
+        flood(&mut resolver, now, &known, MAX_QUESTIONS..2 * MAX_QUEUED + MAX_QUESTIONS);
+        assert_eq!(resolver.queue.len(), MAX_QUEUED);
+        assert_eq!(resolver.queue.front().map(|it| &it.name), Some(&name(A)));
     }
 }

@@ -1,10 +1,14 @@
 //! The producer loop: answers, by name, and its tables.
-use recoup_packet::data::{ContentType, Data, SignatureShape};
+use recoup_packet::data::{ContentType, Data, DataBuilder, SignatureShape};
 use recoup_packet::interest::Interest;
+use recoup_packet::manifest;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::name::{Component, Name};
-use recoup_packet::signature::{DigestSigner, DigestVerifier, SignatureType, Verdict, Verifier};
+use recoup_packet::signature::{
+    DigestSigner, DigestVerifier, HmacSigner, KeyLocator, PublicKey, SignatureType, Signer,
+    Verdict, Verifier,
+};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use recoup_transport::event::Event;
 use recoup_transport::serve::{
@@ -87,6 +91,15 @@ impl Harness {
         unknown: Unknown,
         form: Form,
     ) -> Self {
+        Self::signing_lists(prefix, bytes, (segment_bytes, unknown, form), None)
+    }
+
+    fn signing_lists(
+        prefix: &str,
+        bytes: usize,
+        (segment_bytes, unknown, form): (usize, Unknown, Form),
+        signer_of_lists: Option<Box<dyn Signer>>,
+    ) -> Self {
         let content = (0..bytes).map(|i| i as u8).collect();
         let paper = Rc::new(RefCell::new(Paper { content, version: 1, torn_at: None }));
         let config = ServeConfig {
@@ -98,7 +111,7 @@ impl Harness {
             unknown,
             form,
             signer: Box::new(DigestSigner),
-            manifest_signer: None,
+            manifest_signer: signer_of_lists,
             epoch_micros: 1_000_000,
         };
         let serve = Serve::new(config, Box::new(Desk(Rc::clone(&paper))));
@@ -121,7 +134,7 @@ impl Harness {
                 other => panic!("unexpected {other:?}"),
             }
         }
-        if let Some(data) = answer.as_ref().filter(|it| !is_padded(it)) {
+        if let Some(data) = answer.as_ref().filter(|it| !lacks_digest(it)) {
             assert_eq!(DigestVerifier.verify(data), Verdict::Verified);
         }
         answer
@@ -154,8 +167,10 @@ impl Harness {
     }
 }
 
-fn is_padded(data: &Data) -> bool {
-    data.is_described() && data.signature_info().typ == SignatureType::Null
+/// Whether the packet has no digest: a described one, or one of an author.
+fn lacks_digest(data: &Data) -> bool {
+    let typ = data.signature_info().typ;
+    data.is_described() && typ == SignatureType::Null || typ == SignatureType::HmacWithSha256
 }
 
 /// An output as unique text: of packets, all bytes.
@@ -168,6 +183,41 @@ fn in_words(output: AppOutput) -> String {
 
 fn name(uri: &str) -> Name {
     uri.parse().expect("a valid name")
+}
+
+#[test]
+fn published_certificates_are_answered_by_name_and_prefix() {
+    let key: Name = name("/q/KEY/1/i/v=1");
+    let builder = DataBuilder::new(&key).content_type(ContentType::Key);
+    let certificate = builder.build(b"key", &DigestSigner);
+    let mut harness = Harness::new(250, Unknown::Silence);
+    assert!(harness.exact("/q/KEY/1/i/v=1").is_none());
+    harness.serve.publish(vec![certificate.clone()]);
+    assert_eq!(harness.exact("/q/KEY/1/i/v=1").as_ref(), Some(&certificate));
+    assert_eq!(harness.prefix("/q/KEY/1").as_ref(), Some(&certificate));
+    assert!(harness.prefix("/q/KEY/2").is_none() && harness.exact("/q/KEY/1").is_none());
+    assert!(harness.exact("/p/v=1/seg=0").is_some(), "the content is served as before");
+}
+
+#[test]
+fn manifest_lists_the_digests_of_its_segments() {
+    let author = || HmacSigner::new(b"secret", KeyLocator::Digest(&[1; 32]));
+    let form = (10, Unknown::Silence, Form::Encoded);
+    let mut harness = Harness::signing_lists("/p", 2_525, form, Some(Box::new(author())));
+    let key = PublicKey::from_hmac_secret(b"secret");
+    for (number, segments) in [(0_u64, 0..250_u64), (1, 250..253)] {
+        let list = harness.exact(&format!("/p/v=1/32=manifest/seg={number}")).expect("a list");
+        assert_eq!(list.content_type(), ContentType::Manifest);
+        assert!(key.verify(list.signed_portion(), list.signature_value()));
+        assert_eq!(list.content().len() as u64, 32 * (segments.end - segments.start));
+        for segment in [segments.start, segments.end - 1] {
+            let data = harness.exact(&format!("/p/v=1/seg={segment}")).expect("a segment");
+            assert_eq!(manifest::digest(list.content(), segment), Some(data.signature_value()));
+        }
+    }
+    assert!(harness.exact("/p/v=1/32=manifest/seg=2").is_none());
+    let mut without = Harness::new(250, Unknown::Silence);
+    assert!(without.exact("/p/v=1/32=manifest/seg=0").is_none());
 }
 
 #[test]

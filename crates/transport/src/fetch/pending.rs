@@ -10,6 +10,8 @@ use recoup_packet::name::Name;
 
 /// Most packets that wait.
 const MAX_WAITING: usize = 1_024;
+/// Most packets of one name that wait: all but one are forged.
+const MAX_COPIES: usize = 4;
 /// How long discovery relies on an answer that waits: a forged one must not delay it for longer.
 const LONGEST_HOLD: Duration = Duration::from_secs(5);
 
@@ -24,6 +26,22 @@ impl Pending {
     /// Packets that wait.
     pub(super) fn arrivals(&self) -> impl Iterator<Item = &Arrival> {
         self.waiting.iter()
+    }
+
+    /// Whether a packet with the name waits.
+    pub(super) fn has(&self, is_name: impl Fn(&Name) -> bool) -> bool {
+        self.waiting.iter().any(|arrival| is_name(arrival.data.name()))
+    }
+
+    /// Keeps a packet, unless an equal one waits, or too many do.
+    fn keep(&mut self, arrival: Arrival) {
+        let data = &arrival.data;
+        let copies = self.waiting.iter().filter(|it| it.data.name_value() == data.name_value());
+        let values: Vec<&[u8]> = copies.map(|it| it.data.signature_value()).collect();
+        let is_new = values.len() < MAX_COPIES && !values.contains(&data.signature_value());
+        if is_new && self.waiting.len() < MAX_WAITING {
+            self.waiting.push(arrival);
+        }
     }
 
     /// Whether Data of this name answers a pending Interest for a certificate.
@@ -110,9 +128,7 @@ impl Fetch {
                 }
                 Some(name) => {
                     self.pending.resolver.want(now, &name, certificates);
-                    if self.pending.waiting.len() < MAX_WAITING {
-                        self.pending.waiting.push(arrival);
-                    }
+                    self.pending.keep(arrival);
                 }
             }
         }

@@ -50,6 +50,8 @@ pub(super) struct Transfer {
     setbacks: BTreeMap<u64, Setback>,
     /// Segments that had forged answers and no genuine one.
     forged: BTreeMap<u64, Forged>,
+    /// Transmissions that are not charged to the retries: an answer waited for a certificate.
+    excused: BTreeMap<u64, u32>,
     /// The lowest abandoned segment. The fetch fails once it turns out to lie before the end.
     failed: Option<(u64, FetchError)>,
     last_window: f64,
@@ -100,6 +102,7 @@ impl Transfer {
             receive_budget: None,
             setbacks: BTreeMap::new(),
             forged: BTreeMap::new(),
+            excused: BTreeMap::new(),
             failed: None,
             last_window: 0.0,
             probed,
@@ -288,6 +291,7 @@ impl Transfer {
         self.timers.cancel(timer(segment));
         self.setbacks.remove(&segment);
         self.forged.remove(&segment);
+        self.excused.remove(&segment);
         self.sampler.on_abandoned(segment);
         if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
             self.failed = Some((segment, why));
@@ -312,6 +316,7 @@ impl Transfer {
         });
         self.setbacks.retain(|segment, _| *segment < end);
         self.forged.retain(|segment, _| *segment < end);
+        self.excused.retain(|segment, _| *segment < end);
         if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
             self.failed = None;
         }

@@ -13,5 +13,6 @@ mod lifetime;
 mod loss;
 mod order;
 mod paper;
+mod pending;
 mod share;
 mod trust;

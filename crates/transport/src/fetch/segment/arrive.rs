@@ -182,6 +182,7 @@ impl Transfer {
         self.timers.cancel(timer(segment));
         self.setbacks.remove(&segment);
         self.forged.remove(&segment);
+        self.excused.remove(&segment);
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;
         let content_bytes = data.content().len();

@@ -11,6 +11,7 @@ use crate::fetch::scoreboard::{Scoreboard, Sign, Slot};
 use crate::time::Instant;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
+use recoup_packet::name::Name;
 
 /// Reason of a postponed retransmission, other than a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +46,13 @@ pub(super) struct Forged {
 }
 
 impl Transfer {
-    /// Handles every expired timer.
+    /// Handles every expired timer. `waits` returns whether Data of a name waits for a certificate: timeouts of its segment
+    /// are not charged to the retries.
     pub(in crate::fetch) fn fire(
         &mut self,
         control: &mut Control,
         now: Instant,
+        waits: &dyn Fn(&Name) -> bool,
         reports: &mut Reports,
     ) {
         self.fire_alarm(control, now, reports);
@@ -89,19 +92,28 @@ impl Transfer {
                 lost.push((known.order, segment));
             }
             self.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
+            let name = self.object.append(control.convention.segment(segment));
+            let excused = match waits(&name) {
+                true => {
+                    let excused = self.excused.entry(segment).or_default();
+                    *excused = known.transmissions;
+                    *excused
+                }
+                false => self.excused.get(&segment).copied().unwrap_or_default(),
+            };
             let counts = setback.is_none_or(Setback::counts);
             let retries = control.config.options.retries.0.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
             let forged = self.forged.get(&segment).copied();
             let spent = forged_retries(control.config.options.retries.0);
             let endless = forged.filter(|forged| forged.transmissions > spent);
-            let charged = known.transmissions - forged.map_or(0, |forged| forged.transmissions);
+            let free = forged.map_or(0, |forged| forged.transmissions).max(excused);
+            let charged = known.transmissions - free;
             if endless.is_some() || affordable.is_some_and(|retries| charged > retries) {
                 if endless.is_none() && control.config.options.leaves_holes && setback.is_none() {
                     self.leave_out(segment, reports);
                     continue;
                 }
-                let name = self.object.append(control.convention.segment(segment));
                 let attempts = known.transmissions;
                 let why = match (setback, endless) {
                     (_, Some(Forged { why, .. })) => FetchError::Untrusted { name, why },
@@ -142,6 +154,7 @@ impl Transfer {
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
         self.board.receive(segment);
         self.forged.remove(&segment);
+        self.excused.remove(&segment);
         emit(reports, Event::LeftOut { segment });
     }
 
