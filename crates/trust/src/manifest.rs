@@ -10,7 +10,6 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::{
     Certificates, KeyVerifier, SignatureInfo, SignatureType, Verdict, Verifier, sha256_many,
 };
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,34 +28,69 @@ const NO_MANIFEST: Verdict =
 
 /// Verifiers that know which names a key may sign.
 pub trait Signing: Verifier {
-    /// Whether the key that signed `manifest`, which is verified, may sign a packet named `name`.
-    fn may_sign(&self, name: &Name, manifest: &Data) -> Result<(), &'static str>;
+    /// A key whose signature was verified.
+    type Key: Send + Sync;
+
+    /// The key that signed `manifest`, which is verified. `None` if the key is not valid now.
+    fn key_of(&self, manifest: &Data) -> Option<Self::Key>;
+
+    /// Whether the key may certainly sign each segment of `object`, whatever its number.
+    fn covers(&self, key: &Self::Key, object: &Name) -> bool;
+
+    /// Whether the key is valid now.
+    ///
+    /// # Errors
+    /// The reason, as the end of "the packet …".
+    fn is_valid(&self, key: &Self::Key) -> Result<(), &'static str>;
+
+    /// Whether the key may sign a packet named `name`.
+    ///
+    /// # Errors
+    /// The reason, as the end of "the packet …".
+    fn may_sign(&self, key: &Self::Key, name: &Name) -> Result<(), &'static str>;
 }
 
 impl Signing for KeyVerifier {
-    fn may_sign(&self, _: &Name, _: &Data) -> Result<(), &'static str> {
+    type Key = ();
+
+    fn key_of(&self, _: &Data) -> Option<()> {
+        Some(())
+    }
+
+    fn covers(&self, (): &(), _: &Name) -> bool {
+        true
+    }
+
+    fn is_valid(&self, (): &()) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    fn may_sign(&self, (): &(), _: &Name) -> Result<(), &'static str> {
         Ok(())
     }
 }
 
 /// Judges segments with a digest by manifests, and everything else by another verifier.
-pub struct Manifests<V> {
+pub struct Manifests<V: Signing> {
     inner: V,
-    known: Mutex<Known>,
+    known: Mutex<Known<V::Key>>,
 }
 
-#[derive(Default)]
-struct Known {
-    lists: BTreeMap<Name, Arc<List>>,
+struct Known<K> {
+    /// In the order in which they were taken.
+    lists: Vec<Arc<List<K>>>,
     /// Manifests that are not to be had, and for how many segments more.
     rejected: Vec<(Name, u32)>,
-    /// Number of the last list that was taken.
-    taken: u64,
 }
 
-struct List {
+struct List<K> {
+    object: Name,
+    /// Number of the list.
+    part: u64,
     manifest: Data,
-    number: u64,
+    key: K,
+    /// The key may sign each segment of the object.
+    covers: bool,
 }
 
 /// Where the digest of a segment stands.
@@ -75,15 +109,39 @@ impl Entry {
         Some(Self { object: data.name().parent(), segment })
     }
 
+    fn part(&self) -> u64 {
+        self.segment / SEGMENTS
+    }
+
     fn manifest(&self) -> Name {
-        manifest::name(&self.object, self.segment / SEGMENTS)
+        manifest::name(&self.object, self.part())
     }
 }
 
-impl Known {
-    /// The manifest is there, or not to be had.
-    fn is_settled(&self, name: &Name) -> bool {
-        self.lists.contains_key(name) || self.rejected.iter().any(|(known, _)| known == name)
+impl<K> Default for Known<K> {
+    fn default() -> Self {
+        Self { lists: Vec::new(), rejected: Vec::new() }
+    }
+}
+
+impl<K> Known<K> {
+    fn list(&self, object: &Name, part: u64) -> Option<&Arc<List<K>>> {
+        self.lists.iter().rev().find(|list| list.part == part && list.object == *object)
+    }
+
+    /// The manifest cannot be had.
+    fn is_rejected(&self, name: &Name) -> bool {
+        self.rejected.iter().any(|(known, _)| known == name)
+    }
+
+    /// Keeps a list in place of an older one of its name, or of the oldest one.
+    fn keep(&mut self, list: List<K>) {
+        self.rejected.retain(|(name, _)| name != list.manifest.name());
+        self.lists.retain(|known| known.part != list.part || known.object != list.object);
+        if self.lists.len() >= MAX_MANIFESTS {
+            self.lists.remove(0);
+        }
+        self.lists.push(Arc::new(list));
     }
 
     /// Counts a segment that is judged without its manifest; `false` if that can be had.
@@ -105,28 +163,28 @@ impl<V: Signing> Manifests<V> {
         Self { inner, known: Mutex::default() }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Known<V::Key>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The verdict on a segment with this digest.
     fn judge_digest(&self, data: &Data, entry: &Entry, digest: &[u8; 32]) -> Verdict {
-        let name = entry.manifest();
         let list = {
             let mut known = self.known();
-            match known.lists.get(&name).cloned() {
+            match known.list(&entry.object, entry.part()).cloned() {
                 Some(list) => list,
-                None if known.reject(&name) => return NO_MANIFEST,
+                None if known.reject(&entry.manifest()) => return NO_MANIFEST,
                 None => return Verdict::Pending,
             }
         };
         if manifest::digest(list.manifest.content(), entry.segment) != Some(&digest[..]) {
             return NOT_LISTED;
         }
-        match self.inner.may_sign(data.name(), &list.manifest) {
-            Ok(()) => Verdict::Verified,
-            Err(why) => Verdict::Bad(why),
-        }
+        let allowed = self.inner.is_valid(&list.key).and_then(|()| match list.covers {
+            true => Ok(()),
+            false => self.inner.may_sign(&list.key, data.name()),
+        });
+        allowed.map_or_else(Verdict::Bad, |()| Verdict::Verified)
     }
 }
 
@@ -165,8 +223,11 @@ impl<V: Signing> Certificates for Manifests<V> {
         let Some(entry) = Entry::of(data) else {
             return self.inner.certificates()?.missing(data);
         };
-        let name = entry.manifest();
-        (!self.known().is_settled(&name)).then_some(name)
+        let known = self.known();
+        if known.list(&entry.object, entry.part()).is_some() {
+            return None;
+        }
+        Some(entry.manifest()).filter(|name| !known.is_rejected(name))
     }
 
     fn ahead(&self, data: &Data) -> Vec<Name> {
@@ -174,11 +235,12 @@ impl<V: Signing> Certificates for Manifests<V> {
             return Vec::new();
         };
         let last = data.final_block().and_then(|last| last.is_segment()).unwrap_or(entry.segment);
-        let (part, last) = (entry.segment / SEGMENTS, last / SEGMENTS);
+        let (part, last) = (entry.part(), last / SEGMENTS);
         let known = self.known();
         (part + 1..=last.min(part + AHEAD))
+            .filter(|part| known.list(&entry.object, *part).is_none())
             .map(|part| manifest::name(&entry.object, part))
-            .filter(|name| !known.is_settled(name))
+            .filter(|name| !known.is_rejected(name))
             .collect()
     }
 
@@ -187,19 +249,16 @@ impl<V: Signing> Certificates for Manifests<V> {
             let certificates = self.inner.certificates();
             return certificates.map_or(Verdict::Bad("is no manifest"), |it| it.take(data));
         }
+        let Some((object, part)) = manifest::parse(data.name()) else {
+            return Verdict::Bad("is no manifest by its name");
+        };
         let verdict = self.inner.verify(data);
         if verdict == Verdict::Verified {
-            let mut known = self.known();
-            known.taken += 1;
-            let list = List { manifest: data.clone().detached(), number: known.taken };
-            known.rejected.retain(|(name, _)| name != data.name());
-            known.lists.insert(data.name().clone(), Arc::new(list));
-            if known.lists.len() > MAX_MANIFESTS {
-                let first = known.lists.iter().min_by_key(|(_, list)| list.number);
-                if let Some(name) = first.map(|(name, _)| name.clone()) {
-                    known.lists.remove(&name);
-                }
-            }
+            let Some(key) = self.inner.key_of(data) else {
+                return Verdict::Bad("is a manifest whose key is not valid now");
+            };
+            let (covers, manifest) = (self.inner.covers(&key, &object), data.clone().detached());
+            self.known().keep(List { object, part, manifest, key, covers });
         }
         verdict
     }
@@ -219,7 +278,7 @@ impl<V: Signing> Certificates for Manifests<V> {
     }
 }
 
-impl<V: fmt::Debug> fmt::Debug for Manifests<V> {
+impl<V: Signing + fmt::Debug> fmt::Debug for Manifests<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Manifests({:?})", self.inner)
     }
@@ -314,6 +373,6 @@ mod tests {
         }
         let known = manifests.known();
         assert_eq!((known.lists.len(), known.rejected.len()), (MAX_MANIFESTS, MAX_REJECTED));
-        assert!(!known.lists.contains_key(&manifest::name(&object(), 0)));
+        assert!(known.list(&object(), 0).is_none() && known.list(&object(), 3).is_some());
     }
 }

@@ -188,14 +188,33 @@ impl TrustStore {
     }
 }
 
+/// A verified certificate.
+pub struct Verified(Arc<Entry>);
+
 impl Signing for Arc<TrustStore> {
-    fn may_sign(&self, name: &Name, manifest: &Data) -> Result<(), &'static str> {
+    type Key = Verified;
+
+    fn key_of(&self, manifest: &Data) -> Option<Verified> {
         match self.signer(manifest) {
-            Signer::Known(entry) => self.policy.check(name, entry.certificate.name()),
-            Signer::Missing(_) | Signer::Rejected(_) => {
-                Err("is listed by a manifest whose key is not valid now")
-            }
+            Signer::Known(entry) => Some(Verified(entry)),
+            Signer::Missing(_) | Signer::Rejected(_) => None,
         }
+    }
+
+    fn covers(&self, Verified(key): &Verified, object: &Name) -> bool {
+        self.policy.covers(object, key.certificate.name())
+    }
+
+    fn is_valid(&self, Verified(key): &Verified) -> Result<(), &'static str> {
+        let now = (self.clock)();
+        if now > key.until || now < key.certificate.not_before() {
+            return Err("is listed by a manifest whose key is not valid now");
+        }
+        Ok(())
+    }
+
+    fn may_sign(&self, Verified(key): &Verified, name: &Name) -> Result<(), &'static str> {
+        self.policy.check(name, key.certificate.name())
     }
 }
 
@@ -380,6 +399,24 @@ mod tests {
         assert_eq!(store.take(&author.certificate), Verdict::Verified);
         assert_eq!(store.verify(&data), Verdict::Verified);
         assert_eq!(store.missing(&data), None);
+    }
+
+    #[test]
+    fn key_locator_may_leave_out_issuer_and_version() {
+        let Case { author, store, .. } = case();
+        for from_end in [1, 2] {
+            let certificate = author.certificate.name();
+            let locator = certificate.prefix(certificate.len() - from_end);
+            let signer = signer(author.seed, &locator);
+            let sign = |name: &str| DataBuilder::new(&name.parse().unwrap()).build(b"x", &signer);
+            let (data, foreign) = (sign("/site/ann/data"), sign("/site/bob/data"));
+            if from_end == 1 {
+                assert_eq!(store.missing(&data), Some(locator.clone()));
+                assert_eq!(store.take(&author.certificate), Verdict::Verified);
+            }
+            assert_eq!(store.verify(&data), Verdict::Verified);
+            assert!(!matches!(store.verify(&foreign), Verdict::Verified));
+        }
     }
 
     #[test]
