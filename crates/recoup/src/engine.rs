@@ -149,6 +149,8 @@ impl Engine {
             None => {
                 let face = self.session.open(uri)?;
                 self.direct.insert(uri.clone(), face);
+                // Certificates have other prefixes than the content.
+                self.session.route(&Name::root(), face, true);
                 face
             }
         };
@@ -386,5 +388,48 @@ fn run(mut engine: Engine, queue: &Receiver<Command>) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::interest::Interest;
+    use recoup_transport::application::AppOutput;
+    use recoup_transport::random::Rng;
+    use std::net::UdpSocket;
+
+    /// Sends one Interest.
+    struct Sender(Option<Interest>);
+
+    impl Application for Sender {
+        fn handle(&mut self, _: Instant, _: AppInput) {}
+
+        fn poll(&mut self, _: Instant) -> Option<AppOutput> {
+            self.0.take().map(|interest| AppOutput::Interest(Arc::new(interest)))
+        }
+
+        fn deadline(&self) -> Option<Instant> {
+            self.0.is_some().then_some(Instant::ZERO)
+        }
+    }
+
+    #[test]
+    fn located_producer_receives_interests_for_certificates() {
+        let producer = UdpSocket::bind("127.0.0.1:0").unwrap();
+        producer.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
+        let uri = format!("udp4://{}", producer.local_addr().unwrap()).parse().unwrap();
+        let session = Session::with_rng(Rng::from_seed(1), true).unwrap();
+        let mut engine = Engine::new(session, Uplink::alone());
+        engine.route_directly(&"/site/article".parse().unwrap(), &uri).unwrap();
+        let interest = Interest::new("/site/author/KEY/1".parse().unwrap());
+        engine.session.attach(Box::new(Sender(Some(interest))), Vec::new());
+        engine.session.driver.set_longest_wait(Some(Duration::from_millis(10)));
+        for _ in 0..10 {
+            engine.session.turn::<Error>(&mut |_, _, _| Ok(())).unwrap();
+        }
+        let mut frame = [0; 1_000];
+        let length = producer.recv(&mut frame).expect("an Interest");
+        assert!(frame[..length].windows(3).any(|window| window == b"KEY"));
     }
 }
