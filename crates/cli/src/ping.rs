@@ -28,7 +28,8 @@ pub(crate) fn run(args: &PingArgs) -> Result<(), Failure> {
 fn respond(args: &PingArgs) -> Result<(), Failure> {
     let mut session = Session::new(false)?;
     let app = session.attach(Box::new(Responder::default()), vec![ping_name(&args.name)]);
-    let reached = session.reach(&args.listen, args.face.as_ref(), &ping_name(&args.name))?;
+    let reached =
+        session.reach(&args.listen, args.face.as_ref(), &ping_name(&args.name), "digest")?;
     let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
     if args.json {
         let name = args.name.to_string();

@@ -50,7 +50,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     serve.publish(certificates);
     let prefixes = [std::slice::from_ref(&args.name), &also].concat();
     let app = session.attach(Box::new(serve), prefixes);
-    let reached = session.reach(&args.listen, args.face.as_ref(), &args.name)?;
+    let reached =
+        session.reach(&args.listen, args.face.as_ref(), &args.name, &args.options.sign)?;
     if matches!(reached.at, At::Forwarder { .. }) {
         register_certificates(args, &mut session, &also)?;
     }
@@ -83,7 +84,7 @@ fn register_certificates(
     session: &mut Session,
     keys: &[Name],
 ) -> Result<(), Failure> {
-    let uplink = Uplink::find(args.face.as_ref())?;
+    let uplink = Uplink::find(args.face.as_ref())?.signed_by(&args.options.sign);
     let stop = session.stop.clone();
     for key in keys {
         let check = &mut |_: &mut _| stop.wanted().map_or(Ok(()), Err::<(), Failure>);

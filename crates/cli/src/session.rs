@@ -95,19 +95,20 @@ impl Session {
     }
 
     /// Makes a producer of `name` reachable: at `listen`, or else through the forwarder at `face` or
-    /// the configured one, or else at a port for a machine without forwarder.
+    /// the configured one, or else at a port for a machine without forwarder. `sign` names the key of registrations.
     pub(crate) fn reach(
         &mut self,
         listen: &[FaceUri],
         face: Option<&FaceUri>,
         name: &Name,
+        sign: &str,
     ) -> Result<Reached, Failure> {
         if !listen.is_empty() {
             let faces: Result<Vec<_>, Failure> =
                 listen.iter().map(|uri| Ok(self.listen(uri)?.uri)).collect();
             return Ok(Reached { faces: faces?, at: At::Listeners });
         }
-        let uplink = Uplink::find(face)?;
+        let uplink = Uplink::find(face)?.signed_by(sign);
         if uplink.is_direct {
             return Ok(Reached { faces: vec![self.listen_directly()?.uri], at: At::DirectPort });
         }

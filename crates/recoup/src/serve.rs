@@ -175,19 +175,26 @@ impl<M> ServeBuilder<M> {
         })
     }
 
+    /// The key that signs registrations: that of the content, unless the program brought a signer.
+    fn registered_by(&self) -> Option<String> {
+        self.signer.is_none().then(|| self.options.sign.clone())
+    }
+
     /// A producer that answers with what `answer` returns, and where it is to be reachable.
     pub(crate) fn into_responder(self, answer: Answer) -> Result<(Responder, Place)> {
+        let sign = self.registered_by();
         let Self { client, prefix, listen, options, signer, .. } = self;
         let (prefix, signer) = (prefix?, signer.map_or_else(|| trust::signer(&options.sign), Ok)?);
         let ServeOptions { freshness, unknown, .. } = options;
         let responder = Responder { answer, freshness, signer, unknown, ..Responder::default() };
-        Ok((responder, Place { client, prefix, listen, also: Vec::new() }))
+        Ok((responder, Place { client, prefix, listen, also: Vec::new(), sign }))
     }
 
     fn serve_library(
         self,
         library: impl FnOnce() -> Result<Box<dyn Library>> + Send + 'static,
     ) -> Result<Server> {
+        let sign = self.registered_by();
         let Self { client, prefix, listen, options, signer, certificates, manifests, .. } = self;
         let (prefix, signer) = (prefix?, signer.map_or_else(|| trust::signer(&options.sign), Ok)?);
         let (signer, manifest_signer): (Box<dyn Signer>, _) = match manifests {
@@ -196,7 +203,7 @@ impl<M> ServeBuilder<M> {
         };
         let also = published_prefixes(&prefix, &certificates);
         let config = ServeConfig { manifest_signer, ..config(&options, prefix.clone(), signer) };
-        start(Place { client, prefix, listen, also }, move |name| {
+        start(Place { client, prefix, listen, also, sign }, move |name| {
             let mut serve = Serve::new(config, library()?);
             serve.publish(certificates);
             let object = serve.resolve(&Name::root()).ok_or_else(|| {

@@ -1,14 +1,17 @@
 //! The face toward producers: which one, and where that is configured.
 use crate::error::{Error, ErrorKind, Result};
 use crate::local;
-use crate::session;
+use crate::{session, trust};
 use recoup_io::config::{ClientConfig, Origin};
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use recoup_packet::signature::DigestSigner;
+use recoup_packet::signature::Signer;
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::registration::{Registration, RegistrationConfig};
 use recoup_transport::time::TimeOfDay;
+
+/// No key: a digest.
+const DIGEST: &str = "digest";
 
 /// The face toward producers, and where it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub struct Uplink {
     origin: Option<String>,
     /// Neither a face nor a forwarder is configured: consumer and producer of this machine speak directly.
     pub is_direct: bool,
+    /// The key that signs registrations, as [`trust::signer`] takes it; a digest without one.
+    sign: Option<String>,
 }
 
 impl Uplink {
@@ -28,22 +33,27 @@ impl Uplink {
     /// If the configuration cannot be read or names no face.
     pub fn find(named: Option<&FaceUri>) -> Result<Self> {
         if let Some(uri) = named {
-            return Ok(Self { uri: uri.clone(), origin: None, is_direct: false });
+            return Ok(Self { uri: uri.clone(), origin: None, is_direct: false, sign: None });
         }
         let setting = ClientConfig::load()?.transport;
         if matches!(setting.origin, Origin::Assumed(_)) {
-            return Ok(Self { uri: local::first_face(), origin: None, is_direct: true });
+            return Ok(Self {
+                uri: local::first_face(),
+                origin: None,
+                is_direct: true,
+                sign: None,
+            });
         }
         let uri = setting.value.parse::<FaceUri>().map_err(|error| {
             Error::usage(format!("{error}, taken from {}", setting.origin))
                 .with_remedy("correct it there, or choose a face (--face)")
         })?;
-        Ok(Self { uri, origin: Some(setting.origin.to_string()), is_direct: false })
+        Ok(Self { uri, origin: Some(setting.origin.to_string()), is_direct: false, sign: None })
     }
 
     /// No face at all.
     pub(crate) fn alone() -> Self {
-        Self { uri: FaceUri::Memory(String::new()), origin: None, is_direct: false }
+        Self { uri: FaceUri::Memory(String::new()), origin: None, is_direct: false, sign: None }
     }
 
     pub(crate) fn is_alone(&self) -> bool {
@@ -66,6 +76,12 @@ impl Uplink {
     #[must_use]
     pub fn by(self, uri: FaceUri) -> Self {
         Self { uri, ..self }
+    }
+
+    /// This uplink, with registrations signed by a key: for forwarders that obey certain keys only.
+    #[must_use]
+    pub fn signed_by(self, key: &str) -> Self {
+        Self { sign: Some(key.to_owned()), ..self }
     }
 
     /// The face was configured, not named by the caller.
@@ -103,15 +119,20 @@ impl Uplink {
         if self.is_local() { Scope::Localhost } else { Scope::Localhop }
     }
 
+    /// The signer of registrations.
+    pub(crate) fn signer(&self) -> Result<Box<dyn Signer>> {
+        trust::signer(self.sign.as_deref().unwrap_or(DIGEST))
+    }
+
     /// The application that keeps `name` registered with the forwarder.
     ///
     /// # Errors
-    /// If the system has no entropy.
+    /// If the key cannot be read, or the system has no entropy.
     pub fn registration(&self, name: &Name, time_of_day: TimeOfDay) -> Result<Registration> {
         Ok(Registration::new(RegistrationConfig {
             prefixes: vec![name.clone()],
             scope: self.scope(),
-            signer: Box::new(DigestSigner),
+            signer: self.signer()?,
             cost: 0,
             time_of_day,
             rng: session::seed()?,

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 /// Files that are fetched at a time.
 pub(super) const WORKERS: u64 = 3;
 /// Longest time of one fetch; it ends by itself earlier.
-const HANGS_AFTER: Duration = Duration::from_secs(180);
+const HANGS_AFTER: Duration = Duration::from_secs(600);
 /// Time in which a file must arrive after the last fault.
-const RECOVERS_WITHIN: Duration = Duration::from_secs(60);
+const RECOVERS_WITHIN: Duration = Duration::from_secs(120);
 /// How long the effects of a fault may last.
 const EFFECT: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(200);

@@ -167,6 +167,15 @@ fn schema_restricts_keys_to_their_prefixes() {
     add("/site/ann/photos", "/site/ann").succeeds();
     add("/site/bob/photos", "/site/ann").fails(1, &["403"]);
     add("/site/ann/photos", "/operator").fails(1, &["403"]);
+    // A producer registers with the key that signs its content.
+    place.write("data", b"content");
+    let face = ctl.rsplit(' ').next().unwrap();
+    let serve = |name: &str| format!("serve data --name {name} --face {face}");
+    place.run(&serve("/site/ann/tea")).fails(6, &["403"]);
+    place.run(&format!("{} --sign /site/ann", serve("/site/bob/tea"))).fails(6, &["403"]);
+    let _server = place.serve(&format!("{} --sign /site/ann", serve("/site/ann/tea")));
+    let fetched = place.run(&format!("fetch /site/ann/tea -q --face {face}")).succeeds();
+    assert_eq!(fetched.stdout, b"content");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::uplink::Uplink;
 use recoup_io::face::FaceUri;
 use recoup_packet::data::Data;
 use recoup_packet::name::Name;
-use recoup_packet::signature::DigestSigner;
+use recoup_packet::signature::Signer;
 use recoup_transport::application::{Application, Report};
 use recoup_transport::event::Event;
 use recoup_transport::management::{ControlParameters, Inquiry, InquiryConfig, Question, Verb};
@@ -61,7 +61,7 @@ pub struct Server {
     faces: Vec<String>,
     summary: Arc<Mutex<ServeSummary>>,
     task: TaskId,
-    registration: Option<(TaskId, Name)>,
+    registration: Option<(TaskId, Name, Uplink)>,
 }
 
 impl Server {
@@ -92,16 +92,23 @@ impl Drop for Server {
         let rng = self.client.rng();
         let _ = self.client.link.post(Box::new(move |engine| {
             engine.cancel(task);
-            if let (Some((registration, prefix)), Ok(rng)) = (registration, rng) {
+            if let (Some((registration, prefix, uplink)), Ok(rng)) = (registration, rng) {
                 engine.cancel(registration);
-                withdraw(engine, prefix, rng);
+                if let Ok(signer) = uplink.signer() {
+                    withdraw(engine, prefix, signer, rng);
+                }
             }
         }));
     }
 }
 
-/// Asks the forwarder to remove the route.
-fn withdraw(engine: &mut Engine, prefix: Name, rng: recoup_transport::random::Rng) {
+/// Sends the forwarder the command to remove the route.
+fn withdraw(
+    engine: &mut Engine,
+    prefix: Name,
+    signer: Box<dyn Signer>,
+    rng: recoup_transport::random::Rng,
+) {
     let parameters = ControlParameters { name: Some(prefix), ..ControlParameters::default() };
     let question = Question::Command {
         scope: engine.uplink.scope(),
@@ -110,7 +117,7 @@ fn withdraw(engine: &mut Engine, prefix: Name, rng: recoup_transport::random::Rn
     };
     let inquiry = Inquiry::new(InquiryConfig {
         question,
-        signer: Box::new(DigestSigner),
+        signer,
         time_of_day: engine.session.driver.time_of_day(),
         rng,
     });
@@ -217,6 +224,8 @@ pub(crate) struct Place {
     pub(super) listen: Vec<FaceUri>,
     /// Names of keys whose certificates it has.
     pub(super) also: Vec<Name>,
+    /// The key that signs registrations; a digest without one.
+    pub(super) sign: Option<String>,
 }
 
 /// Names of the keys of certificates, as far as they do not lie below `prefix`: what a producer of `prefix` has besides.
@@ -233,7 +242,7 @@ pub(crate) fn start(
     place: Place,
     make: impl FnOnce(&mut Name) -> Result<Box<dyn Application>> + Send + 'static,
 ) -> Result<Server> {
-    let Place { client, prefix, listen, also } = place;
+    let Place { client, prefix, listen, also, sign } = place;
     let mut name = prefix.clone();
     let summary = Arc::<Mutex<ServeSummary>>::default();
     let (counted, served) = (Arc::clone(&summary), prefix.clone());
@@ -248,10 +257,12 @@ pub(crate) fn start(
         Ok::<_, Error>((task, name, faces))
     })??;
     let faces: Vec<_> = faces.iter().map(ToString::to_string).collect();
+    let uplink = client.settings.uplink.clone();
+    let uplink = sign.iter().fold(uplink, |uplink, key| uplink.signed_by(key));
     let mut server = Server { client, name, faces, summary, task, registration: None };
     if server.faces.is_empty() {
-        server.register(&prefix)?;
-        server.register_also(also)?;
+        server.register(&prefix, uplink.clone())?;
+        server.register_also(also, uplink)?;
     }
     tracing::info!(name = %server.name, faces = ?server.faces, "serving");
     Ok(server)
@@ -270,8 +281,7 @@ fn reach(engine: &mut Engine, listen: &[FaceUri]) -> Result<Vec<FaceUri>> {
 
 impl Server {
     /// Registers the names of keys without waiting for an answer: consumers with the certificates need none.
-    fn register_also(&self, prefixes: Vec<Name>) -> Result<()> {
-        let uplink = self.client.settings.uplink.clone();
+    fn register_also(&self, prefixes: Vec<Name>, uplink: Uplink) -> Result<()> {
         if uplink.is_alone() {
             return Ok(());
         }
@@ -289,8 +299,7 @@ impl Server {
     }
 
     /// Registers `prefix` with the forwarder, and waits for its answer.
-    fn register(&mut self, prefix: &Name) -> Result<()> {
-        let uplink = self.client.settings.uplink.clone();
+    fn register(&mut self, prefix: &Name, uplink: Uplink) -> Result<()> {
         if uplink.is_alone() {
             return Ok(());
         }
@@ -304,8 +313,8 @@ impl Server {
             engine.start(task, Box::new(application), Vec::new(), Box::new(owner));
             Ok::<_, Error>(task)
         })??;
-        self.registration = Some((task, prefix.clone()));
         self.faces = vec![uplink.uri.to_string()];
+        self.registration = Some((task, prefix.clone(), uplink));
         answer.recv().map_err(|_| Error::stopped())?
     }
 }
