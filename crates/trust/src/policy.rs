@@ -40,8 +40,8 @@ impl Policy {
     /// Whether the key of the certificate may certainly sign each segment of an object, whatever its number. If not, each
     /// name must be checked.
     ///
-    /// A schema has equality of values and types only. If it allows a segment component whose value occurs in no rule and no
-    /// name, no rule looks at the value, so that it allows all of them.
+    /// A schema compares values and types for equality only. The check takes a segment whose value occurs in no rule and in
+    /// no name. If the schema allows that one, it allows all.
     pub(crate) fn covers(&self, object: &Name, certificate: &Name) -> bool {
         let mut names = object.components().chain(certificate.components());
         match self {
