@@ -57,6 +57,8 @@ pub struct Delivered {
     pub in_flight: u32,
     /// Segments by which the lowest missing one advanced; 0 if this one came out of order.
     pub advance: u64,
+    /// Segments that have not been requested yet, if the end of the object is known.
+    pub remaining: Option<u64>,
 }
 
 /// Signal that indicates a loss.

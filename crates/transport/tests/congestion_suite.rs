@@ -184,6 +184,7 @@ impl Trial {
             min_rtt,
             in_flight,
             advance,
+            remaining: None,
         };
         let (dwnd, threshold) = (self.control.delay_window(), self.control.ssthresh());
         self.control.on_delivered(self.now, &delivered);

@@ -244,6 +244,7 @@ impl Curve {
             min_rtt: Some(self.rtt),
             in_flight: flight.count as u32,
             advance,
+            remaining: None,
         };
         control.on_delivered(now, &delivered);
     }

@@ -304,6 +304,7 @@ impl Request {
                 min_rtt,
                 in_flight,
                 advance,
+                remaining: None,
             };
             congestion.on_delivered(now, &delivered);
         }

@@ -280,6 +280,7 @@ mod tests {
             min_rtt: Some(LEAST),
             in_flight: 0,
             advance: 1,
+            remaining: None,
         }
     }
 

@@ -204,6 +204,7 @@ mod tests {
             min_rtt: None,
             in_flight: 0,
             advance: 1,
+            remaining: None,
         }
     }
 

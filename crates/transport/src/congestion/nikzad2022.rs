@@ -79,6 +79,7 @@ mod tests {
                 min_rtt,
                 in_flight,
                 advance,
+                remaining: None,
             };
             window.on_delivered(Instant::ZERO, &delivered);
         }

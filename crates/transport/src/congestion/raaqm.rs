@@ -198,6 +198,7 @@ mod tests {
             min_rtt: None,
             in_flight: 1,
             advance: 1,
+            remaining: None,
         }
     }
 

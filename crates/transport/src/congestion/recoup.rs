@@ -2,11 +2,13 @@
 //!
 //! *Losses.* A loss without a queue is no congestion: the segment is retransmitted and the window stays (`cause.rs`). On a
 //! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
-//! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, or for short objects as fast as
-//! the last train came (`train.rs`), until a queue stands, a loss is congestion, or three rounds bring no higher rate.
+//! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, until a queue stands, a loss is
+//! congestion, or three rounds bring no higher rate. Short objects leave as fast as the last train came. Their
+//! window grows fourfold while that train shows a path for twice as much (`train.rs`).
 //! Where jitter decides what a queue is, a short one ends start-up only once the rate rises no more.
 //! *Rise.* Within some six rounds the window rises from an empty queue to a standing one, but not beyond twice the
-//! deliveries of a round trip. After rounds without a queue beyond the jitter it accelerates.
+//! deliveries of a round trip. After rounds without a queue beyond the jitter it accelerates. Where jitter decides what a
+//! queue is, a short one stands only if the rate no longer follows the window (`growth.rs`). A drain keeps most of it.
 //! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue (delivery
 //! rate · base round trip / (1 − loss)). Half of the reduction is undone afterwards. *Marks.* A congestion mark
 //! drains, and removes half of the share of marked answers (`marks.rs`). *Heavy loss.* If far more is lost than at a
@@ -33,6 +35,7 @@ use super::{
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use compete::Bottleneck;
+use growth::Growth;
 use mode::{Calm, Mode, Startup};
 use path::Path;
 use std::fmt;
@@ -40,6 +43,7 @@ use train::Train;
 
 mod class;
 mod compete;
+mod growth;
 mod heavy;
 mod jump;
 mod marks;
@@ -103,6 +107,8 @@ pub struct Recoup {
     ceiling: f64,
     /// End of the last competition, and the window then.
     competed: Option<(Instant, f64)>,
+    /// Whether the rate follows the window.
+    growth: Growth,
 }
 
 impl Recoup {
@@ -127,6 +133,7 @@ impl Recoup {
             in_use: false,
             ceiling: 0.0,
             competed: None,
+            growth: Growth::default(),
         };
         recoup.settle();
         recoup
@@ -174,7 +181,7 @@ impl CongestionControl for Recoup {
         }
         let rtt = self.path.smoothed().filter(|rtt| *rtt > 0.0)?;
         Some(match self.mode {
-            Mode::Startup(_) if remaining.is_some_and(|remaining| remaining <= train::SHORT) => {
+            Mode::Startup(_) if train::is_short(remaining) => {
                 (GAINS.0 * self.window / rtt).max(self.train.pace(self.window, rtt))
             }
             Mode::Startup(_) => GAINS.0 * self.window / rtt,
@@ -205,8 +212,9 @@ impl CongestionControl for Recoup {
             self.on_split();
         }
         self.watch_calm(delivered, &seen);
+        self.watch_growth(&seen);
         match self.mode {
-            Mode::Startup(startup) => self.on_startup(&seen, startup),
+            Mode::Startup(startup) => self.on_startup(delivered, &seen, startup),
             Mode::Rise { calm } => self.on_rise(&seen, calm),
             Mode::Drain(drain) => self.on_drain(now, delivered, &seen, drain),
             Mode::Compete(compete) => self.on_compete(now, delivered, &seen, compete),
@@ -281,6 +289,7 @@ mod tests {
                     min_rtt: None,
                     in_flight: 10,
                     advance: 1,
+                    remaining: None,
                 },
             );
         }

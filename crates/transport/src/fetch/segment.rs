@@ -189,6 +189,11 @@ impl Transfer {
             && !self.has_room()
     }
 
+    /// Segments that have not been requested yet, if the end of the object is known.
+    fn remaining(&self) -> Option<u64> {
+        self.end.last().map(|last| (last + 1).saturating_sub(self.board.next()))
+    }
+
     /// The next Interest that may be sent, without nonce and lifetime, its timeout, and its announcement.
     pub(super) fn next_interest(
         &mut self,
@@ -198,8 +203,7 @@ impl Transfer {
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
         self.pacer.release();
         let segment = self.next_segment(control)?;
-        let remaining = self.end.last().map(|last| (last + 1).saturating_sub(self.board.next()));
-        let pace = control.congestion.pacing_rate(remaining);
+        let pace = control.congestion.pacing_rate(self.remaining());
         if !self.pacer.allows(now, pace) {
             return None;
         }

@@ -129,6 +129,7 @@ mod tests {
                 min_rtt: None,
                 in_flight: 0,
                 advance: 1,
+                remaining: None,
             };
             bottleneck.on_delivered(Instant::from_millis(*at), &delivered);
         }

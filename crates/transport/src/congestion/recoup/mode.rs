@@ -63,6 +63,8 @@ pub(super) struct Drain {
     pub(super) tests: bool,
     /// This drain ends a start-up.
     pub(super) startup: bool,
+    /// Jitter decides what a queue is.
+    pub(super) beside_jitter: bool,
 }
 
 impl Drain {

@@ -30,6 +30,8 @@ const STANDING_PART: f64 = 0.25;
 const SHORT: f64 = 0.001;
 /// Longest scheduling delay of a process, seconds: some time slices of the system.
 const WAIT: f64 = 0.01;
+/// Answers over which the share of overtaken ones is smoothed, and the share above which jitter changes the order.
+const OVERTAKEN: (f64, f64) = (64.0, 1.0 / 8.0);
 /// Weight of a round with longer gaps between deliveries than before, and of one with shorter gaps.
 const BURST_GAINS: (f64, f64) = (1.0 / 2.0, 1.0 / 8.0);
 /// Samples in a row that indicate a standing queue.
@@ -69,6 +71,8 @@ pub(super) struct Path {
     spread: f64,
     /// Gap between bursts of deliveries, as on links that aggregate frames.
     burst: f64,
+    /// Share of answers that others of the same source overtook, smoothed.
+    overtaken: f64,
     /// Share of lost transmissions, smoothed over rounds.
     loss: f64,
     heavy: HeavyLoss,
@@ -91,6 +95,7 @@ impl Path {
             smoothed: None,
             spread: 0.0,
             burst: 0.0,
+            overtaken: 0.0,
             loss: 0.0,
             heavy: HeavyLoss::new(),
             marks: Marks::default(),
@@ -188,14 +193,16 @@ impl Path {
         standing.min(part).max(least) + 2.0 * self.jitter()
     }
 
-    /// Jitter of the delays, by packets and by bursts, seconds.
+    /// Jitter of the delays, by packets and by bursts, seconds. Jitter that changes the order leaves the least delay of
+    /// half a round trip as it is, and does not count.
     pub(super) fn jitter(&self) -> f64 {
-        self.spread + self.burst
+        let reorders = self.overtaken > OVERTAKEN.1 && self.classes.is_single();
+        self.burst + if reorders { 0.0 } else { self.spread }
     }
 
     /// Whether jitter determines the threshold of a standing queue at this rate, so that the queue may be none.
     pub(super) fn is_jittery(&self, rate: f64) -> bool {
-        4.0 * self.jitter() >= self.threshold(rate)
+        3.0 * self.jitter() >= self.threshold(rate)
     }
 
     /// The cause of a loss.
@@ -259,6 +266,7 @@ impl Path {
                 seen.moved = true;
             }
             let overtaken = delivered.order < self.answered;
+            self.overtaken += (f64::from(u8::from(overtaken)) - self.overtaken) / OVERTAKEN.0;
             if self.classes.is_near(rtt) {
                 self.answered = self.answered.max(delivered.order);
             }
@@ -365,8 +373,13 @@ mod tests {
 
     /// A path with answers of these round trips in milliseconds, one each tenth of it.
     fn path(rtts: impl IntoIterator<Item = f64>) -> (Path, bool) {
+        answered((1..).zip(rtts))
+    }
+
+    /// A path with answers to transmissions of these send orders, and their round trips in milliseconds.
+    fn answered(answers: impl IntoIterator<Item = (u64, f64)>) -> (Path, bool) {
         let (mut path, mut now, mut stood) = (Path::new(), Instant::ZERO, false);
-        for (order, rtt) in (1..).zip(rtts) {
+        for (order, rtt) in answers {
             let rtt = Duration::from_secs_f64(rtt / 1e3);
             now += rtt / 10;
             let delivered = Delivered {
@@ -379,6 +392,7 @@ mod tests {
                 min_rtt: None,
                 in_flight: 10,
                 advance: 1,
+                remaining: None,
             };
             stood |= path.on_delivered(now, 10.0, &delivered).standing.is_some();
         }
@@ -399,6 +413,20 @@ mod tests {
         assert_eq!(short.carried(1_000.0), 1_000.0 * WAIT);
     }
 
+    #[test]
+    fn jitter_that_changes_the_order_raises_no_threshold() {
+        let threshold = |answers: &dyn Fn(u64) -> u64| {
+            let (mut path, _) = answered((1..=200).map(|n| (answers(n), 40.0)));
+            let before = path.threshold(1_000.0);
+            (0..100).for_each(|_| path.learn_spread(0.002));
+            path.threshold(1_000.0) - before
+        };
+        let in_order = threshold(&|n| n);
+        assert!((in_order - 0.004).abs() < 1e-6, "twice the jitter: {in_order}");
+        // Each second answer overtakes the one before it.
+        assert_eq!(threshold(&|n| if n % 2 == 0 { n - 1 } else { n + 1 }), 0.0);
+    }
+
     /// Whether losses are heavy in a round with half of it lost, after rounds without loss, with this many providers.
     fn is_heavy(providers: u64) -> bool {
         let (mut path, mut heavy) = (Path::new(), false);
@@ -413,6 +441,7 @@ mod tests {
                 min_rtt: None,
                 in_flight: 10,
                 advance: 1,
+                remaining: None,
             };
             if order > 400 {
                 path.on_lost(&Loss {

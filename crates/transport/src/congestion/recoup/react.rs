@@ -6,6 +6,7 @@ use super::compete::Emptied;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
 use super::path::Seen;
 use super::round::RoundFacts;
+use super::train::is_short;
 use super::{LEAST, Recoup};
 use crate::time::Instant;
 
@@ -21,7 +22,7 @@ const FAST: f64 = 0.35;
 const CALM_PART: f64 = 0.25;
 /// Jitter added to that, as a factor: for a calm round, and for a round that does not end the calm.
 const CALM_JITTER: (f64, f64) = (1.0, 1.5);
-/// Longest doubtful queue with which start-up continues, over the base round trip.
+/// Longest queue that may be jitter, over the base round trip.
 const DOUBTFUL: f64 = 0.5;
 /// End of a rise, as a factor of the deliveries in a smoothed round trip: most of the rest is lost.
 const MOST: f64 = 2.0;
@@ -34,6 +35,8 @@ const POLICED: f64 = 1.1;
 const RISE: f64 = 6.0;
 /// Window of a drain after an ineffective one, as a part of what the path carries.
 const DEEPER: f64 = 0.8;
+/// Minimum window of a drain beside jitter, as a part of the window that the rate followed.
+const BESIDE_JITTER: f64 = 0.95;
 /// Flights without a round trip that end a drain.
 const BLIND: u32 = 3;
 /// Longest competition before a test whether others still compete, seconds.
@@ -42,8 +45,9 @@ const MOST_PATIENCE: f64 = 32.0;
 pub(super) const LEAST_PATIENCE: f64 = 4.0;
 /// Rounds of competition before a test.
 const COMPETING: u32 = 32;
-/// Rounds and segments of growth after which a constant delay is no queue.
-const STEADY: (u32, f64) = (4, 3.0);
+/// Rounds and growth of the window, as a factor, after which a constant delay is no queue. Beside a full queue that costs
+/// others their packets a window grows by less.
+const STEADY: (u32, f64) = (4, 1.5);
 
 impl Recoup {
     /// Segments that the path carries without a queue at this rate, at least the least window.
@@ -54,6 +58,9 @@ impl Recoup {
     /// Sets the window to what the path carries without a queue at this rate; the least queueing delay was `before`.
     fn drain(&mut self, rate: f64, before: f64) {
         let startup = matches!(self.mode, Mode::Startup(_));
+        // Only a test drains while the window competes.
+        let tests = matches!(self.mode, Mode::Compete(_));
+        let beside_jitter = !tests && self.may_be_jitter(before);
         let carried = self.carried(rate);
         self.ceiling = carried + rate * self.path.threshold(rate) / 2.0;
         self.begin_drain(Drain {
@@ -67,14 +74,18 @@ impl Recoup {
             first: f64::INFINITY,
             blind: 0,
             again: false,
-            tests: false,
+            tests,
             startup,
+            beside_jitter,
         });
     }
 
     fn begin_drain(&mut self, drain: Drain) {
         let part = if drain.again { DEEPER } else { 1.0 };
-        self.cwnd = self.cwnd.min(part * self.carried(drain.rate));
+        let followed =
+            if drain.beside_jitter { self.growth.followed_at(self.path.rate()) } else { 0.0 };
+        let least = BESIDE_JITTER * followed;
+        self.cwnd = self.cwnd.min((part * self.carried(drain.rate)).max(least));
         self.mode = Mode::Drain(drain);
         self.path.forget_standing();
     }
@@ -92,12 +103,21 @@ impl Recoup {
         }
     }
 
+    /// Compares the growth of the rate with that of the window.
+    pub(super) fn watch_growth(&mut self, seen: &Seen) {
+        let grows = matches!(self.mode, Mode::Startup(_) | Mode::Rise { .. });
+        if grows && seen.round.is_some_and(|round| round.in_use) {
+            self.growth.end_round(self.cwnd, self.path.rate());
+        }
+    }
+
     /// Handles a change of the path: the window doubles from its current size.
     pub(super) fn on_moved(&mut self) {
         if let Mode::Drain(drain) = self.mode {
             self.cwnd = self.cwnd.max(drain.from);
         }
         self.calm = None;
+        self.growth.begin();
         self.mode = Mode::Startup(Startup::BEGINNING);
     }
 
@@ -107,12 +127,15 @@ impl Recoup {
         self.on_moved();
     }
 
-    pub(super) fn on_startup(&mut self, seen: &Seen, mut startup: Startup) {
+    pub(super) fn on_startup(&mut self, delivered: &Delivered, seen: &Seen, mut startup: Startup) {
         if let Some(standing) = seen.standing.filter(|_| !self.is_doubtful(startup)) {
             let rate = standing.max(self.path.latest_rate());
             return self.drain(rate, self.path.standing_floor());
         }
-        self.cwnd += if startup.in_use || self.in_use { 1.0 } else { 0.0 };
+        if startup.in_use || self.in_use {
+            let rtt = self.path.smoothed().filter(|_| is_short(delivered.remaining));
+            self.cwnd += rtt.map_or(1.0, |rtt| self.train.growth(self.cwnd, rtt));
+        }
         let Some(round) = seen.round else { return };
         startup.in_use = round.in_use;
         if round.in_use {
@@ -132,13 +155,18 @@ impl Recoup {
 
     /// A standing queue may be jitter: it is short, and the rate still rises with the window.
     fn is_doubtful(&self, startup: Startup) -> bool {
-        let floor = self.path.standing_floor();
-        let rises = startup.still == 0 && self.path.is_jittery(self.path.rate());
-        rises && floor <= DOUBTFUL * self.path.base()
+        startup.still == 0 && self.may_be_jitter(self.path.standing_floor())
+    }
+
+    /// Whether this queueing delay, in seconds, may be jitter: it is short, and jitter decides what a queue is.
+    fn may_be_jitter(&self, queue: f64) -> bool {
+        queue <= DOUBTFUL * self.path.base() && self.path.is_jittery(self.path.rate())
     }
 
     pub(super) fn on_rise(&mut self, seen: &Seen, calm: u32) {
-        if let Some(standing) = seen.standing {
+        let jittery = self.may_be_jitter(self.path.standing_floor());
+        let doubtful = jittery && self.growth.may_follow(self.cwnd);
+        if let Some(standing) = seen.standing.filter(|_| !doubtful) {
             let top = self.path.top_rate();
             let rate = if calm >= CALM { standing.max(top) } else { top };
             return self.drain(rate, self.path.standing_floor());
@@ -159,7 +187,8 @@ impl Recoup {
             let jitter = self.path.jitter();
             let part = CALM_PART * (threshold - 2.0 * jitter);
             let below = |times| round.floor.is_some_and(|floor| floor <= part + times * jitter);
-            let calm = match (below(CALM_JITTER.0), below(CALM_JITTER.1)) {
+            let is_calm = below(CALM_JITTER.0) || jittery && self.growth.follows();
+            let calm = match (is_calm, below(CALM_JITTER.1)) {
                 (true, _) => calm + 1,
                 (_, true) => calm,
                 _ => 0,
@@ -172,6 +201,7 @@ impl Recoup {
     fn stop_growing(&mut self, rate: f64) {
         self.ceiling = (POLICED * self.path.carried_without_excess(rate)).max(LEAST);
         self.cwnd = self.cwnd.min(self.ceiling);
+        self.growth.begin();
         self.mode = Mode::Rise { calm: 0 };
     }
 
@@ -197,7 +227,9 @@ impl Recoup {
         }
         self.mode = Mode::Drain(drain);
         let vanished = (drain.remains() * drain.before).max(self.path.threshold(drain.rate) / 2.0);
-        if drain.blind >= BLIND || drain.floor <= vanished {
+        // Beside jitter the delay does not show whether the queue vanished.
+        let over = drain.beside_jitter && drain.is_over(order);
+        if drain.blind >= BLIND || drain.floor <= vanished || over {
             self.end_drain(now, highest_order, &drain);
         } else if drain.is_over(order) {
             self.fail_drain(now, drain);
@@ -213,7 +245,9 @@ impl Recoup {
         let carried = self.carried(drain.rate);
         let most = if drain.startup { 1.0 } else { 2.0 };
         let standing = most * drain.rate * self.path.threshold(drain.rate);
-        self.cwnd = carried + (drain.from - carried).clamp(0.0, standing) / 2.0;
+        let left = if drain.beside_jitter { self.cwnd } else { 0.0 };
+        self.cwnd = (carried + (drain.from - carried).clamp(0.0, standing) / 2.0).max(left);
+        self.growth.begin();
         self.calm = drain.mark.map(|after| Calm::new(after, highest_order));
         self.mode = Mode::Rise { calm: 0 };
         self.path.forget_standing();
@@ -294,7 +328,7 @@ impl Recoup {
             return self.end_competition();
         }
         self.mode = Mode::Compete(compete);
-        let stays = compete.still >= STEADY.0 && self.cwnd >= window + STEADY.1;
+        let stays = compete.still >= STEADY.0 && self.cwnd >= STEADY.1 * window;
         let due = now.since(compete.since).as_secs_f64() >= self.patience;
         if stays && floor > base.max(threshold) {
             // A delay that is constant while the window grows is no queue.
@@ -302,9 +336,6 @@ impl Recoup {
             self.on_moved();
         } else if due && compete.rounds >= COMPETING && floor > threshold {
             self.drain(self.path.top_rate(), floor);
-            if let Mode::Drain(drain) = &mut self.mode {
-                drain.tests = true;
-            }
         }
     }
 
@@ -312,6 +343,7 @@ impl Recoup {
     fn end_competition(&mut self) {
         self.path.set_shared(false);
         self.cwnd = self.cwnd.min(self.carried(self.path.top_rate()));
+        self.growth.begin();
         self.mode = Mode::Rise { calm: 0 };
         self.path.forget_standing();
     }

@@ -138,6 +138,7 @@ mod tests {
                 min_rtt: None,
                 in_flight: 8,
                 advance: 1,
+                remaining: None,
             })
         }
 

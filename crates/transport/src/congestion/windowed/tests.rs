@@ -23,6 +23,7 @@ fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_fligh
         min_rtt,
         in_flight,
         advance: 1,
+        remaining: None,
     };
     window.on_delivered(Instant::ZERO, &delivered);
 }
@@ -43,6 +44,7 @@ fn deliver_late(window: &mut Windowed<Aimd>, first: u64, count: u64, millis: u64
                 min_rtt: rtt,
                 in_flight: window.window() as u32,
                 advance: 1,
+                remaining: None,
             },
         );
     }
@@ -334,6 +336,7 @@ fn advance(window: &mut Windowed<Aimd>, order: u64, advance: u64) {
         min_rtt: None,
         in_flight: 40,
         advance,
+        remaining: None,
     };
     window.on_delivered(Instant::ZERO, &delivered);
 }

@@ -342,6 +342,7 @@ impl Transfer {
             min_rtt: self.min_rtt,
             in_flight: u32::try_from(load).unwrap_or(u32::MAX),
             advance,
+            remaining: self.remaining(),
         };
         control.congestion.on_delivered(now, &delivered);
     }
