@@ -1,5 +1,6 @@
 //! Links alone, from packets to the node's outputs.
 use super::*;
+use crate::face::FaceAttributes;
 use crate::face::QueueLimit;
 use recoup_packet::interest::Interest;
 use recoup_transport::link::Recovery;
