@@ -119,6 +119,8 @@ fn words(error: &str) -> Option<Vec<String>> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     entries: Vec<(String, Entry)>,
+    /// Keys that have to be given.
+    required: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,6 +176,14 @@ impl Keys {
         }
     }
 
+    /// `key` below `path` has to be given.
+    pub fn require(&mut self, path: &str, key: &str) {
+        let required = &mut self.at(path).required;
+        if !required.iter().any(|known| known == key) {
+            required.push(key.to_owned());
+        }
+    }
+
     fn container(&mut self, path: &str, key: &str, make: fn(Keys) -> Entry) {
         let keys = self.at(path);
         match keys.entries.iter_mut().find(|(name, _)| name == key) {
@@ -206,7 +216,12 @@ impl Keys {
     fn json(&self) -> Json {
         let properties = self.entries.iter().map(|(key, entry)| (key.clone(), entry.json()));
         let properties: Map<_, _> = properties.collect();
-        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+        let mut made =
+            json!({ "type": "object", "properties": properties, "additionalProperties": false });
+        if !self.required.is_empty() {
+            made["required"] = json!(self.required);
+        }
+        made
     }
 
     /// The keys of the only thing below this place.
@@ -294,6 +309,8 @@ mod tests {
             keys.enter("links.any", "cost", Shape::Integer(0, 9), None, Some("The cost".into()));
             keys.list("", "event");
             keys.enter("event.1", "at", Shape::Text, None, None);
+            keys.require("event.1", "at");
+            keys.require("event.1", "at");
         });
         let at = |path: &str| schema.pointer(path).cloned().unwrap();
         assert_eq!(at("/properties/link/properties/delay/default"), json!("0 s"));
@@ -303,7 +320,9 @@ mod tests {
             json!({ "type": "integer", "minimum": 0, "maximum": 9, "description": "The cost" })
         );
         assert_eq!(at("/properties/event/items/properties/at/type"), json!("string"));
+        assert_eq!(at("/properties/event/items/required"), json!(["at"]));
         assert_eq!(at("/additionalProperties"), json!(false));
+        assert_eq!(schema.pointer("/required"), None);
     }
 
     #[test]

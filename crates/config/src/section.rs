@@ -90,6 +90,9 @@ impl<'a> Section<'a> {
         if self.table.get(key).is_none() {
             self.missing.push((key, example));
         }
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.require(&self.path, key);
+        }
         self.value(key, read)
     }
 

@@ -95,8 +95,9 @@ mod tests {
         assert_eq!(at("/properties/link/properties/reorder/type"), "boolean");
         assert_eq!(at("/properties/links/additionalProperties/properties/cost/type"), "integer");
         assert_eq!(at("/properties/node/properties/strategy/default"), "best-route");
-        assert_eq!(at("/properties/fetch/properties/cancel-on-timeout/default"), false);
+        assert_eq!(at("/properties/fetch/properties/flow-nonce/default"), false);
         assert!(at("/properties/fetch/properties/rto/description").is_string());
+        assert_eq!(at("/properties/route/items/required"), &json!(["node", "prefix", "via"]));
         let application = "/properties/applications/additionalProperties/properties";
         for key in ["kind", "object", "prefix", "arrival", "frame", "segment", "retries"] {
             at(&format!("{application}/{key}"));

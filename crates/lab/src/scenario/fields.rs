@@ -104,8 +104,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A field that has to be given.
+    /// A field that has to be given, in whatever table of its kind.
     pub(super) fn required<F: Form>(&mut self, key: &'static str, place: &mut F::Of, form: F) {
+        if let Some(keys) = self.problems.keys_mut() {
+            keys.require(self.path, key);
+        }
         let example = form.example();
         if !self.field(key, place, form) && self.given.get(key).is_none() {
             self.problems.add(self.origin, self.of(key), format!("is missing; {example}"));

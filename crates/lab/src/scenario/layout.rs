@@ -229,7 +229,7 @@ impl Ask {
     fn count(&self, fields: &mut Fields<'_>, key: &'static str, least: u64) -> u64 {
         let mut count = least;
         let form = Count(least, u64::from(u32::MAX));
-        if self.complete {
+        if self.complete && !fields.describes() {
             fields.required(key, &mut count, form);
         } else {
             fields.field(key, &mut count, form);

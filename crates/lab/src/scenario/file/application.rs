@@ -151,8 +151,9 @@ fn ask<F: Form>(
     form: F,
 ) {
     match mode {
-        Mode::Whole => fields.required(key, place, form),
-        Mode::Defaults | Mode::Part => {
+        // The schema has one table for all kinds.
+        Mode::Whole if !fields.describes() => fields.required(key, place, form),
+        Mode::Whole | Mode::Defaults | Mode::Part => {
             fields.field(key, place, form);
         }
     }
