@@ -67,7 +67,7 @@ const LOADS: [Load; 5] = [
     },
     Load {
         name: "slow clients that write each packet",
-        both: &["style=each", "spin-ns=2500"],
+        both: &["style=each", "work-ns=2500"],
         consumer: &["window=256"],
         gate: Gate::PerCpuSecond(200e3),
     },

@@ -23,7 +23,7 @@ Evidence, not advice: each item is one comparison in the networks of a paper, wi
 The best algorithm there can be slower than the default elsewhere; the first table has what was measured.
 
 - All choices of an item met the same seeds. They are ranked by the mean, with half the width of its 95 % interval.
-- **Bold** is the best, with every choice that the runs do not tell from it: the interval of the paired differences covers zero.
+- **Bold** is the best, with every choice that the runs do not separate from it: the interval of the paired differences covers zero.
 - Options are those of `recoup fetch` ([algorithms.md](algorithms.md)), or fields of nodes and links ([scenario.md](scenario.md)).
 ";
 

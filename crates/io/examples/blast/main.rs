@@ -1,14 +1,14 @@
 //! Clients that ask and answer as fast as a forwarder lets them, over a Unix stream of their own: no driver, no timers,
 //! nothing is sent again. What `cargo xtask bench forward` drives.
 //!
-//! `blast produce SOCKET PREFIX [payload=100] [style=batch|each] [spin-ns=0] [silent=0]` answers until its socket closes, or discards Interests if `silent=1`.
-//! `blast consume SOCKET PREFIX [window=256] [seconds=3] [style=batch|each] [spin-ns=0] [interval-us=0]` sends Interests; prints its throughput.
+//! `blast produce SOCKET PREFIX [payload=100] [style=batch|each] [work-ns=0] [silent=0]` answers until its socket closes, or discards Interests if `silent=1`.
+//! `blast consume SOCKET PREFIX [window=256] [seconds=3] [style=batch|each] [work-ns=0] [interval-us=0]` sends Interests; prints its throughput.
 //! `blast offer SOCKET PREFIX [rate=10000] [seconds=3]` sends Interests at a fixed rate; prints how many were answered.
 //! `blast flood SOCKET PREFIX [count=1000000]` sends Interests with random names at full speed; prints the outcome.
 //! `blast echo [seconds=1] [interval-us=0]` times round trips between two threads over a bare Unix stream.
 //!
 //! `style=batch` writes all packets that one read causes at once. `style=each` writes each packet
-//! by itself, as most libraries do, and adds `spin-ns` of work. With an interval, one exchange is
+//! by itself, as most libraries do, and adds `work-ns` of work. With an interval, one exchange is
 //! in flight at a time.
 mod flood;
 mod frame;

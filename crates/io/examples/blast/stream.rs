@@ -16,7 +16,7 @@ pub(crate) struct Options {
     /// Every packet is written by itself.
     each: bool,
     /// Further work for every packet.
-    spin: Duration,
+    work: Duration,
     /// Interests are not answered.
     pub(crate) silent: bool,
     /// Interests a second that are offered.
@@ -35,7 +35,7 @@ impl Options {
             window: 256,
             span: Duration::from_secs(3),
             each: false,
-            spin: Duration::ZERO,
+            work: Duration::ZERO,
             silent: false,
             rate: 10_000,
             count: 1_000_000,
@@ -50,7 +50,7 @@ impl Options {
                 ("payload", _) => options.payload = number()? as usize,
                 ("window", _) => options.window = number()? as usize,
                 ("seconds", _) => options.span = Duration::from_secs(number()?),
-                ("spin-ns", _) => options.spin = Duration::from_nanos(number()?),
+                ("work-ns", _) => options.work = Duration::from_nanos(number()?),
                 ("silent", _) => options.silent = number()? > 0,
                 ("rate", _) => options.rate = number()?,
                 ("count", _) => options.count = number()?,
@@ -70,7 +70,7 @@ pub(crate) struct Stream {
     end: usize,
     output: Vec<u8>,
     each: bool,
-    spin: Duration,
+    work: Duration,
 }
 
 impl Stream {
@@ -82,7 +82,7 @@ impl Stream {
             end: 0,
             output: Vec::with_capacity(BUFFER_BYTES),
             each: options.each,
-            spin: options.spin,
+            work: options.work,
         })
     }
 
@@ -112,7 +112,7 @@ impl Stream {
             return Ok(());
         }
         let begun = Instant::now();
-        while begun.elapsed() < self.spin {
+        while begun.elapsed() < self.work {
             std::hint::spin_loop();
         }
         self.socket.write_all(frame)
