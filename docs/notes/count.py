@@ -30,6 +30,18 @@ def is_test(path):
     return "/tests/" in path or path.endswith("/tests.rs") or "/benches/" in path
 
 
+def without_tests(text):
+    """The text without its test modules, which begin at `#[cfg(test)]` and end with a brace in the first column."""
+    kept, in_tests = [], False
+    for line in text.splitlines():
+        in_tests = in_tests or line.startswith("#[cfg(test)]")
+        if not in_tests:
+            kept.append(line)
+        if in_tests and line == "}":
+            in_tests = False
+    return "\n".join(kept)
+
+
 PUBLIC = re.compile(r"\s*pub (?:const |async |unsafe )*(?:fn|struct|enum|trait|mod|type|static|const) |\s*pub const [A-Z]")
 ATTRIBUTE = re.compile(r"\barg\(((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\((?:[^()\"]|\"(?:[^\"\\]|\\.)*\"|\([^()]*\))*\))*)\)")
 KEY = re.compile(r"\.(?:value|required|field|table|list|named|default_table|keep|foreign)\(\s*\"([a-z0-9-]+)\"")
@@ -61,6 +73,6 @@ for name, (code, comments, _, tests) in sorted(lines.items()):
     total = [a + b for a, b in zip(total, (code, comments, tests, public[name]))]
 print("| all | {:,} | {:,} | {:,} | {:,} |".format(*total))
 spelled = [p for p, t in files.items() if p.endswith(".rs") and re.search(r"cancel[-_]on[-_]timeout", t)]
-sources = [p for p in spelled if not is_test(p)]
+sources = [p for p in spelled if not is_test(p) and re.search(r"cancel[-_]on[-_]timeout", without_tests(files[p]))]
 print(f"\noptions of the command: {options}; keys that readers name: {len(keys)}")
 print(f"`cancel-on-timeout` is spelled in {len(spelled)} files of Rust, {len(sources)} of them no tests: {', '.join(sources)}")

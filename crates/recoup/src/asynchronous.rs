@@ -20,6 +20,7 @@ pub use stream::{AsyncReader, ByteStream, FileFetch};
 use crate::client::Builder;
 use crate::error::{Error, Result};
 use crate::fetch::FetchBuilder;
+use crate::folder::{Files, FolderBuilder};
 use crate::info::ObjectInfo;
 use crate::mode::Async;
 use crate::name::ToName;
@@ -126,6 +127,11 @@ impl Client {
     /// Begins to describe a fetch: its range, destination and observer.
     pub fn fetch(&self, name: impl ToName) -> FetchBuilder<Async> {
         FetchBuilder::new(self.inner.clone(), name.to_name())
+    }
+
+    /// Begins to describe the fetch of a folder, with everything in it.
+    pub fn fetch_folder(&self, name: impl ToName) -> FolderBuilder<Async> {
+        FolderBuilder::new(self.fetch(name))
     }
 
     /// Begins to describe a server of the names below `prefix`.
@@ -257,6 +263,36 @@ impl FetchBuilder<Async> {
     /// ```
     pub async fn reader(self) -> Result<AsyncReader> {
         Reader::open(located(self).await?.into_mode()).await.map(AsyncReader::new)
+    }
+}
+
+impl FolderBuilder<Async> {
+    /// As [`to_folder`](FolderBuilder::<crate::Blocking>::to_folder). A thread for blocking work writes the files; dropping
+    /// the future cancels what is in flight.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// # let there = tempfile::tempdir().unwrap();
+    /// # std::fs::write(there.path().join("sea.jpg"), "blue").unwrap();
+    /// # let client = recoup::asynchronous::Client::builder().alone().connect().await?;
+    /// # let _server = client.serve("/photos").folder(there.path()).await?;
+    /// # let here = tempfile::tempdir().unwrap();
+    /// let target = here.path().join("photos");
+    /// let files = client.fetch_folder("/photos").to_folder(&target).await?;
+    /// assert_eq!((files.fetched, std::fs::read_to_string(target.join("sea.jpg")).unwrap()), (1, "blue".into()));
+    /// # Ok::<(), recoup::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn to_folder(self, path: impl AsRef<Path>) -> Result<Files> {
+        let path = path.as_ref().to_owned();
+        let (alive, gone) = tokio::sync::oneshot::channel::<()>();
+        let cancelled = async { drop(gone.await) };
+        let files = blocking(move || self.run(&path, cancelled)).await;
+        drop(alive);
+        files
     }
 }
 

@@ -8,14 +8,16 @@ pub use walk::Files;
 use crate::error::{Error, Result};
 use crate::fetch::{FetchBuilder, FileFetch, Running};
 use crate::flow::Progress;
+use crate::mode::Blocking;
 use crate::options::FetchOptions;
 use crate::transfer::Budget;
 use crate::trust::Verify;
 use crate::wait::block_on;
 use recoup_packet::name::Name;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use walk::{FileTask, ListingTask, Skipped, Step, Walk};
@@ -58,8 +60,8 @@ type SkipCallback = Box<dyn FnMut(&str, &Error) + Send>;
 /// # Ok::<(), recoup::Error>(())
 /// ```
 #[must_use = "the fetch of a folder begins with to_folder"]
-pub struct FolderBuilder {
-    fetch: FetchBuilder,
+pub struct FolderBuilder<M = Blocking> {
+    fetch: FetchBuilder<M>,
     jobs: usize,
     max_bytes: Option<u64>,
     resume: bool,
@@ -67,7 +69,7 @@ pub struct FolderBuilder {
     skipped: Option<SkipCallback>,
 }
 
-impl fmt::Debug for FolderBuilder {
+impl<M> fmt::Debug for FolderBuilder<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { fetch, jobs, .. } = self;
         f.debug_struct("FolderBuilder")
@@ -77,8 +79,8 @@ impl fmt::Debug for FolderBuilder {
     }
 }
 
-impl FolderBuilder {
-    pub(crate) fn new(fetch: FetchBuilder) -> Self {
+impl<M> FolderBuilder<M> {
+    pub(crate) fn new(fetch: FetchBuilder<M>) -> Self {
         Self {
             fetch,
             jobs: DEFAULT_JOBS,
@@ -131,23 +133,35 @@ impl FolderBuilder {
         self
     }
 
-    /// Fetches the folder recursively into the folder at `path`, which is created if necessary.
-    ///
-    /// # Errors
-    /// Those of its fetches. A link in the place of an entry, an invalid file name or a file that is not served does
-    /// not end
-    /// the others: the error comes after all the rest has arrived.
-    pub fn to_folder(self, path: impl AsRef<Path>) -> Result<Files> {
+    /// Fetches the folder in this thread. If `cancelled` ends first, what is in flight is cancelled.
+    pub(crate) fn run(self, path: &Path, cancelled: impl Future<Output = ()>) -> Result<Files> {
         let Self { fetch, jobs, max_bytes, resume, progress, skipped } = self;
         let name = fetch.name.clone()?;
         let budget = max_bytes.map(Budget::new);
-        let mut fetch = fetch.sharing(budget.clone()).resume(resume);
+        let mut fetch = fetch.into_mode().sharing(budget.clone()).resume(resume);
         fetch.locate()?;
         let walk = Walk::new(resume);
         let transfers = Vec::new();
         let mut run = Run { fetch, jobs, budget, progress, skipped, walk, transfers, bytes: 0 };
-        block_on(run.all(&name, path.as_ref()))?;
+        {
+            let (mut all, mut cancelled) = (pin!(run.all(&name, path)), pin!(cancelled));
+            block_on(poll_fn(|context| match all.as_mut().poll(context) {
+                Poll::Pending => cancelled.as_mut().poll(context).map(|()| Err(Error::cancelled())),
+                ended => ended,
+            }))?;
+        }
         run.walk.finish(&name)
+    }
+}
+
+impl FolderBuilder {
+    /// Fetches the folder recursively into the folder at `path`, which is created if necessary.
+    ///
+    /// # Errors
+    /// Those of its fetches. A link in the place of an entry, an invalid file name or a file that is not served does
+    /// not end the others: the error comes after all the rest has arrived.
+    pub fn to_folder(self, path: impl AsRef<Path>) -> Result<Files> {
+        self.run(path.as_ref(), pending())
     }
 }
 

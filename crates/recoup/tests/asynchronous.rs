@@ -2,6 +2,7 @@
 #![cfg(feature = "tokio")]
 use recoup::asynchronous::Client;
 use std::io::SeekFrom;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
@@ -146,4 +147,24 @@ async fn answers_in_progress_are_limited() {
         assert_eq!(packet.await.unwrap().unwrap(), format!("/a/{at}"));
     }
     assert!(server.summary().segments >= 600);
+}
+
+#[tokio::test]
+async fn dropped_folder_fetch_sends_no_interests() {
+    let (place, face, interests) = (alone().await, face(), Arc::new(AtomicU64::new(0)));
+    let seen = Arc::clone(&interests);
+    let server = place.serve("/a").listen(&face).unwrap().answer(move |_| {
+        seen.fetch_add(1, Ordering::Relaxed);
+        std::future::pending()
+    });
+    let _server = server.await.unwrap();
+    let (client, target) = (toward(&face).await, tempfile::tempdir().unwrap());
+    let fetch = client.fetch_folder("/a").to_folder(target.path().join("a"));
+    assert!(timeout(Duration::from_millis(200), fetch).await.is_err());
+    sleep(Duration::from_millis(200)).await;
+    let until_dropped = interests.load(Ordering::Relaxed);
+    assert!(until_dropped > 0);
+    // Two retransmission timeouts.
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(interests.load(Ordering::Relaxed), until_dropped);
 }
