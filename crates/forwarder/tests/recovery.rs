@@ -96,6 +96,13 @@ impl Harness {
         self.agenda.insert((at, self.scheduled), (node, load));
     }
 
+    /// Requests `count` contents, and expects an answer to each.
+    fn answers_all(&mut self, count: u64, ends: &[&str; 2]) {
+        self.ask(0, count);
+        self.run();
+        assert_eq!(sorted(self.answered.clone()), (0..count).collect::<Vec<_>>(), "{ends:?}");
+    }
+
     /// Sends Interests for `count` Data packets, one every millisecond, and runs until the answers are there.
     fn ask(&mut self, from: u64, count: u64) {
         for number in from..from + count {
@@ -313,13 +320,7 @@ fn neighbour_without_recovery_is_served() {
         ] {
             let mut harness = Harness::new(ends.map(face), 0.0);
             let count = if ends.contains(&"acked") { 200 } else { 6_000 };
-            harness.ask(0, count);
-            harness.run();
-            assert_eq!(
-                sorted(harness.answered.clone()),
-                (0..count).collect::<Vec<_>>(),
-                "{ends:?}"
-            );
+            harness.answers_all(count, &ends);
             // An end that greets without answer stops numbering after a few seconds, and holds nothing.
             let [one, other] = harness.counters();
             let (numbered, held) = (one.labelled + other.labelled, one.held + other.held);
@@ -454,13 +455,7 @@ fn auto_sends_few_offers_without_answer() {
         for ends in [["auto", "off"], ["off", "auto"], ["auto", "acked"]] {
             let mut harness = Harness::new(ends.map(face), 0.0);
             let count = if ends.contains(&"acked") { 200 } else { 20_000 };
-            harness.ask(0, count);
-            harness.run();
-            assert_eq!(
-                sorted(harness.answered.clone()),
-                (0..count).collect::<Vec<_>>(),
-                "{ends:?}"
-            );
+            harness.answers_all(count, &ends);
             // Only Interests leave by the first node.
             let offers = if ends[0] == "auto" && ends[1] == "off" { 8 } else { 0 };
             assert!(ends.contains(&"acked") || harness.tagged == offers, "{}", harness.tagged);
