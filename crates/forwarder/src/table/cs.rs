@@ -455,14 +455,18 @@ impl Cs {
     }
 
     /// Evicts the next victim.
+    #[inline]
     fn evict(&mut self) {
-        if let Some(slot) = self.order.victim()
-            && let Some(data) = self.remove(slot)
-        {
-            self.gone = Some(data);
-            return;
+        let victim = self.order.victim();
+        self.gone = victim.and_then(|slot| self.remove(slot));
+        if self.gone.is_none() {
+            self.evict_any();
         }
-        // The policy names no slot that is in use: the limit holds all the same.
+    }
+
+    /// Evicts any Data: the policy named no slot that is in use, and the limit holds all the same.
+    #[cold]
+    fn evict_any(&mut self) {
         let first = self.slots.iter().next().map(|(slot, _)| slot);
         self.gone = first.and_then(|slot| self.remove(slot));
     }

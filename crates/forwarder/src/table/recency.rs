@@ -24,6 +24,7 @@ impl Default for Recency {
 
 impl Recency {
     /// Adds a slot that is not in the list, as the most recently used one.
+    #[inline]
     pub(super) fn add(&mut self, slot: u32) {
         let links = Links { older: self.newest, newer: NONE };
         match self.links.get_mut(slot as usize) {
@@ -41,6 +42,7 @@ impl Recency {
     }
 
     /// Removes a slot that is in the list.
+    #[inline]
     pub(super) fn remove(&mut self, slot: u32) {
         let Links { older, newer } = self.links[slot as usize];
         match self.links.get_mut(older as usize) {
@@ -54,6 +56,7 @@ impl Recency {
     }
 
     /// Marks a slot in the list as used.
+    #[inline]
     pub(super) fn touch(&mut self, slot: u32) {
         if slot != self.newest {
             self.remove(slot);
@@ -62,6 +65,7 @@ impl Recency {
     }
 
     /// The least recently used slot.
+    #[inline]
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
