@@ -3,8 +3,8 @@
 //! Where jitter keeps the order, the first packet of a bunch holds back the others. Round trips then grow with the rate,
 //! as they do in a queue. But a link that is full delivers no more for a larger window. A rise compares its rate with that
 //! at its beginning, once the window is larger by a quarter ([`COMPARED`]). If a part of the growth ([`PART`]) shows in
-//! the rate, the comparison begins anew there, and the apparent queue is jitter. A delay of more than half a base
-//! round trip is a queue whatever the rate does: on a radio both grow for a while.
+//! the rate, the comparison begins anew there, and the apparent queue is jitter. On a radio that aggregates
+//! frames both grow for a while: there the rule costs delay.
 //!
 //! Source: BBR (draft-ietf-ccwg-bbr) ends start-up where the rate no longer grows. Difference: any rise is compared, and
 //! with the growth of the window, so that a slow rise counts as much as a fast one. Beside others the rate follows the

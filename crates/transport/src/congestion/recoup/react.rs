@@ -22,8 +22,6 @@ const FAST: f64 = 0.35;
 const CALM_PART: f64 = 0.25;
 /// Jitter added to that, as a factor: for a calm round, and for a round that does not end the calm.
 const CALM_JITTER: (f64, f64) = (1.0, 1.5);
-/// Longest queue that may be jitter, over the base round trip.
-const DOUBTFUL: f64 = 0.5;
 /// End of a rise, as a factor of the deliveries in a smoothed round trip: most of the rest is lost.
 const MOST: f64 = 2.0;
 /// Maximum window in competition, as a factor of the deliveries in the longest round trip: all of the rest is lost,
@@ -60,7 +58,7 @@ impl Recoup {
         let startup = matches!(self.mode, Mode::Startup(_));
         // Only a test drains while the window competes.
         let tests = matches!(self.mode, Mode::Compete(_));
-        let beside_jitter = !tests && self.may_be_jitter(before);
+        let beside_jitter = !tests && self.may_be_jitter();
         let carried = self.carried(rate);
         self.ceiling = carried + rate * self.path.threshold(rate) / 2.0;
         self.begin_drain(Drain {
@@ -153,18 +151,18 @@ impl Recoup {
         }
     }
 
-    /// A standing queue may be jitter: it is short, and the rate still rises with the window.
+    /// A standing queue may be jitter: the rate still rises with the window.
     fn is_doubtful(&self, startup: Startup) -> bool {
-        startup.still == 0 && self.may_be_jitter(self.path.standing_floor())
+        startup.still == 0 && self.may_be_jitter()
     }
 
-    /// Whether this queueing delay, in seconds, may be jitter: it is short, and jitter decides what a queue is.
-    fn may_be_jitter(&self, queue: f64) -> bool {
-        queue <= DOUBTFUL * self.path.base() && self.path.is_jittery(self.path.rate())
+    /// Whether a queueing delay may be jitter: jitter decides what a queue is.
+    fn may_be_jitter(&self) -> bool {
+        self.path.is_jittery(self.path.rate())
     }
 
     pub(super) fn on_rise(&mut self, seen: &Seen, calm: u32) {
-        let jittery = self.may_be_jitter(self.path.standing_floor());
+        let jittery = self.may_be_jitter();
         let doubtful = jittery && self.growth.may_follow(self.cwnd);
         if let Some(standing) = seen.standing.filter(|_| !doubtful) {
             let top = self.path.top_rate();
