@@ -113,7 +113,7 @@ fn built(features: &[&str]) -> Outcome<PathBuf> {
         return Ok(path.into());
     }
     let build = ["build", "--profile", "dist", "--quiet", "--package", "recoup-cli"];
-    show(cargo(&build).args(["--features", "batch-digests"]).args(features))?;
+    show(cargo(&build).args(features))?;
     Ok(target_directory()?.join("dist/recoup"))
 }
 

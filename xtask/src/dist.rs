@@ -43,7 +43,7 @@ fn build(target: &Path) -> Outcome<PathBuf> {
     let folders = private_folders()?;
     let folder = target.join("bundle-build");
     let mut build = cargo(&["build", "--profile", "dist", "--locked", "--package", "recoup-cli"]);
-    build.args(["--features", "batch-digests,gateway"]).arg("--target-dir").arg(&folder);
+    build.args(["--features", "gateway"]).arg("--target-dir").arg(&folder);
     let map = |option: &str, (from, to): &(PathBuf, &str)| {
         let mut flag = OsString::from(option);
         flag.push(from);
