@@ -179,6 +179,12 @@ impl Resolver {
         self.asked(name).is_some()
     }
 
+    /// Whether an Interest was sent for that name itself.
+    #[must_use]
+    pub fn awaits_exactly(&self, name: &Name) -> bool {
+        self.asked(name).is_some_and(|place| self.questions[place].name == *name)
+    }
+
     fn asked(&self, name: &Name) -> Option<usize> {
         self.questions.iter().position(|question| {
             matches!(question.state, State::Asking { attempts: 1.., .. })

@@ -100,9 +100,10 @@ struct Entry {
 }
 
 impl Entry {
-    /// `None` if the packet is no segment with a digest.
+    /// `None` if the packet is no segment with a digest. No manifest lists a manifest.
     fn of(data: &Data) -> Option<Self> {
-        if data.signature_info().typ != SignatureType::DigestSha256 {
+        let has_digest = data.signature_info().typ == SignatureType::DigestSha256;
+        if !has_digest || manifest::parse(data.name()).is_some() {
             return None;
         }
         let segment = data.name().last()?.is_segment()?;
@@ -326,6 +327,16 @@ mod tests {
         let (forged, beyond) = (segment(1, b"c"), segment(2, b"d"));
         let verdicts = manifests.verify_batch(&[&segments[0], &segments[1], &forged, &beyond]);
         assert_eq!(verdicts, [Verdict::Verified, Verdict::Verified, NOT_LISTED, NOT_LISTED]);
+    }
+
+    #[test]
+    fn no_manifest_lists_a_manifest() {
+        let manifests = verifier();
+        let nack = DataBuilder::new(&manifest::name(&object(), 0))
+            .content_type(ContentType::Nack)
+            .build(b"", &DigestSigner);
+        assert_eq!(manifests.missing(&nack), None);
+        assert!(matches!(manifests.verify(&nack), Verdict::Bad(_)));
     }
 
     #[test]

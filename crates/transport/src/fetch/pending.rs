@@ -115,7 +115,9 @@ impl Fetch {
         let mut ready = Vec::with_capacity(arrivals.len());
         for arrival in arrivals {
             let data = &arrival.data;
-            let is_awaited = self.is_awaited(data.name());
+            // Names of manifests begin as those that discovery requests.
+            let is_awaited =
+                self.is_awaited(data.name()) && !self.pending.resolver.awaits_exactly(data.name());
             if !is_awaited && self.pending.resolver.on_data(now, data, certificates) {
                 continue;
             }
