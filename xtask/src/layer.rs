@@ -38,7 +38,7 @@ const BELOW_LIBRARY: &[&str] = &[
     "recoup-io",
 ];
 
-/// It asks the library for content, and writes names.
+/// The gateway fetches by the library, and writes names.
 const BELOW_GATEWAY: &[&str] = &["recoup-packet", "recoup"];
 
 const BELOW_SIM: &[&str] =

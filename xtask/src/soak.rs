@@ -107,7 +107,7 @@ fn parse(arguments: &[&str]) -> Outcome<(Duration, u64)> {
     Ok((Duration::from_secs_f64(60.0 * minutes), seed))
 }
 
-/// What all threads of a soak share.
+/// State shared by all threads of a soak.
 struct Soak {
     recoup: PathBuf,
     /// Logs and statistics, kept if the soak fails.

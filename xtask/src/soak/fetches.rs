@@ -24,7 +24,7 @@ const NO_NAME: i32 = 3;
 const NO_FACE: i32 = 6;
 const TIMEOUT: i32 = 7;
 
-/// What the fetches have done so far.
+/// Counts of the fetches so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) complete: u64,

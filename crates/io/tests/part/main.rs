@@ -321,9 +321,9 @@ fn a_download_without_content_leaves_nothing() {
 #[test]
 fn foreign_journal_is_left_alone() {
     let place = place().interrupted();
-    fs::write(journal_path(&place.target), "dear diary").unwrap();
+    fs::write(journal_path(&place.target), "another journal").unwrap();
     assert!(matches!(place.try_open(identity()), Err(PartError::Journal { .. })));
-    assert_eq!(fs::read(journal_path(&place.target)).unwrap(), b"dear diary");
+    assert_eq!(fs::read(journal_path(&place.target)).unwrap(), b"another journal");
 }
 
 #[test]
