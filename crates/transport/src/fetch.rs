@@ -331,9 +331,11 @@ impl Fetch {
         } else if self.progress_deadline().is_some_and(|deadline| deadline <= now) {
             let objection = match &self.phase {
                 Phase::Discovering(discovery) => discovery.objection(),
-                _ => None,
+                Phase::Transferring(transfer) => transfer.objection(&self.control),
+                Phase::Start | Phase::Ended => None,
             };
             let why = objection
+                .or_else(|| self.pending.objection())
                 .unwrap_or(FetchError::NoProgress(self.control.config.options.no_progress));
             self.end(Err(why));
         }

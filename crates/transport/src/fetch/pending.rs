@@ -2,6 +2,7 @@
 //!
 //! To the fetch loop it is not there yet: its timers run, and a retransmission may bring another copy. Once the certificates
 //! are there, or cannot be had, it is judged as if it had just arrived.
+use super::error::FetchError;
 use super::{Arrival, Fetch, Phase};
 use crate::resolve::Resolver;
 use crate::time::{Duration, Instant};
@@ -31,6 +32,12 @@ impl Pending {
     /// Whether a packet with the name waits.
     pub(super) fn has(&self, is_name: impl Fn(&Name) -> bool) -> bool {
         self.waiting.iter().any(|arrival| is_name(arrival.data.name()))
+    }
+
+    /// Why nothing can be verified, if a packet waits.
+    pub(super) fn objection(&self) -> Option<FetchError> {
+        let name = self.waiting.first()?.data.name().clone();
+        Some(FetchError::Untrusted { name, why: "needs a certificate that cannot be had" })
     }
 
     /// Keeps a packet, unless an equal one waits, or too many do.

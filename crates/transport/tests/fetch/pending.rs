@@ -125,6 +125,22 @@ fn segments_wait_for_one_certificate() {
 }
 
 #[test]
+fn no_progress_is_put_down_to_the_missing_certificate() {
+    let file = file(3 * SEGMENT);
+    let mut config = with_options("/a/file/v=7", |it| it.no_progress = Duration::from_secs(5));
+    config.verifier = Box::new(Site::default());
+    let mut harness = Harness::new(config);
+    let answer = |interest: &Interest| -> Answers {
+        match is_for_key(interest) {
+            true => Vec::new(),
+            false => vec![after(DELAY, segment(&file, interest, KEY, b"right"))],
+        }
+    };
+    let result = harness.run(answer);
+    assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
+}
+
+#[test]
 fn waiting_segments_are_not_charged_to_the_retries() {
     let file = file(3 * SEGMENT);
     for (is_answered, secret) in [(true, &b"right"[..]), (false, b"right"), (true, b"wrong")] {

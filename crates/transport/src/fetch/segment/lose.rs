@@ -46,6 +46,13 @@ pub(super) struct Forged {
 }
 
 impl Transfer {
+    /// Why the answers to a segment are unusable, while the fetch continues.
+    pub(in crate::fetch) fn objection(&self, control: &Control) -> Option<FetchError> {
+        let (segment, forged) = self.forged.first_key_value()?;
+        let name = self.object.append(control.convention.segment(*segment));
+        Some(FetchError::Untrusted { name, why: forged.why })
+    }
+
     /// Handles every expired timer. `waits` returns whether Data of a name waits for a certificate: timeouts of its segment
     /// are not charged to the retries.
     pub(in crate::fetch) fn fire(
