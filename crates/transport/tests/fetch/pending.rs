@@ -125,7 +125,7 @@ fn segments_wait_for_one_certificate() {
 }
 
 #[test]
-fn no_progress_is_put_down_to_the_missing_certificate() {
+fn missing_certificate_is_the_reason_without_progress() {
     let file = file(3 * SEGMENT);
     let mut config = with_options("/a/file/v=7", |it| it.no_progress = Duration::from_secs(5));
     config.verifier = Box::new(Site::default());
