@@ -7,13 +7,13 @@ use crate::error::{Exit, Failure};
 use crate::fetch::{self, FetchArgs};
 use crate::share;
 use crate::stop::Stop;
-use recoup::{Client, Error, FetchOptions, Verify};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use recoup::{Client, FetchOptions, Verify};
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tempfile::NamedTempFile;
 
 /// How long an address is tried before the next one is.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,9 +28,7 @@ pub(crate) fn run(args: &GetArgs) -> Result<(), Failure> {
         Failure::new(Exit::Verification, message)
     })?;
     let name = file.get(0).map(|file| share::name_of(&args.code, file)).unwrap_or_default();
-    // The key is public: it only has to stay until the fetch has read it.
-    let key = key_file(&found.key)?;
-    let verify = Verify::Key(key.path().display().to_string());
+    let verify = Verify::Key(format!("spki:{}", BASE64_STANDARD.encode(&found.key)));
     let (face, is_folder) = reachable(&found.faces, &name, &verify)?;
     let mut fetch = FetchArgs::new(name);
     fetch.options.verify = verify;
@@ -40,13 +38,6 @@ pub(crate) fn run(args: &GetArgs) -> Result<(), Failure> {
     (fetch.quiet, fetch.json) = (args.quiet, args.json);
     fetch.output = Some(output(args, &fetch.name)?);
     fetch::run(fetch)
-}
-
-fn key_file(key: &[u8]) -> Result<NamedTempFile, Failure> {
-    let failed = |error| Failure::from(Error::file("write", "a temporary file", &error));
-    let mut file = NamedTempFile::new().map_err(failed)?;
-    file.write_all(key).and_then(|()| file.flush()).map_err(failed)?;
-    Ok(file)
 }
 
 /// The first face that answers, and whether a folder is shared.

@@ -3,7 +3,11 @@
 //! The keys in `tests/fixture` were made for these tests and protect nothing. `ndn-cxx` holds a key chain and exports of
 //! ndnsec (passphrase `secret`); `ndnd` the output of `ndnd sec keygen` and `sign-cert`.
 
-use recoup_io::key::{KeyEntry, KeyStore, KeyStoreError, KeyType, Origin, load_public_key};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use recoup_io::key::{
+    KeyEntry, KeyStore, KeyStoreError, KeyType, Origin, PrivateKey, load_public_key,
+};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::name::Name;
 use recoup_packet::signature::{
@@ -274,4 +278,18 @@ fn keys_and_certificates_of_ndnd_are_read() {
     assert!(accepts(key, &*signer));
     let carl = store.import(&fs::read(fixture("ndnd/carl.key")).unwrap(), None, None).unwrap();
     assert_eq!(carl.signature_type, Some(SignatureType::Sha256WithEcdsa));
+}
+
+#[test]
+fn public_key_stands_in_place_of_a_file() {
+    let (_folder, store) = store();
+    let key = PrivateKey::Ed25519(vec![7; 32].into());
+    let text = BASE64_STANDARD.encode(key.to_spki().unwrap());
+    let public = || store.public_key(&format!("spki:{text}"), None).unwrap();
+    let other = PrivateKey::Ed25519(vec![8; 32].into());
+    let signer = |key: &PrivateKey| key.signer(KeyLocator::Name(&[])).unwrap();
+    assert!(accepts(public(), &*signer(&key)) && !accepts(public(), &*signer(&other)));
+    for wrong in ["spki:", "spki:!", "spki:AAAA"] {
+        assert!(store.public_key(wrong, None).is_err(), "{wrong}");
+    }
 }

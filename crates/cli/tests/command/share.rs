@@ -1,5 +1,5 @@
 //! Sharing on a local network: one command on each side. The network is the loopback interface of a namespace.
-use crate::place::{Place, in_own_network, noise};
+use crate::place::{Ended, Place, in_own_network, kill, noise, until};
 
 /// The code of a share.
 fn code(share: &crate::place::Server) -> String {
@@ -23,6 +23,24 @@ fn share_is_found_by_its_code() {
         let share = here.serve("share photos");
         there.run(&format!("get {} -q -o copy", code(&share).to_uppercase())).succeeds();
         assert!(there.read("copy/2024/sea.jpg") == content);
+    });
+}
+
+#[test]
+fn interrupted_download_is_resumed() {
+    in_own_network("share::interrupted_download_is_resumed", || {
+        let (here, there) = (Place::new(), Place::new());
+        let content = noise(30_000_000);
+        here.write("movie", &content);
+        let share = here.serve("share movie");
+        let get = format!("get {} -q", code(&share));
+        let child = there.command(&get).spawn().unwrap();
+        until("a part", || there.part_bytes("movie") > 0);
+        kill(&child, "INT");
+        let ended = Ended::of(&get, child.wait_with_output().unwrap());
+        assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+        there.run(&format!("{get} --resume")).succeeds();
+        assert!(there.read("movie") == content);
     });
 }
 

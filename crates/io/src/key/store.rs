@@ -21,6 +21,8 @@ use zeroize::Zeroizing;
 
 /// The word that stands for signing without a key.
 const DIGEST: &str = "digest";
+/// Before a SubjectPublicKeyInfo in base64 that stands in the place of a file.
+const INLINE: &str = "spki:";
 
 /// Type of key to generate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,6 +225,11 @@ impl KeyStore {
         which: &str,
         password: Option<&str>,
     ) -> Result<PublicKey, KeyStoreError> {
+        if let Some(text) = which.strip_prefix(INLINE) {
+            let der = form::from_base64(text)
+                .ok_or(KeyStoreError::NotUnderstood("a public key in base64"))?;
+            return Ok(PublicKey::from_spki(&der)?);
+        }
         if let Some(entry) = self.find(which)? {
             return match entry.certificate {
                 Some(certificate) => Ok(PublicKey::from_certificate(&certificate)?),

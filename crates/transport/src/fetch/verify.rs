@@ -21,8 +21,8 @@ pub enum Verify {
     Auto,
     /// Nothing but content with a correct digest is accepted.
     Digest,
-    /// Nothing but content signed by this key is accepted: a file (PEM, certificate, SafeBag), or the name of a key in the
-    /// key store.
+    /// Nothing but content signed by this key is accepted: a file (PEM, certificate, SafeBag), the name of a key in the
+    /// key store, or `spki:` and a SubjectPublicKeyInfo in base64.
     Key(String),
     /// Only content is accepted whose signature leads to a trust anchor by a chain of certificates. Missing
     /// certificates are fetched.
