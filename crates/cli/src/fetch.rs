@@ -10,7 +10,7 @@ pub(crate) mod sink;
 pub(crate) mod transfer;
 mod wait;
 
-pub(crate) use args::FetchArgs;
+pub(crate) use args::{FetchArgs, TrustArgs};
 
 use crate::error::Failure;
 use crate::format;
@@ -34,7 +34,7 @@ use transfer::Transfers;
 
 /// Runs the command.
 pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
-    args.settle_trust();
+    args.trust.settle(&mut args.options);
     wait::apply(&mut args);
     check(&args)?;
     let uplink = wait::toward(&args)?;

@@ -81,16 +81,8 @@ pub(crate) struct FetchArgs {
     #[command(flatten)]
     pub options: FetchOptions,
 
-    /// Accept only content whose signature leads to this trust anchor; may be given several times
-    ///
-    /// A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
-    /// key may sign what lies below the name of its owner.
-    #[arg(long, value_name = "CERT", conflicts_with = "verify", help_heading = "Verification")]
-    pub trust: Vec<String>,
-
-    /// Trust schema (Light VerSec) of keys and the names that they may sign; compiled, or as text
-    #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
-    pub schema: Option<String>,
+    #[command(flatten)]
+    pub trust: TrustArgs,
 
     /// Reach the network by this face instead of the configured forwarder
     ///
@@ -171,6 +163,31 @@ pub(crate) struct FetchArgs {
     pub json: bool,
 }
 
+/// Trust anchors and a trust schema, in place of `--verify`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TrustArgs {
+    /// Accept only content whose signature leads to this trust anchor; may be given several times
+    ///
+    /// A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
+    /// key may sign what lies below the name of its owner.
+    #[arg(long, value_name = "CERT", conflicts_with = "verify", help_heading = "Verification")]
+    trust: Vec<String>,
+
+    /// Trust schema (Light VerSec) of keys and the names that they may sign; compiled, or as text
+    #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
+    schema: Option<String>,
+}
+
+impl TrustArgs {
+    /// Takes the anchors over into the options of a fetch.
+    pub(crate) fn settle(&self, options: &mut FetchOptions) {
+        if !self.trust.is_empty() {
+            let (anchors, schema) = (self.trust.clone(), self.schema.clone());
+            options.verify = Verify::Trust { anchors, schema };
+        }
+    }
+}
+
 impl FetchArgs {
     /// Fetches `name` with the defaults of the command.
     pub(crate) fn new(name: Name) -> Self {
@@ -182,8 +199,7 @@ impl FetchArgs {
             jobs: None,
             range: None,
             options: FetchOptions::default(),
-            trust: Vec::new(),
-            schema: None,
+            trust: TrustArgs::default(),
             face: None,
             recovery: Recovery::auto(),
             init_cwnd: None,
@@ -198,14 +214,6 @@ impl FetchArgs {
             verbose: 0,
             quiet: false,
             json: false,
-        }
-    }
-
-    /// Takes the options of trust over into the others.
-    pub(crate) fn settle_trust(&mut self) {
-        if !self.trust.is_empty() {
-            let (anchors, schema) = (self.trust.clone(), self.schema.clone());
-            self.options.verify = Verify::Trust { anchors, schema };
         }
     }
 

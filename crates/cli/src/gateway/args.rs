@@ -1,5 +1,6 @@
 //! The options of `recoup gateway`.
 use crate::error::EXIT_CODES;
+use crate::fetch::TrustArgs;
 use clap::Args;
 use recoup::FetchOptions;
 use recoup_forwarder::face::Recovery;
@@ -43,16 +44,8 @@ pub(crate) struct GatewayArgs {
     #[command(flatten)]
     pub options: FetchOptions,
 
-    /// Accept only content whose signature leads to this trust anchor; may be given several times
-    ///
-    /// A certificate file, or the name of a key in the key store. Without --schema, a key may sign what lies below the
-    /// name of its owner.
-    #[arg(long, value_name = "CERT", conflicts_with = "verify", help_heading = "Verification")]
-    pub trust: Vec<String>,
-
-    /// Trust schema (Light VerSec) of keys and the names that they may sign; compiled, or as text
-    #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
-    pub schema: Option<String>,
+    #[command(flatten)]
+    pub trust: TrustArgs,
 
     /// Reach the network by this face instead of the configured forwarder
     #[arg(long, value_name = "URI", help_heading = "Network")]

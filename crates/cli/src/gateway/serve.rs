@@ -4,7 +4,7 @@ use crate::error::{Exit, Failure};
 use crate::output;
 use crate::stop::Stop;
 use recoup::asynchronous::Client;
-use recoup::{FetchOptions, Verify, reason};
+use recoup::reason;
 use recoup_gateway::Hosts;
 use serde::Serialize;
 use std::io;
@@ -20,13 +20,14 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Runs the command.
 pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
     let stop = Stop::polled()?;
+    let mut options = args.options.clone();
+    args.trust.settle(&mut options);
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(THREADS).enable_all().build().map_err(|error| {
         Failure::new(Exit::Other, format!("cannot start threads: {}", reason(&error)))
     })?;
     runtime.block_on(async {
-        let mut builder =
-            Client::builder().options(options(args)).recovery(args.recovery.to_string());
+        let mut builder = Client::builder().options(options).recovery(args.recovery.to_string());
         if let Some(face) = &args.face {
             builder = builder.face(face.to_string());
         }
@@ -51,14 +52,6 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
 struct Listening {
     event: &'static str,
     url: String,
-}
-
-fn options(args: &GatewayArgs) -> FetchOptions {
-    let mut options = args.options.clone();
-    if !args.trust.is_empty() {
-        options.verify = Verify::Trust { anchors: args.trust.clone(), schema: args.schema.clone() };
-    }
-    options
 }
 
 /// Resolves at the first signal.
