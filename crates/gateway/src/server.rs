@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Most connections at a time; further ones wait in the queue of the listener.
-const MAX_CONNECTIONS: usize = 512;
+/// Most connections at a time; further ones wait in the queue of the listener. Up to 16 MiB wait for the reader of each.
+const MAX_CONNECTIONS: usize = 64;
 /// Longest time until the header of a request is complete.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pause after an error of the listener, such as too many open files.
