@@ -19,6 +19,7 @@ mod resources;
 
 use crate::bench::timed::Timed;
 use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory};
+use crate::test::FEATURES;
 use fetches::{Fetches, Tally};
 use network::Network;
 use random::Random;
@@ -82,8 +83,9 @@ fn binary() -> Outcome<PathBuf> {
     if let Some(path) = std::env::var_os("RECOUP_BINARY") {
         return fs::canonicalize(path).map_err(|error| format!("RECOUP_BINARY: {error}"));
     }
-    let features = ["--features", "workers,recoup/object-store"];
-    show(cargo(&["build", "--quiet", "--workspace", "--bin", "recoup"]).args(features))?;
+    // With the features of the tests, so that nothing is compiled twice.
+    let build = ["build", "--quiet", "--workspace", "--bin", "recoup", "--features", FEATURES];
+    show(&mut cargo(&build))?;
     Ok(target_directory()?.join("debug/recoup"))
 }
 

@@ -6,7 +6,7 @@ use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, t
 use std::process::Command;
 
 /// Features that are off by default and tested.
-const FEATURES: &str = "gateway,workers,recoup/object-store";
+pub(crate) const FEATURES: &str = "gateway,workers,recoup/object-store";
 
 /// If it is set, tests that need namespaces fail where there are none.
 const NAMESPACES: &str = "RECOUP_REQUIRE_NAMESPACES";
