@@ -3,7 +3,7 @@ use super::Campaign;
 use crate::folder::{self, ResultFolder};
 use crate::journal::Row;
 use crate::{Error, ErrorKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 impl Campaign {
@@ -13,12 +13,20 @@ impl Campaign {
     /// If the other folder has results of another scenario or none, a run is in both with different digests, or a file cannot
     /// be copied.
     pub fn merge(&self, folder: &mut ResultFolder, other: &Path) -> Result<usize, Error> {
-        let (rows, units) = folder::read_with_units(other)?;
+        let (mut rows, units) = folder::read_with_units(other)?;
         if !ResultFolder::is_for(other, &self.digest) {
             let message = format!("{} holds results of another scenario", other.display());
             return Err(Error::new(ErrorKind::Local, message)
                 .with_remedy("merge folders of one scenario file with the same settings"));
         }
+        // Rows stand in the order in which their runs ended. Sorted by the campaign, they give equal journals and errors.
+        let places: HashMap<&str, usize> = self
+            .points
+            .iter()
+            .enumerate()
+            .map(|(place, point)| (point.key.as_str(), place))
+            .collect();
+        rows.sort_by_key(|row| (row.seed, places.get(row.point.as_str()).copied()));
         let mut merged = 0;
         for row in rows {
             if self.is_there(folder, &row)? {
