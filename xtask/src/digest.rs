@@ -86,7 +86,7 @@ fn made() -> Outcome<String> {
 }
 
 /// The command: `RECOUP_BINARY`, or that of the debug build.
-fn binary() -> Outcome<PathBuf> {
+pub(crate) fn binary() -> Outcome<PathBuf> {
     if let Some(binary) = std::env::var_os("RECOUP_BINARY") {
         return Ok(binary.into());
     }
@@ -95,7 +95,7 @@ fn binary() -> Outcome<PathBuf> {
 }
 
 /// Entries of a folder, by name.
-fn sorted(folder: &Path) -> Outcome<Vec<PathBuf>> {
+pub(crate) fn sorted(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries = fs::read_dir(folder).map_err(failed)?;
     let mut paths = entries
@@ -106,7 +106,7 @@ fn sorted(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 

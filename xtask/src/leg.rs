@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 pub(crate) enum Done {
     /// Passed, with the tests that cargo counted, if any.
     Held(Tally),
+    /// Passed as far as it could be checked; the rest in one line.
+    Partly(String),
     /// Not run here; the reason in one line.
     Skipped(String),
 }
@@ -77,6 +79,7 @@ impl Summary {
         let verdict = match outcome {
             Ok(Done::Held(Tally { passed: 0, .. })) => "ok".to_string(),
             Ok(Done::Held(Tally { passed, .. })) => format!("ok, {passed} tests"),
+            Ok(Done::Partly(rest)) => format!("ok; {rest}"),
             Ok(Done::Skipped(reason)) => format!("skipped: {reason}"),
             Err(message) => {
                 eprintln!("{message}");

@@ -16,6 +16,7 @@
 //! | `book` | the documents as HTML pages, in `target/book` |
 //! | `prose` | a random list of help texts, errors, comments and test names |
 //! | `digests` | whether simulations still do what they did |
+//! | `verify` | whether randomly drawn runs of a study's kept result can be made again |
 //! | `dist` | the command, man pages and shell completions into `target/bundle` |
 
 mod bench;
@@ -39,6 +40,7 @@ mod test;
 mod text;
 mod tool;
 mod tutorial;
+mod verify;
 mod words;
 
 use std::process::ExitCode;
@@ -62,6 +64,7 @@ usage: cargo xtask CHORE
   prose [--seed N] [--commit C]    a random list of help texts, errors, comments and test names
   prose --words [--commit C]       breaches of the rules of language, by crate
   digests [--write]                whether digests of simulations equal docs/notes/digests.csv
+  verify KEY [--runs N]            20 (N) drawn runs of the study's kept result, once more
   dist                             the command, man pages and shell completions into target/bundle
 ";
 
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         ["book"] => book::run(),
         ["prose", rest @ ..] => prose::run(rest),
         ["digests", rest @ ..] => digest::run(rest),
+        ["verify", rest @ ..] => verify::run(rest),
         ["dist"] => dist::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -2,7 +2,7 @@
 
 use crate::chore::{Outcome, cargo, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, tutorial};
+use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, tutorial, verify};
 use std::process::Command;
 
 /// Features that are off by default and tested.
@@ -14,7 +14,7 @@ const NAMESPACES: &str = "RECOUP_REQUIRE_NAMESPACES";
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 14] = [
+const LEGS: [(&str, Leg, &str); 15] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
@@ -23,6 +23,7 @@ const LEGS: [(&str, Leg, &str); 14] = [
     ("lint", lint, "clippy reports nothing, tests and examples included"),
     ("test", test, "unit, property, integration and documentation tests"),
     ("digests", digests, "digests of simulations equal docs/notes/digests.csv"),
+    ("verify", verify_leg, "drawn runs of the kept results of studies can be made again"),
     (
         "tutorial",
         tutorial_leg,
@@ -91,6 +92,13 @@ fn docs_leg(_: &mut Tally) -> Outcome<Done> {
 
 fn digests(_: &mut Tally) -> Outcome<Done> {
     digest::check().map(|()| Done::Held(Tally::default()))
+}
+
+fn verify_leg(_: &mut Tally) -> Outcome<Done> {
+    verify::check().map(|stale| match stale.as_slice() {
+        [] => Done::Held(Tally::default()),
+        stale => Done::Partly(format!("without digests: {}", stale.join(", "))),
+    })
 }
 
 fn tutorial_leg(_: &mut Tally) -> Outcome<Done> {

@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, key, link, ping,
-    process, replay, rto, serve, share, sim, study, trust,
+    arena, calibrate, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, key,
+    link, ping, process, replay, rto, serve, share, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -69,6 +69,8 @@ pub(crate) enum Command {
     Arena(Box<arena::ArenaArgs>),
     /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
     Study(study::StudyArgs),
+    /// Search for what a paper leaves open, by values of the paper that gate nothing
+    Calibrate(calibrate::CalibrateArgs),
     /// Evaluate retransmission timers on recorded round trips
     Rto(rto::RtoArgs),
     /// Write shell completions and manual pages

@@ -4,6 +4,7 @@
     reason = "the documentation of options is their help text, where brackets mean: optional"
 )]
 mod arena;
+mod calibrate;
 mod command;
 mod config;
 mod ctl;
@@ -112,6 +113,7 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         Command::Emulate(args) => emulate::run(&args),
         Command::Arena(args) => arena::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Process(args) => process::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Guard(args) => match emulate::guard::run(&args) {

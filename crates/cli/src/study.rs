@@ -7,6 +7,7 @@ mod png;
 mod scale;
 mod text;
 mod verdict;
+mod verify;
 
 pub(crate) use args::StudyArgs;
 pub(crate) use page::{STYLE, escape, figures};
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
         Action::Run(args) => experiments(args),
         Action::Check(args) => check(args),
         Action::Report(args) => report(args),
+        Action::Verify(args) => verify::run(args, known(&args.key)?),
     }
 }
 
@@ -135,12 +137,20 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report", work.study.key())));
     let path = match args.form {
         Form::Page => page::write(&page, &folder)?,
-        Form::Text => text::write(&page, &work.study.lessons(results), &folder)?,
+        Form::Text => {
+            let lessons = work.study.lessons(results);
+            text::write(&page, &lessons, &work.gathered.kept, &folder)?
+        }
     };
     if !args.wanted.quiet {
         output::eprint(&work.effort());
     }
     output::print(format!("{}\n", path.display()).as_bytes())
+}
+
+/// The study of that name.
+fn known(key: &str) -> Result<&'static Study, Failure> {
+    args::study(key).ok_or_else(|| Failure::usage(format!("there is no study `{key}`")))
 }
 
 /// A study at work.
@@ -153,8 +163,7 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     fn new(wanted: &'a Wanted, folder: Option<&PathBuf>) -> Result<Self, Failure> {
-        let missing = || Failure::new(Exit::Usage, format!("there is no study `{}`", wanted.key));
-        let study = wanted.study().ok_or_else(missing)?;
+        let study = known(&wanted.key)?;
         let folder = folder.map_or_else(|| default_folder(study.key()), |it| Ok(it.clone()))?;
         Ok(Self { study, wanted, folder, gathered: Gathered::default() })
     }
@@ -262,7 +271,7 @@ impl<'a> Work<'a> {
 ///
 /// # Errors
 /// If there is no home directory.
-fn default_folder(key: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn default_folder(key: &str) -> Result<PathBuf, Failure> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
     let below = |cache: PathBuf| cache.join(Path::new("recoup/studies")).join(key);

@@ -8,9 +8,11 @@
 //! | threads of this process, or an executor of yours, for the runs of a campaign | [`executor`] |
 //! | one simulated run | [`simulate`] |
 //! | results in a folder: journal, tables, captures | [`folder`], [`journal`], [`table`], [`curve`] |
+//! | the point of a sweep that comes nearest to given values | [`calibrate`] |
 //! | means with confidence intervals; preview of a campaign | [`report`], [`preview`] |
 //! | the timeline of one segment | [`explain`] |
 //! | networks on real processes of this machine | [`emulate`] |
+pub mod calibrate;
 pub mod campaign;
 pub mod curve;
 pub mod digest;

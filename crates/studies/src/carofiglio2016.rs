@@ -24,6 +24,7 @@ pub static CAROFIGLIO2016: Study = Study {
     claims: include_str!("carofiglio2016/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,
+    calibration: None,
     sockets: None,
     judge: judge::judge,
     dependences: judge::dependences,

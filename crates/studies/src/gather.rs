@@ -1,7 +1,8 @@
 //! Runs the missing experiments of a study, and gathers its results.
+use crate::kept::KeptPoint;
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
-use recoup_lab::campaign::{Campaign, Execution, Runner, Watch};
+use recoup_lab::campaign::{Campaign, Execution, Runner, Stage, Watch};
 use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
@@ -35,6 +36,8 @@ pub struct Gathered {
     pub runs: (usize, usize),
     /// Time taken.
     pub elapsed: Duration,
+    /// Digests of the simulated runs, in the order of experiments and points.
+    pub kept: Vec<KeptPoint>,
 }
 
 impl Gathered {
@@ -305,6 +308,14 @@ impl Gathering<'_> {
         result?;
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
+        if runner.repeats() {
+            gathered.kept.extend(campaign.points.iter().map(|stage| KeptPoint {
+                experiment: name.to_owned(),
+                scenario: stage.key.clone(),
+                digests: digests(&campaign, &folder, stage),
+                point: stage.point.label(),
+            }));
+        }
         Ok(Made { campaign, folder })
     }
 
@@ -347,6 +358,11 @@ impl Gathering<'_> {
             false => self.folder.join(name),
         }
     }
+}
+
+/// Digests of a point's runs, ordered by seed.
+fn digests(campaign: &Campaign, folder: &ResultFolder, stage: &Stage) -> Vec<String> {
+    campaign.rows(folder, stage).into_iter().map(|row| row.digest.clone()).collect()
 }
 
 /// Renames results that no command can resume, since they may have taken hours. Earlier renamed

@@ -25,6 +25,7 @@ pub static NIKZAD2022: Study = Study {
     claims: include_str!("nikzad2022/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
+    calibration: None,
     sockets: None,
     judge: judge::judge,
     dependences: judge::dependences,

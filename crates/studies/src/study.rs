@@ -1,4 +1,5 @@
 //! The common parts of all studies.
+use crate::calibration::Calibration;
 use crate::claim::{self, Claim, Verdict};
 use crate::compare::Sockets;
 use crate::figure::Figure;
@@ -16,6 +17,7 @@ pub struct Study {
     pub(crate) claims: &'static str,
     pub(crate) experiments: fn(Scale) -> Vec<Experiment>,
     pub(crate) stands_apart: fn(Scale) -> bool,
+    pub(crate) calibration: Option<fn() -> Calibration>,
     pub(crate) sockets: Option<fn(Scale) -> Sockets>,
     pub(crate) judge: fn(&str, &Results) -> (Finding, &'static str),
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
@@ -58,6 +60,11 @@ impl Study {
     /// Those of [`Scale::Smoke`] always do.
     pub fn stands_apart(&self, scale: Scale) -> bool {
         (self.stands_apart)(scale)
+    }
+
+    /// The search for what the paper leaves open; `None` if the study has no search.
+    pub fn calibration(&self) -> Option<Calibration> {
+        self.calibration.map(|calibration| calibration())
     }
 
     /// The experiments that run on real processes, too; `None` unless the study has any.

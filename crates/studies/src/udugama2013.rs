@@ -3,6 +3,7 @@
 mod axis;
 mod beside;
 mod burst;
+mod calibrate;
 mod compound;
 mod draw;
 mod growth;
@@ -27,6 +28,7 @@ pub static UDUGAMA2013: Study = Study {
     claims: include_str!("udugama2013/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,
+    calibration: Some(calibrate::calibration),
     sockets: Some(sockets::sockets),
     judge: judge::judge,
     dependences: judge::dependences,
@@ -69,7 +71,7 @@ mod tests {
             ("D-24", R),
             ("D-25", M),
             ("D-26", M),
-            ("D-27", R),
+            ("D-27", X),
             ("D-28", M),
             ("D-29", M),
             ("D-30", X),
@@ -80,8 +82,12 @@ mod tests {
     #[test]
     fn claims_used_for_inference_do_not_gate() {
         let gating = |id: &str| UDUGAMA2013.gates_on(id);
-        assert!(gating("D-01") && gating("D-14") && gating("D-24") && gating("D-27"));
-        let open = ["D-04", "D-05", "D-06", "D-07", "D-08", "D-09", "D-23", "D-26", "D-30"];
-        assert!(open.iter().all(|id| !gating(id)));
+        let gates = [
+            "D-01", "D-02", "D-03", "D-13", "D-14", "D-15", "D-16", "D-17", "D-18", "D-19", "D-20",
+            "D-21", "D-22a", "D-24",
+        ];
+        let claims = UDUGAMA2013.claims();
+        let found: Vec<_> = claims.iter().filter(|claim| gating(&claim.id)).collect();
+        assert_eq!(found.iter().map(|claim| claim.id.as_str()).collect::<Vec<_>>(), gates);
     }
 }

@@ -23,6 +23,7 @@ pub static VONROTZ2015: Study = Study {
     claims: include_str!("vonrotz2015/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,
+    calibration: None,
     sockets: None,
     judge: judge::judge,
     dependences: judge::dependences,

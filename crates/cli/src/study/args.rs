@@ -22,11 +22,17 @@ Examples:
       one HTML page with the paper's figures drawn from our runs
   recoup study report yang2016 --form text --out docs/studies/yang2016
       the page as text, for version control
+  recoup study verify yang2016 --kept docs/studies/yang2016
+      20 runs of that result, drawn at random, once more
 ";
 
 const CODES: &str = "\
 `study check` exits with 0 if each gating claim holds, with 1 if one fails, with 2 if one is
 undecided. Claims of class R are gating, unless they were used to infer a parameter of the paper.";
+
+const VERIFY_CODES: &str = "\
+`study verify` exits with 0 if each run is as kept, with 1 if a run differs or is not part of the
+study any more, with 4 if the result was kept without digests.";
 
 /// Reproduce studies: papers with their experiments, their claims, and a verdict on each
 ///
@@ -51,6 +57,9 @@ pub(super) enum Action {
     Check(CheckArgs),
     /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
+    /// Make randomly drawn runs of a kept result again, and compare their digests
+    #[command(after_help = VERIFY_CODES)]
+    Verify(VerifyArgs),
 }
 
 /// Scale of the runs, and the folder of their results.
@@ -138,13 +147,44 @@ pub(super) struct ReportArgs {
     pub out: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    /// Name of the study; `recoup study list` prints them
+    #[arg(value_name = "KEY", value_parser = known)]
+    pub key: String,
+
+    /// Folder of the result, as `study report --form text` writes it
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub kept: PathBuf,
+
+    /// Runs to draw
+    #[arg(long, value_name = "N", default_value = "20", help_heading = "Running")]
+    pub runs: NonZeroUsize,
+
+    /// Seed of the draw; by default a new one, which is printed
+    #[arg(long, value_name = "SEED", help_heading = "Running")]
+    pub draw: Option<u64>,
+
+    /// Stop after so many seconds; at least one run is made
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    pub seconds: Option<NonZeroU64>,
+
+    /// Concurrent runs; by default one for each core
+    #[arg(short, long, value_name = "N", help_heading = "Running")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// End with a JSON document instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+}
+
 /// Formats of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     /// One HTML page, whose figures can be asked
     #[default]
     Page,
-    /// Markdown with tables, small pictures beside it, and result.json: to be kept with the source
+    /// Markdown with tables, small pictures, result.json and digests.csv beside it: to be kept with the source
     Text,
 }
 
@@ -189,11 +229,9 @@ impl From<Scale> for study::Scale {
     }
 }
 
-impl Wanted {
-    /// The study, which is there since its key was looked up.
-    pub(super) fn study(&self) -> Option<&'static Study> {
-        recoup_studies::all().into_iter().find(|study| study.key() == self.key)
-    }
+/// The study of that name.
+pub(super) fn study(key: &str) -> Option<&'static Study> {
+    recoup_studies::all().into_iter().find(|study| study.key() == key)
 }
 
 fn known(key: &str) -> Result<String, String> {

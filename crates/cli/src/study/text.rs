@@ -6,6 +6,7 @@ use crate::error::Failure;
 use recoup_sim::statistic::Estimate;
 use recoup_studies::claim::{Claim, Outcome, Verdict};
 use recoup_studies::figure::{Figure, Series, Style};
+use recoup_studies::kept::{self, KeptPoint};
 use recoup_studies::lesson::Lesson;
 use recoup_studies::rule;
 use recoup_studies::study::Dependence;
@@ -43,10 +44,12 @@ struct Judged<'a> {
     verdict: &'static str,
 }
 
-/// Writes the text, `README.md`, its pictures and `result.json` into a folder; returns the path of the text.
+/// Writes the text, `README.md`, its pictures, `result.json` and `digests.csv` into a folder; returns the path of the
+/// text.
 pub(super) fn write(
     page: &Page<'_>,
     lessons: &[Lesson],
+    digests: &[KeptPoint],
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(folder)
@@ -60,6 +63,7 @@ pub(super) fn write(
     let mut json = serde_json::to_string_pretty(&document(page, lessons)).unwrap_or_default();
     json.push('\n');
     put("result.json", &json)?;
+    put(kept::FILE, &kept::text(digests))?;
     put("README.md", &text(page, &figures))?;
     Ok(folder.join("README.md"))
 }

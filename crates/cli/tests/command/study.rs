@@ -40,6 +40,34 @@ fn study_runs_once_and_uses_kept_results() {
 }
 
 #[test]
+fn kept_runs_are_drawn_and_compared() {
+    let place = Place::new();
+    place.run("study report yang2016 --scale smoke --form text --out kept -q").succeeds();
+    let ended = place.run("study verify yang2016 --kept kept --runs 3 --draw 5").succeeds();
+    let text = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("same ")).count(), 3, "{text}");
+    assert!(text.contains("drawn with --draw 5"), "{text}");
+
+    let digests = String::from_utf8(place.read("kept/digests.csv")).unwrap();
+    let (head, rest) = digests.split_once('\n').unwrap();
+    let changed = |line: &str| {
+        let cells: Vec<_> = line.splitn(4, ',').collect();
+        format!("{},{},{},{}\n", cells[0], cells[1], cells[2].replace('1', "2"), cells[3])
+    };
+    let other: String = rest.lines().map(changed).collect();
+    place.write("kept/digests.csv", format!("{head}\n{other}").as_bytes());
+    let words = "study verify yang2016 --kept kept --runs 30 --draw 5 --json";
+    let document = place.run(words).fails(1, &["as kept", "differ"]).document();
+    assert_eq!((&document["study"], &document["draw"]), (&"yang2016".into(), &5.into()));
+    let runs = document["runs"].as_array().unwrap();
+    let same = runs.iter().filter(|run| run["kept"] == run["today"]).count();
+    assert!(runs.len() > 10 && document["same"] == same && same < 30, "{document}");
+
+    std::fs::remove_file(place.path("kept/digests.csv")).unwrap();
+    place.run("study verify yang2016 --kept kept").fails(4, &["stale", "study report yang2016"]);
+}
+
+#[test]
 fn a_figure_needs_only_its_own_experiment() {
     let place = Place::new();
     place.run("study run yang2016 --scale smoke --figure window --out here").succeeds();
