@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 /// A value that a metric should have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
-    /// What it is, for the reader.
+    /// Name for the reader.
     pub name: &'static str,
     /// The metric, whose mean over seeds is compared.
     pub metric: &'static str,

@@ -21,7 +21,7 @@ pub struct Calibration {
     pub targets: Vec<Target>,
     /// The rounds of the search.
     pub rounds: &'static [Round],
-    /// What is searched, and what is fixed, in a paragraph.
+    /// Searched and fixed parameters, in a paragraph.
     pub about: &'static str,
     /// The axes that the figure of the landscape is drawn over: places, and lines.
     pub drawn: (&'static str, &'static str),
@@ -86,9 +86,8 @@ impl Calibration {
     /// The page: choice, targets, space, rounds, and how far other candidates are.
     pub fn page(&self, key: &str, landscape: &Landscape) -> String {
         let mut text = format!(
-            "# {key}: calibration\n\nThe paper leaves parameters open. They are searched for with values of the paper \
-             that belong to no gating claim.\nThe choice is frozen in the room of the study before gating claims \
-             are run.\n\n```sh\nrecoup calibrate {key}\n```\n\n{}\n\n",
+            "# {key}: calibration\n\nThe paper leaves parameters open. They are searched for with numbers of the paper \
+             that gate nothing.\nThe choice is frozen in the study's folder before gating claims are run.\n\n```sh\nrecoup calibrate {key}\n```\n\n{}\n\n",
             self.about
         );
         text += &self.choice(landscape);

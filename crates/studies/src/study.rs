@@ -6,6 +6,7 @@ use crate::figure::Figure;
 use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
+use std::borrow::Cow;
 
 /// A paper: its names, and the functions of its module.
 #[derive(Debug)]
@@ -137,7 +138,7 @@ pub struct Dependence {
     /// The open parameter.
     pub parameter: &'static str,
     /// The value tried.
-    pub value: &'static str,
+    pub value: Cow<'static, str>,
     /// Whether the study assumes this value.
     pub is_assumed: bool,
     /// The findings of the claims that can be judged, by number.

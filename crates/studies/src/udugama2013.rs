@@ -16,6 +16,7 @@ mod scenario;
 mod share;
 mod single;
 mod sockets;
+mod switch;
 
 use crate::study::Study;
 

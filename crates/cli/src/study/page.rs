@@ -196,7 +196,7 @@ fn grid(lines: &[Dependence]) -> String {
     );
     for line in lines {
         let class = if line.is_assumed { " class=\"assumed\"" } else { "" };
-        let (parameter, value) = (escape(line.parameter), escape(line.value));
+        let (parameter, value) = (escape(line.parameter), escape(&line.value));
         let _ = write!(table, "<tr{class}><td>{parameter}</td><td>{value}</td>");
         for (_, finding) in &line.findings {
             let (class, mark) = (word(finding.outcome), mark(finding.outcome));
@@ -374,7 +374,7 @@ mod tests {
                 assert!(text.contains(&cell), "{}", claim.id);
             }
             for open in study.dependences(&Results::default()) {
-                assert!(text.contains(&format!("<td>{}</td>", escape(open.value))), "{open:?}");
+                assert!(text.contains(&format!("<td>{}</td>", escape(&open.value))), "{open:?}");
             }
             for piece in ["made by &lt;none&gt;", "undecided", "id=\"figure-example\"", "\\u003cto"]
             {

@@ -100,8 +100,13 @@ fn thin(figure: &Figure) -> Figure {
 fn text(page: &Page<'_>, figures: &[Figure]) -> String {
     let key = page.study.key();
     let summary = Summary::new(&page.study.claims(), page.verdicts);
+    let calibrated = match page.study.calibration() {
+        Some(_) => " Its base network was [calibrated](calibration/README.md).",
+        None => "",
+    };
     let mut text = format!(
-        "# {key}: {}\n\n{}. Question, set-up and deviations: [the room](../../../crates/studies/src/{key}/README.md).\n\n\
+        "# {key}: {}\n\n{}. Question, set-up and deviations: [the room](../../../crates/studies/src/{key}/README.md).\
+         {calibrated}\n\n\
          Of {} gating claims {} hold, {} fail, {} are undecided; {} stand beside them.\n\n",
         page.study.title(),
         page.study.source(),
@@ -223,7 +228,7 @@ fn open(dependences: &[Dependence]) -> String {
         text += &row(heads.map(cell));
         let _ = writeln!(text, "|---|---|{}", "---|".repeat(ids.len()));
         for line in lines {
-            let value = cell(line.value);
+            let value = cell(&line.value);
             let value = if line.is_assumed { format!("**{value}**") } else { value };
             let marks = line.findings.iter().map(|(_, finding)| mark(finding.outcome).to_owned());
             text += &row([cell(line.parameter), value].into_iter().chain(marks));

@@ -13,7 +13,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// What `study report --form text` writes beside the page.
+/// The document that `study report --form text` writes beside the page.
 const RESULT: &str = "result.json";
 
 /// The document that `--json` prints.

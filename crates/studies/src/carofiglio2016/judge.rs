@@ -129,7 +129,7 @@ fn rows(
 ) -> Vec<Dependence> {
     let row = |open: &'static Open| Dependence {
         parameter: open.parameter,
-        value: &open.value,
+        value: open.value.as_str().into(),
         is_assumed: open.is_assumed,
         findings: findings(&Runs::open(results, experiment, &open.label())),
     };

@@ -133,9 +133,9 @@ fn compared(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
 
 /// Findings at each value of the open parameters: at s = 1 and 2, with some of the timers.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
-    let line = |parameter, value, is_assumed, runs: Runs<'_>| Dependence {
+    let line = |parameter, value: &'static str, is_assumed, runs: Runs<'_>| Dependence {
         parameter,
-        value,
+        value: value.into(),
         is_assumed,
         findings: findings(&runs),
     };

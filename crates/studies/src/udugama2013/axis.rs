@@ -41,9 +41,9 @@ pub(super) const FLAVOURS: [&str; 3] = ["NewReno", "Compound", "Cubic"];
 pub(super) const FLAVOUR: Axis = Axis {
     name: "flavour",
     values: &[
-        ("NewReno", r#""fetch.congestion" = "udugama2013(flavour=newreno)""#),
-        ("Compound", r#""fetch.congestion" = "udugama2013(flavour=compound)""#),
-        ("Cubic", r#""fetch.congestion" = "udugama2013(flavour=cubic)""#),
+        ("NewReno", r#""fetch.congestion" = "udugama2013(flavour=newreno,init-ssthresh=16)""#),
+        ("Compound", r#""fetch.congestion" = "udugama2013(flavour=compound,init-ssthresh=16)""#),
+        ("Cubic", r#""fetch.congestion" = "udugama2013(flavour=cubic,init-ssthresh=16)""#),
     ],
 };
 
@@ -60,8 +60,8 @@ pub(super) const VERSION: Axis = Axis {
 /// The loss rates of section 4.1.
 pub(super) const LOSSES: [&str; 3] = ["0.1 %", "0.2 %", "0.5 %"];
 
-/// Single losses on the link from Router 2 to Router 1, with at least 168 Data packets between two of them. That is the
-/// greatest window of link and queue: 60 ms · 10 Mbit/s / 1100 bytes = 68, and 100 queued packets.
+/// Single losses on the link from Router 2 to Router 1, with at least 168 Data packets between two of them: more than
+/// any window between such losses, and less than the mean distance at the highest rate.
 pub(super) const LOSS: Axis = Axis {
     name: "loss",
     values: &[
@@ -86,14 +86,14 @@ pub(super) const COMPOUND: Axis = Axis {
     ],
 };
 
-const STUDY_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=rto)""#;
-const STUDY_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=any)""#;
-const STUDY_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=rto)""#;
-const STUDY_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=any)""#;
-const STANDARD_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=rto)""#;
-const STANDARD_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=any)""#;
-const STANDARD_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=rto)""#;
-const STANDARD_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=any)""#;
+const STUDY_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=rto,init-ssthresh=16)""#;
+const STUDY_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=any,init-ssthresh=16)""#;
+const STUDY_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=rto,init-ssthresh=16)""#;
+const STUDY_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=any,init-ssthresh=16)""#;
+const STANDARD_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=rto,init-ssthresh=16)""#;
+const STANDARD_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=any,init-ssthresh=16)""#;
+const STANDARD_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=rto,init-ssthresh=16)""#;
+const STANDARD_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=any,init-ssthresh=16)""#;
 
 /// Content of Router 1's cache when the client starts.
 pub(super) const CACHED: Axis = Axis {

@@ -79,15 +79,14 @@ pub(super) fn flavours_agree(runs: &Runs<'_>) -> Finding {
 }
 
 /// The peaks of Simple2 rise with the losses.
-pub(super) fn peaks_rise(runs: &Runs<'_>) -> Finding {
-    let peak = |losses| after(runs, "NewReno", "Simple2", losses, peak);
+pub(super) fn peaks_rise(runs: &Runs<'_>, flavour: &str) -> Finding {
+    let peak = |losses| after(runs, flavour, "Simple2", losses, peak);
     increasing(&[("1", peak(1)), ("2", peak(2)), ("3", peak(3)), ("4", peak(4))], "segments")
 }
 
 /// The peaks of Smart lie within 15 % of each other.
-pub(super) fn peaks_stay(runs: &Runs<'_>) -> Finding {
-    let peaks: Vec<_> =
-        (1..=4).map(|losses| after(runs, "NewReno", "Smart", losses, peak)).collect();
+pub(super) fn peaks_stay(runs: &Runs<'_>, flavour: &str) -> Finding {
+    let peaks: Vec<_> = (1..=4).map(|losses| after(runs, flavour, "Smart", losses, peak)).collect();
     let over = |with: fn(f64, f64) -> f64| {
         peaks.iter().cloned().reduce(|a, b| joined(&a, &b, with)).unwrap_or_default()
     };

@@ -1,9 +1,9 @@
 //! The paper's figures, and ours, from results.
 mod open;
 
-use super::axis::{CACHED, COMPOUND, FLAVOURS, LOADS, LOSSES};
+use super::axis::{COMPOUND, FLAVOURS, LOADS, LOSSES};
 use super::runs::Runs;
-use super::{beside, burst, compound, growth, share, single};
+use super::{beside, burst, compound, growth, share, single, switch};
 use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
 use crate::rule::scaled;
@@ -16,8 +16,9 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend(["NewReno", "Compound", "Cubic"].map(|flavour| windows(results, flavour)));
     figures.extend([delay_windows(results), growths(results), compounds(results)]);
     figures.extend([recoveries(results), bursts(results, "Simple2"), bursts(results, "Smart")]);
-    figures.extend([caching(results, "Simple3"), caching(results, "Smart")]);
+    figures.extend(["Simple3", "Smart"].map(|version| switch::window(results, version)));
     figures.extend([sources(results), fairness(results), losses(results)]);
+    figures.extend(switch::figures(results));
     figures.extend(open::figures(results));
     figures.extend(beside::figures(results));
     figures.retain(Figure::shows_ours);
@@ -206,42 +207,25 @@ fn recoveries(results: &Results) -> Figure {
 /// Figure 6.
 fn bursts(results: &Results, version: &str) -> Figure {
     let runs = Runs::of(results, "burst-window");
-    let at = [("flavour", "NewReno"), ("version", version)];
-    let mut window = Series::new("NewReno", Style::Steps);
-    if let Some(table) = runs.table(&at, "c1", "window") {
-        let all = table.points("time_s", "window").into_iter();
-        window.points = all.filter(|(time, _)| (303.0..=323.0).contains(time)).collect();
-    }
+    let windows = ["NewReno", "Cubic"].map(|flavour| {
+        let at = [("flavour", flavour), ("version", version)];
+        let mut window = Series::new(flavour, Style::Steps);
+        if let Some(table) = runs.table(&at, "c1", "window") {
+            let all = table.points("time_s", "window").into_iter();
+            window.points = all.filter(|(time, _)| (303.0..=323.0).contains(time)).collect();
+        }
+        window.thinned(SLICES)
+    });
     let letter = if version == "Simple2" { "6a" } else { "6b" };
     Figure {
         id: format!("burst-{}", version.to_lowercase()),
         title: format!("Window around bursts of 1, 2, 3 and 4 losses, {version} (Fig. {letter})"),
         caption:
-            "One run. The bursts begin at 305, 310, 315 and 320 s; the peaks are fast recovery."
+            "One run of each. The bursts begin at 305, 310, 315 and 320 s; the peaks are fast recovery."
                 .into(),
         x: Axis::quantity("time", "s"),
         y: Axis::quantity("window", "segments"),
-        series: vec![window.thinned(SLICES)],
-    }
-}
-
-/// Figure 7.
-fn caching(results: &Results, version: &str) -> Figure {
-    let runs = Runs::of(results, "caching");
-    let series = |cached| {
-        let at = [("flavour", "Cubic"), ("version", version), ("cached", cached)];
-        steps(&runs, &at, &format!("near: {cached}"), ("window", 30.0))
-    };
-    let letter = if version == "Simple3" { "7a" } else { "7b" };
-    Figure {
-        id: format!("caching-{}", version.to_lowercase()),
-        title: format!("Window of Cubic with a part of the file near, {version} (Fig. {letter})"),
-        caption: "One run of each, without loss. Where Data of the near part overtakes the rest, every fast \
-                  recovery is a false one."
-            .into(),
-        x: Axis::quantity("time since the start", "s"),
-        y: Axis::quantity("window", "segments"),
-        series: CACHED.names().into_iter().map(series).collect(),
+        series: windows.into(),
     }
 }
 
@@ -255,8 +239,8 @@ fn sources(results: &Results) -> Figure {
     Figure {
         id: "sources".into(),
         title: "Time to fetch 20 MB from two servers at once, without loss".into(),
-        caption: "Mean over seeds with its 95 % confidence interval. Router 1 asks a server 40 ms away and one \
-                  70 ms away in turn, so Data comes out of order all the time."
+        caption: "Mean over seeds with its 95 % confidence interval. Router 1 asks a server 72 ms away and one \
+                  102 ms away in turn, so Data comes out of order all the time."
             .into(),
         x: Axis::places("window", FLAVOURS),
         y: Axis::quantity("time", "s"),

@@ -1,9 +1,9 @@
 //! Judges the claims D-01 to D-30, and how they depend on what the paper leaves open.
-use super::axis::COMPOUND;
+use super::axis::{COMPOUND, FLAVOURS};
 use super::open::{OPEN, Open};
 use super::runs::Runs;
 use super::scenario::Section;
-use super::{burst, compound, growth, near, share, single};
+use super::{burst, compound, growth, near, share, single, switch};
 use crate::result::Results;
 use crate::rule::Finding;
 use crate::study::Dependence;
@@ -51,12 +51,14 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         "D-16" => {
             (burst::flavours_agree(&bursts), "The slowest flavour over the quickest, per burst.")
         }
-        "D-17" => {
-            (burst::peaks_rise(&bursts), "NewReno; widest window in fast recovery, per burst.")
-        }
-        "D-18" => {
-            (burst::peaks_stay(&bursts), "NewReno; widest window in fast recovery, per burst.")
-        }
+        "D-17" => (
+            burst::peaks_rise(&bursts, "NewReno"),
+            "NewReno; widest window in fast recovery, per burst.",
+        ),
+        "D-18" => (
+            burst::peaks_stay(&bursts, "NewReno"),
+            "NewReno; widest window in fast recovery, per burst.",
+        ),
         "D-19" => (
             near::simple3_falls_for_it(&caching),
             "Nothing is lost, so every entry is false. Where the client's own link is full, Data of both sources \
@@ -67,7 +69,7 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
             "Nothing is lost, so every entry is false. Where Simple3 has none, as for D-19, Smart cannot have fewer.",
         ),
         "D-21" => (
-            near::smart_changes_over(&caching, &caching),
+            near::smart_changes_over(&caching, &caching, near::FIRST_NEAR),
             "Root mean square distance of the windows, paired over seeds; the switch is the first Data that \
              Router 1 had.",
         ),
@@ -77,12 +79,15 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
 
 const EVERY_MODE: &str = "The study's mode; the table of what is open shows all of them.";
 
+const NO_LOSSES: &str = "Quotients, seed by seed, and the paper's 0 losses in every run. That nothing is lost without \
+                         fairness helped to fix the base network; that nothing is lost with it did not.";
+
 fn shares(id: &str, fairness: &Runs<'_>) -> (Finding, &'static str) {
     match id {
-        "D-22a" => (share::no_difference(fairness, "c1"), "Quotients, seed by seed."),
+        "D-22a" => (share::no_difference(fairness, "c1"), NO_LOSSES),
         "D-22b" => (share::row(fairness, "c1", "0 %"), "Without / with max-min fairness."),
         "D-23" => (share::row(fairness, "c1", "80 %"), "Without / with max-min fairness."),
-        "D-24" => (share::no_difference(fairness, "c2"), "Quotients, seed by seed."),
+        "D-24" => (share::no_difference(fairness, "c2"), NO_LOSSES),
         "D-25" => (share::hardly_changes(fairness), "Quotient, seed by seed."),
         "D-26" => (
             share::helps_client_1(fairness),
@@ -91,7 +96,8 @@ fn shares(id: &str, fairness: &Runs<'_>) -> (Finding, &'static str) {
         ),
         "D-27" => (
             share::product(fairness),
-            "Every run of both clients; the paper's eight products are 19 989 to 20 001.",
+            "Every run of both clients; the paper's eight products are 19 989 to 20 001. It follows from the \
+             definition of goodput.",
         ),
         "D-28" => (share::client_2_is_faster(fairness), "Paired over seeds, without fairness."),
         "D-29" => (
@@ -111,16 +117,18 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
         for (value, _) in open.axis.values {
             all.push(Dependence {
                 parameter: open.parameter,
-                value,
+                value: (*value).into(),
                 is_assumed: *value == open.assumed,
                 findings: findings(open, value, results),
             });
         }
     }
+    all.extend(flavours(results));
+    all.extend(switch::dependences(results));
     all.extend(other_sources(results));
     let modes = COMPOUND.names().into_iter().map(|mode| Dependence {
         parameter: "Compound",
-        value: mode,
+        value: mode.into(),
         is_assumed: mode == "udugama, per RTT, zero on RTO",
         findings: compounds(results, mode),
     });
@@ -147,17 +155,13 @@ fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'stati
             ("D-14", burst::grows_with_losses(&runs)),
             ("D-15", burst::stays_short(&runs)),
             ("D-16", burst::flavours_agree(&runs)),
-            ("D-17", burst::peaks_rise(&runs)),
-            ("D-18", burst::peaks_stay(&runs)),
+            ("D-17", burst::peaks_rise(&runs, "NewReno")),
+            ("D-18", burst::peaks_stay(&runs, "NewReno")),
         ],
         Section::Caching => vec![
             ("D-19", near::simple3_falls_for_it(&runs)),
             ("D-20", near::smart_falls_less_and_later(&runs)),
-            ("D-21", near::smart_changes_over(&runs, &runs)),
-        ],
-        Section::Share => vec![
-            ("D-19", near::simple3_falls_for_it(&runs)),
-            ("D-20", near::smart_falls_less_and_later(&runs)),
+            ("D-21", near::smart_changes_over(&runs, &runs, near::FIRST_NEAR)),
         ],
         Section::Sources => Vec::new(),
         Section::Fairness => vec![
@@ -168,11 +172,25 @@ fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'stati
     }
 }
 
+/// Figure 6 with each flavour; the paper does not state which one it shows.
+fn flavours(results: &Results) -> [Dependence; 3] {
+    let bursts = Runs::of(results, "burst");
+    FLAVOURS.map(|flavour| Dependence {
+        parameter: "flavour of Fig. 6",
+        value: flavour.into(),
+        is_assumed: flavour == "NewReno",
+        findings: vec![
+            ("D-17", burst::peaks_rise(&bursts, flavour)),
+            ("D-18", burst::peaks_stay(&bursts, flavour)),
+        ],
+    })
+}
+
 /// Findings with other sources of the Data that overtakes the rest.
 fn other_sources(results: &Results) -> [Dependence; 2] {
-    let line = |value, is_assumed, findings| Dependence {
+    let line = |value: &'static str, is_assumed, findings| Dependence {
         parameter: "the other source",
-        value,
+        value: value.into(),
         is_assumed,
         findings,
     };

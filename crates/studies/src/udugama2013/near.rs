@@ -35,13 +35,55 @@ fn first_entry(runs: &Runs<'_>, version: &str) -> Vec<Seeded> {
     runs.tables(&choice, "c1", "recoveries").into_iter().filter_map(one).collect()
 }
 
-/// The first segment in Router 1's cache.
-const FIRST_NEAR: f64 = 10_000.0;
+/// The first segment in Router 1's cache, in the paper's own experiments.
+pub(super) const FIRST_NEAR: f64 = 10_000.0;
 
 /// Time of the first Data of a segment from `first` on.
 pub(super) fn switch(rto: &Curve, first: f64) -> Option<f64> {
     let samples = rto.points("time_s", "segment");
     samples.iter().find(|(_, segment)| *segment >= first).map(|(time, _)| *time)
+}
+
+/// The switch of the first run.
+pub(super) fn switch_of_first_run(runs: &Runs<'_>, version: &str, first: f64) -> Option<f64> {
+    switches(runs, version, first).first().map(|(_, time)| *time)
+}
+
+/// The window over time of the first run, in segments.
+pub(super) fn window_of_first_run(runs: &Runs<'_>, version: &str, cached: &str) -> Vec<(f64, f64)> {
+    let table = runs.table(&at(version, cached), "c1", "window");
+    table.map(|window| window.points("time_s", "window")).unwrap_or_default()
+}
+
+/// The least time after a switch that is shown, in seconds.
+const LEAST_S: f64 = 0.01;
+
+/// For each run, its number and the time of its first Data of a segment from `first` on.
+fn switches(runs: &Runs<'_>, version: &str, first: f64) -> Vec<Seeded> {
+    let tables = runs.tables(&at(version, PART), "c1", "rto").into_iter();
+    tables.filter_map(|(seed, rto)| Some((seed, switch(rto, first)?))).collect()
+}
+
+/// The window when the first Data of a segment from `first` on comes, in segments.
+pub(super) fn windows_at_switch(runs: &Runs<'_>, version: &str, first: f64) -> Vec<Seeded> {
+    let switches = switches(runs, version, first);
+    let one = |(seed, window): (u64, &Curve)| {
+        let (_, time) = switches.iter().find(|(it, _)| *it == seed)?;
+        Some((seed, height(&window.points("time_s", "window"), *time)?))
+    };
+    runs.tables(&at(version, PART), "c1", "window").into_iter().filter_map(one).collect()
+}
+
+/// Time from that Data to the first entry into fast recovery after it, in seconds; only of runs with such an entry.
+pub(super) fn first_after_switch(runs: &Runs<'_>, version: &str, first: f64) -> Vec<Seeded> {
+    let switches = switches(runs, version, first);
+    let one = |(seed, recoveries): (u64, &Curve)| {
+        let (_, time) = switches.iter().find(|(it, _)| *it == seed)?;
+        // Samples are recorded at steps, so the switch may be recorded after the entry that follows it.
+        let entry = recoveries.column("time_s").first()?;
+        Some((seed, (entry - time).max(LEAST_S)))
+    };
+    runs.tables(&at(version, PART), "c1", "recoveries").into_iter().filter_map(one).collect()
 }
 
 /// Simple3 enters fast recovery falsely at least once in every run.
@@ -98,7 +140,12 @@ fn height(curve: &[(f64, f64)], time: f64) -> Option<f64> {
 
 /// Distances of the window with a part near to those with nothing and with everything near: before the switch, and
 /// after it.
-fn distances<'a>(runs: &Runs<'a>, references: &Runs<'a>, version: &str) -> [Vec<Seeded>; 4] {
+fn distances<'a>(
+    runs: &Runs<'a>,
+    references: &Runs<'a>,
+    version: &str,
+    first: f64,
+) -> [Vec<Seeded>; 4] {
     let table = |runs: &Runs<'a>, cached, seed, name: &str| {
         let all = runs.tables(&at(version, cached), "c1", name);
         all.into_iter().find(|(it, _)| *it == seed).map(|(_, curve)| curve)
@@ -109,7 +156,7 @@ fn distances<'a>(runs: &Runs<'a>, references: &Runs<'a>, version: &str) -> [Vec<
         let curve =
             |cached| Some(table(references, cached, seed, "window")?.points("time_s", "window"));
         let ends = || {
-            let switch = switch(table(runs, PART, seed, "rto")?, FIRST_NEAR)?;
+            let switch = switch(table(runs, PART, seed, "rto")?, first)?;
             Some((part.first()?.0, switch, part.last()?.0))
         };
         let (Some(far), Some(near), Some((begin, switch, end))) =
@@ -130,9 +177,11 @@ fn distances<'a>(runs: &Runs<'a>, references: &Runs<'a>, version: &str) -> [Vec<
     all
 }
 
-/// Before the switch the window is like that with nothing near, after it like that with everything near.
-pub(super) fn smart_changes_over(runs: &Runs<'_>, references: &Runs<'_>) -> Finding {
-    let [far_before, near_before, far_after, near_after] = distances(runs, references, "Smart");
+/// Before the switch, the first Data from `first` on, the window is like that with nothing near; after it like that with
+/// everything near.
+pub(super) fn smart_changes_over(runs: &Runs<'_>, references: &Runs<'_>, first: f64) -> Finding {
+    let [far_before, near_before, far_after, near_after] =
+        distances(runs, references, "Smart", first);
     let before = less(("to none", &far_before), ("to full", &near_before), "segments");
     let after = less(("to full", &near_after), ("to none", &far_after), "segments");
     before.labelled("before").and(after.labelled("after"))

@@ -42,7 +42,7 @@ const RTT: Axis = Axis {
     values: &[
         ("24 ms", "\"link.delay\" = \"4 ms\"\n\"node.suppression\" = \"soft-hard(soft=12ms)\""),
         ("60 ms", "\"link.delay\" = \"10 ms\"\n\"node.suppression\" = \"soft-hard(soft=30ms)\""),
-        ("120 ms", "\"link.delay\" = \"20 ms\"\n\"node.suppression\" = \"soft-hard(soft=60ms)\""),
+        ("108 ms", "\"link.delay\" = \"18 ms\"\n\"node.suppression\" = \"soft-hard(soft=54ms)\""),
         ("240 ms", "\"link.delay\" = \"40 ms\"\n\"node.suppression\" = \"soft-hard(soft=120ms)\""),
     ],
 };
@@ -87,6 +87,7 @@ const THRESHOLD: Axis = Axis {
     name: "threshold",
     values: &[
         ("16", r#""fetch.congestion.init-ssthresh" = 16"#),
+        ("32", r#""fetch.congestion.init-ssthresh" = 32"#),
         ("64", r#""fetch.congestion.init-ssthresh" = 64"#),
         ("unlimited", r#""fetch.congestion.init-ssthresh" = "inf""#),
     ],
@@ -113,25 +114,10 @@ const SOFT: Axis = Axis {
     name: "soft",
     values: &[
         ("0 ms", r#""node.suppression" = "soft-hard(soft=0ms)""#),
-        ("30 ms", r#""node.suppression" = "soft-hard(soft=30ms)""#),
+        ("54 ms", r#""node.suppression" = "soft-hard(soft=54ms)""#),
         ("200 ms", r#""node.suppression" = "soft-hard(soft=200ms)""#),
     ],
 };
-
-const SHARE: Axis = Axis {
-    name: "share",
-    values: &[
-        ("last 95 %", SHARE_95),
-        ("last 90 %", SHARE_90),
-        ("last 50 %", SHARE_50),
-        ("last 25 %", SHARE_25),
-    ],
-};
-
-const SHARE_95: &str = r#""applications.warm" = { first = 1000 }"#;
-const SHARE_90: &str = r#""applications.warm" = { first = 2000 }"#;
-const SHARE_50: &str = r#""applications.warm" = { first = 10000 }"#;
-const SHARE_25: &str = r#""applications.warm" = { first = 15000 }"#;
 
 const HOLDS: Axis = Axis {
     name: "cache",
@@ -145,8 +131,9 @@ const HOLDS: Axis = Axis {
 const LATER: Axis = Axis {
     name: "later",
     values: &[
+        ("0.75 s", r#""applications.c2.start" = "0.75 s""#),
         ("2 s", r#""applications.c2.start" = "2 s""#),
-        ("10 s", r#""applications.c2.start" = "10 s""#),
+        ("20 s", r#""applications.c2.start" = "20 s""#),
     ],
 };
 
@@ -173,30 +160,27 @@ const fn open(
 }
 
 /// All parameters that the paper leaves open.
-pub(super) static OPEN: [Open; 24] = {
-    use Section::{Burst, Caching, Fairness, Growth, Share, Single};
+pub(super) static OPEN: [Open; 21] = {
+    use Section::{Burst, Caching, Fairness, Growth, Single};
     [
-        open("single-floor", "least RTO", Single, ("200 ms", FLOOR)),
+        open("single-floor", "least RTO", Single, ("1 s", FLOOR)),
         open("single-accounting", "what counts against the window", Single, ("span", ACCOUNTING)),
-        open("single-rtt", "round trip", Single, ("60 ms", RTT)),
+        open("single-rtt", "round trip", Single, ("108 ms", RTT)),
         open("single-rate", "rate of the links", Single, ("10 Mbit/s", RATE)),
         open("single-queue", "queues", Single, ("100 packets", QUEUE)),
-        open("single-threshold", "first threshold of slow start", Single, ("64", THRESHOLD)),
+        open("single-threshold", "first threshold of slow start", Single, ("16", THRESHOLD)),
         open("single-gap", "survivors between losses", Single, ("at least 168", GAP)),
         open("single-timeout", "after a timeout", Single, ("window 1, half as threshold", HALVING)),
-        open("single-soft", "soft timeout of the PIT", Single, ("30 ms", SOFT)),
-        open("growth-rtt", "round trip", Growth, ("60 ms", RTT)),
+        open("single-soft", "soft timeout of the PIT", Single, ("54 ms", SOFT)),
+        open("growth-rtt", "round trip", Growth, ("108 ms", RTT)),
         open("growth-rate", "rate of the links", Growth, ("10 Mbit/s", RATE)),
-        open("burst-floor", "least RTO", Burst, ("200 ms", FLOOR)),
-        open("burst-rtt", "round trip", Burst, ("60 ms", RTT)),
+        open("burst-floor", "least RTO", Burst, ("1 s", FLOOR)),
+        open("burst-rtt", "round trip", Burst, ("108 ms", RTT)),
         open("burst-queue", "queues", Burst, ("100 packets", QUEUE)),
         open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", RATE)),
-        open("caching-share", "what Router 1 has", Share, ("last 50 %", SHARE)),
-        open("caching-rtt", "round trip", Caching, ("60 ms", RTT)),
-        open("caching-rate", "rate of the links", Caching, ("10 Mbit/s", RATE)),
-        open("caching-threshold", "first threshold of slow start", Caching, ("64", THRESHOLD)),
+        open("caching-threshold", "first threshold of slow start", Caching, ("16", THRESHOLD)),
         open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", HOLDS)),
-        open("fairness-later", "Client 2 starts later by", Fairness, ("2 s", LATER)),
+        open("fairness-later", "Client 2 starts later by", Fairness, ("0.75 s", LATER)),
         open("fairness-where", "background traffic on", Fairness, ("every link", WHERE)),
         open("fairness-version", "version", Fairness, ("Smart", WITH)),
         open("fairness-queue", "queues", Fairness, ("100 packets", QUEUE)),
@@ -210,7 +194,7 @@ impl Section {
             Self::Single => "single",
             Self::Growth => "shape",
             Self::Burst => "burst",
-            Self::Caching | Self::Share => "caching",
+            Self::Caching => "caching",
             Self::Sources => "sources",
             Self::Fairness => "fairness",
         }
@@ -232,10 +216,6 @@ impl Open {
             Section::Burst => vec![FLAVOUR.text(), versions(&["Simple2", "Smart"])],
             Section::Caching | Section::Sources => {
                 vec![flavours(&["Cubic"]), versions(&["Simple3", "Smart"]), CACHED.text()]
-            }
-            Section::Share => {
-                let cached = CACHED.only(&["latter half"]);
-                vec![flavours(&["Cubic"]), versions(&["Simple3", "Smart"]), cached]
             }
             Section::Fairness => vec![FAIRNESS.only(&["off", "max-min"]), LOAD.only(&["80 %"])],
         }
@@ -269,7 +249,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let experiment = |name, serves, section, axes: &[String]| {
         let (seeds, curves): (u64, Option<(u64, &'static [&'static str])>) = match section {
             Section::Burst => (0, Some((many, &["recoveries"]))),
-            Section::Growth | Section::Caching | Section::Share => (0, Some((many, SHAPE))),
+            Section::Growth | Section::Caching => (0, Some((many, SHAPE))),
             Section::Single | Section::Sources | Section::Fairness => (many, None),
         };
         let scenario = shorter(section, scale) + &sweep(scale, axes);

@@ -1,6 +1,6 @@
 //! The experiments: the paper's four sections, each a scenario with its sweep.
 use super::axis::{CACHED, COMPOUND, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
-use super::{beside, open};
+use super::{beside, open, switch};
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{change_variants, changed};
 use recoup_config::tree::{Table, Value};
@@ -11,24 +11,24 @@ use std::time::Duration;
 const COMMON: &str = include_str!("common.toml");
 
 /// Section 4.2: the client starts at 300 s, the k-th burst takes k Data packets on their way from Router 2 to Router 1.
-/// A file of 20 MB would be there before the last burst. When the bursts begin, in seconds.
+/// When the bursts begin, in seconds.
 pub(super) const BURST_TIMES: [f64; 4] = [305.0, 310.0, 315.0, 320.0];
 
-/// Section 4.4: Client 2 starts two seconds later; half of the file fits into Router 1.
+/// Section 4.4: Client 2 starts 0.75 s later; half of the file fits into Router 1.
 const TWO_CLIENTS: &str = r#"
 [nodes.r1]
 cache = "10000 packets"
 [applications.c2]
 kind = "fetch"
 node = "c2"
-start = "2 s"
+start = "0.75 s"
 spread = "10 ms"
 "#;
 
 /// Two servers have the file, one of them 30 ms further away than the other; Router 1 asks them in turn.
 const TWO_SERVERS: &str = r#"
 [links.r1-s2]
-delay = "35 ms"
+delay = "51 ms"
 [nodes.r1]
 strategy = "multipath"
 [[route]]
@@ -55,8 +55,6 @@ pub(super) enum Section {
     Burst,
     /// 4.3: a part of the file is near.
     Caching,
-    /// 4.3: which part.
-    Share,
     /// 4.3, with a second server instead.
     Sources,
     /// 4.4: two clients, background traffic.
@@ -67,7 +65,7 @@ impl Section {
     /// Its scenario, at that scale.
     pub(super) fn scenario(self, scale: Scale) -> String {
         let more = match self {
-            Self::Single | Self::Growth | Self::Burst | Self::Caching | Self::Share => "",
+            Self::Single | Self::Growth | Self::Burst | Self::Caching => "",
             Self::Sources => TWO_SERVERS,
             Self::Fairness => TWO_CLIENTS,
         };
@@ -77,13 +75,14 @@ impl Section {
                 Self::Single | Self::Growth => {}
                 Self::Burst => {
                     scenario.set(start, Duration::from_secs(300));
-                    scenario.set(&SIZE, Capacity::Bytes(40_000_000));
+                    // Bursts meet the flow at another phase with each seed.
+                    scenario.set(&["applications", "c1", "spread"], Duration::from_secs(1));
                     let bursts = bursts(BURST_TIMES.map(|at_s| at_s as u64 * 1000));
                     scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
                 }
                 // The section is about arrivals out of order without any loss, so queues never overflow. Router 1
                 // is filled by a consumer of its own before the client starts.
-                Self::Caching | Self::Share => {
+                Self::Caching => {
                     scenario.set(start, Duration::from_secs(30));
                     scenario.set(&["link", "queue"], Capacity::Unlimited);
                 }
@@ -104,8 +103,8 @@ impl Section {
         scenario.set(&SIZE, Capacity::Bytes(200_000));
         match self {
             Self::Burst => {
-                scenario.set(&SIZE, Capacity::Bytes(600_000));
-                let bursts = bursts([300_200, 300_300, 300_400, 300_500]);
+                scenario.set(&SIZE, Capacity::Bytes(4_000_000));
+                let bursts = bursts([302_000, 302_500, 303_000, 303_500]);
                 scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
             }
             Self::Fairness => scenario.set(&["nodes", "r1", "cache"], Capacity::Packets(100)),
@@ -154,6 +153,7 @@ pub(super) fn sweep(scale: Scale, axes: &[String]) -> String {
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     with_open(scale, paper, |scale| {
         let mut all = open::experiments(scale);
+        all.push(readings_of_compound(scale));
         all.extend(beside::experiments(scale));
         all
     })
@@ -176,7 +176,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         ..experiment(name, section, axes, serves)
     };
     let versions = |names: &[&str]| VERSION.only(names);
-    vec![
+    let mut all = vec![
         experiment(
             "single",
             Section::Single,
@@ -197,12 +197,6 @@ fn paper(scale: Scale) -> Vec<Experiment> {
             &[FLAVOUR.text(), versions(&["Simple1", "Smart"]), LOSS.only(&["0.1 %"])],
             &["window-newreno", "window-compound", "window-cubic", "window-delay"],
         ),
-        experiment(
-            "compound",
-            Section::Single,
-            &[COMPOUND.text(), versions(&["Simple1", "Smart"]), LOSS.text()],
-            &["compound"],
-        ),
         curves(
             "burst",
             (many, &["recoveries"]),
@@ -214,7 +208,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
             "burst-window",
             (1, &["window"]),
             Section::Burst,
-            &[FLAVOUR.only(&["NewReno"]), versions(&["Simple2", "Smart"])],
+            &[FLAVOUR.only(&["NewReno", "Cubic"]), versions(&["Simple2", "Smart"])],
             &["burst-simple2", "burst-smart"],
         ),
         curves(
@@ -222,7 +216,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
             (many, SHAPE),
             Section::Caching,
             &[FLAVOUR.only(&["Cubic"]), versions(&["Simple3", "Smart"]), CACHED.text()],
-            &["caching-simple3", "caching-smart"],
+            &["caching-threshold"],
         ),
         experiment(
             "sources",
@@ -236,7 +230,22 @@ fn paper(scale: Scale) -> Vec<Experiment> {
             &[FAIRNESS.text(), LOAD.text()],
             &["fairness", "fairness-loss"],
         ),
-    ]
+    ];
+    all.extend(switch::experiments(scale));
+    all
+}
+
+/// Single losses with each reading of Compound.
+fn readings_of_compound(scale: Scale) -> Experiment {
+    let axes = [COMPOUND.text(), VERSION.only(&["Simple1", "Smart"]), LOSS.text()];
+    Experiment {
+        name: "compound",
+        serves: &["compound"],
+        scenario: swept(Section::Single, scale, &axes),
+        files: &[],
+        seeds: if scale == Scale::Smoke { 1 } else { 20 },
+        curves: None,
+    }
 }
 
 #[cfg(test)]
@@ -259,7 +268,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, runs) in
-            [(Scale::Smoke, 263), (Scale::Check, 568), (Scale::Verdict, 116), (Scale::Paper, 116)]
+            [(Scale::Smoke, 267), (Scale::Check, 626), (Scale::Verdict, 142), (Scale::Paper, 142)]
         {
             let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");
@@ -274,7 +283,7 @@ mod tests {
         for link in &network.links {
             for way in [&link.forth, &link.back] {
                 assert_eq!((way.rate_bits, way.queue.packets), (10_000_000, Some(100)));
-                assert_eq!(way.delay.as_millis(), 10);
+                assert_eq!(way.delay.as_millis(), 18);
             }
         }
         let lossy = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
@@ -284,7 +293,7 @@ mod tests {
         );
         let (congestion, loss, rto) = consumer(&network);
         assert!(congestion.contains("flavour=cubic") && loss == "smart", "{congestion} {loss}");
-        assert!(rto.contains("min=200ms"), "{rto}");
+        assert!(rto.contains("min=1s"), "{rto}");
     }
 
     #[test]

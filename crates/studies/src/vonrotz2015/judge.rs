@@ -239,7 +239,7 @@ const OF_MAP: [&str; 16] = [
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let open = OPEN.iter().map(|open| Dependence {
         parameter: open.parameter,
-        value: open.value,
+        value: open.value.into(),
         is_assumed: open.is_assumed(),
         findings: findings(&Runs::open(results, open, &open.label())),
     });
@@ -249,7 +249,7 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
         let findings = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, &runs)?)));
         Dependence {
             parameter: "the map, scenario 1 at three hops",
-            value: label.as_str(),
+            value: label.as_str().into(),
             is_assumed: *setup == super::setup::NAMED,
             findings: findings.collect(),
         }

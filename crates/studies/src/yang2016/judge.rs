@@ -237,7 +237,12 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
             let runs = Runs { results, experiment: open.experiment, rest, consumers: ONE };
             let findings = without_a_fixed_window(&runs);
             let is_assumed = value == open.assumed;
-            all.push(Dependence { parameter: open.axis, value, is_assumed, findings });
+            all.push(Dependence {
+                parameter: open.axis,
+                value: value.into(),
+                is_assumed,
+                findings,
+            });
         }
     }
     all

@@ -76,7 +76,7 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
             let caption = "Time in fast recovery after one and after four losses, NewReno.";
             (Axis::quantity("time in fast recovery", "ms"), caption, series)
         }
-        Section::Caching | Section::Share | Section::Sources => {
+        Section::Caching | Section::Sources => {
             let entries =
                 |version: &'static str| line(version, &move |runs| near::entries(runs, version));
             let caption = "False entries into fast recovery of a fetch whose latter part is near.";
