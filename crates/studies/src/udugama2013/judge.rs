@@ -57,16 +57,15 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         ),
         "D-18" => (
             burst::peaks_stay(&bursts, "NewReno"),
-            "NewReno; widest window in fast recovery, per burst.",
+            "NewReno; widest window in fast recovery, per burst. The window still grows from burst to burst; the \
+             paper does not state the flavour of its figure.",
         ),
-        "D-19" => (
-            near::simple3_falls_for_it(&caching),
-            "Nothing is lost, so every entry is false. Where the client's own link is full, Data of both sources \
-             comes in turns, never three out of order in a row.",
-        ),
+        "D-19" => {
+            (near::simple3_falls_for_it(&caching), "Nothing is lost, so every entry is false.")
+        }
         "D-20" => (
             near::smart_falls_less_and_later(&caching),
-            "Nothing is lost, so every entry is false. Where Simple3 has none, as for D-19, Smart cannot have fewer.",
+            "Nothing is lost, so every entry is false. Times are compared in the runs in which both enter.",
         ),
         "D-21" => (
             near::smart_changes_over(&caching, &caching, near::FIRST_NEAR),
@@ -164,6 +163,10 @@ fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'stati
             ("D-21", near::smart_changes_over(&runs, &runs, near::FIRST_NEAR)),
         ],
         Section::Sources => Vec::new(),
+        Section::Unloaded => vec![
+            ("D-22a", share::no_difference(&runs, "c1")),
+            ("D-24", share::no_difference(&runs, "c2")),
+        ],
         Section::Fairness => vec![
             ("D-25", share::hardly_changes(&runs)),
             ("D-26", share::helps_client_1(&runs)),

@@ -145,6 +145,14 @@ const WHERE: Axis = Axis {
     ],
 };
 
+const JITTER: Axis = Axis {
+    name: "jitter",
+    values: &[
+        ("none", r#""link.jitter" = "none""#),
+        ("0.3 ms", r#""link.jitter" = "exponential(mean=0.3ms)""#),
+    ],
+};
+
 const WITH: Axis = Axis {
     name: "with",
     values: &[("Smart", r#""fetch.loss" = "smart""#), ("Simple1", r#""fetch.loss" = "simple1""#)],
@@ -160,8 +168,8 @@ const fn open(
 }
 
 /// All parameters that the paper leaves open.
-pub(super) static OPEN: [Open; 21] = {
-    use Section::{Burst, Caching, Fairness, Growth, Single};
+pub(super) static OPEN: [Open; 24] = {
+    use Section::{Burst, Caching, Fairness, Growth, Single, Unloaded};
     [
         open("single-floor", "least RTO", Single, ("1 s", FLOOR)),
         open("single-accounting", "what counts against the window", Single, ("span", ACCOUNTING)),
@@ -178,12 +186,15 @@ pub(super) static OPEN: [Open; 21] = {
         open("burst-rtt", "round trip", Burst, ("108 ms", RTT)),
         open("burst-queue", "queues", Burst, ("100 packets", QUEUE)),
         open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", RATE)),
+        open("burst-jitter", "jitter of a link", Burst, ("0.3 ms", JITTER)),
         open("caching-threshold", "first threshold of slow start", Caching, ("16", THRESHOLD)),
+        open("caching-jitter", "jitter of a link", Caching, ("0.3 ms", JITTER)),
         open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", HOLDS)),
         open("fairness-later", "Client 2 starts later by", Fairness, ("0.75 s", LATER)),
         open("fairness-where", "background traffic on", Fairness, ("every link", WHERE)),
         open("fairness-version", "version", Fairness, ("Smart", WITH)),
         open("fairness-queue", "queues", Fairness, ("100 packets", QUEUE)),
+        open("unloaded-jitter", "jitter of a link", Unloaded, ("0.3 ms", JITTER)),
     ]
 };
 
@@ -196,7 +207,7 @@ impl Section {
             Self::Burst => "burst",
             Self::Caching => "caching",
             Self::Sources => "sources",
-            Self::Fairness => "fairness",
+            Self::Fairness | Self::Unloaded => "fairness",
         }
     }
 }
@@ -218,6 +229,7 @@ impl Open {
                 vec![flavours(&["Cubic"]), versions(&["Simple3", "Smart"]), CACHED.text()]
             }
             Section::Fairness => vec![FAIRNESS.only(&["off", "max-min"]), LOAD.only(&["80 %"])],
+            Section::Unloaded => vec![FAIRNESS.only(&["off", "max-min"]), LOAD.only(&["0 %"])],
         }
     }
 }
@@ -250,7 +262,9 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         let (seeds, curves): (u64, Option<(u64, &'static [&'static str])>) = match section {
             Section::Burst => (0, Some((many, &["recoveries"]))),
             Section::Growth | Section::Caching => (0, Some((many, SHAPE))),
-            Section::Single | Section::Sources | Section::Fairness => (many, None),
+            Section::Single | Section::Sources | Section::Fairness | Section::Unloaded => {
+                (many, None)
+            }
         };
         let scenario = shorter(section, scale) + &sweep(scale, axes);
         Experiment { name, serves, scenario, files: &[], seeds, curves }

@@ -59,6 +59,8 @@ pub(super) enum Section {
     Sources,
     /// 4.4: two clients, background traffic.
     Fairness,
+    /// 4.4 without background traffic.
+    Unloaded,
 }
 
 impl Section {
@@ -67,7 +69,7 @@ impl Section {
         let more = match self {
             Self::Single | Self::Growth | Self::Burst | Self::Caching => "",
             Self::Sources => TWO_SERVERS,
-            Self::Fairness => TWO_CLIENTS,
+            Self::Fairness | Self::Unloaded => TWO_CLIENTS,
         };
         changed(&format!("{COMMON}{more}"), |scenario| {
             let start = &["applications", "c1", "start"];
@@ -90,7 +92,7 @@ impl Section {
                     let links = ["c1-r1", "c2-r1", "r1-r2", "r2-s1", "r1-s2"];
                     scenario.set(&["topology", "links"], &links[..]);
                 }
-                Self::Fairness => scenario.set(&["fetch", "flow-nonce"], true),
+                Self::Fairness | Self::Unloaded => scenario.set(&["fetch", "flow-nonce"], true),
             }
             if scale == Scale::Smoke {
                 self.shrink(scenario);
@@ -107,7 +109,9 @@ impl Section {
                 let bursts = bursts([302_000, 302_500, 303_000, 303_500]);
                 scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
             }
-            Self::Fairness => scenario.set(&["nodes", "r1", "cache"], Capacity::Packets(100)),
+            Self::Fairness | Self::Unloaded => {
+                scenario.set(&["nodes", "r1", "cache"], Capacity::Packets(100))
+            }
             _ => {}
         }
     }
@@ -268,7 +272,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, runs) in
-            [(Scale::Smoke, 267), (Scale::Check, 626), (Scale::Verdict, 142), (Scale::Paper, 142)]
+            [(Scale::Smoke, 265), (Scale::Check, 640), (Scale::Verdict, 142), (Scale::Paper, 142)]
         {
             let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(points, runs, "{scale:?}");

@@ -83,9 +83,10 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
             let series = vec![entries("Simple3"), entries("Smart")];
             (Axis::quantity("entries into fast recovery", ""), caption, series)
         }
-        Section::Fairness => {
+        Section::Fairness | Section::Unloaded => {
+            let load = if section == Section::Fairness { "80 %" } else { "0 %" };
             let time = |name: &str, client: &'static str, fairness: &'static str| {
-                line(name, &move |runs| share::of(runs, client, (fairness, "80 %"), "time_s"))
+                line(name, &move |runs| share::of(runs, client, (fairness, load), "time_s"))
             };
             let series = vec![
                 time("Client 1, without", "c1", "off"),
@@ -95,7 +96,10 @@ fn drawn(section: Section, line: &Line<'_>, count: usize) -> (Axis, &'static str
             ];
             (
                 Axis::quantity("time", "s"),
-                "Time to fetch 20 MB at a background load of 80 %.",
+                match section {
+                    Section::Fairness => "Time to fetch 20 MB at a background load of 80 %.",
+                    _ => "Time to fetch 20 MB without background traffic.",
+                },
                 series,
             )
         }
