@@ -1,7 +1,7 @@
 //! Applications of a simulation: consumers, producers, and the schedule of requests.
 //!
-//! A fetch and a served object are the machines of `recoup fetch` and `recoup serve`. The others are
-//! machines of the same kind, made for experiments.
+//! A fetch and a served object are the machines of `recoup fetch` and `recoup serve`. A consumer of a catalogue is the
+//! loop of a fetch with another source of requests. The others are machines of the same kind, made for experiments.
 pub mod arrival;
 mod fetch;
 pub mod popularity;
@@ -10,7 +10,6 @@ mod request;
 mod serve;
 
 pub use produce::Produce;
-pub use request::{Request, RequestError};
 
 use crate::network::{ApplicationKind, PacketShape};
 pub use popularity::Tables;
@@ -43,10 +42,7 @@ pub fn make(
             let produce = Produce::new(plan).map_err(|error| error.to_string())?;
             (Box::new(produce), vec![plan.prefix.clone()])
         }
-        ApplicationKind::Request(plan) => {
-            let request = Request::new(plan, rng, tables).map_err(|error| error.to_string())?;
-            (Box::new(request), Vec::new())
-        }
+        ApplicationKind::Request(plan) => (Box::new(request::make(plan, rng, tables)?), Vec::new()),
         ApplicationKind::Background(_) => return Ok(None),
     };
     Ok(Some(Made { application, prefixes }))

@@ -33,6 +33,7 @@
 //! - Nacks, congestion marks, verification, the reader's back-pressure and lost faces are handled as well.
 mod assemble;
 mod config;
+mod consumer;
 mod discover;
 mod end;
 mod error;
@@ -41,21 +42,24 @@ mod pacer;
 mod pending;
 mod scoreboard;
 mod segment;
+mod source;
 pub mod summary;
 mod verify;
 
 pub use assemble::Delivery;
 pub use config::FetchConfig;
+pub use consumer::Consumer;
 pub use error::FetchError;
 pub use options::{FetchOptions, Retries};
+pub use source::Source;
 pub use verify::Verify;
 
-use crate::application::{AppInput, AppOutput, Application, Report};
+use crate::application::{AppInput, AppOutput, Application, Beside, Report};
 use crate::event::Event;
 use crate::rto::RttSample;
 use crate::time::{Duration, Instant};
 use assemble::Assembler;
-use config::Control;
+use config::{Control, ReceiveBuffer};
 use discover::{Answer, Discovery};
 use pending::Pending;
 use recoup_packet::data::Data;
@@ -66,6 +70,7 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::Verdict;
 use segment::Transfer;
+use source::Object;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -85,11 +90,28 @@ struct Arrival {
     segment: Option<u64>,
 }
 
+impl Arrival {
+    /// Data that arrives at `now`; its link fields are kept if the timer uses them.
+    fn new(
+        now: Instant,
+        data: Data,
+        congestion_mark: u64,
+        beside: Beside,
+        keeps_fields: bool,
+    ) -> Self {
+        let Beside { provider, fields, .. } = beside;
+        let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
+        let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
+        let fields = fields.filter(|_| keeps_fields);
+        Self { at, data, congestion_mark, provider, reduction, fields, segment }
+    }
+}
+
 #[derive(Debug)]
 enum Phase {
     Start,
     Discovering(Box<Discovery>),
-    Transferring(Box<Transfer>),
+    Transferring(Box<Transfer<Object>>),
     Ended,
 }
 
@@ -98,9 +120,7 @@ pub struct Fetch {
     control: Control,
     phase: Phase,
     connected: bool,
-    receive_budget: Option<u64>,
-    /// Number of applications that share the receive buffer.
-    among: u64,
+    buffer: ReceiveBuffer,
     last_progress: Instant,
     arrivals: Vec<Arrival>,
     /// Packets that wait for certificates, if the verifier checks chains of them.
@@ -115,8 +135,7 @@ impl Fetch {
             control: Control::new(config),
             phase: Phase::Start,
             connected: false,
-            receive_budget: None,
-            among: 1,
+            buffer: ReceiveBuffer::default(),
             last_progress: Instant::ZERO,
             arrivals: Vec::new(),
             pending: Pending::default(),
@@ -159,8 +178,9 @@ impl Fetch {
     }
 
     fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>, probed: bool) {
-        let mut transfer = Transfer::new(&self.control, object, probed, now);
-        let share = self.share();
+        let source = Object::new(object, self.control.convention);
+        let mut transfer = Transfer::new(&self.control, source, probed, now);
+        let share = self.buffer.share();
         transfer.set_receive_budget(&mut self.control, share);
         if let Some(last) = last {
             transfer.announce_end(&mut self.control, last, &mut self.reports);
@@ -255,13 +275,8 @@ impl Fetch {
         }
     }
 
-    /// Share of this fetch of the receive buffer, in bytes.
-    fn share(&self) -> Option<u64> {
-        self.receive_budget.map(|bytes| bytes / self.among)
-    }
-
     fn limit(&mut self) {
-        let share = self.share();
+        let share = self.buffer.share();
         if let Phase::Transferring(transfer) = &mut self.phase {
             transfer.set_receive_budget(&mut self.control, share);
         }
@@ -286,14 +301,6 @@ impl Fetch {
         }
     }
 
-    fn finish(&self, mut interest: Interest, nonce: u32, rto: Duration) -> Interest {
-        interest.nonce = Some(nonce);
-        let Control { rto: timer, config, .. } = &self.control;
-        let lifetime = config.options.lifetime.max(rto);
-        interest.lifetime = Some(if timer.sets_lifetime() { rto } else { lifetime });
-        interest
-    }
-
     /// The next Interest of the current phase that may be sent now, and its announcement.
     fn next_interest(&mut self, now: Instant) -> Option<(Interest, Option<Box<Ignorable>>)> {
         if !self.connected {
@@ -315,8 +322,7 @@ impl Fetch {
             }
             _ => None,
         }?;
-        let nonce = self.control.rng.next_u32();
-        Some((self.finish(interest, nonce, rto), announced))
+        Some((self.control.finish(interest, rto), announced))
     }
 
     /// Ends the fetch if it has succeeded or failed.
@@ -329,9 +335,9 @@ impl Fetch {
         if let Some(result) = verdict {
             self.end(result);
         } else if self.progress_deadline().is_some_and(|deadline| deadline <= now) {
-            let objection = match &self.phase {
+            let objection = match &mut self.phase {
                 Phase::Discovering(discovery) => discovery.objection(),
-                Phase::Transferring(transfer) => transfer.objection(&self.control),
+                Phase::Transferring(transfer) => transfer.objection(),
                 Phase::Start | Phase::Ended => None,
             };
             let why = objection
@@ -356,8 +362,7 @@ impl Fetch {
             transfer.fire(&mut self.control, now, &waits, &mut self.reports);
         }
         if let Some((interest, rto)) = certificate {
-            let nonce = self.control.rng.next_u32();
-            return Some(AppOutput::Interest(Arc::new(self.finish(interest, nonce, rto))));
+            return Some(AppOutput::Interest(Arc::new(self.control.finish(interest, rto))));
         }
         if let Some((interest, announced)) = self.next_interest(now) {
             let interest = Arc::new(interest);
@@ -388,25 +393,13 @@ impl Application for Fetch {
         match input {
             AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
             AppInput::Data { data, congestion_mark, beside } => {
-                let provider = beside.provider;
-                let fields = beside.fields;
-                let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
-                let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
-                let fields = fields.filter(|_| self.control.announces > 0);
-                self.arrivals.push(Arrival {
-                    at,
-                    data,
-                    congestion_mark,
-                    provider,
-                    reduction,
-                    fields,
-                    segment,
-                });
+                let keeps_fields = self.control.announces > 0;
+                self.arrivals.push(Arrival::new(now, data, congestion_mark, beside, keeps_fields));
             }
             AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
             AppInput::Held { interest } => {
                 if let Phase::Transferring(transfer) = &mut self.phase {
-                    transfer.on_held(&self.control, now, &interest, &mut self.reports);
+                    transfer.on_held(now, &interest, &mut self.reports);
                 }
             }
             AppInput::Consumed { bytes } => {
@@ -418,11 +411,11 @@ impl Application for Fetch {
                 }
             }
             AppInput::Shared { among } => {
-                self.among = among.max(1);
+                self.buffer.among = among;
                 self.limit();
             }
             AppInput::FaceUp { receive_budget } => {
-                self.receive_budget = receive_budget;
+                self.buffer.bytes = receive_budget;
                 self.limit();
                 self.on_face(now, true);
             }
@@ -484,7 +477,6 @@ impl Application for Fetch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::application::Beside;
     use crate::random::Rng;
     use recoup_packet::{data::DataBuilder, signature::DigestSigner};
 

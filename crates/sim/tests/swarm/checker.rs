@@ -60,8 +60,6 @@ struct Consumer {
     received: BTreeSet<u64>,
     /// Requests that wait for an answer.
     open: BTreeSet<u64>,
-    /// Requests whose time ran out, and that were not made again yet.
-    late: BTreeSet<u64>,
     last_segment: Option<u64>,
 }
 
@@ -205,7 +203,7 @@ impl Checker {
                     }
                 }
             }
-            ApplicationKind::Request(request) => state.requested(request.rto.is_none(), report),
+            ApplicationKind::Request(_) => state.requested(report),
             _ => {}
         }
     }
@@ -260,26 +258,24 @@ impl Consumer {
         }
     }
 
-    /// A producer's Nack, which has no reason, ends a request; without a timeout any Nack does.
-    fn requested(&mut self, is_final: bool, report: &Report) {
+    /// A request is open until it is answered or given up. A producer's Nack, which has no reason, is an answer.
+    fn requested(&mut self, report: &Report) {
         match *report {
             Report::Event(Event::Sent { segment, transmissions, .. }) => {
-                let again = self.late.remove(&segment);
-                assert_eq!(again, transmissions > 1, "request {segment}, time {transmissions}");
-                assert!(self.open.insert(segment), "request {segment} was made twice at once");
+                let is_new = self.open.insert(segment);
+                assert_eq!(is_new, transmissions == 1, "request {segment}, time {transmissions}");
+                assert!(!self.received.contains(&segment), "request {segment} after its answer");
             }
             Report::Event(Event::Received { segment, .. }) => {
                 assert!(self.open.remove(&segment), "an answer to {segment}, which was not open");
                 assert!(self.received.insert(segment), "request {segment} was answered twice");
             }
             Report::Event(Event::TimedOut { segment }) => {
-                assert!(self.open.remove(&segment), "{segment} timed out and was not open");
-                self.late.insert(segment);
+                assert!(self.open.contains(&segment), "{segment} timed out and was not open");
             }
-            Report::Event(Event::Nacked { segment: Some(segment), reason })
-                if is_final || reason == NackReason::None =>
-            {
-                assert!(self.open.remove(&segment), "{segment} had a Nack and was not open");
+            Report::Event(Event::Nacked { segment: Some(segment), reason: NackReason::None })
+            | Report::Event(Event::LeftOut { segment }) => {
+                assert!(self.open.remove(&segment), "{segment} ended and was not open");
             }
             Report::Event(Event::Window { window, .. }) => {
                 assert!(window >= 1.0 && window.is_finite(), "a window of {window}");

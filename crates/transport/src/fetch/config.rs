@@ -5,6 +5,8 @@ use crate::congestion::CongestionControl;
 use crate::loss::LossDetector;
 use crate::random::Rng;
 use crate::rto::RtoEstimator;
+use crate::time::Duration;
+use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{AutoVerifier, Verifier};
@@ -70,6 +72,22 @@ pub(super) struct Control {
     pub(super) rng: Rng,
 }
 
+/// Capacity of a face's receive buffer.
+#[derive(Debug, Default)]
+pub(super) struct ReceiveBuffer {
+    /// Size in bytes, if it is limited.
+    pub(super) bytes: Option<u64>,
+    /// Number of applications that share it; 0 as 1.
+    pub(super) among: u64,
+}
+
+impl ReceiveBuffer {
+    /// The share of one application, in bytes.
+    pub(super) fn share(&self) -> Option<u64> {
+        self.bytes.map(|bytes| bytes / self.among.max(1))
+    }
+}
+
 impl Control {
     /// Builds the algorithms.
     pub(super) fn new(config: FetchConfig) -> Self {
@@ -85,5 +103,13 @@ impl Control {
             rng: config.rng.clone(),
             config,
         }
+    }
+
+    /// The Interest with a fresh nonce and a lifetime that outlasts the timeout `rto`.
+    pub(super) fn finish(&mut self, mut interest: Interest, rto: Duration) -> Interest {
+        interest.nonce = Some(self.rng.next_u32());
+        let lifetime = self.config.options.lifetime.max(rto);
+        interest.lifetime = Some(if self.rto.sets_lifetime() { rto } else { lifetime });
+        interest
     }
 }

@@ -1,7 +1,7 @@
 //! Scoreboard: the state of each segment and the order of transmissions.
 //!
 //! Send order, not time, decides which losses belong to one flight. The scoreboard covers the segments from `base`
-//! (the lowest missing one) to `next` (the lowest one never requested), at most [`Scoreboard::SPAN`] of them.
+//! (the lowest missing one) to `next` (the lowest one never requested), at most a limit.
 use crate::event::Cause;
 use crate::time::Instant;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -114,15 +114,14 @@ pub(crate) struct Scoreboard {
     above: u64,
     orders: u64,
     held: VecDeque<Range<u64>>,
+    /// Most segments from the lowest missing one to the highest requested one.
+    limit: u64,
 }
 
 impl Scoreboard {
-    /// Most segments from the lowest missing one to the highest requested one.
-    pub(crate) const SPAN: u64 = 1 << 16;
-
-    /// A scoreboard that begins at segment `first`; the segments in `held` (ascending, disjoint) are received
-    /// already.
-    pub(crate) fn new(first: u64, held: impl IntoIterator<Item = Range<u64>>) -> Self {
+    /// A scoreboard of at most `limit` segments that begins at segment `first`; the segments in `held` (ascending,
+    /// disjoint) are received already.
+    pub(crate) fn new(first: u64, held: impl IntoIterator<Item = Range<u64>>, limit: u64) -> Self {
         let mut board = Self {
             base: first,
             slots: VecDeque::new(),
@@ -133,6 +132,7 @@ impl Scoreboard {
             above: 0,
             orders: 0,
             held: held.into_iter().filter(|r| r.end > first && r.start < r.end).collect(),
+            limit,
         };
         board.skip_held();
         board
@@ -175,7 +175,7 @@ impl Scoreboard {
 
     /// Whether `next` would exceed the span of the scoreboard, or is the greatest number.
     pub(crate) fn is_full(&self) -> bool {
-        self.slots.len() as u64 >= Self::SPAN || self.next() == u64::MAX
+        self.slots.len() as u64 >= self.limit || self.next() == u64::MAX
     }
 
     /// The segment, if it was requested.
@@ -414,10 +414,11 @@ mod tests {
     use super::*;
 
     const T: Instant = Instant::ZERO;
+    const LIMIT: u64 = 1 << 16;
 
     #[test]
     fn the_base_follows_the_lowest_missing_segment() {
-        let mut board = Scoreboard::new(0, []);
+        let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..4 {
             assert_eq!(board.send(segment, T), 1);
         }
@@ -431,7 +432,7 @@ mod tests {
 
     #[test]
     fn retransmission_counts_once_in_flight() {
-        let mut board = Scoreboard::new(0, []);
+        let mut board = Scoreboard::new(0, [], LIMIT);
         board.send(0, T);
         assert!(board.lose(0, Sign::Timeout));
         assert!(!board.lose(0, Sign::Timeout), "it is lost only once");
@@ -444,19 +445,19 @@ mod tests {
 
     #[test]
     fn retransmission_leaves_a_full_scoreboard() {
-        let held = 1..2 * Scoreboard::SPAN;
-        let mut board = Scoreboard::new(0, [held]);
+        let held = 1..2 * LIMIT;
+        let mut board = Scoreboard::new(0, [held], LIMIT);
         board.send(0, T);
         board.lose(0, Sign::Timeout);
         assert!(board.is_full());
         assert_eq!(board.send(0, T), 2);
         assert!(board.receive(0).is_some());
-        assert_eq!(board.base(), 2 * Scoreboard::SPAN);
+        assert_eq!(board.base(), 2 * LIMIT);
     }
 
     #[test]
     fn late_data_cancels_the_queued_retransmission() {
-        let mut board = Scoreboard::new(0, []);
+        let mut board = Scoreboard::new(0, [], LIMIT);
         board.send(0, T);
         board.lose(0, Sign::Timeout);
         let late = |slot: Slot| slot.is_queued() && slot.is_timed_out();
@@ -466,7 +467,7 @@ mod tests {
 
     #[test]
     fn deferred_segment_is_queued_once_it_is_released() {
-        let mut board = Scoreboard::new(0, []);
+        let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..3 {
             board.send(segment, T);
             board.lose(segment, Sign::Order);
@@ -485,7 +486,7 @@ mod tests {
 
     #[test]
     fn held_segments_are_not_requested() {
-        let mut board = Scoreboard::new(0, [0..2, 3..5, 6..7]);
+        let mut board = Scoreboard::new(0, [0..2, 3..5, 6..7], LIMIT);
         let mut asked = Vec::new();
         while board.next() < 9 {
             asked.push(board.next());
@@ -500,8 +501,8 @@ mod tests {
 
     #[test]
     fn long_held_range_is_added_piece_by_piece() {
-        let long = Scoreboard::SPAN * 3;
-        let mut board = Scoreboard::new(0, std::iter::once(1..long));
+        let long = LIMIT * 3;
+        let mut board = Scoreboard::new(0, std::iter::once(1..long), LIMIT);
         board.send(0, T);
         assert!(board.is_full());
         board.receive(0);
@@ -511,7 +512,7 @@ mod tests {
 
     #[test]
     fn scoreboard_counts_received_above_and_repeated() {
-        let mut board = Scoreboard::new(0, std::iter::once(3..5));
+        let mut board = Scoreboard::new(0, std::iter::once(3..5), LIMIT);
         (0..6).filter(|segment| !(3..5).contains(segment)).for_each(|segment| {
             board.send(segment, T);
         });
@@ -529,7 +530,7 @@ mod tests {
 
     #[test]
     fn truncation_forgets_what_lies_beyond_the_end() {
-        let mut board = Scoreboard::new(0, []);
+        let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..6 {
             board.send(segment, T);
         }

@@ -5,17 +5,16 @@ use super::end::End;
 use super::error::FetchError;
 use super::pacer::Pacer;
 use super::scoreboard::Scoreboard;
+use super::source::Source;
 use crate::application::Report;
 use crate::congestion::Accounting;
 use crate::event::Event;
-use crate::rto::{Question, Sampler, Target};
+use crate::rto::{Question, Sampler};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
-use bytes::BytesMut;
 use lose::{Forged, Setback};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, anticipation, field};
-use recoup_packet::name::Name;
 use recover::Watch;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,17 +26,10 @@ mod recover;
 /// Segment size assumed before the first one has arrived, in bytes.
 const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
 
-/// Bytes of one allocation of segment names.
-const NAME_BYTES: usize = 4_096;
-/// Most bytes of the component of a segment: type, length, marker and number.
-const NUMBER_BYTES: usize = 11;
-
-/// One transfer.
+/// The transfer of what a source requests; a request is called a segment, as it is one of an object.
 #[derive(Debug)]
-pub(super) struct Transfer {
-    object: Name,
-    /// Memory for names of segments.
-    names: BytesMut,
+pub(super) struct Transfer<S> {
+    source: S,
     board: Scoreboard,
     timers: Timers,
     started: Instant,
@@ -78,20 +70,28 @@ fn emit(reports: &mut Reports, event: Event) {
     reports.push_back(Report::Event(event));
 }
 
-/// Timer slot of a segment: two segments on the scoreboard never share one.
-fn timer(segment: u64) -> u32 {
-    (segment % Scoreboard::SPAN) as u32
+/// The earlier of two instants, as far as there are any.
+#[inline]
+pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (only, None) | (None, only) => only,
+    }
 }
 
-impl Transfer {
-    pub(super) fn new(control: &Control, object: Name, probed: bool, now: Instant) -> Self {
+/// Timer slot of a segment: two segments on the scoreboard never share one.
+fn timer<S: Source>(segment: u64) -> u32 {
+    (segment % S::SPAN) as u32
+}
+
+impl<S: Source> Transfer<S> {
+    pub(super) fn new(control: &Control, source: S, probed: bool, now: Instant) -> Self {
         let beyond = control.config.last.and_then(|last| last.checked_add(1)).unwrap_or(u64::MAX);
         let held = control.config.held.iter().map(|run| run.start..run.end.min(beyond));
-        let board = Scoreboard::new(control.config.first, held);
+        let board = Scoreboard::new(control.config.first, held, S::SPAN);
         Self {
             assembler: Assembler::new(control.config.delivery, board.base()),
-            object,
-            names: BytesMut::new(),
+            source,
             board,
             timers: Timers::new(),
             started: now,
@@ -150,7 +150,12 @@ impl Transfer {
     }
 
     /// The next segment to send: retransmissions before new ones.
-    fn next_segment(&mut self, control: &Control) -> Option<u64> {
+    fn next_segment(
+        &mut self,
+        control: &Control,
+        is_due: bool,
+        reports: &mut Reports,
+    ) -> Option<u64> {
         let queued = self.board.first_queued();
         let load = match (self.accounting, queued) {
             (Accounting::Span, Some(_)) => u64::from(self.board.repeated()),
@@ -165,9 +170,13 @@ impl Transfer {
         if queued.is_some() {
             return queued;
         }
+        if !S::ORDERED && is_due && self.board.is_full() {
+            self.give_up_lowest(reports);
+        }
         self.board.settle();
         let next = self.board.next();
-        (self.end.may_include(next)
+        (is_due
+            && self.end.may_include(next)
             && self.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
             && !self.board.is_full()
             && self.has_room())
@@ -202,16 +211,24 @@ impl Transfer {
         reports: &mut Reports,
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
         self.pacer.release();
-        let segment = self.next_segment(control)?;
+        let is_due = self.source.is_due(now);
+        if !is_due && self.board.first_queued().is_none() {
+            self.watch.probing = false;
+            return None;
+        }
+        let segment = self.next_segment(control, is_due, reports)?;
         let pace = control.congestion.pacing_rate(self.remaining());
         if !self.pacer.allows(now, pace) {
             return None;
         }
         self.pacer.on_sent(now, pace, control.congestion.window());
         let transmissions = self.board.send(segment, now);
+        if transmissions == 1 {
+            self.source.on_requested(segment);
+        }
         let rto = self.timeout(control, now, segment, transmissions);
         self.high_interest = self.high_interest.max(segment);
-        self.timers.arm(timer(segment), self.check_instant(control, now + rto));
+        self.timers.arm(timer::<S>(segment), self.check_instant(control, now + rto));
         self.watch.on_sent(self.board.highest_order(), segment);
         if self.watch.deadline().is_none() {
             self.set_alarm(control);
@@ -222,7 +239,7 @@ impl Transfer {
             self.sampler.on_abandoned(segment);
         }
         emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
-        let mut interest = Interest::new(self.name_of(control, segment));
+        let mut interest = Interest::new(self.source.name(segment));
         interest.must_be_fresh = control.config.options.must_be_fresh;
         let announced = if transmissions == 1 { self.announcement(control, segment) } else { None };
         Some((interest, rto, announced))
@@ -236,34 +253,24 @@ impl Transfer {
         segment: u64,
         transmissions: u32,
     ) -> Duration {
-        let target = Target { content: segment, class: 0 };
+        let target = self.source.target(segment);
         let retransmissions = transmissions.saturating_sub(1);
         let rto = control.rto.rto_for(now, &Question { target, retransmissions });
         control.congestion.least_timeout().map_or(rto, |least| rto.max(least))
     }
 
-    /// Announces the segments after this one, as many as the timer uses.
+    /// Announces what follows this segment, as much as the timer uses.
     fn announcement(&mut self, control: &Control, segment: u64) -> Option<Box<Ignorable>> {
-        let ahead = control.announces as u64;
-        let next = segment.saturating_add(1)..=segment.saturating_add(ahead);
-        let next = next.filter(|next| self.end.may_include(*next));
-        let next: Vec<u64> = next.collect();
-        if next.is_empty() {
+        if control.announces == 0 {
             return None;
         }
-        let names: Vec<Name> = next.into_iter().map(|next| self.name_of(control, next)).collect();
+        let names = self.source.upcoming(segment, control.announces, self.end.last());
+        if names.is_empty() {
+            return None;
+        }
         let mut fields = Ignorable::default();
         fields.set(field::ANTICIPATED, anticipation::encode_names(&names));
         Some(Box::new(fields))
-    }
-
-    /// Name of a segment; names of consecutive segments share their memory.
-    fn name_of(&mut self, control: &Control, segment: u64) -> Name {
-        let bytes = self.object.value().len() + NUMBER_BYTES;
-        if self.names.capacity() < bytes {
-            self.names = BytesMut::with_capacity(NAME_BYTES.max(bytes));
-        }
-        self.object.append_in(control.convention.segment(segment), &mut self.names)
     }
 
     /// Time of the first scan at or after `at`.
@@ -292,7 +299,8 @@ impl Transfer {
     /// Abandons `segment`.
     fn fail(&mut self, segment: u64, why: FetchError) {
         self.board.fail(segment);
-        self.timers.cancel(timer(segment));
+        self.source.on_settled(segment);
+        self.timers.cancel(timer::<S>(segment));
         self.setbacks.remove(&segment);
         self.forged.remove(&segment);
         self.excused.remove(&segment);
@@ -315,7 +323,7 @@ impl Transfer {
             || self.assembler.handed_out().is_some_and(|handed| handed > end);
         let Self { board, timers, sampler, .. } = self;
         board.truncate(end, |segment| {
-            timers.cancel(timer(segment));
+            timers.cancel(timer::<S>(segment));
             sampler.on_abandoned(segment);
         });
         self.setbacks.retain(|segment, _| *segment < end);
@@ -346,12 +354,19 @@ impl Transfer {
                 return Some(Err(why.clone()));
             }
         }
-        let last = self.end.last()?;
-        (self.board.base() > last).then_some(Ok(()))
+        let is_over = match self.end.last() {
+            Some(last) => self.board.base() > last,
+            None => self.board.span() == 0 && self.source.is_exhausted(),
+        };
+        is_over.then_some(Ok(()))
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let others = self.pacer.deadline().into_iter().chain(self.watch.deadline());
-        others.chain(self.timers.deadline()).min()
+        earlier(self.timers.deadline(), earlier(self.watch.deadline(), self.pacer.deadline()))
+    }
+
+    /// When the source permits the next request.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.source.deadline()
     }
 }

@@ -2,8 +2,11 @@
 use super::*;
 use crate::network::{PacketShape, Popularity, ProducePlan};
 use crate::workload::Produce;
-use recoup_packet::data::{SignatureShape, Template};
-use recoup_transport::application::ReturnPath;
+use recoup_packet::data::{ContentType, SignatureShape, Template};
+use recoup_packet::interest::Interest;
+use recoup_packet::nack::NackReason;
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report, ReturnPath};
+use recoup_transport::event::Event;
 use std::sync::Arc;
 
 fn plan(arrival: Arrival) -> RequestPlan {
@@ -19,8 +22,8 @@ fn plan(arrival: Arrival) -> RequestPlan {
     }
 }
 
-fn make(plan: &RequestPlan) -> Request {
-    Request::new(plan, &Rng::from_seed(1), &mut Tables::default()).unwrap()
+fn make(plan: &RequestPlan) -> Consumer<Catalogue> {
+    super::make(plan, &Rng::from_seed(1), &mut Tables::default()).unwrap()
 }
 
 fn at(millis: u64) -> Instant {
@@ -28,7 +31,7 @@ fn at(millis: u64) -> Instant {
 }
 
 /// Outputs at `now`: names of Interests, and events in short.
-fn drain(request: &mut Request, now: Instant) -> Vec<String> {
+fn drain(request: &mut Consumer<Catalogue>, now: Instant) -> Vec<String> {
     let mut outputs = Vec::new();
     while let Some(output) = request.poll(now) {
         outputs.push(match output {
@@ -46,6 +49,9 @@ fn drain(request: &mut Request, now: Instant) -> Vec<String> {
                 format!("nacked {}", segment.unwrap())
             }
             AppOutput::Report(Report::Event(Event::Duplicate)) => "duplicate".into(),
+            AppOutput::Report(Report::Event(Event::LeftOut { segment })) => {
+                format!("left out {segment}")
+            }
             AppOutput::Report(Report::Done(_)) => "done".into(),
             _ => continue,
         });
@@ -95,7 +101,10 @@ fn without_an_estimator_nothing_is_retransmitted() {
     let mut request = make(&plan(Arrival::Batches(vec![(Duration::ZERO, 2)])));
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
     assert_eq!(request.deadline(), Some(at(1_000)));
-    assert_eq!(drain(&mut request, at(1_000)), ["late 0", "late 1", "done"]);
+    assert_eq!(
+        drain(&mut request, at(1_000)),
+        ["late 0", "left out 0", "late 1", "left out 1", "done"]
+    );
 }
 
 #[test]
@@ -105,9 +114,9 @@ fn timeout_retransmits_until_the_retries_end() {
     let mut request = make(&RequestPlan { rto, requests, ..plan(Arrival::Constant(1.0)) });
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1"]);
     for (millis, outputs) in [
-        (100, vec!["late 0", "/b/1", "sent 0.2"]),
-        (200, vec!["late 0", "/b/1", "sent 0.3"]),
-        (300, vec!["late 0", "done"]),
+        (100, vec!["/b/1", "late 0", "sent 0.2"]),
+        (200, vec!["/b/1", "late 0", "sent 0.3"]),
+        (300, vec!["late 0", "left out 0", "done"]),
     ] {
         assert_eq!(request.deadline(), Some(at(millis)));
         assert_eq!(drain(&mut request, at(millis)), outputs);
@@ -131,14 +140,14 @@ fn a_window_permits_so_many_at_a_time() {
     let mut request = make(&plan(window));
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
     request.handle(at(10), data("/a/2"));
-    assert_eq!(drain(&mut request, at(10)), ["received 1", "/b/3", "sent 2.1"]);
+    assert_eq!(drain(&mut request, at(10)), ["/b/3", "received 1", "sent 2.1"]);
     request.handle(at(20), data("/b/1"));
     request.handle(at(20), data("/b/3"));
     assert_eq!(drain(&mut request, at(20)), ["received 0", "received 2", "done"]);
 }
 
 #[test]
-fn nack_ends_a_request_without_retransmission() {
+fn nack_ends_or_repeats_a_request() {
     let nack = || {
         let interest = Arc::new(Interest::new("/b/1".parse().unwrap()));
         AppInput::Nack { interest, reason: NackReason::NoRoute }
@@ -146,13 +155,15 @@ fn nack_ends_a_request_without_retransmission() {
     let mut once = make(&RequestPlan { requests: Some(1), ..plan(Arrival::Constant(1.0)) });
     drain(&mut once, at(0));
     once.handle(at(10), nack());
-    assert_eq!(drain(&mut once, at(10)), ["nacked 0", "done"]);
+    assert_eq!(drain(&mut once, at(10)), ["nacked 0"]);
+    assert_eq!(once.deadline(), Some(at(60)), "the wait after a Nack");
+    assert_eq!(drain(&mut once, at(60)), ["left out 0", "done"]);
     let rto = "constant(rto=100ms)".parse().ok();
     let mut again = make(&RequestPlan { rto, requests: Some(1), ..plan(Arrival::Constant(1.0)) });
     drain(&mut again, at(0));
     again.handle(at(10), nack());
     assert_eq!(drain(&mut again, at(10)), ["nacked 0"]);
-    assert_eq!(again.deadline(), Some(at(100)));
+    assert_eq!(drain(&mut again, at(60)), ["/b/1", "sent 0.2"]);
 }
 
 #[test]
@@ -182,8 +193,8 @@ fn requests_for_one_content_expire_alone() {
     for millis in [0, 100, 200] {
         drain(&mut request, at(millis));
     }
-    assert_eq!(drain(&mut request, at(1_000)), ["late 0"]);
-    assert_eq!(drain(&mut request, at(1_100)), ["late 1"]);
+    assert_eq!(drain(&mut request, at(1_000)), ["late 0", "left out 0"]);
+    assert_eq!(drain(&mut request, at(1_100)), ["late 1", "left out 1"]);
     request.handle(at(1_150), data("/b/1"));
     assert_eq!(drain(&mut request, at(1_150)), ["received 2", "done"]);
 }
@@ -191,7 +202,8 @@ fn requests_for_one_content_expire_alone() {
 #[test]
 fn plan_with_unknown_algorithms_is_rejected() {
     let wrong = |plan: RequestPlan| {
-        Request::new(&plan, &Rng::from_seed(1), &mut Tables::default()).unwrap_err().to_string()
+        let made = super::make(&plan, &Rng::from_seed(1), &mut Tables::default());
+        made.err().expect("an error")
     };
     let arrival = || Arrival::Constant(1.0);
     assert!(wrong(RequestPlan { prefixes: Vec::new(), ..plan(arrival()) }).contains("prefix"));

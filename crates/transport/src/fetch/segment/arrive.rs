@@ -4,12 +4,14 @@ use crate::congestion::{Delivered, LossKind};
 use crate::event::{Cause, Event, Signal};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
+use crate::fetch::source::Source;
 use crate::fetch::{Arrival, Control};
 use crate::rto::{self, Answer, RttSample, Trail};
 use crate::time::{Duration, Instant};
-use recoup_packet::data::{ContentType, Data};
+use recoup_packet::data::ContentType;
 use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
+use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::signature::Verdict;
 
@@ -50,14 +52,7 @@ struct OwnTrail {
     records: Vec<Record>,
 }
 
-impl Transfer {
-    pub(super) fn segment_of(&self, control: &Control, name: &Name) -> Option<u64> {
-        if name.len() != self.object.len() + 1 {
-            return None;
-        }
-        control.convention.parse_segment(&name.strip_prefix(&self.object)?.next()?)
-    }
-
+impl<S: Source> Transfer<S> {
     /// Matches Data of `segment`, if any, with the transfer.
     fn recognise(&self, control: &Control, segment: Option<u64>) -> Match {
         match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
@@ -73,7 +68,7 @@ impl Transfer {
 
     /// The segment of Data of that name, if it is missing.
     pub(in crate::fetch) fn awaits(&self, control: &Control, name: &Name) -> Option<u64> {
-        match self.recognise(control, self.segment_of(control, name)) {
+        match self.recognise(control, self.source.answered(name)) {
             Match::Awaited(segment) => Some(segment),
             Match::Withdrawn(_) | Match::Stray => None,
         }
@@ -92,14 +87,22 @@ impl Transfer {
         reports: &mut Reports,
     ) -> Option<Instant> {
         for arrival in &mut *arrivals {
-            arrival.segment = self.segment_of(control, arrival.data.name());
+            arrival.segment = self.source.answered(arrival.data.name());
         }
         let mut verdicts = self.judge_together(control, arrivals).into_iter().peekable();
         let mut progress = None;
-        for (place, arrival) in arrivals.iter().enumerate() {
+        for (place, arrival) in arrivals.iter_mut().enumerate() {
             let verdict = verdicts.next_if(|(judged, _)| *judged == place);
-            if self.on_data(control, arrival, verdict.map(|(_, verdict)| verdict), reports) {
-                progress = Some(arrival.at);
+            let verdict = verdict.map(|(_, verdict)| verdict);
+            loop {
+                let next = arrival.segment.and_then(|segment| self.source.next_answered(segment));
+                if self.on_data(control, arrival, verdict, reports) {
+                    progress = Some(arrival.at);
+                }
+                if next.is_none() {
+                    break;
+                }
+                arrival.segment = next;
             }
         }
         // Once for all of them: no timer fires in between.
@@ -159,7 +162,7 @@ impl Transfer {
                 Verdict::Verified => {}
             }
         }
-        if arrival.data.content_type() == ContentType::Nack {
+        if S::ORDERED && arrival.data.content_type() == ContentType::Nack {
             self.fail(segment, FetchError::NotFound(arrival.data.name().clone()));
             return true;
         }
@@ -179,7 +182,7 @@ impl Transfer {
         let Some(slot) = self.board.receive(segment) else {
             return;
         };
-        self.timers.cancel(timer(segment));
+        self.timers.cancel(timer::<S>(segment));
         self.setbacks.remove(&segment);
         self.forged.remove(&segment);
         self.excused.remove(&segment);
@@ -189,9 +192,11 @@ impl Transfer {
         if !reduction.is_zero() {
             emit(reports, Event::Prolonged { segment, by: (*reduction).into() });
         }
-        let (rtt, advance) = (now.since(slot.sent), self.board.base() - base);
+        let rtt = now.since(slot.sent);
+        // Contents without an order cannot arrive out of order.
+        let advance = if S::ORDERED { self.board.base() - base } else { 1 };
         let (now, provider, reduction) = (*now, *provider, *reduction);
-        let trail = arrival.fields.as_ref().and_then(|fields| self.trail(control, fields));
+        let trail = arrival.fields.as_ref().and_then(|fields| self.trail(fields));
         let accepted = Accepted {
             now,
             segment,
@@ -204,8 +209,8 @@ impl Transfer {
             reduction,
             trail,
         };
-        emit(
-            reports,
+        let is_found = S::ORDERED || data.content_type() != ContentType::Nack;
+        let event = if is_found {
             Event::Received {
                 segment,
                 content_bytes: content_bytes as u32,
@@ -213,8 +218,11 @@ impl Transfer {
                 rtt: accepted.rtt.into(),
                 delay: now.since(slot.first_sent).into(),
                 transmissions: slot.transmissions,
-            },
-        );
+            }
+        } else {
+            Event::Nacked { segment: Some(segment), reason: NackReason::None }
+        };
+        emit(reports, event);
         self.judge_spurious(control, &accepted, reports);
         self.sample(control, &accepted, reports);
         if !reduction.is_zero() && accepted.slot.lost.is_none() {
@@ -224,10 +232,13 @@ impl Transfer {
         self.judge_order(control, &accepted, reports);
         self.note_window(control, reports);
         self.update_segment_size(control, content_bytes as u64);
-        if let Some(last) = announced_end(control, data) {
+        if let Some(last) = self.source.announced_end(data) {
             self.announce_end(control, last, reports);
         }
-        self.assembler.take(segment, data, reports);
+        if is_found {
+            self.assembler.take(segment, data, reports);
+        }
+        self.source.on_settled(segment);
     }
 
     /// Detects spurious losses. A loss was spurious if the answer to the transmission before arrived: while the
@@ -266,12 +277,12 @@ impl Transfer {
     }
 
     /// Records about an announcement; none if no node added any.
-    fn trail(&self, control: &Control, fields: &Ignorable) -> Option<OwnTrail> {
+    fn trail(&self, fields: &Ignorable) -> Option<OwnTrail> {
         let records = anticipation::records(fields.get(field::RECORDS)?).collect();
         let names = fields.get(field::ANTICIPATED);
         let names = names.and_then(|names| anticipation::decode_names(names).ok());
         let names = names.unwrap_or_default();
-        let announced = names.iter().map(|name| self.segment_of(control, name)).collect();
+        let announced = names.iter().map(|name| self.source.content(name)).collect();
         Some(OwnTrail { announced, records })
     }
 
@@ -282,13 +293,17 @@ impl Transfer {
             self.sampler.on_abandoned(*segment);
             return;
         }
-        let net = accepted.net_rtt(self.min_rtt);
+        let (net, target) = (accepted.net_rtt(self.min_rtt), self.source.target(*segment));
         if slot.transmissions == 1 && reduction.is_zero() {
             self.min_rtt = Some(self.min_rtt.map_or(net, |min| min.min(net)));
         }
+        if !self.source.is_timed() {
+            return;
+        }
         let rtt = if control.rto.sets_lifetime() {
             let rtt = now.since(slot.first_sent);
-            let sample = RttSample { provider: *provider, ..RttSample::new(*segment, rtt) };
+            let provider = *provider;
+            let sample = RttSample { provider, target, ..RttSample::new(*segment, rtt) };
             control.rto.on_answer(*now, &Answer { sample, timeouts: slot.timeouts });
             rtt
         } else if slot.transmissions != 1 {
@@ -300,7 +315,7 @@ impl Transfer {
             let Some(sample) = self.sampler.on_delivered(*segment, net, *in_flight) else {
                 return;
             };
-            let sample = RttSample { provider: *provider, ..sample };
+            let sample = RttSample { provider: *provider, target, ..sample };
             let trail = accepted.trail.as_ref();
             let trail = trail.map(|OwnTrail { announced, records }| Trail { announced, records });
             rto::sample(control.rto.as_mut(), *now, &sample, trail.as_ref());
@@ -369,8 +384,4 @@ impl From<Sign> for Signal {
             Sign::Rejection => Self::Nack,
         }
     }
-}
-
-fn announced_end(control: &Control, data: &Data) -> Option<u64> {
-    control.convention.parse_segment(&data.final_block()?)
 }

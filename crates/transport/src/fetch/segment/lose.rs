@@ -7,7 +7,8 @@ use crate::fetch::discover::{
     NACK_WAIT, NACK_WAIT_MAX, affordable, backed_off, forged_retries, forged_wait,
 };
 use crate::fetch::error::FetchError;
-use crate::fetch::scoreboard::{Scoreboard, Sign, Slot};
+use crate::fetch::scoreboard::{Sign, Slot};
+use crate::fetch::source::Source;
 use crate::time::Instant;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -45,12 +46,11 @@ pub(super) struct Forged {
     why: &'static str,
 }
 
-impl Transfer {
+impl<S: Source> Transfer<S> {
     /// Why the answers to a segment are unusable, while the fetch continues.
-    pub(in crate::fetch) fn objection(&self, control: &Control) -> Option<FetchError> {
+    pub(in crate::fetch) fn objection(&mut self) -> Option<FetchError> {
         let (segment, forged) = self.forged.first_key_value()?;
-        let name = self.object.append(control.convention.segment(*segment));
-        Some(FetchError::Untrusted { name, why: forged.why })
+        Some(FetchError::Untrusted { name: self.source.name(*segment), why: forged.why })
     }
 
     /// Handles every expired timer. `waits` returns whether Data of a name waits for a certificate: timeouts of its segment
@@ -63,10 +63,13 @@ impl Transfer {
         reports: &mut Reports,
     ) {
         self.fire_alarm(control, now, reports);
+        if self.timers.deadline().is_none_or(|due| due > now) {
+            return self.note_phase(control, reports);
+        }
         let base = self.board.base();
         let mut lost = std::mem::take(&mut self.lost);
         while let Some(slot) = self.timers.pop_due(now) {
-            let ahead = u64::from(slot).wrapping_sub(base) % Scoreboard::SPAN;
+            let ahead = u64::from(slot).wrapping_sub(base) % S::SPAN;
             let segment = base + ahead;
             let Some(known) = self.board.get(segment).copied() else {
                 continue;
@@ -99,7 +102,7 @@ impl Transfer {
                 lost.push((known.order, segment));
             }
             self.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
-            let name = self.object.append(control.convention.segment(segment));
+            let name = self.source.name(segment);
             let excused = match waits(&name) {
                 true => {
                     let excused = self.excused.entry(segment).or_default();
@@ -108,7 +111,8 @@ impl Transfer {
                 }
                 false => self.excused.get(&segment).copied().unwrap_or_default(),
             };
-            let counts = setback.is_none_or(Setback::counts);
+            // Nothing else ends a request of an unordered source.
+            let counts = !S::ORDERED || setback.is_none_or(Setback::counts);
             let retries = control.config.options.retries.0.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
             let forged = self.forged.get(&segment).copied();
@@ -117,7 +121,8 @@ impl Transfer {
             let free = forged.map_or(0, |forged| forged.transmissions).max(excused);
             let charged = known.transmissions - free;
             if endless.is_some() || affordable.is_some_and(|retries| charged > retries) {
-                if endless.is_none() && control.config.options.leaves_holes && setback.is_none() {
+                let leaves_it_out = control.config.options.leaves_holes && setback.is_none();
+                if !S::ORDERED || endless.is_none() && leaves_it_out {
                     self.leave_out(segment, reports);
                     continue;
                 }
@@ -160,9 +165,20 @@ impl Transfer {
 
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
         self.board.receive(segment);
+        self.source.on_settled(segment);
         self.forged.remove(&segment);
         self.excused.remove(&segment);
         emit(reports, Event::LeftOut { segment });
+    }
+
+    /// Leaves out the lowest open request of an unordered source: the others do not wait for it.
+    pub(super) fn give_up_lowest(&mut self, reports: &mut Reports) {
+        let segment = self.board.base();
+        self.timers.cancel(timer::<S>(segment));
+        self.setbacks.remove(&segment);
+        self.excused.remove(&segment);
+        self.sampler.on_abandoned(segment);
+        self.leave_out(segment, reports);
     }
 
     /// Reports a loss or a mark to congestion control: its send order and segment, its signal, and the number of Data
@@ -248,9 +264,21 @@ impl Transfer {
         reason: NackReason,
         reports: &mut Reports,
     ) {
-        let Some(segment) = self.segment_of(control, &interest.name) else {
-            return;
-        };
+        let mut next = self.source.answered(&interest.name);
+        while let Some(segment) = next {
+            next = self.source.next_answered(segment);
+            self.on_rejected(control, now, segment, reason, reports);
+        }
+    }
+
+    fn on_rejected(
+        &mut self,
+        control: &mut Control,
+        now: Instant,
+        segment: u64,
+        reason: NackReason,
+        reports: &mut Reports,
+    ) {
         let Some(slot) = self.board.get(segment).copied() else {
             return;
         };
@@ -274,7 +302,8 @@ impl Transfer {
 
     /// Handles a report of a non-congestive loss: the segment is retransmitted at once, and the window stays. A
     /// retransmission is followed by another no sooner than after a round trip, because a lost path would return each
-    /// one. Without a known round trip it waits as after another Nack, whose sender may be on this machine.
+    /// one. Without a known round trip, or if the report took no time, it waits as after another Nack: the
+    /// sender may be on this machine.
     ///
     /// If the transmission had been declared lost and its retransmission is still queued, the loss is withdrawn.
     /// (Once the retransmission is sent, the node passes only the Nack of that one.)
@@ -302,8 +331,9 @@ impl Transfer {
         }
         emit(reports, Event::Explained { segment, cause, judged: false });
         self.sampler.on_abandoned(segment);
-        let unknown = self.min_rtt.is_none().then_some(NACK_WAIT);
-        let wait = control.rto.srtt().or(unknown).filter(|_| slot.transmissions > 1);
+        let is_local = self.min_rtt.is_none() || now == slot.sent;
+        let srtt = control.rto.srtt().filter(|srtt| !srtt.is_zero());
+        let wait = srtt.or(is_local.then_some(NACK_WAIT)).filter(|_| slot.transmissions > 1);
         let soonest = slot.sent + wait.unwrap_or_default();
         self.retransmit_at(segment, soonest.max(now), Setback::Reported);
     }
@@ -311,12 +341,11 @@ impl Transfer {
     /// The node keeps the Interest of a segment until a face is up, within the Interest's lifetime.
     pub(in crate::fetch) fn on_held(
         &mut self,
-        control: &Control,
         now: Instant,
         interest: &Interest,
         reports: &mut Reports,
     ) {
-        let Some(segment) = self.segment_of(control, &interest.name) else {
+        let Some(segment) = self.source.answered(&interest.name) else {
             return;
         };
         if !self.board.get(segment).is_some_and(Slot::is_in_flight) {
@@ -326,7 +355,7 @@ impl Transfer {
         self.sampler.on_abandoned(segment);
         self.setbacks.insert(segment, Setback::Held);
         let lifetime = interest.lifetime_or_default();
-        self.timers.arm(timer(segment), now + lifetime);
+        self.timers.arm(timer::<S>(segment), now + lifetime);
     }
 
     /// An uplink is up again, on which the node has sent the Interests that it kept.
@@ -336,7 +365,7 @@ impl Transfer {
         for (segment, setback) in setbacks {
             if *setback == Setback::Held {
                 *setback = Setback::Reported;
-                timers.arm(timer(*segment), at);
+                timers.arm(timer::<S>(*segment), at);
             }
         }
     }
@@ -382,8 +411,8 @@ impl Transfer {
             return;
         }
         // The first reason sets the time: later ones cannot postpone it for ever.
-        let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer(segment)));
-        self.timers.arm(timer(segment), settled.map_or(at, |due| due.min(at)));
+        let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer::<S>(segment)));
+        self.timers.arm(timer::<S>(segment), settled.map_or(at, |due| due.min(at)));
     }
 
     /// The last uplink is down: all Interests in flight are to be retransmitted once one is up, except those that the
@@ -402,7 +431,7 @@ impl Transfer {
         let Self { board, timers, sampler, setbacks, .. } = self;
         setbacks.retain(|_, setback| *setback == Setback::Held);
         board.lose_all_but(setbacks, |segment| {
-            timers.cancel(timer(segment));
+            timers.cancel(timer::<S>(segment));
             sampler.on_abandoned(segment);
             emit(reports, Event::Explained { segment, cause: Cause::Mobility, judged: false });
         });

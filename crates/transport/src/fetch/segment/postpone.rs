@@ -5,6 +5,7 @@ use super::lose::Setback;
 use super::{Transfer, timer};
 use crate::fetch::Control;
 use crate::fetch::scoreboard::Slot;
+use crate::fetch::source::Source;
 use crate::time::{Duration, Instant};
 
 /// Suppression interval of forwarders, which doubles with each transmission up to the longest (NFD,
@@ -17,13 +18,13 @@ fn suppression(transmissions: u32) -> Duration {
     SUPPRESSION.0.saturating_mul(1 << times).min(SUPPRESSION.1)
 }
 
-impl Transfer {
+impl<S: Source> Transfer<S> {
     /// Postpones the retransmission of a lost segment for the suppression interval.
     pub(super) fn defer_suppressed(&mut self, now: Instant, segment: u64, slot: &Slot) {
         let soonest = slot.sent + suppression(slot.transmissions);
         if soonest > now {
             self.board.defer(segment);
-            self.timers.arm(timer(segment), soonest);
+            self.timers.arm(timer::<S>(segment), soonest);
         }
     }
 
@@ -58,7 +59,7 @@ impl Transfer {
     pub(super) fn end_reordering_wait(&mut self, now: Instant) {
         let Some(segment) = self.watch.awaited.filter(|_| self.is_ending()) else { return };
         if self.setbacks.get(&segment) == Some(&Setback::Awaited) {
-            self.timers.arm(timer(segment), now);
+            self.timers.arm(timer::<S>(segment), now);
         }
         self.watch.awaited = None;
     }

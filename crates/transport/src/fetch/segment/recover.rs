@@ -13,6 +13,7 @@ use crate::congestion::LossKind;
 use crate::event::Event;
 use crate::fetch::Control;
 use crate::fetch::scoreboard::{Sign, Slot};
+use crate::fetch::source::Source;
 use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair, Repeated};
 use crate::time::Instant;
 use std::collections::VecDeque;
@@ -105,7 +106,7 @@ fn is_in_flight(slot: Option<&Slot>, order: u64) -> bool {
     slot.is_some_and(|slot| slot.is_in_flight() && slot.order == order)
 }
 
-impl Transfer {
+impl<S: Source> Transfer<S> {
     /// Detects losses by the accepted answers, and the end of recovery.
     pub(super) fn judge_order(
         &mut self,
@@ -308,7 +309,7 @@ impl Transfer {
         if !self.board.lose(segment, Sign::Order) {
             return None;
         }
-        self.timers.cancel(timer(segment));
+        self.timers.cancel(timer::<S>(segment));
         if control.loss.age().is_some() {
             self.defer_suppressed(now, segment, &slot);
         }
@@ -339,7 +340,7 @@ impl Transfer {
         let Self { board, timers, setbacks, .. } = self;
         for segment in board.in_flight_through(recovery.order) {
             if !setbacks.contains_key(&segment) {
-                timers.arm(timer(segment), at);
+                timers.arm(timer::<S>(segment), at);
             }
         }
     }
