@@ -20,6 +20,7 @@ use recoup_sim::channel::ChannelError;
 use recoup_sim::network::LinkOptions;
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
+use recoup_transport::spec::SpecError;
 use recoup_transport::unit;
 use report::{Demo, Link, Row};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -98,7 +99,9 @@ fn all(
         rate_bits: args.rate,
         delay: args.delay,
         queue: QueueLimit::of_bytes(args.queue),
-        loss: format!("bernoulli(p={})", args.loss),
+        loss: format!("bernoulli(p={})", args.loss)
+            .parse()
+            .map_err(|error: SpecError| Failure::usage(error.to_string()))?,
         ..LinkOptions::default()
     };
     let near = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

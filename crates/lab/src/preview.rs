@@ -6,6 +6,7 @@ use crate::source::Source;
 use recoup_core::figure;
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::table::CsCapacity;
+use recoup_sim::model::law::Law;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Fault, LinkOptions, LinkPlan, Network, NodeId, NodePlan,
     Order,
@@ -164,7 +165,7 @@ fn node(plan: &NodePlan) -> String {
         CsCapacity::Unlimited => "cache without limit".to_owned(),
     };
     let mut line = format!("{}: {cache}, {strategy}, {suppression}", plan.name);
-    if plan.processing != "none" {
+    if *plan.processing != Law::None {
         let _ = write!(line, ", {} for each packet", plan.processing);
     }
     line
@@ -194,11 +195,11 @@ fn channel(plan: &LinkOptions) -> String {
         }
     }
     for (what, law) in [
-        ("jitter", &plan.jitter),
-        ("loss", &plan.loss),
-        ("duplicates", &plan.duplicate),
-        ("marking", &plan.marking),
-        ("recovery", &plan.recovery.to_string()),
+        ("jitter", plan.jitter.text()),
+        ("loss", plan.loss.text()),
+        ("duplicates", plan.duplicate.text()),
+        ("marking", plan.marking.text()),
+        ("recovery", plan.recovery.text()),
     ] {
         if law != "none" && law != "off" {
             let _ = write!(line, ", {what} {law}");

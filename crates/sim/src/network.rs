@@ -6,6 +6,7 @@ mod link;
 
 pub use link::{LinkOptions, Order};
 
+use crate::model::law::Law;
 use crate::route::{Metric, NextHops, Producer};
 pub use recoup_forwarder::options::{Anticipation, NodeOptions, Unsolicited};
 use recoup_forwarder::strategy::Strategy;
@@ -102,7 +103,7 @@ pub struct NodePlan {
     pub options: NodeOptions,
     /// Processing time of each arriving packet, first in, first out, as a distribution: `none`,
     /// `constant(time=0.3ms)`, `exponential(mean=0.3ms)` (see [`crate::model::law`]).
-    pub processing: String,
+    pub processing: Spelled<Law>,
     /// Scheduler of the node's faces whose channels name none: as for [`LinkOptions::scheduler`].
     pub scheduler: Spelled<Scheduler>,
     /// Place on a plane, in metres, where the topology has places.
@@ -117,7 +118,7 @@ impl Default for NodePlan {
         Self {
             name: String::new(),
             options: NodeOptions::default(),
-            processing: "none".into(),
+            processing: Law::None.into(),
             scheduler: Scheduler::default().into(),
             position: None,
             motion: None,

@@ -27,8 +27,11 @@ pub use self::sprint::sprint;
 pub use self::star::star;
 pub use self::tree::tree;
 
+use crate::model::law::Law;
+use crate::model::loss::Loss;
 use crate::network::{LinkId, LinkOptions, LinkPlan, NodeId, NodePlan, Order};
 use recoup_transport::queue::QueueLimit;
+use recoup_transport::spec::Spelled;
 use recoup_transport::time::Duration;
 use std::collections::BTreeSet;
 
@@ -85,13 +88,13 @@ pub struct ChannelPart {
     /// Time on the way.
     pub delay: Option<Duration>,
     /// Law of the random part of the delay.
-    pub jitter: Option<String>,
+    pub jitter: Option<Spelled<Law>>,
     /// Packets with different jitter may overtake each other.
     pub reorder: Option<bool>,
     /// Limit of the queue.
     pub queue: Option<QueueRoom>,
     /// Law of loss.
-    pub loss: Option<String>,
+    pub loss: Option<Spelled<Loss>>,
     /// The order of rate and delay.
     pub order: Option<Order>,
 }
@@ -253,7 +256,8 @@ mod tests {
         topology.links[0].forth.queue = Some(QueueRoom::Bytes(4_000));
         topology.links[0].forth.delay = Some(Duration::from_millis(3));
         topology.links[0].back_cost = Some(7);
-        let defaults = LinkOptions { rate_bits: 5, loss: "burst()".into(), ..Default::default() };
+        let defaults =
+            LinkOptions { rate_bits: 5, loss: "burst()".parse().unwrap(), ..Default::default() };
         let (nodes, links) = topology.plans(&defaults);
         assert_eq!(nodes[1].name, "n2");
         let forth = &links[0].forth;

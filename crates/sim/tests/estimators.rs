@@ -132,7 +132,7 @@ fn every_estimator_completes_a_lossy_catalogue() {
     let more = ["nikzad2022(gains=very-slow,min=100ms)", "reconsidered(min=adaptive)"];
     for rto in rto::names().filter(learns).chain(more) {
         let mut network = setup(rto, 200, 1_000);
-        network.links[1].back.loss = "bernoulli(p=0.1)".into();
+        network.links[1].back.loss = "bernoulli(p=0.1)".parse().unwrap();
         if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
             plan.popularity = Popularity::ZipfMandelbrot { q: 16.0, s: 1.0 };
             plan.arrival = Arrival::Window(Box::new("nikzad2022".parse().unwrap()));

@@ -97,7 +97,7 @@ fn behind_a_patient_timer_every_timeout_is_necessary() {
         let summary = fetching("constant(rto=500ms)", |network| {
             let link = &mut network.links[1];
             let channel = if direction == 0 { &mut link.forth } else { &mut link.back };
-            channel.loss = "bernoulli(p=0.1)".into();
+            channel.loss = "bernoulli(p=0.1)".parse().unwrap();
         });
         let [bad, good, undecided] = counts(&summary);
         assert_eq!((bad, undecided), (0.0, 0.0));
@@ -111,7 +111,7 @@ fn behind_a_patient_timer_every_timeout_is_necessary() {
 #[test]
 fn hasty_timer_has_timeouts_of_both_kinds() {
     let summary = fetching("constant(rto=50ms)", |network| {
-        network.links[2].back.loss = "bernoulli(p=0.2)".into();
+        network.links[2].back.loss = "bernoulli(p=0.2)".parse().unwrap();
     });
     let [bad, good, undecided] = counts(&summary);
     assert_eq!((bad + good, undecided), (300.0, 0.0));
@@ -128,7 +128,7 @@ fn what_waits_for_anothers_answer_shares_its_fate() {
         network.nodes.push(NodePlan { name: name.into(), ..NodePlan::default() });
     }
     let good = link(0, 10);
-    let bad = LinkOptions { loss: "bernoulli(p=1)".into(), ..good.clone() };
+    let bad = LinkOptions { loss: "bernoulli(p=1)".parse().unwrap(), ..good.clone() };
     for (from, to) in [(0, 2), (1, 2), (2, 3)] {
         build::join(&mut network, NodeId(from), NodeId(to), &good);
     }
@@ -176,7 +176,7 @@ fn two_ways(rto: &str, losses: [&str; 2]) -> [f64; 3] {
         build::join(&mut network, NodeId(from), NodeId(to), &link(0, 10));
     }
     for (link, loss) in [2, 3].into_iter().zip(losses) {
-        network.links[link].back.loss = loss.into();
+        network.links[link].back.loss = loss.parse().unwrap();
     }
     // One route with two next hops.
     let second = network.routes.remove(1);
@@ -259,7 +259,7 @@ fn data_after_expiry_is_no_answer() {
 fn answered_retransmission_does_not_excuse_the_timeout() {
     // The first Interest for each content is lost, with certainty; later Interests arrive.
     let mut network = line(3, &link(0, 10));
-    network.links[1].forth.loss = "trace(packets=1-20)".into();
+    network.links[1].forth.loss = "trace(packets=1-20)".parse().unwrap();
     applications(&mut network, [produce(2, "/d", 100), request(0, "/d", batch(0, 20), 20)]);
     ask_once(&mut network, 1, "constant(rto=100ms)");
     if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
@@ -310,9 +310,10 @@ fn random_simulation(seed: u64) -> Network {
     for link in &mut network.links {
         for channel in [&mut link.forth, &mut link.back] {
             let losses = ["none", "bernoulli(p=0.05)", "bernoulli(p=0.2)"];
-            channel.loss = one(&mut rng, &losses).into();
-            channel.duplicate = one(&mut rng, &["none", "none", "bernoulli(p=0.05)"]).into();
-            channel.jitter = one(&mut rng, &["none", "exponential(mean=5ms)"]).into();
+            channel.loss = one(&mut rng, &losses).parse().unwrap();
+            channel.duplicate =
+                one(&mut rng, &["none", "none", "bernoulli(p=0.05)"]).parse().unwrap();
+            channel.jitter = one(&mut rng, &["none", "exponential(mean=5ms)"]).parse().unwrap();
             channel.reorder = rng.below(2) == 0;
             channel.queue = QueueLimit::of_packets(2 + rng.below(20));
             if rng.below(4) == 0 {

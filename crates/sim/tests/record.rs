@@ -22,12 +22,12 @@ use std::collections::BTreeMap;
 fn busy() -> Network {
     let mut network = line(5, &link(5_000_000, 10));
     network.nodes[2].options.cache = CsCapacity::Packets(50);
-    network.links[0].back.loss = "bernoulli(p=0.02)".into();
+    network.links[0].back.loss = "bernoulli(p=0.02)".parse().unwrap();
     network.links[1].back.order = Order::DelayThenRate;
     network.links[1].back.queue = QueueLimit::of_packets(32);
     network.links[2].back.rate_bits = 2_000_000;
     network.links[2].back.queue = QueueLimit::of_packets(10);
-    network.links[3].back.duplicate = "bernoulli(p=0.02)".into();
+    network.links[3].back.duplicate = "bernoulli(p=0.02)".parse().unwrap();
     let at = Instant::from_millis;
     let slow = link(1_000_000, 20);
     network.faults = vec![

@@ -66,9 +66,9 @@ fn local_producer_answers_without_a_route() {
 
 fn lossy() -> Network {
     let mut network = line(3, &link(10_000_000, 10));
-    network.links[1].back.loss = "bernoulli(p=0.02)".into();
-    network.links[0].forth.jitter = "exponential(mean=1ms)".into();
-    network.nodes[1].processing = "exponential(mean=0.1ms)".into();
+    network.links[1].back.loss = "bernoulli(p=0.02)".parse().unwrap();
+    network.links[0].forth.jitter = "exponential(mean=1ms)".parse().unwrap();
+    network.nodes[1].processing = "exponential(mean=0.1ms)".parse().unwrap();
     applications(&mut network, [serve(2, "/f", 1_000_000), fetch(0, "/f")]);
     network
 }
@@ -125,8 +125,8 @@ fn what_is_added_elsewhere_moves_no_draws() {
         NodeId(other),
         NodeId(other + 1),
         &LinkOptions {
-            loss: "bernoulli(p=0.5)".into(),
-            jitter: "uniform(min=0ms,max=3ms)".into(),
+            loss: "bernoulli(p=0.5)".parse().unwrap(),
+            jitter: "uniform(min=0ms,max=3ms)".parse().unwrap(),
             ..link(1_000_000, 3)
         },
     );
@@ -221,7 +221,7 @@ fn failing_node_drops_its_queue_and_traces() {
         }
     }
     let mut network = line(3, &link(0, 1));
-    network.nodes[1].processing = "constant(time=1s)".into();
+    network.nodes[1].processing = "constant(time=1s)".parse().unwrap();
     network.follow_transmissions = true;
     network.faults = vec![(Instant::from_millis(500), Fault::NodeDown(NodeId(1)))];
     network.stop.at = Instant::from_millis(600);
@@ -309,7 +309,7 @@ fn the_delay_may_come_first() {
 #[test]
 fn one_packet_may_become_two() {
     let mut network = lossy();
-    network.links[0].back.duplicate = "bernoulli(p=0.1)".into();
+    network.links[0].back.duplicate = "bernoulli(p=0.1)".parse().unwrap();
     let (notes, ended) = noted(network);
     assert_eq!(notes.received, 1_000);
     assert!(ended.balance.doubled(Some(Kind::Data)) > 50);
@@ -326,8 +326,8 @@ fn what_is_wrong_is_named() {
     };
     for (found, expected) in [
         (
-            wrong(&|it| it.links[1].forth.loss = "bernouli(p=1)".into()),
-            "link `n1-n2`, forth: loss: no loss model is called `bernouli` (did you mean `bernoulli`?)",
+            wrong(&|it| it.links[1].forth.loss = "trace(file=lift.txt)".parse().unwrap()),
+            "link `n1-n2`, forth: loss: the list in `lift.txt` has not been read",
         ),
         (wrong(&|it| it.nodes[1].name = "n0".into()), "node `n0`: this name is given twice"),
         (
@@ -335,16 +335,8 @@ fn what_is_wrong_is_named() {
             "application `fetch-1`: there is no node number 9",
         ),
         (
-            wrong(&|it| it.nodes[2].processing = "constant(time=1)".into()),
-            "node `n2`: `time=1` of `constant`: expected a duration",
-        ),
-        (
             wrong(&|it| it.faults.push((Instant::ZERO, Fault::LinkDown(LinkId(7))))),
             "fault at 0.000000000s: there is no link number 7",
-        ),
-        (
-            wrong(&|it| it.links[0].back.marking = "codel(threshold=x)".into()),
-            "link `n0-n1`, back: `threshold=x` of `codel`",
         ),
     ] {
         assert!(found.starts_with(expected), "{found}");

@@ -84,7 +84,7 @@ fn undisturbed_segment_is_never_queued() {
 fn lost_data_is_attributed_to_link_and_timer() {
     // The eighth Data over the second link; its retransmission is the ninth.
     let (timeline, verdict) = segment("constant(rto=500ms)", 7, |network| {
-        network.links[1].back.loss = "trace(packets=8)".into();
+        network.links[1].back.loss = "trace(packets=8)".parse().unwrap();
     });
     assert!(verdict.is_late());
     let lost = Loss::Channel(Channel::new(LinkId(1), BACK), Kind::Data, LossReason::Model);
@@ -98,7 +98,7 @@ fn lost_data_is_attributed_to_link_and_timer() {
     assert!(delay > ms(560) && delay < ms(600), "{delay:?}");
     assert_eq!(timeline.transmissions().len(), 2);
     let (_, next) = segment("constant(rto=500ms)", 8, |network| {
-        network.links[1].back.loss = "trace(packets=8)".into();
+        network.links[1].back.loss = "trace(packets=8)".parse().unwrap();
     });
     assert_eq!(next.cause, Cause::Way);
 }
@@ -106,7 +106,7 @@ fn lost_data_is_attributed_to_link_and_timer() {
 #[test]
 fn lost_interest_differs_from_lost_data() {
     let (_, verdict) = segment("constant(rto=500ms)", 4, |network| {
-        network.links[2].forth.loss = "trace(packets=5)".into();
+        network.links[2].forth.loss = "trace(packets=5)".parse().unwrap();
     });
     let Cause::Repair { loss: Some(loss), .. } = verdict.cause else { panic!("{verdict:?}") };
     let lost = Channel::new(LinkId(2), FORTH);
@@ -200,7 +200,7 @@ fn aggregated_interest_shares_loss_and_answer() {
 #[test]
 fn what_never_comes_has_its_last_loss() {
     let (_, verdict) = segment("constant(rto=200ms)", 3, |network| {
-        network.links[0].back.loss = "trace(packets=4-10000)".into();
+        network.links[0].back.loss = "trace(packets=4-10000)".parse().unwrap();
     });
     assert!(verdict.is_late() && verdict.delay.is_none());
     let lost = Loss::Channel(Channel::new(LinkId(0), BACK), Kind::Data, LossReason::Model);
@@ -218,7 +218,7 @@ fn unrequested_segment_has_no_verdict() {
 fn following_does_not_change_the_run() {
     let run = |follow| {
         let mut network = fetching("jacobson", |network| {
-            network.links[1].back.loss = "bernoulli(p=0.1)".into();
+            network.links[1].back.loss = "bernoulli(p=0.1)".parse().unwrap();
         });
         network.follow_transmissions = follow;
         let mut digest = Digest::without_traces();

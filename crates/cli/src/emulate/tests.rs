@@ -23,7 +23,7 @@ fn plan() -> Plan {
 fn link_reads_its_planned_file() {
     let mut part = plan().links.remove(2);
     let [forth, back] = &mut part.ways;
-    forth.channel.loss = "bernoulli(p=0.01)".into();
+    forth.channel.loss = "bernoulli(p=0.01)".parse().unwrap();
     forth.channel.reorder = true;
     (forth.channel.rate_bits, forth.channel.queue) = (0, QueueLimit::of_bytes(7_000));
     back.channel.queue = QueueLimit { packets: Some(32), bytes: Some(64_000) };

@@ -8,9 +8,10 @@ use recoup_config::problem::{Origin, Problem, Problems};
 use recoup_config::tree::{Table, Tree, Value};
 use recoup_lab::scenario::layer;
 use recoup_sim::channel::ChannelError;
-use recoup_sim::model::loss::with_trace_files;
+use recoup_sim::model::loss::{Loss, with_trace_files};
 use recoup_sim::network::LinkOptions;
 use recoup_transport::random::Rng;
+use recoup_transport::spec::{SpecError, Spelled};
 use recoup_transport::time::Instant;
 
 /// Both directions of a link.
@@ -93,7 +94,7 @@ impl LinkPlan {
     /// Rejects properties that only simulated links have.
     fn check(self) -> Result<Self, Failure> {
         for plan in [&self.forth, &self.back] {
-            if plan.marking != "none" {
+            if plan.marking.0.is_some() {
                 let message = "a link between sockets changes no packets: it has no `marking`";
                 return Err(Failure::usage(message));
             }
@@ -167,7 +168,10 @@ impl LinkPlan {
 /// The plan with the lists of losses that it names files for.
 fn with_lists(plan: &LinkOptions) -> Result<LinkOptions, Failure> {
     let read = |name: &str| std::fs::read_to_string(name).map_err(|error| reason(&error));
-    let list = |law: &str| with_trace_files(law, &read).map_err(Failure::usage);
+    let list = |loss: &Spelled<Loss>| {
+        let text = with_trace_files(loss.text(), &read).map_err(Failure::usage)?;
+        text.parse().map_err(|error: SpecError| Failure::usage(error.to_string()))
+    };
     Ok(LinkOptions { loss: list(&plan.loss)?, duplicate: list(&plan.duplicate)?, ..plan.clone() })
 }
 
@@ -244,7 +248,7 @@ mod tests {
         let plan = LinkPlan::parse("l.toml", &text).unwrap();
         assert!(plan.ways(1).unwrap_err().to_string().contains("lift.txt: "));
         std::fs::write(&list, "3\n5-7\n").unwrap();
-        assert_eq!(with_lists(&plan.forth).unwrap().loss, "trace(packets=3 5-7)");
+        assert_eq!(with_lists(&plan.forth).unwrap().loss.text(), "trace(packets=3 5-7)");
         plan.ways(1).unwrap();
     }
 

@@ -253,8 +253,8 @@ mod tests {
     #[test]
     fn seed_determines_losses_and_frames_are_conserved() {
         let lossy = LinkOptions {
-            loss: "bernoulli(p=0.02)".into(),
-            duplicate: "bernoulli(p=0.1)".into(),
+            loss: "bernoulli(p=0.02)".parse().unwrap(),
+            duplicate: "bernoulli(p=0.1)".parse().unwrap(),
             queue: QueueLimit::of_packets(500),
             ..plan()
         };

@@ -6,6 +6,7 @@
 use super::length;
 use recoup_forwarder::strategy::Strategy;
 use recoup_packet::name::Name;
+use recoup_sim::model::law::Law;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, FetchPlan, LinkId, LinkOptions, LinkPlan, Network, NodeId,
     NodePlan, ServePlan,
@@ -167,14 +168,14 @@ fn check(network: &Network) -> Result<(), String> {
         return Err("nothing can happen to its nodes and links in time".into());
     }
     for NodePlan { name, processing, .. } in &network.nodes {
-        if processing != "none" {
+        if **processing != Law::None {
             return Err(format!(
                 "{name} takes the time that it takes: it can have no `processing`"
             ));
         }
     }
     for LinkPlan { name, forth, back, .. } in &network.links {
-        if forth.marking != "none" || back.marking != "none" {
+        if forth.marking.0.is_some() || back.marking.0.is_some() {
             return Err(format!("link {name} changes no packets: it can have no `marking`"));
         }
     }
@@ -418,9 +419,12 @@ pub(super) mod tests {
             Plan::new(&network).unwrap_err()
         };
         assert!(
-            wrong(|it| it.nodes[2].processing = "constant(time=1ms)".into()).contains("processing")
+            wrong(|it| it.nodes[2].processing = "constant(time=1ms)".parse().unwrap())
+                .contains("processing")
         );
-        assert!(wrong(|it| it.links[0].back.marking = "codel()".into()).contains("marking"));
+        assert!(
+            wrong(|it| it.links[0].back.marking = "codel()".parse().unwrap()).contains("marking")
+        );
         assert!(
             wrong(|it| it.applications.retain(|one| one.name.starts_with('p')))
                 .contains("no consumer")

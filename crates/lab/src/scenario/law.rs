@@ -14,7 +14,7 @@ use recoup_wifi::motion::plan::MotionPlan;
 /// How a link is shared among flows.
 pub(super) const SCHEDULER: Algorithm<Scheduler> = Algorithm::new("max-min");
 /// Time that a node takes for a packet.
-pub(super) const PROCESSING: Law = Law::new(is_time, "exponential(mean=0.3ms)");
+pub(super) const PROCESSING: Algorithm<model::law::Law> = Algorithm::new("exponential(mean=0.3ms)");
 /// Forwarding strategy.
 pub(super) const STRATEGY: Algorithm<Strategy> = Algorithm::new("best-route");
 /// How a node moves.
@@ -56,7 +56,3 @@ pub(super) fn default_spec(table: &str, key: &str) -> Option<String> {
 
 /// Retransmission timer of requests.
 pub(super) const REQUEST_RTO: &str = "jacobson";
-
-fn is_time(text: &str) -> Result<(), String> {
-    judged(model::law::Law::parse(text))
-}

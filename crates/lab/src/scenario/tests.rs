@@ -83,8 +83,8 @@ fn line_has_the_written_fields() {
     let middle = &network.links[1];
     assert_eq!((middle.forth.rate_bits, middle.forth.queue.packets), (5_000_000, Some(32)));
     assert_eq!(middle.back.delay, Duration::from_millis(10));
-    assert_eq!(network.links[2].back.loss, "bernoulli(p=0.01)");
-    assert_eq!(network.links[2].forth.loss, "none");
+    assert_eq!(network.links[2].back.loss.text(), "bernoulli(p=0.01)");
+    assert_eq!(network.links[2].forth.loss.text(), "none");
     let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
     let FetchOptions { rto, congestion, loss, .. } = &fetch.options;
     assert_eq!(

@@ -1,11 +1,10 @@
 //! The model of a channel, read from a plan.
 use super::LossReason;
 use crate::model::law::Law;
-use crate::model::loss::Loss;
+use crate::model::loss::{Loss, Losses};
 use crate::network::{LinkOptions, Order};
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::SpecError;
 use recoup_transport::time::Instant;
 
 /// A channel's properties, ready to draw from.
@@ -22,18 +21,19 @@ pub struct ChannelModel {
     delay_nanos: u64,
     jitter: Law,
     jitter_rng: Rng,
-    loss: Loss,
-    duplicate: Loss,
+    loss: (Loss, Losses),
+    duplicate: (Loss, Losses),
 }
 
-/// Why a plan is no channel.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{field}: {source}")]
+/// A plan names a file with a list of losses, and the list is not in its place
+/// ([`with_trace_files`](crate::model::loss::with_trace_files)).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: the list in `{file}` has not been read")]
 pub struct ChannelError {
-    /// The wrong field of the plan.
+    /// The field of the plan.
     pub field: &'static str,
-    /// The error in it.
-    pub source: SpecError,
+    /// The name of the file.
+    pub file: Box<str>,
 }
 
 /// Random decisions about one frame.
@@ -56,30 +56,33 @@ impl Fate {
 }
 
 impl ChannelModel {
-    /// Reads a plan. Chance comes from streams below `rng`: `loss`, `duplicate` and `jitter`.
+    /// Makes the models of a plan. Chance comes from streams below `rng`: `loss`, `duplicate` and `jitter`.
     ///
     /// # Errors
-    /// If a model cannot be read; the error names the field.
+    /// If a list of losses is still in a file.
     pub fn read(plan: &LinkOptions, rng: &Rng) -> Result<Self, ChannelError> {
-        let wrong = |field| move |source| ChannelError { field, source };
+        let build = |field: &'static str, loss: &Loss| match loss.unread_file() {
+            Some(file) => Err(ChannelError { field, file: file.into() }),
+            None => Ok((loss.clone(), loss.build(&rng.substream(field)))),
+        };
         Ok(Self {
             rate_bits: plan.rate_bits,
             limit: plan.queue,
             reorder: plan.reorder,
             order: plan.order,
             delay_nanos: u64::try_from(plan.delay.as_nanos()).unwrap_or(u64::MAX),
-            jitter: Law::parse(&plan.jitter).map_err(wrong("jitter"))?,
+            jitter: *plan.jitter,
             jitter_rng: rng.substream("jitter"),
-            loss: Loss::parse(&plan.loss, &rng.substream("loss")).map_err(wrong("loss"))?,
-            duplicate: Loss::parse(&plan.duplicate, &rng.substream("duplicate"))
-                .map_err(wrong("duplicate"))?,
+            loss: build("loss", &plan.loss)?,
+            duplicate: build("duplicate", &plan.duplicate)?,
         })
     }
 
     /// Draws what becomes of the next frame, which is sent from `begun` on.
     pub(super) fn fate(&mut self, begun: Instant) -> Fate {
-        let is_taken = !self.loss.is_none() && self.loss.takes(begun);
-        let doubled = !self.duplicate.is_none() && self.duplicate.takes(begun);
+        let (loss, duplicate) = (&mut self.loss.1, &mut self.duplicate.1);
+        let is_taken = !loss.is_none() && loss.takes(begun);
+        let doubled = !duplicate.is_none() && duplicate.takes(begun);
         let way_nanos = match self.jitter {
             Law::None => self.delay_nanos,
             law => self.delay_nanos.saturating_add_signed(law.draw(&mut self.jitter_rng)),
@@ -87,13 +90,13 @@ impl ChannelModel {
         Fate { is_taken, doubled, way_nanos }
     }
 
-    /// Becomes `other`; models that are written alike go on drawing where they are.
+    /// Becomes `other`; equal models go on drawing where they are.
     pub(super) fn replace(&mut self, other: Self) {
         let old = std::mem::replace(self, other);
-        if old.loss.to_string() == self.loss.to_string() {
+        if old.loss.0 == self.loss.0 {
             self.loss = old.loss;
         }
-        if old.duplicate.to_string() == self.duplicate.to_string() {
+        if old.duplicate.0 == self.duplicate.0 {
             self.duplicate = old.duplicate;
         }
         self.jitter_rng = old.jitter_rng;

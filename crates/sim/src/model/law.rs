@@ -6,6 +6,7 @@ use recoup_transport::random::Rng;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
 use std::fmt;
+use std::str::FromStr;
 
 /// A law of a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,15 +48,15 @@ const FAMILY: &[(&str, Reader<Law>)] = &[
     ("normal", normal),
 ];
 
-impl Law {
-    /// Reads a law, for example `exponential(mean=0.3ms)`.
-    ///
-    /// # Errors
-    /// If the text cannot be read.
-    pub fn parse(text: &str) -> Result<Self, SpecError> {
+impl FromStr for Law {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         spec::parse_with(text, "law of a time", FAMILY)
     }
+}
 
+impl Law {
     /// Draws a time, in nanoseconds; below zero only where the law is `normal`.
     pub fn draw(&self, rng: &mut Rng) -> i64 {
         match *self {
@@ -165,7 +166,7 @@ mod tests {
 
     /// Mean and standard deviation of 100,000 draws, in milliseconds.
     fn moments(text: &str) -> (f64, f64) {
-        let law = Law::parse(text).unwrap();
+        let law = text.parse::<Law>().unwrap();
         let mut rng = Rng::from_seed(1);
         let draws: Vec<f64> = (0..100_000).map(|_| law.draw(&mut rng) as f64 / 1e6).collect();
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
@@ -197,7 +198,7 @@ mod tests {
             "exponential(mean=300us)",
             "normal(mean=0s,sd=1ms)",
         ] {
-            assert_eq!(Law::parse(text).unwrap().to_string(), text);
+            assert_eq!(text.parse::<Law>().unwrap().to_string(), text);
         }
     }
 
@@ -213,7 +214,7 @@ mod tests {
             ("none(time=1s)", "`none` has no parameter `time`; it has none"),
             ("constant(time=90000s)", "`time=90000s` of `constant`: expected a day or less"),
         ] {
-            assert_eq!(Law::parse(text).unwrap_err().to_string(), message);
+            assert_eq!(text.parse::<Law>().unwrap_err().to_string(), message);
         }
     }
 }

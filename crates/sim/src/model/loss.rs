@@ -12,10 +12,12 @@ mod trace;
 
 pub use trace::with_trace_files;
 
+use recoup_core::family;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{self, Reader, SpecError};
+use recoup_transport::spec::{Spec, SpecError};
 use recoup_transport::time::Instant;
 use std::fmt;
+use std::str::FromStr;
 
 /// Decides which frames are taken.
 ///
@@ -30,26 +32,105 @@ pub trait LossModel: fmt::Debug + fmt::Display + Send {
     }
 }
 
-/// `none` is no model.
-type Named = (&'static str, Reader<Option<Box<dyn LossModel>>>);
+family! {
+    /// A model with its parameters: a variant for each.
+    pub enum Model: "loss model", LossModel {
+        None(Never): "none" => |spec: Spec<'_>| spec.finish().map(|()| Never);
+        Bernoulli(bernoulli::Bernoulli): "bernoulli" => bernoulli::Bernoulli::from_spec;
+        GilbertElliott(gilbert_elliott::GilbertElliott):
+            "gilbert-elliott" => gilbert_elliott::GilbertElliott::from_spec;
+        Sojourn(sojourn::Sojourn): "sojourn" => sojourn::Sojourn::from_spec;
+        Sparse(sparse::Sparse): "sparse" => sparse::Sparse::from_spec;
+        Policer(policer::Policer): "policer" => policer::Policer::from_spec;
+        Burst(burst::Burst): "burst" => burst::Burst::from_spec;
+        Trace(trace::Trace): "trace" => trace::Trace::from_spec;
+    }
+}
 
-/// Every model by its name.
-const FAMILY: &[Named] = &[
-    ("none", |spec| spec.finish().map(|()| None)),
-    ("bernoulli", |spec| Ok(Some(Box::new(bernoulli::Bernoulli::from_spec(spec)?)))),
-    ("gilbert-elliott", |spec| {
-        Ok(Some(Box::new(gilbert_elliott::GilbertElliott::from_spec(spec)?)))
-    }),
-    ("sojourn", |spec| Ok(Some(Box::new(sojourn::Sojourn::from_spec(spec)?)))),
-    ("sparse", |spec| Ok(Some(Box::new(sparse::Sparse::from_spec(spec)?)))),
-    ("policer", |spec| Ok(Some(Box::new(policer::Policer::from_spec(spec)?)))),
-    ("burst", |spec| Ok(Some(Box::new(burst::Burst::from_spec(spec)?)))),
-    ("trace", |spec| Ok(Some(Box::new(trace::Trace::from_spec(spec)?)))),
-];
+/// Takes no frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Never;
 
-/// A sum of models, each with its stream.
-#[derive(Debug, Default)]
+impl LossModel for Never {
+    fn takes(&mut self, _: &mut Rng, _: Instant) -> bool {
+        false
+    }
+
+    fn mean_share(&self) -> Option<f64> {
+        Some(0.0)
+    }
+}
+
+impl fmt::Display for Never {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("none")
+    }
+}
+
+/// A sum of models, for example `bernoulli(p=0.01)+burst(at=305s,packets=3)`.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loss {
+    models: Vec<Model>,
+}
+
+impl Loss {
+    /// The models in their initial states; each draws from a stream below `rng` that bears its name. `trace(file=…)`
+    /// takes no frame ([`with_trace_files`]).
+    #[must_use]
+    pub fn build(&self, rng: &Rng) -> Losses {
+        let mut parts = Vec::with_capacity(self.models.len());
+        let mut names: Vec<String> = Vec::new();
+        for model in &self.models {
+            let name = model.full().split('(').next().unwrap_or_default().to_owned();
+            let before = names.iter().filter(|other| **other == name).count();
+            let stream = if before == 0 { name.clone() } else { format!("{name}/{}", before + 1) };
+            names.push(name);
+            parts.push(Part { model: model.build(), rng: rng.substream(&stream) });
+        }
+        Losses { parts }
+    }
+
+    /// The share of frames that is taken in the long run, models being independent; `None` if that depends on when
+    /// frames come.
+    #[must_use]
+    pub fn mean_share(&self) -> Option<f64> {
+        let kept = self.models.iter().map(|model| Some(1.0 - model.build().mean_share()?));
+        Some(1.0 - kept.product::<Option<f64>>()?)
+    }
+
+    /// A file of `trace(file=…)` whose list is not in its place.
+    #[must_use]
+    pub fn unread_file(&self) -> Option<&str> {
+        self.models.iter().find_map(|model| match model {
+            Model::Trace(trace) => trace.file(),
+            _ => None,
+        })
+    }
+}
+
+impl FromStr for Loss {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let models = terms(text).map(str::parse).collect::<Result<Vec<Model>, _>>()?;
+        let takes_any = |model: &Model| !matches!(model, Model::None(_));
+        Ok(Self { models: models.into_iter().filter(takes_any).collect() })
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.models.is_empty() {
+            return f.pad("none");
+        }
+        let texts: Vec<String> = self.models.iter().map(Model::to_string).collect();
+        f.pad(&texts.join("+"))
+    }
+}
+
+/// The models of a sum at work, each with its stream.
+#[derive(Debug)]
+pub struct Losses {
     parts: Vec<Part>,
 }
 
@@ -59,36 +140,9 @@ struct Part {
     rng: Rng,
 }
 
-impl Loss {
-    /// Reads a sum of models, for example `bernoulli(p=0.01)+burst(at=305s,packets=3)`; each draws from a
-    /// stream below `rng` that bears its name.
-    ///
-    /// # Errors
-    /// If the text cannot be read.
-    pub fn parse(text: &str, rng: &Rng) -> Result<Self, SpecError> {
-        let mut loss = Self::default();
-        let mut names: Vec<String> = Vec::new();
-        for term in terms(text) {
-            let Some(model) = spec::parse_with(term, "loss model", FAMILY)? else {
-                continue;
-            };
-            let name = spec::Spec::parse(term)?.name().to_owned();
-            let before = names.iter().filter(|other| **other == name).count();
-            let stream = if before == 0 { name.clone() } else { format!("{name}/{}", before + 1) };
-            names.push(name);
-            loss.parts.push(Part { model, rng: rng.substream(&stream) });
-        }
-        Ok(loss)
-    }
-
-    /// The share of frames that is taken in the long run, models being independent; `None` if that depends on when
-    /// frames come.
-    pub fn mean_share(&self) -> Option<f64> {
-        let kept = self.parts.iter().map(|part| Some(1.0 - part.model.mean_share()?));
-        Some(1.0 - kept.product::<Option<f64>>()?)
-    }
-
+impl Losses {
     /// Whether no frame is ever taken.
+    #[must_use]
     pub fn is_none(&self) -> bool {
         self.parts.is_empty()
     }
@@ -100,18 +154,6 @@ impl Loss {
             taken |= model.takes(rng, at);
         }
         taken
-    }
-}
-
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.parts.is_empty() {
-            return f.write_str("none");
-        }
-        self.parts.iter().enumerate().try_for_each(|(number, part)| {
-            f.write_str(if number == 0 { "" } else { "+" })?;
-            write!(f, "{}", part.model)
-        })
     }
 }
 
@@ -133,7 +175,7 @@ mod tests {
     }
 
     fn taken(text: &str, frames: u64) -> Vec<u64> {
-        let mut loss = Loss::parse(text, &Rng::from_seed(1)).unwrap();
+        let mut loss = text.parse::<Loss>().unwrap().build(&Rng::from_seed(1));
         (1..=frames).filter(|number| loss.takes(at(number * 1_000_000))).collect()
     }
 
@@ -168,20 +210,25 @@ mod tests {
             "policer(rate=960,burst=30)",
             "bernoulli(p=0.01)+burst(at=305s,packets=3,every=0s)",
             "trace(packets=3 5-7,times=2s 3s-4s)",
+            "trace(file=lift.txt)",
         ] {
-            let read = |text: &str| Loss::parse(text, &Rng::from_seed(1)).unwrap().to_string();
-            assert_eq!(read(text), text);
+            let loss: Loss = text.parse().unwrap();
+            let full: Vec<String> = loss.models.iter().map(Model::full).collect();
+            assert_eq!(full.join("+"), text.replace("none", ""));
+            assert_eq!(loss.to_string().parse::<Loss>().unwrap(), loss, "{loss}");
         }
+        let short: Loss = "gilbert-elliott(p=0.01,r=0.3,good=0)".parse().unwrap();
+        assert_eq!(short.to_string(), "gilbert-elliott(p=0.01,r=0.3)");
     }
 
     #[test]
     fn error_lists_the_models() {
-        let error = Loss::parse("bernoulli(p=0.1)+bernouli(p=1)", &Rng::from_seed(1)).unwrap_err();
+        let error = "bernoulli(p=0.1)+bernouli(p=1)".parse::<Loss>().unwrap_err();
         assert_eq!(
             error.to_string(),
             "no loss model is called `bernouli` (did you mean `bernoulli`?); there are: none, bernoulli, \
              gilbert-elliott, sojourn, sparse, policer, burst, trace"
         );
-        assert!(Loss::parse("bernoulli(p=0.1)+", &Rng::from_seed(1)).is_err());
+        assert!("bernoulli(p=0.1)+".parse::<Loss>().is_err());
     }
 }

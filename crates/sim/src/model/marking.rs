@@ -2,28 +2,46 @@
 //!
 //! The algorithm is `recoup_transport::link::Marker`; here is how it is written.
 use recoup_forwarder::face::Marking;
-use recoup_transport::spec::{self, Reader, Spec, SpecError};
+use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
+use std::fmt;
+use std::str::FromStr;
 
-const FAMILY: &[(&str, Reader<Option<Marking>>)] =
-    &[("none", |spec| spec.finish().map(|()| None)), ("codel", codel)];
+/// The marking of a link's packets, if there is any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkMarking(pub Option<Marking>);
 
-/// Reads a way of marking.
-///
-/// # Errors
-/// If the text cannot be read.
-pub fn parse(text: &str) -> Result<Option<Marking>, SpecError> {
-    spec::parse_with(text, "way of marking", FAMILY)
+const FAMILY: &[(&str, Reader<LinkMarking>)] =
+    &[("none", |spec| spec.finish().map(|()| LinkMarking(None))), ("codel", codel)];
+
+impl FromStr for LinkMarking {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        spec::parse_with(text, "way of marking", FAMILY)
+    }
 }
 
-fn codel(mut spec: Spec<'_>) -> Result<Option<Marking>, SpecError> {
+impl fmt::Display for LinkMarking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.pad("none"),
+            Some(Marking { threshold_bytes, interval }) => SpecWriter::new(f, "codel")
+                .value("threshold", threshold_bytes)
+                .duration("interval", interval)
+                .finish(),
+        }
+    }
+}
+
+fn codel(mut spec: Spec<'_>) -> Result<LinkMarking, SpecError> {
     let default = Marking::default();
     let expected = "a number of bytes, such as 65536, 64KiB or 64kB";
     let threshold_bytes = spec.take("threshold", default.threshold_bytes, expected, bytes)?;
     let least = Duration::from_micros(1);
     let interval = spec.duration("interval", default.interval, least)?;
     spec.finish()?;
-    Ok(Some(Marking { threshold_bytes, interval }))
+    Ok(LinkMarking(Some(Marking { threshold_bytes, interval })))
 }
 
 /// Reads a number of bytes with or without a unit.
@@ -45,6 +63,10 @@ fn bytes(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Option<Marking>, SpecError> {
+        text.parse::<LinkMarking>().map(|marking| marking.0)
+    }
+
     #[test]
     fn thresholds_are_understood_with_their_units() {
         assert_eq!(parse("none"), Ok(None));
@@ -57,6 +79,9 @@ mod tests {
         }
         for text in ["codel(threshold=many)", "codel(threshold=1GB)", "red"] {
             assert!(parse(text).is_err(), "{text}");
+        }
+        for text in ["none", "codel(threshold=64000,interval=5ms)"] {
+            assert_eq!(text.parse::<LinkMarking>().unwrap().to_string(), text);
         }
     }
 }

@@ -1,16 +1,15 @@
 //! The options of one direction of a link, each described once: name, default, text and check.
 //!
 //! Scenario files, `recoup link` (feature `clap`) and emulated networks read and write this struct. Its fields are the keys.
-use crate::model;
-use crate::model::loss::{Loss, with_trace_files};
+use crate::model::law::Law;
+use crate::model::loss::Loss;
+use crate::model::marking::LinkMarking;
 use recoup_transport::link::Recovery;
 use recoup_transport::queue::{QueueLimit, Scheduler};
-use recoup_transport::random::Rng;
 use recoup_transport::spec::Spelled;
 use recoup_transport::time::Duration;
 use recoup_transport::unit;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// One direction of a link. The command `recoup link` has one for each direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,14 +40,13 @@ pub struct LinkOptions {
     pub delay: Duration,
 
     /// Random part of the delay, such as 'uniform(min=0ms,max=2ms)', exponential(mean=1ms) or normal(sd=1ms)
-    #[serde(deserialize_with = "jitter")]
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "DISTRIBUTION",
         default_value_t = Self::default().jitter,
         help_heading = "Link"
     ))]
-    pub jitter: String,
+    pub jitter: Spelled<Law>,
 
     /// Let packets with different jitter overtake each other
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Link"))]
@@ -98,24 +96,22 @@ pub struct LinkOptions {
     ///
     /// 'trace(file=lift.txt)' drops the packets listed in a file: a number, range, time or span on
     /// each line.
-    #[serde(deserialize_with = "loss")]
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "MODEL",
         default_value_t = Self::default().loss,
         help_heading = "Link"
     ))]
-    pub loss: String,
+    pub loss: Spelled<Loss>,
 
     /// Model of duplicate packets, written as for --loss
-    #[serde(deserialize_with = "loss")]
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "MODEL",
         default_value_t = Self::default().duplicate,
         help_heading = "Link"
     ))]
-    pub duplicate: String,
+    pub duplicate: Spelled<Loss>,
 
     /// Order: rate-then-delay, or delay-then-rate as in Mininet's links
     #[cfg_attr(feature = "clap", arg(
@@ -127,9 +123,8 @@ pub struct LinkOptions {
     pub order: Order,
 
     /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
-    #[serde(deserialize_with = "marking")]
     #[cfg_attr(feature = "clap", arg(skip = Self::default().marking))]
-    pub marking: String,
+    pub marking: Spelled<LinkMarking>,
 
     /// Link recovery of the sending end.
     #[cfg_attr(feature = "clap", arg(skip = Self::default().recovery))]
@@ -146,15 +141,15 @@ impl Default for LinkOptions {
         Self {
             rate_bits: 0,
             delay: Duration::ZERO,
-            jitter: "none".into(),
+            jitter: Law::None.into(),
             reorder: false,
             queue: QueueLimit::of_packets(100),
             overhead_bytes: 0,
             interest_bytes: None,
-            loss: "none".into(),
-            duplicate: "none".into(),
+            loss: Loss::default().into(),
+            duplicate: Loss::default().into(),
             order: Order::RateThenDelay,
-            marking: "none".into(),
+            marking: LinkMarking::default().into(),
             recovery: Recovery::Off.into(),
             scheduler: Scheduler::default().into(),
         }
@@ -193,32 +188,4 @@ impl std::fmt::Display for Order {
         let word = Self::WORDS.into_iter().find(|(_, order)| order == self);
         f.pad(word.map_or("", |(word, _)| word))
     }
-}
-
-/// Text that `check` accepts.
-fn checked<'de, D: Deserializer<'de>>(
-    format: D,
-    check: impl FnOnce(&str) -> Result<(), String>,
-) -> Result<String, D::Error> {
-    let text = String::deserialize(format)?;
-    check(&text).map_err(D::Error::custom)?;
-    Ok(text.trim().to_owned())
-}
-
-/// Lists of losses in files are checked when they are read.
-fn loss<'de, D: Deserializer<'de>>(format: D) -> Result<String, D::Error> {
-    checked(format, |text| {
-        let text = with_trace_files(text, &|_| Ok(String::new()))?;
-        Loss::parse(&text, &Rng::from_seed(0)).map(drop).map_err(|error| error.to_string())
-    })
-}
-
-fn jitter<'de, D: Deserializer<'de>>(format: D) -> Result<String, D::Error> {
-    checked(format, |text| {
-        model::law::Law::parse(text).map(drop).map_err(|error| error.to_string())
-    })
-}
-
-fn marking<'de, D: Deserializer<'de>>(format: D) -> Result<String, D::Error> {
-    checked(format, |text| model::marking::parse(text).map(drop).map_err(|error| error.to_string()))
 }

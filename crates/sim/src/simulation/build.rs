@@ -9,8 +9,6 @@ use super::source::Source;
 use super::station::Station;
 use super::{Attachment, Simulation};
 use crate::channel::ChannelModel;
-use crate::model::law::Law;
-use crate::model::marking;
 use crate::network::{
     ApplicationKind, Arrival, Direction, Fault, LinkId, LinkOptions, Network, NodeId,
 };
@@ -104,8 +102,7 @@ impl Simulation {
     fn build_stations(&mut self) -> Result<(), NetworkError> {
         for number in 0..self.network.nodes.len() {
             let plan = &self.network.nodes[number];
-            let place = || format!("node `{}`", plan.name);
-            let processing = Law::parse(&plan.processing).map_err(|error| wrong(place(), error))?;
+            let processing = *plan.processing;
             let rng = self.node_rng(number, 1).substream("processing");
             let node = self.blank_node(number, 1);
             self.stations.push(Station::new(node, processing, rng));
@@ -158,7 +155,6 @@ impl Simulation {
         if let Some(fault) = fault {
             rng = rng.substream(&format!("change/{fault}"));
         }
-        marking::parse(&plan.marking).map_err(|error| wrong(place(), error))?;
         ChannelModel::read(plan, &rng).map_err(|error| wrong(place(), error))
     }
 
@@ -250,9 +246,11 @@ pub(super) fn lived(rng: Rng, life: u32) -> Rng {
 
 /// Attributes of a face, from the channel behind it.
 pub(super) fn attributes(plan: &LinkOptions) -> FaceAttributes {
-    // An invalid plan was rejected earlier.
-    let marking = marking::parse(&plan.marking).unwrap_or_default();
-    FaceAttributes { marking, recovery: *plan.recovery, ..FaceAttributes::value(plan.queue) }
+    FaceAttributes {
+        marking: plan.marking.0,
+        recovery: *plan.recovery,
+        ..FaceAttributes::value(plan.queue)
+    }
 }
 
 /// Radio links to all nodes are ad hoc: not every node receives every frame.

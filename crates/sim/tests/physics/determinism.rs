@@ -14,12 +14,12 @@ use recoup_transport::time::{Duration, Instant};
 /// Loss, jitter, caches, retransmissions, background traffic, faults: everything that draws.
 fn busy() -> Network {
     let lossy = LinkOptions {
-        jitter: "exponential(mean=1ms)".into(),
+        jitter: "exponential(mean=1ms)".parse().unwrap(),
         reorder: true,
         queue: QueueLimit::of_packets(20),
-        loss: "bernoulli(p=0.02)+gilbert-elliott(p=0.005,r=0.2)".into(),
-        duplicate: "bernoulli(p=0.01)".into(),
-        marking: "codel(threshold=4kB,interval=20ms)".into(),
+        loss: "bernoulli(p=0.02)+gilbert-elliott(p=0.005,r=0.2)".parse().unwrap(),
+        duplicate: "bernoulli(p=0.01)".parse().unwrap(),
+        marking: "codel(threshold=4kB,interval=20ms)".parse().unwrap(),
         ..channel(5_000_000, 8)
     };
     let mut network = line(&[
@@ -29,7 +29,7 @@ fn busy() -> Network {
     ]);
     network.stop = Stop { at: Instant::from_millis(6_000), when_done: false };
     network.nodes[1].options.cache = CsCapacity::Packets(50);
-    network.nodes[2].processing = "exponential(mean=0.1ms)".into();
+    network.nodes[2].processing = "exponential(mean=0.1ms)".parse().unwrap();
     let ApplicationKind::Fetch(mut plan) = fetch(1) else { panic!() };
     plan.options.congestion = "cubic".parse().unwrap();
     plan.options.rto = "jacobson".parse().unwrap();
@@ -175,7 +175,7 @@ fn with_more_in_front(mut network: Network) -> Network {
     for name in ["other-b", "other-a"] {
         network.nodes.insert(0, NodePlan { name: name.into(), ..NodePlan::default() });
     }
-    let forth = LinkOptions { loss: "bernoulli(p=0.2)".into(), ..channel(3_000_000, 2) };
+    let forth = LinkOptions { loss: "bernoulli(p=0.2)".parse().unwrap(), ..channel(3_000_000, 2) };
     let (name, ends, back) = ("other".into(), (NodeId(0), NodeId(1)), forth.clone());
     network.links.insert(0, LinkPlan { name, ends, forth, back, ..LinkPlan::default() });
     let prefix = PREFIX.parse().unwrap();

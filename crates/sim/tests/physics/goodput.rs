@@ -115,7 +115,7 @@ fn background_traffic_leaves_the_rest_of_the_rate() {
 #[test]
 fn processing_time_adds_to_round_trips() {
     let mut network = three_links();
-    network.nodes[1].processing = "constant(time=2ms)".into();
+    network.nodes[1].processing = "constant(time=2ms)".parse().unwrap();
     let notes = fetched(network.clone(), 1, 500);
     let expected = base_rtt() + 2.0 * 0.002;
     assert!(notes.got.iter().all(|got| (got.rtt.as_secs_f64() - expected).abs() < 1e-8));
@@ -129,7 +129,7 @@ fn random_losses_cost_their_share() {
     // A constant window behind a timeout that is exact: each loss costs one transmission, and the
     // number of transmissions of a segment is geometric.
     let mut network = line(&[(framed(channel(0, 5)), framed(channel(0, 5)))]);
-    network.links[0].back.loss = "bernoulli(p=0.1)".into();
+    network.links[0].back.loss = "bernoulli(p=0.1)".parse().unwrap();
     let ApplicationKind::Fetch(mut plan) = fetch(1) else { panic!() };
     plan.options.rto = "constant(rto=11ms)".parse().unwrap();
     plan.options.retries = Retries(None);

@@ -6,7 +6,7 @@ use recoup_sim::network::{Arrival, LinkOptions};
 
 /// Frames of a full channel, true if the model loses them.
 fn taken(loss: &str, frames: u64) -> Vec<bool> {
-    let plan = LinkOptions { loss: loss.into(), ..millisecond_a_frame() };
+    let plan = LinkOptions { loss: loss.parse().unwrap(), ..millisecond_a_frame() };
     let fates = fates(&plan, 1, offered(&Arrival::Constant(1_000.0), 1, frames));
     assert_eq!(fates.len() as u64, frames);
     fates
@@ -111,7 +111,8 @@ fn fading_channel_loses_the_share_of_bad_time() {
 #[test]
 fn duplicates_follow_their_probability() {
     let frames = 100_000;
-    let plan = LinkOptions { duplicate: "bernoulli(p=0.1)".into(), ..millisecond_a_frame() };
+    let plan =
+        LinkOptions { duplicate: "bernoulli(p=0.1)".parse().unwrap(), ..millisecond_a_frame() };
     let mut arrived = 0_u64;
     let offered = offered(&Arrival::Constant(1_000.0), 1, frames);
     crate::carry::carry(&plan, 1, offered, |_, _, _| arrived += 1);

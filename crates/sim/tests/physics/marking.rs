@@ -5,7 +5,7 @@ use recoup_sim::network::{Arrival, LinkOptions, NodeId, Popularity};
 
 /// Answers of 1,000 bytes, 1.5 in a millisecond, on a link that takes one.
 fn marks(threshold: u64, requests: u64) -> (Vec<f64>, u64) {
-    let marking = format!("codel(threshold={threshold},interval=100ms)");
+    let marking = format!("codel(threshold={threshold},interval=100ms)").parse().unwrap();
     let back = LinkOptions { marking, ..channel(8_000_000, 1) };
     let mut network = line(&[(channel(0, 0), back)]);
     add(&mut network, "producer", 1, produce());

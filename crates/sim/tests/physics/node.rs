@@ -69,7 +69,7 @@ fn node_with_exponential_processing_is_mm1() {
                 request(count, arrival, Popularity::Sequential, 1 << 40),
             );
             add(&mut network, "producer", 1, produce());
-            network.nodes[1].processing = "exponential(mean=1ms)".into();
+            network.nodes[1].processing = "exponential(mean=1ms)".parse().unwrap();
             let (notes, _) = run(&network, seed);
             let total: f64 = notes.got.iter().map(|got| got.rtt.as_secs_f64()).sum();
             total / notes.got.len() as f64

@@ -6,7 +6,7 @@ use recoup_sim::simulation::Ended;
 /// A fetch over two links, of which the first loses five packets of a hundred each way.
 fn fetched(recovery: &str, loss: &str, segments: u64) -> (Notes, Ended) {
     let lossy = LinkOptions {
-        loss: loss.into(),
+        loss: loss.parse().unwrap(),
         recovery: recovery.parse().unwrap(),
         ..channel(10_000_000, 5)
     };

@@ -1,5 +1,6 @@
 //! Channels as a seed makes them.
 use crate::dice::Dice;
+use recoup_sim::model::loss::Loss;
 use recoup_sim::network::{LinkOptions, Order};
 use recoup_transport::queue::QueueLimit;
 
@@ -21,27 +22,27 @@ pub(crate) fn any(dice: &mut Dice) -> LinkOptions {
     LinkOptions {
         rate_bits: if dice.chance(0.1) { 0 } else { dice.magnitude(200_000, 100_000_000) },
         delay: if dice.chance(0.1) { dice.millis(0, 0) } else { dice.millis(0, 60) },
-        jitter: jitter(dice),
+        jitter: jitter(dice).parse().unwrap(),
         reorder: dice.chance(0.4),
         queue: QueueLimit { packets: queue_packets, bytes: queue_bytes },
         overhead_bytes: dice.between(0, 46) as u32,
         interest_bytes: dice.chance(0.1).then_some(40),
-        loss: if dice.chance(0.5) { "none".into() } else { loss(dice) },
-        duplicate: if dice.chance(0.2) { "bernoulli(p=0.05)".into() } else { "none".into() },
+        loss: if dice.chance(0.5) { Loss::default().into() } else { loss(dice).parse().unwrap() },
+        duplicate: if dice.chance(0.2) { "bernoulli(p=0.05)" } else { "none" }.parse().unwrap(),
         order: if dice.chance(0.2) { Order::DelayThenRate } else { Order::RateThenDelay },
-        marking: marking(dice).into(),
+        marking: marking(dice).parse().unwrap(),
         recovery: recovery(dice).parse().unwrap(),
         scheduler: "none".parse().unwrap(),
     }
 }
 
-fn jitter(dice: &mut Dice) -> String {
+fn jitter(dice: &mut Dice) -> &'static str {
     let none = "none";
     let law =
         [none, none, "constant(time=1ms)", "uniform(min=0ms,max=5ms)", "exponential(mean=2ms)"];
     match dice.place(law.len() + 1) as usize {
-        place if place < law.len() => law[place].into(),
-        _ => "normal(sd=1ms)".into(),
+        place if place < law.len() => law[place],
+        _ => "normal(sd=1ms)",
     }
 }
 

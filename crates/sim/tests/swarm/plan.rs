@@ -97,7 +97,7 @@ fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
         if dice.chance(0.3) {
             let laws =
                 ["constant(time=0.2ms)", "exponential(mean=0.3ms)", "uniform(min=0ms,max=1ms)"];
-            node.processing = dice.one(&laws).into();
+            node.processing = dice.one(&laws).parse().unwrap();
         }
     }
 }

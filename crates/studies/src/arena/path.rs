@@ -1,10 +1,8 @@
 //! The path of a case: links between the consumer under test and the producer of its object.
-use recoup_sim::model::loss::Loss;
 use recoup_sim::network::{
     ApplicationKind, Arrival, BackgroundPlan, Direction, Fault, FetchPlan, LinkId, LinkOptions,
     Network, NodeId, PacketShape, ServePlan,
 };
-use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 
 /// A path that Data take to one consumer.
@@ -100,9 +98,7 @@ impl Hop<'_> {
     fn loss(&self) -> Result<f64, String> {
         let unknown =
             || format!("how much `{}` loses depends on when packets come", self.data.loss);
-        let loss =
-            Loss::parse(&self.data.loss, &Rng::from_seed(0)).map_err(|error| error.to_string())?;
-        loss.mean_share().ok_or_else(unknown)
+        self.data.loss.mean_share().ok_or_else(unknown)
     }
 }
 

@@ -292,7 +292,7 @@ mod tests {
         }
         let lossy = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
         assert_eq!(
-            (lossy.forth.loss.as_str(), lossy.back.loss.as_str()),
+            (lossy.forth.loss.text(), lossy.back.loss.text()),
             ("none", "sparse(p=0.002,gap=168)")
         );
         let (congestion, loss, rto) = consumer(&network);
@@ -306,7 +306,7 @@ mod tests {
         let point = "flavour=NewReno, version=Smart, loss=0.5 %";
         let network = at(&all, "single-gap", &format!("{point}, gap=none"));
         let lossy = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
-        assert_eq!(lossy.back.loss, "sparse(p=0.005,gap=0)");
+        assert_eq!(lossy.back.loss.text(), "sparse(p=0.005,gap=0)");
         let network = at(&all, "single-accounting", &format!("{point}, accounting=outstanding"));
         let (congestion, _, _) = consumer(&network);
         assert!(

@@ -222,7 +222,7 @@ mod tests {
         let (_, network) = all.iter().find(|(label, _)| label == point).unwrap();
         let back = &network.links[0].back;
         assert_eq!((back.rate_bits, back.delay.as_millis()), (10_000_000, 20));
-        assert_eq!((back.loss.as_str(), back.reorder), ("bernoulli(p=0.02)", true));
+        assert_eq!((back.loss.text(), back.reorder), ("bernoulli(p=0.02)", true));
         let of = |kind: &ApplicationKind| match kind {
             ApplicationKind::Fetch(plan) => {
                 Some((plan.options.congestion.to_string(), plan.options.loss.to_string()))
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(all.len(), 5 * 2);
         let delays: Vec<_> = all[0].1.links.iter().map(|it| it.forth.delay.as_millis()).collect();
         assert_eq!(delays, [10, 10, 25]);
-        assert!(all[0].1.links.iter().all(|link| link.back.loss == "none"));
+        assert!(all[0].1.links.iter().all(|link| link.back.loss.text() == "none"));
     }
 
     #[test]

@@ -240,7 +240,7 @@ mod tests {
                     (5_000_000, Some(32))
                 );
                 assert_eq!(middle.back.order, Order::DelayThenRate);
-                assert_eq!(middle.back.jitter, "exponential(mean=0.3ms)");
+                assert_eq!(middle.back.jitter.text(), "exponential(mean=0.3ms)");
                 assert!(network.follow_transmissions, "{label}");
             }
         }
@@ -267,6 +267,6 @@ mod tests {
         let network = at("linear-floor", "design=#2, floor=80 ms");
         assert_eq!(fetch(&network).rto.text(), "yang2016(min=80ms)");
         let network = at("linear-jitter", "design=#2, jitter=0 ms");
-        assert!(network.links.iter().all(|link| link.forth.jitter == "none"));
+        assert!(network.links.iter().all(|link| link.forth.jitter.text() == "none"));
     }
 }

@@ -8,8 +8,9 @@ use std::fmt;
 /// Valid probabilities, in words.
 pub(super) const PROBABILITY: &str = "a probability from 0 to 1";
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bernoulli {
+/// Independent losses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bernoulli {
     p: f64,
 }
 

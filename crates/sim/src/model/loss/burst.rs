@@ -6,8 +6,9 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Burst {
+/// Losses of consecutive frames at given times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Burst {
     at: Duration,
     packets: u64,
     /// Zero means once.

@@ -13,8 +13,9 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::Instant;
 use std::fmt;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct GilbertElliott {
+/// A chain of two states that moves with each frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
     p: f64,
     r: f64,
     good: f64,

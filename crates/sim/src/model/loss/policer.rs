@@ -8,8 +8,9 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::Instant;
 use std::fmt;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Policer {
+/// A token bucket that drops what exceeds it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policer {
     rate: f64,
     burst: f64,
     /// Frames that may pass at once.

@@ -13,8 +13,9 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 
-#[derive(Clone, Debug)]
-pub(super) struct Sojourn {
+/// Two states whose times do not depend on traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sojourn {
     good_time: Duration,
     bad_time: Duration,
     good: f64,
@@ -22,7 +23,7 @@ pub(super) struct Sojourn {
     state: Option<State>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct State {
     is_bad: bool,
     until: Instant,

@@ -12,8 +12,9 @@ use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use recoup_transport::time::Instant;
 use std::fmt;
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sparse {
+/// Single losses that keep their distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sparse {
     p: f64,
     gap: u64,
     /// Probability that a frame beyond the gap is taken.

@@ -3,7 +3,7 @@
 //!
 //! Lists are ascending; both may be given together. `trace(file=lift.txt)` stands for a list in a file: one
 //! number, range, time or span on each line, `#` begins a comment; numbers and times may not be mixed.
-//! [`with_trace_files`] puts the list in its place before the model is read.
+//! [`with_trace_files`] puts the list in its place before the model is built.
 use super::LossModel;
 use recoup_core::unit;
 use recoup_transport::random::Rng;
@@ -14,10 +14,13 @@ use std::fmt;
 /// An inclusive range.
 type Range = (u64, u64);
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Trace {
+/// Losses by a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
     packets: Vec<Range>,
     times: Vec<Time>,
+    /// A file whose list is not in its place yet.
+    file: Option<Box<str>>,
     number: u64,
     next_packet: usize,
     next_time: usize,
@@ -37,8 +40,13 @@ impl Trace {
         let packets = spec.take("packets", Vec::new(), expected, packets)?;
         let expected = "ascending times and spans of them, such as 2s 3s-4s";
         let times = spec.take("times", Vec::new(), expected, times)?;
+        let file = spec.take("file", None, "the name of a file", |text| Some(Some(text.into())))?;
         spec.finish()?;
-        Ok(Self { packets, times, ..Self::default() })
+        Ok(Self { packets, times, file, ..Self::default() })
+    }
+
+    pub(super) fn file(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     fn takes_number(&mut self) -> bool {
@@ -165,6 +173,9 @@ impl fmt::Display for Trace {
         if !self.times.is_empty() {
             let words: Vec<String> = self.times.iter().map(Time::to_string).collect();
             writer = writer.value("times", words.join(" "));
+        }
+        if let Some(file) = &self.file {
+            writer = writer.value("file", file);
         }
         writer.finish()
     }

@@ -24,6 +24,8 @@ use super::super::draft::Draft;
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};
 use super::{Problem, coordinate, lines};
+use crate::model::loss::Loss;
+use recoup_transport::spec::Spelled;
 use std::collections::BTreeSet;
 use std::str::SplitWhitespace;
 
@@ -146,7 +148,7 @@ fn queue(text: &str) -> Result<QueueRoom, Problem> {
 }
 
 /// A loss model: ns-3's error model for whole packets, or a share of packets.
-fn loss(text: &str) -> Result<String, Problem> {
+fn loss(text: &str) -> Result<Spelled<Loss>, Problem> {
     const SHARE: &str = "a share of lost packets from 0 to 1 (column 7)";
     const ADVICE: &str = "write ns3::RateErrorModel,ErrorUnit=ERROR_UNIT_PACKET,ErrorRate=0.01";
     let share = |number: &str| {
@@ -208,9 +210,9 @@ mod tests {
         let loss =
             |text: &str| one_link(&format!("1Mbps 1 1ms 20 {text}")).map(|p| p.loss.unwrap());
         let model = "ns3::RateErrorModel,ErrorUnit=ERROR_UNIT_PACKET,ErrorRate=";
-        assert_eq!(loss(&format!("{model}0.9")), Ok("bernoulli(p=0.9)".into()));
-        assert_eq!(loss(&format!("{model}0")), Ok("none".into()));
-        assert_eq!(loss("0.05"), Ok("bernoulli(p=0.05)".into()));
+        assert_eq!(loss(&format!("{model}0.9")), Ok("bernoulli(p=0.9)".parse().unwrap()));
+        assert_eq!(loss(&format!("{model}0")), Ok("none".parse().unwrap()));
+        assert_eq!(loss("0.05"), Ok("bernoulli(p=0.05)".parse().unwrap()));
         assert!(loss(&format!("{model}1.5")).unwrap_err().contains("from 0 to 1"));
         for other in [
             "ns3::BurstErrorModel,ErrorRate=0.1",

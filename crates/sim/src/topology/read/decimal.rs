@@ -1,6 +1,8 @@
 //! Quantities as files write them, read exactly: a decimal number is a whole number and a power of ten,
 //! and is only rounded when it becomes nanoseconds or bits.
 use super::Problem;
+use crate::model::loss::Loss;
+use recoup_transport::spec::Spelled;
 use recoup_transport::time::Duration;
 
 /// Digits that are kept; further ones are taken for zeros.
@@ -72,15 +74,16 @@ impl Decimal {
     }
 
     /// The loss model that loses this share of packets, the number taken times `10^power`.
-    pub(super) fn loss(self, power: i32) -> Option<String> {
+    pub(super) fn loss(self, power: i32) -> Option<Spelled<Loss>> {
         const PARTS: i32 = 18;
         let parts = self.times(1, power + PARTS).filter(|parts| *parts <= 10_u64.pow(18))?;
         if parts == 0 {
-            return Some("none".into());
+            return Some(Loss::default().into());
         }
         let (whole, fraction) = (parts / 10_u64.pow(18), parts % 10_u64.pow(18));
         let text = format!("{whole}.{fraction:018}");
-        Some(format!("bernoulli(p={})", text.trim_end_matches('0').trim_end_matches('.')))
+        let share = text.trim_end_matches('0').trim_end_matches('.');
+        format!("bernoulli(p={share})").parse().ok()
     }
 }
 
@@ -173,9 +176,9 @@ mod tests {
     #[test]
     fn a_share_of_packets_keeps_its_digits() {
         let loss = |text, power| Decimal::parse(text).unwrap().loss(power);
-        assert_eq!(loss("0.7", -2).unwrap(), "bernoulli(p=0.007)");
-        assert_eq!(loss("100", -2).unwrap(), "bernoulli(p=1)");
-        assert_eq!((loss("0", -2).unwrap(), loss("101", -2)), ("none".into(), None));
+        assert_eq!(loss("0.7", -2).unwrap().text(), "bernoulli(p=0.007)");
+        assert_eq!(loss("100", -2).unwrap().text(), "bernoulli(p=1)");
+        assert_eq!((loss("0", -2).unwrap().text(), loss("101", -2)), ("none", None));
         assert!(!Decimal::parse("2.5").unwrap().is_whole());
         assert!(Decimal::parse("2.50e1").unwrap().is_whole());
     }

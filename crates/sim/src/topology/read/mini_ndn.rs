@@ -27,7 +27,9 @@ use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};
 use super::{Problem, coordinate, lines};
 use crate::model::law::Law;
+use crate::model::loss::Loss;
 use crate::network::Order;
+use recoup_transport::spec::Spelled;
 use recoup_transport::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -219,7 +221,7 @@ fn spread(part: &mut ChannelPart, jitter: Duration) -> Result<(), Problem> {
     let least = least.ok_or(Problem::Shape("the jitter is larger than the delay"))?;
     let law = Law::Uniform { min: Duration::ZERO, max: jitter.saturating_mul(2) };
     part.delay = Some(least);
-    part.jitter = Some(law.to_string());
+    part.jitter = Some(law.into());
     part.reorder = Some(true);
     Ok(())
 }
@@ -252,7 +254,7 @@ fn rate(text: &str) -> Result<u64, Problem> {
     })
 }
 
-fn loss(text: &str) -> Result<String, Problem> {
+fn loss(text: &str) -> Result<Spelled<Loss>, Problem> {
     let loss = Decimal::parse(text).and_then(|share| share.loss(-2));
     loss.ok_or_else(|| Problem::unexpected("a loss in per cent, from 0 to 100", text))
 }
@@ -319,7 +321,7 @@ mod tests {
         );
         assert_eq!(part.queue, Some(QueueRoom::Packets(32)));
         assert_eq!(part.order, Some(Order::DelayThenRate));
-        assert_eq!(part.loss.as_deref(), Some("bernoulli(p=0.005)"));
+        assert_eq!(part.loss.unwrap().text(), "bernoulli(p=0.005)");
         let unsaid = one_link("delay=1ms").unwrap().forth;
         assert_eq!((unsaid.queue, unsaid.rate_bits), (Some(QueueRoom::Packets(1_000)), None));
     }
@@ -328,7 +330,7 @@ mod tests {
     fn jitter_lies_on_either_side_of_the_delay() {
         let part = one_link("delay=10ms jitter=500").unwrap().forth;
         assert_eq!(part.delay, Some(Duration::from_micros(9_500)));
-        assert_eq!(part.jitter.as_deref(), Some("uniform(min=0s,max=1ms)"));
+        assert_eq!(part.jitter.unwrap().text(), "uniform(min=0s,max=1ms)");
         assert_eq!(part.reorder, Some(true));
         assert!(one_link("delay=1ms jitter=2ms").unwrap_err().contains("larger than the delay"));
     }
