@@ -233,6 +233,14 @@ impl Default for FetchOptions {
     }
 }
 
+impl FetchOptions {
+    /// Whether Data answers a segment whose timer has expired and whose retransmission has not been sent.
+    #[must_use]
+    pub fn accepts_late_data(&self) -> bool {
+        !self.cancel_on_timeout
+    }
+}
+
 /// How often one segment is retransmitted at most; `None` means without limit. In documents a number, or `unlimited`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries(pub Option<u32>);

@@ -57,7 +57,7 @@ impl<S: Source> Transfer<S> {
     fn recognise(&self, control: &Control, segment: Option<u64>) -> Match {
         match segment.and_then(|segment| Some((segment, self.board.get(segment)?))) {
             Some((segment, slot))
-                if control.config.options.cancel_on_timeout && slot.is_timed_out() =>
+                if slot.is_timed_out() && !control.config.options.accepts_late_data() =>
             {
                 Match::Withdrawn(segment)
             }
