@@ -97,7 +97,7 @@ fn digests(_: &mut Tally) -> Outcome<Done> {
 fn verify_leg(_: &mut Tally) -> Outcome<Done> {
     verify::check().map(|stale| match stale.as_slice() {
         [] => Done::Held(Tally::default()),
-        stale => Done::Partly(format!("without digests: {}", stale.join(", "))),
+        stale => Done::Partly(format!("stale: {}", stale.join("; "))),
     })
 }
 
