@@ -1,9 +1,11 @@
 //! `cargo xtask test`: everything that must hold before a change is delivered.
 
-use crate::chore::{Outcome, cargo, watch};
+use crate::chore::{Outcome, cargo, command, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
 use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, tutorial, verify};
-use std::process::Command;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command};
 
 /// Features that are off by default and tested.
 pub(crate) const FEATURES: &str = "gateway,workers,recoup/object-store";
@@ -47,6 +49,9 @@ const LONG_LEGS: [(&str, Leg, &str); 1] = [(
     "processes under random faults for half an hour; by name only",
 )];
 
+/// Legs that run beside the others at the lowest priority, where all run: tests spend much of their time with waiting.
+const BESIDE: [&str; 5] = ["deny", "lint", "doc", "digests", "verify"];
+
 /// Runs the named legs, or all.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     if arguments.contains(&"--list") {
@@ -60,10 +65,18 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         return Err(format!("no leg is called {unknown:?}; there are: {}", names.join(", ")));
     }
     let mut summary = Summary::default();
+    let beside = if arguments.is_empty() { Some(Beside::start()?) } else { None };
     for (name, leg, _) in LEGS {
-        if arguments.is_empty() || arguments.contains(&name) {
+        let is_wanted = match &beside {
+            Some(_) => !BESIDE.contains(&name),
+            None => arguments.contains(&name),
+        };
+        if is_wanted {
             summary.run(name, leg);
         }
+    }
+    if let Some(beside) = beside {
+        summary.run("beside", |_| beside.end());
     }
     for (name, leg, _) in LONG_LEGS {
         if arguments.contains(&name) {
@@ -71,6 +84,38 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         }
     }
     summary.finish()
+}
+
+/// The process that runs the legs of [`BESIDE`].
+struct Beside {
+    child: Child,
+    /// All that it prints.
+    log: PathBuf,
+}
+
+impl Beside {
+    fn start() -> Outcome<Self> {
+        let here = std::env::current_exe().map_err(|error| format!("xtask: {error}"))?;
+        let log = target_directory()?.join("beside.log");
+        let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let both = file.try_clone().map_err(|error| format!("{}: {error}", log.display()))?;
+        let mut legs = command("nice");
+        legs.args(["-n", "19"]).arg(here).arg("test").args(BESIDE).stdout(file).stderr(both);
+        let child = legs.spawn().map_err(|error| format!("nice: {error}"))?;
+        Ok(Self { child, log })
+    }
+
+    /// Waits for its end, and prints its output.
+    fn end(mut self) -> Outcome<Done> {
+        let status = self.child.wait().map_err(|error| format!("nice: {error}"))?;
+        let printed = fs::read(&self.log);
+        let printed = printed.map_err(|error| format!("{}: {error}", self.log.display()))?;
+        println!("{}", String::from_utf8_lossy(&printed).trim());
+        match status.success() {
+            true => Ok(Done::Held(Tally::default())),
+            false => Err(format!("{} failed ({status})", BESIDE.join(", "))),
+        }
+    }
 }
 
 fn format(_: &mut Tally) -> Outcome<Done> {
