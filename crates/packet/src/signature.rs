@@ -21,6 +21,7 @@ pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};
 
 use crate::data::Data;
 use crate::name::Name;
+use bytes::Bytes;
 use std::sync::Arc;
 
 /// An unusable key.
@@ -108,6 +109,14 @@ pub trait Verifier: Send + Sync {
     fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
         data.iter().map(|it| self.verify(it)).collect()
     }
+
+    /// The content of an accepted packet, decrypted if that is this verifier's work.
+    ///
+    /// # Errors
+    /// The reason, as the end of "the packet …".
+    fn content(&self, data: &Data) -> Result<Bytes, &'static str> {
+        Ok(data.content_bytes())
+    }
 }
 
 impl<V: Verifier + ?Sized> Verifier for Arc<V> {
@@ -130,6 +139,10 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
     fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
         (**self).verify_batch(data)
     }
+
+    fn content(&self, data: &Data) -> Result<Bytes, &'static str> {
+        (**self).content(data)
+    }
 }
 
 /// Certificates of a verifier that judges by chains of them, and manifests, which list digests of segments. The code that
@@ -142,6 +155,12 @@ pub trait Certificates: Send + Sync {
     fn ahead(&self, data: &Data) -> Vec<Name> {
         let _ = data;
         Vec::new()
+    }
+
+    /// Whether the packet, which is no certificate and no manifest by its type, holds a key that content is encrypted with.
+    fn is_key(&self, data: &Data) -> bool {
+        let _ = data;
+        false
     }
 
     /// Takes a certificate: kept if it is [`Verdict::Verified`]. If it is [`Verdict::Pending`],

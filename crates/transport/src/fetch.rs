@@ -245,8 +245,13 @@ impl Fetch {
             return self.end(Ok(()));
         }
         if let Some(single) = found.single {
+            let name = single.name().clone();
+            let content = match self.control.config.verifier.content(&single) {
+                Ok(content) => content,
+                Err(why) => return self.end(Err(FetchError::Untrusted { name, why })),
+            };
             self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
-            Assembler::new(self.control.config.delivery, 0).take(0, &single, &mut self.reports);
+            Assembler::new(self.control.config.delivery, 0).take(0, content, &mut self.reports);
             return self.end(Ok(()));
         }
         self.control.convention = found.convention;

@@ -195,12 +195,12 @@ impl Resolver {
     /// Handles Data. Returns whether it answered a request.
     pub fn on_data(&mut self, now: Instant, data: &Data, certificates: &dyn Certificates) -> bool {
         use ContentType::{Key, Manifest, Nack};
-        if !matches!(data.content_type(), Key | Manifest | Nack) {
-            return false;
-        }
         let Some(place) = self.asked(data.name()) else {
             return false;
         };
+        if !matches!(data.content_type(), Key | Manifest | Nack) && !certificates.is_key(data) {
+            return false;
+        }
         match self.judge(place, data, certificates) {
             Verdict::Verified => {
                 self.questions.swap_remove(place);
@@ -222,6 +222,7 @@ impl Resolver {
         let extra = data.name().len() - self.questions[place].name.len();
         match (data.content_type(), extra) {
             (ContentType::Key, 0..=2) | (ContentType::Manifest, 0) => certificates.take(data),
+            _ if certificates.is_key(data) => certificates.take(data),
             _ => Verdict::Bad("is no certificate"),
         }
     }
@@ -337,8 +338,8 @@ impl Resolver {
                 *attempts += 1;
                 let mut interest = Interest::new(name.clone());
                 // A key may have several certificates: the latest one is needed.
-                interest.can_be_prefix = is_key_name(name);
-                interest.must_be_fresh = interest.can_be_prefix;
+                interest.must_be_fresh = is_key_name(name);
+                interest.can_be_prefix = interest.must_be_fresh || is_content_key(name);
                 return Some(interest);
             }
         }
@@ -354,6 +355,12 @@ impl Resolver {
         });
         due.min()
     }
+}
+
+/// Whether the name ends in `CK` and the identifier of a content key: that of the group follows.
+fn is_content_key(name: &Name) -> bool {
+    let word = name.len().checked_sub(2).and_then(|at| name.get(at));
+    word.is_some_and(|it| it == Component::generic(b"CK"))
 }
 
 /// Whether the name ends in `KEY`, the identifier of a key, and perhaps an issuer: a version, at least, follows.

@@ -15,6 +15,7 @@
 //! assert!(!schema.allows(&"/site/bob/data".parse()?, &key)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+pub mod access;
 pub mod certificate;
 pub mod manifest;
 mod policy;

@@ -5,7 +5,6 @@
 //! growing memory.
 use crate::application::Report;
 use bytes::Bytes;
-use recoup_packet::data::Data;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Order of the delivery of content.
@@ -37,12 +36,12 @@ impl Assembler {
     }
 
     /// Adds a segment, each one once, and delivers the segments that are next for the reader.
-    pub(crate) fn take(&mut self, segment: u64, data: &Data, reports: &mut VecDeque<Report>) {
+    pub(crate) fn take(&mut self, segment: u64, content: Bytes, reports: &mut VecDeque<Report>) {
         match self.delivery {
             Delivery::Unordered => {
-                reports.push_back(Report::Content { segment, content: data.content_bytes() });
+                reports.push_back(Report::Content { segment, content });
             }
-            Delivery::Ordered { .. } => self.order(segment, data.content_bytes(), reports),
+            Delivery::Ordered { .. } => self.order(segment, content, reports),
         }
     }
 
@@ -90,13 +89,12 @@ impl Assembler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_packet::{data::DataBuilder, name::Name, signature::DigestSigner};
 
     /// Segments delivered when those in `segments` arrive in this order, 10 bytes each.
     fn take(assembler: &mut Assembler, segments: &[u64]) -> Vec<u64> {
         let mut reports = VecDeque::new();
-        let data = DataBuilder::new(&Name::root()).build(&[0; 10], &DigestSigner);
-        segments.iter().for_each(|segment| assembler.take(*segment, &data, &mut reports));
+        let content = Bytes::from_static(&[0; 10]);
+        segments.iter().for_each(|segment| assembler.take(*segment, content.clone(), &mut reports));
         let segment = |report| match report {
             Report::Content { segment, content } => (content.len() == 10).then_some(segment),
             _ => None,

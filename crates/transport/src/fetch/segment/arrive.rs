@@ -8,6 +8,7 @@ use crate::fetch::source::Source;
 use crate::fetch::{Arrival, Control};
 use crate::rto::{self, Answer, RttSample, Trail};
 use crate::time::{Duration, Instant};
+use bytes::Bytes;
 use recoup_packet::data::ContentType;
 use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
@@ -166,7 +167,14 @@ impl<S: Source> Transfer<S> {
             self.fail(segment, FetchError::NotFound(arrival.data.name().clone()));
             return true;
         }
-        self.accept(control, arrival, segment, reports);
+        match control.config.verifier.content(&arrival.data) {
+            Ok(content) => self.accept(control, arrival, segment, content, reports),
+            Err(why) => {
+                emit(reports, Event::Rejected { segment: Some(segment), why });
+                self.on_forged(control, arrival.at, segment, why);
+                return false;
+            }
+        }
         !arrival.data.content().is_empty()
     }
 
@@ -175,6 +183,7 @@ impl<S: Source> Transfer<S> {
         control: &mut Control,
         arrival: &Arrival,
         segment: u64,
+        content: Bytes,
         reports: &mut Reports,
     ) {
         let Arrival { at: now, data, congestion_mark, provider, reduction, .. } = arrival;
@@ -188,7 +197,7 @@ impl<S: Source> Transfer<S> {
         self.excused.remove(&segment);
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;
-        let content_bytes = data.content().len();
+        let content_bytes = content.len();
         if !reduction.is_zero() {
             emit(reports, Event::Prolonged { segment, by: (*reduction).into() });
         }
@@ -236,7 +245,7 @@ impl<S: Source> Transfer<S> {
             self.announce_end(control, last, reports);
         }
         if is_found {
-            self.assembler.take(segment, data, reports);
+            self.assembler.take(segment, content, reports);
         }
         self.source.on_settled(segment);
     }

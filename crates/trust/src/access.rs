@@ -1,0 +1,26 @@
+//! Name-based access control: content that only the members of a group can read.
+//!
+//! A group has a pair of RSA keys. Its public part, the *key encryption key* (KEK), is published. Its private part, the *key
+//! decryption key* (KDK), is published once for each member, encrypted for that member. A producer encrypts content with a
+//! *content key* (CK), and publishes that key encrypted by the KEK. So a producer needs no secret of the group, and a
+//! consumer none of the producer.
+//!
+//! | packet | name |
+//! |---|---|
+//! | KEK | `<namespace>/NAC/<dataset>/KEK/<id>` |
+//! | KDK | `<namespace>/NAC/<dataset>/KDK/<id>/ENCRYPTED-BY/<member>/KEY/<id>` |
+//! | CK | `<prefix>/CK/<id>/ENCRYPTED-BY/<name of the KEK>` |
+//!
+//! Source: NAC specification (named-data/name-based-access-control, `docs/spec.rst`). RSA-OAEP has SHA-1, content keys are
+//! AES-CBC, as in NDNts (`@ndn/nac`) and ndn-cxx.
+//!
+//! Sans-IO, and without keys of its own: [`Decrypting`] is a verifier that names missing keys as it names missing
+//! certificates, and a [`Member`] opens them.
+mod cipher;
+mod content;
+mod decrypting;
+pub mod name;
+
+pub use cipher::{CipherError, ContentKey};
+pub use content::EncryptedContent;
+pub use decrypting::{Decrypting, GroupKey, MAX_KEYS, Member};

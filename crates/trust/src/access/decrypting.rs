@@ -1,0 +1,381 @@
+//! A verifier that decrypts what it has verified.
+use super::cipher::ContentKey;
+use super::content::EncryptedContent;
+use super::name;
+use bytes::Bytes;
+use recoup_packet::data::{ContentType, Data};
+use recoup_packet::name::Name;
+use recoup_packet::signature::{Certificates, SignatureInfo, Verdict, Verifier};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zeroize::Zeroizing;
+
+/// Most content keys, and most groups, that are kept.
+pub const MAX_KEYS: usize = 64;
+/// Most names of keys that are remembered as not to be had.
+const MAX_REJECTED: usize = 64;
+/// Packets that are rejected before another Interest for their key.
+const PATIENCE: u32 = 16;
+
+const NO_KEY: Verdict =
+    Verdict::Bad("is encrypted, and its key cannot be had: the group may not have this member");
+const NOT_A_MEMBER: Verdict = Verdict::Bad("is a key that is not encrypted for this member");
+const NO_CONTENT_KEY: Verdict = Verdict::Bad("holds no content key of its group");
+const UNREADABLE: &str = "cannot be decrypted with its content key";
+
+/// The private key of a member of groups.
+pub trait Member: Send + Sync {
+    /// Its name, `/<identity>/KEY/<id>`.
+    fn key_name(&self) -> &Name;
+
+    /// Opens the key of a group: a SafeBag, and its passphrase encrypted for the member. `None` if that is impossible.
+    fn open(&self, safe_bag: &[u8], passphrase: &[u8]) -> Option<Box<dyn GroupKey>>;
+}
+
+/// The private key of a group.
+pub trait GroupKey: Send + Sync {
+    /// Decrypts a content key.
+    fn decrypt(&self, encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>>;
+}
+
+/// Verifies with another verifier, and decrypts encrypted content with the keys of a member. Other content stays as it is.
+///
+/// Missing keys are named as missing certificates are, verified, and kept.
+pub struct Decrypting<V> {
+    inner: V,
+    member: Box<dyn Member>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// In the order in which they were taken.
+    contents: Vec<Arc<ContentKey>>,
+    /// By the names of their KDKs.
+    groups: Vec<(Name, Arc<dyn GroupKey>)>,
+    /// Names that are not to be had, and for how many packets more.
+    rejected: Vec<(Name, u32)>,
+}
+
+impl Known {
+    fn content_key(&self, value: &[u8]) -> Option<&Arc<ContentKey>> {
+        self.contents.iter().rev().find(|key| key.name().value()[..] == *value)
+    }
+
+    fn group(&self, kdk: &Name) -> Option<&Arc<dyn GroupKey>> {
+        self.groups.iter().find(|(known, _)| known == kdk).map(|(_, key)| key)
+    }
+
+    fn is_rejected(&self, name: &Name) -> bool {
+        self.rejected.iter().any(|(known, _)| known == name)
+    }
+
+    /// Counts a packet that is rejected without its key; `false` if that may still be had.
+    fn reject(&mut self, name: &Name) -> bool {
+        let Some(place) = self.rejected.iter().position(|(known, _)| known == name) else {
+            return false;
+        };
+        self.rejected[place].1 -= 1;
+        if self.rejected[place].1 == 0 {
+            self.rejected.swap_remove(place);
+        }
+        true
+    }
+}
+
+/// Adds to a list that has a limit; the oldest entry is dropped.
+fn keep<T>(list: &mut Vec<T>, most: usize, entry: T) {
+    if list.len() >= most {
+        list.remove(0);
+    }
+    list.push(entry);
+}
+
+/// A packet with a key of a group.
+enum KeyPacket {
+    /// A content key: its name, and that of the KDK that opens it.
+    Content { key: Name, kdk: Name },
+    /// The KDK of this member.
+    Group,
+}
+
+impl<V: Verifier> Decrypting<V> {
+    /// Decrypts with the keys of `member` what `inner` has verified.
+    pub fn new(inner: V, member: Box<dyn Member>) -> Self {
+        Self { inner, member, known: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn key_packet(&self, data: &Data) -> Option<KeyPacket> {
+        if let Some((key, kek)) = name::parse_content_key_packet(data.name()) {
+            return name::kdk(&kek, self.member.key_name()).map(|kdk| KeyPacket::Content { key, kdk });
+        }
+        let member = name::member_of_kdk(data.name())?;
+        (member == *self.member.key_name()).then_some(KeyPacket::Group)
+    }
+
+    /// The verdict on verified content: whether its key is known.
+    fn judge_content(&self, data: &Data, verdict: Verdict) -> Verdict {
+        let is_accepted = matches!(verdict, Verdict::Verified | Verdict::NotVerified);
+        let Some(key) = encrypted(data).and_then(|it| it.key).filter(|_| is_accepted) else {
+            return verdict;
+        };
+        let mut known = self.known();
+        if known.content_key(key).is_some() {
+            return verdict;
+        }
+        match Name::from_value(key.to_vec().into()) {
+            Ok(key) if !name::is_content_key(&key) => NO_CONTENT_KEY,
+            Ok(key) if !known.reject(&key) => Verdict::Pending,
+            _ => NO_KEY,
+        }
+    }
+
+    /// Takes the key of a group.
+    fn take_group(&self, data: &Data) -> Verdict {
+        let opened = encrypted(data)
+            .and_then(|it| self.member.open(it.payload, it.payload_key?))
+            .map(|key| (data.name().clone(), Arc::from(key)));
+        opened.map_or(NOT_A_MEMBER, |entry| {
+            keep(&mut self.known().groups, MAX_KEYS, entry);
+            Verdict::Verified
+        })
+    }
+
+    /// Takes a content key, if the key of its group is known.
+    fn take_content(&self, data: &Data, key: Name, kdk: &Name) -> Verdict {
+        let mut known = self.known();
+        let Some(group) = known.group(kdk).map(Arc::clone) else {
+            return if known.is_rejected(kdk) { NO_KEY } else { Verdict::Pending };
+        };
+        let secret = encrypted(data).and_then(|it| group.decrypt(it.payload));
+        match secret.and_then(|secret| ContentKey::new(key, &secret).ok()) {
+            Some(key) => {
+                known.rejected.retain(|(name, _)| name != key.name());
+                known.contents.retain(|known| known.name() != key.name());
+                keep(&mut known.contents, MAX_KEYS, Arc::new(key));
+                Verdict::Verified
+            }
+            None => NO_CONTENT_KEY,
+        }
+    }
+}
+
+/// The element in the content, if it is one.
+fn encrypted(data: &Data) -> Option<EncryptedContent<'_>> {
+    (data.content_type() == ContentType::Blob && !data.is_described())
+        .then(|| EncryptedContent::decode(data.content()).ok())?
+}
+
+impl<V: Verifier> Verifier for Decrypting<V> {
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
+        self.inner.judge(info, signed_portion, value)
+    }
+
+    fn verify(&self, data: &Data) -> Verdict {
+        self.judge_content(data, self.inner.verify(data))
+    }
+
+    fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
+        let verdicts = self.inner.verify_batch(data).into_iter();
+        data.iter().zip(verdicts).map(|(data, verdict)| self.judge_content(data, verdict)).collect()
+    }
+
+    fn certificates(&self) -> Option<&dyn Certificates> {
+        Some(self)
+    }
+
+    fn content(&self, data: &Data) -> Result<Bytes, &'static str> {
+        let Some((element, value)) = encrypted(data).and_then(|it| Some((it, it.key?))) else {
+            return Ok(data.content_bytes());
+        };
+        let key = self.known().content_key(value).map(Arc::clone).ok_or(UNREADABLE)?;
+        key.decrypt(&element).map_err(|_| UNREADABLE)
+    }
+}
+
+impl<V: Verifier> Certificates for Decrypting<V> {
+    fn missing(&self, data: &Data) -> Option<Name> {
+        if let Some(certificates) = self.inner.certificates()
+            && let Some(name) = certificates.missing(data)
+        {
+            return Some(name);
+        }
+        let known = self.known();
+        let name = match self.key_packet(data) {
+            Some(KeyPacket::Content { kdk, .. }) => known.group(&kdk).is_none().then_some(kdk)?,
+            Some(KeyPacket::Group) => return None,
+            None => {
+                let element = encrypted(data)?;
+                known.content_key(element.key?).is_none().then(|| element.key_name())??
+            }
+        };
+        Some(name).filter(|name| !known.is_rejected(name))
+    }
+
+    fn ahead(&self, data: &Data) -> Vec<Name> {
+        self.inner.certificates().map_or_else(Vec::new, |it| it.ahead(data))
+    }
+
+    fn is_key(&self, data: &Data) -> bool {
+        self.key_packet(data).is_some()
+    }
+
+    fn take(&self, data: &Data) -> Verdict {
+        let Some(packet) = self.key_packet(data) else {
+            let certificates = self.inner.certificates();
+            return certificates.map_or(Verdict::Bad("is no key"), |it| it.take(data));
+        };
+        match (self.inner.verify(data), packet) {
+            (Verdict::Verified | Verdict::NotVerified, KeyPacket::Group) => self.take_group(data),
+            (Verdict::Verified | Verdict::NotVerified, KeyPacket::Content { key, kdk }) => {
+                self.take_content(data, key, &kdk)
+            }
+            (verdict, _) => verdict,
+        }
+    }
+
+    fn give_up(&self, name: &Name) {
+        if name::is_content_key(name) || name::member_of_kdk(name).is_some() {
+            return keep(&mut self.known().rejected, MAX_REJECTED, (name.clone(), PATIENCE));
+        }
+        if let Some(certificates) = self.inner.certificates() {
+            certificates.give_up(name);
+        }
+    }
+}
+
+impl<V: fmt::Debug> fmt::Debug for Decrypting<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Decrypting({:?}, {})", self.inner, self.member.key_name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_packet::data::DataBuilder;
+    use recoup_packet::signature::{DigestSigner, DigestVerifier};
+
+    /// A member, and its group, that hide nothing: SafeBag and content key are plain.
+    struct Plain(Name);
+
+    impl Member for Plain {
+        fn key_name(&self) -> &Name {
+            &self.0
+        }
+
+        fn open(&self, safe_bag: &[u8], passphrase: &[u8]) -> Option<Box<dyn GroupKey>> {
+            (safe_bag == passphrase).then(|| Box::new(PlainGroup) as Box<dyn GroupKey>)
+        }
+    }
+
+    struct PlainGroup;
+
+    impl GroupKey for PlainGroup {
+        fn decrypt(&self, encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+            Some(encrypted.to_vec().into())
+        }
+    }
+
+    fn n(uri: &str) -> Name {
+        uri.parse().unwrap()
+    }
+
+    fn packet(name: &Name, content: &[u8]) -> Data {
+        DataBuilder::new(name).build(content, &DigestSigner)
+    }
+
+    fn verifier() -> Decrypting<DigestVerifier> {
+        Decrypting::new(DigestVerifier, Box::new(Plain(n("/alice/KEY/1"))))
+    }
+
+    fn key() -> ContentKey {
+        ContentKey::new(n("/site/CK/1"), &[7; 32]).unwrap()
+    }
+
+    fn segment() -> Data {
+        let mut content = vec![0; key().encrypted_len(6)];
+        key().encrypt(b"", b"secret", &mut content);
+        packet(&n("/site/seg=0"), &content)
+    }
+
+    fn content_key() -> Data {
+        let name = name::content_key_packet(key().name(), &n("/site/NAC/KEK/7"));
+        packet(&name, &EncryptedContent::of(&[7; 32]).encode())
+    }
+
+    fn group_key(passphrase: &[u8]) -> Data {
+        let name = name::kdk(&n("/site/NAC/KEK/7"), &n("/alice/KEY/1")).unwrap();
+        let payload_key = Some(passphrase);
+        packet(&name, &EncryptedContent { payload_key, ..EncryptedContent::of(b"bag") }.encode())
+    }
+
+    #[test]
+    fn content_waits_for_both_keys() {
+        let verifier = verifier();
+        assert_eq!(verifier.verify(&segment()), Verdict::Pending);
+        assert_eq!(verifier.missing(&segment()), Some(key().name().clone()));
+        assert!(verifier.is_key(&content_key()) && !verifier.is_key(&segment()));
+        assert_eq!(verifier.take(&content_key()), Verdict::Pending);
+        assert_eq!(verifier.missing(&content_key()).as_ref(), Some(group_key(b"bag").name()));
+        assert_eq!(verifier.take(&group_key(b"bag")), Verdict::Verified);
+        assert_eq!(verifier.take(&content_key()), Verdict::Verified);
+        assert_eq!(verifier.verify_batch(&[&segment()]), [Verdict::Verified]);
+        assert_eq!(verifier.content(&segment()).unwrap(), "secret");
+        assert_eq!((verifier.missing(&segment()), verifier.missing(&content_key())), (None, None));
+    }
+
+    #[test]
+    fn only_the_member_opens_a_group() {
+        let verifier = verifier();
+        assert_eq!(verifier.take(&group_key(b"other")), NOT_A_MEMBER);
+        let others = name::kdk(&n("/site/NAC/KEK/7"), &n("/bob/KEY/1")).unwrap();
+        assert!(!verifier.is_key(&packet(&others, b"")));
+        assert_eq!(verifier.take(&packet(&others, b"")), Verdict::Bad("is no key"));
+    }
+
+    #[test]
+    fn other_content_stays_as_it_is() {
+        let plain = packet(&n("/site/seg=0"), b"plain");
+        assert_eq!(verifier().verify(&plain), Verdict::Verified);
+        assert_eq!(verifier().content(&plain).unwrap(), "plain");
+        assert_eq!(verifier().missing(&plain), None);
+    }
+
+    #[test]
+    fn forged_key_is_not_taken() {
+        let mut wire = content_key().wire().to_vec();
+        *wire.last_mut().unwrap() ^= 1;
+        let forged = Data::decode(wire.into()).unwrap();
+        assert!(matches!(verifier().take(&forged), Verdict::Bad(_)));
+    }
+
+    #[test]
+    fn content_without_key_is_rejected_for_a_while() {
+        let verifier = verifier();
+        verifier.give_up(key().name());
+        for _ in 0..PATIENCE {
+            assert_eq!(verifier.verify(&segment()), NO_KEY);
+        }
+        assert_eq!(verifier.verify(&segment()), Verdict::Pending);
+        verifier.give_up(group_key(b"bag").name());
+        assert_eq!(verifier.take(&content_key()), NO_KEY);
+    }
+
+    #[test]
+    fn kept_keys_have_a_limit() {
+        let verifier = verifier();
+        verifier.take(&group_key(b"bag"));
+        for id in 0..2 * MAX_KEYS {
+            let key = name::content_key(&n("/site"), id.to_string().as_bytes());
+            let name = name::content_key_packet(&key, &n("/site/NAC/KEK/7"));
+            let data = packet(&name, &EncryptedContent::of(&[7; 32]).encode());
+            assert_eq!(verifier.take(&data), Verdict::Verified);
+        }
+        assert_eq!(verifier.known().contents.len(), MAX_KEYS);
+    }
+}
