@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, calibrate, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, key,
-    link, ping, process, replay, rto, serve, share, sim, study, trust,
+    arena, calibrate, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group,
+    key, link, ping, process, replay, rto, serve, share, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Get(get::GetArgs),
     /// Create, certify, import, export and list signing keys
     Key(key::KeyArgs),
+    /// Choose the readers of encrypted content: groups, their keys and members
+    Group(group::GroupArgs),
     /// Compile trust schemas, and ask them which key may sign which name
     Trust(trust::TrustArgs),
     /// Measure round-trip times to a name, or answer such measurements

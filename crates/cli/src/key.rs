@@ -91,7 +91,7 @@ fn create(store: &KeyStore, identity: &Name, kind: KeyType) -> Result<(), Failur
 }
 
 /// The exit code and message for an error of the key store.
-fn key_failure(error: &KeyStoreError) -> Failure {
+pub(crate) fn key_failure(error: &KeyStoreError) -> Failure {
     recoup::Error::from(error).into()
 }
 
@@ -177,7 +177,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Writes a file that only its owner can read, and never overwrites one.
-fn write(bytes: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure> {
+pub(crate) fn write(bytes: &[u8], file: Option<&Path>, public: bool) -> Result<(), Failure> {
     let Some(path) = file else {
         return output::print(bytes);
     };
@@ -261,6 +261,7 @@ impl From<KeyKindArg> for KeyType {
             KeyKindArg::Ecdsa => Self::Ecdsa,
             KeyKindArg::Ed25519 => Self::Ed25519,
             KeyKindArg::Hmac => Self::Hmac,
+            KeyKindArg::Rsa => Self::Rsa,
         }
     }
 }

@@ -18,6 +18,7 @@ mod forward;
 mod gateway;
 mod generate;
 mod get;
+mod group;
 pub mod input;
 mod key;
 mod link;
@@ -96,6 +97,7 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
     let result = match cli.command {
         Command::Fetch(args) => fetch::run(*args),
         Command::Serve(args) => serve::run(&args),
+        Command::Group(args) => group::run(&args),
         Command::Key(args) => key::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Ping(args) => ping::run(&args),

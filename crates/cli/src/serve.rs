@@ -13,6 +13,7 @@ use crate::session::{At, Reached, Session};
 use hint::Commands;
 use recoup::trust;
 use recoup::uplink::Uplink;
+use recoup_io::key::Encryption;
 use recoup_io::library::{FileLibrary, FolderLibrary, SpoolLibrary, Version};
 use recoup_io::source::{Snapshots, SourceError, Spool};
 use recoup_packet::data::Data;
@@ -24,6 +25,7 @@ use recoup_transport::serve::{Library, Serve, ServeConfig, Source};
 use recoup_transport::time::{Duration, Instant};
 use recoup_trust::Certificate;
 use report::{Listening, Served};
+use std::sync::Arc;
 
 /// How long the last answers may take to leave.
 const END_GRACE: Duration = Duration::from_millis(500);
@@ -34,8 +36,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let library = library(args)?;
     let mut session = Session::new(args.verbose)?;
     session.set_recovery(args.recovery);
+    let keys = match &args.options.encrypt {
+        Some(group) => Some(trust::encryption(group, &args.name, &args.options.sign)?),
+        None => None,
+    };
+    let (encrypter, packets, prefixes) = match keys {
+        Some(Encryption { key, packets, prefixes }) => (Some(Arc::new(key)), packets, prefixes),
+        None => (None, Vec::new(), Vec::new()),
+    };
     let config = ServeConfig {
         manifest_signer,
+        encrypter: encrypter.map(|key| key as _),
         ..recoup::serve::config(&args.options, args.name.clone(), signer)
     };
     let mut serve = Serve::new(config, library);
@@ -46,8 +57,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let certificates = trust::chain(&args.options.sign)?;
     warn_of_expiry(args, &certificates);
-    let also = recoup::serve::published_prefixes(&args.name, &certificates);
-    serve.publish(certificates);
+    let mut also = recoup::serve::published_prefixes(&args.name, &certificates);
+    also.extend(prefixes.into_iter().filter(|it| !args.name.is_prefix_of(it)));
+    serve.publish([certificates, packets].concat());
     let prefixes = [std::slice::from_ref(&args.name), &also].concat();
     let app = session.attach(Box::new(serve), prefixes);
     let reached =
@@ -89,9 +101,9 @@ fn register_certificates(
     for key in keys {
         let check = &mut |_: &mut _| stop.wanted().map_or(Ok(()), Err::<(), Failure>);
         match session.register(&uplink, key, check) {
-            Err(failure) if failure.exit != Exit::Cancelled => output::eprint(&format!(
-                "recoup: certificates below {key} are not published: {failure}"
-            )),
+            Err(failure) if failure.exit != Exit::Cancelled => {
+                output::eprint(&format!("recoup: keys below {key} are not published: {failure}"))
+            }
             registered => registered?,
         }
     }

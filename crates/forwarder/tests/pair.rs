@@ -63,6 +63,7 @@ fn producer(content: Bytes) -> Node {
         form: Form::Encoded,
         signer: Box::new(DigestSigner),
         manifest_signer: None,
+        encrypter: None,
         epoch_micros: 0,
     };
     let prefix = config.prefix.clone();

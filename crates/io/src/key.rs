@@ -3,6 +3,7 @@
 mod certificate;
 mod error;
 mod form;
+mod group;
 mod key_chain;
 mod manage;
 mod private;
@@ -12,6 +13,7 @@ mod store;
 
 pub use error::KeyStoreError;
 pub use form::load_public_key;
+pub use group::Encryption;
 pub use manage::Issue;
 pub use private::PrivateKey;
 pub use recoup_trust::certificate::date;

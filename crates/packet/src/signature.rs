@@ -85,6 +85,19 @@ pub enum Verdict {
     Pending,
 }
 
+/// Encrypts content, segment by segment.
+pub trait Encrypter: Send + Sync {
+    /// Length of so many bytes of content when they are encrypted, in bytes.
+    fn encrypted_len(&self, bytes: usize) -> usize;
+
+    /// Most bytes of content that have at most `bytes` bytes when they are encrypted; `None` if there are none.
+    fn fitting(&self, bytes: usize) -> Option<usize>;
+
+    /// Writes the encrypted `content` of the packet `name`; `into` has the [encrypted length](Self::encrypted_len). Equal
+    /// content of equal names has an equal encrypted form.
+    fn encrypt(&self, name: &Name, content: &[u8], into: &mut [u8]);
+}
+
 /// Checks signatures.
 pub trait Verifier: Send + Sync {
     /// Checks a signature given in parts: SignatureInfo, signed bytes and value.

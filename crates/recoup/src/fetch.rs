@@ -112,6 +112,18 @@ impl<M> FetchBuilder<M> {
         self
     }
 
+    /// Decrypts content that is encrypted for a group of which `key` is a member: an RSA key of the key store, or a file.
+    ///
+    /// ```no_run
+    /// # let client = recoup::Client::connect()?;
+    /// let report = client.fetch("/site/report").decrypt("/alice").to_vec()?;
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn decrypt(mut self, key: &str) -> Self {
+        self.options.decrypt = Some(key.to_owned());
+        self
+    }
+
     /// All other options.
     pub fn options(mut self, options: FetchOptions) -> Self {
         self.options = options;
@@ -276,7 +288,7 @@ impl<M> FetchBuilder<M> {
         let mut config = options::config(&self.options, name, range, self.client.rng()?)?;
         let download = match target {
             Some(path) => {
-                let policy = self.options.verify.to_string();
+                let policy = self.options.policy();
                 Some(Download::new(path, &policy, &mut config, self.resume)?)
             }
             None => {
@@ -319,7 +331,7 @@ impl<M> FetchBuilder<M> {
     ) -> Result<FileFetch> {
         let name = self.name.clone()?;
         let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
-        let policy = self.options.verify.to_string();
+        let policy = self.options.policy();
         let download = Download::new(target, &policy, &mut config, self.resume)?.within(folder);
         let running = self.start(config, Some(download))?;
         Ok(FileFetch { running, news_at: std::time::Instant::now() })
@@ -354,7 +366,7 @@ impl<M> FetchBuilder<M> {
             budget: self.budget.clone().or_else(|| self.max_bytes.map(Budget::new)),
             takes_folders: self.takes_folders || config.only_discovers,
             algorithms: options::algorithms(options),
-            policy: options.verify.to_string(),
+            policy: options.policy(),
             observer,
         };
         tracing::debug!(name = %order.name, "a fetch begins");

@@ -41,7 +41,7 @@ pub fn algorithms(options: &FetchOptions) -> Algorithms {
 /// The configuration of the fetch loop for the segments `first..=last` of one object; `None`: to its end.
 ///
 /// # Errors
-/// [`ErrorKind::Local`](crate::ErrorKind::Local): the key of the verification cannot be read.
+/// [`ErrorKind::Local`](crate::ErrorKind::Local): a key cannot be read.
 pub fn config(
     options: &FetchOptions,
     name: Name,
@@ -49,6 +49,6 @@ pub fn config(
     rng: Rng,
 ) -> Result<FetchConfig> {
     let (first, last) = range;
-    let verifier = trust::verifier(&options.verify)?;
+    let verifier = trust::reader(options)?;
     Ok(FetchConfig { first, last, verifier, ..FetchConfig::new(name, options.clone(), rng) })
 }

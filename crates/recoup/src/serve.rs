@@ -19,13 +19,14 @@ use recoup_io::source::{Snapshots, Spool};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
-use recoup_packet::signature::{DigestSigner, Signer};
+use recoup_packet::signature::{DigestSigner, Encrypter, Signer};
 use recoup_transport::serve::{Library, Serve, ServeConfig};
 use recoup_transport::time::Duration;
 use recoup_transport::unit::MAX_CONTENT_BYTES;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use recoup_transport::serve::{ServeOptions, Unknown, Version};
 
@@ -128,6 +129,14 @@ impl<M> ServeBuilder<M> {
         self
     }
 
+    /// Encrypts content for the members of a group: its name in the key store, or the file of its public key. The keys that
+    /// members need are served, too, signed with the key that [`sign`](Self::sign) names. Not for
+    /// [`answer`](ServeBuilder::answer).
+    pub fn encrypt(mut self, group: &str) -> Self {
+        self.options.encrypt = Some(group.to_owned());
+        self
+    }
+
     /// How long caches may call an answer fresh; 10 s without it.
     pub fn freshness(mut self, freshness: Duration) -> Self {
         self.options.freshness = freshness;
@@ -201,11 +210,20 @@ impl<M> ServeBuilder<M> {
             true => (Box::new(DigestSigner), Some(signer)),
             false => (signer, None),
         };
-        let also = published_prefixes(&prefix, &certificates);
-        let config = ServeConfig { manifest_signer, ..config(&options, prefix.clone(), signer) };
+        let mut also = published_prefixes(&prefix, &certificates);
+        let mut packets = certificates;
+        let mut encrypter: Option<Arc<dyn Encrypter>> = None;
+        if let Some(group) = &options.encrypt {
+            let keys = trust::encryption(group, &prefix, &options.sign)?;
+            also.extend(keys.prefixes.into_iter().filter(|it| !prefix.is_prefix_of(it)));
+            packets.extend(keys.packets);
+            encrypter = Some(Arc::new(keys.key));
+        }
+        let config =
+            ServeConfig { manifest_signer, encrypter, ..config(&options, prefix.clone(), signer) };
         start(Place { client, prefix, listen, also, sign }, move |name| {
             let mut serve = Serve::new(config, library()?);
-            serve.publish(certificates);
+            serve.publish(packets);
             let object = serve.resolve(&Name::root()).ok_or_else(|| {
                 Error::new(ErrorKind::Local, format!("the content cannot be served as {name}"))
                     .with_remedy("can it still be read, and is the name shorter than a packet of 8800 bytes?")

@@ -1,11 +1,14 @@
 //! Verification and signing: verifiers and signers by name.
 use crate::error::{Error, ErrorKind, Result};
 use recoup_io::clock::unix_time;
-use recoup_io::key::KeyStore;
+use recoup_io::key::{Encryption, KeyStore};
 use recoup_packet::data::Data;
+use recoup_packet::name::Name;
 use recoup_packet::signature::{
     AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier, PublicKey, Signer, Verifier,
 };
+use recoup_transport::fetch::FetchOptions;
+use recoup_trust::access::Decrypting;
 use recoup_trust::schema::{self, CompileError, Functions, Schema, SchemaError};
 use recoup_trust::{Manifests, Policy, TrustStore};
 use std::fs::File;
@@ -33,6 +36,41 @@ pub fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>> {
             Box::new(Manifests::new(shared(verify, anchors, schema.as_deref())?))
         }
     })
+}
+
+/// The verifier that `options` name, which decrypts if they have a key for that.
+///
+/// # Errors
+/// [`ErrorKind::Local`]: a key cannot be read.
+pub fn reader(options: &FetchOptions) -> Result<Box<dyn Verifier>> {
+    type Reader = Decrypting<Arc<dyn Verifier>>;
+    static READERS: Mutex<Vec<(String, Weak<Reader>)>> = Mutex::new(Vec::new());
+    let Some(which) = &options.decrypt else {
+        return verifier(&options.verify);
+    };
+    // The files of a folder open each key once.
+    let policy = options.policy();
+    let mut readers = READERS.lock().unwrap_or_else(PoisonError::into_inner);
+    readers.retain(|(_, reader)| reader.strong_count() > 0);
+    let known = readers.iter().find(|(known, _)| *known == policy);
+    if let Some(reader) = known.and_then(|(_, reader)| reader.upgrade()) {
+        return Ok(Box::new(reader));
+    }
+    let member = KeyStore::open_default().member(which, passphrase().as_deref());
+    let member = member.map_err(|error| Error::from(&error))?;
+    let reader = Arc::new(Decrypting::new(Arc::from(verifier(&options.verify)?), member));
+    readers.push((policy, Arc::downgrade(&reader)));
+    Ok(Box::new(reader))
+}
+
+/// What a producer needs to encrypt content below `prefix` for `group`; `sign` names the key that signs the packets.
+///
+/// # Errors
+/// [`ErrorKind::Local`]: there is no such group, or a key cannot be read.
+pub fn encryption(group: &str, prefix: &Name, sign: &str) -> Result<Encryption> {
+    let signer = signer(sign)?;
+    let encryption = KeyStore::open_default().encryption(group, prefix, signer.as_ref());
+    encryption.map_err(|error| (&error).into())
 }
 
 /// The store of certificates for these files: that of another fetch of this process, if one uses it, so that the files of a

@@ -55,9 +55,10 @@ use recoup_packet::data::{ContentType, Data, DataBuilder, SignatureShape};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use recoup_packet::signature::Signer;
+use recoup_packet::signature::{Encrypter, Signer};
 use shelf::Shelf;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use waiting::{Pending, Waiting};
 
 /// Answer to Interests for unknown names.
@@ -99,6 +100,8 @@ pub struct ServeConfig {
     pub signer: Box<dyn Signer>,
     /// Signer of everything but segments, which `signer` signs with digests: one manifest lists the digests of 250 segments.
     pub manifest_signer: Option<Box<dyn Signer>>,
+    /// Encrypts the content of segments, before they are signed; not in described form.
+    pub encrypter: Option<Arc<dyn Encrypter>>,
     /// Microseconds from 1970 to the beginning of the run, from which metadata takes its version.
     pub epoch_micros: u64,
 }

@@ -118,6 +118,7 @@ impl Harness {
             form: Form::Encoded,
             signer: Box::new(DigestSigner),
             manifest_signer: None,
+            encrypter: None,
             epoch_micros: 1,
         };
         let library = Folder { file: Rc::clone(&file), may_renumber };

@@ -36,7 +36,7 @@ impl<'a> Plan<'a> {
         let options =
             FetchOptions { congestion: congestion(args)?, rto: rto(args)?, ..args.options.clone() };
         let choice = options::algorithms(&options);
-        let verifier = trust::verifier(&options.verify)?;
+        let verifier = trust::reader(&options)?;
         Ok(Self { args, options, choice, _verifier: verifier })
     }
 
@@ -47,9 +47,9 @@ impl<'a> Plan<'a> {
         Ok(options::config(&self.options, name, (range.begin, last), rng)?)
     }
 
-    /// How content is verified, as it is written into a journal.
+    /// How content is verified and decrypted, as it is written into a journal.
     pub(crate) fn verification(&self) -> String {
-        self.options.verify.to_string()
+        self.options.policy()
     }
 }
 

@@ -134,6 +134,8 @@ pub(crate) enum KeyKindArg {
     Ed25519,
     /// HMAC-SHA256 with a shared secret
     Hmac,
+    /// RSA, which reads what is encrypted for groups (`recoup group`)
+    Rsa,
 }
 
 /// Format of a private key file.

@@ -17,6 +17,7 @@ mod forward;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod generate;
+mod group;
 mod hostile;
 mod interrupted;
 mod key;

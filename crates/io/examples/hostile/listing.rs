@@ -102,6 +102,7 @@ pub(crate) fn serve(socket: &str, prefix: &str, shape: Shape) -> Outcome {
         form: Form::Encoded,
         signer: Box::new(DigestSigner),
         manifest_signer: None,
+        encrypter: None,
         epoch_micros: 1_800_000_000_000_000,
     };
     let (mut driver, mut node) = (Driver::new()?, Node::deterministic(0));

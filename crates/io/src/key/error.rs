@@ -87,6 +87,17 @@ pub enum KeyStoreError {
     /// A certificate's name has no `KEY` component where it should.
     #[error("{0} is not a certificate name; it must read /<identity>/KEY/<key>/<issuer>/<version>")]
     NotCertificateName(String),
+    /// There is no group of that name.
+    #[error(
+        "there is no group {0}; `recoup group new` makes one, and a file may hold the key of another's group"
+    )]
+    NoGroup(String),
+    /// Only the public key of a group is here.
+    #[error("only the public key of {0} is here; add members where its private key is kept")]
+    OnlyKek(String),
+    /// A key of another kind cannot decrypt.
+    #[error("encryption needs an RSA key; make one with `recoup key new NAME --type rsa`")]
+    NotRsa,
     /// The key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),

@@ -203,7 +203,7 @@ impl KeyStore {
 }
 
 /// Writes a file whole, or leaves it as it was.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), KeyStoreError> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), KeyStoreError> {
     let fresh = path.with_extension("new");
     let _ = fs::remove_file(&fresh);
     write_new(&fresh, bytes).map_err(KeyStoreError::io("write", &fresh))?;

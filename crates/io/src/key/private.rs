@@ -2,6 +2,7 @@
 
 use super::KeyStoreError;
 use super::rsa::RsaSigner;
+use getrandom::SysRng;
 use pkcs8::der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef};
 use pkcs8::der::{Decode, Encode, Reader, SliceReader, pem};
 use pkcs8::pkcs5::{EncryptionScheme, pbes2};
@@ -9,6 +10,7 @@ use pkcs8::{EncryptedPrivateKeyInfo, EncryptedPrivateKeyInfoRef, PrivateKeyInfoR
 use recoup_packet::signature::{
     EcdsaSigner, Ed25519Signer, HmacSigner, KeyError, KeyLocator, PublicKey, SignatureType, Signer,
 };
+use rsa::pkcs1::EncodeRsaPrivateKey;
 use zeroize::Zeroizing;
 
 const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
@@ -40,10 +42,13 @@ const ED25519_PKCS8: &[u8] = &[
 const RSA_ALGORITHM: &[u8] =
     &[0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 
+/// Bits of the modulus of a new RSA key: as ndn-cxx makes them.
+const RSA_BITS: usize = 2_048;
+
 /// PEM label of a shared secret; no standard has one.
 const HMAC_LABEL: &str = "HMAC KEY";
 /// Rounds of PBKDF2 for what is written: OWASP's figure for HMAC-SHA256.
-const ROUNDS: u32 = 600_000;
+pub(super) const ROUNDS: u32 = 600_000;
 /// More rounds than this in a file are an attack on patience.
 const MAX_ROUNDS: u32 = 10_000_000;
 /// More memory than this for scrypt is an attack on the machine, in bytes.
@@ -115,9 +120,18 @@ impl PrivateKey {
 
     /// Reads an EncryptedPrivateKeyInfo in DER, encrypted by PBES2 (RFC 8018, 6.2).
     pub fn from_encrypted_pkcs8(der: &[u8], password: &str) -> Result<Self, KeyStoreError> {
+        Self::from_encrypted_within(der, password, MAX_ROUNDS)
+    }
+
+    /// As [`from_encrypted_pkcs8`](Self::from_encrypted_pkcs8), with at most so many rounds of PBKDF2.
+    pub(super) fn from_encrypted_within(
+        der: &[u8],
+        password: &str,
+        max_rounds: u32,
+    ) -> Result<Self, KeyStoreError> {
         let info = EncryptedPrivateKeyInfoRef::from_der(der)
             .map_err(|_| KeyStoreError::NotUnderstood("an encrypted private key in PKCS#8 form"))?;
-        if !is_affordable(&info.encryption_algorithm) {
+        if !is_affordable(&info.encryption_algorithm, max_rounds) {
             return Err(KeyStoreError::TooCostly);
         }
         let plain = info.decrypt(password).map_err(|_| KeyStoreError::WrongPassword)?;
@@ -148,6 +162,13 @@ impl PrivateKey {
             }
             _ => Self::checked(Self::Ecdsa(secret)),
         }
+    }
+
+    /// A new RSA key of 2,048 bits.
+    pub(super) fn generate_rsa() -> Result<Self, KeyStoreError> {
+        let key = rsa::PrivateKey::new(&mut SysRng, RSA_BITS);
+        let der = key.ok().and_then(|key| key.to_pkcs1_der().ok());
+        Self::checked(Self::Rsa(der.ok_or(KeyStoreError::Encryption)?.as_bytes().to_vec().into()))
     }
 
     /// Lets only keys pass that can sign.
@@ -230,11 +251,21 @@ impl PrivateKey {
         password: &str,
         salt: &[u8; 32],
     ) -> Result<Vec<u8>, KeyStoreError> {
+        self.encrypt_pkcs8(password, salt, ROUNDS)
+    }
+
+    /// As [`to_encrypted_pkcs8`](Self::to_encrypted_pkcs8), with so many rounds of PBKDF2.
+    pub(super) fn encrypt_pkcs8(
+        &self,
+        password: &str,
+        salt: &[u8; 32],
+        rounds: u32,
+    ) -> Result<Vec<u8>, KeyStoreError> {
         let (salt, iv) = salt.split_at(16);
         let iv = iv.try_into().map_err(|_| KeyStoreError::Encryption)?;
         let encrypted = || {
             let plain = self.to_pkcs8().ok()?;
-            let kdf = pbes2::Pbkdf2Params::hmac_sha256(ROUNDS, salt).ok()?;
+            let kdf = pbes2::Pbkdf2Params::hmac_sha256(rounds, salt).ok()?;
             let encryption = pbes2::EncryptionScheme::Aes256Cbc { iv };
             let scheme = pbes2::Parameters { kdf: kdf.into(), encryption };
             let data = scheme.encrypt(password, &plain).ok()?;
@@ -292,10 +323,10 @@ fn private_block(text: &str) -> Option<&str> {
 }
 
 /// Whether deriving the key stays within reason, whatever the file demands.
-fn is_affordable(scheme: &EncryptionScheme) -> bool {
+fn is_affordable(scheme: &EncryptionScheme, max_rounds: u32) -> bool {
     match scheme {
         EncryptionScheme::Pbes2(parameters) => match &parameters.kdf {
-            pbes2::Kdf::Pbkdf2(kdf) => kdf.iteration_count <= MAX_ROUNDS,
+            pbes2::Kdf::Pbkdf2(kdf) => kdf.iteration_count <= max_rounds,
             pbes2::Kdf::Scrypt(kdf) => {
                 let blocks = kdf.cost_parameter.saturating_mul(u64::from(kdf.block_size));
                 blocks.saturating_mul(128) <= MAX_SCRYPT_SIZE && kdf.parallelization <= 16

@@ -2,6 +2,7 @@
 //!
 //! Source: ndn-cxx documentation, "SafeBag format".
 
+use super::private::ROUNDS;
 use super::{KeyStoreError, PrivateKey, certificate};
 use bytes::Bytes;
 use recoup_packet::data::Data;
@@ -17,7 +18,18 @@ pub(super) fn encode(
     password: &str,
     salt: &[u8; 32],
 ) -> Result<Vec<u8>, KeyStoreError> {
-    let encrypted = key.to_encrypted_pkcs8(password, salt)?;
+    encode_with(certificate, key, password, salt, ROUNDS)
+}
+
+/// As [`encode`], with so many rounds of PBKDF2.
+pub(super) fn encode_with(
+    certificate: &Data,
+    key: &PrivateKey,
+    password: &str,
+    salt: &[u8; 32],
+    rounds: u32,
+) -> Result<Vec<u8>, KeyStoreError> {
+    let encrypted = key.encrypt_pkcs8(password, salt, rounds)?;
     let mut inner = certificate.wire().to_vec();
     tlv::put_tlv(&mut inner, ENCRYPTED_KEY, &encrypted);
     let mut bag = Vec::new();

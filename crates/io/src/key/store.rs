@@ -33,6 +33,8 @@ pub enum KeyType {
     Ed25519,
     /// HMAC-SHA256 with a shared secret of 32 bytes.
     Hmac,
+    /// RSA of 2,048 bits: slow; the only kind that decrypts, for members of groups.
+    Rsa,
 }
 
 /// Where a key is kept.
@@ -119,6 +121,7 @@ impl KeyStore {
         let key = match typ {
             KeyType::Ed25519 => PrivateKey::Ed25519(random::<32>()?.to_vec().into()),
             KeyType::Hmac => PrivateKey::Hmac(random::<32>()?.to_vec().into()),
+            KeyType::Rsa => PrivateKey::generate_rsa()?,
             KeyType::Ecdsa => loop {
                 let secret = random::<32>()?;
                 // One number in four thousand million is no scalar of the group.
@@ -421,7 +424,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     written.inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, KeyStoreError> {
+pub(super) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, KeyStoreError> {
     let mut bytes = Zeroizing::new([0; N]);
     getrandom::fill(&mut *bytes).map_err(|error| KeyStoreError::Entropy(error.to_string()))?;
     Ok(bytes)

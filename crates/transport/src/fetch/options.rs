@@ -176,6 +176,14 @@ pub struct FetchOptions {
     ))]
     pub verify: Verify,
 
+    /// Decrypt content that is encrypted for a group, with this member's RSA key: its name in the key store, or its file
+    ///
+    /// Keys of the content and of the group are fetched and verified as certificates are. Content without encryption stays
+    /// as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", help_heading = "Verification"))]
+    pub decrypt: Option<String>,
+
     /// Naming convention of version and segment, if neither NAME nor discovery shows it
     ///
     /// typed: typed components, /54=1/50=0 (all current software).
@@ -227,6 +235,7 @@ impl Default for FetchOptions {
             must_be_fresh: false,
             flow_nonce: false,
             verify: Verify::Auto,
+            decrypt: None,
             convention: Convention::Typed,
             newer_than: None,
         }
@@ -238,6 +247,13 @@ impl FetchOptions {
     #[must_use]
     pub fn accepts_late_data(&self) -> bool {
         !self.cancel_on_timeout
+    }
+
+    /// How content is verified and decrypted: what another run must have in common to continue an unfinished download.
+    #[must_use]
+    pub fn policy(&self) -> String {
+        let decrypt = self.decrypt.iter().map(|key| format!(", decrypted with {key}"));
+        decrypt.fold(self.verify.to_string(), |policy, decrypt| policy + &decrypt)
     }
 }
 

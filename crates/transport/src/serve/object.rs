@@ -57,8 +57,12 @@ pub(super) struct Object {
 /// Bytes of content in a segment called `name`, of an object of `bytes` bytes: the configured number, or as many as
 /// fit a packet with such a name. `None` if none fits.
 fn segment_bytes(config: &ServeConfig, name: &Name, bytes: u64) -> Option<u64> {
-    let wanted = config.segment_bytes as u64;
-    let longest = wanted.min(bytes) as usize;
+    let fitting = |bytes: u64| match &config.encrypter {
+        Some(encrypter) => encrypter.fitting(bytes as usize).map(|bytes| bytes as u64),
+        None => Some(bytes),
+    };
+    let wanted = fitting(config.segment_bytes as u64)?;
+    let longest = encoded_len(config, wanted.min(bytes) as usize);
     let max_bytes = |segment| {
         let component = config.convention.segment(segment);
         let name = name.append(component);
@@ -69,7 +73,12 @@ fn segment_bytes(config: &ServeConfig, name: &Name, bytes: u64) -> Option<u64> {
         return Some(wanted);
     }
     let excess = max_bytes(u64::MAX) - MAX_PACKET_SIZE;
-    (longest as u64).checked_sub(excess as u64).filter(|bytes| *bytes > 0)
+    (longest as u64).checked_sub(excess as u64).and_then(fitting).filter(|bytes| *bytes > 0)
+}
+
+/// Length of so many bytes of content as they are sent, in bytes.
+pub(super) fn encoded_len(config: &ServeConfig, bytes: usize) -> usize {
+    config.encrypter.as_ref().map_or(bytes, |encrypter| encrypter.encrypted_len(bytes))
 }
 
 impl Object {
@@ -194,7 +203,8 @@ impl Object {
             let described = template.describe(name, span.1).ok();
             return Ok(described.map(|data| served(None, Packet::Whole(data), span.1)));
         }
-        let (source, pool) = (self.source.as_mut(), context.outbox.buffer(span.1));
+        let (source, pool) =
+            (self.source.as_mut(), context.outbox.buffer(encoded_len(config, span.1)));
         let unsigned = encode_segment(config, now, &name, self.last, span, source, pool)?;
         let packet = match self.signatures.get(segment) {
             Some(kept) => Packet::Whole(unsigned.finish(kept)),
@@ -223,7 +233,8 @@ impl Object {
             for segment in batch.filter(|segment| self.signatures.get(*segment).is_none()) {
                 let name = self.name.append(config.convention.segment(segment));
                 let span = self.span(segment);
-                let (source, pool) = (self.source.as_mut(), context.outbox.buffer(span.1));
+                let (source, pool) =
+                    (self.source.as_mut(), context.outbox.buffer(encoded_len(config, span.1)));
                 let packet = encode_segment(config, now, &name, self.last, span, source, pool)?;
                 unsigned.push((segment, packet));
             }
@@ -297,8 +308,17 @@ pub(super) fn encode_segment(
 ) -> Result<Unsigned, SourceError> {
     let final_block = config.convention.segment(last);
     let builder = DataBuilder::new(name).freshness(config.freshness).final_block(final_block);
-    let fill = |into: &mut [u8]| source.read_at(now, offset, into);
-    builder.lay_out(pool, length, fill, config.signer.as_ref())
+    let Some(encrypter) = &config.encrypter else {
+        let fill = |into: &mut [u8]| source.read_at(now, offset, into);
+        return builder.lay_out(pool, length, fill, config.signer.as_ref());
+    };
+    let mut content = vec![0; length];
+    source.read_at(now, offset, &mut content)?;
+    let fill = |into: &mut [u8]| {
+        encrypter.encrypt(name, &content, into);
+        Ok(())
+    };
+    builder.lay_out(pool, encoded_len(config, length), fill, config.signer.as_ref())
 }
 
 /// A segment as an answer; of `object`, if its source was read.

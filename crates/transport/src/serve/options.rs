@@ -46,6 +46,13 @@ pub struct ServeOptions {
     ))]
     pub sign: String,
 
+    /// Encrypt content for the members of a group: its name in the key store, or the file of its public key
+    ///
+    /// The keys that members need are served beside the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "GROUP", help_heading = "Content"))]
+    pub encrypt: Option<String>,
+
     /// How long a cache may call the content fresh
     #[serde(with = "unit::as_text::duration")]
     #[cfg_attr(feature = "clap", arg(
@@ -121,6 +128,7 @@ impl Default for ServeOptions {
         Self {
             segment_bytes: 8_000,
             sign: "digest".into(),
+            encrypt: None,
             freshness: Duration::from_secs(10),
             version: Version::Modified,
             snapshot: None,
@@ -148,6 +156,7 @@ impl ServeOptions {
             form: Form::Encoded,
             signer,
             manifest_signer: None,
+            encrypter: None,
             epoch_micros,
         }
     }

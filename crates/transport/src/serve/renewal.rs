@@ -12,7 +12,7 @@
 //!
 //! At most [`STEP`] segments are compared at an instant, while Interests for the object wait.
 use super::Opened;
-use super::object::{Object, encode_segment};
+use super::object::{Object, encode_segment, encoded_len};
 use super::source::{Identity, Source, SourceError};
 use super::{Context, Missing};
 use crate::event::Event;
@@ -158,7 +158,7 @@ impl Object {
             let name = self.name.append(config.convention.segment(segment));
             let span = self.span(segment);
             let source = renewal.source.as_mut();
-            let pool = context.outbox.buffer(span.1);
+            let pool = context.outbox.buffer(encoded_len(config, span.1));
             unsigned.push(encode_segment(config, now, &name, self.last, span, source, pool)?);
             kept.push(signature);
             next = slot + 1;

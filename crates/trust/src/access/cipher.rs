@@ -5,7 +5,7 @@ use aes::cipher::{BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
 use aes::{Aes128, Aes192, Aes256};
 use bytes::{Bytes, BytesMut};
 use recoup_packet::name::Name;
-use recoup_packet::signature::{HmacSigner, KeyLocator, Signer, sha256};
+use recoup_packet::signature::{Encrypter, HmacSigner, KeyLocator, Signer, sha256};
 use zeroize::Zeroizing;
 
 /// Bytes of a block.
@@ -24,14 +24,15 @@ pub enum CipherError {
 
 /// A key that encrypts and decrypts content.
 ///
-/// The initialization vector is a keyed digest of place and content. So content has the same encrypted form each time, and
-/// signatures and caches stay valid; a reader of encrypted packets learns only whether the same place had the same content.
+/// The initialization vector is a keyed digest of name and content. So content has the same encrypted form each time, and
+/// signatures and caches stay valid; a reader of encrypted packets learns only whether the same name had the same content.
 ///
 /// ```
+/// use recoup_packet::signature::Encrypter;
 /// use recoup_trust::access::{ContentKey, EncryptedContent};
 /// let key = ContentKey::new("/site/CK/1".parse()?, &[7; 32])?;
 /// let mut bytes = vec![0; key.encrypted_len(6)];
-/// key.encrypt(b"/site/report 0", b"secret", &mut bytes);
+/// key.encrypt(&"/site/report/seg=0".parse()?, b"secret", &mut bytes);
 /// assert_eq!(key.decrypt(&EncryptedContent::decode(&bytes)?)?, "secret");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -63,38 +64,8 @@ impl ContentKey {
         &self.name
     }
 
-    /// Length of the element with `bytes` bytes of content, in bytes.
-    #[must_use]
-    pub fn encrypted_len(&self, bytes: usize) -> usize {
-        EncryptedContent::encoded_len((bytes / BLOCK + 1) * BLOCK, &self.name)
-    }
-
-    /// Most bytes of content whose element has at most `bytes` bytes; `None` if none fits.
-    #[must_use]
-    pub fn fitting(&self, bytes: usize) -> Option<usize> {
-        let mut blocks = bytes / BLOCK;
-        while blocks > 0 && EncryptedContent::encoded_len(blocks * BLOCK, &self.name) > bytes {
-            blocks -= 1;
-        }
-        (blocks > 0).then(|| blocks * BLOCK - 1)
-    }
-
-    /// Writes the element with `content`, which has `place` in what is encrypted; `into` has the
-    /// [encrypted length](Self::encrypted_len).
-    pub fn encrypt(&self, place: &[u8], content: &[u8], into: &mut [u8]) {
-        let iv = self.iv(place, content);
-        let payload = (content.len() / BLOCK + 1) * BLOCK;
-        EncryptedContent::write(into, &self.name, &iv, payload, |into| {
-            match self.secret.len() {
-                16 => encrypt::<Aes128>(&self.secret, &iv, content, into),
-                24 => encrypt::<Aes192>(&self.secret, &iv, content, into),
-                _ => encrypt::<Aes256>(&self.secret, &iv, content, into),
-            };
-        });
-    }
-
-    fn iv(&self, place: &[u8], content: &[u8]) -> [u8; IV_BYTES] {
-        let message = [&sha256(content)[..], place].concat();
+    fn iv(&self, name: &Name, content: &[u8]) -> [u8; IV_BYTES] {
+        let message = [&sha256(content)[..], name.value()].concat();
         let mut digest = [0; 32];
         self.derive.sign(&message, &mut digest);
         std::array::from_fn(|at| digest[at])
@@ -115,6 +86,32 @@ impl ContentKey {
         };
         content.truncate(decrypted.ok_or(CipherError::Content)?);
         Ok(content.freeze())
+    }
+}
+
+impl Encrypter for ContentKey {
+    fn encrypted_len(&self, bytes: usize) -> usize {
+        EncryptedContent::encoded_len((bytes / BLOCK + 1) * BLOCK, &self.name)
+    }
+
+    fn fitting(&self, bytes: usize) -> Option<usize> {
+        let mut blocks = bytes / BLOCK;
+        while blocks > 0 && EncryptedContent::encoded_len(blocks * BLOCK, &self.name) > bytes {
+            blocks -= 1;
+        }
+        (blocks > 0).then(|| blocks * BLOCK - 1)
+    }
+
+    fn encrypt(&self, name: &Name, content: &[u8], into: &mut [u8]) {
+        let iv = self.iv(name, content);
+        let payload = (content.len() / BLOCK + 1) * BLOCK;
+        EncryptedContent::write(into, &self.name, &iv, payload, |into| {
+            match self.secret.len() {
+                16 => encrypt::<Aes128>(&self.secret, &iv, content, into),
+                24 => encrypt::<Aes192>(&self.secret, &iv, content, into),
+                _ => encrypt::<Aes256>(&self.secret, &iv, content, into),
+            };
+        });
     }
 }
 
@@ -155,9 +152,9 @@ mod tests {
         ContentKey::new("/site/CK/1".parse().unwrap(), &vec![7; bytes]).unwrap()
     }
 
-    fn encrypted(key: &ContentKey, place: &[u8], content: &[u8]) -> Vec<u8> {
+    fn encrypted(key: &ContentKey, name: &str, content: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; key.encrypted_len(content.len())];
-        key.encrypt(place, content, &mut bytes);
+        key.encrypt(&name.parse().unwrap(), content, &mut bytes);
         bytes
     }
 
@@ -170,18 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn vector_follows_from_place_and_content() {
+    fn vector_follows_from_name_and_content() {
         let key = key(32);
-        let first = encrypted(&key, b"a", b"content");
-        assert_eq!(encrypted(&key, b"a", b"content"), first);
-        assert_ne!(encrypted(&key, b"b", b"content"), first);
-        assert_ne!(encrypted(&key, b"a", b"contenT"), first);
+        let first = encrypted(&key, "/a", b"content");
+        assert_eq!(encrypted(&key, "/a", b"content"), first);
+        assert_ne!(encrypted(&key, "/b", b"content"), first);
+        assert_ne!(encrypted(&key, "/a", b"contenT"), first);
     }
 
     #[test]
     fn damaged_content_is_an_error_or_other_content() {
         let key = key(32);
-        let bytes = encrypted(&key, b"a", b"content");
+        let bytes = encrypted(&key, "/a", b"content");
         let element = EncryptedContent::decode(&bytes).unwrap();
         for broken in [
             EncryptedContent { iv: None, ..element },
@@ -202,7 +199,7 @@ mod tests {
             content in proptest::collection::vec(any::<u8>(), 0..600),
         ) {
             let key = key(size);
-            let bytes = encrypted(&key, b"place", &content);
+            let bytes = encrypted(&key, "/a", &content);
             let element = EncryptedContent::decode(&bytes).unwrap();
             prop_assert_eq!(&key.decrypt(&element).unwrap()[..], &content[..]);
             prop_assert_eq!(element.key_name(), Some(key.name().clone()));

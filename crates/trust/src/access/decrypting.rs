@@ -111,7 +111,8 @@ impl<V: Verifier> Decrypting<V> {
 
     fn key_packet(&self, data: &Data) -> Option<KeyPacket> {
         if let Some((key, kek)) = name::parse_content_key_packet(data.name()) {
-            return name::kdk(&kek, self.member.key_name()).map(|kdk| KeyPacket::Content { key, kdk });
+            return name::kdk(&kek, self.member.key_name())
+                .map(|kdk| KeyPacket::Content { key, kdk });
         }
         let member = name::member_of_kdk(data.name())?;
         (member == *self.member.key_name()).then_some(KeyPacket::Group)
@@ -258,7 +259,7 @@ impl<V: fmt::Debug> fmt::Debug for Decrypting<V> {
 mod tests {
     use super::*;
     use recoup_packet::data::DataBuilder;
-    use recoup_packet::signature::{DigestSigner, DigestVerifier};
+    use recoup_packet::signature::{DigestSigner, DigestVerifier, Encrypter};
 
     /// A member, and its group, that hide nothing: SafeBag and content key are plain.
     struct Plain(Name);
@@ -299,8 +300,9 @@ mod tests {
 
     fn segment() -> Data {
         let mut content = vec![0; key().encrypted_len(6)];
-        key().encrypt(b"", b"secret", &mut content);
-        packet(&n("/site/seg=0"), &content)
+        let name = n("/site/seg=0");
+        key().encrypt(&name, b"secret", &mut content);
+        packet(&name, &content)
     }
 
     fn content_key() -> Data {

@@ -200,7 +200,7 @@ fn blank(kind: &str) -> Job {
 }
 
 /// Options of `recoup fetch` that have no effect in a simulation.
-const NOT_SIMULATED: [&str; 3] = ["verify", "convention", "newer-than"];
+const NOT_SIMULATED: [&str; 4] = ["verify", "decrypt", "convention", "newer-than"];
 
 fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut String) {
     ask(fields, mode, "object", object, Template);
@@ -210,7 +210,8 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
 }
 
 /// Options of `recoup serve` that have no effect in a simulation, and the version, which is a number there or not given.
-const NOT_SIMULATED_OF_SERVE: [&str; 5] = ["sign", "snapshot", "unknown", "convention", "version"];
+const NOT_SIMULATED_OF_SERVE: [&str; 6] =
+    ["sign", "encrypt", "snapshot", "unknown", "convention", "version"];
 
 fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {
     ask(fields, mode, "prefix", prefix, Template);

@@ -1,0 +1,127 @@
+//! Encrypted content: only members of the group read it.
+use crate::place::{Ended, Place, Server, noise};
+
+/// A producer with a group, and two readers, of whom Alice is a member.
+struct Site {
+    producer: Place,
+    alice: Place,
+    bob: Place,
+}
+
+impl Site {
+    fn new() -> Self {
+        let (producer, alice, bob) = (Place::new(), Place::new(), Place::new());
+        producer.run("key new /site").succeeds();
+        producer.run("key export /site --public -o site.cert").succeeds();
+        producer.run("group new /site/reports").succeeds();
+        for (reader, name) in [(&alice, "/alice"), (&bob, "/bob")] {
+            reader.run(&format!("key new {name} --type rsa")).succeeds();
+            reader.run(&format!("key export {name} --public -o own.cert")).succeeds();
+            reader.write("site.cert", &producer.read("site.cert"));
+        }
+        let site = Self { producer, alice, bob };
+        site.add(&site.alice);
+        site
+    }
+
+    fn add(&self, reader: &Place) {
+        self.producer.write("reader.cert", &reader.read("own.cert"));
+        self.producer.run("group add /site/reports reader.cert").succeeds();
+    }
+
+    fn serve(&self, path: &str, more: &str) -> Server {
+        let name = "/site/reports/may";
+        let words = "--listen tcp://127.0.0.1:0 --sign /site --encrypt /site/reports";
+        self.producer.serve(&format!("serve {path} --name {name} {words} {more}"))
+    }
+}
+
+/// Fetches the report to `copy`.
+fn fetch(reader: &Place, server: &Server, more: &str) -> Ended {
+    let words = format!("fetch /site/reports/may -o copy --face {}", server.face());
+    reader.run(&format!("{words} --verify key=site.cert {more}"))
+}
+
+#[test]
+fn members_read_what_others_cannot() {
+    let site = Site::new();
+    let listed = site.producer.run("group list /site/reports --json").succeeds().document();
+    assert_eq!(listed["members"].as_array().map(Vec::len), Some(1), "{listed}");
+    for bytes in [0, 5, 100_000] {
+        let report = noise(bytes);
+        site.producer.write("may", &report);
+        let server = site.serve("may", "");
+        let document = fetch(&site.alice, &server, "--decrypt /alice --json").succeeds().document();
+        assert_eq!(document["verification"]["not_verified"], 0, "{document}");
+        assert!(site.alice.read("copy") == report, "{bytes}");
+        fetch(&site.bob, &server, "--decrypt /bob --retries 2").fails(5, &["encrypted"]);
+        assert!(!site.bob.exists("copy"));
+        fetch(&site.bob, &server, "").succeeds();
+        assert!(site.bob.read("copy") != report);
+        for reader in [&site.alice, &site.bob] {
+            std::fs::remove_file(reader.path("copy")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn new_member_reads_the_same_packets() {
+    let site = Site::new();
+    site.producer.write("may", &noise(50_000));
+    let encrypted = |server: &Server| {
+        fetch(&site.alice, server, "").succeeds();
+        let content = site.alice.read("copy");
+        std::fs::remove_file(site.alice.path("copy")).unwrap();
+        content
+    };
+    let before = encrypted(&site.serve("may", ""));
+    site.add(&site.bob);
+    let server = site.serve("may", "--manifest");
+    assert!(encrypted(&server) == before);
+    fetch(&site.bob, &server, "--decrypt /bob").succeeds();
+    assert!(site.bob.read("copy") == noise(50_000));
+}
+
+#[test]
+fn folders_are_encrypted_with_their_listings() {
+    let site = Site::new();
+    std::fs::create_dir(site.producer.path("may")).unwrap();
+    let files = [("may/a", 20_000), ("may/b", 3), ("may/c", 9_000)];
+    for (name, bytes) in files {
+        site.producer.write(name, &noise(bytes));
+    }
+    let server = site.serve("may", "");
+    fetch(&site.alice, &server, "-r --decrypt /alice").succeeds();
+    for (name, bytes) in files {
+        let copy = name.replace("may", "copy");
+        assert!(site.alice.read(&copy) == noise(bytes), "{name}");
+    }
+}
+
+#[test]
+fn producer_elsewhere_has_the_public_key_only() {
+    let site = Site::new();
+    let other = Place::new();
+    site.producer.run("group export /site/reports --sign /site -o reports.kek").succeeds();
+    other.write("reports.kek", &site.producer.read("reports.kek"));
+    other.write("news", &noise(30_000));
+    let listen = "--listen tcp://127.0.0.1:0";
+    let server = other.serve(&format!("serve news --name /news {listen} --encrypt reports.kek"));
+    let words = format!("fetch /news -o copy --face {} --decrypt /alice", server.face());
+    // The group's own server has the keys of members.
+    site.alice.run(&format!("{words} --retries 1")).fails(5, &["encrypted"]);
+    other.write("alice.cert", &site.alice.read("own.cert"));
+    other.run("group add reports.kek alice.cert").fails(4, &["only the public key"]);
+}
+
+#[test]
+fn wrong_names_are_explained() {
+    let place = Place::new();
+    place.write("may", b"content");
+    let serve = "serve may --name /may --listen tcp://127.0.0.1:0";
+    place.run(&format!("{serve} --encrypt /site")).fails(4, &["no group", "recoup group new"]);
+    place.run("key new /alice").succeeds();
+    place.run("fetch /may --decrypt /alice --face tcp://127.0.0.1:1").fails(4, &["--type rsa"]);
+    place.run("group new /site").succeeds();
+    place.run("group add /site /alice").fails(4, &["--type rsa"]);
+}
