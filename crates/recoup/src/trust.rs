@@ -63,7 +63,7 @@ pub fn reader(options: &FetchOptions) -> Result<Box<dyn Verifier>> {
     Ok(Box::new(reader))
 }
 
-/// What a producer needs to encrypt content below `prefix` for `group`; `sign` names the key that signs the packets.
+/// The keys that a producer needs to encrypt content below `prefix` for `group`; `sign` names the key that signs the packets.
 ///
 /// # Errors
 /// [`ErrorKind::Local`]: there is no such group, or a key cannot be read.

@@ -10,6 +10,7 @@ mod recoup;
 mod chain;
 mod consume;
 mod forward;
+mod group;
 mod manage;
 mod packet;
 mod produce;

@@ -19,6 +19,11 @@ pub(crate) fn run(home: &Path, arguments: &[&str]) -> Output {
     succeeded(recoup(home).args(arguments))
 }
 
+/// As [`run`], however it ends.
+pub(crate) fn try_run(home: &Path, arguments: &[&str]) -> Output {
+    recoup(home).args(arguments).output().expect("recoup runs")
+}
+
 fn succeeded(command: &mut Command) -> Output {
     let output = command.output().expect("recoup runs");
     let log = String::from_utf8_lossy(&output.stderr);

@@ -98,7 +98,7 @@ impl KeyStore {
         Ok(keyed(&group.kek, ContentType::Key, &group.spki, signer))
     }
 
-    /// What a producer needs to encrypt content below `prefix` for a group; `signer` signs the packets.
+    /// The keys that a producer needs to encrypt content below `prefix` for a group; `signer` signs the packets.
     ///
     /// `group` is the name of a group of this store, or the file of a KEK. The content key is made once for each group and
     /// prefix, so that content has the same encrypted form after a restart.
