@@ -112,6 +112,7 @@ impl Harness {
             form,
             signer: Box::new(DigestSigner),
             manifest_signer: signer_of_lists,
+            encrypter: None,
             epoch_micros: 1_000_000,
         };
         let serve = Serve::new(config, Box::new(Desk(Rc::clone(&paper))));
