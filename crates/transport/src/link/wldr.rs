@@ -22,6 +22,9 @@
 //!   demand;
 //! - the sender also queries after each 128 frames, so that received frames are not held for long;
 //! - both ends announce WLDR. Without a first notice from the neighbour, frames are numbered only for a while.
+//!
+//! With `strict=true` a gap is reported once, no report is confirmed, and there are no queries: what an EWLN or the
+//! last frame loses is left to the consumer's timer, as in the paper. The announcements remain.
 mod gaps;
 mod number;
 mod pool;
@@ -90,11 +93,12 @@ impl<T> Wldr<T> {
     /// An end without a neighbour; its session is drawn from `rng`.
     #[must_use]
     pub fn new(settings: WldrSettings, rng: Rng) -> Self {
+        let gaps = Gaps::begin(0, Reordering::new(settings.hold, settings.max_hold));
         Self {
             settings,
             session: Session::new(rng),
             ring: Ring::new(&settings),
-            gaps: Gaps::begin(0, Reordering::new(settings.hold, settings.max_hold)),
+            gaps: if settings.strict { gaps.reported_once() } else { gaps },
             guess: None,
             unqueried: (0, 0),
             echoes: VecDeque::new(),
@@ -196,7 +200,7 @@ impl<T> Wldr<T> {
             let from = lengthen(ewln.expected, 32, near);
             let until = lengthen(ewln.last_received, 32, near);
             self.ring.ask(now, from, until, &mut self.counters);
-            if self.echoes.len() < MAX_ECHOES {
+            if self.echoes.len() < MAX_ECHOES && !self.settings.strict {
                 self.echoes.push_back(ewln);
             }
         } else if Some(ewln.session) == self.session.peer() {
@@ -242,6 +246,7 @@ impl<T> Wldr<T> {
     fn needs_query(&self) -> bool {
         let (frames, bytes) = self.unqueried;
         (frames >= QUERY_FRAMES || bytes >= QUERY_BYTES)
+            && !self.settings.strict
             && self.is_open()
             && !self.session.is_asking()
     }
@@ -276,7 +281,8 @@ impl<T> Wldr<T> {
         if self.session.is_silent() && self.session.declare_peer_lost() {
             self.forget();
         }
-        if self.unproven && !self.session.is_silent() {
+        let queries = !self.settings.strict || !self.is_open();
+        if self.unproven && queries && !self.session.is_silent() {
             let due = self.session.ask_at(self.last_sent);
             if due > now {
                 self.alarm = Some(due);
@@ -430,7 +436,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
             (self.last_sent, self.unproven) = (now, true);
             self.alarm = Some(now + self.session.patience());
         }
-        self.query = greets || self.is_open();
+        self.query = greets || self.is_open() && !self.settings.strict;
     }
 
     fn tag_bytes(&self) -> usize {

@@ -48,6 +48,54 @@ fn the_worked_example_of_figure_1_comes_out() {
 }
 
 #[test]
+fn strict_end_reports_a_gap_once() {
+    for (text, most) in [("wldr(strict=true)", 1), ("wldr", 6)] {
+        let (mut a, mut b) = acquainted(text);
+        send(ms(1), &mut a, &mut b, &[0, 1, 2, 3], &[1]);
+        let mut reports = Vec::new();
+        let mut now = ms(1);
+        while let Some(at) = b.machine.deadline().filter(|at| *at < ms(60_000)) {
+            // Every report is lost.
+            now = now.max(at);
+            b.machine.fire(now);
+            reports.extend(ewlns(&b.drain(now)));
+        }
+        assert!(reports.iter().all(|report| *report == (1, 2)), "{text}: {reports:?}");
+        assert_eq!(reports.len(), most, "{text}");
+    }
+}
+
+#[test]
+fn strict_end_neither_confirms_nor_queries() {
+    let (mut a, mut b) = acquainted("wldr(strict=true)");
+    let before = b.counters().control;
+    // The last frame is lost, and no frame follows.
+    send(ms(1), &mut a, &mut b, &[0, 1, 2, 3], &[1, 3]);
+    let reports = b.drain(ms(2));
+    assert_eq!(ewlns(&reports), [(1, 2)]);
+    a.receive(ms(3), &reports[0]);
+    let answers = a.drain(ms(3));
+    let packets: Vec<_> = answers.iter().map(|frame| frame.packet).collect();
+    assert_eq!(packets, [Some(1)], "the frame again, and no notice");
+    b.receive(ms(4), &answers[0]);
+    while let Some(at) = a.machine.deadline().filter(|at| *at < ms(60_000)) {
+        a.machine.fire(at);
+        assert!(a.drain(at).is_empty(), "at {at:?}");
+    }
+    assert_eq!(b.got, [0, 2, 1]);
+    assert_eq!((a.counters().resent, b.counters().missed), (1, 0));
+    assert_eq!(b.counters().control - before, 1, "one report");
+}
+
+#[test]
+fn strict_is_printed_where_it_is_set() {
+    use recoup_transport::link::wldr::WldrSettings;
+    let set = WldrSettings { strict: true, ..WldrSettings::default() };
+    assert!(set.to_string().ends_with(",strict=true)"), "{set}");
+    assert!(!WldrSettings::default().to_string().contains("strict"));
+}
+
+#[test]
 fn interests_and_data_share_one_sequence() {
     let (mut a, _) = acquainted("wldr");
     let kinds = [FrameKind::Interest, FrameKind::Data, FrameKind::Interest];

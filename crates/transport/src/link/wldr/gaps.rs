@@ -57,12 +57,15 @@ pub(super) struct Gaps {
     reordering: Reordering,
     /// Gaps up to this number are due after the least time.
     overtaken: u64,
+    /// Reports of one gap.
+    tries: u32,
 }
 
 impl Gaps {
     /// State before the frame `next`, with the hold time of gaps.
     pub(super) fn begin(next: u64, reordering: Reordering) -> Self {
         Self {
+            tries: MAX_TRIES,
             reordering,
             overtaken: 0,
             expected: next,
@@ -73,6 +76,12 @@ impl Gaps {
             waits: false,
             missed: 0,
         }
+    }
+
+    /// Each gap is reported once.
+    #[must_use]
+    pub(super) fn reported_once(self) -> Self {
+        Self { tries: 1, ..self }
     }
 
     /// Number of the next frame.
@@ -94,7 +103,8 @@ impl Gaps {
     pub(super) fn begin_anew(&mut self, next: u64) {
         let open: u64 = self.gaps.iter().map(|gap| gap.until - gap.from).sum();
         let reordering = self.reordering.clone().begin_anew();
-        *self = Self { missed: self.missed + open, ..Self::begin(next, reordering) };
+        let (missed, tries) = (self.missed + open, self.tries);
+        *self = Self { missed, tries, ..Self::begin(next, reordering) };
     }
 
     /// Records a frame with `number`; a retransmission has its first number in `origin`.
@@ -187,8 +197,9 @@ impl Gaps {
             };
         gap.tries += 1;
         let Gap { from, until, tries, .. } = *gap;
-        if tries == MAX_TRIES {
-            self.missed += until - from;
+        if tries == self.tries {
+            // A single report may have been answered, or not: those frames are not counted.
+            self.missed += if self.tries > 1 { until - from } else { 0 };
             self.gaps.remove(place);
         }
         Some((from, until))

@@ -28,6 +28,8 @@ pub struct WldrSettings {
     pub kinds: Kinds,
     /// Reaction to a lost frame.
     pub mode: Mode,
+    /// Only what the paper has: a gap is reported once and never confirmed, and the neighbour is not queried.
+    pub strict: bool,
 }
 
 /// Frames that are numbered, and so recovered.
@@ -64,6 +66,7 @@ impl Default for WldrSettings {
             resends: None,
             kinds: Kinds::Both,
             mode: Mode::Resend,
+            strict: false,
         }
     }
 }
@@ -74,6 +77,7 @@ const PPM: u64 = 1_000_000;
 const KINDS: [(&str, Kinds); 3] =
     [("both", Kinds::Both), ("interests", Kinds::Interests), ("data", Kinds::Data)];
 const MODES: [(&str, Mode); 2] = [("resend", Mode::Resend), ("eln", Mode::Eln)];
+const STRICT: [(&str, bool); 2] = [("false", false), ("true", true)];
 
 impl WldrSettings {
     pub(crate) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
@@ -96,6 +100,7 @@ impl WldrSettings {
             })?,
             kinds: spec.word("kinds", default.kinds, &KINDS, "both, interests or data")?,
             mode: spec.word("mode", default.mode, &MODES, "resend or eln")?,
+            strict: spec.word("strict", default.strict, &STRICT, "true or false")?,
         };
         spec.finish()?;
         Ok(settings)
@@ -138,7 +143,12 @@ impl WldrSettings {
             None => writer.value("resends", "inf"),
             Some(most) => writer.value("resends", most),
         };
-        writer.word("kinds", self.kinds, &KINDS).word("mode", self.mode, &MODES).finish()
+        let writer = writer.word("kinds", self.kinds, &KINDS).word("mode", self.mode, &MODES);
+        // Printed only if it is set: the text identifies scenarios whose results are kept.
+        match self.strict {
+            true => writer.word("strict", true, &STRICT).finish(),
+            false => writer.finish(),
+        }
     }
 }
 
@@ -166,7 +176,7 @@ mod tests {
             mode in prop::sample::select(MODES.map(|it| it.1).to_vec()),
         ) {
             let settings =
-                WldrSettings { ring, bytes, alpha_ppm, lifetime, hold, max_hold, resends, kinds, mode };
+                WldrSettings { ring, bytes, alpha_ppm, lifetime, hold, max_hold, resends, kinds, mode, strict: false };
             prop_assert_eq!(settings.to_string().parse(), Ok(Recovery::Wldr(settings)));
             let auto = Recovery::Auto(settings);
             prop_assert_eq!(auto.to_string().parse(), Ok(auto));
