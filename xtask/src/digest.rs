@@ -6,6 +6,7 @@
 //! (`--write`) in the same commit, with the reason.
 
 use crate::chore::{Outcome, cargo, command, quiet, root, target_directory};
+use crate::test::FEATURES;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,16 @@ pub(crate) fn binary() -> Outcome<PathBuf> {
     if let Some(binary) = std::env::var_os("RECOUP_BINARY") {
         return Ok(binary.into());
     }
-    quiet(&mut cargo(&["build", "--quiet", "--package", "recoup-cli"]))?;
+    // The build of the tests, which may be using it: another set of features would replace it.
+    quiet(&mut cargo(&[
+        "build",
+        "--quiet",
+        "--workspace",
+        "--bin",
+        "recoup",
+        "--features",
+        FEATURES,
+    ]))?;
     Ok(target_directory()?.join("debug/recoup"))
 }
 

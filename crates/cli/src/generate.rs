@@ -4,7 +4,7 @@ mod schema;
 
 use crate::command::Cli;
 use crate::error::Failure;
-use crate::{ctl, key, rto, study, trust};
+use crate::{ctl, group, key, rto, study, trust};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
 use schema::Document;
@@ -70,6 +70,7 @@ fn definitions() -> clap::Command {
     let mut cli = Cli::command().mut_subcommands(|one| {
         let define = match one.get_name() {
             "ctl" => ctl::CtlArgs::augment_args,
+            "group" => group::GroupArgs::augment_args,
             "key" => key::KeyArgs::augment_args,
             "rto" => rto::RtoArgs::augment_args,
             "study" => study::StudyArgs::augment_args,

@@ -143,11 +143,11 @@ mod tests {
             |id: &str| if ["B-02", "B-05"].contains(&id) { Outcome::Fails } else { Outcome::Holds };
         assert_eq!(ends(others), Ok(()));
         assert_eq!(
-            ends(|id| if id == "B-01" { Outcome::Open } else { Outcome::Holds }),
+            ends(|id| if id == "B-04" { Outcome::Open } else { Outcome::Holds }),
             Err(Exit::Usage)
         );
         assert_eq!(
-            ends(|id| if id == "B-01" { Outcome::Fails } else { Outcome::Open }),
+            ends(|id| if id == "B-04" { Outcome::Fails } else { Outcome::Open }),
             Err(Exit::Other)
         );
         assert_eq!(Exit::Usage as u8, 2);
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_document_knows_three_verdicts() {
         let (claims, verdicts) =
-            verdicts(|id| if id == "B-01" { Outcome::Open } else { Outcome::Holds });
+            verdicts(|id| if id == "B-04" { Outcome::Open } else { Outcome::Holds });
         let summary = Summary::new(&claims, &verdicts);
         let check =
             Check { study: "yang2016", scale: "check", seeds: 20, verdicts: &verdicts, summary };
@@ -166,6 +166,6 @@ mod tests {
         assert_eq!(document["claims"][1]["verdict"], "holds");
         assert_eq!(document["claims"][1]["class"], "M");
         let text = check.to_string();
-        assert!(text.contains("B-01   R  undecided") && text.contains("1 are undecided"), "{text}");
+        assert!(text.contains("B-04   R  undecided") && text.contains("1 are undecided"), "{text}");
     }
 }
