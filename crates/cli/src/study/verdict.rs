@@ -162,7 +162,7 @@ mod tests {
             Check { study: "yang2016", scale: "check", seeds: 20, verdicts: &verdicts, summary };
         let document = serde_json::to_value(&check).unwrap();
         assert_eq!(document["seeds"], 20);
-        assert_eq!(document["claims"][0]["verdict"], "reported");
+        assert_eq!(document["claims"][3]["verdict"], "reported");
         assert_eq!(document["claims"][1]["verdict"], "holds");
         assert_eq!(document["claims"][1]["class"], "M");
         let text = check.to_string();
