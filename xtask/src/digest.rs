@@ -91,16 +91,9 @@ pub(crate) fn binary() -> Outcome<PathBuf> {
     if let Some(binary) = std::env::var_os("RECOUP_BINARY") {
         return Ok(binary.into());
     }
-    // The build of the tests, which may be using it: another set of features would replace it.
-    quiet(&mut cargo(&[
-        "build",
-        "--quiet",
-        "--workspace",
-        "--bin",
-        "recoup",
-        "--features",
-        FEATURES,
-    ]))?;
+    // The very build of the tests, which may be running it: any other one would replace it.
+    let tests = ["test", "--quiet", "--workspace", "--features", FEATURES, "--no-run"];
+    quiet(cargo(&tests).args(["--test", "command"]))?;
     Ok(target_directory()?.join("debug/recoup"))
 }
 
