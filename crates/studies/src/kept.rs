@@ -310,8 +310,11 @@ mod tests {
     #[test]
     fn budget_ends_a_draw_after_its_first_run() {
         let draw = Draw { seed: 7, runs: usize::MAX, budget: Some(Duration::ZERO) };
-        let drawn = verified(&today(), draw);
-        assert!((1..=2).contains(&drawn.len()), "{}", drawn.len());
+        let kept = today();
+        let drawn = verified(&kept, draw);
+        // Runs that others have begun by then end, too.
+        let all: usize = kept.iter().map(|point| point.digests.len()).sum();
+        assert!(!drawn.is_empty() && 2 * drawn.len() < all, "{} of {all}", drawn.len());
         assert!(drawn.iter().all(|it| it.today == Today::Same));
     }
 }
