@@ -83,15 +83,6 @@ impl Drop for Peer {
     }
 }
 
-/// Whether a library of NDNts is installed; if not, the reader of the test's output learns so.
-pub(crate) fn has_library(name: &str) -> bool {
-    let is_there = folder().join("node/node_modules").join(name).exists();
-    if !is_there {
-        println!("skipped: {name} is not installed");
-    }
-    is_there
-}
-
 /// Where the peers are installed.
 fn folder() -> PathBuf {
     std::env::var_os("RECOUP_INTEROP").map_or_else(default_folder, PathBuf::from)
