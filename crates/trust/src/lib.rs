@@ -19,6 +19,7 @@ pub mod access;
 pub mod certificate;
 pub mod manifest;
 mod policy;
+mod rejected;
 pub mod schema;
 mod store;
 

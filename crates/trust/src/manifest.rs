@@ -4,6 +4,7 @@
 //! [`recoup_packet::manifest`]). A verifier of manifests judges a segment with a digest by the list, which the resolver of the
 //! fetch loop fetches as it fetches certificates. The key of a manifest must be one that may sign each of its segments.
 
+use crate::rejected::Rejected;
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::manifest::{self, SEGMENTS};
 use recoup_packet::name::Name;
@@ -15,12 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most manifests that are kept: 512 kB.
 pub const MAX_MANIFESTS: usize = 64;
-/// Most names of manifests that are remembered as not to be had.
-const MAX_REJECTED: usize = 64;
 /// Manifests that are fetched ahead: 8 MB of segments of 8,000 bytes.
 const AHEAD: u64 = 4;
-/// Segments that are judged without a manifest before another Interest for it.
-const PATIENCE: u32 = 16;
 
 const NOT_LISTED: Verdict = Verdict::Bad("is not listed in the signed manifest");
 const NO_MANIFEST: Verdict =
@@ -79,8 +76,7 @@ pub struct Manifests<V: Signing> {
 struct Known<K> {
     /// In the order in which they were taken.
     lists: Vec<Arc<List<K>>>,
-    /// Manifests that are not to be had, and for how many segments more.
-    rejected: Vec<(Name, u32)>,
+    rejected: Rejected,
 }
 
 struct List<K> {
@@ -121,7 +117,7 @@ impl Entry {
 
 impl<K> Default for Known<K> {
     fn default() -> Self {
-        Self { lists: Vec::new(), rejected: Vec::new() }
+        Self { lists: Vec::new(), rejected: Rejected::default() }
     }
 }
 
@@ -130,31 +126,14 @@ impl<K> Known<K> {
         self.lists.iter().rev().find(|list| list.part == part && list.object == *object)
     }
 
-    /// The manifest cannot be had.
-    fn is_rejected(&self, name: &Name) -> bool {
-        self.rejected.iter().any(|(known, _)| known == name)
-    }
-
     /// Keeps a list in place of an older one of its name, or of the oldest one.
     fn keep(&mut self, list: List<K>) {
-        self.rejected.retain(|(name, _)| name != list.manifest.name());
+        self.rejected.remove(list.manifest.name());
         self.lists.retain(|known| known.part != list.part || known.object != list.object);
         if self.lists.len() >= MAX_MANIFESTS {
             self.lists.remove(0);
         }
         self.lists.push(Arc::new(list));
-    }
-
-    /// Counts a segment that is judged without its manifest; `false` if that can be had.
-    fn reject(&mut self, name: &Name) -> bool {
-        let Some(place) = self.rejected.iter().position(|(known, _)| known == name) else {
-            return false;
-        };
-        self.rejected[place].1 -= 1;
-        if self.rejected[place].1 == 0 {
-            self.rejected.swap_remove(place);
-        }
-        true
     }
 }
 
@@ -174,7 +153,7 @@ impl<V: Signing> Manifests<V> {
             let mut known = self.known();
             match known.list(&entry.object, entry.part()).cloned() {
                 Some(list) => list,
-                None if known.reject(&entry.manifest()) => return NO_MANIFEST,
+                None if known.rejected.count(&entry.manifest()) => return NO_MANIFEST,
                 None => return Verdict::Pending,
             }
         };
@@ -228,7 +207,7 @@ impl<V: Signing> Certificates for Manifests<V> {
         if known.list(&entry.object, entry.part()).is_some() {
             return None;
         }
-        Some(entry.manifest()).filter(|name| !known.is_rejected(name))
+        Some(entry.manifest()).filter(|name| !known.rejected.contains(name))
     }
 
     fn ahead(&self, data: &Data) -> Vec<Name> {
@@ -241,7 +220,7 @@ impl<V: Signing> Certificates for Manifests<V> {
         (part + 1..=last.min(part + AHEAD))
             .filter(|part| known.list(&entry.object, *part).is_none())
             .map(|part| manifest::name(&entry.object, part))
-            .filter(|name| !known.is_rejected(name))
+            .filter(|name| !known.rejected.contains(name))
             .collect()
     }
 
@@ -271,11 +250,7 @@ impl<V: Signing> Certificates for Manifests<V> {
             }
             return;
         }
-        let mut known = self.known();
-        if known.rejected.len() >= MAX_REJECTED {
-            known.rejected.remove(0);
-        }
-        known.rejected.push((name.clone(), PATIENCE));
+        self.known().rejected.add(name);
     }
 }
 
@@ -288,6 +263,7 @@ impl<V: Signing + fmt::Debug> fmt::Debug for Manifests<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rejected::PATIENCE;
     use recoup_packet::data::DataBuilder;
     use recoup_packet::name::Component;
     use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, PublicKey, Signer};
@@ -380,10 +356,9 @@ mod tests {
         for part in 0..MAX_MANIFESTS as u64 + 3 {
             let segments = [segment(part * SEGMENTS, b"a")];
             manifests.take(&signed_list(part, &segments, &key(b"right")));
-            manifests.give_up(&manifest::name(&object(), 1_000 + part));
         }
         let known = manifests.known();
-        assert_eq!((known.lists.len(), known.rejected.len()), (MAX_MANIFESTS, MAX_REJECTED));
+        assert_eq!(known.lists.len(), MAX_MANIFESTS);
         assert!(known.list(&object(), 0).is_none() && known.list(&object(), 3).is_some());
     }
 }

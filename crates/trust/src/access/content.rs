@@ -1,4 +1,5 @@
 //! The element `EncryptedContent`.
+use super::name::is_content_key;
 use recoup_packet::name::Name;
 use recoup_packet::tlv::{self, DecodeError, Reader, typ};
 
@@ -56,6 +57,13 @@ impl<'a> EncryptedContent<'a> {
             before = if field.typ == typ::NAME { u64::MAX } else { field.typ };
         }
         Ok(this)
+    }
+
+    /// Whether the content of a segment is encrypted.
+    #[must_use]
+    pub fn is_in(content: &'a [u8]) -> bool {
+        let key = Self::decode(content).ok().and_then(|element| element.key_name());
+        key.is_some_and(|key| is_content_key(&key))
     }
 
     /// The name of the content key, if it has one.
@@ -125,6 +133,8 @@ mod tests {
         assert_eq!(EncryptedContent::decode(&bytes), Ok(whole));
         assert_eq!(whole.key_name(), Some(key.clone()));
         assert_eq!(bytes.len(), EncryptedContent::encoded_len(7, &key));
+        assert!(EncryptedContent::is_in(&bytes) && !EncryptedContent::is_in(b"payload"));
+        assert!(!EncryptedContent::is_in(&EncryptedContent::of(b"key").encode()));
         let mut written = vec![0; bytes.len()];
         let fill = |into: &mut [u8]| into.copy_from_slice(b"payload");
         EncryptedContent::write(&mut written, &key, &iv, 7, fill);

@@ -2,6 +2,7 @@
 use super::cipher::ContentKey;
 use super::content::EncryptedContent;
 use super::name;
+use crate::rejected::Rejected;
 use bytes::Bytes;
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::name::Name;
@@ -12,13 +13,9 @@ use zeroize::Zeroizing;
 
 /// Most content keys, and most groups, that are kept.
 pub const MAX_KEYS: usize = 64;
-/// Most names of keys that are remembered as not to be had.
-const MAX_REJECTED: usize = 64;
-/// Packets that are rejected before another Interest for their key.
-const PATIENCE: u32 = 16;
 
-const NO_KEY: Verdict =
-    Verdict::Bad("is encrypted, and its key cannot be had: the group may not have this member");
+/// Why content whose key cannot be fetched or opened is rejected.
+pub const NO_KEY: &str = "is encrypted, and its key cannot be had by this member";
 const NOT_A_MEMBER: Verdict = Verdict::Bad("is a key that is not encrypted for this member");
 const NO_CONTENT_KEY: Verdict = Verdict::Bad("holds no content key of its group");
 const UNREADABLE: &str = "cannot be decrypted with its content key";
@@ -53,8 +50,7 @@ struct Known {
     contents: Vec<Arc<ContentKey>>,
     /// By the names of their KDKs.
     groups: Vec<(Name, Arc<dyn GroupKey>)>,
-    /// Names that are not to be had, and for how many packets more.
-    rejected: Vec<(Name, u32)>,
+    rejected: Rejected,
 }
 
 impl Known {
@@ -65,27 +61,11 @@ impl Known {
     fn group(&self, kdk: &Name) -> Option<&Arc<dyn GroupKey>> {
         self.groups.iter().find(|(known, _)| known == kdk).map(|(_, key)| key)
     }
-
-    fn is_rejected(&self, name: &Name) -> bool {
-        self.rejected.iter().any(|(known, _)| known == name)
-    }
-
-    /// Counts a packet that is rejected without its key; `false` if that may still be had.
-    fn reject(&mut self, name: &Name) -> bool {
-        let Some(place) = self.rejected.iter().position(|(known, _)| known == name) else {
-            return false;
-        };
-        self.rejected[place].1 -= 1;
-        if self.rejected[place].1 == 0 {
-            self.rejected.swap_remove(place);
-        }
-        true
-    }
 }
 
-/// Adds to a list that has a limit; the oldest entry is dropped.
-fn keep<T>(list: &mut Vec<T>, most: usize, entry: T) {
-    if list.len() >= most {
+/// Adds a key to the list; of too many, the oldest is dropped.
+fn keep<T>(list: &mut Vec<T>, entry: T) {
+    if list.len() >= MAX_KEYS {
         list.remove(0);
     }
     list.push(entry);
@@ -130,8 +110,8 @@ impl<V: Verifier> Decrypting<V> {
         }
         match Name::from_value(key.to_vec().into()) {
             Ok(key) if !name::is_content_key(&key) => NO_CONTENT_KEY,
-            Ok(key) if !known.reject(&key) => Verdict::Pending,
-            _ => NO_KEY,
+            Ok(key) if !known.rejected.count(&key) => Verdict::Pending,
+            _ => Verdict::Bad(NO_KEY),
         }
     }
 
@@ -141,7 +121,7 @@ impl<V: Verifier> Decrypting<V> {
             .and_then(|it| self.member.open(it.payload, it.payload_key?))
             .map(|key| (data.name().clone(), Arc::from(key)));
         opened.map_or(NOT_A_MEMBER, |entry| {
-            keep(&mut self.known().groups, MAX_KEYS, entry);
+            keep(&mut self.known().groups, entry);
             Verdict::Verified
         })
     }
@@ -150,14 +130,18 @@ impl<V: Verifier> Decrypting<V> {
     fn take_content(&self, data: &Data, key: Name, kdk: &Name) -> Verdict {
         let mut known = self.known();
         let Some(group) = known.group(kdk).map(Arc::clone) else {
-            return if known.is_rejected(kdk) { NO_KEY } else { Verdict::Pending };
+            return if known.rejected.contains(kdk) {
+                Verdict::Bad(NO_KEY)
+            } else {
+                Verdict::Pending
+            };
         };
         let secret = encrypted(data).and_then(|it| group.decrypt(it.payload));
         match secret.and_then(|secret| ContentKey::new(key, &secret).ok()) {
             Some(key) => {
-                known.rejected.retain(|(name, _)| name != key.name());
+                known.rejected.remove(key.name());
                 known.contents.retain(|known| known.name() != key.name());
-                keep(&mut known.contents, MAX_KEYS, Arc::new(key));
+                keep(&mut known.contents, Arc::new(key));
                 Verdict::Verified
             }
             None => NO_CONTENT_KEY,
@@ -214,7 +198,7 @@ impl<V: Verifier> Certificates for Decrypting<V> {
                 known.content_key(element.key?).is_none().then(|| element.key_name())??
             }
         };
-        Some(name).filter(|name| !known.is_rejected(name))
+        Some(name).filter(|name| !known.rejected.contains(name))
     }
 
     fn ahead(&self, data: &Data) -> Vec<Name> {
@@ -241,7 +225,7 @@ impl<V: Verifier> Certificates for Decrypting<V> {
 
     fn give_up(&self, name: &Name) {
         if name::is_content_key(name) || name::member_of_kdk(name).is_some() {
-            return keep(&mut self.known().rejected, MAX_REJECTED, (name.clone(), PATIENCE));
+            return self.known().rejected.add(name);
         }
         if let Some(certificates) = self.inner.certificates() {
             certificates.give_up(name);
@@ -258,6 +242,7 @@ impl<V: fmt::Debug> fmt::Debug for Decrypting<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rejected::PATIENCE;
     use recoup_packet::data::DataBuilder;
     use recoup_packet::signature::{DigestSigner, DigestVerifier, Encrypter};
 
@@ -361,11 +346,11 @@ mod tests {
         let verifier = verifier();
         verifier.give_up(key().name());
         for _ in 0..PATIENCE {
-            assert_eq!(verifier.verify(&segment()), NO_KEY);
+            assert_eq!(verifier.verify(&segment()), Verdict::Bad(NO_KEY));
         }
         assert_eq!(verifier.verify(&segment()), Verdict::Pending);
         verifier.give_up(group_key(b"bag").name());
-        assert_eq!(verifier.take(&content_key()), NO_KEY);
+        assert_eq!(verifier.take(&content_key()), Verdict::Bad(NO_KEY));
     }
 
     #[test]
