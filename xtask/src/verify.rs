@@ -77,7 +77,10 @@ fn differing(binary: &Path, key: &str) -> Outcome<Vec<String>> {
     let found = differing_in(key, &document);
     let (all, draw) = (document["runs"].as_array().map_or(0, Vec::len), &document["draw"]);
     println!("{key}: {all} runs made again (--draw {draw}), {} differ", found.len());
-    Ok(found)
+    match all {
+        0 => Err(format!("{key}: no run was made again; is {DIGESTS} empty?")),
+        _ => Ok(found),
+    }
 }
 
 /// The runs of a document of `study verify --json` that differ from the kept ones.
