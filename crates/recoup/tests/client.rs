@@ -1,5 +1,6 @@
 //! Clients served by other clients, over sockets and pairs of this process.
 use recoup::{Client, FetchOptions, Verify};
+use recoup_io::key::{KeyStore, KeyType};
 use recoup_transport::congestion::Congestion;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -246,6 +247,44 @@ fn function_answers_interests() {
     let again = client.get_packet("/s/x").unwrap();
     assert!(again.starts_with(b"answer ") && again != "answer 1", "{again:?}");
     assert!(server.summary().segments >= 2 && server.summary().unknown >= 3);
+}
+
+/// Runs a test once more, in a process with a key store of its own. Returns `true` there.
+fn has_own_keys(test: &str) -> bool {
+    const MARK: &str = "RECOUP_TEST_HAS_OWN_KEYS";
+    if std::env::var_os(MARK).is_some() {
+        return true;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test]).env(MARK, "1").env("XDG_DATA_HOME", data.path());
+    let output = again.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    false
+}
+
+#[test]
+fn members_read_encrypted_content() {
+    if !has_own_keys("members_read_encrypted_content") {
+        return;
+    }
+    let (keys, name) = (KeyStore::open_default(), |text: &str| text.parse().unwrap());
+    for reader in ["/alice", "/bob"] {
+        keys.generate(&name(reader), KeyType::Rsa).unwrap();
+    }
+    keys.new_group(&name("/site")).unwrap();
+    keys.grant("/site", &keys.certificate("/alice").unwrap()).unwrap();
+    let (place, face) = (alone(), face());
+    let server = place.serve("/site/report").listen(&face).unwrap().encrypt("/site");
+    let content = vec![7; 30_000];
+    let _server = server.bytes(content.clone()).unwrap();
+    let client = toward(&face);
+    let fetch = || client.fetch("/site/report");
+    assert_eq!(fetch().decrypt("/alice").to_vec().unwrap(), content);
+    assert_eq!(fetch().decrypt("/alice").bytes(10_000..10_020).to_vec().unwrap(), [7; 20]);
+    assert_ne!(fetch().to_vec().unwrap(), content);
+    let error = fetch().decrypt("/bob").to_vec().unwrap_err();
+    assert!(error.is_unverified() && error.to_string().contains("is encrypted"), "{error}");
 }
 
 #[test]
