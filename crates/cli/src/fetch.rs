@@ -32,6 +32,10 @@ use sink::{FileSink, PipeSink, Sink};
 use std::path::Path;
 use transfer::Transfers;
 
+/// Advice if content came encrypted.
+const ENCRYPTED: &str =
+    "hint: the content is encrypted; members of its group read it with --decrypt KEY";
+
 /// Runs the command.
 pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
     args.trust.settle(&mut args.options);
@@ -194,7 +198,8 @@ fn report(
     output::eprint(&outcome::line(&report, columns));
     let is_plain =
         matches!(uplink.uri, FaceUri::Udp(_)) && observer.link_recovery != Agreement::Agreed;
-    if let Some(hint) = outcome::hint(&report, is_plain) {
+    let hints = [outcome::hint(&report, is_plain), observer.is_encrypted.then_some(ENCRYPTED)];
+    for hint in hints.into_iter().flatten() {
         output::eprint(&fitted(hint.to_owned(), columns, 0));
     }
     Ok(())

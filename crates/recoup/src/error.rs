@@ -9,6 +9,7 @@ use recoup_io::source::SourceError;
 use recoup_packet::nack::NackReason;
 use recoup_transport::fetch::FetchError;
 use recoup_transport::spec::SpecError;
+use recoup_trust::access::NO_KEY;
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -350,6 +351,10 @@ impl From<&FetchError> for Error {
             FetchError::NoAnswer { .. } | FetchError::NoProgress(_) => {
                 Self::new(ErrorKind::TimedOut, text)
                     .with_remedy("check the name, and that its producer runs and can be reached")
+            }
+            FetchError::Untrusted { why: NO_KEY, .. } => {
+                Self::new(ErrorKind::Verification, text)
+                    .with_remedy("name a key of a member, or have the group's owner add this one: recoup group add")
             }
             FetchError::Untrusted { .. } => Self::new(ErrorKind::Verification, text).with_remedy(
                 "verify with the signer's key or its trust anchor, with digest an unsigned object, with auto both",

@@ -23,4 +23,4 @@ pub mod name;
 
 pub use cipher::{CipherError, ContentKey};
 pub use content::EncryptedContent;
-pub use decrypting::{Decrypting, GroupKey, MAX_KEYS, Member};
+pub use decrypting::{Decrypting, GroupKey, MAX_KEYS, Member, NO_KEY};

@@ -35,6 +35,8 @@ pub(crate) struct Observer {
     pub files: Option<Files>,
     /// Whether the link toward the producer recovered losses at the end.
     pub link_recovery: Agreement,
+    /// Content came encrypted, and was not decrypted.
+    pub is_encrypted: bool,
 }
 
 /// One point per segment, for a picture.

@@ -12,6 +12,7 @@ use recoup_transport::application::{AppInput, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::time::{Duration, Instant};
+use recoup_trust::access::{EncryptedContent, NO_KEY};
 
 /// Fetches what `config` describes into `sink`. Returns the object's name, with its version, and the sink.
 pub(crate) fn run(
@@ -286,6 +287,9 @@ impl Transfer {
                 self.begin(size, observer)?;
                 size.add(content.len() as u64)?;
                 observer.make_way(now);
+                if segment == self.range.0 {
+                    observer.is_encrypted |= EncryptedContent::is_in(&content);
+                }
                 self.sink.content(segment, content)
             }
             Report::Event(event) => {
@@ -333,7 +337,7 @@ impl Transfer {
         let (tally, failure) = (&self.tally, Failure::from(fetch_error(error, &self.tally)));
         let is_silence = matches!(error, FetchError::NoAnswer { .. } | FetchError::NoProgress(_));
         match error {
-            FetchError::Untrusted { .. } => failure.advise(
+            FetchError::Untrusted { why, .. } if *why != NO_KEY => failure.advise(
                 "--verify key=FILE wants the signer's key, digest an unsigned object, auto takes both",
             ),
             FetchError::RangeBeyondEnd { .. } => failure.advise("choose another --range"),

@@ -54,9 +54,11 @@ fn members_read_what_others_cannot() {
         let document = fetch(&site.alice, &server, "--decrypt /alice --json").succeeds().document();
         assert_eq!(document["verification"]["not_verified"], 0, "{document}");
         assert!(site.alice.read("copy") == report, "{bytes}");
-        fetch(&site.bob, &server, "--decrypt /bob --retries 2").fails(5, &["encrypted"]);
+        let stranger = fetch(&site.bob, &server, "--decrypt /bob --retries 2");
+        stranger.fails(5, &["is encrypted", "recoup group add"]);
         assert!(!site.bob.exists("copy"));
-        fetch(&site.bob, &server, "").succeeds();
+        let log = fetch(&site.bob, &server, "").succeeds().stderr;
+        assert!(log.contains("members of its group read it with --decrypt"), "{log}");
         assert!(site.bob.read("copy") != report);
         for reader in [&site.alice, &site.bob] {
             std::fs::remove_file(reader.path("copy")).unwrap();
@@ -80,6 +82,35 @@ fn new_member_reads_the_same_packets() {
     assert!(encrypted(&server) == before);
     fetch(&site.bob, &server, "--decrypt /bob").succeeds();
     assert!(site.bob.read("copy") == noise(50_000));
+}
+
+#[test]
+fn parts_and_resumed_fetches_are_decrypted() {
+    let site = Site::new();
+    let report = noise(300_000);
+    site.producer.write("may", &report);
+    let server = site.serve("may", "");
+    let decrypt = "--decrypt /alice";
+    fetch(&site.alice, &server, &format!("{decrypt} --range 2..4")).succeeds();
+    let part = site.alice.read("copy");
+    let at = report.windows(part.len()).position(|window| window == part);
+    assert_eq!(at, Some(part.len()), "segments 2 and 3 follow as many bytes");
+    std::fs::remove_file(site.alice.path("copy")).unwrap();
+    fetch(&site.alice, &server, &format!("{decrypt} --max-size 100kB")).fails(8, &["holds"]);
+    fetch(&site.alice, &server, "--resume").fails(4, &["verif"]);
+    fetch(&site.alice, &server, &format!("{decrypt} --resume")).succeeds();
+    assert!(site.alice.read("copy") == report);
+}
+
+#[test]
+fn second_key_excludes_earlier_members() {
+    let site = Site::new();
+    site.producer.write("may", &noise(10_000));
+    site.producer.run("group new /site/reports").succeeds();
+    site.add(&site.bob);
+    let server = site.serve("may", "");
+    fetch(&site.bob, &server, "--decrypt /bob").succeeds();
+    fetch(&site.alice, &server, "--decrypt /alice --retries 2").fails(5, &["is encrypted"]);
 }
 
 #[test]
