@@ -31,7 +31,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-const USAGE: &str = "soak [--minutes N|--hours N] [--seed N]";
+const USAGE: &str = "soak [--minutes N|--hours N] [--pause SECONDS] [--seed N]";
 const DEFAULT_MINUTES: f64 = 30.0;
 /// Time that the start, and the fetches after the last fault, take at most.
 const LATEST_END: Duration = Duration::from_secs(40 * 60);
@@ -51,10 +51,10 @@ const NAMESPACES: [&str; 8] = [
 
 /// Runs for the given time; prints one line of verdict.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (time, seed) = parse(arguments)?;
+    let Options { time, pause, seed } = parse(arguments)?;
     let folder = target_directory()?.join("soak").join(seed.to_string());
     if std::env::var_os(INSIDE).is_some() {
-        return soak(&folder, time, seed);
+        return soak(&folder, time, pause, seed);
     }
     available().map_err(|reason| format!("a soak needs namespaces of its own: {reason}"))?;
     let recoup = binary()?;
@@ -62,7 +62,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let minutes = (time.as_secs_f64() / 60.0).to_string();
     let mut inside = command("unshare");
     inside.args(NAMESPACES).arg(own).args(["soak", "--minutes", &minutes]);
-    inside.args(["--seed", &seed.to_string()]).env(INSIDE, "1").env("RECOUP_BINARY", recoup);
+    inside.args(["--pause", &pause.as_secs_f64().to_string(), "--seed", &seed.to_string()]);
+    inside.env(INSIDE, "1").env("RECOUP_BINARY", recoup);
     // A signal to this process kills the namespaces.
     let status = Timed::spawn(&mut inside, time + LATEST_END).and_then(|mut child| child.wait());
     match status.map_err(|error| error.to_string())?.success() {
@@ -89,9 +90,17 @@ fn binary() -> Outcome<PathBuf> {
     Ok(target_directory()?.join("debug/recoup"))
 }
 
-fn parse(arguments: &[&str]) -> Outcome<(Duration, u64)> {
+#[derive(Debug, PartialEq)]
+struct Options {
+    time: Duration,
+    /// Time between two fetches of a worker. Without it they need most of a core.
+    pause: Duration,
+    seed: u64,
+}
+
+fn parse(arguments: &[&str]) -> Outcome<Options> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (mut minutes, mut seed) = (DEFAULT_MINUTES, since.as_secs());
+    let (mut minutes, mut pause, mut seed) = (DEFAULT_MINUTES, 0.0, since.as_secs());
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         let number = rest.next().ok_or(format!("{word} needs a number. {USAGE}"))?;
@@ -99,6 +108,7 @@ fn parse(arguments: &[&str]) -> Outcome<(Duration, u64)> {
         match *word {
             "--minutes" => minutes = number.parse().map_err(|_| wrong.clone())?,
             "--hours" => minutes = 60.0 * number.parse::<f64>().map_err(|_| wrong.clone())?,
+            "--pause" => pause = number.parse().map_err(|_| wrong.clone())?,
             "--seed" => seed = number.parse().map_err(|_| wrong.clone())?,
             _ => return Err(format!("{word} is no option. {USAGE}")),
         }
@@ -106,7 +116,10 @@ fn parse(arguments: &[&str]) -> Outcome<(Duration, u64)> {
             return Err(wrong);
         }
     }
-    Ok((Duration::from_secs_f64(60.0 * minutes), seed))
+    let seconds = |value: f64| {
+        Duration::try_from_secs_f64(value).map_err(|_| format!("{value} s: too much or too little"))
+    };
+    Ok(Options { time: seconds(60.0 * minutes)?, pause: seconds(pause)?, seed })
 }
 
 /// State shared by all threads of a soak.
@@ -148,7 +161,7 @@ impl Soak {
     }
 }
 
-fn soak(folder: &Path, time: Duration, seed: u64) -> Outcome {
+fn soak(folder: &Path, time: Duration, pause: Duration, seed: u64) -> Outcome {
     let fails = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(fails)?;
     let recoup = std::env::var_os("RECOUP_BINARY").map(PathBuf::from).ok_or(USAGE)?;
@@ -164,7 +177,7 @@ fn soak(folder: &Path, time: Duration, seed: u64) -> Outcome {
     let random = Random::new(seed);
     let network = Network::start(&soak, &random)?;
     let resources = Resources::new(&soak);
-    let fetches = Fetches::new(&soak, &network);
+    let fetches = Fetches::new(&soak, &network, pause);
     let faults = std::thread::scope(|scope| {
         for worker in 0..fetches::WORKERS {
             let (fetches, random) = (&fetches, random.stream(100 + worker));
@@ -223,9 +236,12 @@ mod tests {
     #[test]
     fn time_and_seed_are_read_in_any_order() {
         let hour = Duration::from_secs(3_600);
-        assert_eq!(parse(&["--seed", "7", "--hours", "1"]), Ok((hour, 7)));
-        assert_eq!(parse(&["--minutes", "60", "--seed", "7"]), Ok((hour, 7)));
-        for wrong in [&["--minutes"][..], &["--minutes", "0"], &["--runs", "1"], &["--seed", "x"]] {
+        let options = |pause| Ok(Options { time: hour, pause, seed: 7 });
+        assert_eq!(parse(&["--seed", "7", "--hours", "1"]), options(Duration::ZERO));
+        let paused = ["--minutes", "60", "--pause", "0.5", "--seed", "7"];
+        assert_eq!(parse(&paused), options(Duration::from_millis(500)));
+        for wrong in [&["--minutes"][..], &["--minutes", "0"], &["--runs", "1"], &["--pause", "-1"]]
+        {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -46,12 +46,14 @@ pub(super) struct Fetches<'a> {
     /// Exit codes that a fault explains, each until a time.
     exempt: Mutex<Vec<(i32, Instant)>>,
     tally: Mutex<Tally>,
+    /// Time between two fetches of a worker.
+    pause: Duration,
 }
 
 impl<'a> Fetches<'a> {
-    pub(super) fn new(soak: &'a Soak, network: &'a Network) -> Self {
+    pub(super) fn new(soak: &'a Soak, network: &'a Network, pause: Duration) -> Self {
         let (running, exempt, tally) = Default::default();
-        Self { soak, network, running, exempt, tally }
+        Self { soak, network, running, exempt, tally, pause }
     }
 
     pub(super) fn tally(&self) -> Tally {
@@ -106,6 +108,7 @@ impl<'a> Fetches<'a> {
             while !self.soak.is_over() && !self.attempt(from, number, &output) {
                 std::thread::sleep(PAUSE);
             }
+            self.soak.sleep(self.pause);
         }
         let _ = fs::remove_dir_all(&folder);
     }

@@ -13,6 +13,9 @@ const WARM_UP: f64 = 0.25;
 /// Growth of resident memory over the judged time that is no leak: bytes, and a share of the mean.
 const MEMORY: f64 = 8e6;
 const MEMORY_SHARE: f64 = 0.05;
+/// In a shorter time than this, in seconds, queues and caches still fill: memory must stay below a limit, in bytes.
+const FILLS_WITHIN: f64 = 600.0;
+const MEMORY_LIMIT: f64 = 128e6;
 /// Growth of the number of descriptors that is no leak.
 const DESCRIPTORS: f64 = 6.0;
 /// Bytes of a page.
@@ -66,7 +69,11 @@ impl<'a> Resources<'a> {
             let (grown, share) = (memory / 1e6, 100.0 * memory / mean);
             let name = role.name();
             let _ = write!(text, " {name} {grown:+.1} MB ({share:+.1} %) {descriptors:+.1},");
-            if judged.is_empty() || memory > MEMORY.max(mean * MEMORY_SHARE) {
+            let last = judged.last().map_or(0.0, |it| it.0);
+            let most = judged.iter().map(|it| it.1).fold(0.0, f64::max);
+            if judged.is_empty() || most > MEMORY_LIMIT {
+                self.soak.fail(format!("memory of {name}: {:.1} MB", most / 1e6));
+            } else if last >= FILLS_WITHIN && memory > MEMORY.max(mean * MEMORY_SHARE) {
                 self.soak.fail(format!("memory of {name} grows by {grown:.1} MB ({share:.1} %)"));
             }
             if descriptors > DESCRIPTORS {
