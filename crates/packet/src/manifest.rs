@@ -30,6 +30,19 @@ pub fn parse(name: &Name) -> Option<(Name, u64)> {
     is_manifest.then(|| (name.prefix(word_at), number))
 }
 
+/// The object, as TLV-VALUE of its name, and the number in the name of a segment; `None` if the name is that of a manifest.
+#[must_use]
+pub fn parse_segment(name: &Name) -> Option<(&[u8], u64)> {
+    let (mut before, mut last) = (None, None);
+    for component in name.components() {
+        before = last.replace(component);
+    }
+    let last = last?;
+    let is_manifest = before.is_some_and(|word| word.is_keyword(WORD));
+    let object = name.value().len().checked_sub(last.encoded_len())?;
+    Some((name.value().get(..object)?, last.is_segment()?)).filter(|_| !is_manifest)
+}
+
 /// The digest of a segment in the content of its manifest.
 #[must_use]
 pub fn digest(content: &[u8], segment: u64) -> Option<&[u8]> {
@@ -46,9 +59,15 @@ mod tests {
         let object: Name = "/movie/v=1".parse().unwrap();
         let name = name(&object, 3);
         assert_eq!(name.to_string(), "/movie/v=1/32=manifest/seg=3");
-        assert_eq!(parse(&name), Some((object, 3)));
+        assert_eq!(parse(&name), Some((object.clone(), 3)));
+        assert_eq!(parse_segment(&name), None);
+        let segment = object.append(Component::segment(7));
+        assert_eq!(parse_segment(&segment), Some((&object.value()[..], 7)));
         for other in ["/", "/seg=3", "/movie/seg=3", "/movie/32=manifest"] {
             assert_eq!(parse(&other.parse().unwrap()), None, "{other}");
+        }
+        for other in ["/", "/movie", "/movie/32=manifest"] {
+            assert_eq!(parse_segment(&other.parse().unwrap()), None, "{other}");
         }
     }
 

@@ -164,7 +164,7 @@ pub trait Certificates: Send + Sync {
     /// Name of the certificate, or of its key, without which `data` cannot be judged; `None` if nothing is missing.
     fn missing(&self, data: &Data) -> Option<Name>;
 
-    /// Names of what will be missing soon, as the verified packet `data` shows.
+    /// Names of what will be missing soon, as `data` shows, for which nothing is missing.
     fn ahead(&self, data: &Data) -> Vec<Name> {
         let _ = data;
         Vec::new()

@@ -90,28 +90,28 @@ struct List<K> {
 }
 
 /// Where the digest of a segment stands.
-struct Entry {
-    object: Name,
+struct Entry<'a> {
+    data: &'a Data,
+    /// TLV-VALUE of the object's name.
+    object: &'a [u8],
     segment: u64,
 }
 
-impl Entry {
+impl<'a> Entry<'a> {
     /// `None` if the packet is no segment with a digest. No manifest lists a manifest.
-    fn of(data: &Data) -> Option<Self> {
+    fn of(data: &'a Data) -> Option<Self> {
         let has_digest = data.signature_info().typ == SignatureType::DigestSha256;
-        if !has_digest || manifest::parse(data.name()).is_some() {
-            return None;
-        }
-        let segment = data.name().last()?.is_segment()?;
-        Some(Self { object: data.name().parent(), segment })
+        let (object, segment) = has_digest.then(|| manifest::parse_segment(data.name()))??;
+        Some(Self { data, object, segment })
     }
 
     fn part(&self) -> u64 {
         self.segment / SEGMENTS
     }
 
-    fn manifest(&self) -> Name {
-        manifest::name(&self.object, self.part())
+    /// Name of the manifest with that number.
+    fn manifest(&self, part: u64) -> Name {
+        manifest::name(&self.data.name().parent(), part)
     }
 }
 
@@ -122,8 +122,10 @@ impl<K> Default for Known<K> {
 }
 
 impl<K> Known<K> {
-    fn list(&self, object: &Name, part: u64) -> Option<&Arc<List<K>>> {
-        self.lists.iter().rev().find(|list| list.part == part && list.object == *object)
+    /// The list with that number of the object, by the TLV-VALUE of its name.
+    fn list(&self, object: &[u8], part: u64) -> Option<&Arc<List<K>>> {
+        let is_it = |list: &&Arc<List<K>>| list.part == part && list.object.value() == object;
+        self.lists.iter().rev().find(is_it)
     }
 
     /// Keeps a list in place of an older one of its name, or of the oldest one.
@@ -148,12 +150,12 @@ impl<V: Signing> Manifests<V> {
     }
 
     /// The verdict on a segment with this digest.
-    fn judge_digest(&self, data: &Data, entry: &Entry, digest: &[u8; 32]) -> Verdict {
+    fn judge_digest(&self, entry: &Entry<'_>, digest: &[u8; 32]) -> Verdict {
         let list = {
             let mut known = self.known();
-            match known.list(&entry.object, entry.part()).cloned() {
+            match known.list(entry.object, entry.part()).cloned() {
                 Some(list) => list,
-                None if known.rejected.count(&entry.manifest()) => return NO_MANIFEST,
+                None if known.rejected.count(&entry.manifest(entry.part())) => return NO_MANIFEST,
                 None => return Verdict::Pending,
             }
         };
@@ -162,7 +164,7 @@ impl<V: Signing> Manifests<V> {
         }
         let allowed = self.inner.is_valid(&list.key).and_then(|()| match list.covers {
             true => Ok(()),
-            false => self.inner.may_sign(&list.key, data.name()),
+            false => self.inner.may_sign(&list.key, entry.data.name()),
         });
         allowed.map_or_else(Verdict::Bad, |()| Verdict::Verified)
     }
@@ -178,15 +180,15 @@ impl<V: Signing> Verifier for Manifests<V> {
     }
 
     fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
-        let entries: Vec<Option<Entry>> = data.iter().map(|data| Entry::of(data)).collect();
+        let entries: Vec<Option<Entry<'_>>> = data.iter().map(|data| Entry::of(data)).collect();
         let with_entry = data.iter().zip(&entries).filter(|(_, entry)| entry.is_some());
         let portions: Vec<&[u8]> = with_entry.map(|(data, _)| data.signed_portion()).collect();
         let mut digests = Vec::new();
         sha256_many(&portions, &mut digests);
         let mut digests = digests.iter();
-        let judge = |(data, entry): (&&Data, &Option<Entry>)| match entry {
+        let judge = |(data, entry): (&&Data, &Option<Entry<'_>>)| match entry {
             Some(entry) => {
-                digests.next().map_or(NOT_LISTED, |digest| self.judge_digest(data, entry, digest))
+                digests.next().map_or(NOT_LISTED, |digest| self.judge_digest(entry, digest))
             }
             None => self.inner.verify(data),
         };
@@ -204,22 +206,22 @@ impl<V: Signing> Certificates for Manifests<V> {
             return self.inner.certificates()?.missing(data);
         };
         let known = self.known();
-        if known.list(&entry.object, entry.part()).is_some() {
+        if known.list(entry.object, entry.part()).is_some() {
             return None;
         }
-        Some(entry.manifest()).filter(|name| !known.rejected.contains(name))
+        Some(entry.manifest(entry.part())).filter(|name| !known.rejected.contains(name))
     }
 
     fn ahead(&self, data: &Data) -> Vec<Name> {
-        let Some(entry) = Entry::of(data).filter(|entry| entry.segment % 25 == 0) else {
+        let Some(entry) = Entry::of(data) else {
             return Vec::new();
         };
         let last = data.final_block().and_then(|last| last.is_segment()).unwrap_or(entry.segment);
         let (part, last) = (entry.part(), last / SEGMENTS);
         let known = self.known();
         (part + 1..=last.min(part + AHEAD))
-            .filter(|part| known.list(&entry.object, *part).is_none())
-            .map(|part| manifest::name(&entry.object, part))
+            .filter(|part| known.list(entry.object, *part).is_none())
+            .map(|part| entry.manifest(part))
             .filter(|name| !known.rejected.contains(name))
             .collect()
     }
@@ -346,7 +348,6 @@ mod tests {
         let manifests = verifier();
         let ahead = manifests.ahead(&segment(0, b"a"));
         assert_eq!(ahead, [manifest::name(&object(), 1), manifest::name(&object(), 2)]);
-        assert!(manifests.ahead(&segment(1, b"a")).is_empty());
         assert!(manifests.ahead(&segment(700, b"a")).is_empty());
     }
 
@@ -359,6 +360,8 @@ mod tests {
         }
         let known = manifests.known();
         assert_eq!(known.lists.len(), MAX_MANIFESTS);
-        assert!(known.list(&object(), 0).is_none() && known.list(&object(), 3).is_some());
+        assert!(
+            known.list(object().value(), 0).is_none() && known.list(object().value(), 3).is_some()
+        );
     }
 }

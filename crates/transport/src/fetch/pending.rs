@@ -77,13 +77,15 @@ impl Pending {
 }
 
 impl Fetch {
-    /// Whether Data of that name answers an Interest of the fetch itself.
+    /// Whether Data of that name answers an Interest of the fetch itself. Names of manifests begin as those that discovery
+    /// requests.
     fn is_awaited(&self, name: &Name) -> bool {
-        match &self.phase {
+        let is_requested = match &self.phase {
             Phase::Discovering(discovery) => discovery.awaits(name),
             Phase::Transferring(transfer) => transfer.awaits(&self.control, name).is_some(),
             Phase::Start | Phase::Ended => false,
-        }
+        };
+        is_requested && !self.pending.resolver.awaits_exactly(name)
     }
 
     /// Settles what can be settled, and returns the next Interest for a certificate with its timeout.
@@ -122,24 +124,24 @@ impl Fetch {
         let mut ready = Vec::with_capacity(arrivals.len());
         for arrival in arrivals {
             let data = &arrival.data;
-            // Names of manifests begin as those that discovery requests.
-            let is_awaited =
-                self.is_awaited(data.name()) && !self.pending.resolver.awaits_exactly(data.name());
-            if !is_awaited && self.pending.resolver.on_data(now, data, certificates) {
+            if self.pending.awaits(data.name())
+                && !self.is_awaited(data.name())
+                && self.pending.resolver.on_data(now, data, certificates)
+            {
                 continue;
             }
-            match certificates.missing(data).filter(|_| is_awaited) {
-                None => {
-                    for name in certificates.ahead(data) {
-                        self.pending.resolver.want_ahead(now, &name, certificates);
-                    }
-                    ready.push(arrival);
-                }
+            match certificates.missing(data).filter(|_| self.is_awaited(data.name())) {
+                None => ready.push(arrival),
                 Some(name) => {
                     self.pending.resolver.want(now, &name, certificates);
                     self.pending.keep(arrival);
                 }
             }
+        }
+        // Once for all of them.
+        let last = ready.iter().rev().find(|arrival| self.is_awaited(arrival.data.name()));
+        for name in last.map_or_else(Vec::new, |arrival| certificates.ahead(&arrival.data)) {
+            self.pending.resolver.want_ahead(now, &name, certificates);
         }
         ready
     }
