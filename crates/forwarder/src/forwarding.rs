@@ -32,6 +32,7 @@ mod mobility;
 mod outgoing_data;
 mod outgoing_interest;
 mod outgoing_nack;
+mod renewed;
 mod reroute;
 mod share;
 mod soft_timeout;
@@ -149,7 +150,9 @@ impl<E: Edge> Forwarder<E> {
         let Some(id) = self.pit.pop_due(now) else {
             return false;
         };
-        self.interest_expiry(now, id);
+        if !(self.suppression.sends_renewed() && self.send_renewed(now, id)) {
+            self.interest_expiry(now, id);
+        }
         true
     }
 

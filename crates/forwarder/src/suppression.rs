@@ -1,7 +1,8 @@
 //! Suppression of retransmissions for pending entries.
 //!
 //! Source: soft and hard timeouts are those of Udugama et al. (2013); the exponential interval is that of NFD
-//! (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms).
+//! (`daemon/fw/retx-suppression-exponential.hpp`: 10 ms, doubled up to 250 ms). `ccnd` is the behaviour of CCNx 0.8.2
+//! (`ccnd.c`: `pfi_set_expiry_from_lifetime`, `send_interest`, `do_propagate`).
 //!
 //! Differences: in NFD the interval decides on Interests from any face. Here (`same-face-retx`) the first Interest of
 //! a further face only waits, unless `faces=any`. An out-record with a Nack counts as absent in all policies.
@@ -27,6 +28,12 @@ pub enum Suppression {
     },
     /// As [`SoftHard`](Self::SoftHard), with a `soft` estimated for each prefix from round trips.
     SoftHardAuto,
+    /// As the daemon of CCNx 0.8.2: lifetimes are rounded up to whole steps, and at least one. A retransmission renews
+    /// the entry, and is sent when the transmission before it expires.
+    Ccnd {
+        /// The step.
+        step: Duration,
+    },
 }
 
 /// Parameters of `same-face-retx`.
@@ -82,7 +89,13 @@ const FAMILY: &[(&str, Reader<Suppression>)] = &[
     }),
     ("same-face-retx", |spec| Ok(Suppression::SameFaceRetx(SameFaceRetx::from_spec(spec)?))),
     ("soft-hard", soft_hard),
+    ("ccnd", ccnd),
 ];
+
+/// The step of CCNx 0.8.2.
+const CCND_STEP: Duration = Duration::from_millis(125);
+/// The longest step: lifetimes are limited, and a step lengthens them.
+const MAX_STEP: Duration = Duration::from_secs(10);
 
 impl FromStr for Suppression {
     type Err = SpecError;
@@ -97,6 +110,23 @@ impl Suppression {
     /// The names of all policies.
     pub fn names() -> impl Iterator<Item = &'static str> {
         FAMILY.iter().map(|(name, _)| *name)
+    }
+
+    /// Time for which this node remembers an Interest of that lifetime.
+    #[must_use]
+    #[inline]
+    pub fn remembered(&self, lifetime: Duration) -> Duration {
+        match self {
+            Self::Ccnd { step } => whole_steps(lifetime, *step),
+            _ => lifetime,
+        }
+    }
+
+    /// Whether a renewed entry is sent when its transmission expires.
+    #[must_use]
+    #[inline]
+    pub fn sends_renewed(&self) -> bool {
+        matches!(self, Self::Ccnd { .. })
     }
 
     /// Decides for all upstreams together on an Interest whose in-record has just been added. [`Decision::Again`]
@@ -139,7 +169,7 @@ impl Suppression {
         backoff: &mut Backoff,
     ) -> Decision {
         let forward = match self {
-            Self::Strict => false,
+            Self::Strict | Self::Ccnd { .. } => false,
             Self::SoftHard { soft } => now.since(last) >= *soft,
             Self::SoftHardAuto => now.since(last) >= Duration::from_nanos(backoff.interval_nanos),
             Self::SameFaceRetx(settings) => {
@@ -149,6 +179,13 @@ impl Suppression {
         };
         if forward { Decision::Again } else { Decision::Suppress }
     }
+}
+
+/// The least number of whole steps, and at least one, that is no shorter.
+fn whole_steps(lifetime: Duration, step: Duration) -> Duration {
+    let steps = lifetime.as_nanos().div_ceil(step.as_nanos()).max(1);
+    let nanos = u64::try_from(steps * step.as_nanos()).unwrap_or(u64::MAX);
+    Duration::from_nanos(nanos)
 }
 
 impl SameFaceRetx {
@@ -205,6 +242,15 @@ fn soft_hard(mut spec: Spec<'_>) -> Result<Suppression, SpecError> {
     Ok(policy)
 }
 
+fn ccnd(mut spec: Spec<'_>) -> Result<Suppression, SpecError> {
+    let step = spec.duration("step", CCND_STEP, Duration::from_nanos(1))?;
+    if step > MAX_STEP {
+        return Err(spec.bad("step", format_args!("{step:?}"), "at most 10s"));
+    }
+    spec.finish()?;
+    Ok(Suppression::Ccnd { step })
+}
+
 impl fmt::Display for Suppression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -213,6 +259,7 @@ impl fmt::Display for Suppression {
                 SpecWriter::new(f, "soft-hard").duration("soft", *soft).finish()
             }
             Self::SoftHardAuto => SpecWriter::new(f, "soft-hard").value("soft", "auto").finish(),
+            Self::Ccnd { step } => SpecWriter::new(f, "ccnd").duration("step", *step).finish(),
             Self::SameFaceRetx(settings) => settings.fmt(f),
         }
     }

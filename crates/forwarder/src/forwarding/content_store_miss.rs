@@ -85,6 +85,7 @@ impl<E: Edge> Forwarder<E> {
         hop: &mut Hop,
     ) -> Arrival {
         let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
+        let lifetime = self.suppression.remembered(lifetime);
         let rare = hop.extra.as_deref_mut().and_then(rare_of);
         let slots = limits::slots(hop.bytes);
         let entry = self.pit.entry_mut(id);
@@ -92,6 +93,9 @@ impl<E: Edge> Forwarder<E> {
         let arrival = entry.receive(InRecord { slots, rare, ..record });
         let expiry = entry.latest_expiry().unwrap_or(now);
         self.pit.arm(id, expiry);
+        if self.suppression.sends_renewed() {
+            self.wait_to_renew(now, id);
+        }
         match arrival {
             Arrival::First | Arrival::AnotherFace => {
                 if self.faces.is_counting() {

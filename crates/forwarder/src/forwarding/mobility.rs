@@ -177,15 +177,22 @@ impl<E: Edge> Forwarder<E> {
         let began = *reroute.nonce.get_or_insert(began);
         let mut interest = Interest::clone(entry.interest());
         (interest.nonce, interest.lifetime) = (Some(nonce), Some(residual));
-        let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
+        let mut hop = self.hop_of(id, &interest);
+        field::set_original_nonce(&mut hop.extra_mut().carried, began);
+        self.edge.out().event(NodeEvent::Reforwarded { hash: hop.name_hash, face });
+        self.outgoing_interest(now, id, face, Arc::new(interest), &hop, Default::default());
+    }
+
+    /// Link fields of a pending Interest that this node sends by itself.
+    pub(super) fn hop_of(&self, id: PitId, interest: &Interest) -> Hop {
+        let entry = self.pit.entry(id);
         let mut hop = Hop::bare(entry.hash(), interest.encoded_len() as u32);
         hop.hop_limit = interest.hop_limit.map(|limit| limit.saturating_sub(1));
-        field::set_original_nonce(&mut hop.extra_mut().carried, began);
+        let flow = entry.ins().iter().find_map(|record| record.rare.as_ref()?.flow_nonce);
         if let Some(nonce) = flow {
             field::set_flow_nonce(&mut hop.extra_mut().carried, nonce);
         }
-        self.edge.out().event(NodeEvent::Reforwarded { hash: hop.name_hash, face });
-        self.outgoing_interest(now, id, face, Arc::new(interest), &hop, Default::default());
+        hop
     }
 
     // --- returned Interests ----------------------------------------------------------------------

@@ -34,7 +34,8 @@ impl<E: Edge> Forwarder<E> {
             self.edge.out().trace_dropped(trace);
             return self.edge.out().dropped(egress, Kind::Interest, DropReason::HopLimit);
         }
-        let expiry = now + interest.lifetime_or_default().min(MAX_LIFETIME);
+        let lifetime = interest.lifetime_or_default().min(MAX_LIFETIME);
+        let expiry = now + self.suppression.remembered(lifetime);
         let entry = self.pit.entry_mut(id);
         let first = entry.out_record(egress).is_none();
         entry.send(now, egress, interest.nonce, expiry);

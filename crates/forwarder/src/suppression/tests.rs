@@ -76,6 +76,24 @@ fn soft_hard_forwards_after_the_soft_timeout() {
 }
 
 #[test]
+fn ccnd_waits_for_the_expiry_of_the_transmission() {
+    let policy: Suppression = "ccnd".parse().unwrap();
+    assert!(policy.sends_renewed() && !Suppression::default().sends_renewed());
+    for arrival in [Arrival::AnotherFace, Arrival::Retransmission, Arrival::Repetition] {
+        assert_eq!(forwarded("ccnd", arrival, &[10, 1_000, 3_999, 4_000]), [4_000]);
+    }
+}
+
+#[test]
+fn ccnd_rounds_lifetimes_up_to_whole_steps() {
+    let policy: Suppression = "ccnd(step=125ms)".parse().unwrap();
+    let remembered = |millis| policy.remembered(Duration::from_millis(millis)).as_millis();
+    assert_eq!([0, 1, 125, 126, 4_000].map(remembered), [125, 125, 125, 250, 4_000]);
+    let other = Suppression::default().remembered(Duration::from_millis(126));
+    assert_eq!(other.as_millis(), 126);
+}
+
+#[test]
 fn entry_without_out_records_is_new() {
     for name in Suppression::names() {
         let policy = name.parse::<Suppression>().unwrap();
@@ -113,6 +131,7 @@ fn printed_policies_parse_to_themselves() {
         ),
         ("soft-hard", "soft-hard(soft=20ms)"),
         ("soft-hard(soft=auto)", "soft-hard(soft=auto)"),
+        ("ccnd", "ccnd(step=125ms)"),
     ];
     for (text, printed) in texts {
         let policy = text.parse::<Suppression>().unwrap();
@@ -128,6 +147,7 @@ fn error_names_the_valid_policies() {
         ("same-face-rtx", "did you mean `same-face-retx`?"),
         ("same-face-retx(fixed=10ms,max=1s)", "no parameter `max`"),
         ("same-face-retx(initial=1s,max=1ms)", "at least as long"),
+        ("ccnd(step=11s)", "at most 10s"),
         ("soft-hard(sft=1s)", "did you mean `soft`?"),
         ("soft-hard(soft=soon)", "or auto"),
         ("strict(x=1)", "it has none"),

@@ -14,6 +14,7 @@ mod mobility;
 mod mobility_swarm;
 mod oracle;
 mod outgoing_interest;
+mod renewed;
 mod schedule;
 mod soft_timeout;
 mod tester;
