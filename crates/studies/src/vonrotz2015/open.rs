@@ -57,7 +57,7 @@ const ROOM: &str = "room of a station";
 const TRIES: &str = "tries of a frame";
 
 /// Parameters outside of a set-up.
-const FIELDS: [(&str, &str, &str); 11] = [
+const FIELDS: [(&str, &str, &str); 12] = [
     (
         "what the pipeline counts",
         "Interests in flight",
@@ -77,6 +77,11 @@ const FIELDS: [(&str, &str, &str); 11] = [
         r#""node.suppression" = "soft-hard(soft=500ms)""#,
     ),
     ("a retransmitted Interest", "waits as in NFD", r#""node.suppression" = "same-face-retx""#),
+    (
+        "pending Interests and late Data",
+        "as in CCNx 0.8.2",
+        "\"node.suppression\" = \"ccnd(step=125ms)\"\n\"node.unsolicited\" = \"admit\"",
+    ),
 ];
 
 /// Scenario 1 at three hops, at every point of the map.
