@@ -68,11 +68,15 @@ fn python_ndn_gives_the_same_answers() {
     let request = json!({ "do": "schemas", "seed": seed, "count": count, "questions": QUESTIONS });
     let answer = ask(&request);
     let (mut schemas, mut same_bytes, mut rejected) = (0, 0, 0);
-    let mut circles = 0;
+    let (mut circles, mut slow) = (0, 0);
     let (mut questions, mut allowed, mut errors) = (0, 0, 0);
     for one in answer["schemas"].as_array().expect("schemas") {
         let text = one["text"].as_str().expect("a text");
         let own = compile(text);
+        if one["slow"] == json!(true) {
+            slow += 1;
+            continue;
+        }
         if !one["rejected"].is_null() {
             assert!(own.is_err(), "python-ndn rejects, {}:\n{text}", one["rejected"]);
             rejected += 1;
@@ -115,7 +119,7 @@ fn python_ndn_gives_the_same_answers() {
     }
     println!(
         "{schemas} schemas ({same_bytes} compiled to the same model), {rejected} rejected by both, {circles} with a circle, \
-         {questions} questions, {allowed} allowed, 0 disagreements; {errors} raise errors in python-ndn"
+         {slow} too slow for python-ndn, {questions} questions, {allowed} allowed, 0 disagreements; {errors} raise errors in python-ndn"
     );
     assert!(schemas * 2 > count && allowed * 20 > questions, "too few cases");
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import signal
 
 from lark.exceptions import LarkError
 from ndn.app_support.light_versec import Checker, SemanticError, compile_lvs
@@ -11,6 +12,8 @@ from ndn.encoding import Component, Name
 import lines
 
 VALUES = ["a", "b", "c", "KEY", "v=1", "v=2", "seg=0", "32=x", "%00%FF", ""]
+# Processor time of one schema: python-ndn copies rules that use each other, and searches without a limit.
+SECONDS = 5
 PATTERNS = ["x", "y", "z", "who", "_", "_p", "_q"]
 
 
@@ -141,8 +144,26 @@ def repeats(text):
     return any(len(set(found)) < len(found) for found in lists)
 
 
-def one(draw, questions):
+class TooSlow(BaseException):
+    """No error that python-ndn could handle."""
+
+
+def interrupt(_signal, _frame):
+    raise TooSlow
+
+
+def limited(draw, questions):
     text = Author(draw).schema()
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        return one(draw, text, questions)
+    except TooSlow:
+        return {"text": text, "slow": True}
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def one(draw, text, questions):
     try:
         model = compile_lvs(text)
     except (SemanticError, LarkError) as error:
@@ -165,8 +186,9 @@ def one(draw, questions):
 
 
 async def schemas(request):
-    draw = random.Random(request["seed"])
-    return {"schemas": [one(draw, request["questions"]) for _ in range(request["count"])]}
+    signal.signal(signal.SIGPROF, interrupt)
+    draws = [random.Random(f"{request['seed']} {number}") for number in range(request["count"])]
+    return {"schemas": [limited(draw, request["questions"]) for draw in draws]}
 
 
 async def compiled(request):
