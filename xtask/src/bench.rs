@@ -1,8 +1,10 @@
 //! `cargo xtask bench fetch`: how fast a file is fetched, beside what the machine can do at all and
 //! beside other software, all measured in one run and in turn.
 
+mod callgrind;
 pub(crate) mod fair;
 pub(crate) mod forward;
+pub(crate) mod instructions;
 mod limit;
 mod memory;
 mod neighbour;

@@ -9,6 +9,7 @@
 //! | `bench fair` | what schedulers cost a forwarder process |
 //! | `bench survive` | whether a forwarder stands floods, hostile packets, faces that come and go, and being killed |
 //! | `bench sim` | packet-hops that the simulator moves per CPU-second |
+//! | `bench instructions` | instructions of a packet in each part, beside accepted values |
 //! | `repeat` | the tests again and again, with other random cases each time |
 //! | `soak` | forwarders, servers and fetches under random faults |
 //! | `fuzz` | runs the fuzz targets for a while |
@@ -56,6 +57,7 @@ usage: cargo xtask CHORE
   bench fair [--runs N]            what schedulers cost a forwarder process
   bench survive [--interests N]    whether a forwarder stands floods and hostile peers
   bench sim [--runs N] [--json]    packet-hops that the simulator moves per CPU-second
+  bench instructions [--accept]    instructions of a packet in each part, beside accepted values
   repeat [PACKAGE…] [--runs N]     the tests N times (default 20), with other random cases each time
   soak [--hours N] [--seed N]      processes under random faults (default 30 minutes)
   fuzz [AREA…|TARGET…] [--hours N] fuzz targets in turn (default 1 minute of processor time an area)
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         ["bench", "fair", rest @ ..] => bench::fair::run(rest),
         ["bench", "survive", rest @ ..] => bench::survive::run(rest),
         ["bench", "sim", rest @ ..] => bench::simulation::run(rest),
+        ["bench", "instructions", rest @ ..] => bench::instructions::run(rest),
         ["docs", rest @ ..] => docs::run(rest),
         ["book"] => book::run(),
         ["prose", rest @ ..] => prose::run(rest),

@@ -5,7 +5,8 @@
 //!
 //! Frames arrive in batches of 256, as from a driver that finds many in a buffer. Data have 100 bytes of content and
 //! are stored in a content store of 65,536 packets, which is full when counting begins. For instruction counts, which
-//! other load on the machine does not disturb: `valgrind --tool=callgrind --toggle-collect='*measured*' …`.
+//! other load on the machine does not disturb: `valgrind --tool=callgrind --toggle-collect='*measured*' …`, which is what
+//! `cargo xtask bench instructions` does.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -119,4 +120,5 @@ fn main() {
     }
     assert_eq!(sent, 2 * (counted + STORE), "every frame goes on");
     println!("{:.0} ns for each exchange", nanos as f64 / counted as f64);
+    println!("units {counted}");
 }

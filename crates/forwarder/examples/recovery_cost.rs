@@ -1,8 +1,10 @@
 //! Cost of recovery for two nodes on a link without loss: frames of 1,200 bytes of content, Interests in one
 //! direction, Data in the other, in batches of 32.
 //!
-//! `cargo run --release -p recoup-forwarder --example recovery_cost [off|wldr|acked]…`
+//! `cargo run --release -p recoup-forwarder --example recovery_cost [PACKETS] [off|wldr|acked]…`
 //!
+//! With PACKETS there is one round of that many Interests and Data, whose instructions
+//! `cargo xtask bench instructions` counts.
 //! Each line is the fastest of several rounds, in which the kinds alternate, by the processor time of this thread
 //! (Linux; `/proc/thread-self/schedstat`), so that other load on the machine does not count.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
@@ -99,7 +101,8 @@ fn processor_nanos() -> f64 {
 }
 
 /// Nanoseconds for each Interest and its Data, over both nodes and the link between.
-fn round(recovery: &str, packets: &[(Bytes, Bytes)]) -> f64 {
+#[inline(never)]
+fn measured(recovery: &str, packets: &[(Bytes, Bytes)]) -> f64 {
     let (mut near, mut far) = (node(1, recovery, LINK), node(2, recovery, EDGE));
     let began = processor_nanos();
     let (mut delivered, mut toward_near) = (0, Batch::default());
@@ -123,7 +126,11 @@ fn round(recovery: &str, packets: &[(Bytes, Bytes)]) -> f64 {
 
 fn main() {
     let content = vec![7; 1_200];
-    let packets: Vec<_> = (0..PACKETS)
+    let mut ways: Vec<String> = std::env::args().skip(1).collect();
+    let given = ways.first().and_then(|first| first.parse().ok());
+    let (count, rounds) = given.map_or((PACKETS, ROUNDS), |packets: usize| (packets, 1));
+    ways.drain(..usize::from(given.is_some()));
+    let packets: Vec<_> = (0..count)
         .map(|number| {
             let name: Name = format!("/a/b/{number}").parse().expect("a name");
             let mut interest = Interest::new(name.clone());
@@ -132,17 +139,18 @@ fn main() {
             (interest.to_bytes(), data.wire())
         })
         .collect();
-    let mut ways: Vec<String> = std::env::args().skip(1).collect();
     if ways.is_empty() {
         ways = ["off", "wldr", "acked"].map(String::from).into();
     }
     let mut best = vec![f64::INFINITY; ways.len()];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         for (way, best) in ways.iter().zip(&mut best) {
-            *best = best.min(round(way, &packets));
+            *best = best.min(measured(way, &packets));
         }
     }
     for (way, nanos) in ways.iter().zip(&best) {
         println!("{way:6} {nanos:8.0} ns for an Interest and its Data, {:.3}", nanos / best[0]);
     }
+    // Frames that carry a packet over the link.
+    println!("units {}", 2 * count);
 }

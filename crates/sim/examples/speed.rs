@@ -1,13 +1,14 @@
 //! Runs one workload of `cargo xtask bench sim` and prints its counts, as `key value` lines.
 //!
-//! The program reads no clock: its caller measures the time.
+//! The program reads no clock: its caller measures the time. `speed WORKLOAD FROM TO` runs until TO seconds of the
+//! simulation and counts packet-hops from FROM on as `units`; what happens in between happens in `measured`.
 use recoup_lab::scenario::ScenarioFile;
 use recoup_sim::metric::{Detail, Metrics};
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::simulation::{Digest, Simulation};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::time::Instant;
+use recoup_transport::time::{Duration, Instant};
 
 /// Names of the workloads; a number at the end is what varies.
 const WORKLOADS: [&str; 12] = [
@@ -198,6 +199,18 @@ impl Observer for Count {
     }
 }
 
+/// A second of the simulation that the command line names.
+fn seconds(place: usize) -> Option<Instant> {
+    let seconds: u64 = std::env::args().nth(place)?.parse().ok()?;
+    Some(Instant::ZERO + Duration::from_secs(seconds))
+}
+
+/// Runs the part that counts.
+#[inline(never)]
+fn measured(simulation: &mut Simulation, until: Instant) {
+    simulation.run_until(until, &mut []);
+}
+
 fn main() -> Result<(), String> {
     let name = std::env::args().nth(1).unwrap_or_default();
     let Some(text) = scenario(&name) else {
@@ -209,14 +222,21 @@ fn main() -> Result<(), String> {
     let network = scenario.network(1).map_err(|wrong| format!("{wrong:?}"))?;
     let mut count = Count::default();
     let (mut digest, mut metrics) = (Digest::new(), Metrics::new(&network, Detail::default()));
-    let mut observers: Vec<&mut dyn Observer> = vec![&mut count];
     // As in a campaign: nodes report their events, which become metrics.
     let is_studied = network.follow_transmissions;
+    let make = if is_studied { Simulation::new } else { Simulation::with_silent_nodes };
+    let mut simulation = make(network, 1).map_err(|wrong| wrong.to_string())?;
+    if let (Some(from), Some(to)) = (seconds(2), seconds(3)) {
+        simulation.run_until(from, &mut []);
+        let before = simulation.balance().hops();
+        measured(&mut simulation, to);
+        println!("units {}", simulation.balance().hops() - before);
+        return Ok(());
+    }
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut count];
     if is_studied {
         observers.extend([&mut digest as &mut dyn Observer, &mut metrics]);
     }
-    let make = if is_studied { Simulation::new } else { Simulation::with_silent_nodes };
-    let mut simulation = make(network, 1).map_err(|wrong| wrong.to_string())?;
     let ended = simulation.run(&mut observers);
     if is_studied {
         println!("digest {:016x}", digest.value());

@@ -1,5 +1,8 @@
 //! How much processor time the 802.11 medium takes: `cargo run --release -p recoup-sim --example wifi_speed [filter]`.
 //!
+//! `wifi_speed FROM TO` runs the saturated grid until TO ms and counts data frames on the air from FROM on as `units`; what
+//! happens in between happens in `measured`.
+//!
 //! A fetch of 5 MB over three hops at a window of 16 in the simulator; 36 access points with ten stations of 802.11n
 //! each: saturated, with 0.8 Mbit/s each, and wandering at 50 km/h under fading. Only the ratio of simulated to
 //! processor time is meaningful, and only on an idle machine.
@@ -21,6 +24,9 @@ use recoup_wifi::propagation::Position;
 use recoup_wifi::rate::Rate;
 
 fn main() {
+    if let (Some(from), Some(to)) = (millis(1), millis(2)) {
+        return count(from, to);
+    }
     report("3 hops, 5 MB, window 16", chain(), 5);
     let (busy, calm) = (fetching as fn(u32, &str) -> _, asking as fn(u32, &str) -> _);
     report("36 access points, 10 stations that fetch all the time, 802.11n", cells(busy, 0.0), 1);
@@ -31,6 +37,34 @@ fn main() {
     );
     report("the same at 50 km/h under Rayleigh fading", cells(calm, 50.0 / 3.6), 3);
     report("that fetch all the time at 50 km/h under Rayleigh fading", cells(busy, 50.0 / 3.6), 1);
+}
+
+/// A time of the simulation that the command line names.
+fn millis(place: usize) -> Option<Instant> {
+    std::env::args().nth(place)?.parse().ok().map(Instant::from_millis)
+}
+
+/// Prints the data frames (MPDUs) on the air in a part of the saturated grid.
+fn count(from: Instant, to: Instant) {
+    let Ok(mut simulation) = Simulation::with_silent_nodes(cells(fetching, 0.0), 1) else {
+        return println!("no simulation");
+    };
+    simulation.run_until(from, &mut []);
+    let before = data_frames(&simulation);
+    measured(&mut simulation, to);
+    println!("units {}", data_frames(&simulation) - before);
+}
+
+/// Runs the part that counts.
+#[inline(never)]
+fn measured(simulation: &mut Simulation, until: Instant) {
+    simulation.run_until(until, &mut []);
+}
+
+/// Data frames that all stations have sent so far, each retransmission included.
+fn data_frames(simulation: &Simulation) -> u64 {
+    let stations = (0..46).filter_map(|node| simulation.wifi_counters(0, NodeId(node)));
+    stations.map(|counters| counters.data_sent).sum()
 }
 
 /// Prints simulated and processor seconds of a run, the least of some.
