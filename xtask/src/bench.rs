@@ -17,11 +17,13 @@ pub(crate) mod timed;
 mod transfer;
 
 use crate::chore::{Outcome, cargo, show, target_directory};
-use process::Room;
+use process::{Room, transfer_limit};
 use sample::{Figure, Sample};
 use serde_json::json;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
+use timed::limit_benchmark;
 
 const USAGE: &str = "\
 usage: cargo xtask bench fetch [--runs N] [--bytes N] [--json] [--only WORD] [--no-memory]
@@ -34,6 +36,9 @@ usage: cargo xtask bench fetch [--runs N] [--bytes N] [--json] [--only WORD] [--
 Environment: RECOUP_BINARY names a recoup to measure instead of building one;
 RECOUP_PEER_NDND, RECOUP_PEER_NFD, RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE name neighbours.
 ";
+
+/// Time for the peak memory of two large transfers.
+const MEMORY_LIMIT: Duration = Duration::from_secs(2_400);
 
 /// Options of the command line.
 struct Request {
@@ -56,6 +61,7 @@ pub(crate) struct Case {
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let request = parse(arguments)?;
     let recoup = binary()?;
+    limit_benchmark("fetch", limit(&request));
     let room = Rc::new(Room::make(request.bytes)?);
     let mut notes = Vec::new();
     let mut cases = limit::cases(request.bytes, &room);
@@ -96,6 +102,12 @@ fn parse(arguments: &[&str]) -> Outcome<Request> {
     Ok(request)
 }
 
+/// Time for the benchmark: each of some twenty cases may take the time of a slow transfer in one run.
+fn limit(request: &Request) -> Duration {
+    let runs = u32::try_from(request.runs).unwrap_or(u32::MAX);
+    MEMORY_LIMIT + (transfer_limit(request.bytes) * 4).saturating_mul(runs)
+}
+
 fn number<T: std::str::FromStr>(word: Option<&str>) -> Outcome<T> {
     word.and_then(|word| word.parse().ok()).ok_or_else(|| USAGE.into())
 }
@@ -119,15 +131,20 @@ fn built(features: &[&str]) -> Outcome<PathBuf> {
     Ok(target_directory()?.join("dist/recoup"))
 }
 
-/// Cases take turns, so that a slow minute of the machine hits all of them.
+/// Cases take turns, so that a slow minute of the machine hits all of them. A case that fails is not run again: it may have
+/// waited for a neighbour until its deadline.
 fn measure(cases: Vec<Case>, runs: usize, notes: &mut Vec<String>) -> Vec<Figure> {
     let mut pairs: Vec<_> = cases.into_iter().map(|case| (Figure::of(&case.name), case)).collect();
+    let mut failed = vec![false; pairs.len()];
     for turn in 1..=runs {
-        for (figure, case) in &mut pairs {
+        for ((figure, case), failed) in pairs.iter_mut().zip(&mut failed).filter(|(_, it)| !**it) {
             eprintln!("run {turn} of {runs}: {}", case.name);
             match (case.run)() {
                 Ok(sample) => figure.add(sample),
-                Err(message) => notes.push(format!("{}, run {turn}: {message}", case.name)),
+                Err(message) => {
+                    notes.push(format!("{}, run {turn}, the last: {message}", case.name));
+                    *failed = true;
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 //! the cost of queueing without sockets: here most of it would be wake-ups, whose number follows
 //! the pacing.
 use super::process::Running;
+use super::timed::limit_benchmark;
 use crate::chore::Outcome;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
@@ -30,6 +31,8 @@ const BURST: u64 = 32;
 const IN_FLIGHT: u64 = 64;
 /// Time after which an Interest counts as lost.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Time for one run of all cases.
+const RUN_LIMIT: Duration = Duration::from_secs(300);
 /// Bytes of content.
 const CONTENT: usize = 1_000;
 
@@ -41,6 +44,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         _ => return Err(USAGE.into()),
     };
     let recoup = super::binary()?;
+    limit_benchmark("fair", RUN_LIMIT.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)));
     println!(
         "processor microseconds of a forwarder for each exchange, and speed compared with none"
     );

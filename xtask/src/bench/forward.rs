@@ -4,12 +4,12 @@
 use super::neighbour::{self, Neighbour};
 use super::process::{Room, Running, started};
 use super::sample::Spread;
-use super::timed::{Timed, capture};
+use super::timed::{Timed, capture, limit_benchmark};
 use super::transfer::{fetch, serve};
 use super::{binary, binary_with_workers, number};
 use crate::chore::{Outcome, cargo, command, show, target_directory};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,6 +31,10 @@ const FILE_BYTES: u64 = 200_000_000;
 
 /// Time for clients to connect, and to complete their exchanges.
 const CLIENT_LIMIT: Duration = Duration::from_secs(120);
+/// Time for a producer to register its prefix.
+const REGISTER_LIMIT: Duration = Duration::from_secs(20);
+/// Time for one run of all cases.
+const RUN_LIMIT: Duration = Duration::from_secs(900);
 
 /// How clients behave, and what a forwarder between them must reach.
 struct Load {
@@ -144,14 +148,27 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
     let mut cases = cases(&recoup, workers, &mut notes);
     cases.retain(|case| wanted(&case.name()));
+    limit_benchmark("forward", RUN_LIMIT.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)));
+    // Forwarders of others that have failed: each further case would wait for its deadline.
+    let mut failed: BTreeSet<String> = BTreeSet::new();
     let room = Room::make(FILE_BYTES)?;
     let mut files = Vec::new();
     for turn in 1..=runs {
         for case in &mut cases {
+            if failed.contains(&case.forwarder.name()) {
+                continue;
+            }
             eprintln!("run {turn} of {runs}: {}", case.name());
             match case.measure(&room, &blast) {
                 Ok(run) => case.runs.push(run),
-                Err(message) => notes.push(format!("{}, run {turn}: {message}", case.name())),
+                Err(message) => {
+                    let mut note = format!("{}, run {turn}: {message}", case.name());
+                    if matches!(case.forwarder, Forwarder::Theirs(_)) {
+                        note += "; it is measured no further";
+                        failed.insert(case.forwarder.name());
+                    }
+                    notes.push(note);
+                }
             }
         }
         if wanted(TWO) {
@@ -365,7 +382,7 @@ pub(super) struct Producer(#[expect(dead_code, reason = "held until the producer
 impl Producer {
     /// Starts it and waits until its prefix is registered.
     pub(super) fn start(client: &mut Command) -> Outcome<Self> {
-        let (child, line) = started(client, CLIENT_LIMIT)?;
+        let (child, line) = started(client, REGISTER_LIMIT)?;
         match line.trim_end() {
             "ready" => Ok(Self(child)),
             printed => Err(format!("the producer printed {printed:?}")),

@@ -1,6 +1,7 @@
 //! `cargo xtask bench recovery`: what recovery costs two forwarders on a link that loses nothing, in processor time: a file goes
 //! from a producer through both to a consumer, over UDP between them.
-use super::process::{Room, Running};
+use super::process::{Room, Running, transfer_limit};
+use super::timed::limit_benchmark;
 use super::transfer::{fetch, serve};
 use super::{binary, number};
 use crate::chore::Outcome;
@@ -32,6 +33,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         }
     }
     let recoup = binary()?;
+    let turns = u32::try_from(runs).unwrap_or(u32::MAX).saturating_mul(WAYS.len() as u32);
+    limit_benchmark("recovery", (transfer_limit(bytes) * 2).saturating_mul(turns));
     let room = Room::make(bytes)?;
     let mut ticks = WAYS.map(|_| Vec::new());
     for turn in 1..=runs {

@@ -1,7 +1,7 @@
 //! `cargo xtask bench sim`: how fast the simulator is, in packet-hops (Interests and Data arriving at a
 //! node) per CPU-second of the whole process.
 
-use super::timed::capture;
+use super::timed::{capture, limit_benchmark};
 use crate::chore::{Outcome, cargo, command, show, target_directory};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -68,6 +68,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         .filter(|(name, _)| only.as_ref().is_none_or(|word| name.contains(word.as_str())))
         .map(|(name, gate)| (*name, *gate, Vec::new()))
         .collect();
+    limit_benchmark("sim", LIMIT.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)));
     for turn in 1..=runs {
         for (name, _, done) in &mut cases {
             eprintln!("run {turn} of {runs}: {name}");

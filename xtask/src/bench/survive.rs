@@ -12,7 +12,7 @@ use super::forward::{Producer, blast, example, forward, listen_at, numbers, unix
 use super::memory::field;
 use super::process::{Room, Running};
 use super::sample::Spread;
-use super::timed::{Timed, capture};
+use super::timed::{Timed, capture, limit_benchmark};
 use super::{binary_with_workers, number};
 use crate::chore::{Outcome, command};
 use serde_json::{Value, json};
@@ -90,6 +90,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     // Sockets of this process end with the forwarder at their other end.
     let numbered = Duration::from_secs(interests / SLOWEST_FLOOD + faces / SLOWEST_FACES);
     stage.running.limit(LEGS_LIMIT + numbered)?;
+    // Some legs have forwarders of their own.
+    limit_benchmark("survive", 3 * LEGS_LIMIT + numbered);
     let alone = stage.offer(3)?;
     stage.find("alone", alone >= 0.99, format!("{:.1} % of {OFFERED} a second", 100.0 * alone));
     stage.flood(interests)?;

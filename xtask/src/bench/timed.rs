@@ -27,6 +27,19 @@ static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     flag
 });
 
+/// Kills the children of this process and ends it with an error, unless the benchmark ends `within` this time.
+pub(crate) fn limit_benchmark(name: &'static str, within: Duration) {
+    LazyLock::force(&INTERRUPTED);
+    std::thread::spawn(move || {
+        std::thread::sleep(within);
+        eprintln!("bench {name} did not end within {within:?}: its processes are killed");
+        INTERRUPTED.store(true, Ordering::Relaxed);
+        // Each watch has looked once when this has passed.
+        std::thread::sleep(SIGNAL_CHECK + SIGNAL_CHECK / 2);
+        std::process::exit(1);
+    });
+}
+
 /// A child process and its group. Both end with their owner.
 pub(crate) struct Timed {
     child: Child,
