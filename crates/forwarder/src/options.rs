@@ -12,6 +12,7 @@ use recoup_transport::random::Rng;
 use recoup_transport::spec::{Spelled, as_text};
 use recoup_transport::unit;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::sync::LazyLock;
 
 /// How a node forwards: the keys of `[node]` in scenario files and in the configuration of a forwarder.
 ///
@@ -47,6 +48,14 @@ pub struct NodeOptions {
 
 impl Default for NodeOptions {
     fn default() -> Self {
+        /// Printing the specs takes longer than copying them, and each node of a scenario begins with these.
+        static DEFAULT: LazyLock<NodeOptions> = LazyLock::new(NodeOptions::initial);
+        DEFAULT.clone()
+    }
+}
+
+impl NodeOptions {
+    fn initial() -> Self {
         Self {
             cache: CsCapacity::Packets(0),
             cache_replacement: Replacement::default().into(),
@@ -59,9 +68,7 @@ impl Default for NodeOptions {
             anticipation: Anticipation::Off,
         }
     }
-}
 
-impl NodeOptions {
     /// Whether the node needs a [`provider_id`](NodeConfig::provider_id).
     #[must_use]
     pub fn names_provider(&self) -> bool {

@@ -13,6 +13,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// How an object is fetched. The defaults are those of `recoup fetch`, of the library and of scenarios.
@@ -215,6 +216,14 @@ pub struct FetchOptions {
 
 impl Default for FetchOptions {
     fn default() -> Self {
+        /// Printing the specs takes a quarter of a millisecond, and a command line reads each default by itself.
+        static DEFAULT: LazyLock<FetchOptions> = LazyLock::new(FetchOptions::initial);
+        DEFAULT.clone()
+    }
+}
+
+impl FetchOptions {
+    fn initial() -> Self {
         // The estimators of studies end their back-off as their sources have it.
         let backoff_until = BackoffUntil::Progress;
         let rto = Jacobson::new(JacobsonSettings { backoff_until, ..JacobsonSettings::default() });
@@ -240,9 +249,7 @@ impl Default for FetchOptions {
             newer_than: None,
         }
     }
-}
 
-impl FetchOptions {
     /// Whether Data answers a segment whose timer has expired and whose retransmission has not been sent.
     #[must_use]
     pub fn accepts_late_data(&self) -> bool {
