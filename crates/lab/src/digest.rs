@@ -1,7 +1,9 @@
 //! Short digests of texts and of this program.
+use foldhash::quality::FixedState;
 use recoup_core::figure::hex;
 use recoup_packet::signature::sha256;
 use std::fs;
+use std::hash::BuildHasher;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -10,15 +12,16 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// The first 16 digits of a text's SHA-256.
 pub fn of_text(text: &str) -> String {
-    of(text.as_bytes())
+    hex(&sha256(text.as_bytes())[..8])
 }
 
-/// Digest of this program; `None` if it cannot be read.
+/// Digest of this program; `None` if it cannot be read. Only this program compares it, so a fast hash will do: SHA-256 of the
+/// file takes longer than many a simulation.
 pub fn of_program() -> Option<String> {
     static DIGEST: OnceLock<Option<String>> = OnceLock::new();
     let read = || {
         let path = PROGRAM.get().cloned().or_else(|| std::env::current_exe().ok())?;
-        Some(of(&fs::read(path).ok()?))
+        Some(format!("{:016x}", FixedState::default().hash_one(fs::read(path).ok()?)))
     };
     DIGEST.get_or_init(read).clone()
 }
@@ -26,8 +29,4 @@ pub fn of_program() -> Option<String> {
 /// Identifies this program by the content of that file: of a library in the process of an interpreter. The first call holds.
 pub fn set_program(path: PathBuf) {
     let _ = PROGRAM.set(path);
-}
-
-fn of(content: &[u8]) -> String {
-    hex(&sha256(content)[..8])
 }
