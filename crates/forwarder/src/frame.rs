@@ -16,6 +16,7 @@ pub struct Frame {
 impl Frame {
     /// A frame with these bytes before `body`.
     #[must_use]
+    #[inline]
     pub fn new(head: Head, body: Bytes) -> Self {
         Self { head, body }
     }
@@ -36,12 +37,14 @@ impl Frame {
 
     /// Length of the whole frame, in bytes.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.head().len() + self.body.len()
     }
 
     /// Whether the frame is empty.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -60,6 +63,7 @@ impl Frame {
 }
 
 impl From<Bytes> for Frame {
+    #[inline]
     fn from(body: Bytes) -> Self {
         Self { head: Head::default(), body }
     }

@@ -42,6 +42,7 @@ impl FaceLimits {
     }
 
     /// Whether a face that has `taken` slots may take `slots` more, if all have taken `total` of `limit`.
+    #[inline]
     pub(crate) fn admits_pending(
         &self,
         taken: usize,
@@ -64,6 +65,7 @@ pub(crate) fn admits_provisional(taken: usize, slots: usize, total: usize, limit
 }
 
 /// The slots that an Interest of so many bytes takes.
+#[inline]
 pub(crate) fn slots(bytes: u32) -> u8 {
     u8::try_from(1 + bytes / SLOT_BYTES).unwrap_or(u8::MAX)
 }

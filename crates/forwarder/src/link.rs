@@ -175,6 +175,7 @@ impl Links {
     // --- packets that leave ---------------------------------------------------------------------
 
     /// Sends a packet by a face, past its scheduler.
+    #[inline]
     pub(crate) fn transmit<O: Observer>(
         &mut self,
         now: Instant,

@@ -157,6 +157,7 @@ impl Packet {
 
     /// Kind and lifetime of the packet, for link recovery.
     #[must_use]
+    #[inline]
     pub fn worth(&self) -> (FrameKind, Option<Duration>) {
         match &self.body {
             Body::Interest(it) => (FrameKind::Interest, Some(it.lifetime_or_default())),

@@ -106,6 +106,7 @@ impl Data {
     /// The packet in a buffer of its own, so that keeping it keeps no larger buffer alive. Free for
     /// a packet from [`decode_kept_in`](Self::decode_kept_in).
     #[must_use]
+    #[inline]
     pub fn detached(self) -> Self {
         match &self.0 {
             Form::Encoded(it) if !it.is_alone() => it.detached().into(),
@@ -121,6 +122,7 @@ impl Data {
 
     /// The packet's name.
     #[must_use]
+    #[inline]
     pub fn name(&self) -> &Name {
         match &self.0 {
             Form::Encoded(it) => it.name(),
@@ -167,6 +169,7 @@ impl Data {
 
     /// FreshnessPeriod; zero if absent.
     #[must_use]
+    #[inline]
     pub fn freshness(&self) -> Duration {
         Duration::from_millis(match &self.0 {
             Form::Encoded(it) => it.freshness_ms(),
@@ -213,6 +216,7 @@ impl Data {
 
     /// The whole packet. A described packet is encoded at each call.
     #[must_use]
+    #[inline]
     pub fn wire(&self) -> Bytes {
         match &self.0 {
             Form::Encoded(it) => it.wire().clone(),
@@ -222,6 +226,7 @@ impl Data {
 
     /// Bytes of the whole packet; O(1).
     #[must_use]
+    #[inline]
     pub fn encoded_len(&self) -> usize {
         match &self.0 {
             Form::Encoded(it) => it.wire().len(),

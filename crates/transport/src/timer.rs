@@ -65,6 +65,7 @@ impl Timers {
     /// Arms the timer of `slot` for the time `at`, in place of an earlier one.
     ///
     /// Among timers due at the same instant the one armed first fires first; arming again counts.
+    #[inline]
     pub fn arm(&mut self, slot: u32, at: Instant) {
         self.cancel(slot);
         self.armed += 1;
@@ -82,6 +83,7 @@ impl Timers {
     }
 
     /// Disarms the timer of `slot`; returns whether it was armed.
+    #[inline]
     pub fn cancel(&mut self, slot: u32) -> bool {
         match self.place(slot) {
             Some(Place::Queue(place)) => self.leave(place),
@@ -100,6 +102,7 @@ impl Timers {
     }
 
     /// When the earliest timer is due.
+    #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match (self.queue.front(), self.heap.first()) {
             (Some(queued), Some(first)) => Some(queued.at.min(first.at)),
@@ -109,6 +112,7 @@ impl Timers {
     }
 
     /// Disarms and returns the earliest timer that is due at `now`.
+    #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<u32> {
         let queued = self.queue.front().filter(|entry| entry.at <= now);
         let first = self.heap.first().filter(|entry| entry.at <= now);
@@ -137,6 +141,7 @@ impl Timers {
         self.len() == 0
     }
 
+    #[inline]
     fn place(&self, slot: u32) -> Option<Place> {
         match self.places.get(slot as usize).copied()? {
             ABSENT => None,
@@ -147,16 +152,19 @@ impl Timers {
 
     // --- the queue ------------------------------------------------------------------------------
 
+    #[inline]
     fn enqueue(&mut self, entry: Entry) {
         self.places[entry.slot as usize] = self.number(self.queue.len());
         self.queue.push_back(entry);
     }
 
     /// Number of an index in the queue, constant while timers leave the front.
+    #[inline]
     fn number(&self, place: usize) -> u32 {
         self.passed.wrapping_add(place as u32) | QUEUED
     }
 
+    #[inline]
     fn leave(&mut self, place: usize) {
         let slot = std::mem::replace(&mut self.queue[place].slot, GAP);
         self.places[slot as usize] = ABSENT;

@@ -62,6 +62,7 @@ impl<E: Edge> Forwarder<E> {
         self.actions = actions;
     }
 
+    #[inline]
     fn begin(&mut self, interest: &Arc<Interest>, hash: u64) -> Result<PitId, PitFull> {
         let id = self.pit.insert(Arc::clone(interest), hash)?;
         self.edge.out().event(NodeEvent::PitInserted { hash });
@@ -69,6 +70,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Whether a face may have one more pending Interest, if this is one more.
+    #[inline]
     fn has_free_slot(&self, ingress: FaceId, hop: &Hop, known: Option<PitId>) -> bool {
         let waits = |id| self.pit.entry(id).in_record(ingress).is_some();
         known.is_some_and(waits)
@@ -76,6 +78,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Adds or updates an in-record.
+    #[inline]
     fn record_downstream(
         &mut self,
         now: Instant,
@@ -192,6 +195,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Reports the outcome of an Interest.
+    #[inline]
     fn report_outcome(
         &mut self,
         hop: &Hop,
@@ -215,6 +219,7 @@ impl<E: Edge> Forwarder<E> {
 }
 
 /// Fields that few Interests have and a record keeps.
+#[inline]
 fn rare_of(extra: &mut Extra) -> Option<Box<Rare>> {
     let (pit_token, flow_nonce) = (extra.pit_token.take(), field::flow_nonce(&extra.carried));
     let is_there = pit_token.is_some() || flow_nonce.is_some();
@@ -222,6 +227,7 @@ fn rare_of(extra: &mut Extra) -> Option<Box<Rare>> {
 }
 
 /// The route of an Interest: that of its name, unless it is only that of "/" and a forwarding hint has a better one.
+#[inline]
 pub(crate) fn route<'a>(fib: &'a Fib, interest: &Interest) -> FibMatch<'a> {
     let by_name = fib.longest(&interest.name);
     if interest.forwarding_hint.is_empty() || !by_name.prefix.is_empty() {

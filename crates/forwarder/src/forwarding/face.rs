@@ -43,6 +43,7 @@ pub(crate) struct FaceTable {
 }
 
 impl Faces for FaceTable {
+    #[inline]
     fn facts(&self, face: FaceId) -> Option<FaceFacts> {
         if face.app().is_some() {
             return Some(FaceFacts::APPLICATION);
@@ -152,6 +153,7 @@ impl FaceTable {
     }
 
     /// Whether an Interest of a face may become pending, with the PIT `limit`.
+    #[inline]
     pub(crate) fn admits_pending(&self, id: FaceId, slots: u8, limit: usize) -> bool {
         let Some(face) = self.get(id) else {
             return true;
@@ -175,6 +177,7 @@ impl FaceTable {
     }
 
     /// Takes slots for a pending Interest of a network face.
+    #[inline]
     pub(crate) fn take_slots(&mut self, id: FaceId, slots: u8, entry: PitId, pit: &Pit) {
         let Some(face) = self.get_mut(id) else {
             return;
@@ -193,6 +196,7 @@ impl FaceTable {
     }
 
     /// Releases the slots of an Interest that is no longer pending.
+    #[inline]
     pub(crate) fn release_slots(&mut self, id: FaceId, slots: u8) {
         if id.app().is_some() {
             return;
@@ -240,6 +244,7 @@ impl FaceTable {
 
 impl Face {
     /// Limits of the face: its own, or `default`.
+    #[inline]
     fn limits<'a>(&'a self, default: &'a FaceLimits) -> &'a FaceLimits {
         self.attributes.limits.as_ref().unwrap_or(default)
     }

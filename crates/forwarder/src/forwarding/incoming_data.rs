@@ -25,6 +25,7 @@ use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
     /// Returns whether the Data was solicited.
+    #[inline]
     pub(super) fn incoming_data(
         &mut self,
         now: Instant,
@@ -90,6 +91,7 @@ impl<E: Edge> Forwarder<E> {
 
     /// Offers Data to the content store, unless it forbids that; returns whether the content store answers with it
     /// from now on. If no node downstream is to store it, too, the Data is marked.
+    #[inline]
     pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &mut Hop) -> bool {
         if self.cs.is_off() || hop.extra.as_ref().is_some_and(|extra| extra.no_cache) {
             return false;
@@ -179,6 +181,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Records the round-trip time of an Interest sent to `upstream`.
+    #[inline]
     fn record_round_trip(&mut self, now: Instant, id: PitId, upstream: FaceId) {
         self.counters.satisfied += 1;
         if let Some(record) = self.pit.entry(id).out_record(upstream) {
@@ -187,6 +190,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Data does not return by its ingress face, except on ad-hoc links.
+    #[inline]
     fn may_go_to(&self, egress: FaceId, ingress: FaceId) -> bool {
         egress != ingress
             || self.faces.facts(ingress).is_some_and(|it| it.link_type == LinkType::AdHoc)
@@ -195,6 +199,7 @@ impl<E: Edge> Forwarder<E> {
 
 /// Link fields for the next hop: the mark, forwarded fields, and the flow nonce of the downstream. The cache policy
 /// is for this node alone, as in NFD, unless the admission policy forwards it.
+#[inline]
 fn onward(came: &Hop, flow_nonce: Option<u64>) -> Hop {
     let mut hop = came.onward();
     if let Some(extra) = &came.extra {

@@ -16,6 +16,7 @@ use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
     /// `content` is the hash of its content, if known already.
+    #[inline]
     pub(super) fn outgoing_data(
         &mut self,
         now: Instant,

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 impl<E: Edge> Forwarder<E> {
     /// `came` has the link fields of the incoming Interest; its mark and forwarded fields are sent with it.
+    #[inline]
     pub(super) fn outgoing_interest(
         &mut self,
         now: Instant,

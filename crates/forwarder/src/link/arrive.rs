@@ -43,6 +43,7 @@ impl Links {
     }
 
     /// The network packet that a frame completes.
+    #[inline]
     pub(crate) fn receive(
         &mut self,
         now: Instant,
@@ -57,6 +58,7 @@ impl Links {
     }
 
     /// Reports dropped fragments, and sets the timer of the next ones.
+    #[inline]
     pub(crate) fn settle_fragments<O: Observer>(&mut self, id: FaceId, out: &mut Outbox<O>) {
         let Some(port) = port(&mut self.ports, id) else {
             return;

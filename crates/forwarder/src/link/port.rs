@@ -65,6 +65,7 @@ impl<M: Medium> Service<M> {
     }
 
     /// Marks a packet if its queue, with this many bytes, has been too long for too long.
+    #[inline]
     pub(super) fn mark(&mut self, now: Instant, packet: &mut Packet, bytes: u64) -> bool {
         let marks = self.marker.as_mut().is_some_and(|marker| marker.on_enqueue(now, bytes));
         if marks {
@@ -99,6 +100,7 @@ impl Port {
     }
 
     /// Sends a packet.
+    #[inline]
     pub(super) fn transmit<O: Observer>(
         &mut self,
         now: Instant,

@@ -23,6 +23,7 @@ pub(super) struct Timers(BTreeSet<(Instant, Duty, FaceId)>);
 
 impl Timers {
     /// Sets a timer; `slot` is its earlier time.
+    #[inline]
     pub(super) fn set(
         &mut self,
         slot: &mut Option<Instant>,
@@ -31,10 +32,14 @@ impl Timers {
         due: Option<Instant>,
     ) {
         if *slot != due {
-            slot.map(|before| self.0.remove(&(before, duty, id)));
-            due.map(|due| self.0.insert((due, duty, id)));
-            *slot = due;
+            self.replace(std::mem::replace(slot, due), duty, id, due);
         }
+    }
+
+    #[inline(never)]
+    fn replace(&mut self, before: Option<Instant>, duty: Duty, id: FaceId, due: Option<Instant>) {
+        before.map(|before| self.0.remove(&(before, duty, id)));
+        due.map(|due| self.0.insert((due, duty, id)));
     }
 }
 

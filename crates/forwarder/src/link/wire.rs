@@ -123,6 +123,7 @@ impl Wire {
     }
 
     /// Time at which the next incomplete packet expires.
+    #[inline]
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.reassembler.deadline()
     }
@@ -179,6 +180,7 @@ impl Piece {
     }
 
     /// The frame of the first transmission with a number only.
+    #[inline]
     fn numbered(self, link: &mut Wire, label: Label) -> Frame {
         match lean::Head::new(label, self.fragment.len()).filter(|_| self.header.is_none()) {
             Some(head) => {
@@ -233,6 +235,7 @@ impl Service<Wire> {
     }
 
     /// As [`send`](Self::send), without recovery.
+    #[inline]
     fn send_plain(
         &mut self,
         now: Instant,
@@ -258,6 +261,7 @@ impl Service<Wire> {
         cut.map(|()| marked).map_err(|_| DropReason::TooLong)
     }
 
+    #[inline]
     fn mark_queued(&mut self, now: Instant, packet: &mut Packet) -> bool {
         let bytes = self.medium.backlog_bytes + self.scheduled_bytes;
         self.mark(now, packet, bytes)
@@ -333,6 +337,7 @@ impl Service<Wire> {
     }
 
     /// The network packet that a frame completes.
+    #[inline]
     pub(super) fn receive(
         &mut self,
         now: Instant,

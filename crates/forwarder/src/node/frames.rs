@@ -30,8 +30,11 @@ impl<O: Observer> Node<O> {
         if drains {
             self.drain(now, id);
         }
-        let (links, out) = self.links_and_out();
-        links.settle_fragments(id, out);
+        // A packet without a header was no fragment, and nothing waits for others of it.
+        if !matches!(whole, Ok(Some(Whole { header: None, .. }))) {
+            let (links, out) = self.links_and_out();
+            links.settle_fragments(id, out);
+        }
         match whole {
             Ok(None) => {}
             Ok(Some(Whole { header, packet })) => self.read(now, id, header.as_ref(), packet),

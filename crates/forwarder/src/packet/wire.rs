@@ -81,6 +81,7 @@ impl PacketMemory {
     }
 
     /// Decodes an Interest, into the memory of a dropped one if there is one.
+    #[inline]
     fn interest(&mut self, bytes: &[u8]) -> Result<Arc<Interest>, DecodeError> {
         let free = &mut self.free;
         let keep = |bytes: &[u8]| copy(free, bytes);
@@ -99,6 +100,7 @@ impl PacketMemory {
     }
 
     /// Decodes a Data packet that will be kept, into the memory of a dropped one.
+    #[inline]
     fn data(&mut self, bytes: &[u8]) -> Result<Data, DecodeError> {
         let bytes = self.copy(bytes);
         Data::decode_kept_in(self.spare_data.take(), bytes)
@@ -158,6 +160,7 @@ impl Packet {
     }
 
     /// Encodes the network packet; Interests are written to the free space of `pool`.
+    #[inline]
     pub fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
         match &self.body {
             Body::Data(data) => data.wire(),

@@ -253,12 +253,14 @@ impl Cs {
 
     /// Number of stored packets.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Whether no packet is stored.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.slots.len() == 0
     }
@@ -304,6 +306,7 @@ impl Cs {
 
     /// Whether it answers Interests.
     #[must_use]
+    #[inline]
     pub const fn serves(&self) -> bool {
         self.serves
     }
@@ -329,6 +332,7 @@ impl Cs {
     /// Data that answers `interest` at `now`; `hash` is that of the Interest's name. If the name is a
     /// prefix of several, the first in canonical order.
     #[must_use]
+    #[inline]
     pub fn find(&mut self, now: Instant, interest: &Interest, hash: u64) -> Option<Data> {
         if !self.serves {
             return None;
@@ -372,6 +376,7 @@ impl Cs {
     /// Stores `data`, whose name has the hash `hash`, if it fits at all and the policies admit it. Returns the number of evicted
     /// packets, or `None` if the Data is not stored. A packet in a receive buffer is copied, because the buffer may be
     /// much larger.
+    #[inline]
     pub fn insert(&mut self, now: Instant, data: Data, hash: u64) -> Option<u64> {
         let bytes = data.encoded_len() as u64;
         if !self.takes(bytes) {
@@ -435,6 +440,7 @@ impl Cs {
 
     /// Whether Data of that many bytes is stored.
     #[must_use]
+    #[inline]
     pub const fn takes(&self, bytes: u64) -> bool {
         self.admits && bytes <= self.most_bytes && !self.is_off()
     }
@@ -471,6 +477,7 @@ impl Cs {
         self.gone = first.and_then(|slot| self.remove(slot));
     }
 
+    #[inline]
     fn lacks_room(&self, bytes: u64) -> bool {
         self.slots.len() as u64 >= self.most_packets || self.bytes + bytes > self.most_bytes
     }
@@ -479,6 +486,7 @@ impl Cs {
         self.slots.len() as u64 > self.most_packets || self.bytes > self.most_bytes
     }
 
+    #[inline]
     fn remove(&mut self, slot: u32) -> Option<Data> {
         let stored = self.slots.remove(slot)?;
         self.bytes -= stored.data.encoded_len() as u64;
@@ -499,11 +507,13 @@ impl Cs {
     }
 
     /// Whether Data with a matching name is fresh enough.
+    #[inline]
     fn answers(&self, now: Instant, interest: &Interest, slot: u32) -> bool {
         let is_fresh = |stored: &Stored| now < stored.stale_at;
         !interest.must_be_fresh || self.slots.get(slot).is_some_and(is_fresh)
     }
 
+    #[inline]
     fn by_digest(&self, now: Instant, interest: &Interest) -> Option<u32> {
         let parent = without_digest(&interest.name)?;
         let slot = self.exact(parent, self.hasher.hash(parent))?;

@@ -54,6 +54,7 @@ impl Fib {
     /// The longest prefix of `name` that has next hops: cheapest first, those of equal cost by face; "/" without any if
     /// there is no route.
     #[must_use]
+    #[inline]
     pub fn longest(&self, name: &Name) -> FibMatch<'_> {
         match self.routes.longest(name) {
             Some((prefix, next_hops)) => FibMatch { prefix, next_hops },

@@ -86,6 +86,7 @@ impl Pit {
 
     /// Number of pending Interests.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.index.len()
     }
@@ -104,6 +105,7 @@ impl Pit {
 
     /// The entry of `interest`, if there is one; `hash` is that of its name.
     #[must_use]
+    #[inline]
     pub fn find(&self, interest: &Interest, hash: u64) -> Option<PitId> {
         let is = |slot: &u32| {
             let entry = &self.entries[*slot as usize];
@@ -116,6 +118,7 @@ impl Pit {
     ///
     /// # Errors
     /// The table is full.
+    #[inline]
     pub fn insert(&mut self, interest: Arc<Interest>, hash: u64) -> Result<PitId, PitFull> {
         debug_assert!(self.find(&interest, hash).is_none(), "the Interest has an entry");
         if self.index.len() >= self.limit || self.has_too_many_hints(&interest, hash) {
@@ -150,12 +153,14 @@ impl Pit {
 
     /// A ticket of an entry, valid until the entry is removed.
     #[must_use]
+    #[inline]
     pub fn ticket(&self, id: PitId) -> u64 {
         (u64::from(self.entry(id).generation()) << 32) | u64::from(id.0)
     }
 
     /// The entry of a ticket, if it still exists.
     #[must_use]
+    #[inline]
     pub fn by_ticket(&self, ticket: u64) -> Option<PitId> {
         let slot = ticket as u32;
         let entry = self.entries.get(slot as usize)?;
@@ -165,6 +170,7 @@ impl Pit {
 
     /// Writes the entries that `data` answers to `found`, in the order of their numbers; `hash` is that of its name.
     /// Earlier contents of `found` are cleared.
+    #[inline]
     pub fn matches(&mut self, data: &Data, hash: u64, found: &mut Vec<PitId>) {
         found.clear();
         let name = data.name_value();
@@ -189,22 +195,26 @@ impl Pit {
     }
 
     /// Sets the timer of an entry to `at`, in place of an earlier one.
+    #[inline]
     pub fn arm(&mut self, id: PitId, at: Instant) {
         self.timers.arm(id.0, at);
     }
 
     /// Stops the first timer that is due at `now`, and returns its entry. The entry stays.
+    #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<PitId> {
         self.timers.pop_due(now).map(PitId)
     }
 
     /// Time of the next timer.
     #[must_use]
+    #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         self.timers.deadline()
     }
 
     /// Removes an entry and its timer; returns its Interest, unless it was removed already.
+    #[inline]
     pub fn remove(&mut self, id: PitId) -> Option<Arc<Interest>> {
         let entry = self.entries.get_mut(id.0 as usize)?;
         let interest = entry.vacate()?;
@@ -234,6 +244,7 @@ impl Pit {
         }
     }
 
+    #[inline]
     fn collect(
         &self,
         bytes: &[u8],
@@ -260,6 +271,7 @@ impl Pit {
         self.bytes = bytes;
     }
 
+    #[inline]
     fn has_too_many_hints(&self, interest: &Interest, hash: u64) -> bool {
         let is_hinted = |slot: &&u32| {
             let other = self.entries[**slot as usize].interest();
@@ -270,6 +282,7 @@ impl Pit {
     }
 
     /// Counts a name that is not matched by the whole name only; returns whether it is one.
+    #[inline]
     fn count_in(&mut self, interest: &Interest) -> bool {
         if interest.can_be_prefix {
             self.prefixes.add(interest.name.len());
@@ -288,6 +301,7 @@ impl Pit {
         interest.can_be_prefix
     }
 
+    #[inline]
     fn count_out(&mut self, interest: &Interest) {
         if interest.can_be_prefix {
             self.prefixes.remove(interest.name.len());
@@ -307,10 +321,12 @@ impl Pit {
 
 /// Whether two names are equal. The bytes of an answer's name are often those of the Interest's, and need no
 /// comparison then.
+#[inline]
 pub(super) fn is_equal(one: &[u8], other: &[u8]) -> bool {
     std::ptr::eq(one, other) || one == other
 }
 
+#[inline]
 fn is_same(one: &Interest, other: &Interest) -> bool {
     one.can_be_prefix == other.can_be_prefix
         && one.must_be_fresh == other.must_be_fresh
@@ -319,6 +335,7 @@ fn is_same(one: &Interest, other: &Interest) -> bool {
 }
 
 /// The bytes before an implicit digest at the end of a name.
+#[inline]
 pub(super) fn without_digest(name: &Name) -> Option<&[u8]> {
     let (parent, last) = name.value().split_last_chunk::<DIGEST_COMPONENT>()?;
     // A longer component may end with the same bytes.

@@ -127,6 +127,7 @@ impl<T> PrefixTable<T> {
         }
     }
 
+    #[inline]
     fn longest_of(&self, lengths: &[u32], name: &Name) -> Option<u32> {
         let probe = |end: usize| self.probe(name.value().get(..end)?);
         match lengths {

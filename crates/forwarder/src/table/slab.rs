@@ -14,6 +14,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    #[inline]
     pub(super) fn insert(&mut self, entry: T) -> u32 {
         match self.free.pop() {
             Some(slot) => {
@@ -27,6 +28,7 @@ impl<T> Slab<T> {
         }
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, slot: u32) -> Option<T> {
         let entry = self.slots.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
@@ -48,6 +50,7 @@ impl<T> Slab<T> {
         self.slots[slot as usize].get_or_insert_with(make)
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

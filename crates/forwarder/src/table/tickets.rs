@@ -13,6 +13,7 @@ pub(crate) struct Tickets {
 
 impl Tickets {
     /// Adds a ticket; `is_there` returns whether a ticket is still needed.
+    #[inline]
     pub(crate) fn push(&mut self, ticket: u64, is_there: impl Fn(u64) -> bool) {
         if self.tickets.len() >= self.full_at.max(FEW) {
             self.tickets.retain(|ticket| is_there(*ticket));

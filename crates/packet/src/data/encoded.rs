@@ -25,6 +25,7 @@ impl Encoded {
         Self { wire, name: OnceLock::new(), components, parts, alone: false }
     }
 
+    #[inline]
     pub(super) fn is_alone(&self) -> bool {
         self.alone
     }
@@ -61,10 +62,12 @@ impl Encoded {
         Ok(Arc::new(Self { alone: true, ..Self::new(wire, components, parts) }))
     }
 
+    #[inline]
     pub(super) fn wire(&self) -> &Bytes {
         &self.wire
     }
 
+    #[inline]
     pub(super) fn name(&self) -> &Name {
         self.name.get_or_init(|| {
             Name::known(self.wire.slice(self.parts.name.range()), self.components as usize)
@@ -88,6 +91,7 @@ impl Encoded {
         self.parts.content_type
     }
 
+    #[inline]
     pub(super) fn freshness_ms(&self) -> u64 {
         self.parts.freshness_ms
     }

@@ -158,6 +158,7 @@ pub struct DuplicateNonce {
 impl DuplicateNonce {
     /// Whether the Interest has looped. A link to one peer may also duplicate it.
     #[must_use]
+    #[inline]
     pub const fn is_loop(self, is_shared: bool) -> bool {
         self.in_other || self.out_same || self.out_other || (is_shared && self.in_same)
     }
@@ -185,17 +186,20 @@ pub struct PitEntry {
 impl PitEntry {
     /// The first Interest.
     #[must_use]
+    #[inline]
     pub fn interest(&self) -> &Arc<Interest> {
         self.interest.as_ref().unwrap_or(&VACANT)
     }
 
     /// Hash of its name.
     #[must_use]
+    #[inline]
     pub const fn hash(&self) -> u64 {
         self.hash
     }
 
     /// Hash of its name without the segment, computed by `find` at the first call.
+    #[inline]
     pub(crate) fn content(&mut self, find: impl FnOnce(&Name) -> u64) -> u64 {
         if self.content == 0 {
             self.content = find(&self.interest().name);
@@ -205,48 +209,56 @@ impl PitEntry {
 
     /// In-records, in the order of arrival.
     #[must_use]
+    #[inline]
     pub fn ins(&self) -> &[InRecord] {
         &self.ins
     }
 
     /// As [`ins`](Self::ins), mutable.
     #[must_use]
+    #[inline]
     pub fn ins_mut(&mut self) -> &mut [InRecord] {
         &mut self.ins
     }
 
     /// Out-records, in the order of first transmission.
     #[must_use]
+    #[inline]
     pub fn outs(&self) -> &[OutRecord] {
         &self.outs
     }
 
     /// The in-record of a face.
     #[must_use]
+    #[inline]
     pub fn in_record(&self, face: FaceId) -> Option<&InRecord> {
         self.ins.iter().find(|record| record.face == face)
     }
 
     /// As [`in_record`](Self::in_record), mutable.
     #[must_use]
+    #[inline]
     pub fn in_record_mut(&mut self, face: FaceId) -> Option<&mut InRecord> {
         self.ins.iter_mut().find(|record| record.face == face)
     }
 
     /// The out-record of a face.
     #[must_use]
+    #[inline]
     pub fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
         self.outs.iter().find(|record| record.face == face)
     }
 
     /// As [`out_record`](Self::out_record), mutable.
     #[must_use]
+    #[inline]
     pub fn out_record_mut(&mut self, face: FaceId) -> Option<&mut OutRecord> {
         self.outs.iter_mut().find(|record| record.face == face)
     }
 
     /// Records with `nonce`, for an Interest from `face`. Call it before [`receive`](Self::receive).
     #[must_use]
+    #[inline]
     pub fn find_nonce(&self, face: FaceId, nonce: u32) -> DuplicateNonce {
         let mut found = DuplicateNonce::default();
         for record in self.ins.iter().filter(|record| record.nonce == Some(nonce)) {
@@ -282,6 +294,7 @@ impl PitEntry {
     }
 
     /// Records a transmission to a face at `now` with this nonce, which expires at `expiry`.
+    #[inline]
     pub fn send(&mut self, now: Instant, face: FaceId, nonce: Option<u32>, expiry: Instant) {
         if let Some(record) = self.out_record_mut(face) {
             (record.nonce, record.sent, record.expiry) = (nonce, now, expiry);
@@ -317,6 +330,7 @@ impl PitEntry {
 
     /// Expiry of the last in-record; `None` without in-records.
     #[must_use]
+    #[inline]
     pub fn latest_expiry(&self) -> Option<Instant> {
         self.ins.iter().map(|record| record.expiry).max()
     }
@@ -346,6 +360,7 @@ impl PitEntry {
         }
     }
 
+    #[inline]
     pub(super) fn fill(&mut self, interest: Arc<Interest>, hash: u64) {
         self.interest = Some(interest);
         self.generation = self.generation.wrapping_add(1);
@@ -354,16 +369,19 @@ impl PitEntry {
     }
 
     /// Drops the Interest, which may share a large buffer.
+    #[inline]
     pub(super) fn vacate(&mut self) -> Option<Arc<Interest>> {
         self.ins.clear();
         self.outs.clear();
         self.interest.take()
     }
 
+    #[inline]
     pub(super) const fn generation(&self) -> u32 {
         self.generation
     }
 
+    #[inline]
     pub(super) const fn is_vacant(&self) -> bool {
         self.interest.is_none()
     }
