@@ -5,8 +5,10 @@ pub(super) use crate::sweep::axis;
 
 /// Nothing recovers losses of the radio.
 pub(super) const NOTHING: &str = "nothing";
-/// Both radio links recover their losses.
+/// Both radio links recover their losses as the paper has it: a gap is reported once, and the sender is not queried.
 pub(super) const WLDR: &str = "WLDR";
+/// WLDR with the additions of Recoup: repeated reports, and queries when a link falls idle.
+pub(super) const OURS: &str = "Recoup's WLDR";
 /// Explicit loss notification: the link signals losses to the consumer.
 pub(super) const ELN: &str = "ELN";
 /// Every frame is acknowledged by the link above the radio, as NDNLPv2 has it.
@@ -22,6 +24,8 @@ pub(super) const FAR_DATA: &str = "Data at the producer";
 
 /// The recoveries of Figure 5a, and one more.
 pub(super) const WAYS: [&str; 4] = [NOTHING, ELN, WLDR, ACKED];
+/// The ways of Figure 5a, and Recoup's own WLDR.
+pub(super) const ALL_WAYS: [&str; 5] = [NOTHING, ELN, WLDR, ACKED, OURS];
 /// The recoveries of Figure 5b.
 pub(super) const PARTS: [&str; 6] = [NOTHING, INTERESTS, NEAR_INTERESTS, DATA, FAR_DATA, WLDR];
 
@@ -30,15 +34,21 @@ pub(super) fn recoveries(chosen: &[&'static str]) -> String {
     axis("recovery", chosen.iter().map(|way| (*way, recovery(way))))
 }
 
+/// The paper's WLDR, and its partial modes.
+pub(super) const STRICT: &str = "wldr(strict=true)";
+const STRICT_INTERESTS: &str = "wldr(kinds=interests,strict=true)";
+const STRICT_DATA: &str = "wldr(kinds=data,strict=true)";
+
 fn recovery(way: &str) -> String {
     let (near, far) = match way {
-        WLDR => ("wldr", "wldr"),
-        ELN => ("wldr(mode=eln)", "wldr(mode=eln)"),
+        WLDR => (STRICT, STRICT),
+        OURS => ("wldr", "wldr"),
+        ELN => ("wldr(mode=eln,strict=true)", "wldr(mode=eln,strict=true)"),
         ACKED => ("acked", "acked"),
-        INTERESTS => ("wldr(kinds=interests)", "wldr(kinds=interests)"),
-        DATA => ("wldr(kinds=data)", "wldr(kinds=data)"),
-        NEAR_INTERESTS => ("wldr(kinds=interests)", "off"),
-        FAR_DATA => ("off", "wldr(kinds=data)"),
+        INTERESTS => (STRICT_INTERESTS, STRICT_INTERESTS),
+        DATA => (STRICT_DATA, STRICT_DATA),
+        NEAR_INTERESTS => (STRICT_INTERESTS, "off"),
+        FAR_DATA => ("off", STRICT_DATA),
         _ => ("off", "off"),
     };
     format!(
@@ -147,16 +157,24 @@ pub(super) fn repetitions(chosen: &[&'static str]) -> String {
 
 /// Link recovery and mobility together.
 pub(super) const BOTH: &str = "WLDR and MLDR";
+/// Recoup's link recovery and mobility together.
+pub(super) const OURS_BOTH: &str = "Recoup's WLDR and MLDR";
 
 /// The recoveries of Figures 9a to 9c.
 pub(super) const JOINT: [&str; 4] = [NOTHING, WLDR, MLDR, BOTH];
+/// The recoveries of the paper, and Recoup's own WLDR, alone and with MLDR.
+pub(super) const ALL_JOINT: [&str; 6] = [NOTHING, WLDR, MLDR, BOTH, OURS, OURS_BOTH];
 
 /// The axis of recoveries on the joint network.
-pub(super) fn joints() -> String {
-    let fields = |way: &'static str| {
-        let recovery = if [WLDR, BOTH].contains(&way) { "wldr" } else { "off" };
-        let moves = if [MLDR, BOTH].contains(&way) { MLDR } else { TIMER };
-        (way, format!("\"links.'m*-ap*'.recovery\" = \"{recovery}\"\n{}", mobility(moves)))
+pub(super) fn joints(chosen: &[&'static str]) -> String {
+    let fields = |way: &&'static str| {
+        let recovery = match *way {
+            WLDR | BOTH => STRICT,
+            OURS | OURS_BOTH => "wldr",
+            _ => "off",
+        };
+        let moves = if [MLDR, BOTH, OURS_BOTH].contains(way) { MLDR } else { TIMER };
+        (*way, format!("\"links.'m*-ap*'.recovery\" = \"{recovery}\"\n{}", mobility(moves)))
     };
-    axis("network", JOINT.map(fields))
+    axis("network", chosen.iter().map(fields))
 }

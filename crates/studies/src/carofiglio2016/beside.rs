@@ -50,7 +50,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
             &["default-joint"],
             Net::Joint,
             scale,
-            &[transports(&OTHERS), axis::joints(), speeds(&["'m{1..10}'"])],
+            &[transports(&OTHERS), axis::joints(&axis::JOINT), speeds(&["'m{1..10}'"])],
         ),
     ]
 }

@@ -1,7 +1,7 @@
 //! The paper's figures, drawn from our runs, and those that show what depends on what is open.
 use super::axis::{
-    BOTH, CONSUMER_TIMERS, ELN, JOINT, JOINT_TIMERS, MLDR, MOVES, NOTHING, PARTS, REPETITIONS,
-    SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
+    ALL_JOINT, BOTH, CONSUMER_TIMERS, ELN, JOINT_TIMERS, MLDR, MOVES, NOTHING, OURS, PARTS,
+    REPETITIONS, SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
 };
 use super::beside;
 use super::open::{CONSUMER, DELAYED, GRID, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
@@ -45,7 +45,8 @@ fn timers(results: &Results) -> Figure {
         let at = |timer| runs.time(&[("recovery", way), ("timer", timer), ("wires", wires)]);
         Series::means(&format!("{way}, {wires} Mbit/s"), Style::Line, TIMERS.map(at))
     };
-    let series = WIRES.iter().flat_map(|wires| WAYS.map(|way| line(way, wires))).collect();
+    let papers = WIRES.iter().flat_map(|wires| WAYS.map(|way| line(way, wires)));
+    let series = papers.chain([line(OURS, WIRES[0])]).collect();
     let caption =
         "Figure 5a. Both ends at 10 km/h; the radio is the bottleneck with wires of 300 Mbit/s.";
     let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", TIMERS) };
@@ -136,7 +137,7 @@ fn joint(results: &Results) -> Figure {
         };
         Series::means(way, Style::Line, SPEEDS.map(at))
     };
-    let series = JOINT.iter().filter(|way| **way != NOTHING).map(|way| line(way)).collect();
+    let series = ALL_JOINT.iter().filter(|way| **way != NOTHING).map(|way| line(way)).collect();
     let caption =
         "Figure 9a. Ten mobiles among 36 access points; timers of 500 ms, against nothing.";
     figure("9a", "What both gain", caption, by_speed(), reduction(), series)
@@ -150,7 +151,7 @@ fn timeouts(results: &Results) -> Figure {
     };
     let caption = "Figure 9b. Timeouts of all five consumers.";
     let y = Axis::quantity("timeouts", "");
-    figure("9b", "Timeouts at consumers", caption, by_speed(), y, JOINT.map(line).into())
+    figure("9b", "Timeouts at consumers", caption, by_speed(), y, ALL_JOINT.map(line).into())
 }
 
 fn joint_timers(results: &Results) -> Figure {

@@ -5,6 +5,7 @@ use recoup_transport::link::Recovery;
 use recoup_transport::link::recovery::{
     Ewln, FrameKind, LinkRecovery, Notice, Outgoing, Sending, Tag,
 };
+use recoup_transport::link::wldr::WldrSettings;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 
@@ -66,8 +67,9 @@ fn ewlns(sent: &[(Tag, Option<u64>)]) -> Vec<(u32, u32)> {
 /// Seven frames leave, of which 4 and 5 are lost.
 fn play() -> Played {
     let at = Instant::from_millis;
+    let settings = WldrSettings { strict: true, ..Default::default() };
     let [mut a, mut b]: [End; 2] =
-        [1, 2].map(|seed| Recovery::Wldr(Default::default()).build(Rng::from_seed(seed)));
+        [1, 2].map(|seed| Recovery::Wldr(settings).build(Rng::from_seed(seed)));
     introduce(at(0), &mut a, &mut b);
     for packet in 0..7 {
         let tag = send(at(1), &mut a, packet);

@@ -14,8 +14,9 @@ const SHARE: &str = "Of mean flow times.";
 
 /// Claims of Section 5.2, and of the ring.
 fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
-    let [timer, part, speed, ring] =
-        ["timer", "part", "speed", "ring"].map(|experiment| Runs::of(results, experiment));
+    let [timer, part, speed, ring, saturated] =
+        ["timer", "part", "speed", "ring", "ring-saturated"]
+            .map(|experiment| Runs::of(results, experiment));
     Some(match id {
         "E-01a" => (
             wireless::timer_matters(&timer),
@@ -45,7 +46,11 @@ fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
         ),
         "E-12" => (wireless::wldr_always_gains(&speed), PAIRED),
         "E-13" => (
-            wireless::the_ring_is_large_enough(&ring),
+            wireless::the_ring_is_large_enough(&ring).labelled("radio").and(
+                wireless::the_ring_is_large_enough(&saturated)
+                    .labelled("a busy link of 100 Mbit/s")
+                    .beside(&wireless::rate(&saturated)),
+            ),
             "The same seeds with a ring in which nothing is overwritten.",
         ),
         "E-14" => (
@@ -118,7 +123,31 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     all.extend(rows(results, &DELAYED, "open-satisfaction", mobile::findings_of_satisfaction));
     all.extend(rows(results, &CONSUMER, "open-consumer", mobile::findings_of_consumer));
     all.extend(rows(results, &TOGETHER, "open-joint", joint::findings));
+    all.extend([
+        with_recovery(results, "the paper's", true, Runs::of),
+        with_recovery(results, "Recoup's", false, Runs::ours),
+    ]);
     all
+}
+
+/// Findings of the claims about WLDR with one variant of it.
+fn with_recovery<'a>(
+    results: &'a Results,
+    value: &'static str,
+    is_assumed: bool,
+    runs: fn(&'a Results, &'static str) -> Runs<'a>,
+) -> Dependence {
+    let [timer, joint_] = ["timer", "joint"].map(|experiment| runs(results, experiment));
+    let findings = vec![
+        ("E-02", wireless::near_repair_is_quickest(&timer)),
+        ("E-03", wireless::far_repair_suffers_from_wires(&timer)),
+        ("E-04", wireless::wldr_needs_no_timer(&timer)),
+        ("E-23", joint::wldr_gains_most_slowly(&joint_)),
+        ("E-24", joint::both_add_up(&joint_)),
+        ("E-25", joint::fewer_timeouts(&joint_)),
+        ("E-26", joint::they_cross(&joint_)),
+    ];
+    Dependence { parameter: "WLDR", value: value.into(), is_assumed, findings }
 }
 
 fn rows(
@@ -190,7 +219,7 @@ mod tests {
                 let nothing = if is_long { 118.0 } else { 110.0 };
                 vec![("time_mean_s", if way("recovery") == WLDR { 100.0 } else { nothing })]
             }
-            "ring" => vec![("time_s", 7.25)],
+            "ring" | "ring-saturated" => vec![("time_s", 7.25)],
             "producer" => {
                 let time = match way("mobility") {
                     MLDR => 100.0,

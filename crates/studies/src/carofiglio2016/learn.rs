@@ -1,5 +1,5 @@
 //! Lessons about link recovery, and about Interests whose face is gone.
-use super::axis::{ACKED, BOTH, ELN, FAST, MLDR, NOTHING, TIMER, WLDR};
+use super::axis::{ACKED, ELN, FAST, MLDR, NOTHING, OURS, OURS_BOTH, TIMER, WLDR};
 use super::runs::Runs;
 use crate::lesson::{About, Choice, Lesson, Part, Situation, TIME};
 use crate::result::Results;
@@ -8,10 +8,11 @@ const fn choice(name: &'static str, spec: &'static str) -> Choice {
     Choice { name, spec }
 }
 
-const WAYS: [Choice; 4] = [
+const WAYS: [Choice; 5] = [
     choice(NOTHING, "recovery = \"off\""),
-    choice(ELN, "recovery = \"wldr(mode=eln)\""),
-    choice(WLDR, "recovery = \"wldr\""),
+    choice(ELN, "recovery = \"wldr(mode=eln,strict=true)\""),
+    choice(WLDR, "recovery = \"wldr(strict=true)\""),
+    choice(OURS, "recovery = \"wldr\""),
     choice(ACKED, "recovery = \"acked\""),
 ];
 
@@ -29,9 +30,9 @@ const CONSUMER: [Choice; 3] = [
 
 const JOINT: [Choice; 4] = [
     choice(NOTHING, "recovery = \"off\", mobility = \"off\""),
-    choice(WLDR, "recovery = \"wldr\""),
+    choice(OURS, "recovery = \"wldr\""),
     choice(MLDR, "mobility = \"mldr\""),
-    choice(BOTH, "recovery = \"wldr\", mobility = \"mldr\""),
+    choice(OURS_BOTH, "recovery = \"wldr\", mobility = \"mldr\""),
 ];
 
 pub(super) fn lessons(results: &Results) -> Vec<Lesson> {

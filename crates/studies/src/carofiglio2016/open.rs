@@ -93,7 +93,7 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all
 });
 
-const MOBILE_WLDR: &str = "\"links.'mobile-ap*'.recovery\" = \"wldr\"";
+const MOBILE_WLDR: &str = "\"links.'mobile-ap*'.recovery\" = \"wldr(strict=true)\"";
 
 /// Changes of the mobile network.
 pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
@@ -194,8 +194,11 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         axis::speeds(&["mobile"], &["10", "50"]),
         setups(&CONSUMER, scale),
     ];
-    let joint =
-        [axis::joints(), axis::speeds(&["'m{1..10}'"], &[SLOW, FAST]), setups(&TOGETHER, scale)];
+    let joint = [
+        axis::joints(&axis::JOINT),
+        axis::speeds(&["'m{1..10}'"], &[SLOW, FAST]),
+        setups(&TOGETHER, scale),
+    ];
     let timed = [
         axis::recoveries(&[NOTHING]),
         axis::timers(&some(&TIMERS, scale)),

@@ -1,4 +1,5 @@
 //! Results of the three networks, under what is assumed or with something different.
+use super::axis::{BOTH, OURS, OURS_BOTH, WLDR};
 use crate::result::Results;
 use crate::rule::{joined, scaled};
 use recoup_sim::statistic::Seeded;
@@ -9,6 +10,8 @@ pub(super) struct Runs<'a> {
     results: &'a Results,
     experiment: &'static str,
     setup: Option<&'a str>,
+    /// Whether Recoup's own WLDR takes the place of the paper's.
+    is_ours: bool,
 }
 
 /// A place on the axes of an experiment.
@@ -17,19 +20,33 @@ pub(super) type At<'a> = &'a [(&'a str, &'a str)];
 impl<'a> Runs<'a> {
     /// An experiment of the paper.
     pub(super) fn of(results: &'a Results, experiment: &'static str) -> Self {
-        Self { results, experiment, setup: None }
+        Self { results, experiment, setup: None, is_ours: false }
+    }
+
+    /// An experiment of the paper, with Recoup's own WLDR in the place of the paper's.
+    pub(super) fn ours(results: &'a Results, experiment: &'static str) -> Self {
+        Self { is_ours: true, ..Self::of(results, experiment) }
     }
 
     /// Runs with a changed parameter.
     pub(super) fn open(results: &'a Results, experiment: &'static str, setup: &'a str) -> Self {
-        Self { results, experiment, setup: Some(setup) }
+        Self { setup: Some(setup), ..Self::of(results, experiment) }
     }
 
     /// A metric of all consumers, by seed.
     pub(super) fn values(&self, at: At<'_>, metric: &str) -> Vec<Seeded> {
         let setup = self.setup.map(|setup| ("setup", setup));
-        let choice: Vec<_> = at.iter().copied().chain(setup).collect();
+        let named = at.iter().map(|(axis, value)| (*axis, self.named(value)));
+        let choice: Vec<_> = named.chain(setup).collect();
         self.results.values(self.experiment, &choice, &format!("all.{metric}"))
+    }
+
+    fn named<'b>(&self, value: &'b str) -> &'b str {
+        match value {
+            WLDR if self.is_ours => OURS,
+            BOTH if self.is_ours => OURS_BOTH,
+            other => other,
+        }
     }
 
     /// Completion time of a flow, mean over flows.

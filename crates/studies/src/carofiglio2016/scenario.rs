@@ -104,15 +104,31 @@ const CLIENTS: [&str; 1] = ["'m{1..10}'"];
 /// The ring of WLDR, and one in which nothing is ever overwritten.
 pub(super) const RINGS: [&str; 2] = ["8192", "65536"];
 
-/// The axis of rings; both radio links have one.
-fn rings() -> String {
+/// The axis of rings; each of these links has one.
+fn rings(links: &[&str]) -> String {
     let fields = |slots: &'static str| {
-        let bytes = "bytes=268435456";
-        let link =
-            |link: &str| format!("\"links.{link}.recovery\" = \"wldr(ring={slots},{bytes})\"\n");
-        (slots, ["consumer-ap1", "ap2-producer"].map(link).concat())
+        let recovery = format!("wldr(ring={slots},bytes=268435456,strict=true)");
+        let link = |link: &&str| format!("\"links.{link}.recovery\" = \"{recovery}\"\n");
+        (slots, links.iter().map(link).collect())
     };
     axis::axis("ring", RINGS.map(fields))
+}
+
+/// The rings on a link of 100 Mbit/s that is always busy, as the paper dimensions them.
+fn saturated(scale: Scale) -> Experiment {
+    let scenario = changed(include_str!("saturated.toml"), |scenario| {
+        if scale == Scale::Smoke {
+            scenario.set(&["fetch", "last"], u64::from(Net::Wireless.packets(scale) - 1));
+        }
+    });
+    Experiment {
+        name: "ring-saturated",
+        serves: &["E-13"],
+        scenario: scenario + &rings(&["consumer-producer"]),
+        files: &[],
+        seeds: seeds(Net::Wireless, scale),
+        curves: None,
+    }
 }
 
 /// Seeds of which twenty have a walker that goes to another access point.
@@ -140,7 +156,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         wireless(
             "timer",
             &["5a"],
-            &[axis::recoveries(&axis::WAYS), axis::timers(&timers), axis::wires(&axis::WIRES)],
+            &[axis::recoveries(&axis::ALL_WAYS), axis::timers(&timers), axis::wires(&axis::WIRES)],
         ),
         wireless("part", &["5b"], &[axis::recoveries(&axis::PARTS), two()]),
         wireless(
@@ -148,7 +164,12 @@ fn paper(scale: Scale) -> Vec<Experiment> {
             &["5c"],
             &[axis::recoveries(&[axis::NOTHING, axis::WLDR]), two(), ends()],
         ),
-        wireless("ring", &["E-13"], &[rings(), axis::timers(&["1000"])]),
+        wireless(
+            "ring",
+            &["E-13"],
+            &[rings(&["consumer-ap1", "ap2-producer"]), axis::timers(&["1000"])],
+        ),
+        saturated(scale),
         mobile("producer", &["7a"], &[axis::moves(&MOVES), alone()]),
         Experiment {
             seeds: walkers(scale),
@@ -162,9 +183,9 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         joint(
             "joint",
             &["9a", "9b"],
-            &[axis::joints(), axis::speeds(&CLIENTS, &some(&SPEEDS, scale))],
+            &[axis::joints(&axis::ALL_JOINT), axis::speeds(&CLIENTS, &some(&SPEEDS, scale))],
         ),
-        joint("joint-timer", &["9c"], &[axis::joints(), axis::timers(&joint_timers)]),
+        joint("joint-timer", &["9c"], &[axis::joints(&axis::JOINT), axis::timers(&joint_timers)]),
     ]
 }
 
@@ -197,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in [(Scale::Smoke, 165), (Scale::Check, 648), (Scale::Paper, 182)] {
+        for (scale, points) in [(Scale::Smoke, 175), (Scale::Check, 676), (Scale::Paper, 210)] {
             let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }
@@ -213,7 +234,7 @@ mod tests {
                 && plan.options.lifetime.as_millis() == 60
         }));
         let near = recovery(&network, "consumer-ap1").0;
-        assert!(near.contains("kinds=interests"), "{near}");
+        assert!(near.contains("kinds=interests") && near.contains("strict=true"), "{near}");
         assert_eq!(recovery(&network, "ap2-producer").0, "off");
         assert_eq!(network.wifi[0].medium.aggregation.unwrap().mpdu_tries, Some(4));
         assert_eq!(network.wifi[0].medium.fading.nakagami_m, Some(1.0));
@@ -246,7 +267,10 @@ mod tests {
     fn joint_network_recovers_radio_links_only() {
         let network = at("joint", "network=WLDR and MLDR, speed=50");
         assert_eq!((fetches(&network).len(), network.wifi[0].links.len()), (5, 360));
-        assert!(recovery(&network, "m1-ap36").1.starts_with("wldr"));
+        assert!(recovery(&network, "m1-ap36").1.contains("strict=true"));
+        let ours = at("joint", "network=Recoup's WLDR and MLDR, speed=50");
+        assert!(!recovery(&ours, "m1-ap36").1.contains("strict"));
+        assert!(ours.nodes[0].options.mobility.to_string().starts_with("mldr"));
         assert_eq!(recovery(&network, "edge1-ap1").0, "off");
         assert_eq!(network.wifi[0].notice, Notice::Association);
         let early = at(

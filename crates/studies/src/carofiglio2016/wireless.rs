@@ -211,6 +211,12 @@ pub(super) fn the_ring_is_large_enough(runs: &Runs<'_>) -> Finding {
     Finding { outcome, ours }
 }
 
+/// Mean rate of packets on the link with the smaller ring.
+pub(super) fn rate(runs: &Runs<'_>) -> String {
+    let bits = mean_of(&runs.values(&[("ring", RINGS[0])], "throughput_bps"));
+    bits.map_or_else(|| "no rate".into(), |bits| format!("{:.0} packets/s", bits / 8.0 / 1500.0))
+}
+
 /// Mean round trips, without judgement.
 pub(super) fn round_trips(runs: &Runs<'_>) -> Finding {
     let one = |way| {
