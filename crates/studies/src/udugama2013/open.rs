@@ -168,7 +168,7 @@ const fn open(
 }
 
 /// All parameters that the paper leaves open.
-pub(super) static OPEN: [Open; 24] = {
+pub(super) static OPEN: [Open; 25] = {
     use Section::{Burst, Caching, Fairness, Growth, Single, Unloaded};
     [
         open("single-floor", "least RTO", Single, ("1 s", FLOOR)),
@@ -186,6 +186,7 @@ pub(super) static OPEN: [Open; 24] = {
         open("burst-rtt", "round trip", Burst, ("108 ms", RTT)),
         open("burst-queue", "queues", Burst, ("100 packets", QUEUE)),
         open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", RATE)),
+        open("burst-threshold", "first threshold of slow start", Burst, ("16", THRESHOLD)),
         open("burst-jitter", "jitter of a link", Burst, ("0.3 ms", JITTER)),
         open("caching-threshold", "first threshold of slow start", Caching, ("16", THRESHOLD)),
         open("caching-jitter", "jitter of a link", Caching, ("0.3 ms", JITTER)),
