@@ -42,6 +42,8 @@ pub struct Node<O: Observer = ()> {
     management: Option<Management>,
     /// Identity and state of the node as a worker, if it is one.
     shard: Option<Box<Shard>>,
+    /// No timer is due at this time, and the management has nothing to do. `None` once something has happened.
+    idle_at: Option<Instant>,
 }
 
 impl Node {
@@ -74,6 +76,7 @@ impl<O: Observer> Node<O> {
             forwarder,
             management: config.management.as_ref().map(|it| Management::new(it, counts_others)),
             shard: config.shard.map(|it| Box::new(Shard::new(it, hasher))),
+            idle_at: None,
         }
     }
 
@@ -106,6 +109,7 @@ impl<O: Observer> Node<O> {
         application: Box<dyn Application>,
         prefixes: Vec<Name>,
     ) -> AppId {
+        self.idle_at = None;
         let app = self.applications().attach(application, prefixes.clone());
         self.forwarder.add_application(app, &prefixes);
         if let Some(input) = self.forwarder.uplink_input() {
@@ -116,6 +120,7 @@ impl<O: Observer> Node<O> {
 
     /// Removes an application, with all its outputs that were not returned. Its number may be reused.
     pub fn detach(&mut self, app: AppId) {
+        self.idle_at = None;
         if let Some(prefixes) = self.applications().detach(app) {
             self.out().forget(app);
             self.forwarder.remove_application(app, &prefixes);
@@ -197,6 +202,7 @@ impl<O: Observer> Node<O> {
     // Inlined: the match on the input disappears where a driver constructs it.
     #[inline(always)]
     pub fn handle(&mut self, now: Instant, input: Input) {
+        self.idle_at = None;
         match input {
             Input::Frame { face, frame } => self.on_frame(now, face, 0, frame),
             Input::FrameFrom { face, sender, frame } => self.on_frame(now, face, sender, frame),
@@ -244,13 +250,20 @@ impl<O: Observer> Node<O> {
             if !self.out().outputs.is_empty() {
                 return self.out().outputs.pop_front();
             }
-            if self.fire(now) || self.manage(now) {
-                continue;
+            // Reports of applications, of which there are several for each packet, arm no timer.
+            if self.idle_at != Some(now) {
+                if self.fire(now) || self.manage(now) {
+                    continue;
+                }
+                self.idle_at = Some(now);
             }
             match self.applications().poll(now)? {
                 // The outbox is empty, so the report may precede it.
                 (app, AppOutput::Report(report)) => return Some(Output::App { app, report }),
-                (app, output) => self.carry_out(now, app, output),
+                (app, output) => {
+                    self.idle_at = None;
+                    self.carry_out(now, app, output);
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use recoup_transport::time::{Instant, TimeOfDay};
 impl<O: Observer> Node<O> {
     /// Handles one request, or one expired route; `false` if there is neither.
     pub(super) fn manage(&mut self, now: Instant) -> bool {
-        let Self { forwarder, management: Some(management), shard } = self else {
+        let Self { forwarder, management: Some(management), shard, .. } = self else {
             return false;
         };
         while let Some(request) = forwarder.edge.requests.pop_front() {
@@ -80,7 +80,7 @@ impl<O: Observer> Node<O> {
             }
             Notice::FaceKnown { .. } | Notice::FaceMade { .. } | Notice::Channels(_) => {}
         }
-        let Self { forwarder, management: Some(management), shard } = self else {
+        let Self { forwarder, management: Some(management), shard, .. } = self else {
             return;
         };
         management.notice(now, notice, &NodeView { forwarder, shard: shard.as_deref() });

@@ -208,7 +208,7 @@ impl<O: Observer> Node<O> {
         if let Task::Count(tally) = &task.task {
             self.set_others(Tally::clone(tally));
         }
-        let Self { forwarder, management: Some(management), shard } = self else {
+        let Self { forwarder, management: Some(management), shard, .. } = self else {
             return;
         };
         management.task_done(task, &NodeView { forwarder, shard: shard.as_deref() });

@@ -164,8 +164,8 @@ impl Packet {
     pub fn to_wire(&self, pool: &mut BytesMut) -> Bytes {
         match &self.body {
             Body::Data(data) => data.wire(),
-            Body::Interest(interest) => put(interest, self.hop.hop_limit, pool),
-            Body::Nack(interest, _) => put(interest, interest.hop_limit, pool),
+            Body::Interest(interest) => put(interest, self.hop.bytes, self.hop.hop_limit, pool),
+            Body::Nack(interest, _) => put(interest, self.hop.bytes, interest.hop_limit, pool),
             Body::Idle => Bytes::new(),
         }
     }
@@ -218,8 +218,9 @@ impl Hop {
     }
 }
 
-fn put(interest: &Interest, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes {
-    reserve(pool, interest.encoded_len(), LEAVING_BYTES);
+/// Encodes an Interest of so many bytes.
+fn put(interest: &Interest, bytes: u32, hop_limit: Option<u8>, pool: &mut BytesMut) -> Bytes {
+    reserve(pool, bytes as usize, LEAVING_BYTES);
     interest.encode_with_hop_limit(pool, hop_limit);
     pool.split().freeze()
 }

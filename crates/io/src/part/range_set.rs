@@ -26,6 +26,14 @@ impl RangeSet {
         if first > last {
             return 0;
         }
+        // Most segments follow the last run.
+        if let Some(mut run) = self.runs.last_entry()
+            && run.get().checked_add(1) == Some(first)
+        {
+            run.insert(last);
+            self.count = self.count.saturating_add(span(first, last));
+            return span(first, last);
+        }
         let (mut start, mut end) = (first, last);
         let mut known = 0;
         while let Some((&low, &high)) = self.runs.range(..=end.saturating_add(1)).next_back() {
@@ -58,7 +66,8 @@ impl RangeSet {
 
     /// Whether the number is in the set.
     pub fn contains(&self, number: u64) -> bool {
-        self.runs.range(..=number).next_back().is_some_and(|(_, &last)| last >= number)
+        self.last().is_some_and(|last| last >= number)
+            && self.runs.range(..=number).next_back().is_some_and(|(_, &last)| last >= number)
     }
 
     /// How many numbers are in the set; saturates at `u64::MAX`.

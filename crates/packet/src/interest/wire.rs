@@ -32,13 +32,15 @@ impl Interest {
             self.forwarding_hint.iter().for_each(|name| name.encode(out));
         }
         if let Some(nonce) = self.nonce {
-            tlv::put_tlv(out, typ::NONCE, &nonce.to_be_bytes());
+            // Each call checks the capacity of the buffer.
+            let [a, b, c, d] = nonce.to_be_bytes();
+            out.put_slice(&[typ::NONCE as u8, 4, a, b, c, d]);
         }
         if let Some(ms) = self.lifetime_ms() {
             tlv::put_nni_tlv(out, typ::INTEREST_LIFETIME, ms);
         }
         if let Some(hop_limit) = self.hop_limit.and(hop_limit) {
-            tlv::put_tlv(out, typ::HOP_LIMIT, &[hop_limit]);
+            out.put_slice(&[typ::HOP_LIMIT as u8, 1, hop_limit]);
         }
         self.put_parameters(out);
     }
