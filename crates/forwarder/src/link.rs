@@ -29,7 +29,7 @@ use crate::message::Output;
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Packet, WireBuffers};
-pub(crate) use arrive::{Received, Whole};
+pub(crate) use arrive::{Lean, Received, Whole};
 use bytes::Bytes;
 use port::{Link, Medium, Port, Service};
 use recoup_transport::link::recovery::{Agreement, Counters};

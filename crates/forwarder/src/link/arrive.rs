@@ -11,11 +11,10 @@ use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_transport::time::Instant;
 
-/// A whole network packet that arrived in frames.
+/// A whole network packet that arrived in frames, and its link header.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// `None` if the packet was bare.
-    pub(crate) header: Option<LpHeader>,
+    pub(crate) header: LpHeader,
     pub(crate) packet: Bytes,
 }
 
@@ -23,6 +22,15 @@ pub(crate) struct Whole {
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) whole: Result<Option<Whole>, DropReason>,
+    /// The link is to be [drained](Links::drain) first.
+    pub(crate) drains: bool,
+}
+
+/// Result of a received packet that had a number at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lean {
+    /// The packet arrived before.
+    pub(crate) is_duplicate: bool,
     /// The link is to be [drained](Links::drain) first.
     pub(crate) drains: bool,
 }
@@ -42,8 +50,22 @@ impl Links {
         Ok(!port.recovers && LpPacket::is_bare(frame))
     }
 
-    /// The network packet that a frame completes.
+    /// Receives a packet with a number at most, on a link with recovery; leaves the packet in `frame`. `None` for any other
+    /// frame.
     #[inline]
+    pub(crate) fn receive_lean(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        frame: &mut Bytes,
+    ) -> Option<Lean> {
+        match port(&mut self.ports, id).map(|port| &mut port.link) {
+            Some(Link::Wire(link)) => link.receive_lean(now, id, frame, &mut self.shared.timers),
+            _ => None,
+        }
+    }
+
+    /// The network packet that a frame with a link header completes.
     pub(crate) fn receive(
         &mut self,
         now: Instant,

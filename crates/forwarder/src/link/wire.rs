@@ -2,7 +2,7 @@
 //!
 //! While no frame is lost, a frame of a link with recovery is a number and a packet. It is encoded and decoded
 //! without a link header, and without copying the packet.
-use super::{Lost, Medium, Received, Service, Shared, Timers, Whole};
+use super::{Lean, Lost, Medium, Received, Service, Shared, Timers, Whole};
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceId};
 use crate::frame::Frame;
@@ -107,7 +107,7 @@ impl Wire {
                 whole.map_err(|_| DropReason::Fragment)?
             }
         };
-        Ok(whole.map(|(header, packet)| Whole { header: Some(header), packet }))
+        Ok(whole.map(|(header, packet)| Whole { header, packet }))
     }
 
     /// Drops incomplete packets whose timeout has expired.
@@ -336,41 +336,49 @@ impl Service<Wire> {
         Ok(marked)
     }
 
-    /// The network packet that a frame completes.
+    /// Receives a packet with a number at most, on a link with recovery; leaves the packet in `frame`. `None` for any other
+    /// frame.
     #[inline]
-    pub(super) fn receive(
+    pub(super) fn receive_lean(
         &mut self,
         now: Instant,
         id: FaceId,
-        sender: u64,
-        mut frame: Bytes,
+        frame: &mut Bytes,
         timers: &mut Timers,
-    ) -> Received {
-        let Some(recovery) = &mut self.recovery else {
-            let read = LpPacket::decode(frame).map_err(|_| DropReason::Malformed);
-            let whole = read.and_then(|frame| self.medium.accept(now, sender, frame));
-            return Received { whole, drains: false };
-        };
-        let arrival = if LpPacket::is_bare(&frame) {
+    ) -> Option<Lean> {
+        let recovery = self.recovery.as_mut()?;
+        let arrival = if LpPacket::is_bare(frame) {
             recovery.end.receive(now, &Tag::default(), true)
-        } else if let Some((label, packet_at)) = lean::read(&frame) {
+        } else {
+            let (label, packet_at) = lean::read(frame)?;
             frame.advance(packet_at);
             recovery.end.numbered(now, label)
-        } else {
-            return self.receive_tagged(now, id, frame, timers);
         };
         let drains = recovery.end.waits();
         if !drains {
             recovery.arm(id, timers);
         }
-        let whole = match arrival {
-            Arrival::Duplicate => Err(DropReason::Repeated),
-            _ => Ok(Some(Whole { header: None, packet: frame })),
-        };
-        Received { whole, drains }
+        Some(Lean { is_duplicate: arrival == Arrival::Duplicate, drains })
     }
 
-    /// As [`receive`](Self::receive), for a frame with a link header.
+    /// The network packet that a frame with a link header completes.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        sender: u64,
+        frame: Bytes,
+        timers: &mut Timers,
+    ) -> Received {
+        if self.recovery.is_some() {
+            return self.receive_tagged(now, id, frame, timers);
+        }
+        let read = LpPacket::decode(frame).map_err(|_| DropReason::Malformed);
+        let whole = read.and_then(|frame| self.medium.accept(now, sender, frame));
+        Received { whole, drains: false }
+    }
+
+    /// As [`receive`](Self::receive), on a link with recovery.
     fn receive_tagged(
         &mut self,
         now: Instant,

@@ -25,19 +25,32 @@ impl<O: Observer> Node<O> {
     }
 
     /// Handles an arriving frame with more than a bare packet, or on a link with recovery.
-    pub(super) fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
+    pub(super) fn on_framed(&mut self, now: Instant, id: FaceId, sender: u64, mut frame: Bytes) {
+        // While no frame is lost, a frame of a link with recovery is a number and a packet.
+        let Some(lean) = self.forwarder.edge.links.receive_lean(now, id, &mut frame) else {
+            return self.on_headed(now, id, sender, frame);
+        };
+        if lean.drains {
+            self.drain(now, id);
+        }
+        match lean.is_duplicate {
+            true => self.out().dropped(id, None, DropReason::Repeated),
+            false => self.read(now, id, None, frame),
+        }
+    }
+
+    /// Handles an arriving frame with a link header.
+    #[inline(never)]
+    fn on_headed(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
         let Received { whole, drains } = self.forwarder.edge.links.receive(now, id, sender, frame);
         if drains {
             self.drain(now, id);
         }
-        // A packet without a header was no fragment, and nothing waits for others of it.
-        if !matches!(whole, Ok(Some(Whole { header: None, .. }))) {
-            let (links, out) = self.links_and_out();
-            links.settle_fragments(id, out);
-        }
+        let (links, out) = self.links_and_out();
+        links.settle_fragments(id, out);
         match whole {
             Ok(None) => {}
-            Ok(Some(Whole { header, packet })) => self.read(now, id, header.as_ref(), packet),
+            Ok(Some(Whole { header, packet })) => self.read(now, id, Some(&header), packet),
             Err(reason) => self.out().dropped(id, None, reason),
         }
     }
