@@ -4,7 +4,7 @@
 //! link-time optimisation: profile `dist` needs fewer. Seeds are fixed, so that two counts of one build are nearly equal.
 
 use super::callgrind;
-use crate::chore::{Outcome, capture, cargo, root, show, target_directory};
+use crate::chore::{Outcome, capture, cargo, command, root, show, target_directory};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -277,7 +277,7 @@ fn accept(kept: &mut BTreeMap<String, Kept>, figures: &[Figure], date: &str) {
 }
 
 fn today() -> Outcome<String> {
-    Ok(capture(&mut crate::chore::command("date").arg("+%F"))?.trim_end().to_owned())
+    Ok(capture(command("date").arg("+%F"))?.trim_end().to_owned())
 }
 
 fn print(figures: &[Figure]) {
