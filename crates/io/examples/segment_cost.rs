@@ -151,7 +151,7 @@ fn main() -> Outcome {
     let folder = tempfile::tempdir()?;
     let [original, copy] = ["original", "copy"].map(|name| folder.path().join(name));
     let content: Vec<u8> =
-        (0..segments * SEGMENT_BYTES).map(|byte| (byte * 7 >> 3) as u8).collect();
+        (0..segments * SEGMENT_BYTES).map(|byte| ((byte * 7) >> 3) as u8).collect();
     std::fs::write(&original, &content)?;
 
     let mut producer = End::new(1, DeadNonceOptions::default())?;
