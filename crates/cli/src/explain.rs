@@ -6,13 +6,18 @@ pub(crate) use args::ExplainArgs;
 use crate::error::Failure;
 use crate::output::{self, Stream};
 use args::parse_wanted;
-use recoup_lab::explain::{Kept, Story, explain, explain_slowest};
+use recoup_lab::explain::{Kept, Story, explain, explain_slowest, trace};
 use recoup_studies::study::Scale;
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let kept = Kept::open(&args.result, args.files.as_deref(), built_in())?;
     let chosen = kept.choose(&args.at, args.seed)?;
+    if let Some(path) = &args.trace {
+        trace(&kept, &chosen, path)?;
+        return output::print(traced(path).as_bytes());
+    }
     let application = args.application.as_deref();
     let Some(segment) = &args.segment else {
         let most = args.worst.unwrap_or(1).into();
@@ -34,6 +39,11 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
+/// How to look at a trace.
+pub(crate) fn traced(path: &Path) -> String {
+    format!("trace: {}; open it in https://ui.perfetto.dev\n", path.display())
+}
+
 /// A line for each of the slowest segments, and how to see more of the first.
 fn verdicts(args: &ExplainArgs, consumer: &str, stories: &[Story]) -> String {
     let Some(worst) = stories.first() else { return format!("{consumer} requested nothing\n") };
@@ -46,7 +56,7 @@ fn verdicts(args: &ExplainArgs, consumer: &str, stories: &[Story]) -> String {
 }
 
 /// Files that scenarios of studies name.
-fn built_in() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn built_in() -> Vec<(&'static str, &'static str)> {
     let studies = recoup_studies::all().into_iter();
     let experiments = studies.flat_map(|study| study.experiments(Scale::Check));
     experiments.flat_map(|experiment| experiment.files).copied().collect()

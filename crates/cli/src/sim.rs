@@ -6,11 +6,13 @@ pub(crate) mod progress;
 pub(crate) use args::SimArgs;
 
 use crate::error::Failure;
+use crate::explain::{built_in, traced};
 use crate::output::{self, Stream};
 use crate::stop::Stop;
 use progress::Progress;
 use recoup_lab::campaign::{Campaign, Share};
 use recoup_lab::executor::{Executor, Threads};
+use recoup_lab::explain::{Kept, trace};
 use recoup_lab::preview::Preview;
 use recoup_lab::report::{self, Report};
 use recoup_lab::simulate::Simulations;
@@ -57,6 +59,11 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     result?;
     let (name, title) = (&source.name, source.file.title());
     let report = Report::new(name, title, &campaign, &folder, progress.made, &args.show);
+    if let Some(path) = &args.trace {
+        let files = args.file.parent();
+        let kept = Kept::open(folder.path(), files, built_in())?;
+        trace(&kept, &kept.choose(&[], None)?, path)?;
+    }
     let page = figures::write(&report.swept(), title, folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
@@ -70,6 +77,9 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         }
         if let Some(page) = page {
             output::eprint(&format!("figures: {}", page.display()));
+        }
+        if let Some(path) = &args.trace {
+            output::eprint(traced(path).trim_end());
         }
     }
     Ok(())

@@ -8,11 +8,15 @@ mod show;
 pub use kept::{Chosen, Kept};
 pub use show::Story;
 
+use crate::folder::Draft;
 use crate::{Error, ErrorKind};
 use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
 use recoup_sim::observe::Observer;
+use recoup_sim::perfetto::Perfetto;
 use recoup_sim::simulation::{Digest, Simulation};
 use recoup_sim::timeline::{Slowest, Timeline, Wanted};
+use std::io::BufWriter;
+use std::path::Path;
 
 /// Makes a run again and follows what a consumer wanted: the consumer called `application`, or the only one that may
 /// have requested it. `None` if it never did; the name is that of the consumer.
@@ -59,6 +63,25 @@ pub fn explain_slowest(
     repeat(kept, chosen, network, &mut observers)?;
     let stories = timelines.iter().filter_map(|timeline| Story::new(chosen, &plan, timeline));
     Ok((plan.name.clone(), stories.collect()))
+}
+
+/// Makes a run again and writes a trace of it for the Perfetto viewer ([`recoup_sim::perfetto`]).
+///
+/// # Errors
+/// If the file cannot be written, or the run is not the one that was kept.
+pub fn trace(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<(), Error> {
+    let network = kept.network(chosen)?;
+    let (draft, file) = Draft::begin(path)?;
+    let mut perfetto = Perfetto::new(&network, BufWriter::new(file));
+    let repeated = repeat(kept, chosen, network, &mut [&mut perfetto]);
+    let written = perfetto.finish();
+    match repeated {
+        Ok(()) => draft.keep(written),
+        Err(error) => {
+            draft.discard();
+            Err(error)
+        }
+    }
 }
 
 fn plan(network: &Network, application: ApplicationId) -> ApplicationPlan {

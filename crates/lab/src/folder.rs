@@ -277,9 +277,7 @@ impl Shelf {
     pub fn begin_capture(&self, point: &str, seed: u64) -> Result<(Draft, File), Error> {
         fs::create_dir_all(&self.captures)
             .map_err(|error| Error::file("make the folder", self.captures.display(), &error))?;
-        let draft = Draft::of(&self.captures.join(format!("{point}-{seed}.pcapng")));
-        let file = File::create(&draft.part).map_err(|error| draft.failure(&error))?;
-        Ok((draft, file))
+        Draft::begin(&self.captures.join(format!("{point}-{seed}.pcapng")))
     }
 }
 
@@ -291,6 +289,13 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Begins a file.
+    pub fn begin(path: &Path) -> Result<(Self, File), Error> {
+        let draft = Self::of(path);
+        let file = File::create(&draft.part).map_err(|error| draft.failure(&error))?;
+        Ok((draft, file))
+    }
+
     fn of(path: &Path) -> Self {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
@@ -301,6 +306,12 @@ impl Draft {
     pub fn keep<T>(&self, written: io::Result<T>) -> Result<(), Error> {
         let kept = written.and_then(|_| fs::rename(&self.part, &self.path));
         kept.map_err(|error| self.failure(&error))
+    }
+
+    /// Removes what was written.
+    pub fn discard(&self) {
+        // It has no name that anything else looks for.
+        let _ = fs::remove_file(&self.part);
     }
 
     /// The file cannot be written.

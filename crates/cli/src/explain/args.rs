@@ -13,6 +13,8 @@ Examples:
       that segment of another consumer in another run
   recoup explain line-results --worst 5
       the five slowest segments, each with its verdict
+  recoup explain line-results --trace line.pftrace
+      the whole run, to be opened in https://ui.perfetto.dev
   recoup explain catalogue-results /data/p3/40
       content by its name, from its first Interest on
   recoup explain ~/.cache/recoup/studies/yang2016/linear 100 --at design=#1
@@ -36,12 +38,19 @@ pub(crate) struct ExplainArgs {
     pub result: PathBuf,
 
     /// Number of the segment (for a consumer of a catalogue: of the request), or name of the content
-    #[arg(value_name = "SEGMENT", required_unless_present = "worst", conflicts_with = "worst")]
+    #[arg(value_name = "SEGMENT", required_unless_present_any = ["worst", "trace"], conflicts_with_all = ["worst", "trace"])]
     pub segment: Option<String>,
 
     /// Explain the N slowest segments of the consumer, without their timelines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub worst: Option<u16>,
+
+    /// Write a trace of the run for the Perfetto viewer, https://ui.perfetto.dev
+    ///
+    /// It shows packets in queues and on links, the life of each segment, windows, timers and queues as curves, and losses,
+    /// over time. Arrows lead along each segment and its packets.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["worst", "application", "json"])]
+    pub trace: Option<PathBuf>,
 
     /// Name of the consumer, if there are several
     #[arg(short, long, value_name = "NAME")]

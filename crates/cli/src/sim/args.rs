@@ -25,6 +25,8 @@ Examples:
       put the results of the array together
   recoup sim line.toml --show 'c1.time_s,*.timeouts'
       choose the metrics of the table
+  recoup sim line.toml --trace line.pftrace
+      see packets, windows and losses of the first run over time, in https://ui.perfetto.dev
   recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
 ";
 
@@ -82,6 +84,12 @@ pub(crate) struct SimArgs {
     /// Remove results that are in the folder, and begin anew
     #[arg(long, help_heading = "Results")]
     pub fresh: bool,
+
+    /// Make the first run again and write a trace of it for the Perfetto viewer, https://ui.perfetto.dev
+    ///
+    /// `recoup explain RESULT --trace FILE` does that for any run that is kept.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub trace: Option<PathBuf>,
 
     /// Form of the tables
     #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Results")]

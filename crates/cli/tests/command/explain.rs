@@ -144,3 +144,22 @@ fn run_of_a_study_is_explained() {
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("design=#2") && text.contains("Interest arrives from"), "{text}");
 }
+
+#[test]
+fn trace_shows_a_kept_run() {
+    let place = ran(LINE);
+    let told = place.run("explain line-results --seed 5 --trace run.pftrace").succeeds().stdout;
+    assert!(String::from_utf8(told).unwrap().contains("ui.perfetto.dev"));
+    let trace = place.read("run.pftrace");
+    for piece in
+        ["r to p", "segment 5", "timeout of segment 5", "window", "lost: Data seg=5 (model)"]
+    {
+        assert!(trace.windows(piece.len()).any(|it| it == piece.as_bytes()), "{piece}");
+    }
+    place.run("sim line.toml -q --trace first.pftrace").succeeds();
+    assert!(place.exists("first.pftrace") && !place.exists("first.pftrace.part"));
+    place
+        .run("explain line-results --trace missing/run.pftrace")
+        .fails(4, &["missing/run.pftrace"]);
+    place.run("explain line-results 5 --trace run.pftrace").fails_as_usage(&["--trace"]);
+}

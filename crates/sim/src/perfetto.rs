@@ -1,0 +1,362 @@
+//! Traces for the Perfetto viewer (<https://ui.perfetto.dev>): what a simulation does, over time.
+//!
+//! | track | below | content |
+//! |---|---|---|
+//! | a node | | instants: packets that it discarded, with the reason |
+//! | `pending Interests` | its node | a curve |
+//! | a direction of a link, such as `r1 to r2` | the sending node | instants: packets lost there |
+//! | `queue` | the direction | a curve: packets |
+//! | `waiting`, `on the link` | the direction | a slice for each packet |
+//! | an application | its node | instants: timeouts, losses, reductions of the window, marks, Nacks |
+//! | `window`, `RTO`, `RTT` | the application | curves |
+//! | `segments` | the application | a slice for each segment, from its first Interest to its Data |
+//!
+//! Arrows join all slices of one name: a segment, its Interests and its Data, hop by hop. For this the network must follow
+//! transmissions ([`Network::follow_transmissions`]); segments have no arrows otherwise.
+//!
+//! A trace is written during the run. Memory holds what is in flight, and the last time of each of [`MOST_SIGHTINGS`] packets in
+//! nodes, by which waiting is known.
+mod proto;
+mod writer;
+
+use crate::network::{ApplicationId, Network, NodeId};
+use crate::observe::{LossReason, Observation, Observer};
+use crate::record::place::{Channel, Places};
+use crate::record::track::{Pits, Queues};
+use crate::simulation::name_hash;
+use recoup_forwarder::event::NodeEvent;
+use recoup_forwarder::face::AppId;
+use recoup_forwarder::packet::{Kind, Packet};
+use recoup_transport::application::Report;
+use recoup_transport::event::Event;
+use recoup_transport::time::Instant;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::{self, Write};
+use writer::{Lane, Lanes, Track, Writer, number, text};
+
+/// Packets in nodes whose last time is known.
+pub const MOST_SIGHTINGS: usize = 1 << 16;
+
+/// Writes a trace.
+#[derive(Debug)]
+pub struct Perfetto<W> {
+    writer: Writer<W>,
+    places: Places,
+    nodes: Vec<NodeTracks>,
+    channels: Vec<ChannelTracks>,
+    applications: Vec<Consumer>,
+    /// Applications by their number in their node.
+    numbers: BTreeMap<(NodeId, AppId), ApplicationId>,
+    queues: Queues,
+    pits: Pits,
+    sightings: Sightings,
+}
+
+#[derive(Debug)]
+struct NodeTracks {
+    node: Track,
+    pending: Track,
+}
+
+#[derive(Debug)]
+struct ChannelTracks {
+    channel: Track,
+    queue: Track,
+    waiting: Lanes,
+    carried: Lanes,
+    /// Packets on the link by kind and name, the first sent first.
+    on_the_link: HashMap<(Kind, u64), VecDeque<Lane>>,
+}
+
+/// An application and its curves.
+#[derive(Debug)]
+struct Consumer {
+    track: Track,
+    window: Track,
+    rto: Track,
+    rtt: Track,
+    segments: Lanes,
+    /// Segments on their way.
+    open: HashMap<u64, Lane>,
+    /// Segments of Interests that wait for the hash of their name; `None` for an Interest of discovery.
+    sent: VecDeque<Option<(u64, u32)>>,
+    /// Hashes of names of Interests.
+    born: VecDeque<u64>,
+}
+
+/// When a packet was seen in a node last.
+#[derive(Debug, Default)]
+struct Sightings {
+    times: HashMap<(NodeId, Kind, u64), Instant>,
+    order: VecDeque<(NodeId, Kind, u64)>,
+}
+
+impl Sightings {
+    /// When the packet came into the node, or the Interest that a producer there answers.
+    fn last(&self, node: NodeId, kind: Kind, hash: u64) -> Option<Instant> {
+        let asked = (kind == Kind::Data).then_some((node, Kind::Interest, hash));
+        let seen = self.times.get(&(node, kind, hash));
+        seen.or_else(|| self.times.get(&asked?)).copied()
+    }
+
+    fn see(&mut self, node: NodeId, kind: Kind, hash: u64, now: Instant) {
+        let key = (node, kind, hash);
+        if self.times.insert(key, now).is_none() {
+            self.order.push_back(key);
+        }
+        if self.order.len() > MOST_SIGHTINGS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.times.remove(&oldest);
+        }
+    }
+}
+
+impl<W: Write> Perfetto<W> {
+    /// Begins a trace of a simulation of `network`.
+    pub fn new(network: &Network, out: W) -> Self {
+        let (places, mut writer) = (Places::new(network), Writer::new(out));
+        let nodes: Vec<NodeTracks> = (0..places.nodes() as u32)
+            .map(|id| {
+                let node = writer.track(places.node(NodeId(id)), None, None);
+                let pending = writer.track("pending Interests", Some(node), Some("Interests"));
+                NodeTracks { node, pending }
+            })
+            .collect();
+        let node = |id: Option<NodeId>| {
+            id.and_then(|id| nodes.get(id.0 as usize)).map(|tracks| tracks.node)
+        };
+        let channels = places.channels().map(|channel| {
+            let name = |id: Option<NodeId>| id.map_or("?", |id| places.node(id));
+            let (from, to) = (places.sender(channel), places.receiver(channel));
+            let label = format!("{} to {}", name(from), name(to));
+            let track = writer.track(&label, node(from), None);
+            ChannelTracks {
+                channel: track,
+                queue: writer.track("queue", Some(track), Some("packets")),
+                waiting: Lanes::new(track, "waiting"),
+                carried: Lanes::new(track, "on the link"),
+                on_the_link: HashMap::new(),
+            }
+        });
+        let channels = channels.collect();
+        let applications = (0..places.applications() as u32).map(ApplicationId).map(|id| {
+            let track = writer.track(places.application(id), node(places.home(id)), None);
+            let mut curve = |name, unit| writer.track(name, Some(track), Some(unit));
+            Consumer {
+                track,
+                window: curve("window", "segments"),
+                rto: curve("RTO", "ms"),
+                rtt: curve("RTT", "ms"),
+                segments: Lanes::new(track, "segments"),
+                open: HashMap::new(),
+                sent: VecDeque::new(),
+                born: VecDeque::new(),
+            }
+        });
+        let applications = applications.collect();
+        Self {
+            queues: Queues::new(&places),
+            pits: Pits::new(&places),
+            writer,
+            nodes,
+            channels,
+            applications,
+            numbers: BTreeMap::new(),
+            sightings: Sightings::default(),
+            places,
+        }
+    }
+
+    /// Ends the trace.
+    ///
+    /// # Errors
+    /// The first error of `out`, after which nothing was written.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.finish()
+    }
+
+    // --- packets ----------------------------------------------------------------------------------
+
+    fn on_sent(&mut self, now: Instant, channel: Channel, packet: &Packet) {
+        let (kind, hash) = (packet.kind(), name_hash(packet.name()));
+        let sender = self.places.sender(channel);
+        let seen = sender.and_then(|node| self.sightings.last(node, kind, hash));
+        let Some(tracks) = self.channels.get_mut(channel.index()) else { return };
+        let writer = &mut self.writer;
+        if let Some(seen) = seen.filter(|seen| *seen < now) {
+            let lane = tracks.waiting.take(writer, seen);
+            writer.begin(seen, lane, label(packet), Some(hash), annotations(packet));
+            tracks.waiting.end(writer, now, lane);
+        }
+        let lane = tracks.carried.take(writer, now);
+        writer.begin(now, lane, label(packet), Some(hash), annotations(packet));
+        tracks.on_the_link.entry((kind, hash)).or_default().push_back(lane);
+    }
+
+    /// A packet has left a link. A doubled one leaves it twice, and was sent once.
+    fn on_left(
+        &mut self,
+        now: Instant,
+        channel: Channel,
+        packet: &Packet,
+        lost: Option<LossReason>,
+    ) {
+        let (kind, hash) = (packet.kind(), name_hash(packet.name()));
+        let Some(tracks) = self.channels.get_mut(channel.index()) else { return };
+        if let Some(lanes) = tracks.on_the_link.get_mut(&(kind, hash)) {
+            if let Some(lane) = lanes.pop_front() {
+                tracks.carried.end(&mut self.writer, now, lane);
+            }
+            if lanes.is_empty() {
+                tracks.on_the_link.remove(&(kind, hash));
+            }
+        }
+        match (lost, self.places.receiver(channel)) {
+            (Some(reason), _) => {
+                let name = format!("lost: {} ({})", label(packet), reason.name());
+                self.writer.instant(now, tracks.channel, name, Some(hash));
+            }
+            (None, Some(node)) => self.sightings.see(node, kind, hash, now),
+            (None, None) => {}
+        }
+    }
+
+    fn on_node(&mut self, now: Instant, node: NodeId, event: NodeEvent) {
+        match event {
+            NodeEvent::CsHit { hash } => self.sightings.see(node, Kind::Data, hash, now),
+            NodeEvent::TraceBorn { app, hash, .. } => {
+                self.sightings.see(node, Kind::Interest, hash, now);
+                if let Some(id) = self.numbers.get(&(node, app)).copied() {
+                    self.applications[id.0 as usize].born.push_back(hash);
+                    self.join(now, id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    // --- applications -----------------------------------------------------------------------------
+
+    fn on_event(&mut self, now: Instant, id: ApplicationId, event: &Event) {
+        let Some(app) = self.applications.get_mut(id.0 as usize) else { return };
+        let writer = &mut self.writer;
+        let millis = |span: recoup_transport::event::Span| {
+            std::time::Duration::from(span).as_secs_f64() * 1e3
+        };
+        let what = match *event {
+            Event::Probed => {
+                app.sent.push_back(None);
+                return self.join(now, id);
+            }
+            Event::Sent { segment, transmissions, .. } => {
+                app.sent.push_back(Some((segment, transmissions)));
+                return self.join(now, id);
+            }
+            Event::Received { segment, .. } => return app.close(writer, now, segment),
+            Event::Sampled { rtt, rto, .. } => {
+                writer.value(now, app.rtt, millis(rtt));
+                return writer.value(now, app.rto, millis(rto));
+            }
+            Event::Window { window, .. } => return writer.value(now, app.window, window),
+            Event::LeftOut { segment } => {
+                app.close(writer, now, segment);
+                format!("segment {segment} left out")
+            }
+            Event::TimedOut { segment } => format!("timeout of segment {segment}"),
+            Event::Lost { segment } => format!("segment {segment} declared lost"),
+            Event::Spurious { segment, .. } => format!("spurious loss of segment {segment}"),
+            Event::Reduced { cause } => format!("window reduced: {}", cause.word()),
+            Event::Marked { segment } => format!("segment {segment} marked"),
+            Event::Nacked { segment: Some(segment), reason } => {
+                format!("Nack for segment {segment}: {reason}")
+            }
+            _ => return,
+        };
+        writer.instant(now, app.track, what, None);
+    }
+
+    /// Brings together segments and hashes of names; both come in the order of the Interests.
+    fn join(&mut self, now: Instant, id: ApplicationId) {
+        let app = &mut self.applications[id.0 as usize];
+        while let (Some(hash), Some(sent)) = (app.born.front().copied(), app.sent.front().copied())
+        {
+            app.born.pop_front();
+            app.sent.pop_front();
+            let Some((segment, 1)) = sent else { continue };
+            let lane = app.segments.take(&mut self.writer, now);
+            let name = format!("segment {segment}");
+            self.writer.begin(now, lane, name, Some(hash), Vec::new());
+            if let Some(before) = app.open.insert(segment, lane) {
+                app.segments.end(&mut self.writer, now, before);
+            }
+        }
+    }
+}
+
+impl Consumer {
+    /// Ends the slice of a segment.
+    fn close<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant, segment: u64) {
+        if let Some(lane) = self.open.remove(&segment) {
+            self.segments.end(writer, now, lane);
+        }
+    }
+}
+
+/// Kind and last component of a packet's name.
+fn label(packet: &Packet) -> String {
+    let kind = match packet.kind() {
+        Kind::Interest => "Interest",
+        Kind::Data => "Data",
+        Kind::Nack => "Nack",
+        Kind::Idle => "link fields",
+    };
+    let last = packet.name().last().map(|component| component.to_string());
+    format!("{kind} {}", last.unwrap_or_default())
+}
+
+fn annotations(packet: &Packet) -> Vec<proto::DebugAnnotation> {
+    vec![text("name", &packet.name().to_string()), number("bytes", packet.bytes() as u64)]
+}
+
+impl<W: Write> Observer for Perfetto<W> {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        let Self { places, channels, writer, queues, .. } = self;
+        queues.on(places, observation, |channel, waiting| {
+            if let Some(tracks) = channels.get(channel.index()) {
+                writer.value(now, tracks.queue, waiting.packets as f64);
+            }
+        });
+        if let Some((node, pending)) = self.pits.on(&self.places, observation)
+            && let Some(tracks) = self.nodes.get(node.0 as usize)
+        {
+            self.writer.value(now, tracks.pending, pending as f64);
+        }
+        match *observation {
+            Observation::Started { application, app: Some(app) } => {
+                if let Some(home) = self.places.home(application) {
+                    self.numbers.insert((home, app), application);
+                }
+            }
+            Observation::Application { application, report: Report::Event(event) } => {
+                self.on_event(now, application, event);
+            }
+            Observation::Node { node, event } => self.on_node(now, node, event),
+            Observation::Sent { link, direction, packet } => {
+                self.on_sent(now, Channel::new(link, direction), packet);
+            }
+            Observation::Arrived { link, direction, packet } => {
+                self.on_left(now, Channel::new(link, direction), packet, None);
+            }
+            Observation::Lost { link, direction, packet, reason } => {
+                self.on_left(now, Channel::new(link, direction), packet, Some(reason));
+            }
+            Observation::Dropped { node, kind: _, reason } => {
+                if let Some(tracks) = self.nodes.get(node.0 as usize) {
+                    self.writer.instant(now, tracks.node, format!("dropped: {reason}"), None);
+                }
+            }
+            _ => {}
+        }
+    }
+}
