@@ -47,8 +47,8 @@ pub(crate) struct ExplainArgs {
 
     /// Write a trace of the run for the Perfetto viewer, https://ui.perfetto.dev
     ///
-    /// It shows packets in queues and on links, the life of each segment, windows, timers and queues as curves, and losses,
-    /// over time. Arrows lead along each segment and its packets.
+    /// The trace shows packets in queues and on links, the life of each segment, losses, and windows, timers and queues as curves.
+    /// Arrows lead along each segment and its packets.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["worst", "application", "json"])]
     pub trace: Option<PathBuf>,
 

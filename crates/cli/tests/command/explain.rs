@@ -148,8 +148,8 @@ fn run_of_a_study_is_explained() {
 #[test]
 fn trace_shows_a_kept_run() {
     let place = ran(LINE);
-    let told = place.run("explain line-results --seed 5 --trace run.pftrace").succeeds().stdout;
-    assert!(String::from_utf8(told).unwrap().contains("ui.perfetto.dev"));
+    let printed = place.run("explain line-results --seed 5 --trace run.pftrace").succeeds().stdout;
+    assert!(String::from_utf8(printed).unwrap().contains("ui.perfetto.dev"));
     let trace = place.read("run.pftrace");
     for piece in
         ["r to p", "segment 5", "timeout of segment 5", "window", "lost: Data seg=5 (model)"]
