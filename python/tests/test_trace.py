@@ -39,7 +39,11 @@ def test_perfetto_reads_a_trace(tmp_path):
     subprocess.run([command, *arguments], cwd=tmp_path, check=True, timeout=60)
     trace = Trace()
     trace.ParseFromString((tmp_path / "line.pftrace").read_bytes())
-    tracks = {packet.track_descriptor.uuid: packet.track_descriptor for packet in trace.packet if packet.HasField("track_descriptor")}
+    tracks = {
+        packet.track_descriptor.uuid: packet.track_descriptor
+        for packet in trace.packet
+        if packet.HasField("track_descriptor")
+    }
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
     assert all(packet.track_event.track_uuid in tracks for packet in events)
     kinds = Counter(packet.track_event.type for packet in events)
@@ -51,8 +55,15 @@ def test_perfetto_reads_a_trace(tmp_path):
     }
     assert segments == {f"segment {number}" for number in range(100)}
     lost = [packet for packet in events if packet.track_event.name.startswith("lost: Data")]
-    assert lost and all(packet.track_event.type == TrackEvent.TYPE_INSTANT for packet in lost)
-    windows = [packet.track_event.double_counter_value for packet in events if tracks[packet.track_event.track_uuid].name == "window"]
-    assert windows and all(window >= 1 for window in windows)
+    assert lost
+    assert all(packet.track_event.type == TrackEvent.TYPE_INSTANT for packet in lost)
+    windows = [
+        packet.track_event.double_counter_value
+        for packet in events
+        if tracks[packet.track_event.track_uuid].name == "window"
+    ]
+    assert windows
+    assert all(window >= 1 for window in windows)
     annotated = next(packet.track_event for packet in events if packet.track_event.name == "Data seg=7")
-    assert {note.name: note.string_value or note.uint_value for note in annotated.debug_annotations}["name"].endswith("/seg=7")
+    notes = {note.name: note.string_value or note.uint_value for note in annotated.debug_annotations}
+    assert str(notes["name"]).endswith("/seg=7")

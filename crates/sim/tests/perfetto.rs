@@ -1,6 +1,5 @@
 //! Traces against the run that they show, read with messages of their own.
 #[path = "simulation/build.rs"]
-#[allow(dead_code, reason = "each test uses its part")]
 mod build;
 
 use build::{applications, fetch, line, link, serve};
