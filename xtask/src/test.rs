@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold before a change is delivered.
 
-use crate::chore::{Outcome, cargo, command, target_directory, watch};
+use crate::chore::{Outcome, cargo, command, quiet, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
 use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, tutorial, verify};
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ const LEGS: [(&str, Leg, &str); 15] = [
     ("text", text_leg, "committed text has nothing that does not belong there"),
     ("docs", docs_leg, "links lead somewhere, and what is generated is current"),
     ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
-    ("lint", lint, "clippy reports nothing, tests and examples included"),
+    ("lint", lint, "clippy reports nothing, tests and examples included; fuzz targets compile"),
     ("test", test, "unit, property, integration and documentation tests"),
     ("digests", digests, "digests of simulations equal docs/notes/digests.csv"),
     ("verify", verify_leg, "drawn runs of the kept results of studies can be made again"),
@@ -151,17 +151,16 @@ fn tutorial_leg(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn lint(_: &mut Tally) -> Outcome<Done> {
-    held(cargo(&[
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--features",
-        FEATURES,
-        "--",
-        "-D",
-        "warnings",
-    ]))
+    let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
+    watch(clippy.args(["--features", FEATURES, "--", "-D", "warnings"]), |_| {})?;
+    // Fuzz targets are a workspace of their own, and bring parts in C++.
+    if quiet(command("c++").arg("--version")).is_err() {
+        return Ok(Done::Partly("fuzz targets not checked: no C++ compiler".to_string()));
+    }
+    let folder = target_directory()?.join("fuzz-check");
+    let mut check = cargo(&["check", "--quiet", "--bins", "--manifest-path", "fuzz/Cargo.toml"]);
+    check.arg("--target-dir").arg(folder);
+    held(check)
 }
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
