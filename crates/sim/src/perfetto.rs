@@ -7,9 +7,9 @@
 //! | a direction of a link, such as `r1 to r2` | the sending node | instants: packets lost there |
 //! | `queue` | the direction | a curve: packets |
 //! | `waiting`, `on the link` | the direction | a slice for each packet |
-//! | an application | its node | instants: timeouts, losses, reductions of the window, marks, Nacks |
-//! | `window`, `RTO`, `RTT` | the application | curves |
-//! | `segments` | the application | a slice for each segment, from its first Interest to its Data |
+//! | a consumer | its node | instants: timeouts, losses, reductions of the window, marks, Nacks |
+//! | `window`, `RTO`, `RTT` | the consumer | curves |
+//! | `segments` | the consumer | a slice for each segment, from its first Interest to its Data |
 //!
 //! Arrows join all slices of one name: a segment, its Interests and its Data, hop by hop. For this the network must follow
 //! transmissions ([`Network::follow_transmissions`]); segments have no arrows otherwise.
@@ -44,7 +44,8 @@ pub struct Perfetto<W> {
     places: Places,
     nodes: Vec<NodeTracks>,
     channels: Vec<ChannelTracks>,
-    applications: Vec<Consumer>,
+    /// `None` for producers and other traffic.
+    applications: Vec<Option<Consumer>>,
     /// Applications by their number in their node.
     numbers: BTreeMap<(NodeId, AppId), ApplicationId>,
     queues: Queues,
@@ -68,7 +69,7 @@ struct ChannelTracks {
     on_the_link: HashMap<(Kind, u64), VecDeque<Lane>>,
 }
 
-/// An application and its curves.
+/// A consumer and its curves.
 #[derive(Debug)]
 struct Consumer {
     track: Track,
@@ -141,9 +142,12 @@ impl<W: Write> Perfetto<W> {
         });
         let channels = channels.collect();
         let applications = (0..places.applications() as u32).map(ApplicationId).map(|id| {
+            if !places.is_consumer(id) {
+                return None;
+            }
             let track = writer.track(places.application(id), node(places.home(id)), None);
             let mut curve = |name, unit| writer.track(name, Some(track), Some(unit));
-            Consumer {
+            Some(Consumer {
                 track,
                 window: curve("window", "segments"),
                 rto: curve("RTO", "ms"),
@@ -152,7 +156,7 @@ impl<W: Write> Perfetto<W> {
                 open: HashMap::new(),
                 sent: VecDeque::new(),
                 born: VecDeque::new(),
-            }
+            })
         });
         let applications = applications.collect();
         Self {
@@ -227,9 +231,12 @@ impl<W: Write> Perfetto<W> {
             NodeEvent::CsHit { hash } => self.sightings.see(node, Kind::Data, hash, now),
             NodeEvent::TraceBorn { app, hash, .. } => {
                 self.sightings.see(node, Kind::Interest, hash, now);
-                if let Some(id) = self.numbers.get(&(node, app)).copied() {
-                    self.applications[id.0 as usize].born.push_back(hash);
-                    self.join(now, id);
+                let id = self.numbers.get(&(node, app)).copied();
+                let consumers = &mut self.applications;
+                let consumer = id.and_then(|id| consumers.get_mut(id.0 as usize)?.as_mut());
+                if let Some(consumer) = consumer {
+                    consumer.born.push_back(hash);
+                    consumer.join(&mut self.writer, now);
                 }
             }
             _ => {}
@@ -239,7 +246,7 @@ impl<W: Write> Perfetto<W> {
     // --- applications -----------------------------------------------------------------------------
 
     fn on_event(&mut self, now: Instant, id: ApplicationId, event: &Event) {
-        let Some(app) = self.applications.get_mut(id.0 as usize) else { return };
+        let Some(Some(app)) = self.applications.get_mut(id.0 as usize) else { return };
         let writer = &mut self.writer;
         let millis = |span: recoup_transport::event::Span| {
             std::time::Duration::from(span).as_secs_f64() * 1e3
@@ -247,11 +254,11 @@ impl<W: Write> Perfetto<W> {
         let what = match *event {
             Event::Probed => {
                 app.sent.push_back(None);
-                return self.join(now, id);
+                return app.join(writer, now);
             }
             Event::Sent { segment, transmissions, .. } => {
                 app.sent.push_back(Some((segment, transmissions)));
-                return self.join(now, id);
+                return app.join(writer, now);
             }
             Event::Received { segment, .. } => return app.close(writer, now, segment),
             Event::Sampled { rtt, rto, .. } => {
@@ -275,26 +282,26 @@ impl<W: Write> Perfetto<W> {
         };
         writer.instant(now, app.track, what, None);
     }
-
-    /// Brings together segments and hashes of names; both come in the order of the Interests.
-    fn join(&mut self, now: Instant, id: ApplicationId) {
-        let app = &mut self.applications[id.0 as usize];
-        while let (Some(hash), Some(sent)) = (app.born.front().copied(), app.sent.front().copied())
-        {
-            app.born.pop_front();
-            app.sent.pop_front();
-            let Some((segment, 1)) = sent else { continue };
-            let lane = app.segments.take(&mut self.writer, now);
-            let name = format!("segment {segment}");
-            self.writer.begin(now, lane, name, Some(hash), Vec::new());
-            if let Some(before) = app.open.insert(segment, lane) {
-                app.segments.end(&mut self.writer, now, before);
-            }
-        }
-    }
 }
 
 impl Consumer {
+    /// Brings together segments and hashes of names; both come in the order of the Interests.
+    fn join<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant) {
+        while let (Some(hash), Some(sent)) =
+            (self.born.front().copied(), self.sent.front().copied())
+        {
+            self.born.pop_front();
+            self.sent.pop_front();
+            let Some((segment, 1)) = sent else { continue };
+            let lane = self.segments.take(writer, now);
+            let name = format!("segment {segment}");
+            writer.begin(now, lane, name, Some(hash), Vec::new());
+            if let Some(before) = self.open.insert(segment, lane) {
+                self.segments.end(writer, now, before);
+            }
+        }
+    }
+
     /// Ends the slice of a segment.
     fn close<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant, segment: u64) {
         if let Some(lane) = self.open.remove(&segment) {

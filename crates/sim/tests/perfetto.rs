@@ -132,6 +132,8 @@ fn tracks(trace: &Trace) -> BTreeMap<u64, Track> {
 fn each_packet_on_a_link_is_a_slice() {
     let (trace, hops) = traced();
     let (tracks, slices) = (tracks(&trace), slices(&trace));
+    let windows = tracks.values().filter(|track| track.name == "window").count();
+    assert_eq!(windows, 1, "only a consumer has one");
     let carried: Vec<_> = slices.iter().filter(|it| it.place.ends_with("/on the link")).collect();
     let is_loss = |packet: &&Packet| {
         packet
