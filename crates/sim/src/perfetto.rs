@@ -12,7 +12,7 @@
 //! | `segments` | the consumer | a slice for each segment, from its first Interest to its Data |
 //!
 //! Arrows join all slices of one name: a segment, its Interests and its Data, hop by hop. For this the network must follow
-//! transmissions ([`Network::follow_transmissions`]); segments have no arrows otherwise.
+//! transmissions ([`Network::follow_transmissions`]); otherwise segments are not shown.
 //!
 //! A trace is written during the run. Memory holds what is in flight, and the last time of each of [`MOST_SIGHTINGS`] packets in
 //! nodes, by which waiting is known.
@@ -48,6 +48,8 @@ pub struct Perfetto<W> {
     applications: Vec<Option<Consumer>>,
     /// Applications by their number in their node.
     numbers: BTreeMap<(NodeId, AppId), ApplicationId>,
+    /// Names of Interests are known, so that they can be joined with segments.
+    follows: bool,
     queues: Queues,
     pits: Pits,
     sightings: Sightings,
@@ -167,6 +169,7 @@ impl<W: Write> Perfetto<W> {
             channels,
             applications,
             numbers: BTreeMap::new(),
+            follows: network.follow_transmissions,
             sightings: Sightings::default(),
             places,
         }
@@ -190,11 +193,11 @@ impl<W: Write> Perfetto<W> {
         let writer = &mut self.writer;
         if let Some(seen) = seen.filter(|seen| *seen < now) {
             let lane = tracks.waiting.take(writer, seen);
-            writer.begin(seen, lane, label(packet), Some(hash), annotations(packet));
+            writer.begin(seen, lane, label(packet), flow(packet, hash), annotations(packet));
             tracks.waiting.end(writer, now, lane);
         }
         let lane = tracks.carried.take(writer, now);
-        writer.begin(now, lane, label(packet), Some(hash), annotations(packet));
+        writer.begin(now, lane, label(packet), flow(packet, hash), annotations(packet));
         tracks.on_the_link.entry((kind, hash)).or_default().push_back(lane);
     }
 
@@ -219,7 +222,7 @@ impl<W: Write> Perfetto<W> {
         match (lost, self.places.receiver(channel)) {
             (Some(reason), _) => {
                 let name = format!("lost: {} ({})", label(packet), reason.name());
-                self.writer.instant(now, tracks.channel, name, Some(hash));
+                self.writer.instant(now, tracks.channel, name, flow(packet, hash));
             }
             (None, Some(node)) => self.sightings.see(node, kind, hash, now),
             (None, None) => {}
@@ -252,6 +255,7 @@ impl<W: Write> Perfetto<W> {
             std::time::Duration::from(span).as_secs_f64() * 1e3
         };
         let what = match *event {
+            Event::Probed | Event::Sent { .. } if !self.follows => return,
             Event::Probed => {
                 app.sent.push_back(None);
                 return app.join(writer, now);
@@ -308,6 +312,11 @@ impl Consumer {
             self.segments.end(writer, now, lane);
         }
     }
+}
+
+/// The arrows of a packet. Frames without a packet have no name that would join them.
+fn flow(packet: &Packet, hash: u64) -> Option<u64> {
+    (packet.kind() != Kind::Idle).then_some(hash)
 }
 
 /// Kind and last component of a packet's name.
