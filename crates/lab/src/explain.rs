@@ -72,7 +72,9 @@ pub fn explain_slowest(
 pub fn trace(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<(), Error> {
     let network = kept.network(chosen)?;
     let (draft, file) = Draft::begin(path)?;
-    let mut perfetto = Perfetto::new(&network, BufWriter::new(file));
+    // The run is repeated with transmissions followed, whether it was made so or not.
+    let followed = Network { follow_transmissions: true, ..network.clone() };
+    let mut perfetto = Perfetto::new(&followed, BufWriter::new(file));
     let repeated = repeat(kept, chosen, network, &mut [&mut perfetto]);
     let written = perfetto.finish();
     match repeated {

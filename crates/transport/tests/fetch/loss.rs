@@ -236,19 +236,23 @@ fn reported_loss_is_retransmitted_at_once() {
 #[test]
 fn lost_path_is_tried_once_per_round_trip() {
     let file = file(30_000);
-    let answer = honest(&file);
-    let mut harness = Harness::new(config("/a/file"));
-    let mut bounced = 0;
-    let result = harness.run(|interest| match segment_of(interest) {
-        Some(20) if bounced < 30 => {
-            bounced += 1;
-            vec![(Duration::from_millis(1), Answer::Nack(NackReason::Mobility))]
-        }
-        _ => answer(interest),
-    });
-    assert_eq!((result, bounced), (Ok(()), 30));
-    assert_eq!(harness.summary.reductions.total(), 0);
-    assert!(harness.now > Instant::from_millis(29 * 20), "{:?}", harness.now);
+    for rto in ["reconsidered", "constant(rto=1s)"] {
+        let answer = honest(&file);
+        let mut bounced_off = config("/a/file");
+        bounced_off.options.rto = rto.parse().expect("an estimator");
+        let mut harness = Harness::new(bounced_off);
+        let mut bounced = 0;
+        let result = harness.run(|interest| match segment_of(interest) {
+            Some(20) if bounced < 30 => {
+                bounced += 1;
+                vec![(Duration::from_millis(1), Answer::Nack(NackReason::Mobility))]
+            }
+            _ => answer(interest),
+        });
+        assert_eq!((result, bounced), (Ok(()), 30), "{rto}");
+        assert_eq!(harness.summary.reductions.total(), 0, "{rto}");
+        assert!(harness.now > Instant::from_millis(29 * 20), "{rto}: {:?}", harness.now);
+    }
 }
 
 #[test]

@@ -302,8 +302,8 @@ impl<S: Source> Transfer<S> {
 
     /// Handles a report of a non-congestive loss: the segment is retransmitted at once, and the window stays. A
     /// retransmission is followed by another no sooner than after a round trip, because a lost path would return each
-    /// one. Without a known round trip, or if the report took no time, it waits as after another Nack: the
-    /// sender may be on this machine.
+    /// one. An RTO without a smoothed RTT (`constant`) leaves the shortest round trip for this. Without a known round
+    /// trip, or if the report took no time, it waits as after another Nack: the sender may be on this machine.
     ///
     /// If the transmission had been declared lost and its retransmission is still queued, the loss is withdrawn.
     /// (Once the retransmission is sent, the node passes only the Nack of that one.)
@@ -333,7 +333,8 @@ impl<S: Source> Transfer<S> {
         self.sampler.on_abandoned(segment);
         let is_local = self.min_rtt.is_none() || now == slot.sent;
         let srtt = control.rto.srtt().filter(|srtt| !srtt.is_zero());
-        let wait = srtt.or(is_local.then_some(NACK_WAIT)).filter(|_| slot.transmissions > 1);
+        let unsmoothed = if is_local { Some(NACK_WAIT) } else { self.min_rtt };
+        let wait = srtt.or(unsmoothed).filter(|_| slot.transmissions > 1);
         let soonest = slot.sent + wait.unwrap_or_default();
         self.retransmit_at(segment, soonest.max(now), Setback::Reported);
     }
