@@ -1,8 +1,9 @@
 //! `cargo xtask docs`: documents that follow from kept results and from the program.
 //!
-//! Results of the studies are kept as text in `docs/studies/KEY` (`recoup study report KEY --form text`). From their
-//! `result.json` follow the table in `docs/studies.md`, between two marks, and the evidence in `docs/which.md`, whose
-//! advice follows from the results of the arena in `docs/arena/simulated.json` and `sockets.json` (`recoup arena --json`).
+//! Results of the studies are kept as text in `docs/studies/KEY` (`recoup study report KEY --form text`). Question and
+//! result of each room are copied into the study's page, between two marks. The table in `docs/studies.md` follows from
+//! the kept `result.json`, and so does the evidence in `docs/which.md`. The advice there follows from the results of the
+//! arena in `docs/arena/simulated.json` and `sockets.json` (`recoup arena --json`).
 //! `docs/commands.md` is what `recoup generate markdown` prints, `docs/schema/*.json` what `recoup generate schema` prints;
 //! tests of the command compare them.
 //! Run this after a kept result or an option has changed; `cargo xtask test docs` fails otherwise.
@@ -15,8 +16,22 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-const BEGIN: &str = "<!-- studies: written by `cargo xtask docs` -->\n";
-const END: &str = "<!-- end of studies -->";
+/// Marks around what is written into a page.
+struct Marks {
+    begin: &'static str,
+    end: &'static str,
+}
+
+/// Around the table of all studies.
+const TABLE: Marks = Marks {
+    begin: "<!-- studies: written by `cargo xtask docs` -->\n",
+    end: "<!-- end of studies -->",
+};
+/// Around question and result of a room, in the page of its study.
+const RESULT: Marks = Marks {
+    begin: "<!-- result: written by `cargo xtask docs` -->\n",
+    end: "<!-- end of the result -->",
+};
 /// The page with the table, and that with the options.
 const STUDIES: &str = "docs/studies.md";
 const COMMANDS: &str = "docs/commands.md";
@@ -67,19 +82,51 @@ pub(crate) fn check() -> Outcome {
 
 /// The files that are made, whole.
 fn generated(studies: &[Study]) -> Outcome<Vec<(PathBuf, String)>> {
-    let page = root().join(STUDIES);
-    let text = fs::read_to_string(&page).map_err(|error| format!("{STUDIES}: {error}"))?;
-    let text = between(&text, &table(studies))?;
+    let with = |page: &str, marks: &Marks, new: &str| {
+        let text = marks.between(&read(page)?, new).map_err(|error| format!("{page}: {error}"))?;
+        Ok::<_, String>((root().join(page), text))
+    };
     let which = which::page(studies, &arena::Arena::kept()?);
-    Ok(vec![(page, text), (root().join("docs/which.md"), which)])
+    let mut all =
+        vec![with(STUDIES, &TABLE, &table(studies))?, (root().join("docs/which.md"), which)];
+    for Study { key, .. } in studies.iter().filter(|study| study.result.is_some()) {
+        let page = format!("docs/studies/{key}/README.md");
+        let room = read(&format!("{ROOMS}/{key}/README.md"))?;
+        all.push(with(&page, &RESULT, &result(key, &room)?)?);
+    }
+    Ok(all)
 }
 
-/// The text with `new` between the marks.
-fn between(text: &str, new: &str) -> Outcome<String> {
-    let (before, rest) =
-        text.split_once(BEGIN).ok_or("docs/studies.md has no mark where studies begin")?;
-    let (_, after) = rest.split_once(END).ok_or("docs/studies.md has no mark where studies end")?;
-    Ok(format!("{before}{BEGIN}\n{new}\n{END}{after}"))
+fn read(path: &str) -> Outcome<String> {
+    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
+}
+
+impl Marks {
+    /// The text with `new` between the marks.
+    fn between(&self, text: &str, new: &str) -> Outcome<String> {
+        let Self { begin, end } = self;
+        let none = |mark: &str| format!("there is no line `{}`", mark.trim_end());
+        let (before, rest) = text.split_once(begin).ok_or_else(|| none(begin))?;
+        let (_, after) = rest.split_once(end).ok_or_else(|| none(end))?;
+        Ok(format!("{before}{begin}\n{new}\n{end}{after}"))
+    }
+}
+
+/// Question and result of a room, with links as seen from the page of its study.
+fn result(key: &str, room: &str) -> Outcome<String> {
+    let (begin, end) = (room.find("\n## Question\n"), room.find("\n## Set-up\n"));
+    let part = begin.zip(end).and_then(|(begin, end)| room.get(begin..end));
+    let part = part.ok_or_else(|| {
+        format!("{ROOMS}/{key}/README.md: Question and Result come before Set-up")
+    })?;
+    let own = format!("](../../../../docs/studies/{key}/");
+    let anchor = format!("](../../../{ROOMS}/{key}/README.md#");
+    Ok(part
+        .trim()
+        .replace(&own, "](")
+        .replace("](../../../../docs/", "](../../")
+        .replace("](#", &anchor)
+        + "\n")
 }
 
 /// A room, with its kept result if there is one.
@@ -178,11 +225,21 @@ mod tests {
 
     #[test]
     fn only_text_between_the_marks_is_replaced() {
-        let text = format!("before\n{BEGIN}old\n{END}\nafter\n");
-        let new = between(&text, "new").unwrap();
-        assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(between(&new, "new").unwrap(), new);
-        assert!(between("no marks", "new").is_err());
+        let marks = Marks { begin: "<begin>\n", end: "<end>" };
+        let new = marks.between("before\n<begin>\nold\n<end>\nafter\n", "new").unwrap();
+        assert_eq!(new, "before\n<begin>\n\nnew\n<end>\nafter\n");
+        assert_eq!(marks.between(&new, "new").unwrap(), new);
+        assert!(marks.between("no marks", "new").unwrap_err().contains("<begin>"));
+    }
+
+    #[test]
+    fn result_has_links_of_its_page() {
+        let room = "# x\n\n## Question\n\nWhy?\n\n## Result\n\n[all](../../../../docs/studies/x/claims.md), \
+                    [wifi](../../../../docs/wifi.md), [below](#why)\n\n## Set-up\n\nNo.\n";
+        let expected = "## Question\n\nWhy?\n\n## Result\n\n[all](claims.md), [wifi](../../wifi.md), \
+                        [below](../../../crates/studies/src/x/README.md#why)\n";
+        assert_eq!(result("x", room).unwrap(), expected);
+        assert!(result("x", "# x\n\n## Set-up\n").unwrap_err().contains("x/README.md"));
     }
 
     #[test]

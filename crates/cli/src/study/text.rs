@@ -1,5 +1,8 @@
-//! The page of a study as text: Markdown with tables, pictures beside it, and what it comes to as JSON. Small enough to be
+//! The pages of a study as text: Markdown with tables, pictures beside it, and what it comes to as JSON. Small enough to be
 //! kept with the source, so that documentation can be made of it; runs themselves are not kept.
+//!
+//! `README.md` has the result, the gating claims and the paper's own figures. `claims.md` has every comparison of every
+//! claim, `open.md` what the paper leaves open.
 use super::page::{Page, pictures};
 use super::verdict::{Summary, word};
 use crate::error::Failure;
@@ -9,7 +12,7 @@ use recoup_studies::figure::{Figure, Series, Style};
 use recoup_studies::kept::{self, KeptPoint};
 use recoup_studies::lesson::Lesson;
 use recoup_studies::rule;
-use recoup_studies::study::Dependence;
+use recoup_studies::study::{Dependence, Scale, Study};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -44,8 +47,7 @@ struct Judged<'a> {
     verdict: &'static str,
 }
 
-/// Writes the text, `README.md`, its pictures, `result.json` and `digests.csv` into a folder; returns the path of the
-/// text.
+/// Writes the pages, their pictures, `result.json` and `digests.csv` into a folder; returns the path of the first page.
 pub(super) fn write(
     page: &Page<'_>,
     lessons: &[Lesson],
@@ -64,7 +66,9 @@ pub(super) fn write(
     json.push('\n');
     put("result.json", &json)?;
     put(kept::FILE, &kept::text(digests))?;
-    put("README.md", &text(page, &figures))?;
+    put("README.md", &first(page, &figures))?;
+    put(CLAIMS, &claims(page))?;
+    put(OPEN, &open(page, &figures))?;
     Ok(folder.join("README.md"))
 }
 
@@ -97,7 +101,13 @@ fn thin(figure: &Figure) -> Figure {
     Figure { series: series.collect(), ..figure.clone() }
 }
 
-fn text(page: &Page<'_>, figures: &[Figure]) -> String {
+/// Where `cargo xtask docs` writes question and result of the study's room.
+const RESULT: &str = "<!-- result: written by `cargo xtask docs` -->\n<!-- end of the result -->\n";
+/// The other pages.
+const CLAIMS: &str = "claims.md";
+const OPEN: &str = "open.md";
+
+fn first(page: &Page<'_>, figures: &[Figure]) -> String {
     let key = page.study.key();
     let summary = Summary::new(&page.study.claims(), page.verdicts);
     let calibrated = match page.study.calibration() {
@@ -105,9 +115,10 @@ fn text(page: &Page<'_>, figures: &[Figure]) -> String {
         None => "",
     };
     let mut text = format!(
-        "# {key}: {}\n\n{}. Question, set-up and deviations: [the room](../../../crates/studies/src/{key}/README.md).\
+        "# {key}: {}\n\n{}. Set-up, deviations and reasons: [the room](../../../crates/studies/src/{key}/README.md).\
          {calibrated}\n\n\
-         Of {} gating claims {} hold, {} fail, {} are undecided; {} stand beside them.\n\n",
+         Of {} gating claims {} hold, {} fail, {} are undecided. {} others stand beside them: \
+         [all claims]({CLAIMS}), [what the paper leaves open]({OPEN}).\n\n{RESULT}\n",
         page.study.title(),
         page.study.source(),
         summary.hold + summary.fail + summary.undecided,
@@ -116,26 +127,59 @@ fn text(page: &Page<'_>, figures: &[Figure]) -> String {
         summary.undecided,
         summary.others
     );
-    text += &claims(page);
+    text += &gating(page);
+    let figures: Vec<_> =
+        figures.iter().filter(|figure| is_of_paper(page.study, &figure.id)).collect();
     if !figures.is_empty() {
         text += "## Figures\n\n";
     }
+    text += &drawn(&figures);
+    let _ = writeln!(text, "## Origin\n\n{}", page.origin);
+    text
+}
+
+/// Whether a figure needs none of the experiments that vary what the paper leaves open.
+fn is_of_paper(study: &Study, figure: &str) -> bool {
+    let paper = study.experiments(Scale::Paper);
+    let is_own = |name| paper.iter().any(|experiment| experiment.name == name);
+    let needs = study.experiments(Scale::Check).into_iter().filter(|it| it.is_for(figure));
+    needs.into_iter().all(|experiment| is_own(experiment.name))
+}
+
+fn drawn(figures: &[&Figure]) -> String {
+    let mut text = String::new();
     for figure in figures {
         let (id, title, caption) = (&figure.id, &figure.title, &figure.caption);
         let _ = write!(text, "### {title}\n\n![{title}]({id}.svg)\n\n{caption}\n\n");
         text += &values(figure).unwrap_or_default();
     }
-    text += &open(page.dependences);
-    let _ = writeln!(text, "## Origin\n\n{}", page.origin);
     text
 }
 
+/// The gating claims, each in a line.
+fn gating(page: &Page<'_>) -> String {
+    let claims = page.study.claims();
+    let mut text =
+        String::from("## Gating claims\n\n| claim | paper | verdict | why |\n|---|---|---|---|\n");
+    for verdict in page.verdicts {
+        let Some(claim) = claims.iter().find(|it| it.id == verdict.id && it.is_gating()) else {
+            continue;
+        };
+        let paper = format!("{}: {}", claim.place, verdict.paper);
+        let cells = [verdict.id.as_str(), &paper, word(verdict.verdict), &verdict.why];
+        text += &row(cells.into_iter().map(cell));
+    }
+    text + "\n"
+}
+
+/// All claims with every comparison.
 fn claims(page: &Page<'_>) -> String {
     let claims = page.study.claims();
-    let mut text = String::from(
-        "## Claims\n\n**R** gates; R that helped to fix a parameter, M, T and X do not \
-         ([classes](../../studies.md#verdicts)).\n\n\
+    let mut text = format!(
+        "# {}: all claims\n\n**R** gates; R that helped to fix a parameter, M, T and X do not \
+         ([classes](../../studies.md#verdicts)). Back to [the result](README.md).\n\n\
          | claim | class | what | paper | ours | verdict | why |\n|---|---|---|---|---|---|---|\n",
+        page.study.key()
     );
     let mut metric = String::new();
     for verdict in page.verdicts {
@@ -159,7 +203,7 @@ fn claims(page: &Page<'_>) -> String {
         ];
         text += &row(cells.into_iter().map(cell));
     }
-    text + "\n"
+    text
 }
 
 /// The points of a figure as a table, where they are few and stand one below the other.
@@ -212,18 +256,21 @@ fn value(series: &Series, at: usize) -> String {
     }
 }
 
-/// Each value of what is open, with what becomes of the claims; a table for those that are about the same claims.
-fn open(dependences: &[Dependence]) -> String {
-    if dependences.iter().all(|it| it.findings.is_empty()) {
-        return String::new();
-    }
-    let mut text = String::from(
-        "## What the paper leaves open\n\nEach line is an assumption in place of something that the paper does not state; \
-         **bold** is what the study assumes. + holds, − fails, ? undecided.\n\n",
+/// Each value of what is open, with what becomes of the claims, and the figures that show it. A table for those values
+/// that are about the same claims.
+fn open(page: &Page<'_>, figures: &[Figure]) -> String {
+    let mut text = format!(
+        "# {}: what the paper leaves open\n\nBack to [the result](README.md).\n\n",
+        page.study.key()
     );
+    let lines: Vec<_> = page.dependences.iter().filter(|it| !it.findings.is_empty()).collect();
+    if !lines.is_empty() {
+        text += "## Verdicts\n\nEach line is an assumption in place of something that the paper does not state; \
+                 **bold** is what the study assumes. + holds, − fails, ? undecided.\n\n";
+    }
     let ids = |line: &Dependence| line.findings.iter().map(|(id, _)| *id).collect::<Vec<_>>();
-    for lines in dependences.chunk_by(|a, b| ids(a) == ids(b)) {
-        let ids = lines.first().map(ids).unwrap_or_default();
+    for lines in lines.chunk_by(|a, b| ids(a) == ids(b)) {
+        let ids = lines.first().map(|line| ids(line)).unwrap_or_default();
         let heads = ["open", "assumption"].into_iter().chain(ids.iter().copied());
         text += &row(heads.map(cell));
         let _ = writeln!(text, "|---|---|{}", "---|".repeat(ids.len()));
@@ -235,7 +282,13 @@ fn open(dependences: &[Dependence]) -> String {
         }
         text.push('\n');
     }
-    text
+    let figures: Vec<_> =
+        figures.iter().filter(|figure| !is_of_paper(page.study, &figure.id)).collect();
+    if !figures.is_empty() {
+        text += "## Figures\n\n";
+    }
+    text += &drawn(&figures);
+    text.trim_end().to_owned() + "\n"
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {
@@ -262,11 +315,16 @@ mod tests {
     use recoup_studies::result::Results;
 
     #[test]
-    fn text_has_claims_pictures_and_summary() {
-        let figures = [super::super::picture::tests::example()];
+    fn pages_have_claims_pictures_and_summary() {
         for study in recoup_studies::all() {
             let results = Results::default();
             let (verdicts, dependences) = (study.judge(&results), study.dependences(&results));
+            // One figure of the paper, one that varies what it leaves open.
+            let mut figures = [(); 2].map(|()| super::super::picture::tests::example());
+            let all = study.experiments(Scale::Check);
+            let mut ids = all.iter().flat_map(|it| it.serves);
+            let other = ids.find(|id| !is_of_paper(study, id)).unwrap();
+            figures[1].id = (*other).to_owned();
             let page = Page {
                 study,
                 verdicts: &verdicts,
@@ -277,13 +335,21 @@ mod tests {
                 scale: "check",
                 seeds: 20,
             };
-            let text = text(&page, &figures);
+            let (first, claims, open) =
+                (first(&page, &figures), claims(&page), open(&page, &figures));
             for claim in study.claims() {
-                assert!(text.contains(&format!("\n| {} | ", claim.id)), "{}", claim.id);
+                let line = format!("\n| {} | ", claim.id);
+                assert!(claims.contains(&line), "{}", claim.id);
+                assert_eq!(first.contains(&line), claim.is_gating(), "{}", claim.id);
             }
-            assert!(text.contains("(example.svg)") && text.ends_with("made here\n"));
+            let other = format!("({other}.svg)");
+            assert!(first.contains("(example.svg)") && !first.contains(&other), "{first}");
+            assert!(open.contains(&other) && !open.contains("(example.svg)"), "{open}");
+            assert!(first.contains(RESULT) && first.ends_with("made here\n"));
             let columns = |line: &&str| line.starts_with('|');
-            for table in text.split("\n\n").filter(columns) {
+            for table in
+                [first, claims, open].iter().flat_map(|it| it.split("\n\n")).filter(columns)
+            {
                 let bars = |line: &str| line.replace("\\|", "").matches('|').count();
                 let first = table.lines().next().map(bars);
                 assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
