@@ -40,14 +40,14 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         ),
         experiment(
             "default-mobile",
-            &["default-mobile"],
+            &["default-mobile", "default-mobile-slow"],
             Net::Mobile,
             scale,
             &[transports(&OTHERS), axis::moves(&MOVES), speeds(&["mobile"])],
         ),
         experiment(
             "default-joint",
-            &["default-joint"],
+            &["default-joint", "default-joint-slow"],
             Net::Joint,
             scale,
             &[transports(&OTHERS), axis::joints(&axis::JOINT), speeds(&["'m{1..10}'"])],
