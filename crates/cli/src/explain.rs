@@ -6,7 +6,7 @@ pub(crate) use args::ExplainArgs;
 use crate::error::Failure;
 use crate::output::{self, Stream};
 use args::parse_wanted;
-use recoup_lab::explain::{Kept, Story, explain, explain_slowest, trace};
+use recoup_lab::explain::{Chosen, Kept, Story, explain, explain_slowest, page, trace};
 use recoup_studies::study::Scale;
 use std::path::Path;
 
@@ -14,9 +14,9 @@ use std::path::Path;
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let kept = Kept::open(&args.result, args.files.as_deref(), built_in())?;
     let chosen = kept.choose(&args.at, args.seed)?;
-    if let Some(path) = &args.trace {
-        trace(&kept, &chosen, path)?;
-        return output::print(traced(path).as_bytes());
+    if args.trace.is_some() || args.page.is_some() {
+        let shown = show(&kept, &chosen, args.trace.as_deref(), args.page.as_deref())?;
+        return output::print(format!("{}\n", shown.join("\n")).as_bytes());
     }
     let application = args.application.as_deref();
     let Some(segment) = &args.segment else {
@@ -39,9 +39,23 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// How to look at a trace.
-pub(crate) fn traced(path: &Path) -> String {
-    format!("trace: {}; open it in https://ui.perfetto.dev\n", path.display())
+/// Writes a trace and a page of a run; returns a line about each.
+pub(crate) fn show(
+    kept: &Kept,
+    chosen: &Chosen<'_>,
+    trace_file: Option<&Path>,
+    page_file: Option<&Path>,
+) -> Result<Vec<String>, Failure> {
+    let mut lines = Vec::new();
+    if let Some(path) = trace_file {
+        trace(kept, chosen, path)?;
+        lines.push(format!("trace: {}; open it in https://ui.perfetto.dev", path.display()));
+    }
+    if let Some(path) = page_file {
+        let extent = page(kept, chosen, path)?;
+        lines.push(format!("page: {}; {extent}", path.display()));
+    }
+    Ok(lines)
 }
 
 /// A line for each of the slowest segments, and how to see more of the first.

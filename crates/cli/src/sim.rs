@@ -6,13 +6,13 @@ pub(crate) mod progress;
 pub(crate) use args::SimArgs;
 
 use crate::error::Failure;
-use crate::explain::{built_in, traced};
+use crate::explain::{built_in, show};
 use crate::output::{self, Stream};
 use crate::stop::Stop;
 use progress::Progress;
 use recoup_lab::campaign::{Campaign, Share};
 use recoup_lab::executor::{Executor, Threads};
-use recoup_lab::explain::{Kept, trace};
+use recoup_lab::explain::Kept;
 use recoup_lab::preview::Preview;
 use recoup_lab::report::{self, Report};
 use recoup_lab::simulate::Simulations;
@@ -59,12 +59,13 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     result?;
     let (name, title) = (&source.name, source.file.title());
     let report = Report::new(name, title, &campaign, &folder, progress.made, &args.show);
-    if let Some(path) = &args.trace {
-        let files = args.file.parent();
-        let kept = Kept::open(folder.path(), files, built_in())?;
-        trace(&kept, &kept.choose(&[], None)?, path)?;
+    let mut shown = Vec::new();
+    if args.trace.is_some() || args.page.is_some() {
+        let kept = Kept::open(folder.path(), args.file.parent(), built_in())?;
+        let first = kept.choose(&[], None)?;
+        shown = show(&kept, &first, args.trace.as_deref(), args.page.as_deref())?;
     }
-    let page = figures::write(&report.swept(), title, folder.path())?;
+    let figures = figures::write(&report.swept(), title, folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
     }
@@ -75,12 +76,10 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             let runs = if progress.made == 1 { "run" } else { "runs" };
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
         }
-        if let Some(page) = page {
+        if let Some(page) = figures {
             output::eprint(&format!("figures: {}", page.display()));
         }
-        if let Some(path) = &args.trace {
-            output::eprint(traced(path).trim_end());
-        }
+        shown.iter().for_each(|line| output::eprint(line));
     }
     Ok(())
 }

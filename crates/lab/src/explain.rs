@@ -9,13 +9,15 @@ pub use kept::{Chosen, Kept};
 pub use show::Story;
 
 use crate::folder::Draft;
+use crate::page::{self, Extent};
 use crate::{Error, ErrorKind};
+use recoup_sim::film::{Film, MOST_EVENTS};
 use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
 use recoup_sim::observe::Observer;
 use recoup_sim::perfetto::Perfetto;
 use recoup_sim::simulation::{Digest, Simulation};
 use recoup_sim::timeline::{Slowest, Timeline, Wanted};
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 /// Makes a run again and follows what a consumer wanted: the consumer called `application`, or the only one that may
@@ -72,13 +74,40 @@ pub fn explain_slowest(
 pub fn trace(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<(), Error> {
     let network = kept.network(chosen)?;
     let (draft, file) = Draft::begin(path)?;
-    // The run is repeated with transmissions followed, whether it was made so or not.
-    let followed = Network { follow_transmissions: true, ..network.clone() };
-    let mut perfetto = Perfetto::new(&followed, BufWriter::new(file));
+    let mut perfetto = Perfetto::new(&followed(&network), BufWriter::new(file));
     let repeated = repeat(kept, chosen, network, &mut [&mut perfetto]);
-    let written = perfetto.finish();
+    end(&draft, repeated, || perfetto.finish())
+}
+
+/// Makes a run again and writes a page in which one watches it ([`crate::page`]).
+///
+/// # Errors
+/// If the file cannot be written, or the run is not the one that was kept.
+pub fn page(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<Extent, Error> {
+    let network = kept.network(chosen)?;
+    let (draft, file) = Draft::begin(path)?;
+    let mut film = Film::new(&followed(&network), MOST_EVENTS);
+    let repeated = repeat(kept, chosen, network.clone(), &mut [&mut film]);
+    let label = [chosen.stage.point.label(), format!("seed {}", chosen.row.seed)];
+    let run = label.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ");
+    let out = BufWriter::new(file);
+    end(&draft, repeated, || page::write(&network, &film, kept.title(), &run, out))?;
+    Ok(Extent::of(&film))
+}
+
+/// The network of a run that is repeated: with transmissions followed, whether it was made so or not.
+fn followed(network: &Network) -> Network {
+    Network { follow_transmissions: true, ..network.clone() }
+}
+
+/// Keeps a file if the run was repeated and the file is written.
+fn end<T>(
+    draft: &Draft,
+    repeated: Result<(), Error>,
+    write: impl FnOnce() -> io::Result<T>,
+) -> Result<(), Error> {
     match repeated {
-        Ok(()) => draft.keep(written),
+        Ok(()) => draft.keep(write()),
         Err(error) => {
             draft.discard();
             Err(error)

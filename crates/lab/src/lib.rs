@@ -11,6 +11,7 @@
 //! | the point of a sweep that comes nearest to given values | [`calibrate`] |
 //! | means with confidence intervals; preview of a campaign | [`report`], [`preview`] |
 //! | the timeline of one segment | [`explain`] |
+//! | a run as a page in which one watches it | [`page`] |
 //! | networks on real processes of this machine | [`emulate`] |
 pub mod calibrate;
 pub mod campaign;
@@ -21,6 +22,7 @@ pub mod executor;
 pub mod explain;
 pub mod folder;
 pub mod journal;
+pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod preview;

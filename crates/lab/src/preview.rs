@@ -180,7 +180,8 @@ fn one_link(network: &Network, link: &LinkPlan) -> String {
     format!("{}: {a} to {b} {forth}; {b} to {a} {back}", link.name)
 }
 
-fn channel(plan: &LinkOptions) -> String {
+/// A direction of a link in words.
+pub(crate) fn channel(plan: &LinkOptions) -> String {
     let mut line = match plan.rate_bits {
         0 => "any rate".to_owned(),
         bits => figure::rate(bits as f64),

@@ -5,6 +5,8 @@
 //! it and a seed, runs, and reports each event to its observers ([`observe::Observer`]), from which every record is
 //! made. The crate opens no file, starts no thread and reads no clock.
 pub mod channel;
+pub mod film;
+mod follow;
 pub mod metric;
 pub mod model;
 pub mod network;

@@ -14,28 +14,24 @@
 //! Arrows join all slices of one name: a segment, its Interests and its Data, hop by hop. For this the network must follow
 //! transmissions ([`Network::follow_transmissions`]); otherwise segments are not shown.
 //!
-//! A trace is written during the run. Memory holds what is in flight, and the last time of each of [`MOST_SIGHTINGS`] packets in
-//! nodes, by which waiting is known.
+//! A trace is written during the run. Memory holds what is in flight, and the last time of each of 65,536 packets in nodes,
+//! by which waiting is known.
 mod proto;
 mod writer;
 
+use crate::follow::{InFlight, Request, Requests, Sightings, word};
 use crate::network::{ApplicationId, Network, NodeId};
 use crate::observe::{LossReason, Observation, Observer};
 use crate::record::place::{Channel, Places};
 use crate::record::track::{Pits, Queues};
 use crate::simulation::name_hash;
-use recoup_forwarder::event::NodeEvent;
-use recoup_forwarder::face::AppId;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io::{self, Write};
 use writer::{Lane, Lanes, Track, Writer, number, text};
-
-/// Packets in nodes whose last time is known.
-pub const MOST_SIGHTINGS: usize = 1 << 16;
 
 /// Writes a trace.
 #[derive(Debug)]
@@ -46,10 +42,8 @@ pub struct Perfetto<W> {
     channels: Vec<ChannelTracks>,
     /// `None` for producers and other traffic.
     applications: Vec<Option<Consumer>>,
-    /// Applications by their number in their node.
-    numbers: BTreeMap<(NodeId, AppId), ApplicationId>,
-    /// Names of Interests are known, so that they can be joined with segments.
-    follows: bool,
+    requests: Requests,
+    on_the_link: InFlight<Lane>,
     queues: Queues,
     pits: Pits,
     sightings: Sightings,
@@ -67,8 +61,6 @@ struct ChannelTracks {
     queue: Track,
     waiting: Lanes,
     carried: Lanes,
-    /// Packets on the link by kind and name, the first sent first.
-    on_the_link: HashMap<(Kind, u64), VecDeque<Lane>>,
 }
 
 /// A consumer and its curves.
@@ -81,38 +73,6 @@ struct Consumer {
     segments: Lanes,
     /// Segments on their way.
     open: HashMap<u64, Lane>,
-    /// Segments of Interests that wait for the hash of their name; `None` for an Interest of discovery.
-    sent: VecDeque<Option<(u64, u32)>>,
-    /// Hashes of names of Interests.
-    born: VecDeque<u64>,
-}
-
-/// When a packet was seen in a node last.
-#[derive(Debug, Default)]
-struct Sightings {
-    times: HashMap<(NodeId, Kind, u64), Instant>,
-    order: VecDeque<(NodeId, Kind, u64)>,
-}
-
-impl Sightings {
-    /// When the packet came into the node, or the Interest that a producer there answers.
-    fn last(&self, node: NodeId, kind: Kind, hash: u64) -> Option<Instant> {
-        let asked = (kind == Kind::Data).then_some((node, Kind::Interest, hash));
-        let seen = self.times.get(&(node, kind, hash));
-        seen.or_else(|| self.times.get(&asked?)).copied()
-    }
-
-    fn see(&mut self, node: NodeId, kind: Kind, hash: u64, now: Instant) {
-        let key = (node, kind, hash);
-        if self.times.insert(key, now).is_none() {
-            self.order.push_back(key);
-        }
-        if self.order.len() > MOST_SIGHTINGS
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.times.remove(&oldest);
-        }
-    }
 }
 
 impl<W: Write> Perfetto<W> {
@@ -139,7 +99,6 @@ impl<W: Write> Perfetto<W> {
                 queue: writer.track("queue", Some(track), Some("packets")),
                 waiting: Lanes::new(track, "waiting"),
                 carried: Lanes::new(track, "on the link"),
-                on_the_link: HashMap::new(),
             }
         });
         let channels = channels.collect();
@@ -156,8 +115,6 @@ impl<W: Write> Perfetto<W> {
                 rtt: curve("RTT", "ms"),
                 segments: Lanes::new(track, "segments"),
                 open: HashMap::new(),
-                sent: VecDeque::new(),
-                born: VecDeque::new(),
             })
         });
         let applications = applications.collect();
@@ -168,8 +125,8 @@ impl<W: Write> Perfetto<W> {
             nodes,
             channels,
             applications,
-            numbers: BTreeMap::new(),
-            follows: network.follow_transmissions,
+            requests: Requests::new(network),
+            on_the_link: InFlight::default(),
             sightings: Sightings::default(),
             places,
         }
@@ -186,19 +143,17 @@ impl<W: Write> Perfetto<W> {
     // --- packets ----------------------------------------------------------------------------------
 
     fn on_sent(&mut self, now: Instant, channel: Channel, packet: &Packet) {
-        let (kind, hash) = (packet.kind(), name_hash(packet.name()));
-        let sender = self.places.sender(channel);
-        let seen = sender.and_then(|node| self.sightings.last(node, kind, hash));
+        let seen = self.sightings.waited_since(&self.places, now, channel, packet);
         let Some(tracks) = self.channels.get_mut(channel.index()) else { return };
         let writer = &mut self.writer;
-        if let Some(seen) = seen.filter(|seen| *seen < now) {
+        if let Some(seen) = seen {
             let lane = tracks.waiting.take(writer, seen);
-            writer.begin(seen, lane, label(packet), flow(packet, hash), annotations(packet));
+            writer.begin(seen, lane, label(packet), flow(packet), annotations(packet));
             tracks.waiting.end(writer, now, lane);
         }
         let lane = tracks.carried.take(writer, now);
-        writer.begin(now, lane, label(packet), flow(packet, hash), annotations(packet));
-        tracks.on_the_link.entry((kind, hash)).or_default().push_back(lane);
+        writer.begin(now, lane, label(packet), flow(packet), annotations(packet));
+        self.on_the_link.send(channel, packet, lane);
     }
 
     /// A packet has left a link. A doubled one leaves it twice, and was sent once.
@@ -209,40 +164,13 @@ impl<W: Write> Perfetto<W> {
         packet: &Packet,
         lost: Option<LossReason>,
     ) {
-        let (kind, hash) = (packet.kind(), name_hash(packet.name()));
         let Some(tracks) = self.channels.get_mut(channel.index()) else { return };
-        if let Some(lanes) = tracks.on_the_link.get_mut(&(kind, hash)) {
-            if let Some(lane) = lanes.pop_front() {
-                tracks.carried.end(&mut self.writer, now, lane);
-            }
-            if lanes.is_empty() {
-                tracks.on_the_link.remove(&(kind, hash));
-            }
+        if let Some(lane) = self.on_the_link.leave(channel, packet) {
+            tracks.carried.end(&mut self.writer, now, lane);
         }
-        match (lost, self.places.receiver(channel)) {
-            (Some(reason), _) => {
-                let name = format!("lost: {} ({})", label(packet), reason.name());
-                self.writer.instant(now, tracks.channel, name, flow(packet, hash));
-            }
-            (None, Some(node)) => self.sightings.see(node, kind, hash, now),
-            (None, None) => {}
-        }
-    }
-
-    fn on_node(&mut self, now: Instant, node: NodeId, event: NodeEvent) {
-        match event {
-            NodeEvent::CsHit { hash } => self.sightings.see(node, Kind::Data, hash, now),
-            NodeEvent::TraceBorn { app, hash, .. } => {
-                self.sightings.see(node, Kind::Interest, hash, now);
-                let id = self.numbers.get(&(node, app)).copied();
-                let consumers = &mut self.applications;
-                let consumer = id.and_then(|id| consumers.get_mut(id.0 as usize)?.as_mut());
-                if let Some(consumer) = consumer {
-                    consumer.born.push_back(hash);
-                    consumer.join(&mut self.writer, now);
-                }
-            }
-            _ => {}
+        if let Some(reason) = lost {
+            let name = format!("lost: {} ({})", label(packet), reason.name());
+            self.writer.instant(now, tracks.channel, name, flow(packet));
         }
     }
 
@@ -255,15 +183,6 @@ impl<W: Write> Perfetto<W> {
             std::time::Duration::from(span).as_secs_f64() * 1e3
         };
         let what = match *event {
-            Event::Probed | Event::Sent { .. } if !self.follows => return,
-            Event::Probed => {
-                app.sent.push_back(None);
-                return app.join(writer, now);
-            }
-            Event::Sent { segment, transmissions, .. } => {
-                app.sent.push_back(Some((segment, transmissions)));
-                return app.join(writer, now);
-            }
             Event::Received { segment, .. } => return app.close(writer, now, segment),
             Event::Sampled { rtt, rto, .. } => {
                 writer.value(now, app.rtt, millis(rtt));
@@ -289,20 +208,16 @@ impl<W: Write> Perfetto<W> {
 }
 
 impl Consumer {
-    /// Brings together segments and hashes of names; both come in the order of the Interests.
-    fn join<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant) {
-        while let (Some(hash), Some(sent)) =
-            (self.born.front().copied(), self.sent.front().copied())
-        {
-            self.born.pop_front();
-            self.sent.pop_front();
-            let Some((segment, 1)) = sent else { continue };
-            let lane = self.segments.take(writer, now);
-            let name = format!("segment {segment}");
-            writer.begin(now, lane, name, Some(hash), Vec::new());
-            if let Some(before) = self.open.insert(segment, lane) {
-                self.segments.end(writer, now, before);
-            }
+    /// Begins the slice of a segment with its first Interest.
+    fn open<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant, request: Request) {
+        if request.transmissions > 1 {
+            return;
+        }
+        let lane = self.segments.take(writer, now);
+        let name = format!("segment {}", request.segment);
+        writer.begin(now, lane, name, Some(request.hash), Vec::new());
+        if let Some(before) = self.open.insert(request.segment, lane) {
+            self.segments.end(writer, now, before);
         }
     }
 
@@ -315,20 +230,14 @@ impl Consumer {
 }
 
 /// The arrows of a packet. Frames without a packet have no name that would join them.
-fn flow(packet: &Packet, hash: u64) -> Option<u64> {
-    (packet.kind() != Kind::Idle).then_some(hash)
+fn flow(packet: &Packet) -> Option<u64> {
+    (packet.kind() != Kind::Idle).then(|| name_hash(packet.name()))
 }
 
 /// Kind and last component of a packet's name.
 fn label(packet: &Packet) -> String {
-    let kind = match packet.kind() {
-        Kind::Interest => "Interest",
-        Kind::Data => "Data",
-        Kind::Nack => "Nack",
-        Kind::Idle => "link fields",
-    };
     let last = packet.name().last().map(|component| component.to_string());
-    format!("{kind} {}", last.unwrap_or_default())
+    format!("{} {}", word(packet.kind()), last.unwrap_or_default())
 }
 
 fn annotations(packet: &Packet) -> Vec<proto::DebugAnnotation> {
@@ -337,7 +246,13 @@ fn annotations(packet: &Packet) -> Vec<proto::DebugAnnotation> {
 
 impl<W: Write> Observer for Perfetto<W> {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        let Self { places, channels, writer, queues, .. } = self;
+        let Self { places, channels, writer, queues, requests, applications, .. } = self;
+        requests.on(places, observation, |id, request| {
+            if let Some(Some(consumer)) = applications.get_mut(id.0 as usize) {
+                consumer.open(writer, now, request);
+            }
+        });
+        self.sightings.on(places, now, observation);
         queues.on(places, observation, |channel, waiting| {
             if let Some(tracks) = channels.get(channel.index()) {
                 writer.value(now, tracks.queue, waiting.packets as f64);
@@ -349,15 +264,9 @@ impl<W: Write> Observer for Perfetto<W> {
             self.writer.value(now, tracks.pending, pending as f64);
         }
         match *observation {
-            Observation::Started { application, app: Some(app) } => {
-                if let Some(home) = self.places.home(application) {
-                    self.numbers.insert((home, app), application);
-                }
-            }
             Observation::Application { application, report: Report::Event(event) } => {
                 self.on_event(now, application, event);
             }
-            Observation::Node { node, event } => self.on_node(now, node, event),
             Observation::Sent { link, direction, packet } => {
                 self.on_sent(now, Channel::new(link, direction), packet);
             }

@@ -142,6 +142,11 @@ impl Motion {
         self.at(now.as_nanos())
     }
 
+    /// Its way-points, in the order of time, with straight legs between them.
+    pub fn way_points(&self) -> impl Iterator<Item = (Instant, Position)> {
+        self.points.iter().map(|point| (Instant::from_nanos(point.at), point.position))
+    }
+
     /// Whether it ever moves.
     pub fn is_still(&self) -> bool {
         self.points.len() < 2

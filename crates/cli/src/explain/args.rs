@@ -15,6 +15,8 @@ Examples:
       the five slowest segments, each with its verdict
   recoup explain line-results --trace line.pftrace
       the whole run, to be opened in https://ui.perfetto.dev
+  recoup explain line-results --page line.html --seed 3
+      the network of that run as a page: packets on links, queues, curves, timelines of segments
   recoup explain catalogue-results /data/p3/40
       content by its name, from its first Interest on
   recoup explain ~/.cache/recoup/studies/yang2016/linear 100 --at design=#1
@@ -38,7 +40,7 @@ pub(crate) struct ExplainArgs {
     pub result: PathBuf,
 
     /// Number of the segment (for a consumer of a catalogue: of the request), or name of the content
-    #[arg(value_name = "SEGMENT", required_unless_present_any = ["worst", "trace"], conflicts_with_all = ["worst", "trace"])]
+    #[arg(value_name = "SEGMENT", required_unless_present_any = ["worst", "trace", "page"], conflicts_with_all = ["worst", "trace", "page"])]
     pub segment: Option<String>,
 
     /// Explain the N slowest segments of the consumer, without their timelines
@@ -51,6 +53,14 @@ pub(crate) struct ExplainArgs {
     /// Arrows lead along each segment and its packets.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["worst", "application", "json"])]
     pub trace: Option<PathBuf>,
+
+    /// Write a page in which one watches the run: one HTML file, which needs no network
+    ///
+    /// The page shows packets on links and in queues at any time of the run, and losses. Below are windows, round-trip times,
+    /// goodputs and queues as curves; beside is the timeline of each segment. It holds a million events, the first ones of a
+    /// longer run.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["worst", "application", "json"])]
+    pub page: Option<PathBuf>,
 
     /// Name of the consumer, if there are several
     #[arg(short, long, value_name = "NAME")]

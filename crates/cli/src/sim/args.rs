@@ -27,6 +27,8 @@ Examples:
       choose the metrics of the table
   recoup sim line.toml --trace line.pftrace
       see packets, windows and losses of the first run over time, in https://ui.perfetto.dev
+  recoup sim line.toml --page line.html
+      watch the first run in a browser: packets on links, queues, curves, timelines of segments
   recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
 ";
 
@@ -90,6 +92,12 @@ pub(crate) struct SimArgs {
     /// `recoup explain RESULT --trace FILE` does that for any run that is kept.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub trace: Option<PathBuf>,
+
+    /// Make the first run again and write a page in which one watches it: one HTML file, which needs no network
+    ///
+    /// `recoup explain RESULT --page FILE` does that for any run that is kept.
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub page: Option<PathBuf>,
 
     /// Form of the tables
     #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Results")]

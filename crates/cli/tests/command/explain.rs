@@ -163,3 +163,29 @@ fn trace_shows_a_kept_run() {
         .fails(4, &["missing/run.pftrace"]);
     place.run("explain line-results 5 --trace run.pftrace").fails_as_usage(&["--trace"]);
 }
+
+#[test]
+fn page_shows_a_kept_run() {
+    let place = ran(LINE);
+    let printed = place.run("explain line-results --seed 5 --page run.html").succeeds().stdout;
+    let printed = String::from_utf8(printed).unwrap();
+    assert!(
+        printed.starts_with("page: run.html; ") && printed.contains(" packets in "),
+        "{printed}"
+    );
+    let page = String::from_utf8(place.read("run.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("seed 5"));
+    assert!(page.contains("link.delay=5 ms"), "the point of the sweep");
+    let shown = place.run("sim line.toml --page first.html --trace first.pftrace").succeeds();
+    let lines = shown.stderr;
+    assert!(
+        lines.contains("page: first.html; ") && lines.contains("trace: first.pftrace"),
+        "{lines}"
+    );
+    assert!(place.exists("first.html") && !place.exists("first.html.part"));
+    let missing = place.run("explain line-results --page missing/run.html");
+    missing.fails(4, &["missing/run.html"]);
+    place.run("sim line.toml -q --page missing/run.html").fails(4, &["missing/run.html"]);
+    place.run("explain line-results 5 --page run.html").fails_as_usage(&["--page"]);
+    place.run("explain line-results --worst 2 --page run.html").fails_as_usage(&["--page"]);
+}

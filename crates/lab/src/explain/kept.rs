@@ -52,6 +52,12 @@ impl Kept {
         Self { folder: PathBuf::from("memory"), source, campaign, rows }
     }
 
+    /// Title of the scenario, or else the name of the folder.
+    pub fn title(&self) -> &str {
+        let name = || self.folder.file_name().and_then(|name| name.to_str());
+        Some(self.source.file.title()).filter(|it| !it.is_empty()).or_else(name).unwrap_or("run")
+    }
+
     /// The runs.
     pub fn rows(&self) -> &[Row] {
         &self.rows

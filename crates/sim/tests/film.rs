@@ -1,0 +1,172 @@
+//! Films against the runs that they show.
+#[path = "simulation/build.rs"]
+mod build;
+
+use build::{applications, fetch, line, link, serve};
+use recoup_forwarder::packet::Kind;
+use recoup_sim::film::{Film, MOST_EVENTS, Meaning, Measure, Scene};
+use recoup_sim::network::{
+    ApplicationId, ApplicationKind, Direction, Fault, LinkId, Network, NodeId,
+};
+use recoup_sim::observe::LossReason;
+use recoup_sim::record::place::Channel;
+use recoup_sim::simulation::{Digest, Ended, Simulation};
+use recoup_sim::timeline::{Step, Timeline, Wanted};
+use recoup_transport::queue::QueueLimit;
+use recoup_transport::time::{Duration, Instant};
+
+const CONSUMER: ApplicationId = ApplicationId(1);
+
+/// A consumer, a router and a producer; the second link is slow, and loses some Data.
+fn network() -> Network {
+    let mut network = line(3, &link(5_000_000, 10));
+    network.links[1].back.rate_bits = 2_000_000;
+    network.links[1].back.queue = QueueLimit::of_packets(10);
+    network.links[1].back.loss = "bernoulli(p=0.05)".parse().unwrap();
+    applications(&mut network, [serve(2, "/f", 300_000), fetch(0, "/f")]);
+    let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind else { panic!() };
+    plan.options.congestion = "fixed(window=16)".parse().unwrap();
+    network.follow_transmissions = true;
+    network
+}
+
+fn filmed(network: Network, limit: usize) -> (Film, Ended) {
+    let mut film = Film::new(&network, limit);
+    let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut film]);
+    (film, ended)
+}
+
+#[test]
+fn each_packet_on_a_link_is_filmed() {
+    let (film, ended) = filmed(network(), MOST_EVENTS);
+    let lost = film.crossings.iter().filter(|it| it.lost.is_some()).count();
+    assert!(lost > 0);
+    assert_eq!(film.crossings.len() as u64, ended.balance.hops() + lost as u64);
+    assert!(film.crossings.is_sorted_by_key(|it| it.sent));
+    for packet in &film.crossings {
+        let left = packet.left.expect("the run ends with nothing in flight");
+        assert!(packet.since <= packet.sent && packet.sent <= left);
+        match packet.lost {
+            Some(reason) => {
+                let channel = Channel::new(LinkId(1), Direction::Back);
+                assert_eq!((reason, packet.channel), (LossReason::Model, channel));
+            }
+            None => assert!(left.since(packet.sent) >= Duration::from_millis(10)),
+        }
+        let name = &film.names[packet.name.unwrap() as usize];
+        assert!(name.starts_with("/f/"), "{name}");
+    }
+    assert!(!film.is_cut() && film.omitted == 0);
+}
+
+#[test]
+fn packets_have_the_times_of_the_timeline() {
+    let network = network();
+    let (mut film, mut timeline) =
+        (Film::new(&network, MOST_EVENTS), Timeline::new(&network, CONSUMER, Wanted::Segment(40)));
+    Simulation::new(network, 1).unwrap().run(&mut [&mut film, &mut timeline]);
+    let segment = film.segments.iter().find(|it| it.number == 40).unwrap();
+    let packets = || film.crossings.iter().filter(|it| it.name == Some(segment.name));
+    let (mut sent, mut arrived, mut asked, mut received) = (0, 0, Vec::new(), None);
+    for moment in timeline.moments() {
+        match moment.step {
+            Step::Left { channel, kind, waited, .. } => {
+                sent += 1;
+                let packet = packets()
+                    .find(|it| (it.channel, it.kind, it.sent) == (channel, kind, moment.at));
+                assert_eq!(packet.map(|it| it.sent.since(it.since)), Some(waited), "{moment:?}");
+            }
+            Step::Came { channel, kind, travelled, .. } => {
+                arrived += 1;
+                let packet = packets()
+                    .find(|it| (it.channel, it.kind, it.left) == (channel, kind, Some(moment.at)));
+                assert_eq!(packet.map(|it| moment.at.since(it.sent)), travelled, "{moment:?}");
+            }
+            Step::Asked { .. } => asked.push(moment.at),
+            Step::Received { .. } => received = Some(moment.at),
+            _ => {}
+        }
+    }
+    assert!(sent >= 4 && arrived >= 4);
+    assert_eq!(packets().count(), sent);
+    assert_eq!((segment.asked, segment.ended), (asked[0], received));
+    assert_eq!(segment.transmissions as usize, asked.len());
+    assert_eq!(segment.bytes, 1_000);
+}
+
+#[test]
+fn all_segments_end_with_their_bytes() {
+    let (film, _) = filmed(network(), MOST_EVENTS);
+    let mut numbers: Vec<_> = film.segments.iter().map(|it| it.number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..300).collect::<Vec<_>>());
+    assert!(film.segments.iter().all(|it| it.ended.is_some() && it.application == CONSUMER));
+    let again = film.segments.iter().filter(|it| it.transmissions > 1).count();
+    assert!(again > 0);
+    let text = |mark: &recoup_sim::film::Mark| film.texts[mark.text as usize].clone();
+    let sent = film.marks.iter().filter(|mark| text(mark).starts_with("sends Interest number"));
+    let more: u32 = film.segments.iter().map(|it| it.transmissions - 1).sum();
+    assert_eq!(sent.count() as u32, more);
+}
+
+#[test]
+fn drop_in_a_queue_names_its_segment() {
+    let mut network = network();
+    // The producer's answers overflow the queue of its node.
+    network.links[1].back.queue = QueueLimit::of_packets(3);
+    network.links[1].back.loss = "none".parse().unwrap();
+    let (film, _) = filmed(network, MOST_EVENTS);
+    let drops: Vec<_> = film.marks.iter().filter(|it| it.meaning == Meaning::Drop).collect();
+    assert!(!drops.is_empty());
+    for drop in drops {
+        assert_eq!(drop.scene, Scene::Node(NodeId(2)));
+        assert!(film.texts[drop.text as usize].starts_with("Data is dropped: "));
+        assert!(film.names[drop.name.expect("a name") as usize].starts_with("/f/"));
+    }
+    let queue = &film.curves[&Measure::Queue(Channel::new(LinkId(1), Direction::Back).index())];
+    assert!(queue.is_sorted_by_key(|it| it.0));
+    assert_eq!(queue.iter().map(|it| it.1).fold(0.0, f64::max), 3.0);
+    assert!(film.curves.contains_key(&Measure::Window(CONSUMER)));
+    assert!(!film.curves.contains_key(&Measure::Window(ApplicationId(0))), "a producer has none");
+}
+
+#[test]
+fn faults_are_marks_of_their_link() {
+    let mut network = network();
+    network.faults.push((Instant::from_millis(300), Fault::LinkDown(LinkId(0))));
+    network.faults.push((Instant::from_millis(400), Fault::LinkUp(LinkId(0))));
+    let (film, _) = filmed(network, MOST_EVENTS);
+    let faults = film.marks.iter().filter(|it| it.scene == Scene::Link(LinkId(0)));
+    let faults: Vec<_> = faults.map(|it| (it.at.as_nanos() / 1_000_000, it.meaning)).collect();
+    assert_eq!(faults, [(300, Meaning::Down), (400, Meaning::Up)]);
+    assert!(film.crossings.iter().any(|it| it.lost == Some(LossReason::Down)));
+}
+
+#[test]
+fn limit_ends_the_film_and_counts_packets() {
+    let (whole, _) = filmed(network(), MOST_EVENTS);
+    let (film, _) = filmed(network(), 500);
+    assert!(film.is_cut() && film.end < whole.end);
+    let points: usize = film.curves.values().map(Vec::len).sum();
+    let events = film.crossings.len() + film.marks.len() + points;
+    assert!((500..510).contains(&events), "{events}");
+    assert_eq!(film.crossings.len() + film.omitted as usize, whole.crossings.len());
+    let kept = &whole.crossings[..film.crossings.len()];
+    assert!(film.crossings.iter().zip(kept).all(|(a, b)| (a.sent, a.name) == (b.sent, b.name)));
+    assert!(film.crossings.iter().any(|it| it.left.is_none() && it.kind == Kind::Interest));
+}
+
+#[test]
+fn film_changes_no_run() {
+    let run = |with_film: bool| {
+        let network = network();
+        let (mut digest, mut film) = (Digest::new(), Film::new(&network, MOST_EVENTS));
+        let mut simulation = Simulation::new(network, 3).unwrap();
+        match with_film {
+            true => simulation.run(&mut [&mut digest, &mut film]),
+            false => simulation.run(&mut [&mut digest]),
+        };
+        digest.value()
+    };
+    assert_eq!(run(true), run(false));
+}
