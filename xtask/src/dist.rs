@@ -1,92 +1,198 @@
-//! `cargo xtask dist`: what a package ships: the command, man pages and shell completions.
+//! `cargo xtask dist`: the files of a release, in `target/bundle`.
 //!
-//! Panic messages hold the paths of source files. To hide the machine and its user, the build
-//! replaces private folders, and its output is searched for them. Cargo's `trim-paths` would
-//! replace them, but is not stable.
+//! | folder or file | content |
+//! |---|---|
+//! | `recoup`, `man`, `completions` | the command, and what it writes about itself |
+//! | `static/recoup` | the command with musl, without any library |
+//! | `share` | files as packages have them: compressed, with fixed names |
+//! | `release` | packages, archives, the bill of materials and `SHA256SUMS` |
+//!
+//! The bytes depend on the commit and the versions of the tools alone: times are that of the
+//! commit, and paths of the machine are replaced. `--twice` proves it.
 
-use crate::chore::{Outcome, capture, cargo, root, show, target_directory};
-use std::ffi::{OsStr, OsString};
+mod archive;
+mod bill;
+mod notice;
+mod package;
+mod program;
+mod root;
+mod share;
+mod twice;
+
+use crate::chore::{Outcome, capture, command, metadata, root};
+use sha2::{Digest, Sha256};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The shells, and what their completion scripts are called.
-const SCRIPTS: [(&str, &str); 5] = [
-    ("bash", "recoup.bash"),
-    ("zsh", "_recoup"),
-    ("fish", "recoup.fish"),
-    ("elvish", "recoup.elv"),
-    ("powershell", "recoup.ps1"),
-];
+/// The package of the command.
+const PACKAGE: &str = "recoup-cli";
 
-/// Builds the command, and lets it write its own man pages and shell completions, all into `target/bundle`.
-pub(crate) fn run() -> Outcome {
-    let target = target_directory()?;
-    let folder = target.join("bundle");
-    let completions = folder.join("completions");
-    fs::create_dir_all(&completions).map_err(|error| error.to_string())?;
-    let recoup = folder.join("recoup");
-    let built = build(&target)?;
-    fs::copy(&built, &recoup).map_err(|error| format!("{}: {error}", built.display()))?;
-    show(Command::new(&recoup).args(["generate", "man"]).arg(folder.join("man")))?;
-    for (shell, file) in SCRIPTS {
-        let script = capture(Command::new(&recoup).args(["generate", "completions", shell]))?;
-        fs::write(completions.join(file), script).map_err(|error| error.to_string())?;
+/// Builds everything; see [`Plan`].
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let plan = Plan::parse(arguments)?;
+    let release = Release::new(&plan)?;
+    build(&release)?;
+    if plan.twice {
+        twice::compare(&release, &plan)?;
     }
-    println!("the command, man pages and completions are in {}", folder.display());
+    if plan.try_out {
+        root::try_out(&release)?;
+    }
     Ok(())
 }
 
-/// Builds the command without private paths, in a folder of its own since other flags make other objects.
-fn build(target: &Path) -> Outcome<PathBuf> {
-    let folders = private_folders()?;
-    let folder = target.join("bundle-build");
-    let mut build = cargo(&["build", "--profile", "dist", "--locked", "--package", "recoup-cli"]);
-    build.args(["--features", "gateway"]).arg("--target-dir").arg(&folder);
-    let map = |option: &str, (from, to): &(PathBuf, &str)| {
-        let mut flag = OsString::from(option);
-        flag.push(from);
-        flag.push(format!("={to}"));
-        flag
-    };
-    let rust = flags("RUSTFLAGS", folders.iter().map(|it| map("--remap-path-prefix=", it)));
-    build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", rust.join(OsStr::new("\x1f")));
-    let c = flags("CFLAGS", folders.iter().map(|it| map("-ffile-prefix-map=", it)));
-    build.env("CFLAGS", c.join(OsStr::new(" ")));
-    show(&mut build)?;
-    let recoup = folder.join("dist/recoup");
-    let program = fs::read(&recoup).map_err(|error| format!("{}: {error}", recoup.display()))?;
-    match folders.iter().find_map(|(folder, _)| path_below(&program, folder)) {
-        None => Ok(recoup),
-        Some(path) => Err(format!("the command holds a path of this machine: {path}")),
+/// The options of the chore.
+#[derive(Debug, PartialEq, Eq)]
+struct Plan {
+    /// Cargo's profile of the programs.
+    profile: String,
+    /// The address of the folder where the release files will be, for the Homebrew formula.
+    url: Option<String>,
+    /// Build in a second folder as well, and compare each file.
+    twice: bool,
+    /// Install, run and remove the packages in a clean Debian.
+    try_out: bool,
+}
+
+impl Plan {
+    fn parse(arguments: &[&str]) -> Outcome<Self> {
+        let mut plan =
+            Self { profile: "dist".to_string(), url: None, twice: false, try_out: false };
+        let mut rest = arguments.iter();
+        while let Some(word) = rest.next() {
+            let mut value = |meaning: &str| {
+                let value = rest.next().filter(|value| !value.starts_with('-'));
+                value.map(ToString::to_string).ok_or_else(|| format!("{word} needs {meaning}"))
+            };
+            match *word {
+                "--profile" => plan.profile = value("a profile of Cargo.toml")?,
+                "--url" => plan.url = Some(value("the address of a folder")?),
+                "--twice" => plan.twice = true,
+                "--try" => plan.try_out = true,
+                other => {
+                    return Err(format!(
+                        "dist has no {other:?}; there are --profile, --url, --twice and --try"
+                    ));
+                }
+            }
+        }
+        Ok(plan)
     }
 }
 
-/// Folders that must not stand in a program, and their replacements; of two that match the compiler takes the later one.
-fn private_folders() -> Outcome<Vec<(PathBuf, &'static str)>> {
-    let home = std::env::home_dir().filter(|home| home.components().count() > 1);
-    let registry = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let registry = registry.or_else(|| Some(home.as_ref()?.join(".cargo")));
-    let mut folders: Vec<_> = home.map(|home| (home, "/home")).into_iter().collect();
-    folders.extend(registry.map(|registry| (registry, "/cargo")));
-    folders.push((root(), "/recoup"));
-    Ok(folders)
+/// What all parts of a release share.
+struct Release {
+    version: String,
+    profile: String,
+    url: Option<String>,
+    /// Seconds since 1970 of the commit, or of the variable `SOURCE_DATE_EPOCH`.
+    date: u64,
+    /// `target/bundle`: a fixed place, since manifests name it.
+    folder: PathBuf,
 }
 
-/// The flags in a variable of the environment, and more.
-fn flags(variable: &str, more: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let given = std::env::var(variable).unwrap_or_default();
-    given.split_whitespace().map(OsString::from).chain(more).collect()
+impl Release {
+    fn new(plan: &Plan) -> Outcome<Self> {
+        let metadata = metadata()?;
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        let package = packages.into_iter().find(|package| package["name"] == PACKAGE);
+        let version = package.and_then(|package| package["version"].as_str());
+        Ok(Self {
+            version: version.ok_or("cargo metadata has no version of the command")?.to_string(),
+            profile: plan.profile.clone(),
+            url: plan.url.clone(),
+            date: date()?,
+            folder: root().join("target/bundle"),
+        })
+    }
+
+    /// The folder of the files that are delivered.
+    fn files(&self) -> PathBuf {
+        self.folder.join("release")
+    }
+
+    /// A command that takes times from the commit.
+    fn dated(&self, mut command: Command) -> Command {
+        command.env("SOURCE_DATE_EPOCH", self.date.to_string());
+        command
+    }
+
+    /// The date as one point in time, like `2026-11-26T09:00:00Z`.
+    fn iso_date(&self) -> Outcome<String> {
+        let at = format!("@{}", self.date);
+        let printed = capture(command("date").args(["-u", "-d", &at, "+%Y-%m-%dT%H:%M:%SZ"]))?;
+        Ok(printed.trim().to_string())
+    }
+
+    /// The name of the folder in an archive, and of the archive without its ending.
+    fn stem(&self, target: Option<&str>) -> String {
+        match target {
+            Some(target) => format!("recoup-{}-{target}", self.version),
+            None => format!("recoup-{}", self.version),
+        }
+    }
 }
 
-/// The first path in a program that lies in `folder`.
-fn path_below(program: &[u8], folder: &Path) -> Option<String> {
-    let beginning = [folder.as_os_str().as_bytes(), b"/"].concat();
-    let at = program.windows(beginning.len()).position(|piece| piece == beginning)?;
-    let path = program.get(at..)?.iter().take(200);
-    let path = path.take_while(|byte| byte.is_ascii_graphic());
-    Some(path.map(|byte| char::from(*byte)).collect())
+/// The date of the release, which stands for all times in its files.
+fn date() -> Outcome<u64> {
+    let text = match std::env::var("SOURCE_DATE_EPOCH") {
+        Ok(text) => text,
+        Err(_) => capture(command("git").args(["log", "-1", "--format=%ct"]))?,
+    };
+    text.trim().parse().map_err(|_| format!("{text:?} is no number of seconds since 1970"))
+}
+
+fn build(release: &Release) -> Outcome {
+    let files = release.files();
+    let _ = fs::remove_dir_all(&release.folder);
+    for folder in [&files, &release.folder.join("empty")] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    program::build(release)?;
+    share::write_texts(release)?;
+    package::debian(release)?;
+    package::rpm(release)?;
+    archive::binary(release)?;
+    archive::source(release)?;
+    archive::formula(release)?;
+    archive::image(release)?;
+    bill::write_bill(release)?;
+    let sums = sums(&files)?;
+    for (name, size, _) in &sums {
+        println!("{:>12} {name}", format!("{size} bytes"));
+    }
+    let lines: String = sums.iter().map(|(name, _, sum)| format!("{sum}  {name}\n")).collect();
+    write(&files.join("SHA256SUMS"), lines)?;
+    println!("the release is in {}", files.display());
+    Ok(())
+}
+
+/// Name, size and SHA-256 digest of each file of a folder, by name.
+fn sums(folder: &Path) -> Outcome<Vec<(String, usize, String)>> {
+    let error = |error| format!("{}: {error}", folder.display());
+    let mut sums = Vec::new();
+    for entry in fs::read_dir(folder).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        let bytes = fs::read(entry.path()).map_err(error)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        sums.push((name, bytes.len(), digest(&bytes)));
+    }
+    sums.sort();
+    Ok(sums)
+}
+
+/// The SHA-256 digest of bytes, in hexadecimal.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write(path: &Path, content: impl AsRef<[u8]>) -> Outcome {
+    fs::write(path, content).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome {
+    fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }
 
 #[cfg(test)]
@@ -94,24 +200,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_private_path_in_a_program_is_found() {
-        let program = b"\x7fELF\0src/main.rs\0/home/alice/.cargo/registry/x.rs\0/home/alicex/y";
-        let found = |folder: &str| path_below(program, Path::new(folder));
-        assert_eq!(found("/home/alice").as_deref(), Some("/home/alice/.cargo/registry/x.rs"));
-        assert_eq!(found("/home/bob"), None);
-        assert_eq!(found("/home/ali"), None, "only whole components count");
+    fn options_are_read_in_any_order() {
+        let plan = Plan::parse(&["--try", "--profile", "release"]).unwrap();
+        assert_eq!((plan.profile.as_str(), plan.try_out, plan.twice), ("release", true, false));
+        assert_eq!(Plan::parse(&[]).unwrap().profile, "dist");
+        assert!(Plan::parse(&["--profile", "--try"]).unwrap_err().contains("needs a profile"));
+        assert!(Plan::parse(&["deb"]).is_err());
     }
 
     #[test]
-    fn the_container_is_built_by_the_pinned_toolchain() {
-        let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
-        let toolchain = read("rust-toolchain.toml");
-        let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap();
-        let channel = channel.trim_matches('"');
-        let container = read("packaging/Containerfile");
-        assert!(
-            container.contains(&format!("FROM docker.io/library/rust:{channel}-slim-bookworm AS"))
-        );
-        assert!(container.contains(&format!("RUSTUP_TOOLCHAIN={channel}\n")));
+    fn digest_is_that_of_the_standard() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(digest(b""), empty);
     }
 }

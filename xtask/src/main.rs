@@ -18,7 +18,7 @@
 //! | `prose` | a random list of help texts, errors, comments and test names |
 //! | `digests` | whether simulations still do what they did |
 //! | `verify` | whether randomly drawn runs of a study's kept result can be made again |
-//! | `dist` | the command, man pages and shell completions into `target/bundle` |
+//! | `dist` | the files of a release: packages, archives, bill of materials, digests |
 
 mod bench;
 mod book;
@@ -67,7 +67,11 @@ usage: cargo xtask CHORE
   prose --words [--commit C]       breaches of the rules of language, by crate
   digests [--write]                whether digests of simulations equal docs/notes/digests.csv
   verify KEY [--runs N]            20 (N) drawn runs of the study's kept result, once more
-  dist                             the command, man pages and shell completions into target/bundle
+  dist [--url FOLDER] [--profile P]
+                                   the files of a release, in target/bundle: packages, archives,
+                                   container image, bill of materials, digests
+       [--twice]                   the same in a second folder: are the bytes equal?
+       [--try]                     installed, run and removed in a clean Debian (needs root)
 ";
 
 fn main() -> ExitCode {
@@ -90,7 +94,7 @@ fn main() -> ExitCode {
         ["prose", rest @ ..] => prose::run(rest),
         ["digests", rest @ ..] => digest::run(rest),
         ["verify", rest @ ..] => verify::run(rest),
-        ["dist"] => dist::run(),
+        ["dist", rest @ ..] => dist::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

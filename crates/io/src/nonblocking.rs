@@ -8,6 +8,12 @@ use rustix::net::{SendFlags, send};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+/// A reader that is gone is an error, not a signal, which Rust's runtime ignores anyway where there is no such flag.
+#[cfg(target_os = "linux")]
+const SEND: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+#[cfg(not(target_os = "linux"))]
+const SEND: SendFlags = SendFlags::DONTWAIT;
+
 /// A stream to which writes never wait.
 #[derive(Debug)]
 pub struct NonBlocking {
@@ -40,7 +46,7 @@ impl NonBlocking {
     /// If the reader has closed its end.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let written = match self.is_socket {
-            true => send(&self.stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL),
+            true => send(&self.stream, bytes, SEND),
             false => write(&self.stream, bytes),
         };
         match written {

@@ -12,6 +12,7 @@ use crate::{clock, port};
 use bytes::{Bytes, BytesMut};
 use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use recoup_transport::time::Duration;
+#[cfg(target_os = "linux")]
 use rustix::net::sockopt;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSliceMut};
@@ -337,6 +338,7 @@ fn unspecified(remote: SocketAddr) -> SocketAddr {
 
 /// Lets the system fragment what the path does not carry: a path narrower than the first link, which
 /// we cannot see, then costs speed and not the connection.
+#[cfg(target_os = "linux")]
 fn allow_fragmentation(socket: &UdpSocket) -> io::Result<()> {
     match socket.local_addr()? {
         SocketAddr::V4(_) => {
@@ -351,16 +353,36 @@ fn allow_fragmentation(socket: &UdpSocket) -> io::Result<()> {
     Ok(())
 }
 
+/// Other systems fragment unless a socket forbids it.
+#[cfg(not(target_os = "linux"))]
+fn allow_fragmentation(_: &UdpSocket) -> io::Result<()> {
+    Ok(())
+}
+
 /// Longest datagram that reaches `remote` unfragmented, as far as the system knows.
 pub(crate) fn path_datagram(remote: SocketAddr) -> io::Result<usize> {
     let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
     let probe = UdpSocket::bind(unspecified(remote))?;
     probe.connect(remote)?;
     let (mtu, headers) = match remote {
-        SocketAddr::V4(_) => (sockopt::ip_mtu(&probe)?, 28),
-        SocketAddr::V6(_) => (sockopt::ipv6_mtu(&probe)?, 48),
+        SocketAddr::V4(_) => (path_mtu(&probe, false)?, 28),
+        SocketAddr::V6(_) => (path_mtu(&probe, true)?, 48),
     };
     Ok((mtu as usize).saturating_sub(headers).clamp(512, batch::BATCH_BYTES))
+}
+
+#[cfg(target_os = "linux")]
+fn path_mtu(connected: &UdpSocket, is_v6: bool) -> io::Result<u32> {
+    match is_v6 {
+        true => Ok(sockopt::ipv6_mtu(connected)?),
+        false => Ok(sockopt::ip_mtu(connected)?),
+    }
+}
+
+/// That of Ethernet: other systems do not report the path's by a socket.
+#[cfg(not(target_os = "linux"))]
+fn path_mtu(_: &UdpSocket, _: bool) -> io::Result<u32> {
+    Ok(1500)
 }
 
 #[cfg(test)]

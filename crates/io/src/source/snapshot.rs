@@ -17,7 +17,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -243,7 +243,7 @@ fn clone_of(original: &FileSource) -> io::Result<File> {
         use rustix::fs::{Mode, OFlags, ioctl_ficlone, open};
         let folder = original.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder.unwrap_or(std::path::Path::new("."));
         let clone = File::from(open(folder, flags, Mode::RUSR | Mode::WUSR)?);
         ioctl_ficlone(&clone, &original.file)?;
         Ok(clone)

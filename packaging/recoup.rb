@@ -1,0 +1,24 @@
+# The Homebrew formula; `cargo xtask dist --url FOLDER` fills what stands between @.
+class Recoup < Formula
+  desc "Reliable, fast fetching of named content over lossy and mobile NDN networks"
+  homepage "@URL@"
+  url "@URL@/@ARCHIVE@"
+  sha256 "@SHA256@"
+  license any_of: ["MIT", "Apache-2.0"]
+
+  depends_on "rust" => :build
+
+  def install
+    # The formula builds with Homebrew's toolchain, not with one of rustup.
+    rm "rust-toolchain.toml"
+    system "cargo", "install", "--profile", "dist", "--features", "gateway", *std_cargo_args(path: "crates/cli")
+    system bin/"recoup", "generate", "man", "man"
+    man1.install Dir["man/*.1"]
+    generate_completions_from_executable(bin/"recoup", "generate", "completions")
+  end
+
+  test do
+    assert_match version.to_s, shell_output("#{bin}/recoup --version")
+    assert_match "same", shell_output("#{bin}/recoup demo")
+  end
+end
