@@ -81,7 +81,7 @@ impl Plan {
     }
 }
 
-/// What all parts of a release share.
+/// Values that all parts of a release share.
 struct Release {
     version: String,
     profile: String,
@@ -126,9 +126,9 @@ impl Release {
     }
 
     /// The name of the folder in an archive, and of the archive without its ending.
-    fn stem(&self, target: Option<&str>) -> String {
-        match target {
-            Some(target) => format!("recoup-{}-{target}", self.version),
+    fn stem(&self, system: Option<&str>) -> String {
+        match system {
+            Some(system) => format!("recoup-{}-{}-{system}", self.version, std::env::consts::ARCH),
             None => format!("recoup-{}", self.version),
         }
     }

@@ -379,7 +379,7 @@ fn path_mtu(connected: &UdpSocket, is_v6: bool) -> io::Result<u32> {
     }
 }
 
-/// That of Ethernet: other systems do not report the path's by a socket.
+/// The MTU of Ethernet: other systems do not report the path's by a socket.
 #[cfg(not(target_os = "linux"))]
 fn path_mtu(_: &UdpSocket, _: bool) -> io::Result<u32> {
     Ok(1500)

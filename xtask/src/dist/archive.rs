@@ -1,12 +1,12 @@
 //! Archives for any Linux and for building, the formula for Homebrew, and the container image.
 
-use super::{Release, copy, digest, program, write};
+use super::{Release, copy, digest, write};
 use crate::chore::{Outcome, capture, command, quiet, root};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What the archive of the program has beside it, from the root of the tree.
+/// Files that the archive of the program has beside it, from the root of the tree.
 const BESIDE: [&str; 5] = [
     "README.md",
     "CHANGELOG.md",
@@ -17,7 +17,7 @@ const BESIDE: [&str; 5] = [
 
 /// `recoup-VERSION-TARGET.tar.gz`: the static program with its pages and completions.
 pub(super) fn binary(release: &Release) -> Outcome {
-    let stem = release.stem(Some(&program::target("musl")));
+    let stem = release.stem(Some("linux-musl"));
     let folder = release.folder.join("archive").join(&stem);
     let error = |error| format!("{}: {error}", folder.display());
     fs::create_dir_all(&folder).map_err(error)?;

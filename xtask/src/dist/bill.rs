@@ -1,6 +1,6 @@
 //! The bill of materials: each crate that the command is linked with, as CycloneDX 1.6 in JSON.
 //!
-//! It comes from the same lists as the licences. `cargo-cyclonedx` would put a file into the folder
+//! The crates come from the same lists as the licences. `cargo-cyclonedx` would put a file into the folder
 //! of each crate of the workspace, with paths of this machine in it.
 
 use super::{PACKAGE, Release, notice, write};
@@ -70,7 +70,7 @@ fn component(it: &Crate, package: Option<&&Value>, sum: Option<&&str>) -> Value 
     component
 }
 
-/// Which of the linked crates each of them uses.
+/// The linked crates that each of them uses.
 fn dependencies(metadata: &Value, linked: &BTreeSet<Crate>) -> Vec<Value> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let key = |package: &Value| {

@@ -8,7 +8,7 @@ use std::path::Path;
 /// The release of Debian that the packages are tried in.
 const SUITE: &str = "bookworm";
 
-/// What the trial needs beside the smallest system: shells for their completions, a reader of manuals.
+/// Packages that the trial needs beside the smallest system: shells for their completions, a reader of manuals.
 const WANTED: &str = "man-db,zsh,fish,systemd,dbus";
 
 /// Where a Debian machine has its sources of packages.

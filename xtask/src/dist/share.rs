@@ -1,4 +1,4 @@
-//! What the command writes about itself, and texts beside it, as packages have them.
+//! Texts that the command writes about itself, and others beside it, as packages have them.
 
 use super::{Release, notice, write};
 use crate::chore::{Outcome, capture, command, root, show};
