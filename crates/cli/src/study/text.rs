@@ -206,7 +206,7 @@ fn claims(page: &Page<'_>) -> String {
     text
 }
 
-/// The points of a figure as a table, where they are few and stand one below the other.
+/// The points of a figure as a folded table, where they are few and stand one below the other.
 fn values(figure: &Figure) -> Option<String> {
     let drawn = || figure.series.iter().filter(|it| it.style != Style::Reference);
     let mut places: Vec<f64> = drawn().flat_map(|it| it.points.iter().map(|at| at.0)).collect();
@@ -227,7 +227,9 @@ fn values(figure: &Figure) -> Option<String> {
         text += &row(std::iter::once(name).chain(drawn().map(|series| all_at(series, places))));
     }
     let y = labelled(&figure.y.label, &figure.y.unit);
-    Some(format!("{text}\nValues: {y}, means with half the width of their 95 % intervals.\n\n"))
+    Some(format!(
+        "<details><summary>Values</summary>\n\n{text}\n{y}: means with half the width of their 95 % intervals.\n\n</details>\n\n"
+    ))
 }
 
 fn labelled(label: &str, unit: &str) -> String {
