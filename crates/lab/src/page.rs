@@ -12,6 +12,7 @@ use columns::{Columns, NONE};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use recoup_core::figure;
+use recoup_forwarder::packet::Kind;
 use recoup_sim::film::{Film, Meaning, Measure, Scene};
 use recoup_sim::network::{ApplicationKind, LinkOptions, Network, NodeId};
 use recoup_sim::observe::LossReason;
@@ -182,7 +183,13 @@ fn packets(film: &Film, clock: &Clock, columns: &mut Columns) {
     columns.u32s("packets.channel", all.iter().map(|it| it.channel.index() as u32));
     columns.u32s("packets.name", all.iter().map(|it| it.name.unwrap_or(NONE)));
     columns.u32s("packets.bytes", all.iter().map(|it| it.bytes));
-    columns.u8s("packets.kind", all.iter().map(|it| it.kind as u8));
+    let kind = |kind| match kind {
+        Kind::Interest => 0,
+        Kind::Data => 1,
+        Kind::Nack => 2,
+        Kind::Idle => 3,
+    };
+    columns.u8s("packets.kind", all.iter().map(|it| kind(it.kind)));
     let reason = |lost: Option<LossReason>| {
         let place = LossReason::ALL.iter().position(|reason| Some(*reason) == lost);
         place.map_or(0, |place| place as u8 + 1)
@@ -194,6 +201,7 @@ fn segments(film: &Film, clock: &Clock, columns: &mut Columns) {
     let all = || film.segments.iter();
     columns.times("segments.asked", all().map(|it| clock.ticks(it.asked)));
     columns.u32s("segments.ended", all().map(|it| clock.until(it.ended)));
+    columns.f32s("segments.rto", all().map(|it| it.rto.as_secs_f32() * 1e3));
     columns.u32s("segments.application", all().map(|it| it.application.0));
     columns.f64s("segments.number", all().map(|it| it.number as f64));
     columns.u32s("segments.name", all().map(|it| it.name));
@@ -231,7 +239,6 @@ fn curves(film: &Film, clock: &Clock, columns: &mut Columns) -> Vec<Value> {
         match *measure {
             Measure::Window(id) => json!(["window", id.0]),
             Measure::Rtt(id) => json!(["RTT", id.0]),
-            Measure::Rto(id) => json!(["RTO", id.0]),
             Measure::Queue(channel) => json!(["queue", channel]),
         }
     });

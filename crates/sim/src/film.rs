@@ -51,6 +51,8 @@ pub struct Segment {
     pub name: u32,
     /// Time of the first Interest.
     pub asked: Instant,
+    /// Timeout of the first Interest.
+    pub rto: Duration,
     /// When it was received, or given up.
     pub ended: Option<Instant>,
     /// Transmissions of its Interest.
@@ -107,8 +109,6 @@ pub enum Measure {
     Window(ApplicationId),
     /// Samples of the round-trip time of a consumer, ms.
     Rtt(ApplicationId),
-    /// Retransmission timeout of a consumer, ms.
-    Rto(ApplicationId),
     /// Queue in front of a channel, packets; by [`Channel::index`].
     Queue(usize),
 }
@@ -321,15 +321,15 @@ impl Film {
     // --- applications -----------------------------------------------------------------------------
 
     fn on_request(&mut self, now: Instant, application: ApplicationId, request: Request) {
-        let Request { segment: number, transmissions, hash } = request;
+        let Request { segment: number, transmissions, rto, hash } = request;
         let name = self.name(hash);
         let key = (application, number);
         if transmissions > 1
             && let Some(place) = self.open.get(&key)
         {
             self.segments[*place].transmissions = transmissions;
-            let (scene, text) =
-                (Scene::Application(application), format!("sends Interest number {transmissions}"));
+            let scene = Scene::Application(application);
+            let text = format!("sends Interest number {transmissions}; RTO {:.1} ms", millis(rto));
             return self.mark(now, scene, Meaning::Step, Some(name), text);
         }
         self.open.insert(key, self.segments.len());
@@ -338,6 +338,7 @@ impl Film {
             number,
             name,
             asked: now,
+            rto: rto.into(),
             ended: None,
             transmissions,
             bytes: 0,
@@ -345,15 +346,11 @@ impl Film {
     }
 
     fn on_event(&mut self, now: Instant, id: ApplicationId, event: &Event) {
-        let millis = |span: Span| Duration::from(span).as_secs_f64() * 1e3;
         let (segment, meaning, text) = match *event {
             Event::Received { segment, content_bytes, .. } => {
                 return self.close(now, (id, segment), content_bytes);
             }
-            Event::Sampled { rtt, rto, .. } => {
-                self.sample(now, Measure::Rtt(id), millis(rtt));
-                return self.state(now, Measure::Rto(id), millis(rto));
-            }
+            Event::Sampled { rtt, .. } => return self.sample(now, Measure::Rtt(id), millis(rtt)),
             Event::Window { window, .. } => return self.state(now, Measure::Window(id), window),
             Event::TimedOut { segment } => {
                 (Some(segment), Meaning::Missed, "the retransmission timer expires".into())
@@ -422,6 +419,10 @@ impl Film {
         }
         self.sightings.on(&self.places, now, observation);
     }
+}
+
+fn millis(span: Span) -> f64 {
+    Duration::from(span).as_secs_f64() * 1e3
 }
 
 /// A fault as a mark.

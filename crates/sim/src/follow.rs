@@ -8,7 +8,7 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::face::AppId;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::application::Report;
-use recoup_transport::event::Event;
+use recoup_transport::event::{Event, Span};
 use recoup_transport::time::Instant;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -111,6 +111,8 @@ pub(crate) struct Request {
     pub(crate) segment: u64,
     /// Transmissions of the segment, this one included.
     pub(crate) transmissions: u32,
+    /// Timeout of this transmission.
+    pub(crate) rto: Span,
     /// Hash of the name.
     pub(crate) hash: u64,
 }
@@ -127,8 +129,8 @@ pub(crate) struct Requests {
 
 #[derive(Debug, Default)]
 struct Unjoined {
-    /// Segment and transmissions; `None` for an Interest of discovery.
-    sent: VecDeque<Option<(u64, u32)>>,
+    /// Segment, transmissions and timeout; `None` for an Interest of discovery.
+    sent: VecDeque<Option<(u64, u32, Span)>>,
     born: VecDeque<u64>,
 }
 
@@ -161,8 +163,8 @@ impl Requests {
             Observation::Application { application, report: Report::Event(event) } => {
                 match *event {
                     Event::Probed => (application, Ok(None)),
-                    Event::Sent { segment, transmissions, .. } => {
-                        (application, Ok(Some((segment, transmissions))))
+                    Event::Sent { segment, transmissions, rto } => {
+                        (application, Ok(Some((segment, transmissions, rto))))
                     }
                     _ => return,
                 }
@@ -178,8 +180,8 @@ impl Requests {
             && let Some(hash) = born.pop_front()
             && let Some(request) = sent.pop_front()
         {
-            if let Some((segment, transmissions)) = request {
-                report(id, Request { segment, transmissions, hash });
+            if let Some((segment, transmissions, rto)) = request {
+                report(id, Request { segment, transmissions, rto, hash });
             }
         }
     }

@@ -82,14 +82,14 @@ fn packets_have_the_times_of_the_timeline() {
                     .find(|it| (it.channel, it.kind, it.left) == (channel, kind, Some(moment.at)));
                 assert_eq!(packet.map(|it| moment.at.since(it.sent)), travelled, "{moment:?}");
             }
-            Step::Asked { .. } => asked.push(moment.at),
+            Step::Asked { rto, .. } => asked.push((moment.at, rto)),
             Step::Received { .. } => received = Some(moment.at),
             _ => {}
         }
     }
     assert!(sent >= 4 && arrived >= 4);
     assert_eq!(packets().count(), sent);
-    assert_eq!((segment.asked, segment.ended), (asked[0], received));
+    assert_eq!(((segment.asked, segment.rto), segment.ended), (asked[0], received));
     assert_eq!(segment.transmissions as usize, asked.len());
     assert_eq!(segment.bytes, 1_000);
 }

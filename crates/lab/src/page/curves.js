@@ -2,7 +2,7 @@
 const MOST_CURVES = 6, LEFT = 52, BOTTOM = 16;
 const PALETTE = { light: ["#1f6fc4", "#c25e05", "#23794d", "#7c4dbd", "#8a6d00", "#b0407c"], dark: ["#67aef7", "#f2a04a", "#5fcf94", "#bd9af0", "#e0c04a", "#f08cc0"] };
 
-function makeCurves(run, box, isDark, seek) {
+function makeCurves(run, box, isDark, seek, repaint) {
   const { segments } = run;
   const view = { from: 0, to: run.end };
   const app = k => run.applications[k][0];
@@ -23,31 +23,47 @@ function makeCurves(run, box, isDark, seek) {
     return { name: app(id), bytes: (from, to) => sum[upTo(at, to)] - sum[upTo(at, from)] };
   });
   const panels = [
-    { title: "Window", unit: "segments", series: stepped("window", app).filter(it => it.curve.value.some(isLimit)) },
-    { title: "Round-trip time", unit: "ms", series: stepped("RTT", app).map(it => ({ ...it, steps: false })) },
-    { title: "Goodput", unit: "Mbit/s", series: arrived, bins: true },
-    { title: "Queue", unit: "packets", series: longest },
-  ].filter(panel => panel.series.length);
+    { title: "Window", unit: "segments", all: stepped("window", app).filter(it => it.curve.value.some(isLimit)) },
+    { title: "Round-trip time", unit: "ms", all: stepped("RTT", app).map(it => ({ ...it, steps: false })) },
+    { title: "Goodput", unit: "Mbit/s", all: arrived, bins: true },
+    { title: "Queue", unit: "packets", all: longest },
+  ].filter(panel => panel.all.length);
+
+  // The curves that a panel shows: so many from one on, and a button for those after them.
+  function choose(panel, first) {
+    panel.first = first < panel.all.length ? first : 0;
+    panel.series = panel.all.slice(panel.first, panel.first + MOST_CURVES);
+    const items = panel.series.map(series => {
+      const item = document.createElement("li");
+      series.swatch = item.appendChild(document.createElement("i"));
+      item.append(`${series.name} `);
+      series.shown = item.appendChild(document.createElement("b"));
+      return item;
+    });
+    if (panel.all.length > MOST_CURVES) {
+      const item = document.createElement("li"), button = item.appendChild(document.createElement("button"));
+      button.textContent = `${panel.first + 1} to ${panel.first + items.length} of ${panel.all.length}: show the next`;
+      button.addEventListener("click", () => {
+        choose(panel, panel.first + MOST_CURVES);
+        repaint();
+        panel.legend.querySelector("button").focus();
+      });
+      items.push(item);
+    }
+    panel.legend.replaceChildren(...items);
+    panel.canvas.setAttribute("aria-label", `${panel.title} over time, of ${panel.series.map(it => it.name).join(", ")}`);
+  }
 
   for (const panel of panels) {
-    panel.left = panel.series.length - MOST_CURVES;
-    panel.series = panel.series.slice(0, MOST_CURVES);
     const part = document.createElement("div");
     part.className = "panel";
     part.innerHTML = '<h3></h3><ul class="legend"></ul><div class="plot"><canvas role="img"></canvas><div class="cursor"></div></div>';
     part.querySelector("h3").textContent = `${panel.title} (${panel.unit})`;
-    const legend = part.querySelector("ul");
-    legend.setAttribute("aria-label", `${panel.title} at this time`);
-    for (const series of panel.series) {
-      const item = legend.appendChild(document.createElement("li")), swatch = item.appendChild(document.createElement("i"));
-      item.append(`${series.name} `);
-      series.swatch = swatch;
-      series.shown = item.appendChild(document.createElement("b"));
-    }
-    if (panel.left > 0) legend.appendChild(document.createElement("li")).textContent = `and ${panel.left} more`;
+    panel.legend = part.querySelector("ul");
+    panel.legend.setAttribute("aria-label", `${panel.title} at this time`);
     panel.plot = part.querySelector(".plot");
     panel.canvas = part.querySelector("canvas");
-    panel.canvas.setAttribute("aria-label", `${panel.title} over time, of ${panel.series.map(it => it.name).join(", ")}`);
+    choose(panel, 0);
     panel.cursor = part.querySelector(".cursor");
     box.append(part);
     const to = event => seek(timeAt(event.clientX - panel.plot.getBoundingClientRect().left, panel.plot.clientWidth));

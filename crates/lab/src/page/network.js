@@ -1,5 +1,5 @@
 // The network: nodes, links, queues, and the packets that are on links at one time.
-const SIDE = 4.5, MANY = 1500;
+const SIDE = 4.5, MANY = 1500, MOST_LABELS = 400;
 
 function makeNetwork(run, canvas, tip, colours, select) {
   const context = canvas.getContext("2d");
@@ -7,7 +7,9 @@ function makeNetwork(run, canvas, tip, colours, select) {
   const large = run.nodes.length > 25, RADIUS = large ? 6 : 10;
   const roles = run.nodes.map(() => "router");
   for (const [, node, word] of run.applications) if (word === "producer" || (word === "consumer" && roles[node] !== "producer")) roles[node] = word;
-  const byRole = run.nodes.map((_, node) => node).sort((a, b) => (roles[a] === "router") - (roles[b] === "router") || a - b).slice(0, 400);
+  // Routers below, nodes that move above.
+  const rank = node => (roles[node] !== "router") + 2 * run.motions.has(node);
+  const byRole = run.nodes.map((_, node) => node).sort((a, b) => rank(a) - rank(b) || b - a);
   const atNode = run.nodes.map((_, node) => run.applications.filter(app => app[1] === node).map(app => `${app[0]} (${app[2]})`));
   // Links between the same nodes lie beside each other.
   const pairs = new Map();
@@ -16,6 +18,7 @@ function makeNetwork(run, canvas, tip, colours, select) {
     link.place = pairs.get(key) || 0;
     pairs.set(key, link.place + 1);
   }
+  let shown = 0, counts = new Uint32Array(run.channels.length);
   let width = 0, height = 0, fit, places = [], drawn = [], chosen = NONE, down = { nodes: new Set(), links: new Set() };
 
   // Nodes in a row need little height.
@@ -67,13 +70,16 @@ function makeNetwork(run, canvas, tip, colours, select) {
     places = run.nodes.map((_, node) => place(node, time));
     faults(time);
     context.clearRect(0, 0, width, height);
-    const lanes = run.channels.map(lane), counts = new Uint32Array(run.channels.length), inside = [];
+    const lanes = run.channels.map(lane), inside = [];
+    shown = time;
+    counts = new Uint32Array(run.channels.length);
     run.inFlight(time, k => { inside.push(k); counts[packets.channel[k]]++; });
     drawLinks(lanes, counts);
     drawQueues(lanes, time);
     drawPackets(lanes, inside, time);
     drawNodes(time);
     drawLosses(lanes, time, speed);
+    drawNotes(time, speed);
     return counts;
   }
 
@@ -190,7 +196,7 @@ function makeNetwork(run, canvas, tip, colours, select) {
 
   function drawNodes(time) {
     const held = waiting(time);
-    run.nodes.forEach(([name], node) => {
+    for (const node of byRole) {
       const [x, y] = places[node];
       context.fillStyle = colours.node;
       context.strokeStyle = down.nodes.has(node) ? colours.loss : { consumer: colours.interest, producer: colours.data, router: colours.soft }[roles[node]];
@@ -202,19 +208,20 @@ function makeNetwork(run, canvas, tip, colours, select) {
         context.strokeStyle = colours.halo; context.lineWidth = 3;
         context.beginPath(); context.arc(x, y, RADIUS + 5, 0, 7); context.stroke();
       }
-    });
+    }
     drawLabels();
   }
 
-  // Names of nodes; of names that would overlap only the first.
+  // Names of nodes, below or above; those that would overlap others are left out.
   function drawLabels() {
     const taken = [];
     context.font = `${large ? 11 : 12}px system-ui, sans-serif`;
     context.textAlign = "center"; context.textBaseline = "top"; context.lineWidth = 4; context.lineJoin = "round";
-    for (const node of byRole) {
+    for (const node of byRole.slice(-MOST_LABELS).reverse()) {
       const [name] = run.nodes[node], label = name.length > 22 ? `${name.slice(0, 21)}…` : name;
-      const [x, y] = places[node], top = y + RADIUS + (large ? 4 : 12), half = context.measureText(label).width / 2 + 2;
-      if (taken.some(it => Math.abs(it.x - x) < it.half + half && Math.abs(it.top - top) < 13)) continue;
+      const [x, y] = places[node], half = context.measureText(label).width / 2 + 2, below = y + RADIUS + (large ? 4 : 12), above = y - RADIUS - 18;
+      const top = [below, above].find(top => !taken.some(it => Math.abs(it.x - x) < it.half + half && Math.abs(it.top - top) < 13));
+      if (top === undefined) continue;
       taken.push({ x, top, half });
       context.strokeStyle = colours.ground; context.strokeText(label, x, top);
       context.fillStyle = colours.ink; context.fillText(label, x, top);
@@ -254,6 +261,25 @@ function makeNetwork(run, canvas, tip, colours, select) {
     context.globalAlpha = 1;
   }
 
+  // News of nodes, for two seconds of the viewer's time; of one node the newest. Consumers of a large network have too many.
+  function drawNotes(time, speed) {
+    const span = 2 * speed / run.seconds, worded = new Set();
+    context.font = "11px system-ui, sans-serif"; context.textAlign = "center"; context.textBaseline = "bottom"; context.lineWidth = 4;
+    for (let k = upTo(marks.at, time) - 1, past = 0; k >= 0 && marks.at[k] > time - span && past < 500; k--, past++) {
+      const isNews = marks.scene[k] === 0 ? marks.name[k] === NONE && marks.meaning[k] !== DROP : marks.scene[k] === 1 && marks.meaning[k] === MISSED && !large;
+      const node = marks.scene[k] === 0 ? marks.place[k] : marks.scene[k] === 1 ? run.applications[marks.place[k]][1] : -1;
+      if (!isNews || worded.has(node)) continue;
+      worded.add(node);
+      const [x, y] = places[node], text = run.texts[marks.text[k]], half = context.measureText(text).width / 2 + 4;
+      const at = Math.min(width - half, Math.max(half, x));
+      context.globalAlpha = Math.max(0, 1 - ((time - marks.at[k]) / span) ** 2);
+      context.strokeStyle = colours.ground; context.strokeText(text, at, y - RADIUS - 12);
+      context.fillStyle = marks.meaning[k] === MISSED || marks.meaning[k] === DOWN ? colours.loss : colours.ink;
+      context.fillText(text, at, y - RADIUS - 12);
+    }
+    context.globalAlpha = 1;
+  }
+
   // What is under the pointer: a packet, a node or a link.
   function under(x, y) {
     let best, least = 14;
@@ -280,7 +306,8 @@ function makeNetwork(run, canvas, tip, colours, select) {
     if (node !== undefined) return [run.node(node), ...atNode[node]].join("\n");
     if (channel !== undefined) {
       const { link, from, to, text } = run.channels[channel];
-      return `${link.name}: ${run.node(from)} to ${run.node(to)}\n${text}`;
+      const { curve, lost } = run.channels[channel], queued = curve ? valueAt(curve, shown) : 0;
+      return `${link.name}: ${run.node(from)} to ${run.node(to)}\n${text}\n${counts[channel]} on the link, ${queued} queued, ${upTo(lost, shown)} lost so far`;
     }
     return "";
   }

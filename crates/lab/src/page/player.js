@@ -1,13 +1,15 @@
 // Time, controls and keys.
 const COLOURS = ["ground", "line", "ink", "soft", "link", "interest", "data", "nack", "loss", "queue", "halo", "node"];
 
+const MOST_ROWS = 200;
+
 function play(run) {
   const element = id => document.getElementById(id), slider = element("time"), speedSlider = element("speed");
   const dark = window.matchMedia("(prefers-color-scheme: dark)"), colours = {};
   let time = 0, playing = false, before = 0, speed = 1, counts = null, seen = 0;
 
   const network = makeNetwork(run, element("network"), element("tip"), colours, name => segments.select(name));
-  const curves = makeCurves(run, element("curves"), () => dark.matches, seek);
+  const curves = makeCurves(run, element("curves"), () => dark.matches, seek, () => { curves.draw(colours); show(); });
   const segments = makeSegments(run, seek, name => { network.choose(name); show(); });
 
   function show(quick) {
@@ -26,13 +28,14 @@ function play(run) {
   }
 
   function fillLinks() {
-    const rows = run.channels.slice(0, 200).map(({ from, to, curve, lost }, k) => {
+    const rows = run.channels.slice(0, MOST_ROWS).map(({ from, to, curve, lost }, k) => {
       const row = document.createElement("tr");
       const cells = [`${run.node(from)} to ${from === to ? "all" : run.node(to)}`, counts[k], curve ? valueAt(curve, time) : 0, upTo(lost, time)];
       for (const cell of cells) row.appendChild(document.createElement("td")).textContent = cell;
       return row;
     });
     element("rows").replaceChildren(...rows);
+    element("rest").textContent = run.channels.length > MOST_ROWS ? `and ${run.channels.length - MOST_ROWS} more` : "";
   }
   element("links").addEventListener("toggle", () => show());
 

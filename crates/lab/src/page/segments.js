@@ -32,6 +32,8 @@ function makeSegments(run, seek, choose) {
       button.setAttribute("aria-pressed", segments.name[k] === chosen);
       button.title = run.names[segments.name[k]];
       button.dataset.name = segments.name[k];
+      button.addEventListener("pointerenter", () => choose(segments.name[k]));
+      button.addEventListener("pointerleave", () => choose(chosen));
       button.addEventListener("click", () => { select(segments.name[k]); seek(segments.asked[k]); });
       return item;
     }));
@@ -44,7 +46,7 @@ function makeSegments(run, seek, choose) {
   function timeline(name) {
     const found = [], app = id => run.applications[id][0];
     for (const k of run.segmentsOf(name)) {
-      found.push([segments.asked[k], 0, app(segments.application[k]), "sends an Interest"]);
+      found.push([segments.asked[k], 0, app(segments.application[k]), `sends an Interest; RTO ${segments.rto[k].toFixed(1)} ms`]);
       if (segments.bytes[k]) found.push([segments.ended[k], 5, app(segments.application[k]), `receives it, after ${run.millis(delay(k))}`]);
     }
     for (const k of run.ofName(name)) {
