@@ -222,6 +222,7 @@ fn marks(film: &Film, clock: &Clock, columns: &mut Columns) {
         Meaning::Missed => 2,
         Meaning::Down => 3,
         Meaning::Up => 4,
+        Meaning::Redundant => 5,
     };
     columns.times("marks.at", all().map(|it| clock.ticks(it.at)));
     columns.u32s("marks.place", all().map(|it| scene(it.scene).1));

@@ -9,6 +9,7 @@ use crate::observe::{LossReason, Observation, Observer};
 use crate::record::place::{Channel, Places};
 use crate::record::track::Queues;
 use crate::simulation::name_hash;
+use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
 use recoup_forwarder::packet::{Kind, Packet};
 use recoup_transport::application::Report;
@@ -79,6 +80,8 @@ pub enum Meaning {
     Step,
     /// A node dropped a packet.
     Drop,
+    /// A node dropped a packet that another copy had made superfluous.
+    Redundant,
     /// A consumer missed a segment, rightly or not.
     Missed,
     /// A link or a node fails.
@@ -311,11 +314,19 @@ impl Film {
         }
     }
 
-    fn on_dropped(&mut self, now: Instant, node: NodeId, text: String) {
+    fn on_dropped(&mut self, now: Instant, node: NodeId, kind: Option<Kind>, reason: DropReason) {
+        let meaning = match reason {
+            DropReason::Loop
+            | DropReason::Suppressed
+            | DropReason::NackUnmatched
+            | DropReason::Repeated => Meaning::Redundant,
+            _ => Meaning::Drop,
+        };
+        let text = format!("{} is dropped: {reason}", kind.map_or("a packet", word));
         let died = self.died.take().filter(|died| (died.0, died.1) == (now, node));
         let name = died.map(|died| died.2);
         self.dropped = name.is_none().then_some((now, node, self.marks.len()));
-        self.mark(now, Scene::Node(node), Meaning::Drop, name, text);
+        self.mark(now, Scene::Node(node), meaning, name, text);
     }
 
     // --- applications -----------------------------------------------------------------------------
@@ -474,8 +485,7 @@ impl Observer for Film {
                 self.on_doubled(Channel::new(link, direction), packet);
             }
             Observation::Dropped { node, kind, reason } => {
-                let kind = kind.map_or("a packet", word);
-                self.on_dropped(now, node, format!("{kind} is dropped: {reason}"));
+                self.on_dropped(now, node, kind, reason);
             }
             Observation::Joined { client, point, .. } => {
                 let text = format!("joins {}", self.places.node(point));

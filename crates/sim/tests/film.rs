@@ -2,11 +2,12 @@
 #[path = "simulation/build.rs"]
 mod build;
 
-use build::{applications, fetch, line, link, serve};
+use build::{applications, fetch, join, line, link, serve};
 use recoup_forwarder::packet::Kind;
 use recoup_sim::film::{Film, MOST_EVENTS, Meaning, Measure, Scene};
 use recoup_sim::network::{
-    ApplicationId, ApplicationKind, Direction, Fault, LinkId, Network, NodeId,
+    ApplicationId, ApplicationKind, Direction, Fault, LinkId, Network, NodeId, NodePlan, RoutePlan,
+    StrategyPlan,
 };
 use recoup_sim::observe::LossReason;
 use recoup_sim::record::place::Channel;
@@ -128,6 +129,28 @@ fn drop_in_a_queue_names_its_segment() {
     assert_eq!(queue.iter().map(|it| it.1).fold(0.0, f64::max), 3.0);
     assert!(film.curves.contains_key(&Measure::Window(CONSUMER)));
     assert!(!film.curves.contains_key(&Measure::Window(ApplicationId(0))), "a producer has none");
+}
+
+#[test]
+fn looping_interest_is_no_loss() {
+    let mut network = network();
+    // The router also sends each Interest by a detour to the consumer, where it is a loop.
+    network.nodes.push(NodePlan { name: "detour".into(), ..NodePlan::default() });
+    let away = join(&mut network, NodeId(1), NodeId(3), &link(5_000_000, 1));
+    join(&mut network, NodeId(3), NodeId(0), &link(5_000_000, 1));
+    let hops = vec![(LinkId(1), 1), (away, 1)];
+    network.routes.push(RoutePlan { node: NodeId(1), prefix: "/f".parse().unwrap(), hops });
+    network.strategies.push(StrategyPlan {
+        node: NodeId(1),
+        prefix: "/f".parse().unwrap(),
+        strategy: "broadcast".parse().unwrap(),
+    });
+    let (film, _) = filmed(network, MOST_EVENTS);
+    let text =
+        |it: &&recoup_sim::film::Mark| film.texts[it.text as usize].ends_with("dropped: loop");
+    let loops: Vec<_> = film.marks.iter().filter(text).collect();
+    assert!(loops.iter().all(|it| it.meaning == Meaning::Redundant));
+    assert!(!loops.is_empty());
 }
 
 #[test]

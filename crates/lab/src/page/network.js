@@ -266,7 +266,7 @@ function makeNetwork(run, canvas, tip, colours, select) {
     const span = 2 * speed / run.seconds, worded = new Set();
     context.font = "11px system-ui, sans-serif"; context.textAlign = "center"; context.textBaseline = "bottom"; context.lineWidth = 4;
     for (let k = upTo(marks.at, time) - 1, past = 0; k >= 0 && marks.at[k] > time - span && past < 500; k--, past++) {
-      const isNews = marks.scene[k] === 0 ? marks.name[k] === NONE && marks.meaning[k] !== DROP : marks.scene[k] === 1 && marks.meaning[k] === MISSED && !large;
+      const isNews = marks.scene[k] === 0 ? marks.name[k] === NONE && marks.meaning[k] !== DROP && marks.meaning[k] !== REDUNDANT : marks.scene[k] === 1 && marks.meaning[k] === MISSED && !large;
       const node = marks.scene[k] === 0 ? marks.place[k] : marks.scene[k] === 1 ? run.applications[marks.place[k]][1] : -1;
       if (!isNews || worded.has(node)) continue;
       worded.add(node);

@@ -1,7 +1,7 @@
 // The run: columns of numbers behind a document of names, and what is looked up in them. Times are ticks.
 const NONE = 0xffffffff;
 const KINDS = ["Interest", "Data", "Nack", "link fields"];
-const STEP = 0, DROP = 1, MISSED = 2, DOWN = 3, UP = 4;
+const DROP = 1, MISSED = 2, DOWN = 3, UP = 4, REDUNDANT = 5;
 
 async function readRun() {
   const text = document.getElementById("data").textContent;
@@ -65,8 +65,9 @@ function index(run) {
 
   run.lostOf = new Uint16Array(run.names.length);
   const superfluous = run.reasons.indexOf("superfluous") + 1, losses = [];
+  run.isLost = k => packets.lost[k] !== 0 && packets.lost[k] !== superfluous;
   for (let k = 0; k < count; k++) {
-    if (packets.lost[k] === 0 || packets.lost[k] === superfluous) continue;
+    if (!run.isLost(k)) continue;
     losses.push({ at: packets.left[k], packet: k });
     if (packets.name[k] !== NONE) run.lostOf[packets.name[k]]++;
   }
@@ -88,7 +89,7 @@ function index(run) {
     channel.longest = curve.value.reduce((most, value) => Math.max(most, value), 0);
   }
   run.faults = [];
-  marks.at.forEach((at, k) => { if (marks.meaning[k] >= DOWN) run.faults.push({ at, scene: marks.scene[k], place: marks.place[k], down: marks.meaning[k] === DOWN }); });
+  marks.at.forEach((at, k) => { if (marks.meaning[k] === DOWN || marks.meaning[k] === UP) run.faults.push({ at, scene: marks.scene[k], place: marks.place[k], down: marks.meaning[k] === DOWN }); });
   run.text = ticks => {
     const whole = run.end * run.seconds;
     return `${(ticks * run.seconds).toFixed(whole < 20 ? 6 : whole < 2000 ? 4 : 2)} s`;

@@ -53,7 +53,7 @@ function makeSegments(run, seek, choose) {
       const { from, to, link } = run.channels[packets.channel[k]], kind = KINDS[packets.kind[k]], target = from === to ? "all in range" : run.node(to);
       const wait = packets.sent[k] - packets.since[k], flight = packets.left[k] - packets.sent[k];
       if (wait > 0 && !(packets.lost[k] && flight === 0)) found.push([packets.sent[k], 3, run.node(from), `${kind} is sent to ${target} after ${run.millis(wait)} here`]);
-      if (packets.lost[k]) found.push([packets.left[k], 4, run.node(from), `${kind} to ${target} is lost on ${link.name}: ${run.reasons[packets.lost[k] - 1]}`, true]);
+      if (packets.lost[k]) found.push([packets.left[k], 4, run.node(from), `${kind} to ${target} is lost on ${link.name}: ${run.reasons[packets.lost[k] - 1]}`, run.isLost(k)]);
       else if (packets.left[k] !== NONE) found.push([packets.left[k], 1, from === to ? "in range" : run.node(to), `${kind} arrives from ${run.node(from)}, ${run.millis(flight)} in flight`]);
     }
     for (const k of run.marksOf(name)) {
