@@ -37,6 +37,7 @@ mod prose;
 mod python;
 mod repeat;
 mod soak;
+mod targets;
 mod test;
 mod text;
 mod tool;

@@ -2,7 +2,9 @@
 
 use crate::chore::{Outcome, cargo, command, quiet, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
-use crate::{book, deny, digest, docs, layer, peer, python, repeat, soak, text, tutorial, verify};
+use crate::{
+    book, deny, digest, docs, layer, peer, python, repeat, soak, targets, text, tutorial, verify,
+};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -43,11 +45,14 @@ const LEGS: [(&str, Leg, &str); 15] = [
 ];
 
 /// Legs that only run by name.
-const LONG_LEGS: [(&str, Leg, &str); 1] = [(
-    "endure",
-    |_| soak_for("30"),
-    "processes under random faults for half an hour; by name only",
-)];
+const LONG_LEGS: [(&str, Leg, &str); 2] = [
+    ("endure", |_| soak_for("30"), "processes under random faults for half an hour; by name only"),
+    (
+        "targets",
+        |_| targets::check().map(|()| Done::Held(Tally::default())),
+        "library and command compile for macOS, the engine for Windows; by name only",
+    ),
+];
 
 /// Legs that run beside the others at the lowest priority, where all run: tests spend much of their time with waiting.
 const BESIDE: [&str; 5] = ["deny", "lint", "doc", "digests", "verify"];

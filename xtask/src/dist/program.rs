@@ -5,7 +5,8 @@
 //! replace them, but is not stable.
 
 use super::{PACKAGE, Release, copy};
-use crate::chore::{Outcome, capture, cargo, command, quiet, root, show, target_directory};
+use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory};
+use crate::targets;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -39,12 +40,7 @@ fn prepare(target: &str) -> Outcome {
     if quiet(command("musl-gcc").arg("--version")).is_err() {
         return Err("the static program needs musl-gcc: apt install musl-tools".to_string());
     }
-    let libraries =
-        capture(command("rustc").args(["--print", "target-libdir", "--target", target]))?;
-    match Path::new(libraries.trim()).is_dir() {
-        true => Ok(()),
-        false => quiet(command("rustup").args(["target", "add", target])),
-    }
+    targets::install(target)
 }
 
 /// Builds the command without private paths, in a folder of its own since other flags make other objects.

@@ -12,7 +12,7 @@ pub(super) fn compare(release: &Release, plan: &Plan) -> Outcome {
         return Err(format!("--twice builds the last commit; commit this first:\n{changed}"));
     }
     let target = target_directory()?;
-    let folder = target.join("bundle-twice/another folder/recoup");
+    let folder = target.join("bundle-twice/another/place/recoup");
     let _ = fs::remove_dir_all(target.join("bundle-twice"));
     quiet(command("git").args(["clone", "--quiet", "--shared"]).arg(root()).arg(&folder))?;
     let error = |error| format!("{}: {error}", folder.display());
