@@ -117,10 +117,14 @@ pub(super) fn image(release: &Release) -> Outcome {
     build.args(["build", "--isolation", "chroot", "--timestamp", &date, "--quiet"]);
     build.args(["--file", "packaging/Containerfile", "--tag", "recoup"]);
     quiet(build.arg("--iidfile").arg(release.folder.join("image.id")).arg("."))?;
-    let to = format!("oci-archive:{}:recoup:{}", archive.display(), release.version);
+    let layout = release.folder.join("image-layout");
+    let to = format!("oci:{}:recoup:{}", layout.display(), release.version);
     let pushed = quiet(buildah().args(["push", "--quiet", "recoup", &to]));
     let _ = fs::remove_dir_all(&scratch);
-    pushed
+    pushed?;
+    // An archive that buildah writes itself has the times of writing.
+    let parts = ["blobs", "index.json", "oci-layout"];
+    quiet(tar(release, &layout).arg("--file").arg(archive).args(parts))
 }
 
 #[cfg(test)]

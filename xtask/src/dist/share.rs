@@ -1,10 +1,11 @@
 //! Texts that the command writes about itself, and others beside it, as packages have them.
 
-use super::{Release, notice, write};
+use super::{Release, copy, notice, write};
 use crate::chore::{Outcome, capture, command, root, show};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 /// The shells, and what their completion scripts are called.
 const SCRIPTS: [(&str, &str); 5] = [
@@ -14,6 +15,10 @@ const SCRIPTS: [(&str, &str); 5] = [
     ("elvish", "recoup.elv"),
     ("powershell", "recoup.ps1"),
 ];
+
+/// Files of the tree that the RPM package has.
+const AS_THEY_ARE: [&str; 4] =
+    ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "packaging/recoup-forward.service"];
 
 /// Writes man pages, completions, the list of changes and licences of linked libraries.
 pub(super) fn write_texts(release: &Release) -> Outcome {
@@ -43,7 +48,11 @@ pub(super) fn write_texts(release: &Release) -> Outcome {
     let zone = ["-u", "-R", "-d", &format!("@{}", release.date)];
     let date = capture(command("date").env("LC_ALL", "C").args(zone))?;
     write(&debian, entry(&release.version, date.trim()))?;
-    compress(&debian, &share)
+    compress(&debian, &share)?;
+    for file in AS_THEY_ARE.map(|file| root().join(file)) {
+        copy(&file, &share.join(file.file_name().unwrap_or_default()))?;
+    }
+    date_all(&release.folder, SystemTime::UNIX_EPOCH + Duration::from_secs(release.date))
 }
 
 /// The list of changes that Debian wants of a package: its versions, by date.
@@ -52,6 +61,19 @@ fn entry(version: &str, date: &str) -> String {
         "recoup ({version}-1) stable; urgency=medium\n\n  * Recoup {version}: see changelog.gz.\n\n \
          -- The Recoup developers <>  {date}\n"
     )
+}
+
+/// Gives all files in a folder one time, which packages of RPM take from them.
+fn date_all(folder: &Path, date: SystemTime) -> Outcome {
+    let error = |error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        match path.is_dir() {
+            true => date_all(&path, date)?,
+            false => File::open(&path).and_then(|file| file.set_modified(date)).map_err(error)?,
+        }
+    }
+    Ok(())
 }
 
 /// Writes `folder/NAME.gz` without a time and a name in it.
