@@ -1,5 +1,6 @@
 """Traces of simulations, read with Perfetto's own messages."""
 
+import json
 import subprocess
 import sys
 from collections import Counter
@@ -32,13 +33,10 @@ segment = "1 kB"
 """
 
 
-def test_perfetto_reads_a_trace(tmp_path):
-    command = Path(sys.executable).with_name("recoup")
-    (tmp_path / "line.toml").write_text(SCENARIO)
-    arguments = ["sim", "line.toml", "--quiet", "--trace", "line.pftrace"]
-    subprocess.run([command, *arguments], cwd=tmp_path, check=True, timeout=60)
+def read(path):
+    """Tracks and events of a trace; each event has its track."""
     trace = Trace()
-    trace.ParseFromString((tmp_path / "line.pftrace").read_bytes())
+    trace.ParseFromString(path.read_bytes())
     tracks = {
         packet.track_descriptor.uuid: packet.track_descriptor
         for packet in trace.packet
@@ -46,6 +44,15 @@ def test_perfetto_reads_a_trace(tmp_path):
     }
     events = [packet for packet in trace.packet if packet.HasField("track_event")]
     assert all(packet.track_event.track_uuid in tracks for packet in events)
+    return tracks, events
+
+
+def test_perfetto_reads_a_trace(tmp_path):
+    command = Path(sys.executable).with_name("recoup")
+    (tmp_path / "line.toml").write_text(SCENARIO)
+    arguments = ["sim", "line.toml", "--quiet", "--trace", "line.pftrace"]
+    subprocess.run([command, *arguments], cwd=tmp_path, check=True, timeout=60)
+    tracks, events = read(tmp_path / "line.pftrace")
     kinds = Counter(packet.track_event.type for packet in events)
     assert kinds[TrackEvent.TYPE_SLICE_BEGIN] == kinds[TrackEvent.TYPE_SLICE_END] > 600
     segments = {
@@ -67,3 +74,41 @@ def test_perfetto_reads_a_trace(tmp_path):
     annotated = next(packet.track_event for packet in events if packet.track_event.name == "Data seg=7")
     notes = {note.name: note.string_value or note.uint_value for note in annotated.debug_annotations}
     assert str(notes["name"]).endswith("/seg=7")
+
+
+def test_traces_of_sockets_are_read(tmp_path):
+    command = Path(sys.executable).with_name("recoup")
+    (tmp_path / "data").write_bytes(bytes(range(256)) * 400)
+    (tmp_path / "node.toml").write_text(f'[[listen]]\nuri = "unix://{tmp_path}/socket"\n')
+
+    def start(*words):
+        process = subprocess.Popen([command, *words], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        return process, json.loads(process.stdout.readline())["face"]
+
+    forwarder, face = start("forward", "--config", "node.toml", "--json", "--trace", "node.pftrace")
+    server, _ = start("serve", "data", "--name", "/data", "--face", face, "--json")
+    fetch = ["fetch", "/data", "--quiet", "--output", "copy", "--trace", "fetch.pftrace", "--face", face]
+    subprocess.run([command, *fetch], cwd=tmp_path, check=True, timeout=60)
+    for process in (server, forwarder):
+        process.terminate()
+        process.communicate(timeout=60)
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "data").read_bytes()
+
+    _, events = read(tmp_path / "fetch.pftrace")
+    begun = [packet.track_event for packet in events if packet.track_event.type == TrackEvent.TYPE_SLICE_BEGIN]
+    segments = {event.name for event in begun}
+    assert {"segment 0", "segment 12"} <= segments
+    kinds = Counter(packet.track_event.type for packet in events)
+    assert kinds[TrackEvent.TYPE_SLICE_BEGIN] == kinds[TrackEvent.TYPE_SLICE_END] == len(segments)
+
+    tracks, events = read(tmp_path / "node.pftrace")
+    places = Counter()
+    flows = {}
+    for packet in events:
+        event = packet.track_event
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN and event.name == "Interest seg=7":
+            places[tracks[event.track_uuid].name] += 1
+            flows[tuple(event.flow_ids)] = event.name
+    # It comes by one face and leaves by the other; one arrow joins both.
+    assert places["asked here"] == places["asked there"] >= 1
+    assert len(flows) == 1

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 
 /// The crates of this workspace, lowest first: a package, and the packages that it may import.
-const STAIRS: [(&str, &[&str]); 16] = [
+const STAIRS: [(&str, &[&str]); 17] = [
     ("recoup-core", &[]),
     ("recoup-config", &["recoup-core"]),
     ("recoup-wifi", &["recoup-core"]),
@@ -15,6 +15,7 @@ const STAIRS: [(&str, &[&str]); 16] = [
     ("recoup-trust", &["recoup-packet"]),
     ("recoup-transport", &["recoup-core", "recoup-packet"]),
     ("recoup-forwarder", &["recoup-core", "recoup-packet", "recoup-transport"]),
+    ("recoup-trace", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
     ("recoup-sim", BELOW_SIM),
     ("recoup-io", BELOW_IO),
     ("recoup", BELOW_LIBRARY),
@@ -41,8 +42,14 @@ const BELOW_LIBRARY: &[&str] = &[
 /// The gateway fetches by the library, and writes names.
 const BELOW_GATEWAY: &[&str] = &["recoup-packet", "recoup"];
 
-const BELOW_SIM: &[&str] =
-    &["recoup-core", "recoup-wifi", "recoup-packet", "recoup-transport", "recoup-forwarder"];
+const BELOW_SIM: &[&str] = &[
+    "recoup-core",
+    "recoup-wifi",
+    "recoup-packet",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-trace",
+];
 
 /// `io` and `recoup` serve it for processes, ports and errors.
 const BELOW_LAB: &[&str] = &[
@@ -77,6 +84,7 @@ const EVERYTHING: &[&str] = &[
     "recoup-trust",
     "recoup-transport",
     "recoup-forwarder",
+    "recoup-trace",
     "recoup-sim",
     "recoup-io",
     "recoup",
@@ -102,7 +110,7 @@ const WITH_COMMAND: &[&str] = &[
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 8] = [
+const WITHOUT_A_CLOCK: [&str; 9] = [
     "crates/core",
     "crates/config",
     "crates/wifi",
@@ -110,6 +118,7 @@ const WITHOUT_A_CLOCK: [&str; 8] = [
     "crates/trust",
     "crates/transport",
     "crates/forwarder",
+    "crates/trace",
     "crates/sim",
 ];
 

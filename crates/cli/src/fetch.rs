@@ -7,6 +7,7 @@ mod outcome;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod sink;
+pub(crate) mod traced;
 pub(crate) mod transfer;
 mod wait;
 
@@ -30,6 +31,7 @@ use recoup_transport::time::Duration;
 use report::Report;
 use sink::{FileSink, PipeSink, Sink};
 use std::path::Path;
+use traced::TraceFile;
 use transfer::Transfers;
 
 /// Advice if content came encrypted.
@@ -65,7 +67,9 @@ fn check(args: &FetchArgs) -> Result<(), Failure> {
 fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
     let plan = Plan::new(args)?;
     let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
-    let mut observer = Observer::new(statistics, !args.quiet, args.traces());
+    let traces = args.trace.iter().map(|path| TraceFile::create(path, &args.name));
+    let traces = traces.collect::<Result<_, _>>()?;
+    let mut observer = Observer::new(statistics, !args.quiet, args.traces()).tracing_into(traces);
     if args.output.as_deref().is_none_or(is_dash) {
         observer = observer.beside_content();
     }

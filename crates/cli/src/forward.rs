@@ -16,6 +16,7 @@ mod report;
 mod scheduling;
 mod standard;
 mod status;
+mod traced;
 mod watch;
 mod workers;
 
@@ -49,6 +50,7 @@ use std::io::BufWriter;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use traced::Traced;
 use watch::Watch;
 use workers::Blueprint;
 
@@ -63,7 +65,7 @@ const FEW_DESCRIPTORS: usize = 1_024;
 /// Time for the last frames to be sent.
 const DRAIN_TIME: Duration = Duration::from_millis(500);
 
-type Forwarder = Recorder<Capturer, BufWriter<File>>;
+type Forwarder = Recorder<Traced, BufWriter<File>>;
 
 /// Runs the command.
 pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::First);
     failures.into_iter().next().map_or(Ok(()), Err)?;
     capture(&config, &opened, &driver, &mut forwarder, &pool);
-    if let Some(failure) = forwarder.machine_mut().next_failure() {
+    if let Some(failure) = forwarder.machine_mut().capturer_mut().next_failure() {
         return Err(capturing::failure(&failure));
     }
     if args.config.is_none() {
@@ -104,11 +106,12 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let mut recording = RecordingState::new(args.record.clone());
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
         recording.check(forwarder, log);
-        board.serve(driver, forwarder.machine_mut(), &recording, &pool, &mut sketch);
+        board.serve(driver, forwarder.machine_mut().capturer_mut(), &recording, &pool, &mut sketch);
         if hangup.take() {
             reload(args, log, &config, &mut opened, driver, forwarder, &pool);
         }
-        report(log, &mut watch, driver, forwarder.machine_mut());
+        forwarder.machine_mut().flush(driver.now(), log);
+        report(log, &mut watch, driver, forwarder.machine_mut().capturer_mut());
         !pool.has_failed()
     };
     let ended = until_stopped(&stop, &mut between, &mut driver, &mut forwarder);
@@ -116,9 +119,10 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let others = pool.stop()?;
     driver.finish(DRAIN_TIME);
     let finished = forwarder.finish().map_err(|error| unrecorded(args, &error));
-    let mut all = Part::of(&driver, forwarder.machine());
+    let finished = finished.and(forwarder.machine_mut().finish());
+    let mut all = Part::of(&driver, forwarder.machine().capturer());
     all.add(&others);
-    let forwarded = Forwarded::new(&driver, forwarder.machine().node(), &all);
+    let forwarded = Forwarded::new(&driver, forwarder.machine().capturer().node(), &all);
     if args.json {
         output::json_line(&forwarded)?;
     } else if !args.quiet {
@@ -127,7 +131,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     ended.and(finished)
 }
 
-/// The number of workers. A recording needs a single order of events, hence one worker.
+/// The number of workers. Recordings and traces need a single order of events, hence one worker.
 fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worker, Failure> {
     let workers = args.workers.unwrap_or(config.workers).number();
     if workers > 1 && cfg!(not(feature = "workers")) {
@@ -136,10 +140,11 @@ fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worke
             Failure::usage(message).advise("set workers to 1, or build it with --features workers")
         );
     }
-    if workers > 1 && args.record.is_some() {
+    if workers > 1 && (args.record.is_some() || args.trace.is_some()) {
+        let what = if args.record.is_some() { "recorded" } else { "traced" };
         let message =
-            format!("{workers} workers cannot be recorded: their events have no single order");
-        return Err(Failure::usage(message).advise("record with --workers 1"));
+            format!("{workers} workers cannot be {what}: their events have no single order");
+        return Err(Failure::usage(message).advise("run it with --workers 1"));
     }
     Ok(workers)
 }
@@ -198,7 +203,8 @@ fn record(
     blueprint: Blueprint,
     heading: Heading,
 ) -> Result<Forwarder, Failure> {
-    let node = Capturer::new(blueprint.node());
+    let capturer = Capturer::new(blueprint.node());
+    let node = Traced::new(capturer, args.trace.as_deref(), heading.seed)?;
     let Some(path) = &args.record else {
         return Ok(Recorder::off(node));
     };
@@ -220,7 +226,7 @@ fn capture(
         capturing::wish(config, worker, |name| opened.face(name).filter(has))
     };
     let since_1970 = unix_time().saturating_sub(driver.now().since(Instant::ZERO));
-    forwarder.machine_mut().capture(wish(0), since_1970);
+    forwarder.machine_mut().capturer_mut().capture(wish(0), since_1970);
     for (place, worker) in (0..pool.len()).zip(1..) {
         let wish = wish(worker);
         pool.run_on(place, move |_, capturer| capturer.capture(wish, since_1970));

@@ -6,16 +6,19 @@ use crate::output::{self, Stream};
 use clap::Args;
 use recoup_forwarder::node::{Input, Output};
 use recoup_io::recording::{Reader, RecordingError, Replayed, Step, replay};
+use recoup_trace::forwarder::Forwarder;
 use recoup_transport::time::Instant;
 use serde::Serialize;
 use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
+use std::io::{self, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   recoup replay node.recording
   recoup replay node.recording --verbose
+  recoup replay node.recording --trace node.pftrace
+      see packets of each face over time, in https://ui.perfetto.dev
   recoup replay node.recording --json
 ";
 
@@ -34,6 +37,10 @@ pub(crate) struct ReplayArgs {
     /// Print every input and every output with its instant
     #[arg(short, long, conflicts_with = "json", help_heading = "Reports")]
     pub verbose: bool,
+
+    /// Write a trace for the Perfetto viewer, https://ui.perfetto.dev: Interests of each face until their answers, drops, queues
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub trace: Option<PathBuf>,
 
     /// End with a JSON document on standard output instead of a summary
     #[arg(long, help_heading = "Reports")]
@@ -73,13 +80,27 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let mut reader = Reader::new(BufReader::new(open)).map_err(failed)?;
     let config = ForwardConfig::parse(&file, &reader.heading().text)?;
     let mut node = config.node(reader.heading().seed);
+    let seed = reader.heading().seed;
+    let begin = |path: &PathBuf| -> Result<_, Failure> {
+        let file = File::create(path).map_err(|error| untraced(path, &error))?;
+        Ok((path.clone(), Forwarder::new("forwarder", seed, BufWriter::new(file))))
+    };
+    let mut trace = args.trace.as_ref().map(begin).transpose()?;
     let mut shown = Ok(());
     let done = replay(&mut reader, &mut node, &mut |now, step| {
         if args.verbose && shown.is_ok() {
             shown = show(now, step);
         }
+        match (&mut trace, step) {
+            (Some((_, trace)), Step::Input(input)) => trace.input(now, input),
+            (Some((_, trace)), Step::Output(output)) => trace.output(now, output),
+            (None, _) => {}
+        }
     });
     shown?;
+    if let Some((path, trace)) = trace {
+        trace.finish().map_err(|error| untraced(&path, &error))?;
+    }
     let document = Document::new(&done.map_err(failed)?);
     if args.json {
         return output::json(&document, Stream::Out);
@@ -92,6 +113,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         text += &format!("the recording was cut off; {rest} outputs after that are not checked\n");
     }
     output::print(text.as_bytes())
+}
+
+fn untraced(path: &Path, error: &io::Error) -> Failure {
+    Failure::file("write the trace", path.display(), error)
 }
 
 fn failure(file: &str, error: &RecordingError) -> Failure {

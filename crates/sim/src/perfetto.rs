@@ -7,31 +7,25 @@
 //! | a direction of a link, such as `r1 to r2` | the sending node | instants: packets lost there |
 //! | `queue` | the direction | a curve: packets |
 //! | `waiting`, `on the link` | the direction | a slice for each packet |
-//! | a consumer | its node | instants: timeouts, losses, reductions of the window, marks, Nacks |
-//! | `window`, `RTO`, `RTT` | the consumer | curves |
-//! | `segments` | the consumer | a slice for each segment, from its first Interest to its Data |
+//! | a consumer | its node | as in [`recoup_trace::consumer`] |
 //!
 //! Arrows join all slices of one name: a segment, its Interests and its Data, hop by hop. For this the network must follow
 //! transmissions ([`Network::follow_transmissions`]); otherwise segments are not shown.
 //!
 //! A trace is written during the run. Memory holds what is in flight, and the last time of each of 65,536 packets in nodes,
 //! by which waiting is known.
-mod proto;
-mod writer;
-
-use crate::follow::{InFlight, Request, Requests, Sightings, word};
+use crate::follow::{InFlight, Requests, Sightings, word};
 use crate::network::{ApplicationId, Network, NodeId};
 use crate::observe::{LossReason, Observation, Observer};
 use crate::record::place::{Channel, Places};
 use crate::record::track::{Pits, Queues};
 use crate::simulation::name_hash;
 use recoup_forwarder::packet::{Kind, Packet};
+use recoup_trace::consumer::Consumer;
+use recoup_trace::writer::{Lane, Lanes, Note, Track, Writer, number, text};
 use recoup_transport::application::Report;
-use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
-use std::collections::HashMap;
 use std::io::{self, Write};
-use writer::{Lane, Lanes, Track, Writer, number, text};
 
 /// Writes a trace.
 #[derive(Debug)]
@@ -61,18 +55,6 @@ struct ChannelTracks {
     queue: Track,
     waiting: Lanes,
     carried: Lanes,
-}
-
-/// A consumer and its curves.
-#[derive(Debug)]
-struct Consumer {
-    track: Track,
-    window: Track,
-    rto: Track,
-    rtt: Track,
-    segments: Lanes,
-    /// Segments on their way.
-    open: HashMap<u64, Lane>,
 }
 
 impl<W: Write> Perfetto<W> {
@@ -106,16 +88,8 @@ impl<W: Write> Perfetto<W> {
             if !places.is_consumer(id) {
                 return None;
             }
-            let track = writer.track(places.application(id), node(places.home(id)), None);
-            let mut curve = |name, unit| writer.track(name, Some(track), Some(unit));
-            Some(Consumer {
-                track,
-                window: curve("window", "segments"),
-                rto: curve("RTO", "ms"),
-                rtt: curve("RTT", "ms"),
-                segments: Lanes::new(track, "segments"),
-                open: HashMap::new(),
-            })
+            let (name, home) = (places.application(id), node(places.home(id)));
+            Some(Consumer::new(&mut writer, name, home))
         });
         let applications = applications.collect();
         Self {
@@ -173,60 +147,6 @@ impl<W: Write> Perfetto<W> {
             self.writer.instant(now, tracks.channel, name, flow(packet));
         }
     }
-
-    // --- applications -----------------------------------------------------------------------------
-
-    fn on_event(&mut self, now: Instant, id: ApplicationId, event: &Event) {
-        let Some(Some(app)) = self.applications.get_mut(id.0 as usize) else { return };
-        let writer = &mut self.writer;
-        let millis = |span: recoup_transport::event::Span| {
-            std::time::Duration::from(span).as_secs_f64() * 1e3
-        };
-        let what = match *event {
-            Event::Received { segment, .. } => return app.close(writer, now, segment),
-            Event::Sampled { rtt, rto, .. } => {
-                writer.value(now, app.rtt, millis(rtt));
-                return writer.value(now, app.rto, millis(rto));
-            }
-            Event::Window { window, .. } => return writer.value(now, app.window, window),
-            Event::LeftOut { segment } => {
-                app.close(writer, now, segment);
-                format!("segment {segment} left out")
-            }
-            Event::TimedOut { segment } => format!("timeout of segment {segment}"),
-            Event::Lost { segment } => format!("segment {segment} declared lost"),
-            Event::Spurious { segment, .. } => format!("spurious loss of segment {segment}"),
-            Event::Reduced { cause } => format!("window reduced: {}", cause.word()),
-            Event::Marked { segment } => format!("segment {segment} marked"),
-            Event::Nacked { segment: Some(segment), reason } => {
-                format!("Nack for segment {segment}: {reason}")
-            }
-            _ => return,
-        };
-        writer.instant(now, app.track, what, None);
-    }
-}
-
-impl Consumer {
-    /// Begins the slice of a segment with its first Interest.
-    fn open<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant, request: Request) {
-        if request.transmissions > 1 {
-            return;
-        }
-        let lane = self.segments.take(writer, now);
-        let name = format!("segment {}", request.segment);
-        writer.begin(now, lane, name, Some(request.hash), Vec::new());
-        if let Some(before) = self.open.insert(request.segment, lane) {
-            self.segments.end(writer, now, before);
-        }
-    }
-
-    /// Ends the slice of a segment.
-    fn close<W: Write>(&mut self, writer: &mut Writer<W>, now: Instant, segment: u64) {
-        if let Some(lane) = self.open.remove(&segment) {
-            self.segments.end(writer, now, lane);
-        }
-    }
 }
 
 /// The arrows of a packet. Frames without a packet have no name that would join them.
@@ -240,7 +160,7 @@ fn label(packet: &Packet) -> String {
     format!("{} {}", word(packet.kind()), last.unwrap_or_default())
 }
 
-fn annotations(packet: &Packet) -> Vec<proto::DebugAnnotation> {
+fn annotations(packet: &Packet) -> Vec<Note> {
     vec![text("name", &packet.name().to_string()), number("bytes", packet.bytes() as u64)]
 }
 
@@ -248,8 +168,10 @@ impl<W: Write> Observer for Perfetto<W> {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
         let Self { places, channels, writer, queues, requests, applications, .. } = self;
         requests.on(places, observation, |id, request| {
-            if let Some(Some(consumer)) = applications.get_mut(id.0 as usize) {
-                consumer.open(writer, now, request);
+            if let Some(Some(consumer)) = applications.get_mut(id.0 as usize)
+                && request.transmissions == 1
+            {
+                consumer.begin(writer, now, request.segment, Some(request.hash));
             }
         });
         self.sightings.on(places, now, observation);
@@ -265,7 +187,9 @@ impl<W: Write> Observer for Perfetto<W> {
         }
         match *observation {
             Observation::Application { application, report: Report::Event(event) } => {
-                self.on_event(now, application, event);
+                if let Some(Some(consumer)) = applications.get_mut(application.0 as usize) {
+                    consumer.on(&mut self.writer, now, event);
+                }
             }
             Observation::Sent { link, direction, packet } => {
                 self.on_sent(now, Channel::new(link, direction), packet);

@@ -31,6 +31,8 @@ Examples:
       accept what the trust schema allows, and fetch the certificates for it
   recoup fetch /log -o log --congestion 'aimd(beta=0.7)' --rto 'jacobson(k=8)' -s figures
       choose the algorithms and keep window, RTT and segment tables in ./figures
+  recoup fetch /movie -o movie.mp4 --trace movie.pftrace --trace movie.sqlog
+      see segments, window and RTT over time, in https://ui.perfetto.dev and in tools for qlog
   recoup fetch /photos -r -o photos
       a whole folder
 ";
@@ -63,13 +65,13 @@ pub(crate) struct FetchArgs {
     #[arg(short, long, conflicts_with_all = ["range", "newer_than"])]
     pub recursive: bool,
 
-    /// Concurrent files of a folder; by default 8, or 1 with -s or -vv
+    /// Concurrent files of a folder; by default 8, or 1 with -s, --trace or -vv
     #[arg(
         short,
         long,
         value_name = "N",
         requires = "recursive",
-        conflicts_with = "statistics",
+        conflicts_with_all = ["statistics", "trace"],
         value_parser = clap::value_parser!(u8).range(1..)
     )]
     pub jobs: Option<u8>,
@@ -144,6 +146,13 @@ pub(crate) struct FetchArgs {
     #[arg(short = 's', long = "statistics", value_name = "DIR", help_heading = "Reports")]
     pub statistics: Option<PathBuf>,
 
+    /// Write a trace of the transfer: for https://ui.perfetto.dev, or as qlog if FILE ends in .sqlog; may be given twice
+    ///
+    /// Segments, window, RTO and RTT over time, losses and their signs. For what the network does, see
+    /// `recoup forward --trace` and `recoup sim --trace`.
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub trace: Vec<PathBuf>,
+
     /// Print details before the result; twice (-vv): every event, too
     #[arg(
         short,
@@ -211,6 +220,7 @@ impl FetchArgs {
             max_size: None,
             wait: None,
             statistics: None,
+            trace: Vec::new(),
             verbose: 0,
             quiet: false,
             json: false,
@@ -222,11 +232,10 @@ impl FetchArgs {
         self.verbose > 1
     }
 
-    /// Concurrent transfers of a folder. Events and tables do not name their file: with either, files are fetched one
-    /// after
-    /// the other.
+    /// Concurrent transfers of a folder. Events, tables and traces do not name their file: with any of them, files are
+    /// fetched one after the other.
     pub(crate) fn jobs(&self) -> usize {
-        let watched = self.traces() || self.statistics.is_some();
+        let watched = self.traces() || self.statistics.is_some() || !self.trace.is_empty();
         self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
     }
 }

@@ -1,4 +1,5 @@
 //! The observers of a fetch: counters, tables, the progress line, and the lines of -vv.
+use super::traced::TraceFile;
 use crate::error::Failure;
 use crate::format;
 use crate::output;
@@ -24,6 +25,7 @@ pub(crate) struct Observer {
     is_beside_content: bool,
     /// A line for each event is written.
     traces: bool,
+    trace_files: Vec<TraceFile>,
     track: Option<Track>,
     /// Segments that were there before.
     already: u64,
@@ -52,6 +54,12 @@ impl Observer {
     pub(crate) fn new(statistics: Option<Statistics>, progress: bool, traces: bool) -> Self {
         let progress = Progress::new(progress && !traces);
         Self { statistics, progress, traces, ..Self::default() }
+    }
+
+    /// The observer with traces that it writes.
+    #[must_use]
+    pub(crate) fn tracing_into(self, trace_files: Vec<TraceFile>) -> Self {
+        Self { trace_files, ..self }
     }
 
     /// The observer of a fetch whose content goes to standard output.
@@ -101,6 +109,7 @@ impl Observer {
         if let Some(statistics) = &mut self.statistics {
             statistics.record(now, event)?;
         }
+        self.trace_files.iter_mut().for_each(|trace| trace.record(now, event));
         if self.traces {
             output::eprint(&line(now, event));
         }
@@ -145,7 +154,9 @@ impl Observer {
         if let Some(progress) = &self.progress {
             progress.finish();
         }
-        self.statistics.as_mut().map_or(Ok(()), Statistics::finish)
+        let traced = std::mem::take(&mut self.trace_files).into_iter().map(TraceFile::finish);
+        let traced = traced.fold(Ok(()), Result::and);
+        self.statistics.as_mut().map_or(Ok(()), Statistics::finish).and(traced)
     }
 }
 

@@ -90,6 +90,12 @@ pub(crate) struct ForwardArgs {
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub record: Option<PathBuf>,
 
+    /// Write a trace for the Perfetto viewer, https://ui.perfetto.dev: Interests of each face until their answers, drops, queues
+    ///
+    /// The trace grows by some 300 bytes for each packet. `recoup replay RECORDING --trace FILE` makes it of a recording.
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub trace: Option<PathBuf>,
+
     /// Format of events on standard error: text, or JSON with an object on each line
     #[arg(long, value_name = "FORM", help_heading = "Reports")]
     pub log: Option<Form>,

@@ -142,6 +142,11 @@ pub(crate) enum Event {
         /// File and error.
         text: String,
     },
+    /// The trace ended with an error.
+    TraceEnded {
+        /// File and error.
+        text: String,
+    },
     /// Standard error was not read.
     LinesLeftOut {
         /// Number of dropped lines.
@@ -180,6 +185,7 @@ impl Event {
             | Self::Crowded { .. }
             | Self::CaptureEnded { .. }
             | Self::RecordingEnded { .. }
+            | Self::TraceEnded { .. }
             | Self::LinesLeftOut { .. }
             | Self::Notice { .. } => Level::Warn,
             Self::Forwarding { .. } | Self::Reloaded { .. } => Level::Info,
@@ -219,7 +225,10 @@ impl fmt::Display for Event {
             Self::Reloaded { places } => {
                 write!(f, "configuration read again; listening at {}", places.join(", "))
             }
-            Self::Failed { text } | Self::CaptureEnded { text } | Self::RecordingEnded { text } => {
+            Self::Failed { text }
+            | Self::CaptureEnded { text }
+            | Self::RecordingEnded { text }
+            | Self::TraceEnded { text } => {
                 write!(f, "recoup: {text}")
             }
             Self::LinesLeftOut { lines } => write!(f, "recoup: {}", output::left_out(*lines)),

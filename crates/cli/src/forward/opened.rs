@@ -219,6 +219,7 @@ fn listen_everywhere(uri: &FaceUri, driver: &mut Driver) -> Result<Vec<ListenerH
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::forward::traced::Traced;
     use recoup_forwarder::node::Node;
     use recoup_io::capture::Capturer;
     use recoup_io::recording::Recorder;
@@ -229,7 +230,8 @@ mod tests {
         let text = uris.map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n")).concat();
         let config = ForwardConfig::parse("node.toml", &text).unwrap();
         let mut driver = Driver::new().unwrap();
-        let mut forwarder = Recorder::off(Capturer::new(Node::deterministic(0)));
+        let capturer = Capturer::new(Node::deterministic(0));
+        let mut forwarder = Recorder::off(Traced::new(capturer, None, 0).unwrap());
         let mut opened = Opened::default();
         let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::Again);
         let [first, second] = failures.as_slice() else { panic!("{failures:?}") };

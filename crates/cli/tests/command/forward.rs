@@ -257,7 +257,8 @@ fn recording_replays_a_live_run() {
     let listen = format!("[[listen]]\nuri = \"{unix}\"\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n");
     let config = format!("{listen}[[strategy]]\nprefix = \"/data\"\nstrategy = \"multicast\"\n");
     place.write("node.toml", config.as_bytes());
-    let forwarder = place.serve("forward --config node.toml --record run");
+    let words = "forward --config node.toml --record run --trace live.pftrace";
+    let forwarder = place.serve(words);
     let server = place.serve(&format!("serve data --name /data --face {unix}"));
     let udp = at(&forwarder, "udp");
     place.run(&format!("fetch /data -q -o copy --face {udp}")).succeeds();
@@ -273,6 +274,14 @@ fn recording_replays_a_live_run() {
     let sent = printed.lines().filter(|line| line.contains(" > ") && !line.contains("Dropped"));
     let events = sent.clone().filter(|line| line.contains("Event")).count();
     assert_eq!(Some((sent.count() - events) as u64), live["frames_out"].as_u64());
+
+    place.run("replay run --trace again.pftrace").succeeds();
+    let trace = place.read("live.pftrace");
+    assert!(trace == place.read("again.pftrace"), "the replay is traced as the run was");
+    for piece in ["udp4://127.0.0.1", "asked here", "asked there", "Interest seg=3", "send queue"] {
+        assert!(trace.windows(piece.len()).any(|it| it == piece.as_bytes()), "{piece}");
+    }
+    place.run("replay run --trace missing/x").fails(4, &["missing/x"]);
 
     let mut file = place.read("run");
     let cut = file.len() - 20;

@@ -115,6 +115,20 @@ fn events(log: &str, name: &str) -> Vec<Value> {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn full_disk_only_ends_the_trace() {
+    let place = Place::new();
+    let observed = Observed::start(&place, "", "--log json --trace /dev/full");
+    observed.carry();
+    until("the line", || observed.log().contains("trace-ended"));
+    observed.carry();
+    let ended = events(&observed.end(), "trace-ended");
+    let [line] = ended.as_slice() else { panic!("{ended:?}") };
+    let text = line["text"].as_str().unwrap();
+    assert!(text.contains("/dev/full") && text.contains("no space left"), "{text}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn full_disk_only_ends_the_recording() {
     let place = Place::new();
     let words = "forward --config node.toml --log json --record";

@@ -163,6 +163,8 @@ fn several_workers_cannot_be_recorded() {
     let words = "forward --config node.toml --workers 2 --record run";
     place.run(words).fails(2, &["2 workers cannot be recorded", "--workers 1"]);
     assert!(!place.exists("run"));
+    let words = "forward --config node.toml --workers 2 --trace run";
+    place.run(words).fails(2, &["2 workers cannot be traced", "--workers 1"]);
     place.write("many.toml", format!("{listen}[node]\nworkers = 65\n").as_bytes());
     place.run("forward --config many.toml").fails(2, &["many.toml:4:11: node.workers:", "64"]);
     place.run("forward --workers none").fails_as_usage(&["--workers", "auto"]);

@@ -1,7 +1,6 @@
 //! Tracks and events, written as they come.
-use super::proto::{
-    CounterDescriptor, DebugAnnotation, Trace, TracePacket, TrackDescriptor, TrackEvent, Type,
-};
+pub use crate::proto::DebugAnnotation as Note;
+use crate::proto::{CounterDescriptor, Trace, TracePacket, TrackDescriptor, TrackEvent, Type};
 use prost::Message;
 use recoup_transport::time::Instant;
 use std::io::{self, Write};
@@ -13,18 +12,18 @@ const SEQUENCE: u32 = 1;
 
 /// A track: a row of the viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Track(u64);
+pub struct Track(u64);
 
 /// A place for slices on a track: slices of one lane must not overlap.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lane {
+pub struct Lane {
     track: Track,
     number: usize,
 }
 
 /// Lanes of a track. All have one name, so that viewers show them as one row of the needed height.
 #[derive(Debug)]
-pub(super) struct Lanes {
+pub struct Lanes {
     parent: Track,
     name: &'static str,
     lanes: Vec<(Track, Use)>,
@@ -38,12 +37,13 @@ enum Use {
 }
 
 impl Lanes {
-    pub(super) fn new(parent: Track, name: &'static str) -> Self {
+    /// Lanes of this name below `parent`.
+    pub fn new(parent: Track, name: &'static str) -> Self {
         Self { parent, name, lanes: Vec::new() }
     }
 
     /// Takes a lane that is free from `at` on.
-    pub(super) fn take<W: Write>(&mut self, writer: &mut Writer<W>, at: Instant) -> Lane {
+    pub fn take<W: Write>(&mut self, writer: &mut Writer<W>, at: Instant) -> Lane {
         let is_free =
             |(_, used): &(Track, Use)| matches!(used, Use::FreeSince(since) if *since <= at);
         let number = self.lanes.iter().position(is_free).unwrap_or_else(|| {
@@ -56,7 +56,7 @@ impl Lanes {
     }
 
     /// Frees a lane at the end of its slice.
-    pub(super) fn end<W: Write>(&mut self, writer: &mut Writer<W>, at: Instant, lane: Lane) {
+    pub fn end<W: Write>(&mut self, writer: &mut Writer<W>, at: Instant, lane: Lane) {
         self.lanes[lane.number].1 = Use::FreeSince(at);
         writer.event(at, lane.track, Type::SliceEnd, TrackEvent::default());
     }
@@ -64,7 +64,7 @@ impl Lanes {
 
 /// Writes a trace. After an error of `out` nothing more is written.
 #[derive(Debug)]
-pub(super) struct Writer<W> {
+pub struct Writer<W> {
     out: W,
     tracks: u64,
     batch: Trace,
@@ -73,33 +73,50 @@ pub(super) struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    pub(super) fn new(out: W) -> Self {
+    /// A trace that begins.
+    pub fn new(out: W) -> Self {
         let (batch, buffer) = Default::default();
         Self { out, tracks: 0, batch, buffer, failed: None }
     }
 
     /// A new track; with a unit it is a curve.
-    pub(super) fn track(&mut self, name: &str, parent: Option<Track>, unit: Option<&str>) -> Track {
+    pub fn track(&mut self, name: &str, parent: Option<Track>, unit: Option<&str>) -> Track {
         self.tracks += 1;
+        let track = Track(self.tracks);
         let counter = unit.map(|unit| CounterDescriptor { unit: Some(unit.to_string()) });
+        self.describe(track, name, parent, counter);
+        track
+    }
+
+    /// Another name for a track without a unit; viewers show the last one.
+    pub fn rename(&mut self, track: Track, name: &str, parent: Option<Track>) {
+        self.describe(track, name, parent, None);
+    }
+
+    fn describe(
+        &mut self,
+        track: Track,
+        name: &str,
+        parent: Option<Track>,
+        counter: Option<CounterDescriptor>,
+    ) {
         let track = TrackDescriptor {
-            uuid: Some(self.tracks),
+            uuid: Some(track.0),
             name: Some(name.to_string()),
             parent: parent.map(|track| track.0),
             counter,
         };
         self.push(TracePacket { track: Some(track), ..TracePacket::default() });
-        Track(self.tracks)
     }
 
     /// Begins a slice. Slices with the same flow are joined by arrows.
-    pub(super) fn begin(
+    pub fn begin(
         &mut self,
         at: Instant,
         lane: Lane,
         name: String,
         flow: Option<u64>,
-        annotations: Vec<DebugAnnotation>,
+        annotations: Vec<Note>,
     ) {
         let flows = flow.into_iter().collect();
         let event = TrackEvent { name: Some(name), flows, annotations, ..TrackEvent::default() };
@@ -107,14 +124,20 @@ impl<W: Write> Writer<W> {
     }
 
     /// A mark at one time.
-    pub(super) fn instant(&mut self, at: Instant, track: Track, name: String, flow: Option<u64>) {
+    pub fn instant(&mut self, at: Instant, track: Track, name: String, flow: Option<u64>) {
         let flows = flow.into_iter().collect();
         let event = TrackEvent { name: Some(name), flows, ..TrackEvent::default() };
         self.event(at, track, Type::Instant, event);
     }
 
+    /// A mark with notes.
+    pub fn annotated(&mut self, at: Instant, track: Track, name: String, notes: Vec<Note>) {
+        let event = TrackEvent { name: Some(name), annotations: notes, ..TrackEvent::default() };
+        self.event(at, track, Type::Instant, event);
+    }
+
     /// A point of a curve.
-    pub(super) fn value(&mut self, at: Instant, curve: Track, value: f64) {
+    pub fn value(&mut self, at: Instant, curve: Track, value: f64) {
         let event = TrackEvent { value: Some(value), ..TrackEvent::default() };
         self.event(at, curve, Type::Counter, event);
     }
@@ -142,8 +165,24 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    /// Writes what waits to be written.
+    pub fn flush(&mut self) {
+        self.write_batch();
+        if self.failed.is_none() {
+            self.failed = self.out.flush().err();
+        }
+    }
+
+    /// The first error of `out`, once.
+    pub fn take_failure(&mut self) -> Option<io::Error> {
+        self.failed.take()
+    }
+
     /// Writes what is left.
-    pub(super) fn finish(mut self) -> io::Result<W> {
+    ///
+    /// # Errors
+    /// The first error of `out`.
+    pub fn finish(mut self) -> io::Result<W> {
         self.write_batch();
         match self.failed {
             Some(error) => Err(error),
@@ -156,11 +195,11 @@ impl<W: Write> Writer<W> {
 }
 
 /// A number shown with a slice.
-pub(super) fn number(name: &str, number: u64) -> DebugAnnotation {
-    DebugAnnotation { name: Some(name.to_string()), number: Some(number), text: None }
+pub fn number(name: &str, number: u64) -> Note {
+    Note { name: Some(name.to_string()), number: Some(number), text: None }
 }
 
 /// A text shown with a slice.
-pub(super) fn text(name: &str, text: &str) -> DebugAnnotation {
-    DebugAnnotation { name: Some(name.to_string()), text: Some(text.to_string()), number: None }
+pub fn text(name: &str, text: &str) -> Note {
+    Note { name: Some(name.to_string()), text: Some(text.to_string()), number: None }
 }
