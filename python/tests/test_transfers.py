@@ -85,6 +85,8 @@ def test_cancelled_task_cancels_the_fetch(client):
 
 
 def test_signal_ends_a_wait(client):
+    # A shell starts commands in the background with this signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with client.serve("/silent", lambda name: None, silent=True):
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()

@@ -195,12 +195,14 @@ impl<W: Write> Forwarder<W> {
     fn begin(&mut self, now: Instant, key: Key, packet: &Passing, bytes: u64, lifetime: Duration) {
         let (face, side, hash) = key;
         self.end(now, key);
+        if self.face(face).is_none() {
+            return;
+        }
         if self.open.len() >= MOST_PENDING
             && let Some((_, oldest)) = self.deadlines.first_key_value().map(|(at, key)| (*at, *key))
         {
             self.end(now, oldest);
         }
-        self.known(face);
         let Some(tracks) = self.faces.get_mut(&face) else { return };
         let lanes = &mut tracks.lanes[side as usize];
         let lane = lanes.take(&mut self.writer, now);

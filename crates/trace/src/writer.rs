@@ -3,6 +3,7 @@ pub use crate::proto::DebugAnnotation as Note;
 use crate::proto::{CounterDescriptor, Trace, TracePacket, TrackDescriptor, TrackEvent, Type};
 use prost::Message;
 use recoup_transport::time::Instant;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Packets that are encoded together.
@@ -26,38 +27,35 @@ pub struct Lane {
 pub struct Lanes {
     parent: Track,
     name: &'static str,
-    lanes: Vec<(Track, Use)>,
-}
-
-/// Use of a lane.
-#[derive(Clone, Copy, Debug)]
-enum Use {
-    Taken,
-    FreeSince(Instant),
+    lanes: Vec<Track>,
+    /// Ends of the last slices, by lane.
+    ends: Vec<Instant>,
+    free: BTreeSet<usize>,
 }
 
 impl Lanes {
     /// Lanes of this name below `parent`.
     pub fn new(parent: Track, name: &'static str) -> Self {
-        Self { parent, name, lanes: Vec::new() }
+        let (lanes, ends, free) = Default::default();
+        Self { parent, name, lanes, ends, free }
     }
 
     /// Takes a lane that is free from `at` on.
     pub fn take<W: Write>(&mut self, writer: &mut Writer<W>, at: Instant) -> Lane {
-        let is_free =
-            |(_, used): &(Track, Use)| matches!(used, Use::FreeSince(since) if *since <= at);
-        let number = self.lanes.iter().position(is_free).unwrap_or_else(|| {
-            let track = writer.track(self.name, Some(self.parent), None);
-            self.lanes.push((track, Use::Taken));
+        let first = self.free.iter().copied().find(|number| self.ends[*number] <= at);
+        let number = first.unwrap_or_else(|| {
+            self.lanes.push(writer.track(self.name, Some(self.parent), None));
+            self.ends.push(at);
             self.lanes.len() - 1
         });
-        self.lanes[number].1 = Use::Taken;
-        Lane { track: self.lanes[number].0, number }
+        self.free.remove(&number);
+        Lane { track: self.lanes[number], number }
     }
 
     /// Frees a lane at the end of its slice.
     pub fn end<W: Write>(&mut self, writer: &mut Writer<W>, at: Instant, lane: Lane) {
-        self.lanes[lane.number].1 = Use::FreeSince(at);
+        self.ends[lane.number] = at;
+        self.free.insert(lane.number);
         writer.event(at, lane.track, Type::SliceEnd, TrackEvent::default());
     }
 }

@@ -92,7 +92,7 @@ pub(crate) struct ForwardArgs {
 
     /// Write a trace for the Perfetto viewer, https://ui.perfetto.dev: Interests of each face until their answers, drops, queues
     ///
-    /// The trace grows by some 300 bytes for each packet. `recoup replay RECORDING --trace FILE` makes it of a recording.
+    /// The trace grows by some 100 bytes for each packet that passes a face. `recoup replay RECORDING --trace FILE` makes it of a recording.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub trace: Option<PathBuf>,
 

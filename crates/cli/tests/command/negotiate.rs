@@ -99,6 +99,9 @@ fn forwarders_agree_and_the_link_repairs_its_losses() {
     place.run(&format!("fetch /data -q -o copy --face {}", near.face())).succeeds();
     assert!(place.read("copy") == content);
     until("an agreement", || links(&near) == ["agreed"] && links(&far) == ["agreed"]);
+    // All of this transfer is under the agreement; the first one may have been over before it.
+    place.run(&format!("fetch /data -q -o again --face {}", near.face())).succeeds();
+    assert!(place.read("again") == content);
     for document in [near.stop("INT").1, far.stop("INT").1] {
         assert!(document["recovery"]["resent"].as_u64() > Some(0), "{document}");
     }
