@@ -2,12 +2,11 @@
 #[path = "simulation/build.rs"]
 mod build;
 
-use build::{applications, fetch, join, line, link, serve};
+use build::{join, link, lossy_line};
 use recoup_forwarder::packet::Kind;
 use recoup_sim::film::{Film, MOST_EVENTS, Meaning, Measure, Scene};
 use recoup_sim::network::{
-    ApplicationId, ApplicationKind, Direction, Fault, LinkId, Network, NodeId, NodePlan, RoutePlan,
-    StrategyPlan,
+    ApplicationId, Direction, Fault, LinkId, Network, NodeId, NodePlan, RoutePlan, StrategyPlan,
 };
 use recoup_sim::observe::LossReason;
 use recoup_sim::record::place::Channel;
@@ -18,19 +17,6 @@ use recoup_transport::time::{Duration, Instant};
 
 const CONSUMER: ApplicationId = ApplicationId(1);
 
-/// A consumer, a router and a producer; the second link is slow, and loses some Data.
-fn network() -> Network {
-    let mut network = line(3, &link(5_000_000, 10));
-    network.links[1].back.rate_bits = 2_000_000;
-    network.links[1].back.queue = QueueLimit::of_packets(10);
-    network.links[1].back.loss = "bernoulli(p=0.05)".parse().unwrap();
-    applications(&mut network, [serve(2, "/f", 300_000), fetch(0, "/f")]);
-    let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind else { panic!() };
-    plan.options.congestion = "fixed(window=16)".parse().unwrap();
-    network.follow_transmissions = true;
-    network
-}
-
 fn filmed(network: Network, limit: usize) -> (Film, Ended) {
     let mut film = Film::new(&network, limit);
     let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut film]);
@@ -39,7 +25,7 @@ fn filmed(network: Network, limit: usize) -> (Film, Ended) {
 
 #[test]
 fn each_packet_on_a_link_is_filmed() {
-    let (film, ended) = filmed(network(), MOST_EVENTS);
+    let (film, ended) = filmed(lossy_line(), MOST_EVENTS);
     let lost = film.crossings.iter().filter(|it| it.lost.is_some()).count();
     assert!(lost > 0);
     assert_eq!(film.crossings.len() as u64, ended.balance.hops() + lost as u64);
@@ -62,7 +48,7 @@ fn each_packet_on_a_link_is_filmed() {
 
 #[test]
 fn packets_have_the_times_of_the_timeline() {
-    let network = network();
+    let network = lossy_line();
     let (mut film, mut timeline) =
         (Film::new(&network, MOST_EVENTS), Timeline::new(&network, CONSUMER, Wanted::Segment(40)));
     Simulation::new(network, 1).unwrap().run(&mut [&mut film, &mut timeline]);
@@ -97,7 +83,7 @@ fn packets_have_the_times_of_the_timeline() {
 
 #[test]
 fn all_segments_end_with_their_bytes() {
-    let (film, _) = filmed(network(), MOST_EVENTS);
+    let (film, _) = filmed(lossy_line(), MOST_EVENTS);
     let mut numbers: Vec<_> = film.segments.iter().map(|it| it.number).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..300).collect::<Vec<_>>());
@@ -112,7 +98,7 @@ fn all_segments_end_with_their_bytes() {
 
 #[test]
 fn drop_in_a_queue_names_its_segment() {
-    let mut network = network();
+    let mut network = lossy_line();
     // The producer's answers overflow the queue of its node.
     network.links[1].back.queue = QueueLimit::of_packets(3);
     network.links[1].back.loss = "none".parse().unwrap();
@@ -133,7 +119,7 @@ fn drop_in_a_queue_names_its_segment() {
 
 #[test]
 fn looping_interest_is_no_loss() {
-    let mut network = network();
+    let mut network = lossy_line();
     // The router also sends each Interest by a detour to the consumer, where it is a loop.
     network.nodes.push(NodePlan { name: "detour".into(), ..NodePlan::default() });
     let away = join(&mut network, NodeId(1), NodeId(3), &link(5_000_000, 1));
@@ -155,7 +141,7 @@ fn looping_interest_is_no_loss() {
 
 #[test]
 fn faults_are_marks_of_their_link() {
-    let mut network = network();
+    let mut network = lossy_line();
     network.faults.push((Instant::from_millis(300), Fault::LinkDown(LinkId(0))));
     network.faults.push((Instant::from_millis(400), Fault::LinkUp(LinkId(0))));
     let (film, _) = filmed(network, MOST_EVENTS);
@@ -167,8 +153,8 @@ fn faults_are_marks_of_their_link() {
 
 #[test]
 fn limit_ends_the_film_and_counts_packets() {
-    let (whole, _) = filmed(network(), MOST_EVENTS);
-    let (film, _) = filmed(network(), 500);
+    let (whole, _) = filmed(lossy_line(), MOST_EVENTS);
+    let (film, _) = filmed(lossy_line(), 500);
     assert!(film.is_cut() && film.end < whole.end);
     let points: usize = film.curves.values().map(Vec::len).sum();
     let events = film.crossings.len() + film.marks.len() + points;
@@ -182,7 +168,7 @@ fn limit_ends_the_film_and_counts_packets() {
 #[test]
 fn film_changes_no_run() {
     let run = |with_film: bool| {
-        let network = network();
+        let network = lossy_line();
         let (mut digest, mut film) = (Digest::new(), Film::new(&network, MOST_EVENTS));
         let mut simulation = Simulation::new(network, 3).unwrap();
         match with_film {

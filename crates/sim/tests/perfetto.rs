@@ -2,12 +2,10 @@
 #[path = "simulation/build.rs"]
 mod build;
 
-use build::{applications, fetch, line, link, serve};
+use build::lossy_line;
 use prost::Message;
-use recoup_sim::network::{ApplicationKind, Network};
 use recoup_sim::perfetto::Perfetto;
 use recoup_sim::simulation::{Digest, Simulation};
-use recoup_transport::queue::QueueLimit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -57,22 +55,9 @@ const BEGIN: i32 = 1;
 const END: i32 = 2;
 const INSTANT: i32 = 3;
 
-/// A consumer, a router and a producer; the second link is slow, and loses some Data.
-fn network() -> Network {
-    let mut network = line(3, &link(5_000_000, 10));
-    network.links[1].back.rate_bits = 2_000_000;
-    network.links[1].back.queue = QueueLimit::of_packets(10);
-    network.links[1].back.loss = "bernoulli(p=0.05)".parse().unwrap();
-    applications(&mut network, [serve(2, "/f", 300_000), fetch(0, "/f")]);
-    let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind else { panic!() };
-    plan.options.congestion = "fixed(window=16)".parse().unwrap();
-    network.follow_transmissions = true;
-    network
-}
-
 /// The trace of a run, the packet-hops of the run, and its segments.
 fn traced() -> (Trace, u64) {
-    let network = network();
+    let network = lossy_line();
     let mut perfetto = Perfetto::new(&network, Vec::new());
     let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut perfetto]);
     let bytes = perfetto.finish().unwrap();
@@ -192,7 +177,7 @@ fn arrows_join_a_segment_and_its_packets() {
 #[test]
 fn trace_changes_no_run() {
     let run = |with_trace: bool| {
-        let network = network();
+        let network = lossy_line();
         let mut digest = Digest::new();
         let mut perfetto = Perfetto::new(&network, io::sink());
         let mut simulation = Simulation::new(network, 3).unwrap();
@@ -216,7 +201,7 @@ fn full_disk_is_an_error() {
             Ok(())
         }
     }
-    let network = network();
+    let network = lossy_line();
     let mut perfetto = Perfetto::new(&network, Full);
     Simulation::new(network, 1).unwrap().run(&mut [&mut perfetto]);
     assert_eq!(perfetto.finish().err().map(|it| it.kind()), Some(io::ErrorKind::StorageFull));

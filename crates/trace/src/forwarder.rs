@@ -12,7 +12,8 @@
 //! Arrows join slices of one name. A slice without an answer ends with the lifetime of its Interest. Packets that are
 //! carried in fragments are not shown.
 //!
-//! Memory is bounded: at most [`MOST_PENDING`] slices are open; of more the oldest end.
+//! Memory is bounded: at most [`MOST_PENDING`] slices are open, of more the oldest end. Only the first [`MOST_FACES`] faces have
+//! tracks; packets of later faces are not shown.
 use crate::writer::{Lane, Lanes, Track, Writer, number, text};
 use bytes::Bytes;
 use recoup_forwarder::face::FaceId;

@@ -1,4 +1,4 @@
-//! What happened, for viewers that exist: traces for Perfetto (<https://ui.perfetto.dev>), and qlog for the tools of QUIC.
+//! Trace files for standard viewers: Perfetto (<https://ui.perfetto.dev>), and qlog for QUIC tools.
 //!
 //! | file | content |
 //! |---|---|

@@ -7,6 +7,7 @@ use recoup_sim::network::{
 };
 use recoup_sim::simulation::{Digest, Ended, Simulation};
 use recoup_transport::fetch::{FetchOptions, Retries};
+use recoup_transport::queue::QueueLimit;
 use recoup_transport::serve::{ServeOptions, Version};
 use recoup_transport::time::{Duration, Instant};
 
@@ -146,4 +147,17 @@ pub(crate) fn run(network: Network, seed: u64) -> (Digest, Ended) {
     let mut digest = Digest::new();
     let ended = Simulation::new(network, seed).unwrap().run(&mut [&mut digest]);
     (digest, ended)
+}
+
+/// A consumer, a router and a producer; the second link is slow, and loses some Data.
+pub(crate) fn lossy_line() -> Network {
+    let mut network = line(3, &link(5_000_000, 10));
+    network.links[1].back.rate_bits = 2_000_000;
+    network.links[1].back.queue = QueueLimit::of_packets(10);
+    network.links[1].back.loss = "bernoulli(p=0.05)".parse().unwrap();
+    applications(&mut network, [serve(2, "/f", 300_000), fetch(0, "/f")]);
+    let ApplicationKind::Fetch(plan) = &mut network.applications[1].kind else { panic!() };
+    plan.options.congestion = "fixed(window=16)".parse().unwrap();
+    network.follow_transmissions = true;
+    network
 }
