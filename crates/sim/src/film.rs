@@ -378,7 +378,7 @@ impl Film {
             }
             Event::Marked { segment } => (Some(segment), Meaning::Step, "receives a mark".into()),
             Event::Nacked { segment, reason } => {
-                (segment, Meaning::Missed, format!("receives a Nack: {reason:?}"))
+                (segment, Meaning::Missed, format!("receives a Nack: {reason}"))
             }
             Event::LeftOut { segment } => (Some(segment), Meaning::Missed, "gives up".into()),
             _ => return,

@@ -194,7 +194,7 @@ impl Printer<'_> {
             }
             Step::TimedOut => here("the retransmission timer expires".into()),
             Step::TakenForLost => here("declares it lost by reordering".into()),
-            Step::Nacked { reason } => here(format!("receives a Nack: {reason:?}")),
+            Step::Nacked { reason } => here(format!("receives a Nack: {reason}")),
             Step::Explained { cause } => {
                 here(format!("receives a notice of the loss: {}", why(cause)))
             }
