@@ -1,35 +1,46 @@
 //! Hashes of names, equal in all nodes of one simulation.
 //!
 //! Remote nodes choose names, so all secrets of the hash function follow from the seed; a driver of real faces draws
-//! it from the system's entropy. The function is foldhash (Orson Peters): deterministic for a seed, but different on
-//! machines with 32-bit words.
-use foldhash::SharedSeed;
-use foldhash::fast::FoldHasher;
+//! it from the system's entropy. The function is foldhash (Orson Peters), on every machine that of 64-bit words.
+#[cfg(any(test, not(target_pointer_width = "64")))]
+mod portable;
+
 pub(crate) use recoup_transport::random::mix;
-use std::hash::Hasher;
+
+#[cfg(target_pointer_width = "64")]
+use foldhash::SharedSeed as Secrets;
+#[cfg(not(target_pointer_width = "64"))]
+use portable::{Secrets, hash};
 
 /// Hashes the bytes of names; equal seeds give equal hashes.
 #[derive(Clone, Debug)]
 pub struct NameHasher {
     start: u64,
-    secrets: SharedSeed,
+    secrets: Secrets,
 }
 
 impl NameHasher {
     /// A hasher with this seed. On real networks peers must not know it.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { start: mix(seed), secrets: SharedSeed::from_u64(seed) }
+        Self { start: mix(seed), secrets: Secrets::from_u64(seed) }
     }
 
     /// Hash of the TLV-VALUE of a name.
     #[must_use]
     #[inline]
     pub fn hash(&self, value: &[u8]) -> u64 {
-        let mut hasher = FoldHasher::with_seed(self.start, &self.secrets);
-        hasher.write(value);
-        hasher.finish()
+        hash(value, self.start, &self.secrets)
     }
+}
+
+#[cfg(target_pointer_width = "64")]
+#[inline]
+fn hash(bytes: &[u8], start: u64, secrets: &Secrets) -> u64 {
+    use std::hash::Hasher;
+    let mut hasher = foldhash::fast::FoldHasher::with_seed(start, secrets);
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 #[cfg(test)]

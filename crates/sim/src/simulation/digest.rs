@@ -192,7 +192,7 @@ fn is_of_trace(observation: &Observation<'_>) -> bool {
     )
 }
 
-/// Hashable values enter the digest as words, alike on every machine of 64 bits.
+/// Hashable values enter the digest as words, alike on every machine.
 impl Hasher for Digest {
     fn finish(&self) -> u64 {
         self.value()
