@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 
 /// The crates of this workspace, lowest first: a package, and the packages that it may import.
-const STAIRS: [(&str, &[&str]); 17] = [
+const STAIRS: [(&str, &[&str]); 18] = [
     ("recoup-core", &[]),
     ("recoup-config", &["recoup-core"]),
     ("recoup-wifi", &["recoup-core"]),
@@ -17,6 +17,7 @@ const STAIRS: [(&str, &[&str]); 17] = [
     ("recoup-forwarder", &["recoup-core", "recoup-packet", "recoup-transport"]),
     ("recoup-trace", &["recoup-packet", "recoup-transport", "recoup-forwarder"]),
     ("recoup-sim", BELOW_SIM),
+    ("recoup-scenario", BELOW_SCENARIO),
     ("recoup-io", BELOW_IO),
     ("recoup", BELOW_LIBRARY),
     ("recoup-gateway", BELOW_GATEWAY),
@@ -51,6 +52,17 @@ const BELOW_SIM: &[&str] = &[
     "recoup-trace",
 ];
 
+/// Text becomes a network of the simulator.
+const BELOW_SCENARIO: &[&str] = &[
+    "recoup-core",
+    "recoup-config",
+    "recoup-wifi",
+    "recoup-packet",
+    "recoup-transport",
+    "recoup-forwarder",
+    "recoup-sim",
+];
+
 /// `io` and `recoup` serve it for processes, ports and errors.
 const BELOW_LAB: &[&str] = &[
     "recoup-core",
@@ -60,6 +72,7 @@ const BELOW_LAB: &[&str] = &[
     "recoup-transport",
     "recoup-forwarder",
     "recoup-sim",
+    "recoup-scenario",
     "recoup-io",
     "recoup",
 ];
@@ -110,7 +123,7 @@ const WITH_COMMAND: &[&str] = &[
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 9] = [
+const WITHOUT_A_CLOCK: [&str; 10] = [
     "crates/core",
     "crates/config",
     "crates/wifi",
@@ -120,6 +133,7 @@ const WITHOUT_A_CLOCK: [&str; 9] = [
     "crates/forwarder",
     "crates/trace",
     "crates/sim",
+    "crates/scenario",
 ];
 
 /// Checks laws 1 and 2 as far as manifests and configuration can show them, and that modules import each other in no circle.

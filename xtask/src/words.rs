@@ -18,6 +18,7 @@ const DONE: &[&str] = &[
     "crates/lab/",
     "crates/packet/",
     "crates/recoup/",
+    "crates/scenario/",
     "crates/sim/",
     "crates/studies/",
     "crates/transport/",

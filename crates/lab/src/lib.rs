@@ -27,9 +27,9 @@ pub mod page;
 mod parquet;
 pub mod preview;
 pub mod report;
-pub mod scenario;
 pub mod simulate;
 pub mod source;
 pub mod table;
 
 pub use recoup::{Error, ErrorKind, Result};
+pub use recoup_scenario as scenario;

@@ -4,18 +4,30 @@
 //! signature. Source: NDN packet format v0.3, sections "Signature" and "Signed Interest".
 
 mod digest;
+#[cfg(feature = "signatures")]
 mod ecdsa;
+#[cfg(feature = "signatures")]
 mod ed25519;
+#[cfg(feature = "signatures")]
 mod hmac;
 mod info;
+#[cfg(not(feature = "signatures"))]
+mod no_key;
+#[cfg(feature = "signatures")]
 mod public_key;
 mod verifier;
 
 pub use digest::{DigestSigner, sha256, sha256_many};
+#[cfg(feature = "signatures")]
 pub use ecdsa::EcdsaSigner;
+#[cfg(feature = "signatures")]
 pub use ed25519::Ed25519Signer;
+#[cfg(feature = "signatures")]
 pub use hmac::HmacSigner;
 pub use info::{KeyLocator, SignatureInfo, SignatureType, Validity};
+#[cfg(not(feature = "signatures"))]
+pub use no_key::PublicKey;
+#[cfg(feature = "signatures")]
 pub use public_key::PublicKey;
 pub use verifier::{AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier};
 

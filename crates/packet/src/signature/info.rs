@@ -62,18 +62,21 @@ pub enum KeyLocator<'a> {
 }
 
 /// A key locator that owns its bytes, for signers.
+#[cfg(feature = "signatures")]
 #[derive(Clone, Debug)]
 pub(super) struct Locator {
     is_digest: bool,
     bytes: Vec<u8>,
 }
 
+#[cfg(feature = "signatures")]
 impl Locator {
     pub(super) fn borrow(&self) -> KeyLocator<'_> {
         if self.is_digest { KeyLocator::Digest(&self.bytes) } else { KeyLocator::Name(&self.bytes) }
     }
 }
 
+#[cfg(feature = "signatures")]
 impl From<KeyLocator<'_>> for Locator {
     fn from(locator: KeyLocator<'_>) -> Self {
         match locator {

@@ -1,6 +1,6 @@
 //! The keys of links and nodes, which come in layers: defaults, what a topology knows, exceptions.
-use crate::scenario::fields::Fields;
-use crate::scenario::law;
+use crate::fields::Fields;
+use crate::law;
 use recoup_config::form::{Count, Form, Maybe};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::schema::Shape;
@@ -8,7 +8,7 @@ use recoup_config::tree::{Table, Tree, Value};
 use recoup_sim::network::{LinkOptions, LinkPlan, NodePlan};
 
 /// Reads a layer of a link onto what is below it; returns the layer in its normal form.
-pub(in crate::scenario) fn read_link(
+pub(crate) fn read_link(
     given: &Table,
     path: &str,
     origin: Origin,
@@ -48,7 +48,7 @@ fn channel(fields: &mut Fields<'_>, plan: &mut LinkOptions) {
 }
 
 /// Reads a layer of a node onto what is below it; returns the layer in its normal form.
-pub(in crate::scenario) fn read_node(
+pub(crate) fn read_node(
     given: &Table,
     path: &str,
     origin: Origin,

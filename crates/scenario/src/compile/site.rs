@@ -1,5 +1,5 @@
 //! Looking up what a scenario calls by name: nodes, links, places.
-use crate::scenario::pattern;
+use crate::pattern;
 use recoup_config::form::Located;
 use recoup_config::problem::{Problems, hint, listed};
 use recoup_sim::network::{LinkId, LinkPlan, NodeId, NodePlan};

@@ -1,12 +1,12 @@
 //! The keys of places: nodes that are drawn, for applications to stand at.
-use crate::scenario::fields::Fields;
+use crate::fields::Fields;
 use recoup_config::form::{Count, Form, Located, Many, Maybe, Place, TEXT};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Table, Tree, Value};
 
 /// Nodes that are drawn anew for each seed.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) struct PlaceRule {
+pub(crate) struct PlaceRule {
     pub name: String,
     pub origin: Origin,
     pub pick: u64,
@@ -22,7 +22,7 @@ pub(in crate::scenario) struct PlaceRule {
 }
 
 /// Reads a place.
-pub(in crate::scenario) fn read(
+pub(crate) fn read(
     name: &str,
     given: &Table,
     path: &str,

@@ -285,7 +285,7 @@ fn a_medium_carries_the_links_that_it_names() {
 /// Every key that can be given, and every section, is explained.
 #[test]
 fn the_reference_names_every_key() {
-    let reference = include_str!("../../../../docs/scenario.md");
+    let reference = include_str!("../../../docs/scenario.md");
     let empty = ["topology", "link", "links", "nodes", "places", "applications", "event"];
     let all = file::SECTIONS.iter().filter(|key| !empty.contains(key)).map(|key| match *key {
         "title" | "seeds" | "stop" | "when-done" => String::new(),
@@ -311,7 +311,7 @@ fn the_reference_names_every_key() {
 /// Every key of the reference exists: an unknown key is reported whatever its value.
 #[test]
 fn every_key_of_the_reference_is_known() {
-    let reference = include_str!("../../../../docs/scenario.md");
+    let reference = include_str!("../../../docs/scenario.md");
     let explained = explained(reference);
     assert!(explained.len() > 100, "{explained:?}");
     for (table, key) in explained {

@@ -1,7 +1,7 @@
 //! Drawing the nodes of places.
 use super::site::Site;
-use crate::scenario::file::Content;
-use crate::scenario::file::place::PlaceRule;
+use crate::file::Content;
+use crate::file::place::PlaceRule;
 use recoup_config::form::Located;
 use recoup_config::problem::{Problems, hint, listed};
 use recoup_sim::network::{Network, NodeId};

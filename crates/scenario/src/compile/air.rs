@@ -1,8 +1,8 @@
 //! Links and faces of `[wifi]`: links from clients to access points, and broadcast faces.
 use super::pattern;
-use crate::scenario::compile::site::Site;
-use crate::scenario::compile::travel::Travels;
-use crate::scenario::file::Content;
+use crate::compile::site::Site;
+use crate::compile::travel::Travels;
+use crate::file::Content;
 use recoup_config::form::Located;
 use recoup_config::problem::{Problems, hint, listed};
 use recoup_sim::network::{LinkId, Network, NodeId, Rerouting, WifiPlan};

@@ -1,8 +1,8 @@
 //! Applications, one for each place where they stand.
 use super::site::Site;
-use crate::scenario::file::Content;
-use crate::scenario::file::application::{ApplicationRule, Job};
-use crate::scenario::pattern;
+use crate::file::Content;
+use crate::file::application::{ApplicationRule, Job};
+use crate::pattern;
 use recoup_config::form::Located;
 use recoup_config::problem::Problems;
 use recoup_packet::name::Name;

@@ -1,8 +1,8 @@
 //! Events, one after the other.
 use super::site::{Site, Thing};
-use crate::scenario::file::Content;
-use crate::scenario::file::event::{EventRule, What};
-use crate::scenario::file::link::read_link;
+use crate::file::Content;
+use crate::file::event::{EventRule, What};
+use crate::file::link::read_link;
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
 use recoup_sim::network::{Direction, Fault, LinkId, LinkOptions, LinkPlan};

@@ -1,9 +1,9 @@
 //! The keys of what is given as a list: events in time, routes and strategies by hand.
 use super::application::{WAY, Way};
 use super::link::read_link;
-use crate::scenario::fields::Fields;
-use crate::scenario::law;
-use crate::scenario::ndn::NAME;
+use crate::fields::Fields;
+use crate::law;
+use crate::ndn::NAME;
 use recoup_config::form::{Count, INSTANT, INTERVAL, Located, Many, Maybe, Place, TEXT};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
@@ -19,7 +19,7 @@ const MOST_TIMES: u64 = 1_000_000;
 
 /// Something that happens at a time, perhaps again and again.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) struct EventRule {
+pub(crate) struct EventRule {
     pub origin: Origin,
     pub at: Instant,
     /// How long it lasts; `None` means for good.
@@ -34,7 +34,7 @@ pub(in crate::scenario) struct EventRule {
 
 /// The event.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) enum What {
+pub(crate) enum What {
     /// Links or nodes fail.
     Fail,
     /// They are back.
@@ -49,7 +49,7 @@ pub(in crate::scenario) enum What {
 const VERBS: [&str; 4] = ["fail", "repair", "outage", "change"];
 
 /// Reads an event.
-pub(in crate::scenario) fn read_event(
+pub(crate) fn read_event(
     given: &Table,
     path: &str,
     origin: Origin,
@@ -126,7 +126,7 @@ fn what(fields: &mut Fields<'_>, verb: &str) -> What {
 
 /// A route given by hand.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) struct RouteRule {
+pub(crate) struct RouteRule {
     pub nodes: Vec<Located<String>>,
     pub prefix: Name,
     /// Links away from the node, or neighbours.
@@ -135,7 +135,7 @@ pub(in crate::scenario) struct RouteRule {
 }
 
 /// Reads a route.
-pub(in crate::scenario) fn read_route(
+pub(crate) fn read_route(
     given: &Table,
     path: &str,
     origin: Origin,
@@ -153,14 +153,14 @@ pub(in crate::scenario) fn read_route(
 
 /// A strategy for names below a prefix.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) struct StrategyRule {
+pub(crate) struct StrategyRule {
     pub nodes: Vec<Located<String>>,
     pub prefix: Name,
     pub strategy: Spelled<Strategy>,
 }
 
 /// Reads a strategy.
-pub(in crate::scenario) fn read_strategy(
+pub(crate) fn read_strategy(
     given: &Table,
     path: &str,
     origin: Origin,

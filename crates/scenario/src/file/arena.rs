@@ -2,7 +2,7 @@
 //!
 //! The transport under test is that of `[fetch]`: every fetch application that names no congestion control of its own
 //! takes it. The other fetches are rivals or preparation.
-use crate::scenario::fields::Fields;
+use crate::fields::Fields;
 use recoup_config::form::{INTERVAL, Maybe, OneOf};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Table, Tree, Value};
@@ -74,7 +74,7 @@ impl Situation {
 }
 
 /// Reads the table; `applications` is the table beside it.
-pub(in crate::scenario) fn read(
+pub(crate) fn read(
     given: &Table,
     path: &str,
     origin: Origin,
@@ -114,7 +114,7 @@ fn fetches(applications: &Table) -> impl Iterator<Item = (&str, &Table)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ScenarioFile;
+    use crate::ScenarioFile;
 
     const FILE: &str = "[topology]\nlinks = [\"c-p\"]\n[applications.c1]\nkind = \"fetch\"\nnode = \"c\"\nobject = \"/f\"\n\
         [applications.c2]\nkind = \"fetch\"\nnode = \"c\"\nobject = \"/f\"\ncongestion = \"newreno\"\n\

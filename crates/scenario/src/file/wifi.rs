@@ -1,7 +1,7 @@
 //! The keys of `[wifi]`: an 802.11 medium that carries links.
-use crate::scenario::compile::travel::Travels;
-use crate::scenario::fields::Fields;
-use crate::scenario::law;
+use crate::compile::travel::Travels;
+use crate::fields::Fields;
+use crate::law;
 use recoup_config::form::{
     Count, FEW_BYTES, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, TIME, Words,
 };
@@ -18,15 +18,15 @@ use recoup_wifi::rate::Rate;
 
 /// A medium, and what it carries.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) struct WifiRule {
+pub(crate) struct WifiRule {
     medium: MediumPlan,
     /// Links, as names and patterns; without any, all that there are, unless there are access points.
-    pub(in crate::scenario) links: Vec<Located<String>>,
+    pub(crate) links: Vec<Located<String>>,
     /// Nodes that are access points, and clients of them.
-    pub(in crate::scenario) points: Vec<Located<String>>,
-    pub(in crate::scenario) clients: Vec<Located<String>>,
+    pub(crate) points: Vec<Located<String>>,
+    pub(crate) clients: Vec<Located<String>>,
     /// Nodes with a broadcast face.
-    pub(in crate::scenario) broadcast: Vec<Located<String>>,
+    pub(crate) broadcast: Vec<Located<String>>,
     /// Categories of Interests and of everything else.
     categories: (Category, Category),
     notice: Notice,
@@ -107,7 +107,7 @@ const AMSDU: Words<u32> = Words::new(
 const ERRORS: Words<ErrorModel> =
     Words::new(str::parse, ToString::to_string, "write \"table\", \"nist\" or \"yans\"");
 
-pub(in crate::scenario) const METRES: Words<f64> = Words::new(
+pub(crate) const METRES: Words<f64> = Words::new(
     |text| measure(text, "m", 0.0, "distance; write it like \"150 m\""),
     |metres| format!("{metres} m"),
     "write it like \"150 m\"",
@@ -144,7 +144,7 @@ fn measure(text: &str, unit: &str, least: f64, what: &str) -> Result<f64, String
 }
 
 /// Reads `[wifi]`; with `complete`, keys that would change nothing are mistakes.
-pub(in crate::scenario) fn read_wifi(
+pub(crate) fn read_wifi(
     given: &Table,
     path: &str,
     origin: Origin,
@@ -301,7 +301,7 @@ fn preset(standard: Standard) -> MediumPlan {
 impl WifiRule {
     /// The medium with stations at the ends of `links`, each given with its ends' numbers; some of them are
     /// access points or clients.
-    pub(in crate::scenario) fn plan(
+    pub(crate) fn plan(
         &self,
         links: &[(LinkId, [usize; 2])],
         (points, clients): (&[NodeId], &[NodeId]),

@@ -2,11 +2,11 @@
 //!
 //! An application that stands at several nodes is that many applications; `{k}` in its names is then
 //! the number of each (from 1), `{node}` the name of its node, `{name}` its own name.
-use crate::scenario::fields::Fields;
-use crate::scenario::law;
-use crate::scenario::ndn::CONTENT;
-use crate::scenario::pattern;
-use crate::scenario::workload::{ArrivalForm, LoadForm, POPULARITY};
+use crate::fields::Fields;
+use crate::law;
+use crate::ndn::CONTENT;
+use crate::pattern;
+use crate::workload::{ArrivalForm, LoadForm, POPULARITY};
 use recoup_config::form::{
     Among, BYTES, Count, FEW_BYTES, Form, INSTANT, Located, Many, Maybe, OneOf, OrWord, Place,
     TEXT, TIME, Words,
@@ -25,7 +25,7 @@ use recoup_transport::time::{Duration, Instant};
 
 /// Kind of an application, before its names are resolved.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) enum Job {
+pub(crate) enum Job {
     Fetch(Box<FetchPlan>, String),
     Serve(ServePlan, String),
     Produce(ProducePlan, String),
@@ -34,11 +34,11 @@ pub(in crate::scenario) enum Job {
 }
 
 /// How much of a link background traffic takes, where it is given as a share.
-pub(in crate::scenario) type Load = Option<f64>;
+pub(crate) type Load = Option<f64>;
 
 /// An application, or several alike.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::scenario) struct ApplicationRule {
+pub(crate) struct ApplicationRule {
     pub name: String,
     pub origin: Origin,
     /// Patterns of nodes; of links for background traffic.
@@ -55,7 +55,7 @@ pub(in crate::scenario) struct ApplicationRule {
 
 /// Directions of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::scenario) enum Way {
+pub(crate) enum Way {
     Forth,
     Back,
     #[default]
@@ -64,7 +64,7 @@ pub(in crate::scenario) enum Way {
 
 impl Way {
     /// The directions.
-    pub(in crate::scenario) fn directions(self) -> &'static [Direction] {
+    pub(crate) fn directions(self) -> &'static [Direction] {
         match self {
             Self::Forth => &[Direction::Forth],
             Self::Back => &[Direction::Back],
@@ -74,18 +74,17 @@ impl Way {
 }
 
 /// `forth`, `back` or `both`.
-pub(in crate::scenario) const WAY: OneOf<Way> =
+pub(crate) const WAY: OneOf<Way> =
     OneOf(&[("forth", Way::Forth), ("back", Way::Back), ("both", Way::Both)]);
 
 /// Required fields of an application or its kind, although the normal form of the kind has a value for them.
-pub(in crate::scenario) const ASKED: [&str; 3] = ["size", "contents", "arrival"];
+pub(crate) const ASKED: [&str; 3] = ["size", "contents", "arrival"];
 
 /// The kinds of applications, which are also the names of the tables that hold their defaults.
-pub(in crate::scenario) const KINDS: [&str; 5] =
-    ["fetch", "serve", "produce", "request", "background"];
+pub(crate) const KINDS: [&str; 5] = ["fetch", "serve", "produce", "request", "background"];
 
 /// Reads an application of a kind. With `complete`, required fields must be given.
-pub(in crate::scenario) fn read(
+pub(crate) fn read(
     kind: &'static str,
     name: &str,
     given: &Table,
@@ -134,7 +133,7 @@ pub(in crate::scenario) fn read(
 
 /// The part that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::scenario) enum Mode {
+pub(crate) enum Mode {
     /// The defaults of a kind: nothing must be given, and what is not given is filled in.
     Defaults,
     /// Fields that an application adds to the defaults: none is required.

@@ -1,6 +1,6 @@
 //! `[record]`: what is kept of each run beside its metrics.
-use crate::scenario::fields::Fields;
-use crate::scenario::law;
+use crate::fields::Fields;
+use crate::law;
 use recoup_config::form::{FEW_BYTES, Located, Many, Maybe, Place, TEXT, Truth};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;
@@ -22,9 +22,9 @@ pub struct Record {
     /// Every first transmission is followed, which separates spurious from genuine timeouts.
     pub timeouts: bool,
     /// Links whose packets are captured, as names and patterns.
-    pub(in crate::scenario) capture: Vec<Located<String>>,
+    pub(crate) capture: Vec<Located<String>>,
     /// Bytes kept of a captured packet; `None` means all.
-    pub(in crate::scenario) capture_bytes: Option<u32>,
+    pub(crate) capture_bytes: Option<u32>,
 }
 
 impl Record {
@@ -41,7 +41,7 @@ impl Record {
     }
 }
 
-pub(in crate::scenario) fn read(
+pub(crate) fn read(
     given: &Table,
     path: &str,
     origin: Origin,

@@ -9,7 +9,7 @@ use recoup_wifi::propagation::Position;
 use std::collections::BTreeMap;
 
 /// Motions of nodes until the end of a run, each drawn from a stream of its own.
-pub(in crate::scenario) struct Travels<'a> {
+pub(crate) struct Travels<'a> {
     /// The text of each file.
     files: &'a BTreeMap<String, String>,
     ns2: BTreeMap<String, Result<BTreeMap<u32, Motion>, TraceError>>,
@@ -29,7 +29,7 @@ impl<'a> Travels<'a> {
     ///
     /// # Errors
     /// The problem of the motion.
-    pub(in crate::scenario) fn motion(
+    pub(crate) fn motion(
         &mut self,
         node: &NodePlan,
         place: Option<Position>,
