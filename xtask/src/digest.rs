@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The list, below the root of the tree.
-const LIST: &str = "docs/notes/digests.csv";
+pub(crate) const LIST: &str = "docs/notes/digests.csv";
 const HEAD: &str = "simulation,run,seed,digest\n";
 /// Differences that are printed.
 const SHOWN: usize = 10;

@@ -14,7 +14,7 @@ mod archive;
 mod bill;
 mod notice;
 mod package;
-mod program;
+pub(crate) mod program;
 mod root;
 mod share;
 mod twice;

@@ -18,10 +18,12 @@
 //! | `prose` | a random list of help texts, errors, comments and test names |
 //! | `digests` | whether simulations still do what they did |
 //! | `verify` | whether randomly drawn runs of a study's kept result can be made again |
+//! | `wasm` | the simulator as a page, for browsers |
 //! | `dist` | the files of a release: packages, archives, bill of materials, digests |
 
 mod bench;
 mod book;
+mod browser;
 mod chore;
 mod circle;
 mod deny;
@@ -43,6 +45,7 @@ mod text;
 mod tool;
 mod tutorial;
 mod verify;
+mod wasm;
 mod words;
 
 use std::process::ExitCode;
@@ -68,6 +71,7 @@ usage: cargo xtask CHORE
   prose --words [--commit C]       breaches of the rules of language, by crate
   digests [--write]                whether digests of simulations equal docs/notes/digests.csv
   verify KEY [--runs N]            20 (N) drawn runs of the study's kept result, once more
+  wasm [--try]                     the simulator as a page, in target/wasm; tried in Chromium
   dist [--url FOLDER] [--profile P]
                                    the files of a release, in target/bundle: packages, archives,
                                    container image, bill of materials, digests
@@ -95,6 +99,7 @@ fn main() -> ExitCode {
         ["prose", rest @ ..] => prose::run(rest),
         ["digests", rest @ ..] => digest::run(rest),
         ["verify", rest @ ..] => verify::run(rest),
+        ["wasm", rest @ ..] => wasm::run(rest),
         ["dist", rest @ ..] => dist::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -7,12 +7,21 @@ use crate::chore::{Outcome, capture, cargo, command, quiet, show, target_directo
 use std::path::Path;
 
 /// Crates that need no operating system: decoders, the forwarder's machine, trust, the simulator.
-const ENGINE: [&str; 5] =
-    ["recoup-config", "recoup-forwarder", "recoup-sim", "recoup-trust", "recoup-wifi"];
+const ENGINE: [&str; 6] = [
+    "recoup-config",
+    "recoup-forwarder",
+    "recoup-scenario",
+    "recoup-sim",
+    "recoup-trust",
+    "recoup-wifi",
+];
 
 /// Systems by cargo's names, and the packages that compile for them.
-const TARGETS: [(&str, &[&str]); 2] =
-    [("aarch64-apple-darwin", &["recoup", "recoup-cli"]), ("x86_64-pc-windows-gnu", &ENGINE)];
+const TARGETS: [(&str, &[&str]); 3] = [
+    ("aarch64-apple-darwin", &["recoup", "recoup-cli"]),
+    ("x86_64-pc-windows-gnu", &ENGINE),
+    ("wasm32-unknown-unknown", &["recoup-web"]),
+];
 
 /// Checks all of them.
 pub(crate) fn check() -> Outcome {

@@ -3,7 +3,8 @@
 use crate::chore::{Outcome, cargo, command, quiet, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
 use crate::{
-    book, deny, digest, docs, layer, peer, python, repeat, soak, targets, text, tutorial, verify,
+    book, browser, deny, digest, docs, layer, peer, python, repeat, soak, targets, text, tutorial,
+    verify, wasm,
 };
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -45,12 +46,17 @@ const LEGS: [(&str, Leg, &str); 15] = [
 ];
 
 /// Legs that only run by name.
-const LONG_LEGS: [(&str, Leg, &str); 2] = [
+const LONG_LEGS: [(&str, Leg, &str); 3] = [
+    (
+        "browser",
+        browser_leg,
+        "digests of the simulator in Chromium equal the command's; by name only",
+    ),
     ("endure", |_| soak_for("30"), "processes under random faults for half an hour; by name only"),
     (
         "targets",
         |_| targets::check().map(|()| Done::Held(Tally::default())),
-        "library and command compile for macOS, the engine for Windows; by name only",
+        "library and command compile for macOS, the engine for Windows and browsers; by name only",
     ),
 ];
 
@@ -212,6 +218,15 @@ fn interop(tally: &mut Tally) -> Outcome<Done> {
 fn soak_for(minutes: &str) -> Outcome<Done> {
     match installed(soak::available(), NAMESPACES)? {
         Ok(()) => soak::run(&["--minutes", minutes]).map(|()| Done::Held(Tally::default())),
+        Err(skipped) => Ok(skipped),
+    }
+}
+
+fn browser_leg(_: &mut Tally) -> Outcome<Done> {
+    match installed(browser::find(), browser::REQUIRE)? {
+        Ok(program) => {
+            wasm::attempt(&program, &wasm::build()?).map(|()| Done::Held(Tally::default()))
+        }
         Err(skipped) => Ok(skipped),
     }
 }

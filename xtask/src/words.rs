@@ -22,6 +22,7 @@ const DONE: &[&str] = &[
     "crates/sim/",
     "crates/studies/",
     "crates/transport/",
+    "crates/web/",
     "crates/wifi/",
     "python/",
     "xtask/",

@@ -2,12 +2,10 @@
 use crate::campaign::{Outcome, Runner, Stage};
 use crate::folder::{Draft, Shelf};
 use crate::{Error, ErrorKind};
-use recoup_sim::metric::Metrics;
 use recoup_sim::network::Network;
 use recoup_sim::observe::Observer;
 use recoup_sim::pcap::Capture;
-use recoup_sim::record::Records;
-use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
+use recoup_sim::run::Run;
 use std::fs::File;
 use std::io::BufWriter;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,32 +30,23 @@ impl Runner for Simulations {
             .scenario
             .network(seed)
             .map_err(|problems| broken(stage, seed, &problems.to_string()))?;
-        let record = stage.scenario.record();
-        let mut digest = Digest::new();
-        let mut metrics = Metrics::new(&network, record.detail());
-        let mut records = Records::new(&network, &record.plans());
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut digest, &mut metrics];
-        if !records.is_empty() {
-            observers.push(&mut records);
-        }
         let mut capture = Captured::begin(stage, seed, &network, shelf)?;
-        observers.extend(capture.as_mut().map(|captured| &mut captured.packets as _));
-        let mut simulation =
-            simulation(network, seed).map_err(|what| broken(stage, seed, &what))?;
-        let Some(ended) = run_sliced(&mut simulation, &mut observers, stop) else {
+        let record = stage.scenario.record();
+        let mut run = Run::new(network, seed, record.detail(), &record.plans())
+            .map_err(|error| broken(stage, seed, &error.to_string()))?;
+        if !run_sliced(&mut run, capture.as_mut().map(|it| &mut it.packets as _), stop) {
             return Ok(None);
-        };
-        if ended.cause == Cause::Unbalanced {
-            return Err(broken(stage, seed, "packets vanished or came from nowhere"));
         }
+        let results = run.finish().map_err(|error| broken(stage, seed, &error.to_string()))?;
+        let Some(results) = results else { return Ok(None) };
         if let Some(captured) = capture {
             captured.draft.keep(captured.packets.finish())?;
         }
         Ok(Some(Outcome {
-            digest: format!("{:016x}", digest.value()),
-            end_s: ended.at.as_secs_f64(),
-            metrics: metrics.finish(ended.at).iter().cloned().collect(),
-            tables: records.finish(ended.at),
+            digest: format!("{:016x}", results.digest),
+            end_s: results.end.as_secs_f64(),
+            metrics: results.metrics.iter().cloned().collect(),
+            tables: results.tables,
         }))
     }
 }
@@ -86,22 +75,15 @@ impl Captured {
     }
 }
 
-fn simulation(network: Network, seed: u64) -> Result<Simulation, String> {
-    Simulation::new(network, seed).map_err(|error| error.to_string())
-}
-
-/// Runs to the end, unless the flag is raised before.
-fn run_sliced(
-    simulation: &mut Simulation,
-    observers: &mut [&mut dyn Observer],
-    stop: &AtomicBool,
-) -> Option<Ended> {
+/// Runs to the end, unless the flag is raised before. Returns whether it has ended.
+fn run_sliced(run: &mut Run, mut more: Option<&mut dyn Observer>, stop: &AtomicBool) -> bool {
     // The simulated time of a slice depends on the density of events.
     let mut step = Duration::from_millis(10);
     while !stop.load(Ordering::Relaxed) {
         let begun = Instant::now();
-        if let Some(ended) = simulation.run_until(simulation.now() + step, observers) {
-            return Some(ended);
+        let more = more.as_mut().map(|more| &mut **more as _);
+        if run.run_until(run.now() + step, more) {
+            return true;
         }
         step = match begun.elapsed() {
             short if short < SLICE / 2 => step.saturating_mul(2),
@@ -109,7 +91,7 @@ fn run_sliced(
             _ => step,
         };
     }
-    None
+    false
 }
 
 fn broken(stage: &Stage, seed: u64, what: &str) -> Error {

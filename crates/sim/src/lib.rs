@@ -17,6 +17,7 @@ pub mod pcap;
 pub mod perfetto;
 pub mod record;
 pub mod route;
+pub mod run;
 pub mod simulation;
 pub mod statistic;
 pub mod timeline;

@@ -73,7 +73,7 @@ fn compile(release: &Release, target: &str) -> Outcome<PathBuf> {
 }
 
 /// Folders that must not stand in a program, and their replacements; of two that match the compiler takes the later one.
-fn private_folders() -> Outcome<Vec<(PathBuf, &'static str)>> {
+pub(crate) fn private_folders() -> Outcome<Vec<(PathBuf, &'static str)>> {
     let home = std::env::home_dir().filter(|home| home.components().count() > 1);
     let registry = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let registry = registry.or_else(|| Some(home.as_ref()?.join(".cargo")));
@@ -90,7 +90,7 @@ fn flags(variable: &str, more: impl Iterator<Item = OsString>) -> Vec<OsString> 
 }
 
 /// The first path in a program that lies in `folder`.
-fn path_below(program: &[u8], folder: &Path) -> Option<String> {
+pub(crate) fn path_below(program: &[u8], folder: &Path) -> Option<String> {
     let beginning = [folder.as_os_str().as_bytes(), b"/"].concat();
     let at = program.windows(beginning.len()).position(|piece| piece == beginning)?;
     let path = program.get(at..)?.iter().take(200);

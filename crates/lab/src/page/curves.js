@@ -6,8 +6,8 @@ function makeCurves(run, box, isDark, seek, repaint) {
   const { segments } = run;
   const view = { from: 0, to: run.end };
   const app = k => run.applications[k][0];
-  const stepped = (measure, name) => run.curves.filter(it => it.measure === measure).map(it => ({ name: name(it.of), curve: it, steps: true }));
-  const way = k => `${run.node(run.channels[k].from)} to ${run.node(run.channels[k].to)}`;
+  const stepped = (measure, name) => run.curves.filter(it => it.measure === measure).map(it => ({ name: name(it.of), tint: it.tint, curve: it, steps: true }));
+  const way = k => run.channels[k].name || `${run.node(run.channels[k].from)} to ${run.node(run.channels[k].to)}`;
   const highest = series => series.curve.value.reduce((most, value) => Math.max(most, value), 0);
   // Consumers of a catalogue may have no limit, which is a very large number.
   const isLimit = window => window < 1e9;
@@ -33,7 +33,8 @@ function makeCurves(run, box, isDark, seek, repaint) {
   function choose(panel, first) {
     panel.first = first < panel.all.length ? first : 0;
     panel.series = panel.all.slice(panel.first, panel.first + MOST_CURVES);
-    const items = panel.series.map(series => {
+    const items = panel.series.map((series, k) => {
+      series.tint ??= k;
       const item = document.createElement("li");
       series.swatch = item.appendChild(document.createElement("i"));
       item.append(`${series.name} `);
@@ -72,7 +73,7 @@ function makeCurves(run, box, isDark, seek, repaint) {
   }
 
   const timeAt = (x, width) => view.from + Math.min(1, Math.max(0, (x - LEFT) / (width - LEFT - 4))) * (view.to - view.from);
-  const colour = k => PALETTE[isDark() ? "dark" : "light"][k % MOST_CURVES];
+  const colour = series => PALETTE[isDark() ? "dark" : "light"][series.tint % MOST_CURVES];
 
   // A step of 1, 2 or 5 times a power of ten, of which `count` fit.
   function round(span, count) {
@@ -115,8 +116,8 @@ function makeCurves(run, box, isDark, seek, repaint) {
       const y = value => base - value / most * (base - 6);
       axes(context, colours, most, y, width, base);
       shapes.forEach((columns, k) => {
-        context.strokeStyle = context.fillStyle = colour(k); context.lineWidth = 1.5;
-        panel.series[k].swatch.style.background = colour(k);
+        context.strokeStyle = context.fillStyle = colour(panel.series[k]); context.lineWidth = 1.5;
+        panel.series[k].swatch.style.background = colour(panel.series[k]);
         if (!panel.series[k].steps && !panel.bins) {
           for (const { x, low, high } of columns) context.fillRect(x - 1, y(high) - 1, 2, y(low) - y(high) + 2);
           return;
