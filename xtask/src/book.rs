@@ -7,6 +7,7 @@
 use crate::chore::{Outcome, capture, command, root, show, target_directory};
 use crate::page;
 use crate::tool::Tool;
+use crate::wasm;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ const MDBOOK: Tool = Tool {
     version: "0.5.4",
     arguments: &["--no-default-features", "--features", "search"],
 };
+
+/// A page that is made with the book, at the path that pages link to.
+const MADE: &str = "docs/bad-link.html";
 
 const CONFIGURATION: &str = "\
 [book]
@@ -34,6 +38,7 @@ const PLAIN: &[&str] = &[
     "README.md",
     "docs/algorithms.md",
     "docs/arena.md",
+    "docs/bad-link.md",
     "docs/cli.md",
     "docs/estimator.md",
     "docs/first-simulation.md",
@@ -76,6 +81,8 @@ pub(crate) fn run() -> Outcome {
     }
     write(&source.join("SUMMARY.md"), &staged(SUMMARY, "SUMMARY.md", &read(SUMMARY)?))?;
     write(&folder.join("book.toml"), CONFIGURATION)?;
+    let (made, copy) = (wasm::build()?, source.join(MADE));
+    fs::copy(made, &copy).map_err(|error| failed(&copy, &error))?;
     show(command(mdbook).arg("build").arg(&folder))?;
     let html = folder.join("book");
     for path in pages()? {
@@ -127,6 +134,9 @@ fn follow(from: &str, target: &str, pages: &BTreeSet<String>) -> Outcome {
     }
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let path = resolved(from, file).ok_or("leads out of the repository")?;
+    if path == MADE {
+        return Ok(());
+    }
     if !root().join(&path).exists() {
         return Err("no such file".into());
     }

@@ -124,6 +124,14 @@ const STATES: [([u32; 4], &str, &str); 5] = [
     ([14, 5, 6, 18], "cubic over acked", "64 in flight"),
 ];
 
+/// Cases of the arena with 802.11 media, and with marks.
+const CASES: [&str; 4] = [
+    "crates/studies/src/arena/cases/chain.toml",
+    "crates/studies/src/arena/cases/handover.toml",
+    "crates/studies/src/arena/cases/marks.toml",
+    "crates/studies/src/arena/cases/wifi.toml",
+];
+
 /// Compares digests of the page with those of the command, and measures how the page answers a slider.
 pub(crate) fn attempt(program: &Path, path: &Path) -> Outcome {
     let profile = target_directory()?.join("wasm/profile");
@@ -133,6 +141,7 @@ pub(crate) fn attempt(program: &Path, path: &Path) -> Outcome {
     let (runs, seconds) = examples(&mut page)?;
     println!("{runs} runs of the examples in {seconds:.1} s: digests as in {}", digest::LIST);
     let command = binary()?;
+    cases(&mut page, &command)?;
     for (sliders, first, second) in STATES {
         let state = page.value(&choose(&sliders, first, second))?;
         let [scenario, shown, speed] = [0, 1, 2].map(|at| state[at].as_str().unwrap_or_default());
@@ -189,12 +198,7 @@ const DRAG: &str = "(async () => {
 
 /// The last lines of the command that the page shows.
 fn printed(command: &Path, scenario: &str) -> Outcome<String> {
-    let folder = target_directory()?.join("wasm");
-    let (file, results) = (folder.join("bad-link.toml"), folder.join("bad-link-results"));
-    fs::write(&file, scenario).map_err(|error| format!("{}: {error}", file.display()))?;
-    let mut sim = crate::chore::command(command);
-    quiet(sim.arg("sim").arg(&file).args(["--fresh", "-q", "--out"]).arg(&results))?;
-    let rows = read(&results.join("runs.csv"))?;
+    let rows = rows(command, scenario)?;
     let lines = rows.lines().map(|line| {
         let fields: Vec<_> = line.split(',').collect();
         [0, 2, 3].map(|at| *fields.get(at).unwrap_or(&"")).join(",")
@@ -202,37 +206,66 @@ fn printed(command: &Path, scenario: &str) -> Outcome<String> {
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// The rows of `runs.csv` that the command writes of a scenario.
+fn rows(command: &Path, scenario: &str) -> Outcome<String> {
+    let folder = target_directory()?.join("wasm");
+    let (file, results) = (folder.join("bad-link.toml"), folder.join("bad-link-results"));
+    fs::write(&file, scenario).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut sim = crate::chore::command(command);
+    sim.arg("sim").arg(&file).args(["--fresh", "-q", "--seeds", "1", "--out"]);
+    quiet(sim.arg(&results))?;
+    read(&results.join("runs.csv"))
+}
+
 /// Runs all examples in the page. Returns the number of runs and their seconds.
 fn examples(page: &mut Page) -> Outcome<(usize, f64)> {
     let kept = read(&root().join(digest::LIST))?;
-    let (mut runs, mut millis) = (0, 0.0);
+    let (mut runs, mut seconds) = (0, 0.0);
     let is_scenario = |path: &&PathBuf| path.extension().is_some_and(|found| found == "toml");
     for path in digest::sorted(&root().join("examples"))?.iter().filter(is_scenario) {
-        let name = digest::file_name(path);
-        let text = Value::from(read(path)?);
-        let answer = page.value(&format!(
-            "new Promise((done, failed) => {{
-                const worker = makeWorker();
-                worker.onmessage = ({{ data }}) => data.error ? failed(new Error(data.error)) : done(data);
-                worker.onerror = event => failed(new Error(event.message));
-                worker.postMessage({{ id: 1, text: {text}, seed: 1 }});
-            }})"
-        ));
-        let answer = answer.map_err(|error| format!("examples/{name}: {error}"))?;
-        let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-        for (number, result) in (1..).zip(results) {
-            let digest = result["digest"].as_str().unwrap_or_default();
-            let row = format!("examples/{name},{number},1,{digest}");
-            if !kept.lines().any(|line| line == row) {
-                return Err(format!("{row}: {} has another digest of this run", digest::LIST));
-            }
+        let name = format!("examples/{}", digest::file_name(path));
+        let (digests, took) =
+            simulated(page, &read(path)?).map_err(|error| format!("{name}: {error}"))?;
+        let made = (1..).zip(&digests).map(|(run, digest)| format!("{name},{run},1,{digest}"));
+        let expected = kept.lines().filter(|line| line.starts_with(&format!("{name},")));
+        if !made.eq(expected) {
+            return Err(format!("{name}: {} has other digests than {digests:?}", digest::LIST));
         }
-        let expected = kept.lines().filter(|line| line.starts_with(&format!("examples/{name},")));
-        if expected.count() != results.len() {
-            return Err(format!("examples/{name}: the page made {} runs", results.len()));
-        }
-        runs += results.len();
-        millis += answer["millis"].as_f64().unwrap_or_default();
+        (runs, seconds) = (runs + digests.len(), seconds + took);
     }
-    Ok((runs, millis / 1e3))
+    Ok((runs, seconds))
+}
+
+/// Runs cases in the page and by the command.
+fn cases(page: &mut Page, command: &Path) -> Outcome {
+    for case in CASES {
+        let text = read(&root().join(case))?;
+        let (digests, took) = simulated(page, &text).map_err(|error| format!("{case}: {error}"))?;
+        let rows = rows(command, &text)?;
+        let [digest] = digests.as_slice() else {
+            return Err(format!("{case}: the page made {} runs", digests.len()));
+        };
+        if !rows.lines().any(|line| line.split(',').any(|field| field == digest)) {
+            return Err(format!("{case}: the page has {digest}, the command\n{rows}"));
+        }
+        println!("{case}: {digest}, in {took:.1} s");
+    }
+    Ok(())
+}
+
+/// Digests of the runs of a scenario in the page, with seed 1, and their seconds.
+fn simulated(page: &mut Page, scenario: &str) -> Outcome<(Vec<String>, f64)> {
+    let answer = page.value(&format!(
+        "new Promise((done, failed) => {{
+            const worker = makeWorker();
+            worker.onmessage = ({{ data }}) => data.error ? failed(new Error(data.error)) : done(data);
+            worker.onerror = event => failed(new Error(event.message));
+            worker.postMessage({{ id: 1, text: {}, seed: 1 }});
+        }})",
+        Value::from(scenario)
+    ))?;
+    let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let digests = results.iter().filter_map(|result| result["digest"].as_str());
+    let seconds = answer["millis"].as_f64().unwrap_or_default() / 1e3;
+    Ok((digests.map(str::to_owned).collect(), seconds))
 }

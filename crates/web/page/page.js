@@ -73,7 +73,7 @@ object = "/file"
 kind = "serve"
 node = "server"
 prefix = "/file"
-size = "8 MB"
+size = "4 MB"
 segment = "1200 B"
 ${traffic}
 [record]
@@ -96,32 +96,33 @@ const ROWS = [
   ["Window, mean", "client.window_mean", value => value.toFixed(1)],
   ["Round trip, mean", "client.rtt_mean_s", millis],
   ["Round trip, 95 %", "client.rtt_p95_s", millis],
-  ["Queue, mean", "link.router-server.back.queue_mean", value => `${value.toFixed(1)} packets`],
+  ["Packets queued, mean", "link.router-server.back.queue_mean", value => value.toFixed(1)],
   ["Packets lost", "all.lost", count],
 ];
 
 // The two runs as the curves of a network page want them: times in microseconds.
 function asRun(results) {
   const times = values => values.map(value => value * MICROS), curves = [], arrivals = { application: [], ended: [], bytes: [] };
-  results.forEach(({ tables }, of) => {
+  results.forEach(({ tables, end }, of) => {
+    const until = end * MICROS;
     const { window: windows, rto, queue, segments } = tables;
-    curves.push({ measure: "window", of, tint: of, at: times(windows.time_s), value: windows.window });
-    curves.push({ measure: "RTT", of, tint: of, at: times(rto.time_s), value: rto.rtt_s.map(value => value * 1e3) });
+    curves.push({ measure: "window", of, tint: of, until, at: times(windows.time_s), value: windows.window });
+    curves.push({ measure: "RTT", of, tint: of, until, at: times(rto.time_s), value: rto.rtt_s.map(value => value * 1e3) });
     const rows = [...queue.link.keys()].filter(k => queue.link[k] === "router-server" && queue.direction[k] === "back");
-    curves.push({ measure: "queue", of, tint: of, at: rows.map(k => queue.time_s[k] * MICROS), value: rows.map(k => queue.packets[k]) });
+    curves.push({ measure: "queue", of, tint: of, until, at: rows.map(k => queue.time_s[k] * MICROS), value: rows.map(k => queue.packets[k]) });
     segments.arrived_s.forEach((at, k) => {
       if (!(at >= 0)) return;
       arrivals.application.push(of); arrivals.ended.push(at * MICROS); arrivals.bytes.push(segments.content_bytes[k]);
     });
   });
-  const names = results.map(({ label }) => [label.replace(/^transport=/, "")]);
+  const names = results.map(({ label, end }) => Object.assign([label.replace(/^transport=/, "")], { until: end * MICROS }));
   return { end: Math.max(...results.map(({ end }) => end)) * MICROS, seconds: 1 / MICROS, applications: names, channels: names.map(([name]) => ({ name })), curves, segments: arrivals };
 }
 
 function start() {
   const dark = window.matchMedia("(prefers-color-scheme: dark)"), colours = {};
   const state = { ...START, ...fromAddress() };
-  let worker = null, sent = 0, curves = null, run = null, share = 0.5, scene = "";
+  let worker = null, sent = 0, curves = null, run = null, share = 0.25, scene = "";
 
   for (const [name, values] of Object.entries(CHOICES)) {
     const slider = element(name);
@@ -157,7 +158,6 @@ function start() {
     scene = scenario(state);
     element("toml").textContent = scene;
     element("save").href = `data:text/plain;charset=utf-8,${encodeURIComponent(scene)}`;
-    history.replaceState(null, "", `#${new URLSearchParams(state)}`);
     for (const id of ["totals", "digests"]) element(id).classList.add("stale");
     sent += 1;
     worker.postMessage({ id: sent, text: scene, seed: SEED, metrics: ROWS.map(([, name]) => name), tables: TABLES });
@@ -175,6 +175,7 @@ function start() {
     const speed = `${results.length} runs in ${millis < 100 ? millis.toFixed(1) : millis.toFixed(0)} ms`;
     element("speed-of-run").textContent = speed;
     if (data.id !== sent) return;
+    history.replaceState(null, "", `#${new URLSearchParams(state)}`);
     element("totals").replaceChildren(...ROWS.map(([title, metric, text, absent]) => {
       const row = document.createElement("tr"), head = row.appendChild(document.createElement("th"));
       head.scope = "row";

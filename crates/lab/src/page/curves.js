@@ -6,7 +6,7 @@ function makeCurves(run, box, isDark, seek, repaint) {
   const { segments } = run;
   const view = { from: 0, to: run.end };
   const app = k => run.applications[k][0];
-  const stepped = (measure, name) => run.curves.filter(it => it.measure === measure).map(it => ({ name: name(it.of), tint: it.tint, curve: it, steps: true }));
+  const stepped = (measure, name) => run.curves.filter(it => it.measure === measure).map(it => ({ name: name(it.of), tint: it.tint, until: it.until, curve: it, steps: true }));
   const way = k => run.channels[k].name || `${run.node(run.channels[k].from)} to ${run.node(run.channels[k].to)}`;
   const highest = series => series.curve.value.reduce((most, value) => Math.max(most, value), 0);
   // Consumers of a catalogue may have no limit, which is a very large number.
@@ -20,7 +20,7 @@ function makeCurves(run, box, isDark, seek, repaint) {
     rows.sort((a, b) => segments.ended[a] - segments.ended[b]);
     const at = Uint32Array.from(rows, k => segments.ended[k]), sum = new Float64Array(rows.length + 1);
     rows.forEach((k, n) => { sum[n + 1] = sum[n] + segments.bytes[k]; });
-    return { name: app(id), bytes: (from, to) => sum[upTo(at, to)] - sum[upTo(at, from)] };
+    return { name: app(id), until: run.applications[id].until, bytes: (from, to) => sum[upTo(at, to)] - sum[upTo(at, from)] };
   });
   const panels = [
     { title: "Window", unit: "segments", all: stepped("window", app).filter(it => it.curve.value.some(isLimit)) },
@@ -85,7 +85,7 @@ function makeCurves(run, box, isDark, seek, repaint) {
 
   // The points in view as [x, lowest, highest] of each column of pixels, and the last value before.
   function shape(panel, series, width) {
-    const columns = [], x = time => LEFT + (time - view.from) / (view.to - view.from) * (width - LEFT - 4);
+    const columns = [], to = Math.min(view.to, series.until ?? view.to), x = time => LEFT + (time - view.from) / (view.to - view.from) * (width - LEFT - 4);
     const add = (at, value) => {
       const last = columns[columns.length - 1], place = x(at);
       if (last && place - last.x < 0.7) last.low = Math.min(last.low, value), last.high = Math.max(last.high, value), last.end = value;
@@ -93,16 +93,16 @@ function makeCurves(run, box, isDark, seek, repaint) {
     };
     if (panel.bins) {
       const size = bin();
-      for (let from = Math.floor(view.from / size) * size; from < view.to; from += size) {
+      for (let from = Math.floor(view.from / size) * size; from < to; from += size) {
         const value = series.bytes(from, from + size) * 8 / (size * run.seconds) / 1e6;
-        add(Math.max(from, view.from), value); add(Math.min(from + size, view.to), value);
+        add(Math.max(from, view.from), value); add(Math.min(from + size, to), value);
       }
       return columns;
     }
-    const { at, value } = series.curve, first = upTo(at, view.from), last = upTo(at, view.to);
-    if (first > 0 && series.steps) add(view.from, value[first - 1]);
+    const { at, value } = series.curve, first = upTo(at, view.from), last = upTo(at, to);
+    if (first > 0 && series.steps && view.from < to) add(view.from, value[first - 1]);
     for (let k = first; k < last; k++) add(at[k], value[k]);
-    if (series.steps && last > 0) add(view.to, value[last - 1]);
+    if (series.steps && last > 0 && view.from < to) add(to, value[last - 1]);
     return columns;
   }
 
@@ -165,6 +165,7 @@ function makeCurves(run, box, isDark, seek, repaint) {
 
   function values(time) {
     for (const panel of panels) for (const series of panel.series) {
+      if (time > series.until) { series.shown.textContent = "ended"; continue; }
       const value = panel.bins ? rate(series, time) : valueAt(series.curve, time);
       series.shown.textContent = value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : Number(value.toFixed(2));
     }
