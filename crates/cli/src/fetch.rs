@@ -70,6 +70,9 @@ fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
     let traces = args.trace.iter().map(|path| TraceFile::create(path, &args.name));
     let traces = traces.collect::<Result<_, _>>()?;
     let mut observer = Observer::new(statistics, !args.quiet, args.traces()).tracing_into(traces);
+    if args.live {
+        observer = observer.with_live_view();
+    }
     if args.output.as_deref().is_none_or(is_dash) {
         observer = observer.beside_content();
     }

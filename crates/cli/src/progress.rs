@@ -1,11 +1,14 @@
-//! The progress line: only on a terminal, drawn at most ten times a second.
+//! The progress line, and the live view below it: only on a terminal, drawn at most ten times a second.
 mod line;
+pub(crate) mod live;
+mod strip;
 mod target;
 
 use crate::format;
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use line::View;
+use live::{Live, Vitals};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::io::IsTerminal;
@@ -46,14 +49,16 @@ pub(crate) struct State {
     pub held_bytes: u64,
     /// Bytes of content that arrived in this run.
     pub fetched_bytes: u64,
-    /// Share of the Interests sent that were lost.
-    pub lost: f64,
+    /// Transmissions that were lost.
+    pub lost: u64,
+    /// Interests sent.
+    pub interests: u64,
     /// Time of the last arrival; `None` before the first Interest for a segment.
     pub last_arrival: Option<Instant>,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
-    /// Window in segments.
-    pub window: f64,
+    /// Window in segments, if there is one yet.
+    pub window: Option<f64>,
     /// The forwarder is unreachable.
     pub disconnected: bool,
 }
@@ -70,6 +75,7 @@ pub(crate) struct Progress {
     from: Instant,
     /// Times and bytes, for the rate.
     history: VecDeque<(Instant, u64)>,
+    live: Option<Live>,
 }
 
 impl Progress {
@@ -89,7 +95,14 @@ impl Progress {
             drawn: None,
             from: Instant::ZERO,
             history: VecDeque::new(),
+            live: None,
         }
+    }
+
+    /// The line with the live view below it.
+    #[must_use]
+    pub(crate) fn with_live_view(self) -> Self {
+        Self { live: Some(Live::new()), ..self }
     }
 
     /// The line of a command that writes content to standard output.
@@ -114,7 +127,8 @@ impl Progress {
     pub(crate) fn show(&mut self, now: Instant, state: &State) {
         self.drawn = Some(now);
         let rate = self.rate(now, state.fetched_bytes);
-        let (width, text) = View { now, rate, state }.fit(format::columns(&self.terminal));
+        let columns = format::columns(&self.terminal);
+        let (width, text) = View { now, rate, state }.fit(columns);
         let (done, of) = match state.extent {
             Extent::Segments { done, of } => (done, of),
             Extent::Files { done, of } => (done, Some(of)),
@@ -122,13 +136,18 @@ impl Progress {
         let wanted = (width, of.is_some());
         if self.style != Some(wanted) {
             self.style = Some(wanted);
-            self.bar.set_style(style(wanted));
+            self.bar.set_style(style(wanted, self.live.is_some()));
         }
         if let Some(of) = of {
             self.bar.set_length(of);
         }
         self.bar.set_position(done);
         self.bar.set_message(text);
+        if let Some(live) = &mut self.live {
+            let State { window, srtt, lost, interests, .. } = *state;
+            live.push(now, Vitals { window, srtt, rate, lost, interests });
+            self.bar.set_prefix(live.rows(columns).join("\n"));
+        }
     }
 
     /// Hides the line while `write` runs.
@@ -153,17 +172,18 @@ impl Progress {
 }
 
 fn bar(terminal: &Term) -> ProgressBar {
-    let target = Box::new(Margined(terminal.clone()));
+    let target = Box::new(Margined::new(terminal.clone()));
     ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(target, 10))
 }
 
-fn style((width, total): (usize, bool)) -> ProgressStyle {
-    let template = match (width, total) {
+fn style((width, total): (usize, bool), has_rows: bool) -> ProgressStyle {
+    let line = match (width, total) {
         (0, _) => "{msg}".to_owned(),
         (_, false) => "{spinner} {msg}".to_owned(),
         (width, true) => format!("{{bar:{width}}} {{msg}}"),
     };
-    ProgressStyle::with_template(&template)
+    let rows = if has_rows { "\n{prefix}" } else { "" };
+    ProgressStyle::with_template(&(line + rows))
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("━╸ ")
 }
@@ -195,6 +215,25 @@ mod tests {
             assert!(shown.chars().count() <= 80 - target::MARGIN, "{shown:?}");
         }
         assert!(drawn.ends_with("\r\u{1b}[2K"), "{drawn:?}");
+    }
+
+    #[test]
+    fn live_view_has_a_line_for_each_row() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = File::options().append(true).open(file.path()).unwrap();
+        let read = File::open(file.path()).unwrap();
+        let mut progress = Progress::on(Term::read_write_pair(read, write)).with_live_view();
+        progress.show(Instant::from_millis(1_000), &state());
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        let drawn = console::strip_ansi_codes(&drawn).into_owned();
+        let begins: Vec<_> = drawn.split('\n').map(|line| line.trim_start_matches('\r')).collect();
+        for (line, begin) in begins.iter().rev().zip(["losses ", "goodput ", "RTT ", "window "]) {
+            assert!(line.starts_with(begin), "{line:?} of {drawn:?}");
+            assert!(line.chars().count() <= 80 - target::MARGIN, "{line:?}");
+        }
+        progress.finish();
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        assert!(drawn.matches("\r\u{1b}[2K").count() >= 5, "{drawn:?}");
     }
 
     #[test]

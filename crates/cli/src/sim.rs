@@ -10,16 +10,18 @@ use crate::explain::{built_in, show};
 use crate::output::{self, Stream};
 use crate::stop::Stop;
 use progress::Progress;
-use recoup_lab::campaign::{Campaign, Share};
+use recoup_lab::campaign::{Campaign, Runner, Share};
 use recoup_lab::executor::{Executor, Threads};
 use recoup_lab::explain::Kept;
 use recoup_lab::preview::Preview;
+use recoup_lab::pulse::Pulse;
 use recoup_lab::report::{self, Report};
-use recoup_lab::simulate::Simulations;
+use recoup_lab::simulate::{Followed, Simulations};
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Runs the command.
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -52,8 +54,15 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         }
     }
     let mut progress = Progress::new(!args.quiet);
+    let pulse = Arc::new(Pulse::default());
+    let followed = Followed(&pulse);
+    let mut runner: &dyn Runner = &Simulations;
+    if args.live {
+        progress = progress.with_live_view(Arc::clone(&pulse));
+        runner = &followed;
+    }
     let result = stop.campaign(&threads, |execution| {
-        campaign.run(&mut folder, execution, &Simulations, &mut progress)
+        campaign.run(&mut folder, execution, runner, &mut progress)
     });
     let elapsed = progress.finish();
     result?;

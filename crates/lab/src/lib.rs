@@ -26,6 +26,7 @@ pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod preview;
+pub mod pulse;
 pub mod report;
 pub mod simulate;
 pub mod source;

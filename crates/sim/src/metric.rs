@@ -63,6 +63,7 @@ use channel::Channels;
 use flow::Flow;
 use node::Nodes;
 use recoup_transport::application::Report;
+use recoup_transport::fetch::summary::Summary as Transfers;
 use recoup_transport::time::Instant;
 
 /// The places beside the whole that have metrics of their own.
@@ -107,6 +108,13 @@ impl Metrics {
             oracle: network.follow_transmissions.then(|| Oracle::new(network)),
             places,
         }
+    }
+
+    /// Counters of the transfers of all consumers together, so far.
+    pub fn transfers(&self) -> Transfers {
+        let mut counts = Transfers::default();
+        self.consumers().for_each(|flow| counts.add(flow.counts()));
+        counts
     }
 
     /// The metrics of the run, which is over at `now`.

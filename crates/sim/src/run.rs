@@ -58,6 +58,11 @@ impl Run {
         self.simulation.now()
     }
 
+    /// The metrics so far.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
     /// Runs all events until `until`, which `more` observes as well. Returns whether the run has ended.
     pub fn run_until(&mut self, until: Instant, more: Option<&mut dyn Observer>) -> bool {
         if self.ended.is_none() {

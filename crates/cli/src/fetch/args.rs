@@ -153,6 +153,12 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub trace: Vec<PathBuf>,
 
+    /// Show window, RTT, goodput and losses since the start below the progress line
+    ///
+    /// On a terminal only. A full block is the largest value so far, a blank is zero.
+    #[arg(long, conflicts_with = "quiet", help_heading = "Reports")]
+    pub live: bool,
+
     /// Print details before the result; twice (-vv): every event, too
     #[arg(
         short,
@@ -221,6 +227,7 @@ impl FetchArgs {
             wait: None,
             statistics: None,
             trace: Vec::new(),
+            live: false,
             verbose: 0,
             quiet: false,
             json: false,

@@ -62,6 +62,13 @@ impl Observer {
         Self { trace_files, ..self }
     }
 
+    /// The observer with the live view below its progress line.
+    #[must_use]
+    pub(crate) fn with_live_view(self) -> Self {
+        let progress = self.progress.map(Progress::with_live_view);
+        Self { progress, ..self }
+    }
+
     /// The observer of a fetch whose content goes to standard output.
     #[must_use]
     pub(crate) fn beside_content(self) -> Self {
@@ -140,10 +147,11 @@ impl Observer {
             extent,
             held_bytes: self.held_bytes,
             fetched_bytes: tally.content_bytes,
-            lost: tally.lost() as f64 / tally.interests.max(1) as f64,
+            lost: tally.lost(),
+            interests: tally.interests,
             last_arrival: tally.ended.max(tally.started),
             srtt: tally.srtt,
-            window: tally.window.unwrap_or(0.0),
+            window: tally.window,
             disconnected: tally.disconnected,
         };
         progress.show(now, &state);

@@ -72,8 +72,9 @@ impl View<'_> {
             fields.extend([clock, format::rate(self.rate)]);
             fields.extend(self.left().map(|left| format!("{} left", format::clock(left))));
         }
-        if state.lost > 0.0 {
-            fields.push(format!("{} lost", format::share(state.lost)));
+        if state.lost > 0 {
+            let share = state.lost as f64 / state.interests.max(1) as f64;
+            fields.push(format!("{} lost", format::share(share)));
         }
         fields
     }
@@ -84,7 +85,9 @@ impl View<'_> {
             let srtt = format::milliseconds(format::ms(srtt));
             format!("RTT {srtt} ms")
         });
-        rtt.into_iter().chain([format!("window {:.0}", self.state.window)]).collect()
+        rtt.into_iter()
+            .chain([format!("window {:.0}", self.state.window.unwrap_or_default())])
+            .collect()
     }
 
     /// Estimated bytes of the whole, from the received segments.
@@ -128,10 +131,11 @@ pub(super) mod tests {
             extent: Extent::Segments { done: 2_250, of: Some(5_000) },
             held_bytes: 0,
             fetched_bytes: 18_000_000,
-            lost: 0.012,
+            lost: 27,
+            interests: 2_250,
             last_arrival: Some(Instant::from_millis(7_000)),
             srtt: Some(Duration::from_micros(30_170)),
-            window: 98.0,
+            window: Some(98.0),
             disconnected: false,
         }
     }
@@ -163,9 +167,10 @@ pub(super) mod tests {
             State {
                 extent: Extent::Segments { done: 124_999_999, of: Some(125_000_000) },
                 fetched_bytes: 999_900_000_000,
-                lost: 0.999,
+                lost: 124_999_999,
+                interests: 125_000_000,
                 srtt: Some(Duration::from_secs(59)),
-                window: 1e9,
+                window: Some(1e9),
                 ..state()
             },
             State { extent: Extent::Files { done: 99_999, of: 100_000 }, ..state() },

@@ -107,6 +107,12 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Reports")]
     pub show: Vec<String>,
 
+    /// Show window, RTT, goodput and losses of a run in progress below the bar
+    ///
+    /// On a terminal only. All consumers of the run are taken together; of several windows and round trips, one is shown.
+    #[arg(long, conflicts_with = "quiet", help_heading = "Reports")]
+    pub live: bool,
+
     /// Print neither progress nor table
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,

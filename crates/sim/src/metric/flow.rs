@@ -48,6 +48,11 @@ struct Recovery {
 }
 
 impl Flow {
+    /// The counters of its transfer.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
     /// Takes in one event.
     pub(super) fn on_event(&mut self, now: Instant, event: &Event) {
         self.counts.on_event(now, event);
