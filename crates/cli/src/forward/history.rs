@@ -74,7 +74,7 @@ impl History {
         let (kept, board) = (Arc::downgrade(&history), Arc::clone(board));
         let work = move || {
             while let Some(history) = kept.upgrade() {
-                if let Some(picture) = board.look() {
+                if let Some(picture) = board.sample() {
                     history.add(Sample::of(&picture));
                 }
                 drop(history);
