@@ -6,6 +6,7 @@
 use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory, watch};
 use crate::leg::Tally;
 use crate::peer::python;
+use crate::test::FEATURES;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,9 +96,19 @@ impl Tools {
     }
 }
 
-/// Runs the tests with these marks.
+/// Runs the tests with these marks. Those of the gateway use a command with all features, which the wheel has not.
 fn test(tools: &Path, marks: &str, tally: &mut Tally) -> Outcome {
+    show(&mut cargo(&[
+        "build",
+        "--quiet",
+        "--workspace",
+        "--features",
+        FEATURES,
+        "--bin",
+        "recoup",
+    ]))?;
     let mut tests = run(tools, "pytest");
+    tests.env("RECOUP_COMMAND", target_directory()?.join("debug/recoup"));
     watch(tests.args(["-p", "no:cacheprovider", "-m", marks]), |line| add_pytest(tally, line))
 }
 

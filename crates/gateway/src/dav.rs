@@ -5,7 +5,7 @@ use crate::error::{Answer, status_of};
 use crate::path;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use dav_server::davpath::DavPath;
 use dav_server::fs::{
@@ -23,10 +23,16 @@ use std::time::SystemTime;
 /// Concurrent requests for the lengths of listed files.
 const HEADS: usize = 8;
 
+/// The field with the wanted levels of a tree.
+const DEPTH: HeaderName = HeaderName::from_static("depth");
+
 /// The answer to PROPFIND.
 pub(crate) async fn answer(client: Client, mut request: Request) -> Response {
     // With this field the library would walk whole trees.
     request.headers_mut().remove("x-litmus");
+    // Without a depth a client means the whole tree (RFC 4918, section 9.1). It gets one level, as from many servers: the library
+    // would answer nothing at all.
+    request.headers_mut().entry(DEPTH).or_insert(HeaderValue::from_static("1"));
     let names = Names { client, failure: Arc::default() };
     let handler = DavHandler::builder()
         .filesystem(Box::new(names.clone()))

@@ -178,6 +178,12 @@ async fn webdav_lists_a_folder() {
     assert!(body.contains("/ndn/site/movie.mp4</D:href>"), "{body}");
     assert!(body.contains("<D:getcontentlength>400000</D:getcontentlength>"), "{body}");
     assert!(body.contains("/ndn/site/inside/</D:href>"), "{body}");
+    for (path, lines) in [("/ndn/site/movie.mp4", 1), ("/ndn/site/", 5)] {
+        let (status, _, body) = read(site.send("PROPFIND", path, &[]).await).await;
+        assert_eq!(status, StatusCode::MULTI_STATUS, "{path}");
+        let body = String::from_utf8(body).unwrap();
+        assert_eq!(body.matches("<D:href>").count(), lines, "{body}");
+    }
     let (status, ..) =
         read(site.send("PROPFIND", "/ndn/site/nothing", &[("depth", "0")]).await).await;
     assert_eq!(status, StatusCode::NOT_FOUND);

@@ -1,4 +1,4 @@
-//! The state of a run in progress, for people who watch it.
+//! The state of a run in progress, for a live view.
 use recoup_sim::metric::Metrics;
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::time::Instant;

@@ -6,7 +6,7 @@ use recoup_transport::time::{Duration, Instant};
 
 /// Seconds of one place of a series, at first.
 const EVERY: f64 = 0.1;
-/// Columns of a row's name, and of the room for its value with the gap before it.
+/// Columns of a row's name, and of its value with the gap before it.
 const NAME: usize = 8;
 const VALUE: usize = 26;
 /// Fewest blocks of a row; on a narrower terminal there are no rows.
