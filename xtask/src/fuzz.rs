@@ -10,9 +10,11 @@ use std::time::Duration;
 use std::{fs, io};
 
 const DEFAULT_MINUTES: f64 = 1.0;
-const USAGE: &str = "fuzz [AREA…|TARGET…] [--minutes N|--hours N]";
+const USAGE: &str = "fuzz [AREA…|TARGET…] [--minutes N|--hours N] [--resume]";
 /// Longest time of one round, in seconds of the clock on the wall.
 const ROUND: u64 = 60;
+/// Longest time of one input, in seconds.
+const SLOWEST: u64 = 20;
 /// Folders with packets in hexadecimal digits.
 const PACKETS: &str = "crates/packet/tests/corpus";
 /// Clock ticks in a second, as `/proc` counts processor time.
@@ -33,6 +35,8 @@ const AREAS: [(&str, &[&str]); 6] = [
 struct Plan {
     targets: Vec<&'static str>,
     time: Duration,
+    /// Earlier rounds count.
+    resume: bool,
 }
 
 /// One target's results.
@@ -43,6 +47,23 @@ struct Tally {
     findings: u64,
 }
 
+impl Tally {
+    /// What earlier rounds of a target reached. Their findings have been looked at.
+    fn of_rounds(rounds: &str, target: &str) -> Self {
+        let mut tally = Self::default();
+        for line in rounds.lines() {
+            let cells: Vec<&str> = line.split(',').collect();
+            if let [_, name, seconds, executions, _] = cells[..]
+                && name == target
+            {
+                tally.time += Duration::from_secs_f64(seconds.parse().unwrap_or_default());
+                tally.executions += executions.parse::<u64>().unwrap_or_default();
+            }
+        }
+        tally
+    }
+}
+
 /// Runs the named areas or targets, or all.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let plan = parse(arguments)?;
@@ -50,7 +71,11 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         .map_err(|_| "fuzzing needs cargo-fuzz: cargo install cargo-fuzz --locked".to_string())?;
     let folder = target_directory()?.join("fuzz");
     show(&mut cargo_fuzz(&folder, "build"))?;
-    let mut tallies: Vec<Tally> = plan.targets.iter().map(|_| Tally::default()).collect();
+    let before =
+        if plan.resume { fs::read_to_string(folder.join("rounds.csv")) } else { Ok(String::new()) };
+    let before = before.map_err(|error| format!("rounds.csv: {error}"))?;
+    let mut tallies: Vec<Tally> =
+        plan.targets.iter().map(|target| Tally::of_rounds(&before, target)).collect();
     for target in &plan.targets {
         seed(target).map_err(|error| format!("no seeds for {target}: {error}"))?;
     }
@@ -95,19 +120,48 @@ fn run_round(folder: &Path, target: &str) -> Outcome<Tally> {
     let before = children_time();
     let mut fuzz = cargo_fuzz(folder, "run");
     // Long tests from the start; a slow input and a large one are findings, too.
-    let limits = ["-len_control=0", "-rss_limit_mb=2048", "-timeout=20", "-print_final_stats=1"];
-    let time = format!("-max_total_time={ROUND}");
-    fuzz.arg(target).arg("--").args(limits).arg(time).stdout(Stdio::null()).stderr(Stdio::piped());
+    let limits = ["-len_control=0", "-rss_limit_mb=2048", "-print_final_stats=1"];
+    let times = [format!("-max_total_time={ROUND}"), format!("-timeout={SLOWEST}")];
+    fuzz.arg(target)
+        .arg("--")
+        .args(limits)
+        .args(times)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let output = fuzz.output().map_err(|error| format!("{}: {error}", spelled(&fuzz)))?;
     let printed = String::from_utf8_lossy(&output.stderr);
     let time = children_time().saturating_sub(before);
     let executions = stat(&printed, "stat::number_of_executed_units:").unwrap_or_default();
-    let findings = u64::from(!output.status.success());
+    let is_stopped = !output.status.success();
+    let findings = u64::from(is_stopped && !is_only_delayed(folder, target, &printed)?);
     if findings > 0 {
         println!("{printed}");
     }
     println!("{target}: {executions} executions in {:.1} s of processor time", time.as_secs_f64());
     Ok(Tally { time, executions, findings })
+}
+
+/// Whether a round ended because of an input that took long by the clock on the wall, but takes little processor time: the
+/// machine was busy. The input is run again, alone.
+fn is_only_delayed(folder: &Path, target: &str, printed: &str) -> Outcome<bool> {
+    let written = printed.lines().filter_map(|line| line.split_once("Test unit written to "));
+    let Some((_, input)) = written.last().filter(|(_, path)| path.contains("/timeout-")) else {
+        return Ok(false);
+    };
+    let before = children_time();
+    let mut fuzz = cargo_fuzz(folder, "run");
+    fuzz.args([target, input, "--", "-timeout=600"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = fuzz.status().map_err(|error| format!("{}: {error}", spelled(&fuzz)))?;
+    let took = children_time().saturating_sub(before);
+    let is_delayed = status.success() && took < Duration::from_secs(SLOWEST);
+    if is_delayed {
+        println!(
+            "{target}: an input was slow on a busy machine, and takes {:.1} s alone",
+            took.as_secs_f64()
+        );
+        fs::remove_file(input).map_err(|error| format!("{input}: {error}"))?;
+    }
+    Ok(is_delayed)
 }
 
 /// A figure in libFuzzer's final statistics.
@@ -164,7 +218,7 @@ fn report(plan: &Plan, tallies: &[Tally]) -> Outcome {
 }
 
 fn parse(arguments: &[&str]) -> Outcome<Plan> {
-    let (mut targets, mut minutes) = (Vec::new(), DEFAULT_MINUTES);
+    let (mut targets, mut minutes, mut resume) = (Vec::new(), DEFAULT_MINUTES, false);
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         let all = AREAS.iter().flat_map(|(_, targets)| *targets);
@@ -174,6 +228,7 @@ fn parse(arguments: &[&str]) -> Outcome<Plan> {
                 let number: f64 = number.ok_or(format!("{word} needs a positive number"))?;
                 minutes = if *word == "--hours" { 60.0 * number } else { number };
             }
+            "--resume" => resume = true,
             name => match AREAS.iter().find(|(area, _)| *area == name) {
                 // A name of an area and of a target is the area.
                 Some((_, its)) => targets.extend(*its),
@@ -191,7 +246,7 @@ fn parse(arguments: &[&str]) -> Outcome<Plan> {
     if targets.is_empty() {
         targets.extend(AREAS.iter().flat_map(|(_, targets)| *targets));
     }
-    Ok(Plan { targets, time: Duration::from_secs_f64(60.0 * minutes) })
+    Ok(Plan { targets, time: Duration::from_secs_f64(60.0 * minutes), resume })
 }
 
 /// Gives the target its seeds: inputs of its kind from tests and examples, since a fuzzer cannot guess keys and digests, and
@@ -259,9 +314,9 @@ mod tests {
 
     #[test]
     fn areas_and_targets_are_chosen_by_name() {
-        let plan = parse(&["schema", "packet", "--hours", "0.5"]).expect("a plan");
+        let plan = parse(&["schema", "packet", "--hours", "0.5", "--resume"]).expect("a plan");
         let time = Duration::from_secs(30 * 60);
-        assert_eq!(plan, Plan { targets: vec!["schema", "packet"], time });
+        assert_eq!(plan, Plan { targets: vec!["schema", "packet"], time, resume: true });
         assert!(parse(&["nonsense"]).is_err() && parse(&["--minutes", "0"]).is_err());
     }
 
@@ -280,6 +335,15 @@ mod tests {
         assert_eq!(after([20, 10, 40], 0), Some(1));
         assert_eq!(after([30, 30, 40], 1), None);
         assert_eq!(after([30, 30, 60], 0), None);
+    }
+
+    #[test]
+    fn earlier_rounds_are_added_up() {
+        let rounds = "area,target,processor_s,executions,findings\nschema,schema,18.15,2228,1\n\
+            decoder,packet,60.02,20696900,0\nschema,schema,1.85,772,0\n";
+        let tally = Tally::of_rounds(rounds, "schema");
+        assert_eq!((tally.executions, tally.findings), (3_000, 0));
+        assert!((tally.time.as_secs_f64() - 20.0).abs() < 1e-6);
     }
 
     #[test]
