@@ -13,6 +13,7 @@ mod sockets;
 mod table;
 
 pub(crate) use args::ArenaArgs;
+pub(crate) use report::shell_word;
 
 use crate::error::Failure;
 use crate::output::{self, Stream};

@@ -21,7 +21,7 @@ use crate::output::{self, Stream};
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use args::{Action, Backend, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted};
-use page::Page;
+use page::{Page, Runs};
 use recoup_lab::executor::Threads;
 use recoup_studies::claim::{Outcome, Verdict};
 use recoup_studies::compare::{Comparison, compare};
@@ -128,6 +128,11 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
         verdicts: &work.verdicts(),
         dependences: &work.study.dependences(results),
         figures: &work.study.figures(results),
+        runs: Runs::new(
+            work.study.experiments(args.wanted.scale.into()),
+            results,
+            &work.gathered.folders,
+        ),
         sockets: sockets.as_ref(),
         origin: work.origin(),
         scale: args.wanted.scale.word(),

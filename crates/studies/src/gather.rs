@@ -13,6 +13,7 @@ use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use recoup_lab::{Error, curve};
 use recoup_sim::record::Table;
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,6 +37,8 @@ pub struct Gathered {
     pub runs: (usize, usize),
     /// Time taken.
     pub elapsed: Duration,
+    /// Folders of the simulated runs, by name.
+    pub folders: BTreeMap<String, PathBuf>,
     /// Digests of the simulated runs, in the order of experiments and points.
     pub kept: Vec<KeptPoint>,
 }
@@ -309,6 +312,7 @@ impl Gathering<'_> {
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
         if runner.repeats() {
+            gathered.folders.insert(name.to_owned(), folder.path().to_owned());
             gathered.kept.extend(campaign.points.iter().map(|stage| KeptPoint {
                 experiment: name.to_owned(),
                 scenario: stage.key.clone(),

@@ -15,6 +15,7 @@ pub mod gather;
 pub mod kept;
 pub mod lesson;
 pub mod nikzad2022;
+pub mod origin;
 pub mod result;
 pub mod rule;
 pub mod study;

@@ -81,7 +81,7 @@ fn made() -> Value {
 }
 
 /// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
+pub(crate) fn shell_word(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,/:+".contains(letter);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

@@ -63,7 +63,8 @@
 
     box.replaceChildren(box.querySelector("script"));
     const svg = make(box, "svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": figure.title });
-    const tip = html(box, "div", "tip"), legend = html(box, "div", "legend");
+    const tip = html(box, "div", "tip"), legend = html(box, "div", "legend"), run = html(box, "div", "run");
+    run.setAttribute("role", "status");
     const scale = (axis, range, from, to) => {
       const f = axis.logarithmic ? Math.log10 : it => it, a = f(range[0]), b = f(range[1]);
       return { at: v => from + (f(v) - a) / (b - a) * (to - from),
@@ -145,7 +146,8 @@
     };
     const inside = ([a, b]) => [Math.min(W - R, Math.max(L, a)), Math.min(H - B, Math.max(T, b))];
 
-    function point(event) {
+    // The nearest point that is shown, unless it is far away.
+    function nearest(event) {
       const [a, b] = place(event);
       let best = null;
       for (const series of figure.series) if (series.shown) series.points.forEach((p, k) => {
@@ -154,7 +156,12 @@
         const far = series.style === "bars" ? Math.abs(px - a) * 1.001 + 2 : Math.hypot(px - a, (py - b) * 0.6);
         if (!best || far < best.far) best = { far, series, k, px, py };
       });
-      if (!best || best.far > 60) { tip.style.display = "none"; return; }
+      return best && best.far <= 60 ? best : null;
+    }
+
+    function point(event) {
+      const best = nearest(event);
+      if (!best) { tip.style.display = "none"; return; }
       const { series, k } = best, p = series.points[k], error = series.errors[k];
       const unit = axis => axis.unit ? ` ${axis.unit}` : "";
       const from = names.length ? names[Math.round(p[0])] : digits(p[0]) + unit(figure.x);
@@ -164,6 +171,23 @@
       tip.style.display = "block";
       tip.style.top = `${Math.max(0, best.py / H * frame.height - 40)}px`;
       tip.style.left = `${Math.max(0, Math.min(frame.width - tip.offsetWidth, left - tip.offsetWidth / 2))}px`;
+    }
+
+    // The command that opens the run of the nearest point.
+    function open(event) {
+      const best = nearest(event), { texts, points, experiments } = figure.runs || {};
+      run.replaceChildren();
+      if (!best || !texts || best.series.style === "paper" || best.series.style === "reference") return;
+      const of = points[figure.series.indexOf(best.series)], found = texts[of.length === 1 ? of[0] : of[best.k]];
+      if (!found) {
+        html(run, "p", "small", `This value is computed from several points of ${experiments.join(", ") || "the study"}.`);
+        return;
+      }
+      html(run, "p", "small", `${best.series.name} at ${figure.x.label} ${names.length ? names[Math.round(best.series.points[best.k][0])] : digits(best.series.points[best.k][0])}. ${found.text}. This opens one run as a page:`);
+      html(html(run, "pre"), "code", "", found.command);
+      const copy = html(run, "button", "", "Copy");
+      copy.type = "button";
+      copy.addEventListener("click", () => Promise.resolve().then(() => navigator.clipboard.writeText(found.command)).then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Mark the text to copy it"; }));
     }
 
     let begun = null, frame = null;
@@ -184,6 +208,7 @@
       begun = null;
       if (frame) frame.remove();
       frame = null;
+      if (from && Math.hypot(to[0] - from[0], to[1] - from[1]) < 8) return open(event);
       if (!from || Math.abs(to[0] - from[0]) < 8 || Math.abs(to[1] - from[1]) < 8) return;
       const sorted = (p, q) => p < q ? [p, q] : [q, p];
       view = { x: sorted(x.back(from[0]), x.back(to[0])), y: sorted(y.back(from[1]), y.back(to[1])) };

@@ -2,7 +2,10 @@
 //!
 //! Without scripts, the page shows the pictures that are kept beside it as files. With scripts, figures show values,
 //! zoom, and hide series (`page.js`, written for this page: libraries for it weigh one to five megabytes a page).
+mod runs;
 mod sockets_table;
+
+pub(super) use runs::Runs;
 
 use super::picture;
 use super::verdict::{Summary, word};
@@ -26,6 +29,8 @@ pub(super) struct Page<'a> {
     pub verdicts: &'a [Verdict],
     pub dependences: &'a [Dependence],
     pub figures: &'a [Figure],
+    /// The runs behind them.
+    pub runs: Runs<'a>,
     /// Runs on processes, beside the simulated ones.
     pub sockets: Option<&'a Comparison>,
     /// How the results were made.
@@ -120,7 +125,7 @@ impl Page<'_> {
         if self.figures.is_empty() {
             return Ok(String::new());
         }
-        Ok(format!("<h2 id=\"figures\">Figures</h2>\n{}", drawn(self.figures)?))
+        Ok(format!("<h2 id=\"figures\">Figures</h2>\n{}", drawn(self.figures, Some(&self.runs))?))
     }
 
     /// Each value of what is open with what becomes of the claims; a table for those that are about the same claims.
@@ -159,16 +164,24 @@ impl Page<'_> {
 /// # Errors
 /// If a figure cannot be drawn.
 pub(crate) fn figures(figures: &[Figure]) -> Result<String, Failure> {
-    Ok(format!("{}<script>\n{SCRIPT}</script>", drawn(figures)?))
+    Ok(format!("{}<script>\n{SCRIPT}</script>", drawn(figures, None)?))
 }
 
-fn drawn(figures: &[Figure]) -> Result<String, Failure> {
+fn drawn(figures: &[Figure], runs: Option<&Runs<'_>>) -> Result<String, Failure> {
     let mut text = String::from(
         "<p class=\"small\">Point at something to read its values, drag over a part to enlarge it, press a \
-         name to leave it out.</p>\n",
+         name to leave it out.",
     );
+    if runs.is_some() {
+        text += " Press a point for the command that opens its run.";
+    }
+    text += "</p>\n";
     for figure in figures {
-        let data = data(figure).to_string().replace('<', "\\u003c");
+        let mut data = data(figure);
+        if let Some(runs) = runs {
+            data["runs"] = runs.of(figure);
+        }
+        let data = data.to_string().replace('<', "\\u003c");
         let _ = write!(
             text,
             "<h3 id=\"figure-{id}\">{}</h3>\n<div class=\"figure\">\
@@ -359,8 +372,11 @@ mod tests {
         let origin = "made by <none>".to_owned();
         let (verdicts, dependences) = (verdicts.as_slice(), dependences.as_slice());
         let (scale, seeds) = ("check", 20);
+        let folders = BTreeMap::new();
+        let runs = Runs::new(Vec::new(), &results, &folders);
+        let sockets = None;
         let page =
-            Page { study, verdicts, dependences, figures, sockets: None, origin, scale, seeds };
+            Page { study, verdicts, dependences, figures, runs, sockets, origin, scale, seeds };
         page.render().unwrap()
     }
 

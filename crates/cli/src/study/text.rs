@@ -314,12 +314,14 @@ fn mark(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::page::Runs;
     use recoup_studies::result::Results;
+    use std::collections::BTreeMap;
 
     #[test]
     fn pages_have_claims_pictures_and_summary() {
         for study in recoup_studies::all() {
-            let results = Results::default();
+            let (results, folders) = (Results::default(), BTreeMap::new());
             let (verdicts, dependences) = (study.judge(&results), study.dependences(&results));
             // One figure of the paper, one that varies what it leaves open.
             let mut figures = [(); 2].map(|()| super::super::picture::tests::example());
@@ -332,6 +334,7 @@ mod tests {
                 verdicts: &verdicts,
                 dependences: &dependences,
                 figures: &figures,
+                runs: Runs::new(Vec::new(), &results, &folders),
                 sockets: None,
                 origin: "made here".into(),
                 scale: "check",
