@@ -48,7 +48,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// What earlier rounds of a target reached. Their findings have been looked at.
+    /// The sums of earlier rounds of a target. Their findings have been looked at.
     fn of_rounds(rounds: &str, target: &str) -> Self {
         let mut tally = Self::default();
         for line in rounds.lines() {
