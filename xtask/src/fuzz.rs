@@ -144,8 +144,9 @@ fn run_round(folder: &Path, target: &str) -> Outcome<Tally> {
 /// Whether a round ended because of an input that took long by the clock on the wall, but takes little processor time: the
 /// machine was busy. The input is run again, alone.
 fn is_only_delayed(folder: &Path, target: &str, printed: &str) -> Outcome<bool> {
-    let written = printed.lines().filter_map(|line| line.split_once("Test unit written to "));
-    let Some((_, input)) = written.last().filter(|(_, path)| path.contains("/timeout-")) else {
+    let mut written = printed.lines().filter_map(|line| line.split_once("Test unit written to "));
+    let Some((_, input)) = written.next_back().filter(|(_, path)| path.contains("/timeout-"))
+    else {
         return Ok(false);
     };
     let before = children_time();

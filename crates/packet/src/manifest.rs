@@ -3,6 +3,10 @@
 //! The digests of the segments from `250 k` on are the content of `<object>/32=manifest/50=<k>`, of content type Manifest: 32
 //! bytes for each segment, the SHA-256 of its signed portion, which is also the value of its DigestSha256 signature.
 //!
+//! Eight manifests are a group. The first one, whose number is a multiple of eight, is signed by the key. It has the digests of
+//! the others behind those of its segments, and the others have a DigestSha256 signature. Where the name leaves no space for
+//! these digests in a packet, each manifest is signed by the key.
+//!
 //! Differences from FLIC (draft-irtf-icnrg-flic): lists are flat and found by name, digests are of the signed portion, which
 //! a consumer computes anyway, and segments keep their names.
 
@@ -10,6 +14,8 @@ use crate::name::{Component, Name};
 
 /// Segments of one manifest: their digests fill 8,000 bytes.
 pub const SEGMENTS: u64 = 250;
+/// Manifests of one group: the digests of all but the first fill 224 bytes.
+pub const GROUP: u64 = 8;
 /// Bytes of a digest.
 pub const DIGEST_BYTES: usize = 32;
 /// The keyword before the number of a manifest.
@@ -41,6 +47,20 @@ pub fn parse_segment(name: &Name) -> Option<(&[u8], u64)> {
     let is_manifest = before.is_some_and(|word| word.is_keyword(WORD));
     let object = name.value().len().checked_sub(last.encoded_len())?;
     Some((name.value().get(..object)?, last.is_segment()?)).filter(|_| !is_manifest)
+}
+
+/// Number of the first manifest of the group that a manifest belongs to.
+#[must_use]
+pub fn first_of_group(number: u64) -> u64 {
+    number - number % GROUP
+}
+
+/// The digest of another manifest of its group in the content of a group's first manifest.
+#[must_use]
+pub fn digest_in_group(content: &[u8], number: u64) -> Option<&[u8]> {
+    let place = SEGMENTS + (number % GROUP).checked_sub(1)?;
+    let at = place as usize * DIGEST_BYTES;
+    content.get(at..at + DIGEST_BYTES)
 }
 
 /// The digest of a segment in the content of its manifest.
@@ -76,5 +96,15 @@ mod tests {
         let content: Vec<u8> = (0..3).flat_map(|byte| [byte; 32]).collect();
         assert_eq!(digest(&content, 252), Some(&[2; 32][..]));
         assert_eq!(digest(&content, 3), None);
+    }
+
+    #[test]
+    fn first_of_a_group_lists_the_others() {
+        let content: Vec<u8> = (0..257_u16).flat_map(|number| [number as u8; 32]).collect();
+        assert_eq!(digest(&content, 249), Some(&[249; 32][..]));
+        assert_eq!(digest_in_group(&content, 17), Some(&[250; 32][..]));
+        assert_eq!(digest_in_group(&content, 23), Some(&[0; 32][..]));
+        assert_eq!((digest_in_group(&content, 16), first_of_group(23)), (None, 16));
+        assert_eq!(digest_in_group(&content[..8_000], 17), None);
     }
 }

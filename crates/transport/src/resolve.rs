@@ -47,8 +47,8 @@ struct Question {
 enum State {
     /// Interests are sent; the next one is due then.
     Asking { attempts: u32, due: Instant },
-    /// The certificate waits for its signer, of that name.
-    Holding { certificate: Data, signer: Name },
+    /// The certificate waits for its signer, of that name; it came after so many Interests.
+    Holding { certificate: Data, signer: Name, attempts: u32 },
 }
 
 /// A certificate that has no place.
@@ -234,8 +234,11 @@ impl Resolver {
         };
         let question = &mut self.questions[place];
         let depth = question.depth + 1;
-        question.state =
-            State::Holding { certificate: data.clone().detached(), signer: signer.clone() };
+        let attempts = match question.state {
+            State::Asking { attempts, .. } | State::Holding { attempts, .. } => attempts,
+        };
+        let certificate = data.clone().detached();
+        question.state = State::Holding { certificate, signer: signer.clone(), attempts };
         if self.signs_itself(&signer) {
             return self.fail(&signer, certificates);
         }
@@ -267,11 +270,11 @@ impl Resolver {
     fn judge_held(&mut self, now: Instant, certificates: &dyn Certificates) {
         let mut place = 0;
         while let Some(question) = self.questions.get(place) {
-            let State::Holding { certificate, .. } = &question.state else {
+            let State::Holding { certificate, attempts, .. } = &question.state else {
                 place += 1;
                 continue;
             };
-            let (certificate, name) = (certificate.clone(), question.name.clone());
+            let (certificate, attempts) = (certificate.clone(), *attempts);
             match certificates.take(&certificate) {
                 Verdict::Verified => {
                     self.questions.swap_remove(place);
@@ -282,8 +285,9 @@ impl Resolver {
                     place += 1;
                 }
                 Verdict::Bad(_) | Verdict::NotVerified => {
-                    self.fail(&name, certificates);
-                    place = 0;
+                    // A forged one: the next Interest may bring another.
+                    self.questions[place].state = State::Asking { attempts, due: now };
+                    place += 1;
                 }
             }
         }
@@ -422,6 +426,9 @@ mod tests {
             if self.missing(data).is_some() {
                 return Verdict::Pending;
             }
+            if data.content() == b"forged signature" {
+                return Verdict::Bad("is forged");
+            }
             let info = data.signature_info();
             let Some(KeyLocator::Name(value)) = info.key_locator else { panic!() };
             let signer = Name::from_value(value.to_vec().into()).unwrap();
@@ -515,6 +522,19 @@ mod tests {
         }
         assert_eq!(asked(&mut resolver, now, &known), None);
         assert!(known.gave_up(A) && !known.has(A));
+    }
+
+    #[test]
+    fn forged_certificate_that_waits_costs_an_attempt() {
+        let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
+        resolver.want(now, &name(A), &known);
+        assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(A));
+        assert!(resolver.on_data(now, &certificate(A, B, b"forged signature"), &known));
+        assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(B));
+        assert!(resolver.on_data(now, &certificate(B, ROOT, b""), &known));
+        assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(A));
+        assert!(resolver.on_data(now, &certificate(A, B, b""), &known));
+        assert!(known.has(A) && !known.gave_up(A));
     }
 
     #[test]

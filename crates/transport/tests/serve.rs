@@ -204,19 +204,36 @@ fn published_certificates_are_answered_by_name_and_prefix() {
 fn manifest_lists_the_digests_of_its_segments() {
     let author = || HmacSigner::new(b"secret", KeyLocator::Digest(&[1; 32]));
     let form = (10, Unknown::Silence, Form::Encoded);
-    let mut harness = Harness::signing_lists("/p", 2_525, form, Some(Box::new(author())));
+    let mut harness = Harness::signing_lists("/p", 25_025, form, Some(Box::new(author())));
     let key = PublicKey::from_hmac_secret(b"secret");
-    for (number, segments) in [(0_u64, 0..250_u64), (1, 250..253)] {
+    let mut first = None;
+    for number in 0..=10_u64 {
         let list = harness.exact(&format!("/p/v=1/32=manifest/seg={number}")).expect("a list");
         assert_eq!(list.content_type(), ContentType::Manifest);
-        assert!(key.verify(list.signed_portion(), list.signature_value()));
-        assert_eq!(list.content().len() as u64, 32 * (segments.end - segments.start));
+        let segments = 250 * number..(250 * (number + 1)).min(2_503);
+        let others = if number % 8 == 0 { 10.min(number + 7) - number } else { 0 };
+        let entries = segments.end - segments.start + others;
+        assert_eq!(list.content().len() as u64, 32 * entries, "{number}");
         for segment in [segments.start, segments.end - 1] {
             let data = harness.exact(&format!("/p/v=1/seg={segment}")).expect("a segment");
             assert_eq!(manifest::digest(list.content(), segment), Some(data.signature_value()));
         }
+        if number % 8 == 0 {
+            assert!(key.verify(list.signed_portion(), list.signature_value()));
+            first = Some(list);
+        } else {
+            let first = first.as_ref().expect("the first of the group");
+            let digest = manifest::digest_in_group(first.content(), number);
+            assert_eq!(digest, Some(list.signature_value()));
+            assert_eq!(DigestVerifier.verify(&list), Verdict::Verified);
+        }
     }
-    assert!(harness.exact("/p/v=1/32=manifest/seg=2").is_none());
+    assert!(harness.exact("/p/v=1/32=manifest/seg=11").is_none());
+    // Such a name leaves no space for the digests of a group.
+    let long = format!("/{}", "p".repeat(600));
+    let mut long_named = Harness::signing_lists(&long, 2_525, form, Some(Box::new(author())));
+    let list = long_named.exact(&format!("{long}/v=1/32=manifest/seg=1")).expect("a list");
+    assert!(key.verify(list.signed_portion(), list.signature_value()));
     let mut without = Harness::new(250, Unknown::Silence);
     assert!(without.exact("/p/v=1/32=manifest/seg=0").is_none());
 }

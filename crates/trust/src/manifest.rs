@@ -3,10 +3,11 @@
 //! A producer signs segments with digests only, and lists their digests in manifests that it signs with a key (format:
 //! [`recoup_packet::manifest`]). A verifier of manifests judges a segment with a digest by the list, which the resolver of the
 //! fetch loop fetches as it fetches certificates. The key of a manifest must be one that may sign each of its segments.
+//! Of a group of manifests the first alone is signed by a key, and it lists the others.
 
 use crate::rejected::Rejected;
 use recoup_packet::data::{ContentType, Data};
-use recoup_packet::manifest::{self, SEGMENTS};
+use recoup_packet::manifest::{self, GROUP, SEGMENTS};
 use recoup_packet::name::Name;
 use recoup_packet::signature::{
     Certificates, KeyVerifier, SignatureInfo, SignatureType, Verdict, Verifier, sha256_many,
@@ -84,9 +85,18 @@ struct List<K> {
     /// Number of the list.
     part: u64,
     manifest: Data,
-    key: K,
+    /// The key that signed it, or the first manifest of its group.
+    key: Arc<K>,
     /// The key may sign each segment of the object.
     covers: bool,
+}
+
+/// The object and the number of a manifest that the first one of its group lists.
+fn listed_manifest(data: &Data) -> Option<(Name, u64)> {
+    let has_digest = data.signature_info().typ == SignatureType::DigestSha256;
+    let is_manifest = data.content_type() == ContentType::Manifest;
+    let (object, part) = (has_digest && is_manifest).then(|| manifest::parse(data.name()))??;
+    Some((object, part)).filter(|_| part % GROUP > 0)
 }
 
 /// Where the digest of a segment stands.
@@ -149,6 +159,28 @@ impl<V: Signing> Manifests<V> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The verdict on a manifest with a digest, by the first one of its group. Keeps it if that lists it.
+    fn take_listed(&self, data: &Data, object: Name, part: u64) -> Verdict {
+        let head = manifest::first_of_group(part);
+        let mut known = self.known();
+        let Some(first) = known.list(object.value(), head).cloned() else {
+            return match known.rejected.count(&manifest::name(&object, head)) {
+                true => NO_MANIFEST,
+                false => Verdict::Pending,
+            };
+        };
+        let mut digests = Vec::new();
+        sha256_many(&[data.signed_portion()], &mut digests);
+        let listed = manifest::digest_in_group(first.manifest.content(), part);
+        if listed.is_none() || listed != digests.first().map(|digest| &digest[..]) {
+            return NOT_LISTED;
+        }
+        let (manifest, key, covers) =
+            (data.clone().detached(), Arc::clone(&first.key), first.covers);
+        known.keep(List { object, part, manifest, key, covers });
+        Verdict::Verified
+    }
+
     /// The verdict on a segment with this digest.
     fn judge_digest(&self, entry: &Entry<'_>, digest: &[u8; 32]) -> Verdict {
         let list = {
@@ -202,6 +234,13 @@ impl<V: Signing> Verifier for Manifests<V> {
 
 impl<V: Signing> Certificates for Manifests<V> {
     fn missing(&self, data: &Data) -> Option<Name> {
+        if let Some((object, part)) = listed_manifest(data) {
+            let (known, head) = (self.known(), manifest::first_of_group(part));
+            let name = manifest::name(&object, head);
+            let is_wanted =
+                known.list(object.value(), head).is_none() && !known.rejected.contains(&name);
+            return is_wanted.then_some(name);
+        }
         let Some(entry) = Entry::of(data) else {
             return self.inner.certificates()?.missing(data);
         };
@@ -231,6 +270,9 @@ impl<V: Signing> Certificates for Manifests<V> {
             let certificates = self.inner.certificates();
             return certificates.map_or(Verdict::Bad("is no manifest"), |it| it.take(data));
         }
+        if let Some((object, part)) = listed_manifest(data) {
+            return self.take_listed(data, object, part);
+        }
         let Some((object, part)) = manifest::parse(data.name()) else {
             return Verdict::Bad("is no manifest by its name");
         };
@@ -240,7 +282,7 @@ impl<V: Signing> Certificates for Manifests<V> {
                 return Verdict::Bad("is a manifest whose key is not valid now");
             };
             let (covers, manifest) = (self.inner.covers(&key, &object), data.clone().detached());
-            self.known().keep(List { object, part, manifest, key, covers });
+            self.known().keep(List { object, part, manifest, key: Arc::new(key), covers });
         }
         verdict
     }
@@ -307,6 +349,51 @@ mod tests {
         assert_eq!(verdicts, [Verdict::Verified, Verdict::Verified, NOT_LISTED, NOT_LISTED]);
     }
 
+    /// A signed list of no segment's digest and of these other lists.
+    fn first_of_group(part: u64, others: &[Data]) -> Data {
+        let digests = others.iter().map(Data::signature_value);
+        let content = [vec![0; 8_000], digests.collect::<Vec<_>>().concat()].concat();
+        DataBuilder::new(&manifest::name(&object(), part))
+            .content_type(ContentType::Manifest)
+            .build(&content, &key(b"right"))
+    }
+
+    #[test]
+    fn first_manifest_of_a_group_lists_the_others() {
+        let manifests = verifier();
+        let segments = [segment(2_500, b"a"), segment(2_750, b"b")];
+        let others: Vec<Data> = (9..12)
+            .map(|part| {
+                let at = usize::try_from(part % 10).unwrap() % 2;
+                signed_list(part, &segments[at..=at], &DigestSigner)
+            })
+            .collect();
+        assert_eq!(manifests.missing(&others[1]), Some(manifest::name(&object(), 8)));
+        assert_eq!(manifests.take(&others[1]), Verdict::Pending);
+        assert_eq!(manifests.take(&first_of_group(8, &others)), Verdict::Verified);
+        assert_eq!(manifests.missing(&others[1]), None);
+        assert_eq!(manifests.take(&others[1]), Verdict::Verified);
+        assert_eq!(manifests.verify(&segments[0]), Verdict::Verified);
+        assert_eq!(manifests.verify(&segments[1]), Verdict::Pending);
+        // Another list in its place, a list that none names, and one that stands for a key.
+        let forged = signed_list(11, &segments[..1], &DigestSigner);
+        assert_eq!(manifests.take(&forged), NOT_LISTED);
+        let beyond = signed_list(12, &segments[..1], &DigestSigner);
+        assert_eq!(manifests.take(&beyond), NOT_LISTED);
+        let first = signed_list(16, &segments[..1], &DigestSigner);
+        assert!(matches!(manifests.take(&first), Verdict::Bad(_)));
+        assert_eq!(manifests.take(&others[2]), Verdict::Verified);
+        assert_eq!(manifests.verify(&segments[1]), Verdict::Verified);
+    }
+
+    #[test]
+    fn given_up_group_is_left_alone() {
+        let manifests = verifier();
+        let list = signed_list(1, &[segment(250, b"a")], &DigestSigner);
+        manifests.give_up(&manifest::name(&object(), 0));
+        assert_eq!((manifests.missing(&list), manifests.take(&list)), (None, NO_MANIFEST));
+    }
+
     #[test]
     fn no_manifest_lists_a_manifest() {
         let manifests = verifier();
@@ -324,7 +411,9 @@ mod tests {
         let forged = signed_list(1, &segments, &key(b"wrong"));
         assert!(matches!(manifests.take(&forged), Verdict::Bad(_)));
         let digest_only = signed_list(1, &segments, &DigestSigner);
-        assert!(matches!(manifests.take(&digest_only), Verdict::Bad(_)));
+        assert_eq!(manifests.take(&digest_only), Verdict::Pending);
+        let first = signed_list(0, &segments, &DigestSigner);
+        assert!(matches!(manifests.take(&first), Verdict::Bad(_)));
         assert_eq!(manifests.verify(&segments[0]), Verdict::Pending);
         manifests.give_up(&manifest::name(&object(), 1));
         assert_eq!(manifests.missing(&segments[0]), None);

@@ -9,10 +9,10 @@ use crate::event::Event;
 use crate::time::Instant;
 use bytes::BytesMut;
 use recoup_packet::data::{ContentType, Data, DataBuilder, Template, Unsigned};
-use recoup_packet::manifest::{self, DIGEST_BYTES, SEGMENTS};
+use recoup_packet::manifest::{self, DIGEST_BYTES, GROUP, SEGMENTS};
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::{Component, Name};
-use recoup_packet::signature::sha256_many;
+use recoup_packet::signature::{DigestSigner, Signer, sha256_many};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use std::sync::Arc;
 
@@ -213,18 +213,60 @@ impl Object {
         Ok(Some(served(Some(self.id), packet, span.1)))
     }
 
-    /// The manifest with this number, or `None` if it would list no segment. Missing digests are computed from the content,
-    /// and kept.
+    /// The manifest with this number, or `None` if it would list no segment. The first of a group lists the others.
     pub(super) fn manifest(
         &mut self,
         context: &mut Context<'_>,
         number: u64,
     ) -> Result<Option<Answer>, SourceError> {
-        let (config, now) = (context.config, context.now);
-        let first = number.checked_mul(SEGMENTS).filter(|first| *first <= self.last);
-        let (Some(first), None) = (first, &self.template) else {
+        let last = self.last / SEGMENTS;
+        if number > last || self.template.is_some() {
             return Ok(None);
+        }
+        let (first, author) = (manifest::first_of_group(number), context.config.author());
+        let data = if !self.has_groups(context.config) {
+            let content = self.digests(context, number)?;
+            self.list(context.config, number, &content, author)
+        } else if number > first {
+            let content = self.digests(context, number)?;
+            self.list(context.config, number, &content, &DigestSigner)
+        } else {
+            let mut content = self.digests(context, number)?;
+            for other in first + 1..=last.min(first + GROUP - 1) {
+                let digests = self.digests(context, other)?;
+                let list = self.list(context.config, other, &digests, &DigestSigner);
+                content.extend_from_slice(list.signature_value());
+            }
+            self.list(context.config, number, &content, author)
         };
+        let (object, packet) = (Some(self.id), Packet::Whole(data));
+        Ok(Some(Answer { object, packet, event: Event::ServedMetadata }))
+    }
+
+    /// Whether a manifest of this object can hold the digests of its group.
+    fn has_groups(&self, config: &ServeConfig) -> bool {
+        let name = manifest::name(&self.name, u64::MAX);
+        let most = (SEGMENTS + GROUP - 1) as usize * DIGEST_BYTES;
+        let builder = self.list_builder(config, &name);
+        builder.max_len(most, config.author()) <= MAX_PACKET_SIZE
+    }
+
+    fn list_builder<'a>(&self, config: &ServeConfig, name: &'a Name) -> DataBuilder<'a> {
+        DataBuilder::new(name)
+            .content_type(ContentType::Manifest)
+            .freshness(config.freshness)
+            .final_block(Component::segment(self.last / SEGMENTS))
+    }
+
+    fn list(&self, config: &ServeConfig, number: u64, content: &[u8], signer: &dyn Signer) -> Data {
+        let name = manifest::name(&self.name, number);
+        self.list_builder(config, &name).build(content, signer)
+    }
+
+    /// The digests of the segments of a manifest. Missing ones are computed from the content, and kept.
+    fn digests(&mut self, context: &mut Context<'_>, number: u64) -> Result<Vec<u8>, SourceError> {
+        let (config, now) = (context.config, context.now);
+        let first = number * SEGMENTS;
         let last = self.last.min(first + SEGMENTS - 1);
         let mut made = Vec::new();
         for start in (first..=last).step_by(MANIFEST_BATCH) {
@@ -256,13 +298,7 @@ impl Object {
                 None => content.extend_from_slice(self.signatures.get(segment).unwrap_or_default()),
             }
         }
-        let data = DataBuilder::new(&manifest::name(&self.name, number))
-            .content_type(ContentType::Manifest)
-            .freshness(config.freshness)
-            .final_block(Component::segment(self.last / SEGMENTS))
-            .build(&content, config.author());
-        let (object, packet) = (Some(self.id), Packet::Whole(data));
-        Ok(Some(Answer { object, packet, event: Event::ServedMetadata }))
+        Ok(content)
     }
 
     /// The metadata packet. It is signed again only after its freshness period, so that a flood of Interests causes no flood
