@@ -51,7 +51,7 @@ impl Page<'_> {
         let mut page = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{key}: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <title>{key}: {title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
              <h1>{title}</h1>\n<p class=\"source\">{}</p>\n",
             escape(self.study.source())
         );
@@ -64,7 +64,7 @@ impl Page<'_> {
         let _ = write!(page, "<h2 id=\"room\">Question, set-up, deviations</h2>\n{}", self.room());
         let _ = write!(
             page,
-            "<p class=\"small\">{}</p>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+            "<p class=\"small\">{}</p>\n</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             escape(&self.origin)
         );
         Ok(page)
