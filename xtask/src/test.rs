@@ -19,7 +19,7 @@ const NAMESPACES: &str = "RECOUP_REQUIRE_NAMESPACES";
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 15] = [
+const LEGS: [(&str, Leg, &str); 16] = [
     ("format", format, "rustfmt would change nothing"),
     ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
     ("text", text_leg, "committed text has nothing that does not belong there"),
@@ -28,6 +28,11 @@ const LEGS: [(&str, Leg, &str); 15] = [
     ("lint", lint, "clippy reports nothing, tests and examples included; fuzz targets compile"),
     ("test", test, "unit, property, integration and documentation tests"),
     ("digests", digests, "digests of simulations equal docs/notes/digests.csv"),
+    (
+        "targets",
+        |_| targets::check(),
+        "library and command compile for macOS, the engine for Windows and browsers",
+    ),
     ("verify", verify_leg, "drawn runs of the kept results of studies can be made again"),
     (
         "tutorial",
@@ -46,22 +51,17 @@ const LEGS: [(&str, Leg, &str); 15] = [
 ];
 
 /// Legs that only run by name.
-const LONG_LEGS: [(&str, Leg, &str); 3] = [
+const LONG_LEGS: [(&str, Leg, &str); 2] = [
     (
         "browser",
         browser_leg,
         "digests of the simulator in Chromium equal the command's; by name only",
     ),
     ("endure", |_| soak_for("30"), "processes under random faults for half an hour; by name only"),
-    (
-        "targets",
-        |_| targets::check().map(|()| Done::Held(Tally::default())),
-        "library and command compile for macOS, the engine for Windows and browsers; by name only",
-    ),
 ];
 
 /// Legs that run beside the others at the lowest priority, where all run: tests spend much of their time with waiting.
-const BESIDE: [&str; 5] = ["deny", "lint", "doc", "digests", "verify"];
+const BESIDE: [&str; 6] = ["deny", "lint", "doc", "digests", "targets", "verify"];
 
 /// Runs the named legs, or all.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
