@@ -57,6 +57,7 @@ const HEAD: &str = "<!DOCTYPE html>
 <meta name=\"viewport\" content=\"width=device-width\">
 <meta name=\"color-scheme\" content=\"light dark\">
 <style>
+html { background: Canvas; color: CanvasText }
 body { font: 1rem/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }
 ul { list-style: none; padding: 0 }
 li { overflow-wrap: anywhere }
