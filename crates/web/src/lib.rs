@@ -72,7 +72,7 @@ pub struct Run {
 impl Run {
     /// Simulates so many seconds more. Returns whether the run has ended.
     pub fn advance(&mut self, seconds: f64) -> bool {
-        // What is no time at all still makes progress.
+        // A step that is no positive time still makes progress.
         let step = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let until = self.run.now() + step.max(Duration::from_nanos(1));
         self.run.run_until(until, None)
