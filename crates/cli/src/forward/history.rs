@@ -18,7 +18,7 @@ pub(super) struct History(Mutex<VecDeque<Sample>>);
 
 /// Counters at one time.
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+pub(super) struct Sample {
     /// Milliseconds since 1970.
     at_ms: u64,
     interests_in: u64,
@@ -34,7 +34,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(picture: &Picture) -> Self {
+    pub(super) fn of(picture: &Picture) -> Self {
         let Picture { status, cs, drops, recovered, .. } = picture;
         Self {
             at_ms: status.now_millis,
@@ -49,7 +49,7 @@ impl Sample {
         }
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         json!({
             "at_ms": self.at_ms,
             "interests_in": self.interests_in,

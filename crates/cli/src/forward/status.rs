@@ -1,6 +1,6 @@
 //! The forwarder's status over HTTP: a live page, JSON, and metrics.
 use super::board::{Board, FacePicture, Picture};
-use super::history::History;
+use super::history::{History, Sample};
 use super::metrics;
 use crate::ctl::Show;
 use recoup_io::http::{Events, HttpServer, Page, Pages, Resource};
@@ -35,11 +35,13 @@ pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpSe
     HttpServer::start(address, pages)
 }
 
-/// Snapshots as they are made. The first one that comes has the history of the last minutes with it.
+/// Snapshots as they are made, each with its sample. The first one that comes has the history of the last minutes with it.
 fn events(board: &Arc<Board>, history: &Arc<History>) -> Events {
     let (board, mut history) = (Arc::clone(board), Some(Arc::clone(history)));
     let next = move || {
-        let mut document = document(&*board.look()?);
+        let picture = board.look()?;
+        let mut document = document(&picture);
+        document["sample"] = Sample::of(&picture).json();
         if let Some(history) = history.take() {
             document["history"] = history.json();
         }

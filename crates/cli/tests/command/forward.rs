@@ -370,6 +370,7 @@ fn follows(forwarder: &Server) {
     let history = events[0]["history"].as_array().expect("a history");
     assert!(history.iter().all(|sample| sample["interests_in"].is_u64()), "{history:?}");
     assert!(events[1]["history"].is_null());
+    assert_eq!(events[1]["sample"]["at_ms"], events[1]["status"]["now_ms"]);
     let time = |event: &serde_json::Value| event["status"]["now_ms"].as_u64().expect("a time");
     assert!(time(&events[1]) > time(&events[0]));
 }
