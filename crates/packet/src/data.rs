@@ -16,7 +16,7 @@ pub use build::{DataBuilder, Unsigned};
 pub use describe::{DescribeError, MAX_DESCRIBED_CONTENT, SignatureShape, Template};
 
 use crate::name::{Component, Name};
-use crate::signature::{SignatureInfo, sha256};
+use crate::signature::{SignatureInfo, SignatureType, sha256};
 use crate::tlv::DecodeError;
 use bytes::Bytes;
 use describe::Described;
@@ -192,6 +192,16 @@ impl Data {
         match &self.0 {
             Form::Encoded(it) => it.signature_info(),
             Form::Described(it) => it.template().signature_info(),
+        }
+    }
+
+    /// Whether the signature is a DigestSha256.
+    #[must_use]
+    #[inline]
+    pub fn has_digest(&self) -> bool {
+        match &self.0 {
+            Form::Encoded(it) => it.signature_type() == SignatureType::DigestSha256,
+            Form::Described(it) => it.template().has_digest(),
         }
     }
 

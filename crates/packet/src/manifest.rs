@@ -39,14 +39,21 @@ pub fn parse(name: &Name) -> Option<(Name, u64)> {
 /// The object, as TLV-VALUE of its name, and the number in the name of a segment; `None` if the name is that of a manifest.
 #[must_use]
 pub fn parse_segment(name: &Name) -> Option<(&[u8], u64)> {
-    let (mut before, mut last) = (None, None);
-    for component in name.components() {
-        before = last.replace(component);
-    }
-    let last = last?;
-    let is_manifest = before.is_some_and(|word| word.is_keyword(WORD));
-    let object = name.value().len().checked_sub(last.encoded_len())?;
-    Some((name.value().get(..object)?, last.is_segment()?)).filter(|_| !is_manifest)
+    let (object, last) = name.split_last()?;
+    let segment = last.is_segment()?;
+    // The object may end in a component whose value ends like the keyword.
+    let is_manifest = object.ends_with(WORD) && parse(name).is_some();
+    (!is_manifest).then_some((object, segment))
+}
+
+/// The number of a segment of `object`, as [`parse_segment`] finds it, if the name is that of one: most names are of the same
+/// object as the name before.
+#[must_use]
+#[inline]
+pub fn parse_segment_of(object: &[u8], name: &Name) -> Option<u64> {
+    let segment = Component::segment_of(name.value().strip_prefix(object)?)?;
+    // The name of a manifest, if the object ends in the keyword.
+    (!object.ends_with(WORD)).then_some(segment)
 }
 
 /// Number of the first manifest of the group that a manifest belongs to.
@@ -89,6 +96,17 @@ mod tests {
         for other in ["/", "/movie", "/movie/32=manifest"] {
             assert_eq!(parse_segment(&other.parse().unwrap()), None, "{other}");
         }
+        for other in ["/manifest", "/%20%08manifest", "/32=a-manifest"] {
+            let object: Name = other.parse().unwrap();
+            let segment = object.append(Component::segment(7));
+            assert_eq!(parse_segment(&segment), Some((&object.value()[..], 7)), "{other}");
+        }
+        assert_eq!(parse_segment_of(object.value(), &segment), Some(7));
+        assert_eq!(parse_segment_of(&[], &segment), None);
+        assert_eq!(parse_segment_of(object.value(), &object), None);
+        assert_eq!(parse_segment_of(name.parent().value(), &name), None);
+        let longer = segment.append(Component::segment(7));
+        assert_eq!(parse_segment_of(object.value(), &longer), None);
     }
 
     #[test]

@@ -104,7 +104,19 @@ impl Name {
     /// The last component.
     #[must_use]
     pub fn last(&self) -> Option<Component<'_>> {
-        self.components().last()
+        self.split_last().map(|(_, last)| last)
+    }
+
+    /// The TLV-VALUE of the name without its last component, and that component; `None` for the root.
+    #[must_use]
+    pub fn split_last(&self) -> Option<(&[u8], Component<'_>)> {
+        let mut reader = Reader::new(&self.value);
+        reader.skip_short_but_last();
+        let mut last = reader.read().ok()??;
+        while let Some(next) = reader.read().ok()? {
+            last = next;
+        }
+        Some((&self.value[..last.offset], Component::borrowed(last.typ as u16, last.value)))
     }
 
     /// The first `count` components, or the whole name if it is shorter; shares its bytes.
@@ -317,6 +329,10 @@ mod tests {
         assert!(short.strip_prefix(&long).is_none());
         assert!(short.is_prefix_of(&long) && !long.is_prefix_of(&short));
         assert!(Name::root().is_prefix_of(&short) && Name::root().parent().is_empty());
+        assert_eq!(
+            (Name::root().split_last(), short.last()),
+            (None, Some(Component::generic(b"b")))
+        );
     }
 
     #[test]
@@ -329,7 +345,8 @@ mod tests {
                 let whole = long.append(Component::segment(segment));
                 assert_eq!(whole, long.append_in(Component::segment(segment), &mut pool));
                 assert_eq!((whole.len(), whole.prefix(1)), (2, long.clone()));
-                assert_eq!(whole.last(), Some(Component::segment(segment)));
+                let parts = Some((&long.value()[..], Component::segment(segment)));
+                assert_eq!(whole.split_last(), parts);
                 assert_eq!(whole, Name::from_value(whole.value().clone()).unwrap());
             }
         }

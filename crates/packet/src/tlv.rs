@@ -258,6 +258,16 @@ impl<'a> Reader<'a> {
         count
     }
 
+    /// Skips elements that have a type and a length of one byte each, up to the last one.
+    #[inline]
+    pub(crate) fn skip_short_but_last(&mut self) {
+        while let [1..=252, len @ ..=252, more @ ..] = self.rest
+            && let Some(after @ [_, ..]) = more.get(usize::from(*len)..)
+        {
+            self.rest = after;
+        }
+    }
+
     /// The next element, which must have type `typ`.
     #[inline]
     pub fn expect(&mut self, typ: u64, expected: &'static str) -> Result<Tlv<'a>, DecodeError> {

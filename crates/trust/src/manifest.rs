@@ -10,7 +10,7 @@ use recoup_packet::data::{ContentType, Data};
 use recoup_packet::manifest::{self, GROUP, SEGMENTS};
 use recoup_packet::name::Name;
 use recoup_packet::signature::{
-    Certificates, KeyVerifier, SignatureInfo, SignatureType, Verdict, Verifier, sha256_many,
+    Certificates, KeyVerifier, SignatureInfo, Verdict, Verifier, sha256_many,
 };
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -91,11 +91,23 @@ struct List<K> {
     covers: bool,
 }
 
+impl<K> List<K> {
+    /// Whether it has that number of the object, by the TLV-VALUE of its name.
+    fn is(&self, object: &[u8], part: u64) -> bool {
+        self.part == part && self.object.value() == object
+    }
+}
+
+/// A list, and whether its key is valid while a batch is judged.
+struct Page<K> {
+    list: Arc<List<K>>,
+    validity: Result<(), &'static str>,
+}
+
 /// The object and the number of a manifest that the first one of its group lists.
 fn listed_manifest(data: &Data) -> Option<(Name, u64)> {
-    let has_digest = data.signature_info().typ == SignatureType::DigestSha256;
-    let is_manifest = data.content_type() == ContentType::Manifest;
-    let (object, part) = (has_digest && is_manifest).then(|| manifest::parse(data.name()))??;
+    let is_list = data.content_type() == ContentType::Manifest && data.has_digest();
+    let (object, part) = is_list.then(|| manifest::parse(data.name()))??;
     Some((object, part)).filter(|_| part % GROUP > 0)
 }
 
@@ -108,10 +120,17 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// `None` if the packet is no segment with a digest. No manifest lists a manifest.
-    fn of(data: &'a Data) -> Option<Self> {
-        let has_digest = data.signature_info().typ == SignatureType::DigestSha256;
-        let (object, segment) = has_digest.then(|| manifest::parse_segment(data.name()))??;
+    /// `None` if the packet is no segment with a digest. No manifest lists a manifest. `likely` is the object that it is
+    /// probably of.
+    fn of(data: &'a Data, likely: Option<&Name>) -> Option<Self> {
+        if !data.has_digest() {
+            return None;
+        }
+        let (name, likely) = (data.name(), likely.map_or(&[][..], |likely| likely.value()));
+        if let Some(segment) = manifest::parse_segment_of(likely, name) {
+            return Some(Self { data, object: &name.value()[..likely.len()], segment });
+        }
+        let (object, segment) = manifest::parse_segment(name)?;
         Some(Self { data, object, segment })
     }
 
@@ -134,8 +153,12 @@ impl<K> Default for Known<K> {
 impl<K> Known<K> {
     /// The list with that number of the object, by the TLV-VALUE of its name.
     fn list(&self, object: &[u8], part: u64) -> Option<&Arc<List<K>>> {
-        let is_it = |list: &&Arc<List<K>>| list.part == part && list.object.value() == object;
-        self.lists.iter().rev().find(is_it)
+        self.lists.iter().rev().find(|list| list.is(object, part))
+    }
+
+    /// The object that segments are probably of.
+    fn likely(&self) -> Option<&Name> {
+        self.lists.last().map(|list| &list.object)
     }
 
     /// Keeps a list in place of an older one of its name, or of the oldest one.
@@ -181,20 +204,35 @@ impl<V: Signing> Manifests<V> {
         Verdict::Verified
     }
 
-    /// The verdict on a segment with this digest.
-    fn judge_digest(&self, entry: &Entry<'_>, digest: &[u8; 32]) -> Verdict {
-        let list = {
-            let mut known = self.known();
-            match known.list(entry.object, entry.part()).cloned() {
-                Some(list) => list,
-                None if known.rejected.count(&entry.manifest(entry.part())) => return NO_MANIFEST,
-                None => return Verdict::Pending,
-            }
+    /// The list of a segment, or the verdict without one.
+    fn list(&self, entry: &Entry<'_>) -> Result<Arc<List<V::Key>>, Verdict> {
+        let mut known = self.known();
+        match known.list(entry.object, entry.part()).cloned() {
+            Some(list) => Ok(list),
+            None if known.rejected.count(&entry.manifest(entry.part())) => Err(NO_MANIFEST),
+            None => Err(Verdict::Pending),
+        }
+    }
+
+    /// The verdict on a segment with this digest. `page` is the list of the segment before, which is often its own.
+    fn judge_digest(
+        &self,
+        page: &mut Option<Page<V::Key>>,
+        entry: &Entry<'_>,
+        digest: &[u8; 32],
+    ) -> Verdict {
+        let is_open = |page: &Page<V::Key>| page.list.is(entry.object, entry.part());
+        let Page { list, validity } = match page.take().filter(is_open) {
+            Some(open) => page.insert(open),
+            None => match self.list(entry) {
+                Ok(list) => page.insert(Page { validity: self.inner.is_valid(&list.key), list }),
+                Err(verdict) => return verdict,
+            },
         };
         if manifest::digest(list.manifest.content(), entry.segment) != Some(&digest[..]) {
             return NOT_LISTED;
         }
-        let allowed = self.inner.is_valid(&list.key).and_then(|()| match list.covers {
+        let allowed = validity.and_then(|()| match list.covers {
             true => Ok(()),
             false => self.inner.may_sign(&list.key, entry.data.name()),
         });
@@ -212,16 +250,18 @@ impl<V: Signing> Verifier for Manifests<V> {
     }
 
     fn verify_batch(&self, data: &[&Data]) -> Vec<Verdict> {
-        let entries: Vec<Option<Entry<'_>>> = data.iter().map(|data| Entry::of(data)).collect();
+        let likely = self.known().likely().cloned();
+        let entries = data.iter().map(|data| Entry::of(data, likely.as_ref()));
+        let entries: Vec<Option<Entry<'_>>> = entries.collect();
         let with_entry = data.iter().zip(&entries).filter(|(_, entry)| entry.is_some());
         let portions: Vec<&[u8]> = with_entry.map(|(data, _)| data.signed_portion()).collect();
         let mut digests = Vec::new();
         sha256_many(&portions, &mut digests);
-        let mut digests = digests.iter();
+        let (mut digests, mut page) = (digests.iter(), None);
         let judge = |(data, entry): (&&Data, &Option<Entry<'_>>)| match entry {
-            Some(entry) => {
-                digests.next().map_or(NOT_LISTED, |digest| self.judge_digest(entry, digest))
-            }
+            Some(entry) => digests
+                .next()
+                .map_or(NOT_LISTED, |digest| self.judge_digest(&mut page, entry, digest)),
             None => self.inner.verify(data),
         };
         data.iter().zip(&entries).map(judge).collect()
@@ -241,10 +281,11 @@ impl<V: Signing> Certificates for Manifests<V> {
                 known.list(object.value(), head).is_none() && !known.rejected.contains(&name);
             return is_wanted.then_some(name);
         }
-        let Some(entry) = Entry::of(data) else {
+        let known = self.known();
+        let Some(entry) = Entry::of(data, known.likely()) else {
+            drop(known);
             return self.inner.certificates()?.missing(data);
         };
-        let known = self.known();
         if known.list(entry.object, entry.part()).is_some() {
             return None;
         }
@@ -252,7 +293,7 @@ impl<V: Signing> Certificates for Manifests<V> {
     }
 
     fn ahead(&self, data: &Data) -> Vec<Name> {
-        let Some(entry) = Entry::of(data) else {
+        let Some(entry) = Entry::of(data, None) else {
             return Vec::new();
         };
         let last = data.final_block().and_then(|last| last.is_segment()).unwrap_or(entry.segment);

@@ -11,7 +11,7 @@ use crate::manifest::Signing;
 use crate::policy::{Policy, is_key_name};
 use recoup_packet::data::Data;
 use recoup_packet::name::Name;
-use recoup_packet::signature::{Certificates, SignatureInfo, SignatureType, Verdict, Verifier};
+use recoup_packet::signature::{Certificates, SignatureInfo, Verdict, Verifier};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -126,7 +126,7 @@ impl TrustStore {
 
     /// The certificate by which `data` is to be verified.
     fn signer(&self, data: &Data) -> Signer {
-        if data.signature_info().typ == SignatureType::DigestSha256 {
+        if data.has_digest() {
             return Signer::Rejected(NO_SIGNATURE);
         }
         let Some(name) = certificate::locator(data) else {
@@ -297,7 +297,9 @@ mod tests {
     use super::*;
     use crate::schema::{Functions, Schema, compile};
     use recoup_packet::data::{ContentType, DataBuilder};
-    use recoup_packet::signature::{DigestSigner, Ed25519Signer, KeyLocator, Signer, Validity};
+    use recoup_packet::signature::{
+        DigestSigner, Ed25519Signer, KeyLocator, SignatureType, Signer, Validity,
+    };
     use std::sync::atomic::{AtomicU64, Ordering};
 
     const SCHEMA: &str = r##"

@@ -107,6 +107,13 @@ impl Encoded {
             .unwrap_or(SignatureInfo::new(SignatureType::Other(u64::MAX), None))
     }
 
+    /// SignatureType, the first element of SignatureInfo.
+    #[inline]
+    pub(super) fn signature_type(&self) -> SignatureType {
+        SignatureInfo::first_type(self.parts.info.of(&self.wire))
+            .unwrap_or(SignatureType::Other(u64::MAX))
+    }
+
     pub(super) fn signature_value(&self) -> &[u8] {
         self.parts.signature.of(&self.wire)
     }

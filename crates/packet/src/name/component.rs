@@ -86,6 +86,17 @@ impl<'a> Component<'a> {
         self.number_of(typ::SEGMENT_NAME_COMPONENT)
     }
 
+    /// The number of a SegmentNameComponent that is all of `element`.
+    #[inline]
+    pub(crate) fn segment_of(element: &[u8]) -> Option<u64> {
+        let [typ, length, value @ ..] = element else {
+            return None;
+        };
+        let is_whole = usize::from(*length) == value.len();
+        let is_segment = u64::from(*typ) == typ::SEGMENT_NAME_COMPONENT && is_whole;
+        is_segment.then(|| shortest_nni(value))?
+    }
+
     /// The number of a VersionNameComponent.
     #[must_use]
     pub fn is_version(&self) -> Option<u64> {

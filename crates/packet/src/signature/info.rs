@@ -131,6 +131,16 @@ impl<'a> SignatureInfo<'a> {
         Self::read(&mut Reader::new(value))
     }
 
+    /// The type alone, of a TLV-VALUE as [`decode`](Self::decode) takes it.
+    #[inline]
+    pub(crate) fn first_type(value: &[u8]) -> Option<SignatureType> {
+        let number = match value {
+            [typ, 1, number, ..] if u64::from(*typ) == typ::SIGNATURE_TYPE => u64::from(*number),
+            _ => Reader::new(value).read().ok()??.number().ok()?,
+        };
+        Some(number.into())
+    }
+
     /// Decodes the remaining elements of `reader`: the inside of a SignatureInfo or
     /// InterestSignatureInfo.
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {

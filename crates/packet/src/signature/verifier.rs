@@ -14,9 +14,7 @@ fn judge_digest(digest: &[u8; 32], value: &[u8]) -> Verdict {
 ///
 /// The digest of a described packet is valid by construction and is not computed.
 fn judge_digests(data: &[&Data], otherwise: Verdict) -> Vec<Verdict> {
-    let has_digest = |it: &Data| {
-        !it.is_described_with_digest() && it.signature_info().typ == SignatureType::DigestSha256
-    };
+    let has_digest = |it: &Data| !it.is_described_with_digest() && it.has_digest();
     let (places, portions): (Vec<usize>, Vec<&[u8]>) = (data.iter().enumerate())
         .filter(|(_, it)| has_digest(it))
         .map(|(place, it)| (place, it.signed_portion()))

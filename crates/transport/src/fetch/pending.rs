@@ -121,8 +121,12 @@ impl Fetch {
         let Some(certificates) = self.control.config.verifier.certificates() else {
             return arrivals;
         };
-        let mut ready = Vec::with_capacity(arrivals.len());
-        for arrival in arrivals {
+        let is_special = |it: &Arrival| {
+            self.pending.awaits(it.data.name()) || certificates.missing(&it.data).is_some()
+        };
+        let mut ready = arrivals;
+        let first = ready.iter().position(is_special).unwrap_or(ready.len());
+        for arrival in ready.split_off(first) {
             let data = &arrival.data;
             if self.pending.awaits(data.name())
                 && !self.is_awaited(data.name())

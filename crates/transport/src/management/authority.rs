@@ -21,7 +21,7 @@ use super::{Scope, Verb};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
-use recoup_packet::signature::{PublicKey, SignatureType, sha256};
+use recoup_packet::signature::{PublicKey, sha256};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -165,8 +165,7 @@ fn announces(command: &Command, interest: &Interest, is_right: impl Fn(&Data) ->
 
 /// Whether Data is signed; a digest signature is verified.
 fn is_data_signed(data: &Data) -> bool {
-    data.signature_info().typ != SignatureType::DigestSha256
-        || data.signature_value() == sha256(data.signed_portion())
+    !data.has_digest() || data.signature_value() == sha256(data.signed_portion())
 }
 
 impl Seen {

@@ -239,6 +239,11 @@ impl Object {
             }
             self.list(context.config, number, &content, author)
         };
+        // The first list of the next group needs the digests of all its segments. Computed with it, they would delay all other
+        // answers.
+        if number + GROUP <= last {
+            let _ = self.digests(context, number + GROUP);
+        }
         let (object, packet) = (Some(self.id), Packet::Whole(data));
         Ok(Some(Answer { object, packet, event: Event::ServedMetadata }))
     }
