@@ -142,7 +142,7 @@ fn fetch_by(
             let mode = Mode { resume: args.resume, verbose: args.verbose > 0, jobs: args.jobs() };
             let transfers = Transfers::new(session, observer, args.max_size);
             let target = target.unwrap_or(Path::new("."));
-            Folders::new(transfers, plan, mode).run(&args.name, target)?
+            Folders::new(transfers, plan, mode)?.run(&args.name, target)?
         }
     };
     let total = Duration::from_nanos(session.driver.now().as_nanos());

@@ -29,7 +29,9 @@
 //! ```
 mod batch;
 mod checksum;
+mod complete;
 mod error;
+mod group;
 mod journal;
 mod keeper;
 mod open;
@@ -38,12 +40,14 @@ mod range_set;
 mod staging;
 
 pub use error::PartError;
+pub use group::{Group, Outcome};
 pub use journal::{Journal, MAX_JOURNAL_BYTES};
 pub use range_set::RangeSet;
 pub use staging::{is_reserved, is_unfinished, journal_path, part_path};
 
 use batch::Piece;
 use bytes::Bytes;
+use complete::Complete;
 use error::failed;
 use keeper::{Keeper, Storage, Unsaved};
 use open::{begin, check_target, recovered};
@@ -385,6 +389,42 @@ impl PartFile {
     /// [`PartError::Incomplete`], [`PartError::TargetExists`], [`PartError::Replaced`], or those of [`PartFile::flush`]; the
     /// download stays resumable.
     pub fn finish(mut self) -> Result<Finished, PartError> {
+        let bytes = self.fill()?;
+        if self.keeper.has_begun() {
+            // Syncing a large file takes a while. If the process is killed meanwhile, this journal lets the download end without
+            // the network. Without it, the last segments are fetched again.
+            let _ = journal::store(&self.storage.staging, &self.journal, false);
+        }
+        let complete = self.complete()?;
+        if self.options.sync {
+            complete.sync()?;
+        }
+        complete.publish()?;
+        if self.options.sync {
+            complete.sync_name();
+        }
+        self.state = State::Closed;
+        Ok(Finished { path: self.target.clone(), bytes })
+    }
+
+    /// Ends a complete download as [`PartFile::finish`] does, some time soon, together with others. Its outcome is that of the
+    /// group.
+    ///
+    /// # Errors
+    /// Those of [`PartFile::finish`] that are known at once.
+    pub fn finish_in(mut self, group: &Group) -> Result<(), PartError> {
+        self.fill()?;
+        // If the process is killed before the group gets its names, the download ends without the network.
+        let _ = journal::store(&self.storage.staging, &self.journal, false);
+        let complete = self.complete()?;
+        self.state = State::Closed;
+        drop(self);
+        group.add(complete);
+        Ok(())
+    }
+
+    /// Gives a complete file its length.
+    fn fill(&mut self) -> Result<u64, PartError> {
         self.flush()?;
         let bytes = self.complete_bytes()?;
         let kept = self.keeper.wait();
@@ -392,24 +432,18 @@ impl PartFile {
         if self.state == State::Lost {
             return kept.and(Err(PartError::Lost { path: self.path() }));
         }
-        let Storage { file, staging } = &self.storage;
-        let trouble = |action| move |error| failed(action, &staging.part_path(), error);
-        file.set_len(bytes).map_err(trouble("set the length of"))?;
-        if self.keeper.has_begun() {
-            // Syncing a large file takes a while. If the process is killed meanwhile, this journal lets the download end without
-            // the network. Without it, the last segments are fetched again.
-            let _ = journal::store(staging, &self.journal, false);
-        }
-        if self.options.sync {
-            file.sync_all().map_err(trouble("write"))?;
-        }
-        staging.publish(file, self.options.overwrite)?;
-        staging.remove_journal();
-        if self.options.sync {
-            staging.sync_parent();
-        }
-        self.state = State::Closed;
-        Ok(Finished { path: self.target.clone(), bytes })
+        let cut = self.storage.file.set_len(bytes);
+        cut.map_err(|error| failed("set the length of", &self.path(), error))?;
+        Ok(bytes)
+    }
+
+    fn complete(&self) -> Result<Complete, PartError> {
+        let storage = self.storage.try_clone();
+        Ok(Complete {
+            target: self.target.clone(),
+            storage: storage.map_err(|error| failed("open", &self.path(), error))?,
+            overwrite: self.options.overwrite,
+        })
     }
 
     fn path(&self) -> PathBuf {

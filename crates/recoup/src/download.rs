@@ -1,7 +1,7 @@
 //! A download into a file, which can be continued.
 use crate::error::{Error, ErrorKind, Result, reason};
 use bytes::Bytes;
-use recoup_io::part::{self, Existing, Identity, Journal, Options, PartError, PartFile};
+use recoup_io::part::{self, Existing, Group, Identity, Journal, Options, PartError, PartFile};
 use recoup_io::target::TargetFolder;
 use recoup_packet::name::Name;
 use recoup_transport::fetch::FetchConfig;
@@ -57,8 +57,17 @@ pub struct Download {
     part: Option<PartFile>,
     /// Content that had changed on the disk, in bytes.
     dropped_bytes: u64,
-    /// The folder around the target. The file is opened and named by its path, which must lead to this folder.
-    folder: Option<Arc<TargetFolder>>,
+    /// The folder around the target, if the download is part of one.
+    place: Option<FilePlace>,
+}
+
+/// Where a file of a folder is written.
+#[derive(Clone, Debug)]
+pub struct FilePlace {
+    /// The folder around the file, which is opened and named by its path: that must lead to this folder.
+    pub folder: Arc<TargetFolder>,
+    /// Gives the file its name together with others.
+    pub group: Arc<Group>,
 }
 
 impl Download {
@@ -82,7 +91,7 @@ impl Download {
             begun: false,
             part: None,
             dropped_bytes: 0,
-            folder: None,
+            place: None,
         };
         let found = Journal::read(target).map_err(|error| Error::from(&error))?;
         match found {
@@ -93,14 +102,15 @@ impl Download {
         Ok(sink)
     }
 
-    /// Makes the download part of a folder, whose place is checked before the file is opened and named.
+    /// Makes the download part of a folder, whose place is checked before the file is opened and named. It
+    /// [finishes](Self::finish) in the group, whose outcome counts.
     #[must_use]
-    pub fn within(self, folder: Arc<TargetFolder>) -> Self {
-        Self { folder: Some(folder), ..self }
+    pub fn within(self, place: FilePlace) -> Self {
+        Self { place: Some(place), ..self }
     }
 
     fn check_place(&self) -> Result<()> {
-        Ok(self.folder.as_ref().map_or(Ok(()), |folder| folder.check_place())?)
+        Ok(self.place.as_ref().map_or(Ok(()), |place| place.folder.check_place())?)
     }
 
     /// Continues an unfinished download. Content that has changed on the disk is fetched again.
@@ -216,7 +226,7 @@ impl Download {
         }
     }
 
-    /// All content is there: gives the file its name.
+    /// All content is there: gives the file its name, or lets a group do so.
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: the disk; the download can be continued.
@@ -225,7 +235,11 @@ impl Download {
         let part = self.part.take().ok_or_else(|| {
             Error::new(ErrorKind::Other, "the download ended before it began: no file was written")
         })?;
-        part.finish().map(|_| ()).map_err(|error| Error::from(&error))
+        let finished = match self.place.take() {
+            Some(place) => part.finish_in(&place.group),
+            None => part.finish().map(drop),
+        };
+        finished.map_err(|error| Error::from(&error))
     }
 
     /// Bytes of the object that were there before, once it has begun.

@@ -7,7 +7,7 @@ pub use running::FileFetch;
 pub(crate) use running::{PROGRESS_EVERY, Running};
 
 use crate::client::Client;
-use crate::download::{Download, destination};
+use crate::download::{Download, FilePlace, destination};
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Progress};
 use crate::folder::LISTING_REORDER_BYTES;
@@ -18,7 +18,6 @@ use crate::summary::FetchSummary;
 use crate::transfer::{Budget, Observer, Order, Transfer};
 use crate::trust::Verify;
 use crate::wait::block_on;
-use recoup_io::target::TargetFolder;
 use recoup_packet::name::Name;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Delivery, Fetch, FetchConfig};
@@ -324,15 +323,11 @@ impl<M> FetchBuilder<M> {
     }
 
     /// Begins a fetch into the file at `target` in a folder, whose place is checked before the file is opened and named.
-    pub(crate) fn begin_in_folder(
-        &self,
-        target: &Path,
-        folder: Arc<TargetFolder>,
-    ) -> Result<FileFetch> {
+    pub(crate) fn begin_in_folder(&self, target: &Path, place: FilePlace) -> Result<FileFetch> {
         let name = self.name.clone()?;
         let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
         let policy = self.options.policy();
-        let download = Download::new(target, &policy, &mut config, self.resume)?.within(folder);
+        let download = Download::new(target, &policy, &mut config, self.resume)?.within(place);
         let running = self.start(config, Some(download))?;
         Ok(FileFetch { running, news_at: std::time::Instant::now() })
     }

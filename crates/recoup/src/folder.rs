@@ -140,7 +140,7 @@ impl<M> FolderBuilder<M> {
         let budget = max_bytes.map(Budget::new);
         let mut fetch = fetch.into_mode().sharing(budget.clone()).resume(resume);
         fetch.locate()?;
-        let walk = Walk::new(resume);
+        let walk = Walk::new(resume)?;
         let transfers = Vec::new();
         let mut run = Run { fetch, jobs, budget, progress, skipped, walk, transfers, bytes: 0 };
         {
@@ -195,6 +195,9 @@ impl Run {
         loop {
             while self.transfers.len() < self.jobs && self.begin_next()? {}
             if self.transfers.is_empty() {
+                while let Some(Skipped { entry, error }) = self.walk.settle_all() {
+                    self.skip(&entry, error)?;
+                }
                 return Ok(());
             }
             let (ended, result) = self.ended().await;
@@ -230,8 +233,8 @@ impl Run {
     }
 
     fn file(&mut self, task: FileTask) -> Result<()> {
-        let FileTask { name, target, folder } = task;
-        let fetch = self.fetch.of_entry(name.clone()).begin_in_folder(&target, folder)?;
+        let FileTask { name, target, place } = task;
+        let fetch = self.fetch.of_entry(name.clone()).begin_in_folder(&target, place)?;
         self.transfers.push(Transfer::File { name, fetch });
         Ok(())
     }
@@ -274,6 +277,9 @@ impl Run {
         };
         if let Err(error) = outcome {
             self.skip(&name.to_string(), error)?;
+        }
+        while let Some(Skipped { entry, error }) = self.walk.settle() {
+            self.skip(&entry, error)?;
         }
         let (files, bytes) = (self.walk.files(), self.bytes);
         if let Some(report) = &mut self.progress {

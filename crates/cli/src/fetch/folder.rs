@@ -40,9 +40,13 @@ pub(crate) struct Folders<'a> {
 
 impl<'a> Folders<'a> {
     /// Prepares the fetch of a folder.
-    pub(crate) fn new(transfers: Transfers<'a>, plan: &'a Plan<'a>, mode: Mode) -> Self {
+    pub(crate) fn new(
+        transfers: Transfers<'a>,
+        plan: &'a Plan<'a>,
+        mode: Mode,
+    ) -> Result<Self, Failure> {
         transfers.observer.files = Some(Files::default());
-        Self { transfers, plan, mode, walk: Walk::new(mode.resume), files: Vec::new() }
+        Ok(Self { transfers, plan, mode, walk: Walk::new(mode.resume)?, files: Vec::new() })
     }
 
     /// Fetches the folder `name`, with everything in it, into the folder `target`. Returns the name of its listing.
@@ -67,11 +71,18 @@ impl<'a> Folders<'a> {
         loop {
             while self.transfers.len() < self.mode.jobs && self.begin_next()? {}
             if self.transfers.len() == 0 {
+                while let Some(Skipped { entry, error }) = self.walk.settle_all() {
+                    self.skip(&entry, error.into())?;
+                }
+                self.count();
                 return Ok(listing);
             }
             let ended = self.transfers.next()?;
             if let Err((name, failure)) = self.take(ended) {
                 self.skip(&name.to_string(), failure)?;
+            }
+            while let Some(Skipped { entry, error }) = self.walk.settle() {
+                self.skip(&entry, error.into())?;
             }
         }
     }
@@ -125,14 +136,14 @@ impl<'a> Folders<'a> {
     }
 
     fn file(&mut self, task: FileTask) -> Result<(), Failure> {
-        let FileTask { name, target, folder } = task;
+        let FileTask { name, target, place } = task;
         if self.mode.verbose {
             output::eprint(&format!("{name} -> {}", target.display()).replace('\n', " "));
         }
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
         let verification = self.plan.verification();
         let sink = FileSink::new(&target, &verification, &mut config, self.mode.resume)?;
-        let app = self.transfers.start(config, Box::new(sink.within(folder)));
+        let app = self.transfers.start(config, Box::new(sink.within(place)));
         self.files.push((app, name));
         Ok(())
     }

@@ -305,6 +305,10 @@ pub(super) fn load(staging: &Staging) -> Result<Option<Journal>, PartError> {
         return Ok(None);
     };
     let bytes = read(file).map_err(|e| failed("read", &staging.journal_path(), e))?;
+    // After a power cut a journal that was not brought to the disk has no content, or zeros.
+    if bytes.iter().all(|byte| *byte == 0) {
+        return Ok(None);
+    }
     let wrong = |reason| PartError::Journal { path: staging.journal_path(), reason };
     let journal = Journal::parse(&bytes).map_err(wrong)?;
     if journal.target != staging.target_word() {

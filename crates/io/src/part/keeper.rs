@@ -36,7 +36,7 @@ impl Storage {
         journal::store(&self.staging, journal, true).map_err(Unsaved::Journal)
     }
 
-    fn try_clone(&self) -> io::Result<Self> {
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { file: self.file.try_clone()?, staging: Arc::clone(&self.staging) })
     }
 }

@@ -238,6 +238,11 @@ impl Staging {
         }
     }
 
+    /// Whether both targets lie in the same folder.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        matches!((fstat(&self.parent), fstat(&other.parent)), (Ok(one), Ok(two)) if is_same(&one, &two))
+    }
+
     /// Brings the target's name to the disk, if the file system offers that.
     pub(super) fn sync_parent(&self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

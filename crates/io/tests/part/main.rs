@@ -1,5 +1,6 @@
 //! The resumable download as a user meets it: interrupted, resumed, in the wrong place, out of room.
 mod changed;
+mod group;
 mod names;
 mod stopped;
 

@@ -4,10 +4,10 @@
 //! name, a link in its place, a contradictory listing, a file that is not served. The walk is depth-first, so that only
 //! the listings of open folders are kept.
 use super::listing::{ListingBuffer, Pool, Share};
-use crate::download::{is_there, reserved};
+use crate::download::{FilePlace, is_there, reserved};
 use crate::error::{Error, ErrorKind, Result};
 use recoup_io::library::{BadName, Entry, Listing};
-use recoup_io::part::is_reserved;
+use recoup_io::part::{Group, Outcome, is_reserved};
 use recoup_io::target::{Occupant, TargetError, TargetFolder};
 use recoup_packet::name::{Component, Name};
 use serde::Serialize;
@@ -44,6 +44,10 @@ pub struct Walk {
     /// Folders whose listings are there, the next one last.
     open: Vec<Open>,
     files: Files,
+    /// Gives files their names.
+    group: Arc<Group>,
+    /// Files that wait for their names.
+    unnamed: u64,
     /// The error of a skipped entry with the highest exit code.
     worst: Option<Error>,
 }
@@ -78,8 +82,8 @@ pub struct FileTask {
     pub name: Name,
     /// Path of the file.
     pub target: PathBuf,
-    /// The folder around it, whose place is to be checked before the file is opened and named.
-    pub folder: Arc<TargetFolder>,
+    /// The folder around it.
+    pub place: FilePlace,
 }
 
 /// An entry that is left out.
@@ -114,16 +118,26 @@ struct Open {
 
 impl Walk {
     /// With `resume`, files that are there are left as they are.
-    #[must_use]
-    pub fn new(resume: bool) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn new(resume: bool) -> Result<Self> {
+        let group = Group::start().map_err(|error| {
+            Error::new(
+                ErrorKind::Local,
+                format!("no thread can be started: {}", crate::error::reason(&error)),
+            )
+        })?;
+        Ok(Self {
             resume,
+            group: Arc::new(group),
+            unnamed: 0,
             pool: Pool::default(),
             listings: 0,
             open: Vec::new(),
             files: Files::default(),
             worst: None,
-        }
+        })
     }
 
     /// Begins with the folder `name`, which is to be written to `target`.
@@ -202,7 +216,8 @@ impl Walk {
             let error = Error::new(ErrorKind::Local, message).with_remedy("remove it");
             return Err(error.of_entry());
         }
-        Ok(Step::File(FileTask { name: name.clone(), target, folder }))
+        let place = FilePlace { folder, group: Arc::clone(&self.group) };
+        Ok(Step::File(FileTask { name: name.clone(), target, place }))
     }
 
     fn list(&mut self, place: Place) -> Result<ListingTask> {
@@ -249,9 +264,34 @@ impl Walk {
         drop(task);
     }
 
-    /// A file has been fetched.
+    /// A file has been fetched, and waits for its name.
     pub fn fetched(&mut self) {
-        self.files.fetched += 1;
+        self.unnamed += 1;
+    }
+
+    /// Counts files that have their names. Returns one that cannot have it; [`skip`](Self::skip) it, and call again.
+    pub fn settle(&mut self) -> Option<Skipped> {
+        self.settle_by(Group::next_outcome)
+    }
+
+    /// As [`settle`](Self::settle), and waits for all files.
+    pub fn settle_all(&mut self) -> Option<Skipped> {
+        self.settle_by(Group::wait)
+    }
+
+    fn settle_by(&mut self, next: impl Fn(&Group) -> Option<Outcome>) -> Option<Skipped> {
+        while self.unnamed > 0 {
+            let Outcome { target, result } = next(&self.group)?;
+            self.unnamed -= 1;
+            match result {
+                Ok(()) => self.files.fetched += 1,
+                Err(error) => {
+                    let entry = target.display().to_string();
+                    return Some(Skipped { entry, error: Error::from(&error) });
+                }
+            }
+        }
+        None
     }
 
     /// An entry is left out.
@@ -273,8 +313,8 @@ impl Walk {
     ///
     /// # Errors
     /// An entry was skipped.
-    pub fn finish(self, name: &Name) -> Result<Files> {
-        let Some(worst) = self.worst else {
+    pub fn finish(mut self, name: &Name) -> Result<Files> {
+        let Some(worst) = self.worst.take() else {
             return Ok(self.files);
         };
         let message = match self.files.skipped {
@@ -283,6 +323,13 @@ impl Walk {
         };
         let remedy = worst.remedy().map_or_else(String::new, |remedy| format!("{remedy}; "));
         Err(Error::new(worst.kind(), message).with_remedy(format!("{remedy}all the rest is there")))
+    }
+}
+
+impl Drop for Walk {
+    /// Files that have arrived get their names, whatever ends the walk.
+    fn drop(&mut self) {
+        self.group.close();
     }
 }
 
@@ -320,10 +367,11 @@ impl From<TargetError> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_io::part::{Identity, Options, PartFile};
 
     /// A walk through a folder with this listing, in `target`.
     fn walk(target: &Path, resume: bool, listing: &[u8]) -> Walk {
-        let mut walk = Walk::new(resume);
+        let mut walk = Walk::new(resume).unwrap();
         let mut task = walk.begin(&"/a".parse().unwrap(), target).unwrap();
         task.buffer.content(listing).unwrap();
         walk.listed(task).unwrap();
@@ -342,7 +390,13 @@ mod tests {
             ("/a/c".into(), &folder.path().join("c"))
         );
         assert!(matches!(walk.step(), Ok(Step::Wait)));
+        let identity = Identity::new("/a/c", "digest");
+        let mut part = PartFile::open(&file.target, identity, Options::default()).unwrap();
+        part.set_final(0).unwrap();
+        part.write(0, "content".into()).unwrap();
+        part.finish_in(&file.place.group).unwrap();
         walk.fetched();
+        assert!(walk.settle_all().is_none() && file.target.is_file());
         walk.listed(inner).unwrap();
         let files = walk.finish(&"/a".parse().unwrap()).unwrap();
         assert_eq!((files.fetched, files.listed, files.skipped), (1, 1, 0));
@@ -375,7 +429,7 @@ mod tests {
 
     #[test]
     fn wider_error_ends_the_walk() {
-        let mut walk = Walk::new(false);
+        let mut walk = Walk::new(false).unwrap();
         assert!(walk.skip(Error::new(ErrorKind::TimedOut, "silence")).is_err());
     }
 }

@@ -3,12 +3,10 @@ use super::Sink;
 use crate::error::Failure;
 use crate::{format, output};
 use bytes::Bytes;
-use recoup::download::Download;
-use recoup_io::target::TargetFolder;
+use recoup::download::{Download, FilePlace};
 use recoup_packet::name::Name;
 use recoup_transport::fetch::FetchConfig;
 use std::path::Path;
-use std::sync::Arc;
 
 /// A file under construction, which can be continued until it is complete.
 #[derive(Debug)]
@@ -40,8 +38,8 @@ impl FileSink {
     }
 
     /// Makes the download part of a folder.
-    pub(crate) fn within(self, folder: Arc<TargetFolder>) -> Self {
-        Self(self.0.within(folder))
+    pub(crate) fn within(self, place: FilePlace) -> Self {
+        Self(self.0.within(place))
     }
 }
 

@@ -1,0 +1,56 @@
+//! Downloads that are complete and get their names, alone or as a group.
+use super::PartError;
+use super::error::failed;
+use super::keeper::Storage;
+use rustix::fs::fstat;
+use std::path::PathBuf;
+
+/// A file with all its content, before it has its name.
+#[derive(Debug)]
+pub(super) struct Complete {
+    pub(super) target: PathBuf,
+    pub(super) storage: Storage,
+    /// Whether another file may lie in its place.
+    pub(super) overwrite: bool,
+}
+
+impl Complete {
+    /// Brings the content to the disk.
+    pub(super) fn sync(&self) -> Result<(), PartError> {
+        let synced = self.storage.file.sync_all();
+        synced.map_err(|error| failed("write", &self.storage.staging.part_path(), error))
+    }
+
+    /// Brings the contents of a group to the disk; returns the outcome of each. One call does so for a whole file system, where the
+    /// system has that call.
+    pub(super) fn sync_all(group: &[Self]) -> Vec<Result<(), PartError>> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let [first, _, ..] = group {
+            let device = |it: &Self| fstat(&it.storage.file).map(|stat| stat.st_dev);
+            let is_one =
+                device(first).is_ok_and(|one| group.iter().all(|it| device(it) == Ok(one)));
+            if is_one && rustix::fs::syncfs(&first.storage.file).is_ok() {
+                return group.iter().map(|_| Ok(())).collect();
+            }
+        }
+        group.iter().map(Self::sync).collect()
+    }
+
+    /// Gives the file its name, and removes the journal.
+    pub(super) fn publish(&self) -> Result<(), PartError> {
+        let Storage { file, staging } = &self.storage;
+        staging.publish(file, self.overwrite)?;
+        staging.remove_journal();
+        Ok(())
+    }
+
+    /// Brings the file's name to the disk, if the file system offers that.
+    pub(super) fn sync_name(&self) {
+        self.storage.staging.sync_parent();
+    }
+
+    /// Whether both are to lie in the same folder.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        self.storage.staging.is_beside(&other.storage.staging)
+    }
+}
