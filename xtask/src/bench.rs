@@ -3,6 +3,8 @@
 
 mod callgrind;
 pub(crate) mod fair;
+mod first_byte;
+mod folder;
 pub(crate) mod forward;
 pub(crate) mod instructions;
 mod limit;
@@ -10,17 +12,20 @@ mod memory;
 mod neighbour;
 mod process;
 pub(crate) mod recovery;
+mod row;
 mod sample;
 pub(crate) mod simulation;
 pub(crate) mod survive;
 pub(crate) mod timed;
 mod transfer;
+pub(crate) mod whole;
 
 use crate::chore::{Outcome, cargo, show, target_directory};
 use process::{Room, transfer_limit};
+use row::{Aim, Row};
 use sample::{Figure, Sample};
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 use timed::limit_benchmark;
@@ -55,6 +60,34 @@ pub(crate) struct Case {
     pub(crate) name: String,
     /// Measures it once.
     pub(crate) run: Box<dyn FnMut() -> Outcome<Sample>>,
+}
+
+/// Transfers beside limits of the machine, and the share of SHA-256 on one core that they must reach.
+const SHARES: [(&str, &str, f64); 3] = [
+    (transfer::PLANS[0].name, "limit: SHA-256 on one core, 8000 bytes", 0.85),
+    (transfer::PLANS[1].name, "limit: SHA-256 on one core, 1300 bytes", 0.60),
+    (transfer::PLANS[2].name, "limit: SHA-256 on one core, 8000 bytes", 0.85),
+];
+
+/// Our transfers and the machine's limits, `runs` times in turn.
+fn rows(recoup: &Path, runs: usize, bytes: u64, notes: &mut Vec<String>) -> Outcome<Vec<Row>> {
+    let room = Rc::new(Room::make(bytes)?);
+    let mut cases = limit::cases(bytes, &room);
+    cases.extend(transfer::cases(recoup, &room));
+    let figures = measure(cases, runs, notes);
+    let rates = |name: &str| -> Vec<f64> {
+        figures.iter().find(|it| it.name == name).map_or_else(Vec::new, Figure::rates)
+    };
+    let speed = |figure: &Figure| {
+        let gigabits = figure.rates().iter().map(|rate| rate / 1e9).collect();
+        Row::of("fetch", &figure.name, "Gbit/s", gigabits, None)
+    };
+    let share = |(name, limit, least): &(&str, &str, f64)| {
+        let shares = rates(name).into_iter().zip(rates(limit)).map(|(rate, limit)| rate / limit);
+        let name = format!("{name}, over SHA-256");
+        Row::of("fetch", name, "×", shares.collect(), Some(Aim::AtLeast(*least)))
+    };
+    Ok(figures.iter().filter_map(speed).chain(SHARES.iter().filter_map(share)).collect())
 }
 
 /// Runs the benchmark and prints what it found.

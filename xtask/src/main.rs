@@ -3,6 +3,7 @@
 //! | chore | what it does |
 //! |---|---|
 //! | `test` | format, lints, laws, text, dependencies, unit, property, integration, doc and interoperability tests |
+//! | `bench` | all figures that have an aim, as a table and a page |
 //! | `bench fetch` | our goodput beside the machine's limits and beside neighbours |
 //! | `bench forward` | exchanges that a forwarder process moves per CPU-second, its round trips and its memory |
 //! | `bench recovery` | what recovery costs two forwarders on a link that loses nothing |
@@ -55,6 +56,7 @@ usage: cargo xtask CHORE
 
   test [LEG…] [--list]             everything that must hold before a change is delivered,
                                    or only the named legs
+  bench [--runs N] [--report FILE] all figures that have an aim, as a table and a page
   bench fetch [--runs N] [--json]  our speed beside the machine's limits and beside neighbours
   bench forward [--runs N]         exchanges per CPU-second of a forwarder, its latency and memory
   bench recovery [--runs N]        what recovery costs two forwarders that lose nothing
@@ -87,6 +89,8 @@ fn main() -> ExitCode {
         ["repeat", rest @ ..] => repeat::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["bench"] => bench::whole::run(&[]),
+        ["bench", first, ..] if first.starts_with("--") => bench::whole::run(&words[1..]),
         ["bench", "fetch", rest @ ..] => bench::run(rest),
         ["bench", "forward", rest @ ..] => bench::forward::run(rest),
         ["bench", "recovery", rest @ ..] => bench::recovery::run(rest),

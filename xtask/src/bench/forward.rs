@@ -3,6 +3,7 @@
 
 use super::neighbour::{self, Neighbour};
 use super::process::{Room, Running, started};
+use super::row::{Aim, Row};
 use super::sample::Spread;
 use super::timed::{Timed, capture, limit_benchmark};
 use super::transfer::{fetch, serve};
@@ -61,13 +62,13 @@ const LOADS: [Load; 5] = [
         name: "clients that batch, window 256",
         both: &["style=batch"],
         consumer: &["window=256"],
-        gate: Gate::PerCpuSecond(1.2e6),
+        gate: Gate::PerCpuSecond(1.6e6),
     },
     Load {
         name: "clients that write each packet",
         both: &["style=each"],
         consumer: &["window=256"],
-        gate: Gate::PerCpuSecond(450e3),
+        gate: Gate::PerCpuSecond(600e3),
     },
     Load {
         name: "slow clients that write each packet",
@@ -85,7 +86,7 @@ const LOADS: [Load; 5] = [
         name: "one exchange each millisecond",
         both: &["style=batch"],
         consumer: &["window=1", "interval-us=1000"],
-        gate: Gate::Latency { beyond_bare_us: 20.0, p999_us: 1000.0 },
+        gate: Gate::Latency { beyond_bare_us: 15.0, p999_us: 1000.0 },
     },
 ];
 
@@ -144,41 +145,12 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         }
     }
     let recoup = if workers > 1 { binary_with_workers()? } else { binary()? };
-    let (blast, mut notes) = (blast()?, Vec::new());
+    let mut notes = Vec::new();
     let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
-    let mut cases = cases(&recoup, workers, &mut notes);
+    let mut cases = cases(&recoup, workers, neighbour::given(&mut notes));
     cases.retain(|case| wanted(&case.name()));
     limit_benchmark("forward", RUN_LIMIT.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)));
-    // Forwarders of others that have failed: each further case would wait for its deadline.
-    let mut failed: BTreeSet<String> = BTreeSet::new();
-    let room = Room::make(FILE_BYTES)?;
-    let mut files = Vec::new();
-    for turn in 1..=runs {
-        for case in &mut cases {
-            if failed.contains(&case.forwarder.name()) {
-                continue;
-            }
-            eprintln!("run {turn} of {runs}: {}", case.name());
-            match case.measure(&room, &blast) {
-                Ok(run) => case.runs.push(run),
-                Err(message) => {
-                    let mut note = format!("{}, run {turn}: {message}", case.name());
-                    if matches!(case.forwarder, Forwarder::Theirs(_)) {
-                        note += "; it is measured no further";
-                        failed.insert(case.forwarder.name());
-                    }
-                    notes.push(note);
-                }
-            }
-        }
-        if wanted(TWO) {
-            eprintln!("run {turn} of {runs}: {TWO}");
-            match two_forwarders(&recoup, &room) {
-                Ok(rate) => files.push(rate),
-                Err(message) => notes.push(format!("{TWO}, run {turn}: {message}")),
-            }
-        }
-    }
+    let files = measure(&recoup, &mut cases, runs, wanted(TWO), &mut notes)?;
     if as_json {
         let cases: Vec<Value> = cases.iter().map(Case::to_json).collect();
         println!(
@@ -200,6 +172,57 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     }
     notes.iter().for_each(|note| println!("note: {note}"));
     Ok(())
+}
+
+/// Rows of our forwarder alone, with one worker.
+pub(super) fn rows(recoup: &Path, runs: usize, notes: &mut Vec<String>) -> Outcome<Vec<Row>> {
+    let mut cases = cases(recoup, 1, Vec::new());
+    let files = measure(recoup, &mut cases, runs, true, notes)?;
+    let gigabits = files.iter().map(|rate| rate / 1e9).collect();
+    let two = Row::of("forward", TWO, "Gbit/s", gigabits, Some(Aim::AtLeast(TWO_GATE / 1e9)));
+    Ok(cases.iter().filter_map(Case::to_row).chain(two).collect())
+}
+
+/// Measures the cases in turn, `runs` times, and the file through two forwarders if that `is_wanted`; returns the rates of the
+/// file, in bits per second.
+fn measure(
+    recoup: &Path,
+    cases: &mut [Case],
+    runs: usize,
+    is_wanted: bool,
+    notes: &mut Vec<String>,
+) -> Outcome<Vec<f64>> {
+    let (blast, room) = (blast()?, Room::make(FILE_BYTES)?);
+    // Forwarders of others that have failed: each further case would wait for its deadline.
+    let mut failed: BTreeSet<String> = BTreeSet::new();
+    let mut files = Vec::new();
+    for turn in 1..=runs {
+        for case in &mut *cases {
+            if failed.contains(&case.forwarder.name()) {
+                continue;
+            }
+            eprintln!("run {turn} of {runs}: {}", case.name());
+            match case.measure(&room, &blast) {
+                Ok(run) => case.runs.push(run),
+                Err(message) => {
+                    let mut note = format!("{}, run {turn}: {message}", case.name());
+                    if matches!(case.forwarder, Forwarder::Theirs(_)) {
+                        note += "; it is measured no further";
+                        failed.insert(case.forwarder.name());
+                    }
+                    notes.push(note);
+                }
+            }
+        }
+        if is_wanted {
+            eprintln!("run {turn} of {runs}: {TWO}");
+            match two_forwarders(recoup, &room) {
+                Ok(rate) => files.push(rate),
+                Err(message) => notes.push(format!("{TWO}, run {turn}: {message}")),
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// Upper bound of the gain of several workers. The clients need cores as well, so rates mean little
@@ -235,12 +258,12 @@ pub(super) fn example(name: &str) -> Outcome<PathBuf> {
     Ok(target_directory()?.join("dist/examples").join(name))
 }
 
-fn cases(recoup: &Path, workers: usize, notes: &mut Vec<String>) -> Vec<Case> {
+fn cases(recoup: &Path, workers: usize, neighbours: Vec<Neighbour>) -> Vec<Case> {
     let mut forwarders = vec![Forwarder::Ours(recoup.to_path_buf(), 1)];
     if workers > 1 {
         forwarders.push(Forwarder::Ours(recoup.to_path_buf(), workers));
     }
-    forwarders.extend(neighbour::given(notes).into_iter().map(Forwarder::Theirs));
+    forwarders.extend(neighbours.into_iter().map(Forwarder::Theirs));
     let with_loads = |forwarder: Forwarder| {
         LOADS.iter().map(move |load| Case { forwarder: forwarder.clone(), load, runs: Vec::new() })
     };
@@ -349,6 +372,26 @@ impl Case {
         }
     }
 
+    fn to_row(&self) -> Option<Row> {
+        let values = |of: &dyn Fn(&Run) -> f64| self.runs.iter().map(of).collect::<Vec<f64>>();
+        let (values, unit, aim) = match self.load.gate {
+            Gate::PerCpuSecond(least) => (
+                values(&|run| run.per_cpu_second() / 1e3),
+                "k per CPU-second",
+                Aim::AtLeast(least / 1e3),
+            ),
+            Gate::PerSecond(least) => {
+                (values(&|run| run.per_second() / 1e3), "k a second", Aim::AtLeast(least / 1e3))
+            }
+            Gate::Latency { beyond_bare_us, .. } => (
+                values(&|run| run.get("median_us") - 2.0 * run.bare_us),
+                "µs beyond two bare sockets",
+                Aim::AtMost(beyond_bare_us),
+            ),
+        };
+        Row::of("forward", self.load.name, unit, values, Some(aim))
+    }
+
     fn print(&self) {
         let thousands = |spread: Spread| spread.in_units(1e3, 0);
         let per_cpu = self.spread(Run::per_cpu_second).map_or("–".into(), thousands);
@@ -424,7 +467,7 @@ pub(super) fn unix(socket: &Path) -> String {
 const TWO: &str = "recoup: a file through two forwarders, UDP between them";
 
 /// Bits a second that the file must reach.
-const TWO_GATE: f64 = 3e9;
+const TWO_GATE: f64 = 6e9;
 
 /// Goodput of a file that is served behind one forwarder and fetched behind another.
 fn two_forwarders(recoup: &Path, room: &Room) -> Outcome<f64> {

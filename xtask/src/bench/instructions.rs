@@ -4,6 +4,7 @@
 //! link-time optimisation: profile `dist` needs fewer. Seeds are fixed, so that two counts of one build are nearly equal.
 
 use super::callgrind;
+use super::row::Aim;
 use crate::chore::{Outcome, capture, cargo, command, root, show, target_directory};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -176,6 +177,18 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             names.join(", ")
         )),
     }
+}
+
+/// All rows beside their budgets.
+pub(super) fn rows() -> Outcome<Vec<super::row::Row>> {
+    let kept =
+        read(&fs::read_to_string(root().join(LIST)).map_err(|error| format!("{LIST}: {error}"))?)?;
+    let figures = count(&ROWS.iter().collect::<Vec<_>>(), &kept)?;
+    let row = |Figure { row, counted, kept }: &Figure| {
+        let budget = kept.as_ref().map(|kept| Aim::AtMost(kept.budget));
+        super::row::Row::of("instructions", row.meaning, "instructions", vec![*counted], budget)
+    };
+    Ok(figures.iter().filter_map(row).collect())
 }
 
 /// Builds the programs and counts.

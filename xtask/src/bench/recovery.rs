@@ -1,6 +1,7 @@
 //! `cargo xtask bench recovery`: what recovery costs two forwarders on a link that loses nothing, in processor time: a file goes
 //! from a producer through both to a consumer, over UDP between them.
 use super::process::{Room, Running, transfer_limit};
+use super::row::{Aim, Row};
 use super::timed::limit_benchmark;
 use super::transfer::{fetch, serve};
 use super::{binary, number};
@@ -18,11 +19,13 @@ usage: cargo xtask bench recovery [--runs N] [--bytes N] [--segment N]
 Environment: RECOUP_BINARY names a recoup to measure instead of building one.
 ";
 
+/// Bytes of content in each packet.
+const SEGMENT: &str = "1200";
 const WAYS: [&str; 3] = ["off", "wldr", "acked"];
 
 /// Runs the benchmark and prints what it found.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (mut runs, mut bytes, mut segment) = (9_usize, 100_000_000_u64, "1200");
+    let (mut runs, mut bytes, mut segment) = (9_usize, 100_000_000_u64, SEGMENT);
     let mut words = arguments.iter().copied();
     while let Some(word) = words.next() {
         match word {
@@ -35,14 +38,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let recoup = binary()?;
     let turns = u32::try_from(runs).unwrap_or(u32::MAX).saturating_mul(WAYS.len() as u32);
     limit_benchmark("recovery", (transfer_limit(bytes) * 2).saturating_mul(turns));
-    let room = Room::make(bytes)?;
-    let mut ticks = WAYS.map(|_| Vec::new());
-    for turn in 1..=runs {
-        for (way, ticks) in WAYS.iter().zip(&mut ticks) {
-            eprintln!("run {turn} of {runs}: {way}");
-            ticks.push(transfer(&recoup, &room, way, segment)?);
-        }
-    }
+    let ticks = measure(&recoup, runs, bytes, segment)?;
     let medians = ticks.map(|mut ticks| {
         ticks.sort_by(f64::total_cmp);
         ticks.get(ticks.len() / 2).copied().unwrap_or_default()
@@ -52,6 +48,38 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         println!("{way:6} {median:8.2} s  {:.3} of off", median / medians[0]);
     }
     Ok(())
+}
+
+/// What WLDR may cost, as a multiple of the cost without.
+const AIM: f64 = 1.03;
+
+/// Rows of each way over its absence.
+pub(super) fn rows(recoup: &Path, runs: usize, bytes: u64) -> Outcome<Vec<Row>> {
+    let [off, wldr, acked] = measure(recoup, runs, bytes, SEGMENT)?;
+    let over = |seconds: Vec<f64>| seconds.iter().zip(&off).map(|(it, off)| it / off).collect();
+    let rows = [
+        Row::of("recovery", "WLDR over its absence", "×", over(wldr), Some(Aim::AtMost(AIM))),
+        Row::of("recovery", "acknowledgements over their absence", "×", over(acked), None),
+    ];
+    Ok(rows.into_iter().flatten().collect())
+}
+
+/// Processor seconds of both forwarders, for each way, `runs` times in turn.
+fn measure(
+    recoup: &Path,
+    runs: usize,
+    bytes: u64,
+    segment: &str,
+) -> Outcome<[Vec<f64>; WAYS.len()]> {
+    let room = Room::make(bytes)?;
+    let mut seconds = WAYS.map(|_| Vec::new());
+    for turn in 1..=runs {
+        for (way, seconds) in WAYS.iter().zip(&mut seconds) {
+            eprintln!("run {turn} of {runs}: {way}");
+            seconds.push(transfer(recoup, &room, way, segment)?);
+        }
+    }
+    Ok(seconds)
 }
 
 /// Processor seconds of both forwarders for one transfer.

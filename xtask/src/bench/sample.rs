@@ -22,7 +22,7 @@ impl Sample {
 
 /// The samples of one case.
 pub(crate) struct Figure {
-    name: String,
+    pub(crate) name: String,
     samples: Vec<Sample>,
 }
 
@@ -37,8 +37,13 @@ impl Figure {
         self.samples.push(sample);
     }
 
+    /// Rates of whole runs, in bits per second, in their order.
+    pub(crate) fn rates(&self) -> Vec<f64> {
+        self.samples.iter().map(|sample| sample.whole).collect()
+    }
+
     fn whole(&self) -> Option<Spread> {
-        Spread::of(self.samples.iter().map(|sample| sample.whole).collect())
+        Spread::of(self.rates())
     }
 
     fn transfer(&self) -> Option<Spread> {
@@ -69,8 +74,8 @@ impl fmt::Display for Figure {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
-    min: f64,
-    max: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
 }
 
 impl Spread {

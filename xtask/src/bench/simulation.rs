@@ -1,6 +1,7 @@
 //! `cargo xtask bench sim`: how fast the simulator is, in packet-hops (Interests and Data arriving at a
 //! node) per CPU-second of the whole process.
 
+use super::row::{Aim, Row};
 use super::timed::{capture, limit_benchmark};
 use crate::chore::{Outcome, cargo, command, show, target_directory};
 use serde_json::{Value, json};
@@ -29,6 +30,16 @@ const WORKLOADS: [(&str, Option<f64>); 9] = [
     // 15 million packet-hops in 15 seconds.
     ("catalogue-100000", Some(1.0e6)),
 ];
+
+/// Workloads of the report of all benchmarks, their names there, and packet-hops per CPU-second.
+const REPORTED: [(&str, &str, f64); 2] = [
+    ("line-100MB", "line of three links, 100 MB", 6.5e6),
+    ("sprint-100", "Sprint, LRU of 100 Data", 4.5e6),
+];
+/// Simulated over processor time in the saturated grid of 36 access points.
+const WIFI_AIM: f64 = 60.0;
+/// Part of the name of that grid in the output of the example `wifi_speed`.
+const GRID: &str = "36 access points, 10 stations that fetch all the time, 802.11n";
 
 /// How long a workload may take.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -60,9 +71,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             _ => return Err(USAGE.into()),
         }
     }
-    let build =
-        ["build", "--profile", "dist", "--quiet", "--package", "recoup-sim", "--example", "speed"];
-    show(&mut cargo(&build))?;
+    build("speed")?;
     let mut cases: Vec<(&str, Option<f64>, Vec<Run>)> = WORKLOADS
         .iter()
         .filter(|(name, _)| only.as_ref().is_none_or(|word| name.contains(word.as_str())))
@@ -95,6 +104,55 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         println!("{what}: {bytes:.0} bytes each");
     }
     Ok(())
+}
+
+/// Builds an example as fast as it gets.
+fn build(example: &str) -> Outcome {
+    let build =
+        ["build", "--profile", "dist", "--quiet", "--package", "recoup-sim", "--example", example];
+    show(&mut cargo(&build))
+}
+
+/// Packet-hops per CPU-second of some workloads, in turn.
+pub(super) fn rows(runs: usize) -> Outcome<Vec<Row>> {
+    build("speed")?;
+    let mut values = REPORTED.map(|_| Vec::new());
+    for turn in 1..=runs {
+        for ((workload, ..), values) in REPORTED.iter().zip(&mut values) {
+            eprintln!("run {turn} of {runs}: {workload}");
+            let run = speed(workload)?;
+            values.push(run.get("hops") / run.cpu_s / 1e6);
+        }
+    }
+    let row = |((_, name, least), values): (&(_, &str, f64), _)| {
+        let unit = "M packet-hops per CPU-second";
+        Row::of("simulator", *name, unit, values, Some(Aim::AtLeast(least / 1e6)))
+    };
+    Ok(REPORTED.iter().zip(values).filter_map(row).collect())
+}
+
+/// Simulated over processor time of the saturated grid of access points.
+pub(super) fn wifi_rows(runs: usize) -> Outcome<Vec<Row>> {
+    build("wifi_speed")?;
+    let binary = target_directory()?.join("dist/examples/wifi_speed");
+    let mut values = Vec::new();
+    for turn in 1..=runs {
+        eprintln!("run {turn} of {runs}: {GRID}");
+        values.push(ratio(&capture(command(&binary).arg(GRID), LIMIT)?)?);
+    }
+    let name = "36 access points, saturated: simulated over processor time";
+    Ok(Row::of("802.11", name, "×", values, Some(Aim::AtLeast(WIFI_AIM))).into_iter().collect())
+}
+
+/// The ratio at the end of what `wifi_speed` prints.
+fn ratio(printed: &str) -> Outcome<f64> {
+    let seconds = |unit: &str| {
+        let before = printed.split_once(unit)?.0;
+        before.rsplit(' ').next()?.parse::<f64>().ok()
+    };
+    let (simulated, processor) = (seconds(" s simulated"), seconds(" CPU-s"));
+    let ratio = simulated.zip(processor).map(|(simulated, processor)| simulated / processor);
+    ratio.ok_or_else(|| format!("wifi_speed printed {printed:?}"))
 }
 
 fn speed(workload: &str) -> Outcome<Run> {
@@ -161,4 +219,16 @@ fn to_json(name: &str, gate: Option<f64>, runs: &[Run]) -> Value {
     json!({ "case": name, "gate": gate, "hops_per_cpu_s": { "median": median, "min": min, "max": max },
         "requests_per_cpu_s": requests, "hops": spread(runs, |run| run.get("hops")).0,
         "peak_kib": spread(runs, |run| run.get("peak_kib")).0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratio_is_read_with_all_digits() {
+        let printed = "36 points: 10.00 s simulated, 81 packet-hops, 1.6000 CPU-s, 6x\n";
+        assert_eq!(ratio(printed), Ok(6.25));
+        assert!(ratio("36 points: no simulation").is_err());
+    }
 }

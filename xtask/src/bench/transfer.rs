@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 /// A transfer: the faces in between, and how the content is cut.
 #[derive(Clone, Copy)]
-struct Plan {
-    name: &'static str,
+pub(crate) struct Plan {
+    pub(crate) name: &'static str,
     transport: &'static str,
     segment: &'static str,
 }
 
-const PLANS: [Plan; 4] = [
+pub(crate) const PLANS: [Plan; 4] = [
     Plan { name: "recoup: UDP, 8000-byte segments", transport: "udp", segment: "8000" },
     Plan { name: "recoup: UDP, 1300-byte segments", transport: "udp", segment: "1300" },
     Plan { name: "recoup: Unix, 8000-byte segments", transport: "unix", segment: "8000" },

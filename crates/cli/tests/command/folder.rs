@@ -2,6 +2,7 @@
 use crate::place::{Ended, Place, Server, kill, noise, until};
 use serde_json::json;
 use std::fs;
+use std::ops::RangeBounds;
 
 fn tree(place: &Place) {
     fs::create_dir_all(place.path("tree/sub/deep")).unwrap();
@@ -31,7 +32,7 @@ fn folder_arrives_complete_and_alone() {
 fn three_slow_files(place: &Place) -> [Server; 2] {
     fs::create_dir(place.path("three")).unwrap();
     for file in THREE {
-        place.write(&format!("three/{file}"), &noise(700_000));
+        place.write(&format!("three/{file}"), &noise(SLOW_BYTES));
     }
     let server = place.serve("serve three --name /three --listen udp://127.0.0.1:0");
     let far = server.face().replace("udp4", "udp");
@@ -41,11 +42,12 @@ fn three_slow_files(place: &Place) -> [Server; 2] {
 }
 
 const THREE: [&str; 3] = ["a", "b", "c"];
+const SLOW_BYTES: usize = 700_000;
 
-/// Number of the three files in transfer, with at least that many bytes each.
-fn parts(place: &Place, bytes: u64) -> usize {
+/// Number of the three files without their names that have so many bytes each.
+fn parts(place: &Place, bytes: impl RangeBounds<u64>) -> usize {
     let parts = THREE.map(|file| fs::metadata(place.part(&format!("copy/{file}"))));
-    parts.iter().flatten().filter(|part| part.len() >= bytes).count()
+    parts.iter().flatten().filter(|part| bytes.contains(&part.len())).count()
 }
 
 #[test]
@@ -54,7 +56,7 @@ fn several_files_are_fetched_at_a_time() {
     let [link, _server] = three_slow_files(&place);
     let words = format!("fetch /three -r -o copy --json --face {}", link.face());
     let child = place.command(&words).spawn().unwrap();
-    until("three parts", || parts(&place, 100_000) == 3);
+    until("three parts", || parts(&place, 100_000..) == 3);
     kill(&child, "INT");
     let ended = Ended::of(&words, child.wait_with_output().unwrap());
     ended.fails(130, &["interrupted", "of 3 files is kept", "--resume"]);
@@ -79,7 +81,7 @@ fn resumed_folder_ends_files_that_replace_older_ones() {
     }
     let words = format!("fetch /three -r -o copy --json --face {}", link.face());
     let mut child = place.command(&words).spawn().unwrap();
-    until("three parts", || parts(&place, 100_000) == 3);
+    until("three parts", || parts(&place, 100_000..) == 3);
     child.kill().unwrap();
     child.wait().unwrap();
     place.run(&format!("{words} --resume")).succeeds();
@@ -98,7 +100,7 @@ fn files_are_fetched_in_sequence_on_request() {
         let mut child = place.command(&words).spawn().unwrap();
         let mut most = 0;
         until("the end", || {
-            most = parts(&place, 0).max(most);
+            most = parts(&place, ..SLOW_BYTES as u64).max(most);
             child.try_wait().unwrap().is_some()
         });
         assert_eq!(most, 1, "{option}");
