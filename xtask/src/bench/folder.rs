@@ -13,7 +13,7 @@ const FILES: u64 = 500;
 const FOLDERS: u64 = 10;
 /// Bytes of all files together.
 const BYTES: u64 = 33_000_000;
-/// What a fetch may take at most, as a multiple of `cp -r` and `sync`.
+/// A fetch may take this multiple of `cp -r` and `sync`.
 const AIM: f64 = 1.5;
 
 /// A folder on the disk that goes away with its owner.

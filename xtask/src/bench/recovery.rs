@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// What WLDR may cost, as a multiple of the cost without.
+/// WLDR may cost this multiple of the cost without it.
 const AIM: f64 = 1.03;
 
 /// Rows of each way over its absence.

@@ -3,7 +3,7 @@
 use super::sample::Spread;
 use serde_json::{Value, json};
 
-/// What a row should reach.
+/// The value that a row should reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Aim {
     AtLeast(f64),

@@ -35,7 +35,7 @@ enum Work {
     Begin,
 }
 
-/// What became of one file.
+/// Outcome of one file.
 #[derive(Debug)]
 pub struct Outcome {
     /// The file.
