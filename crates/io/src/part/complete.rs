@@ -2,7 +2,6 @@
 use super::PartError;
 use super::error::failed;
 use super::keeper::Storage;
-use rustix::fs::fstat;
 use std::path::PathBuf;
 
 /// A file with all its content, before it has its name.
@@ -26,7 +25,7 @@ impl Complete {
     pub(super) fn sync_all(group: &[Self]) -> Vec<Result<(), PartError>> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let [first, _, ..] = group {
-            let device = |it: &Self| fstat(&it.storage.file).map(|stat| stat.st_dev);
+            let device = |it: &Self| rustix::fs::fstat(&it.storage.file).map(|stat| stat.st_dev);
             let is_one =
                 device(first).is_ok_and(|one| group.iter().all(|it| device(it) == Ok(one)));
             if is_one && rustix::fs::syncfs(&first.storage.file).is_ok() {
