@@ -105,6 +105,8 @@ fn head(runs: usize, took: Duration) -> Outcome<Vec<String>> {
 
 fn table(head: &[String], rows: &[Row], notes: &[String]) -> String {
     let mut text = head.join("\n") + "\n";
+    let name = |row: &Row| format!("{}, {}", row.name, row.unit);
+    let width = rows.iter().map(|row| name(row).chars().count()).max().unwrap_or_default();
     let mut part = "";
     for row in rows {
         if row.part != part {
@@ -112,15 +114,15 @@ fn table(head: &[String], rows: &[Row], notes: &[String]) -> String {
             let (median, spread) = ("median", "least–most");
             let _ = writeln!(
                 text,
-                "\n{part:<50} {median:>11} {spread:>21} {:>12} {:>7}",
+                "\n{part:<width$} {median:>10} {spread:>15} {:>9} {:>6}",
                 "aim", "of it"
             );
         }
         let [median, least, most] = row.spread_text();
         let share = row.share().map_or_else(String::new, |share| format!("{share:.2}"));
-        let name = format!("{}, {}", row.name, row.unit);
+        let name = name(row);
         let (spread, aim) = (format!("{least}–{most}"), row.aim_text());
-        let _ = writeln!(text, "{name:<50} {median:>11} {spread:>21} {aim:>12} {share:>7}");
+        let _ = writeln!(text, "{name:<width$} {median:>10} {spread:>15} {aim:>9} {share:>6}");
     }
     notes.iter().for_each(|note| text += &format!("note: {note}\n"));
     text
@@ -133,6 +135,7 @@ h1 { font-size: 1.4rem; } p { margin: .2rem 0; }
 table { border-collapse: collapse; width: 100%; margin-top: 1rem; }
 th, td { padding: .2rem .5rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; white-space: normal; }
+td:nth-child(4) { white-space: normal; max-width: 8rem; }
 tbody th { padding-top: .9rem; }
 .bar { width: 9rem; } .bar svg { display: block; width: 100%; height: .8rem; }
 .reached { fill: var(--bar); } .missed { fill: var(--short); } .aim { stroke: currentColor; }
