@@ -428,6 +428,37 @@ mod tests {
     }
 
     #[test]
+    fn batch_of_several_lists_is_judged_by_each() {
+        let manifests = verifier();
+        let of = |object: &str, number: u64, content: &[u8]| {
+            let name = object.parse::<Name>().unwrap().append(Component::segment(number));
+            DataBuilder::new(&name).build(content, &DigestSigner)
+        };
+        let (one, two) = (of("/movie/v=1", 0, b"a"), of("/movie/v=1", 250, b"b"));
+        let (other, longer) = (of("/movie", 0, b"c"), of("/movie/v=1/x", 0, b"a"));
+        for (object, part, segment) in
+            [("/movie/v=1", 0, &one), ("/movie", 0, &other), ("/movie/v=1", 1, &two)]
+        {
+            let name = manifest::name(&object.parse().unwrap(), part);
+            let list = DataBuilder::new(&name)
+                .content_type(ContentType::Manifest)
+                .build(segment.signature_value(), &key(b"right"));
+            assert_eq!(manifests.take(&list), Verdict::Verified);
+        }
+        let forged = of("/movie/v=1", 0, b"forged");
+        let batch = [&one, &two, &other, &longer, &forged, &one];
+        let expected = [
+            Verdict::Verified,
+            Verdict::Verified,
+            Verdict::Verified,
+            Verdict::Pending,
+            NOT_LISTED,
+            Verdict::Verified,
+        ];
+        assert_eq!(manifests.verify_batch(&batch), expected);
+    }
+
+    #[test]
     fn given_up_group_is_left_alone() {
         let manifests = verifier();
         let list = signed_list(1, &[segment(250, b"a")], &DigestSigner);

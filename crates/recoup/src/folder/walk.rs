@@ -312,8 +312,14 @@ impl Walk {
     /// Everything has ended that could be fetched of the folder `name`.
     ///
     /// # Errors
-    /// An entry was skipped.
+    /// An entry was skipped, or a file has not got its name.
     pub fn finish(mut self, name: &Name) -> Result<Files> {
+        if self.unnamed > 0 {
+            let message = format!("files of {name} without their names: {}", self.unnamed);
+            return Err(
+                Error::new(ErrorKind::Local, message).with_remedy("go on with resume (--resume)")
+            );
+        }
         let Some(worst) = self.worst.take() else {
             return Ok(self.files);
         };
@@ -400,6 +406,17 @@ mod tests {
         walk.listed(inner).unwrap();
         let files = walk.finish(&"/a".parse().unwrap()).unwrap();
         assert_eq!((files.fetched, files.listed, files.skipped), (1, 1, 0));
+    }
+
+    #[test]
+    fn file_without_a_name_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut walk = walk(folder.path(), false, b"c\0");
+        walk.group.close();
+        walk.fetched();
+        assert!(walk.settle_all().is_none());
+        let error = walk.finish(&"/a".parse().unwrap()).unwrap_err();
+        assert!(error.message().ends_with("without their names: 1"), "{error}");
     }
 
     #[test]

@@ -224,7 +224,8 @@ impl Object {
             return Ok(None);
         }
         let (first, author) = (manifest::first_of_group(number), context.config.author());
-        let data = if !self.has_groups(context.config) {
+        let has_groups = self.has_groups(context.config);
+        let data = if !has_groups {
             let content = self.digests(context, number)?;
             self.list(context.config, number, &content, author)
         } else if number > first {
@@ -241,7 +242,7 @@ impl Object {
         };
         // The first list of the next group needs the digests of all its segments. Computed with it, they would delay all other
         // answers.
-        if number + GROUP <= last {
+        if has_groups && number + GROUP <= last {
             let _ = self.digests(context, number + GROUP);
         }
         let (object, packet) = (Some(self.id), Packet::Whole(data));
