@@ -1,6 +1,6 @@
 //! How long a folder of many small files takes to reach the disk, beside a local copy of it.
 
-use super::process::{Running, transfer_limit};
+use super::process::{Running, same, transfer_limit};
 use super::row::{Aim, Row};
 use super::timed::capture;
 use crate::chore::{Outcome, command, target_directory};
@@ -39,10 +39,10 @@ pub(crate) fn rows(recoup: &Path, runs: usize) -> Outcome<Vec<Row>> {
         eprintln!("run {turn} of {runs}: folder");
         let mut copying = command("sh");
         copying.args(["-c", "cp -r \"$0\" \"$1\" && sync"]).arg(&source).arg(&copy);
-        local.push(timed(&mut copying, &copy)?);
+        local.push(timed(&mut copying, &source, &copy)?);
         let mut fetch = Command::new(recoup);
         fetch.args(["fetch", "/bench", "-r", "-q", "--face", &face, "-o"]).arg(&copy);
-        fetched.push(timed(&mut fetch, &copy)?);
+        fetched.push(timed(&mut fetch, &source, &copy)?);
     }
     let ratios = fetched.iter().zip(&local).map(|(fetch, local)| fetch / local).collect();
     let files = format!("{FILES} files, {} MB", BYTES / 1_000_000);
@@ -54,37 +54,36 @@ pub(crate) fn rows(recoup: &Path, runs: usize) -> Outcome<Vec<Row>> {
     Ok(rows.into_iter().flatten().collect())
 }
 
-/// Seconds of a command that makes the folder `copy`, with nothing else to be written, which is removed.
-fn timed(command: &mut Command, copy: &Path) -> Outcome<f64> {
+/// Seconds of a command that makes `copy` of the folder `source`, with nothing else to be written. Compares both, and removes the
+/// copy.
+fn timed(command: &mut Command, source: &Path, copy: &Path) -> Outcome<f64> {
     rustix::fs::sync();
     let start = Instant::now();
     capture(command, transfer_limit(BYTES))?;
     let took = start.elapsed().as_secs_f64();
-    let count = count(copy).map_err(|error| format!("{}: {error}", copy.display()))?;
-    if count != FILES {
-        return Err(format!("{count} of {FILES} files arrived"));
-    }
+    let compared = (0..FILES).try_for_each(|number| {
+        let (one, other) = (source.join(path(number)), copy.join(path(number)));
+        match same(&one, &other).map_err(|error| format!("{}: {error}", other.display()))? {
+            true => Ok(()),
+            false => Err(format!("{} differs", other.display())),
+        }
+    });
+    compared?;
     fs::remove_dir_all(copy).map_err(|error| format!("{}: {error}", copy.display()))?;
     Ok(took)
 }
 
-fn fill(folder: &Path) -> std::io::Result<()> {
-    for number in 0..FILES {
-        let inner = folder.join(format!("folder{}", number % FOLDERS));
-        fs::create_dir_all(&inner)?;
-        // From a tenth of the mean to nearly twice of it.
-        let bytes = BYTES / FILES * (number % 10 + 1) * 2 / 11;
-        fs::write(inner.join(format!("file{number}")), vec![number as u8; bytes as usize])?;
-    }
-    Ok(())
+/// Path of a file in the folder.
+fn path(number: u64) -> PathBuf {
+    PathBuf::from(format!("folder{}/file{number}", number % FOLDERS))
 }
 
-/// Files in a folder and those in it.
-fn count(folder: &Path) -> std::io::Result<u64> {
-    let mut count = 0;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        count += if path.is_dir() { self::count(&path)? } else { 1 };
+fn fill(folder: &Path) -> std::io::Result<()> {
+    for number in 0..FILES {
+        let path = folder.join(path(number));
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        // From a fifth of the mean to nearly twice of it.
+        super::process::fill(&path, BYTES / FILES * (number % 10 + 1) * 2 / 11)?;
     }
-    Ok(count)
+    Ok(())
 }

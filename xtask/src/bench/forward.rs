@@ -331,9 +331,9 @@ impl Case {
             client
         };
         let _producer = Producer::start(&mut ends("produce"))?;
-        let before = cpu_s(running.id());
+        let before = running.processor_seconds();
         let printed = numbers(&capture(ends("consume").args(self.load.consumer), CLIENT_LIMIT)?);
-        let cpu_s = cpu_s(running.id()) - before;
+        let cpu_s = running.processor_seconds() - before;
         let bare = |key| bare.get(key).copied().unwrap_or(f64::NAN);
         let (bare_us, bare_p999_us) = (bare("median_us"), bare("p999_us"));
         Ok(Run { printed, cpu_s, peak_mb: peak_mb(running.id()), bare_us, bare_p999_us })
@@ -437,16 +437,6 @@ impl Producer {
 pub(super) fn numbers(printed: &str) -> BTreeMap<String, f64> {
     let pairs = printed.lines().filter_map(|line| line.split_once(' '));
     pairs.filter_map(|(key, value)| Some((key.to_owned(), value.parse().ok()?))).collect()
-}
-
-/// Processor time of all threads of a process, in seconds.
-fn cpu_s(id: u32) -> f64 {
-    let tasks = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
-    let nanos = tasks.filter_map(|task| {
-        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<f64>().ok()
-    });
-    nanos.sum::<f64>() / 1e9
 }
 
 /// The most memory that a process held, in megabytes.

@@ -92,7 +92,7 @@ impl Drop for Room {
 }
 
 /// Writes bytes from a small generator: no cache or file system can fold them.
-fn fill(path: &Path, bytes: u64) -> std::io::Result<()> {
+pub(crate) fn fill(path: &Path, bytes: u64) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut block = vec![0; 1 << 20];
@@ -112,7 +112,7 @@ fn fill(path: &Path, bytes: u64) -> std::io::Result<()> {
 }
 
 /// Whether two files hold the same bytes.
-fn same(one: &Path, other: &Path) -> std::io::Result<bool> {
+pub(crate) fn same(one: &Path, other: &Path) -> std::io::Result<bool> {
     let (mut one, mut other) = (File::open(one)?, File::open(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
@@ -208,8 +208,7 @@ impl Running {
 
     /// Seconds of processor time that it has used.
     pub(crate) fn processor_seconds(&self) -> f64 {
-        // The kernel counts hundredths of seconds here whatever its own ticks are.
-        processor_ticks(self.id()) as f64 / 100.0
+        processor_seconds(self.id())
     }
 
     /// Ends it at once, without asking.
@@ -260,6 +259,16 @@ pub(crate) fn started(command: &mut Command, within: Duration) -> Outcome<(Timed
         Ok((child, line))
     };
     begin().map_err(|error: std::io::Error| error.to_string())
+}
+
+/// Processor time of all threads of a process, in seconds, by the nanosecond.
+fn processor_seconds(id: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let nanos = tasks.filter_map(|task| {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    nanos.sum::<f64>() / 1e9
 }
 
 /// Processor time used by a process, in ticks of the kernel.
