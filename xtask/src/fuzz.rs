@@ -71,9 +71,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         .map_err(|_| "fuzzing needs cargo-fuzz: cargo install cargo-fuzz --locked".to_string())?;
     let folder = target_directory()?.join("fuzz");
     show(&mut cargo_fuzz(&folder, "build"))?;
-    let before =
-        if plan.resume { fs::read_to_string(folder.join("rounds.csv")) } else { Ok(String::new()) };
-    let before = before.map_err(|error| format!("rounds.csv: {error}"))?;
+    let before = if plan.resume { earlier(&folder)? } else { String::new() };
     let mut tallies: Vec<Tally> =
         plan.targets.iter().map(|target| Tally::of_rounds(&before, target)).collect();
     for target in &plan.targets {
@@ -177,6 +175,14 @@ fn children_time() -> Duration {
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
     let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_secs_f64(ticks as f64 / TICKS)
+}
+
+/// The list of earlier rounds; empty if there were none.
+fn earlier(folder: &Path) -> Result<String, String> {
+    match fs::read_to_string(folder.join("rounds.csv")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("rounds.csv: {error}")),
+        text => Ok(text.unwrap_or_default()),
+    }
 }
 
 /// Appends the round to the list of all rounds.
@@ -302,6 +308,11 @@ fn hexadecimal(text: &str) -> Vec<u8> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn resume_needs_no_earlier_rounds() {
+        assert_eq!(earlier(Path::new("a folder that does not exist")), Ok(String::new()));
+    }
 
     #[test]
     fn each_target_belongs_to_one_area() {
