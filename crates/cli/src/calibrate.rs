@@ -113,7 +113,7 @@ fn search(
     };
     let stop = Stop::polled()?;
     let landscape = stop.campaign(&threads, |execution: Execution<'_>| {
-        let plan = (calibration.targets.as_slice(), calibration.rounds);
+        let plan = calibration.plan();
         calibrate::search(campaign, &mut folder, plan, (execution, &Simulations), &mut watch)
     })?;
     let made = *made.borrow();

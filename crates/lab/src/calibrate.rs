@@ -1,14 +1,16 @@
 //! Calibration: the point of a sweep whose metrics come nearest to given values.
 //!
-//! The points of a sweep are the candidates. A candidate deviates from each [`Target`] by a number of units; its
-//! *distance* is the root of the mean square of these deviations. The search is successive halving over seeds: each
-//! [`Round`] makes the runs of its candidates with more seeds than the one before, and hands the nearest of them on.
-//! All runs are kept in one folder, so an interrupted search goes on where it ended.
-use crate::campaign::{Campaign, Execution, Runner, Watch};
+//! The points of a sweep are the candidates; points that differ only in the inner axis of a [`Plan`] are one. A
+//! candidate deviates from each [`Target`] by a number of units; its *distance* is the root of the mean square of these
+//! deviations. The search is successive halving over seeds: each [`Round`] makes the runs of its candidates with more
+//! seeds than the one before, and hands the nearest of them on. All runs are kept in one folder, so an interrupted
+//! search goes on where it ended.
+use crate::campaign::{Campaign, Execution, Runner, Stage, Watch};
 use crate::folder::ResultFolder;
 use crate::journal::Row;
 use crate::scenario::Point;
 use crate::{Error, digest};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// A value that a metric should have.
@@ -16,14 +18,30 @@ use std::fmt::Write as _;
 pub struct Target {
     /// Name for the reader.
     pub name: &'static str,
-    /// The metric, whose mean over seeds is compared.
-    pub metric: &'static str,
+    /// The value of a candidate that is compared.
+    pub measure: Measure,
     /// The wanted value.
     pub wanted: f64,
     /// Unit of the values; empty if they have none.
     pub unit: &'static str,
     /// How far is one unit of distance.
     pub deviation: Deviation,
+}
+
+/// A value of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// The mean of a metric over all runs.
+    Mean(&'static str),
+    /// The mean of a metric at one value of the inner axis over its mean at another.
+    Ratio {
+        /// The metric.
+        metric: &'static str,
+        /// The value above.
+        above: &'static str,
+        /// The value below.
+        below: &'static str,
+    },
 }
 
 /// Measure of a deviation.
@@ -62,12 +80,25 @@ pub struct Round {
     pub candidates: usize,
 }
 
+/// A search: its targets, its rounds, and its inner axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    /// The values to come near to.
+    pub targets: &'a [Target],
+    /// The rounds.
+    pub rounds: &'a [Round],
+    /// The axis whose values belong to each candidate.
+    pub inner: Option<&'a str>,
+}
+
 /// A candidate in a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// The point.
-    pub point: Point,
-    /// The mean of each target's metric over the seeds; `None` unless each run has it.
+    /// Its place among the candidates, from 0.
+    pub number: usize,
+    /// Name of each axis but the inner one, with the value.
+    pub values: Vec<(String, String)>,
+    /// The value of each target's measure; `None` unless each run has it.
     pub found: Vec<Option<f64>>,
     /// The distance.
     pub distance: f64,
@@ -89,6 +120,13 @@ impl Landscape {
     }
 }
 
+/// Points that differ only in the inner axis.
+#[derive(Debug)]
+struct Candidate<'a> {
+    values: Vec<(String, String)>,
+    stages: Vec<&'a Stage>,
+}
+
 /// Searches the points of a campaign. `watch` makes the watcher of each round.
 ///
 /// # Errors
@@ -96,32 +134,71 @@ impl Landscape {
 pub fn search(
     mut campaign: Campaign,
     folder: &mut ResultFolder,
-    (targets, rounds): (&[Target], &[Round]),
+    plan: Plan<'_>,
     (execution, runner): (Execution<'_>, &dyn Runner),
     watch: &mut dyn FnMut(usize) -> Box<dyn Watch>,
 ) -> Result<Landscape, Error> {
     let mut all: Vec<Vec<Score>> = Vec::new();
-    for (number, round) in rounds.iter().enumerate() {
+    for (number, round) in plan.rounds.iter().enumerate() {
         if let Some(before) = all.last() {
-            let nearest: Vec<_> =
-                before.iter().take(round.candidates).map(|score| score.point.number).collect();
-            campaign.points.retain(|stage| nearest.contains(&stage.point.number));
+            let nearest: Vec<_> = before.iter().take(round.candidates).collect();
+            campaign.points.retain(|stage| {
+                let values = outer(&stage.point, plan.inner);
+                nearest.iter().any(|score| score.values == values)
+            });
         }
         campaign.seeds = (1..=round.seeds).collect();
         campaign.run(folder, execution, runner, &mut *watch(number))?;
-        all.push(scores(&campaign, folder, targets));
+        all.push(scores(&campaign, folder, plan));
     }
     Ok(Landscape { rounds: all, digest: digest_of(&folder.journal.rows) })
 }
 
-fn scores(campaign: &Campaign, folder: &ResultFolder, targets: &[Target]) -> Vec<Score> {
-    let score = |stage: &crate::campaign::Stage| {
-        let rows = campaign.rows(folder, stage);
-        let found: Vec<_> = targets.iter().map(|target| mean(&rows, target.metric)).collect();
-        let distance = distance(targets, &found);
-        Score { point: stage.point.clone(), found, distance }
+/// The values of a point but that of the inner axis.
+pub fn outer(point: &Point, inner: Option<&str>) -> Vec<(String, String)> {
+    point.values.iter().filter(|(axis, _)| Some(axis.as_str()) != inner).cloned().collect()
+}
+
+/// The candidates in the order of their first points.
+fn candidates<'a>(campaign: &'a Campaign, inner: Option<&str>) -> Vec<Candidate<'a>> {
+    let mut places = HashMap::new();
+    let mut all: Vec<Candidate<'a>> = Vec::new();
+    for stage in &campaign.points {
+        let values = outer(&stage.point, inner);
+        let place = *places.entry(values.clone()).or_insert(all.len());
+        match all.get_mut(place) {
+            Some(candidate) => candidate.stages.push(stage),
+            None => all.push(Candidate { values, stages: vec![stage] }),
+        }
+    }
+    all
+}
+
+fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Vec<Score> {
+    let score = |(number, candidate): (usize, Candidate<'_>)| {
+        let mean_at = |metric, value: Option<&str>| {
+            let is_meant = |stage: &&&Stage| {
+                let own = |(axis, own): &(String, String)| {
+                    Some(axis.as_str()) == plan.inner && Some(own.as_str()) == value
+                };
+                value.is_none() || stage.point.values.iter().any(own)
+            };
+            let stages = candidate.stages.iter().filter(is_meant);
+            let rows: Vec<_> = stages.flat_map(|stage| campaign.rows(folder, stage)).collect();
+            mean(&rows, metric)
+        };
+        let measured = |target: &Target| match target.measure {
+            Measure::Mean(metric) => mean_at(metric, None),
+            Measure::Ratio { metric, above, below } => {
+                Some(mean_at(metric, Some(above))? / mean_at(metric, Some(below))?)
+            }
+        };
+        let found: Vec<_> = plan.targets.iter().map(measured).collect();
+        let distance = distance(plan.targets, &found);
+        Score { number, values: candidate.values.clone(), found, distance }
     };
-    let mut scores: Vec<_> = campaign.points.iter().map(score).collect();
+    let candidates = candidates(campaign, plan.inner);
+    let mut scores: Vec<_> = candidates.into_iter().enumerate().map(score).collect();
     scores.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     scores
 }
@@ -178,7 +255,18 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
 
     fn target(wanted: f64) -> Target {
         let deviation = Deviation::Relative(0.01);
-        Target { name: "time", metric: "c1.time_s", wanted, unit: "s", deviation }
+        Target { name: "time", measure: Measure::Mean("c1.time_s"), wanted, unit: "s", deviation }
+    }
+
+    struct Unwatched;
+
+    impl Watch for Unwatched {
+        fn progress(&mut self, _: usize, _: usize, _: Option<std::time::Duration>) {}
+        fn ended(&mut self, _: &Row, _: &[recoup_sim::record::Table]) {}
+    }
+
+    fn chosen(landscape: &Landscape) -> &str {
+        &landscape.chosen().unwrap().values[0].1
     }
 
     /// Searches in `path`; returns the result with the number of runs of each round that were made.
@@ -196,7 +284,8 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         let execution = Execution { executor: &Threads(1), is_cancelled: &|| false };
         let made = std::rc::Rc::new(std::cell::RefCell::new(vec![0; ROUNDS.len()]));
         let mut watch = |round| Box::new(Count(made.clone(), round)) as Box<dyn Watch>;
-        let plan = (&[target(wanted)][..], &ROUNDS[..]);
+        let targets = [target(wanted)];
+        let plan = Plan { targets: &targets, rounds: &ROUNDS, inner: None };
         let by = (execution, &Simulations as &dyn Runner);
         let found = search(campaign, &mut folder, plan, by, &mut watch).unwrap();
         let made = made.borrow().clone();
@@ -208,24 +297,56 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         let folder = tempfile::tempdir().unwrap();
         let (first, made) = searched(folder.path(), 1e-6);
         assert_eq!(made, [4, 4]);
-        let order: Vec<_> = first.rounds[0].iter().map(|score| score.point.number).collect();
+        let order: Vec<_> = first.rounds[0].iter().map(|score| score.number).collect();
         assert_eq!(order[0], 0, "the shortest delay comes nearest to no time at all");
         assert_eq!(first.rounds[1].len(), 2);
-        assert!(first.rounds[1].iter().all(|score| order[..2].contains(&score.point.number)));
-        assert_eq!(first.chosen().unwrap().point.label(), "link.delay=5 ms");
+        let nearest = first.rounds[0][..2].iter().map(|score| &score.values);
+        let nearest: Vec<_> = nearest.collect();
+        assert!(first.rounds[1].iter().all(|score| nearest.contains(&&score.values)));
+        assert_eq!(chosen(&first), "5 ms");
         // The same search makes no run again; another target needs runs of other candidates only.
         let (again, made) = searched(folder.path(), 1e-6);
         assert_eq!((again, made), (first.clone(), vec![0, 0]));
         let (other, made) = searched(folder.path(), 1e6);
-        assert_eq!(other.chosen().unwrap().point.label(), "link.delay=80 ms");
+        assert_eq!(chosen(&other), "80 ms");
         assert_eq!(made[0], 0);
         assert_ne!(other.digest, first.digest);
     }
 
     #[test]
+    fn inner_values_belong_to_one_candidate() {
+        let scenario = format!("{SCENARIO}serve.size = [\"20 kB\", \"200 kB\"]\n");
+        let source = Source::built_in("test", &scenario, &[], &[]).unwrap();
+        let campaign = Campaign::new(&source, None).unwrap();
+        let path = tempfile::tempdir().unwrap();
+        let mut folder = campaign.folder(path.path(), false, Format::Csv).unwrap();
+        let execution = Execution { executor: &Threads(1), is_cancelled: &|| false };
+        let ratio = |above, below, wanted| {
+            let measure = Measure::Ratio { metric: "c1.segments", above, below };
+            Target { name: "segments", measure, ..target(wanted) }
+        };
+        let targets = [ratio("200 kB", "20 kB", 10.0), ratio("20 kB", "200 kB", 1.0)];
+        let plan = Plan { targets: &targets, rounds: &ROUNDS, inner: Some("serve.size") };
+        let mut watch = |_| Box::new(Unwatched) as Box<dyn Watch>;
+        let by = (execution, &Simulations as &dyn Runner);
+        let found = search(campaign, &mut folder, plan, by, &mut watch).unwrap();
+        assert_eq!(found.rounds.iter().map(Vec::len).collect::<Vec<_>>(), [4, 2]);
+        let score = found.chosen().unwrap();
+        assert_eq!(score.values, [("link.delay".to_owned(), "5 ms".to_owned())]);
+        let [more, less] = score.found[..] else { panic!("{score:?}") };
+        let (more, less) = (more.unwrap(), less.unwrap());
+        assert!((9.0..11.0).contains(&more) && (more * less - 1.0).abs() < 1e-9, "{more} {less}");
+    }
+
+    #[test]
     fn distance_is_the_root_of_the_mean_square() {
         let zero = Deviation::Absolute(2.0);
-        let none = Target { wanted: 0.0, metric: "c1.lost", deviation: zero, ..target(1.0) };
+        let none = Target {
+            wanted: 0.0,
+            measure: Measure::Mean("c1.lost"),
+            deviation: zero,
+            ..target(1.0)
+        };
         let targets = [target(10.0), none];
         let exact = [Some(10.0), Some(0.0)];
         assert_eq!(distance(&targets, &exact), 0.0);

@@ -1,7 +1,7 @@
 //! Calibration of a study: what its paper leaves open is searched for by claims that do not gate, and the choice is
 //! frozen before the gating claims are run.
 use crate::figure::{Axis, Figure, Series, Style};
-use recoup_lab::calibrate::{Deviation, Landscape, Round, Score, Target};
+use recoup_lab::calibrate::{Deviation, Landscape, Plan, Round, Score, Target};
 use recoup_lab::campaign::Campaign;
 use recoup_lab::source::Source;
 use recoup_lab::{Error, digest};
@@ -17,6 +17,8 @@ const LISTED: usize = 12;
 pub struct Calibration {
     /// The scenario; the points of its sweep are the candidates.
     pub scenario: String,
+    /// The axis whose values belong to each candidate.
+    pub inner: Option<&'static str>,
     /// The values that the paper has, none of them from a gating claim.
     pub targets: Vec<Target>,
     /// The rounds of the search.
@@ -55,6 +57,11 @@ impl Calibration {
         Campaign::new(&source, None)
     }
 
+    /// Targets, rounds and inner axis.
+    pub fn plan(&self) -> Plan<'_> {
+        Plan { targets: &self.targets, rounds: self.rounds, inner: self.inner }
+    }
+
     /// Digest of the scenario with its sweep.
     pub fn space(&self) -> String {
         digest::of_text(&self.scenario)
@@ -77,7 +84,7 @@ impl Calibration {
             landscape.digest,
             chosen.distance
         );
-        for (axis, value) in &chosen.point.values {
+        for (axis, value) in &chosen.values {
             let _ = writeln!(text, "\"{axis}\" = \"{value}\"");
         }
         Some(text)
@@ -109,7 +116,7 @@ impl Calibration {
     fn choice(&self, landscape: &Landscape) -> String {
         let Some(chosen) = landscape.chosen() else { return String::new() };
         let mut text = String::from("## Choice\n\n| parameter | value |\n|---|---|\n");
-        for (axis, value) in &chosen.point.values {
+        for (axis, value) in &chosen.values {
             let _ = writeln!(text, "| {axis} | {value} |");
         }
         text += "\n| target | paper | found | deviation |\n|---|---:|---:|---:|\n";
@@ -158,11 +165,11 @@ impl Calibration {
             return String::new();
         };
         let apart = |score: &&Score| {
-            let both = score.point.values.iter().zip(&chosen.point.values);
+            let both = score.values.iter().zip(&chosen.values);
             both.filter(|(one, other)| one != other).count() == 1
         };
         let mut near: Vec<_> = first.iter().filter(apart).collect();
-        near.sort_by_key(|score| score.point.number);
+        near.sort_by_key(|score| score.number);
         let table = self.table(near.into_iter());
         format!(
             "## Neighbours of the choice\n\nThey differ in one parameter; first round.\n\n{table}"
@@ -173,12 +180,12 @@ impl Calibration {
         let mut text = String::new();
         for score in scores {
             if text.is_empty() {
-                let axes = score.point.values.iter().map(|(axis, _)| axis.as_str());
+                let axes = score.values.iter().map(|(axis, _)| axis.as_str());
                 let heads: Vec<_> = axes.chain(self.targets.iter().map(|it| it.name)).collect();
                 let rule = "---|".repeat(heads.len());
                 let _ = writeln!(text, "| {} | distance |\n|{rule}---:|", heads.join(" | "));
             }
-            let values = score.point.values.iter().map(|(_, value)| value.clone());
+            let values = score.values.iter().map(|(_, value)| value.clone());
             let cells: Vec<_> = values.chain(score.found.iter().map(|it| number(*it))).collect();
             let _ = writeln!(text, "| {} | {} |", cells.join(" | "), far(score.distance));
         }
@@ -200,7 +207,7 @@ impl Calibration {
             for (place, at) in places.iter().enumerate() {
                 let is_here = |score: &&Score| {
                     let has = |axis: &str, value: &str| {
-                        score.point.values.iter().any(|(own, it)| own == axis && it == value)
+                        score.values.iter().any(|(own, it)| own == axis && it == value)
                     };
                     has(along, at) && has(lines, value) && score.distance.is_finite()
                 };
@@ -227,9 +234,9 @@ const FIGURE: &str = "landscape";
 /// The axes with their values, in the order of the sweep.
 fn axes(landscape: &Landscape) -> Vec<(&str, Vec<String>)> {
     let mut all: Vec<&Score> = landscape.rounds.first().into_iter().flatten().collect();
-    all.sort_by_key(|score| score.point.number);
+    all.sort_by_key(|score| score.number);
     let mut axes: Vec<(&str, Vec<String>)> = Vec::new();
-    for (axis, value) in all.iter().flat_map(|score| &score.point.values) {
+    for (axis, value) in all.iter().flat_map(|score| &score.values) {
         match axes.iter_mut().find(|(own, _)| own == axis) {
             Some((_, values)) if values.contains(value) => {}
             Some((_, values)) => values.push(value.clone()),
@@ -274,6 +281,7 @@ fn far(distance: f64) -> String {
 mod tests {
     use super::*;
     use crate::claim::Claim;
+    use recoup_lab::calibrate::{Measure, outer};
     use recoup_lab::scenario::Point;
 
     #[test]
@@ -286,8 +294,11 @@ mod tests {
             let has = |values: &[(String, String)]| {
                 values.iter().all(|(axis, value)| frozen.chosen.get(axis) == Some(value))
             };
-            let count = campaign.points.iter().filter(|it| has(&it.point.values)).count();
-            assert_eq!(count, 1, "{}", study.key());
+            let is_chosen = |point: &Point| has(&outer(point, calibration.inner));
+            let all = campaign.points.iter().filter(|it| is_chosen(&it.point));
+            let chosen: Vec<_> = all.map(|it| outer(&it.point, calibration.inner)).collect();
+            assert!(!chosen.is_empty(), "{}", study.key());
+            assert!(chosen.iter().all(|it| *it == chosen[0]), "{}", study.key());
         }
     }
 
@@ -313,9 +324,7 @@ mod tests {
         let at = |number, delay: &str, rate: &str, found, distance| {
             let value = |axis: &str, value: &str| (axis.to_owned(), value.to_owned());
             let values = vec![value("delay", delay), value("rate", rate)];
-            let mut point = Point::default();
-            (point.number, point.values) = (number, values);
-            Score { point, found: vec![found], distance }
+            Score { number, values, found: vec![found], distance }
         };
         let best = at(2, "2 ms", "x", Some(9.9), 0.5);
         let first = vec![
@@ -326,9 +335,11 @@ mod tests {
         ];
         let landscape = Landscape { rounds: vec![first, vec![best]], digest: "d".into() };
         let deviation = Deviation::Relative(0.02);
-        let target = Target { name: "X-1", metric: "m", wanted: 10.0, unit: "s", deviation };
+        let target =
+            Target { name: "X-1", measure: Measure::Mean("m"), wanted: 10.0, unit: "s", deviation };
         let calibration = Calibration {
             scenario: String::new(),
+            inner: None,
             targets: vec![target],
             rounds: &[Round { seeds: 1, candidates: 4 }, Round { seeds: 20, candidates: 1 }],
             about: "About.",

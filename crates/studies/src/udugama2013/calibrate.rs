@@ -3,7 +3,7 @@
 //! Two clients fetch 20 MB without other traffic and without fairness. The paper reports both times and no losses.
 use crate::calibration::Calibration;
 use crate::sweep::axis;
-use recoup_lab::calibrate::{Deviation, Round, Target};
+use recoup_lab::calibrate::{Deviation, Measure, Round, Target};
 
 /// The scenario of the search stands alone, so that the base network may follow from the choice.
 const SCENARIO: &str = include_str!("search.toml");
@@ -57,14 +57,15 @@ fn space() -> String {
 pub(super) fn calibration() -> Calibration {
     let time = |name, metric, wanted| {
         let deviation = Deviation::Relative(0.01);
-        Target { name, metric, wanted, unit: "s", deviation }
+        Target { name, measure: Measure::Mean(metric), wanted, unit: "s", deviation }
     };
     let losses = |name, metric| {
         let deviation = Deviation::Absolute(1.0);
-        Target { name, metric, wanted: 0.0, unit: "", deviation }
+        Target { name, measure: Measure::Mean(metric), wanted: 0.0, unit: "", deviation }
     };
     Calibration {
         scenario: format!("{SCENARIO}\n{}", space()),
+        inner: None,
         targets: vec![
             time("D-22b: Client 1", "c1.time_s", 24.19),
             losses("D-22b: its losses", "c1.retransmissions"),
