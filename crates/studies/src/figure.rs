@@ -47,6 +47,8 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// Half the width of the confidence interval of each point; empty where there is none.
     pub errors: Vec<f64>,
+    /// The series of ours that these values of the paper stand beside, and whose colour they have.
+    pub paper_of: Option<String>,
 }
 
 /// Style of a series.
@@ -90,7 +92,14 @@ impl Axis {
 impl Series {
     /// A series without points.
     pub fn new(name: &str, style: Style) -> Self {
-        Self { name: name.to_owned(), style, points: Vec::new(), errors: Vec::new() }
+        let (points, errors) = (Vec::new(), Vec::new());
+        Self { name: name.to_owned(), style, points, errors, paper_of: None }
+    }
+
+    /// The paper's values beside those of ours with that name; without points.
+    pub(crate) fn paper_of(ours: &str) -> Self {
+        let name = format!("{ours}, the paper");
+        Self { paper_of: Some(ours.to_owned()), ..Self::new(&name, Style::Paper) }
     }
 
     /// Means of values by seed, each with its interval, at one place after the other.

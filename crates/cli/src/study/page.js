@@ -44,6 +44,10 @@
     let colour = 0;
     for (const series of figure.series)
       Object.assign(series, { shown: true, colour: { paper: PAPER, reference: INK }[series.style] || COLOURS[colour++ % COLOURS.length] });
+    for (const series of figure.series) {
+      const own = figure.series.find(it => it.name === series.paperOf);
+      if (own) series.colour = own.colour;
+    }
     const whole = () => {
       const points = figure.series.filter(it => it.shown).flatMap(it => it.points.map((p, k) => {
         const error = it.errors[k] || 0;

@@ -287,7 +287,10 @@ fn data(figure: &Figure) -> Value {
     let series = figure.series.iter().map(|series| {
         let points: Vec<_> = series.points.iter().map(|it| [short(it.0), short(it.1)]).collect();
         let errors: Vec<_> = series.errors.iter().map(|it| short(*it)).collect();
-        json!({ "name": series.name, "style": style(series.style), "points": points, "errors": errors })
+        json!({
+            "name": series.name, "style": style(series.style), "points": points, "errors": errors,
+            "paperOf": series.paper_of,
+        })
     });
     json!({
         "id": figure.id, "title": figure.title, "x": axis(&figure.x), "y": axis(&figure.y),

@@ -92,7 +92,15 @@ fn colours(figure: &Figure) -> Vec<RGBColor> {
         Style::Reference => INK,
         _ => *ours.next().unwrap_or(&INK),
     };
-    figure.series.iter().map(colour).collect()
+    let mut colours: Vec<_> = figure.series.iter().map(colour).collect();
+    for (place, series) in figure.series.iter().enumerate() {
+        let own = series.paper_of.as_ref();
+        let own = own.and_then(|own| figure.series.iter().position(|it| it.name == *own));
+        if let Some(own) = own {
+            colours[place] = colours[own];
+        }
+    }
+    colours
 }
 
 /// Width for the names of series beside the plot; 0 if they fit into it without touching curves.
