@@ -180,7 +180,9 @@ fn children_time() -> Duration {
 /// The list of earlier rounds; empty if there were none.
 fn earlier(folder: &Path) -> Result<String, String> {
     match fs::read_to_string(folder.join("rounds.csv")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("rounds.csv: {error}")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(format!("rounds.csv: {error}"))
+        }
         text => Ok(text.unwrap_or_default()),
     }
 }

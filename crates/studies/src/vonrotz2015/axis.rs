@@ -55,7 +55,7 @@ pub(super) fn hops(scenario: Scenario, setup: &Setup, chosen: &[&'static str]) -
 }
 
 /// The fields that make the row of so many hops, and its requesters. The leftmost is always `c1`.
-fn network(scenario: Scenario, setup: &Setup, hops: u32) -> String {
+pub(super) fn network(scenario: Scenario, setup: &Setup, hops: u32) -> String {
     let node = |number: u32| if number > hops { "source".to_owned() } else { format!("n{number}") };
     let mut links: Vec<_> =
         (1..=hops).map(|number| format!("\"{}-{}\"", node(number), node(number + 1))).collect();
@@ -71,12 +71,7 @@ fn network(scenario: Scenario, setup: &Setup, hops: u32) -> String {
     if scenario != Scenario::One && hops > 1 {
         let _ = writeln!(fields, "{}", requesters("row", "n", 2, hops));
     }
-    // Late Data enters the cache of the node that sent the Interest.
-    let admit = if scenario == Scenario::One { "nodes.n1" } else { "node" };
-    format!(
-        "\"topology.links\" = [{}]\n\"{admit}.unsolicited\" = \"admit\"\n{fields}",
-        links.join(", ")
-    )
+    format!("\"topology.links\" = [{}]\n{fields}", links.join(", "))
 }
 
 /// Places of the two beside a node of the row.

@@ -1,14 +1,12 @@
-//! The paper's figures, drawn from our runs, and two that show the effect of open parameters.
+//! The paper's figures, drawn from our runs, and one that shows the effect of open parameters.
 use super::axis::{HOPS, Scenario, TIMERS};
-use super::open::{MAP, OPEN};
+use super::open::OPEN;
 use super::runs::{At, Runs, mean_of};
 use super::scenario::VARIANTS;
-use super::setup::RADIOS;
 use super::trace;
 use super::{judge, one};
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
-use crate::rule::quotient;
 use recoup_sim::statistic::Seeded;
 
 /// Most points of a trace, divided by four.
@@ -61,28 +59,74 @@ pub(super) static TRACES: [(At, &str, [&str; 8]); 3] = [
     ),
 ];
 
+/// Ratios of the paper: hops, timer, and its value over that of CCNTimer.
+type Ratios = &'static [(&'static str, &'static str, f64)];
+
+/// Figure 3a; text IV-C.
+const TIMES_1: Ratios = &[
+    ("2", "constant", 4.2),
+    ("3", "constant", 3.3),
+    ("5", "constant", 2.76),
+    ("3", "TCP RTO", 1.95),
+    ("3", "Timeest", 1.45),
+    ("3", "ICP", 1.0 / 1.06),
+    ("3", "WMA", 1.0 / 1.103),
+];
+/// Figure 3b; text IV-C.
+const INTERESTS_1: Ratios = &[("3", "constant", 1.0), ("3", "ICP", 1.01), ("3", "WMA", 1.04)];
+/// Figure 4a; text IV-D.
+const TIMES_2: Ratios = &[
+    ("3", "ICP", 1.0),
+    ("3", "Timeest", 1.21),
+    ("3", "TCP RTO", 1.48),
+    ("5", "ICP", 1.0 / 0.83),
+    ("5", "Timeest", 1.0 / 0.89),
+    ("5", "TCP RTO", 1.0 / 0.898),
+    ("5", "WMA", 0.94),
+    ("5", "constant", 1.369),
+];
+/// Figure 4b; text IV-D.
+const INTERESTS_2: Ratios = &[
+    ("3", "Timeest", 1.0 / 0.997),
+    ("5", "Timeest", 1.0 / 1.019),
+    ("5", "WMA", 1.0627),
+    ("5", "constant", 0.94),
+];
+/// Figure 6a; text IV-E.
+const TIMES_3: Ratios = &[("1", "ICP", 1.2936), ("2", "WMA", 0.94), ("5", "ICP", 1.0576)];
+/// Figure 6b; text IV-E.
+const INTERESTS_3: Ratios = &[
+    ("1", "ICP", 1.2936),
+    ("2", "ICP", 0.982),
+    ("3", "ICP", 0.991),
+    ("5", "ICP", 1.027),
+    ("2", "WMA", 1.07),
+    ("3", "WMA", 1.083),
+    ("5", "WMA", 1.077),
+];
+
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let runs = Runs::assumed(results);
     let mut all = Vec::new();
-    for (scenario, place, of_paper) in
-        [(Scenario::One, "1", "3"), (Scenario::Row, "2", "4"), (Scenario::Sides, "3", "6")]
-    {
+    for (scenario, place, of_paper, times, interests) in [
+        (Scenario::One, "1", "3", TIMES_1, INTERESTS_1),
+        (Scenario::Row, "2", "4", TIMES_2, INTERESTS_2),
+        (Scenario::Sides, "3", "6", TIMES_3, INTERESTS_3),
+    ] {
         let time = |at, timer: &str| runs.time(at, timer);
         let sent = |at, timer: &str| runs.interests(at, timer);
         let title = |what: &str| format!("{what}, scenario {place}");
-        let time = by_hops(scenario, "time", "s", time);
         all.push(Figure {
             id: format!("time-{place}"),
             title: title("Time to fetch the file"),
-            caption: format!("Figure {of_paper}a. {MEANS}"),
-            ..time
+            caption: format!("Figure {of_paper}a. {MEANS} {CROSSES}"),
+            ..by_hops(scenario, ("time", "s"), times, time)
         });
-        let sent = by_hops(scenario, "Interests", "", sent);
         all.push(Figure {
             id: format!("interests-{place}"),
             title: title("Interests that left the requester"),
-            caption: format!("Figure {of_paper}b. {MEANS}"),
-            ..sent
+            caption: format!("Figure {of_paper}b. {MEANS} {CROSSES}"),
+            ..by_hops(scenario, ("Interests", ""), interests, sent)
         });
     }
     for (at, of_paper, names) in TRACES {
@@ -90,30 +134,43 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
             all.extend(traced(&runs, at, of_paper, timer, name));
         }
     }
-    all.extend([variants(results), open(results), map(results)]);
+    all.extend([variants(results), open(results)]);
     all.retain(Figure::shows_ours);
     all
 }
 
 const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
 
-/// A line for each timer over the number of hops.
+const CROSSES: &str = "Crosses: the paper's ratios to CCNTimer, times our CCNTimer.";
+
+/// A line for each timer over the number of hops, and the paper's ratios.
 fn by_hops(
     scenario: Scenario,
-    label: &str,
-    unit: &str,
+    (label, unit): (&str, &str),
+    ratios: Ratios,
     of: impl Fn(At, &str) -> Vec<Seeded>,
 ) -> Figure {
-    let line = |timer: &str| {
+    let line = |timer: &&str| {
         Series::means(timer, Style::Line, HOPS.map(|hops| of((scenario, hops), timer)))
     };
+    let paper = |timer: &&str| {
+        let of_timer = ratios.iter().filter(|(_, own, _)| own == timer);
+        let points = of_timer.filter_map(|(hops, _, ratio)| {
+            let place = HOPS.iter().position(|it| it == hops)?;
+            Some((place as f64, ratio * mean_of(&of((scenario, hops), "CCNTimer"))?))
+        });
+        let mut paper = Series::paper_of(timer);
+        paper.points.extend(points);
+        paper
+    };
+    let paper = TIMERS.iter().map(paper).filter(|it| !it.points.is_empty());
     Figure {
         id: String::new(),
         title: String::new(),
         caption: String::new(),
         x: Axis::places("hops", HOPS),
         y: Axis::quantity(label, unit),
-        series: TIMERS.map(line).into(),
+        series: TIMERS.iter().map(line).chain(paper).collect(),
     }
 }
 
@@ -180,31 +237,5 @@ fn open(results: &Results) -> Figure {
         x: Axis::places("different", &labels),
         y: Axis { logarithmic: true, ..Axis::quantity("time", "s") },
         series: TIMERS.map(dots).into(),
-    }
-}
-
-/// Gain of CCNTimer at every point of the map, over its lifetimes.
-fn map(results: &Results) -> Figure {
-    let dots = |radio: &str| {
-        let mut series = Series::new(radio, Style::Dots);
-        for (label, _) in MAP.iter().filter(|(_, setup)| setup.radio == radio) {
-            let runs = Runs::map(results, label);
-            let time = |timer| runs.time(one::THREE, timer);
-            let gain = quotient(&time("constant"), &time("CCNTimer"));
-            let lifetime = mean_of(&runs.lifetime(one::THREE, "CCNTimer", "mean"));
-            series.points.extend(lifetime.zip(mean_of(&gain)));
-        }
-        series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        series
-    };
-    Figure {
-        id: "map".into(),
-        title: "What CCNTimer gains on 4 s, with everything that is open".into(),
-        caption: "Scenario 1, three hops; one point for each segment, pipeline and time of a node. Where lifetimes lie at \
-                  0.1 s timers do not differ."
-            .into(),
-        x: Axis { logarithmic: true, ..Axis::quantity("mean lifetime of CCNTimer", "s") },
-        y: Axis::quantity("time of constant 4 s over CCNTimer's", ""),
-        series: RADIOS.map(dots).into(),
     }
 }

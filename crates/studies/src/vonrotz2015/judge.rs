@@ -1,6 +1,6 @@
 //! Judges the claims, and how they depend on what the paper leaves open.
 use super::axis::Scenario;
-use super::open::{MAP, OPEN};
+use super::open::OPEN;
 use super::runs::{At, Runs, mean_of};
 use super::scenario::{VARIANTS, is_longer};
 use super::{dense, one, trace};
@@ -62,7 +62,7 @@ const QUOTIENTS: &str = "Quotients, seed by seed, geometric mean.";
 const BEST: &str =
     "The case with the largest mean ratio of times, over scenarios, hops and pairs of timers.";
 
-/// Claims about scenario 1 at three hops, which every set-up of the map is judged by.
+/// Claims about scenario 1 at three hops.
 fn at_three(id: &str, runs: &Runs<'_>) -> Option<Finding> {
     let any = f64::INFINITY;
     Some(match id {
@@ -207,7 +207,8 @@ fn longer_bounds_gain_nothing(results: &Results) -> Finding {
 /// The claims judged with one parameter changed: in scenario 1, in scenario 2 at five hops, in
 /// scenario 3 at one.
 fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
-    let mut all: Vec<_> = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, runs)?))).collect();
+    let mut all: Vec<_> =
+        AT_THREE.iter().filter_map(|id| Some((*id, at_three(id, runs)?))).collect();
     all.extend([
         ("A-11", one::speed_up(runs, "2", (2.5, 6.0))),
         ("A-13", one::speed_up(runs, "5", (1.8, 4.0))),
@@ -229,13 +230,13 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
     all
 }
 
-/// Claims that every point of the map is judged by.
-const OF_MAP: [&str; 16] = [
+/// Claims about three hops that each single change is judged by.
+const AT_THREE: [&str; 16] = [
     "A-05", "A-06", "A-07", "A-10", "A-12", "A-15", "A-16", "A-17", "A-18", "A-19", "A-20", "A-21",
     "A-22", "A-23", "A-24", "A-25",
 ];
 
-/// Findings with one parameter changed at a time, and at every point of the map.
+/// Findings with one parameter changed at a time.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let open = OPEN.iter().map(|open| Dependence {
         parameter: open.parameter,
@@ -243,18 +244,7 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
         is_assumed: open.is_assumed(),
         findings: findings(&Runs::open(results, open, &open.label())),
     });
-    let mut all: Vec<_> = open.collect();
-    all.extend(MAP.iter().map(|(label, setup)| {
-        let runs = Runs::map(results, label);
-        let findings = OF_MAP.iter().filter_map(|id| Some((*id, at_three(id, &runs)?)));
-        Dependence {
-            parameter: "the map, scenario 1 at three hops",
-            value: label.as_str().into(),
-            is_assumed: *setup == super::setup::NAMED,
-            findings: findings.collect(),
-        }
-    }));
-    all
+    open.collect()
 }
 
 /// Title of a scenario at a number of hops.

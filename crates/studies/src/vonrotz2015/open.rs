@@ -1,7 +1,7 @@
-//! Parameters that the paper leaves open: the map of set-ups, and single changes.
+//! Parameters that the paper and its tools leave open, changed one at a time.
 use super::axis::{Scenario, TIMERS, axis, hops, sides, timers};
 use super::scenario::{Size, TRACE, followed, scenario, seeds};
-use super::setup::{NAMED, PIPELINES, PROCESSINGS, RADIOS, SEGMENTS, Setup};
+use super::setup::{CAPTURES, EARLIER, NAMED, PROCESSINGS, SEGMENTS, Setup};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
 
@@ -21,20 +21,44 @@ enum Change {
     Setup(Setup),
     /// Fields of the scenario.
     Fields(&'static str),
+    /// The set-up of earlier results.
+    Earlier,
 }
+
+/// The radios of single changes.
+const OTHER_RADIOS: [&str; 6] = [
+    "6 Mbit/s, hidden",
+    "24 Mbit/s, hidden",
+    "54 Mbit/s, hidden",
+    "6 Mbit/s, sensed",
+    "24 Mbit/s, sensed",
+    "54 Mbit/s, sensed",
+];
+/// The pipelines of single changes.
+const OTHER_PIPELINES: [&str; 3] = ["4", "8", "16"];
 
 /// All single changes.
 pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let setup = |parameter, value, setup| Open { parameter, value, change: Change::Setup(setup) };
-    let mut all = vec![setup("nothing", "everything as assumed", NAMED)];
-    for radio in RADIOS.into_iter().filter(|it| *it != NAMED.radio) {
+    let mut all = vec![
+        setup("nothing", "everything as chosen", NAMED),
+        Open {
+            parameter: "everything",
+            value: "the set-up of 22 November",
+            change: Change::Earlier,
+        },
+    ];
+    for radio in OTHER_RADIOS.into_iter().filter(|it| *it != NAMED.radio) {
         all.push(setup("rate, and carrier-sense range", radio, Setup { radio, ..NAMED }));
+    }
+    for pipeline in OTHER_PIPELINES.into_iter().filter(|it| *it != NAMED.pipeline) {
+        all.push(setup("pipeline", pipeline, Setup { pipeline, ..NAMED }));
+    }
+    for capture in CAPTURES.into_iter().filter(|it| *it != NAMED.capture) {
+        all.push(setup("capture", capture, Setup { capture, ..NAMED }));
     }
     for segment in SEGMENTS.into_iter().filter(|it| *it != NAMED.segment) {
         all.push(setup("content of a segment", segment, Setup { segment, ..NAMED }));
-    }
-    for pipeline in PIPELINES.into_iter().filter(|it| *it != NAMED.pipeline) {
-        all.push(setup("pipeline", pipeline, Setup { pipeline, ..NAMED }));
     }
     for processing in PROCESSINGS.into_iter().filter(|it| *it != NAMED.processing) {
         all.push(setup(
@@ -57,7 +81,7 @@ const ROOM: &str = "room of a station";
 const TRIES: &str = "tries of a frame";
 
 /// Parameters outside of a set-up.
-const FIELDS: [(&str, &str, &str); 12] = [
+const FIELDS: [(&str, &str, &str); 13] = [
     (
         "what the pipeline counts",
         "Interests in flight",
@@ -65,40 +89,25 @@ const FIELDS: [(&str, &str, &str); 12] = [
     ),
     ("RTS/CTS", "before every frame", r#""wifi.rts" = "1 B""#),
     ("slot", "9 µs", r#""wifi.standard" = "g-short""#),
-    ("capture", "from 5 dB on", r#""wifi.capture" = "5 dB""#),
-    ("error model", "NIST", r#""wifi.errors" = "nist""#),
+    ("error model", "table", r#""wifi.errors" = "table""#),
+    ("MTU", "1500 B", r#""wifi.mtu" = "1500 B""#),
     ("late Data", "is dropped", r#""node.unsolicited" = "drop""#),
     ("expired Interests", "are looked for every 200 ms", r#""fetch.rto-check" = "200 ms""#),
     (ROOM, "8 frames", r#""wifi.frames" = 8"#),
     (TRIES, "3", r#""wifi.tries" = 3"#),
+    (TRIES, "4", r#""wifi.tries" = 4"#),
+    (
+        "a retransmitted Interest",
+        "goes on after 10 ms",
+        r#""node.suppression" = "same-face-retx(fixed=10ms)""#,
+    ),
     (
         "a retransmitted Interest",
         "waits 0.5 s at a node",
         r#""node.suppression" = "soft-hard(soft=500ms)""#,
     ),
     ("a retransmitted Interest", "waits as in NFD", r#""node.suppression" = "same-face-retx""#),
-    (
-        "pending Interests and late Data",
-        "as in CCNx 0.8.2",
-        "\"node.suppression\" = \"ccnd(step=125ms)\"\n\"node.unsolicited\" = \"admit\"",
-    ),
 ];
-
-/// Scenario 1 at three hops, at every point of the map.
-pub(super) static MAP: LazyLock<Vec<(String, Setup)>> = LazyLock::new(|| {
-    let mut all = Vec::new();
-    for radio in RADIOS {
-        for segment in SEGMENTS {
-            for pipeline in PIPELINES {
-                for processing in PROCESSINGS {
-                    let label = format!("{radio}, {segment}, pipeline {pipeline}, {processing}");
-                    all.push((label, Setup { radio, segment, pipeline, processing }));
-                }
-            }
-        }
-    }
-    all
-});
 
 impl Open {
     /// Label on the axis of set-ups.
@@ -111,38 +120,45 @@ impl Open {
         matches!(self.change, Change::Setup(setup) if setup == NAMED)
     }
 
-    /// Point of the map with the same change, if there is one.
-    pub(super) fn on_map(&self) -> Option<&'static str> {
-        let Change::Setup(setup) = &self.change else { return None };
-        MAP.iter().find(|(_, point)| point == setup).map(|(label, _)| label.as_str())
-    }
-
     fn fields(&self, scenario: Scenario) -> String {
         let (setup, more) = match &self.change {
             Change::Setup(setup) => (*setup, ""),
             Change::Fields(fields) => (NAMED, *fields),
+            Change::Earlier => return earlier(scenario),
         };
         let beside = if scenario == Scenario::Sides { sides(&setup, 1) } else { String::new() };
         setup.fields() + &beside + more
     }
 }
 
-/// Figures that need the map, of which some points are single differences.
-const OF_MAP: &[&str] = &["map", "open"];
-/// Figures that need single changes.
+/// The fields of the earlier set-up. In scenario 1, late Data entered the cache of the requester's node only.
+fn earlier(scenario: Scenario) -> String {
+    match scenario {
+        Scenario::One => format!(
+            "{EARLIER}\"node.unsolicited\" = \"drop\"\n\"nodes.n1.unsolicited\" = \"admit\"\n"
+        ),
+        Scenario::Row => EARLIER.to_owned(),
+        // Radio and distances are those of 6 Mbit/s with hidden nodes.
+        Scenario::Sides => {
+            EARLIER.to_owned() + &sides(&Setup { radio: "6 Mbit/s, hidden", ..NAMED }, 1)
+        }
+    }
+}
+
+/// The figure of single changes.
 const OF_OPEN: &[&str] = &["open"];
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let experiment = |name, serves, scenario| Experiment {
+    let experiment = |name, scenario| Experiment {
         name,
-        serves,
+        serves: OF_OPEN,
         scenario,
         files: &[],
         seeds: seeds(scale),
         curves: None,
     };
     // Small runs only show that everything works: a few values suffice.
-    let (some, few) = if scale == Scale::Smoke { (9, 35) } else { (1, 1) };
+    let some = if scale == Scale::Smoke { 9 } else { 1 };
     let place = |place, chosen: &[&'static str], is_in: &dyn Fn(&Open) -> bool| {
         let values = OPEN.iter().filter(|it| is_in(it)).step_by(some);
         let values: Vec<_> = values.map(|it| (it.label(), it.fields(place))).collect();
@@ -151,23 +167,18 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         scenario(&axes, Size::of_many(scale))
     };
     let (any, other) = (|_: &Open| true, |it: &Open| !it.is_assumed());
-    let beside = |it: &Open| it.on_map().is_none();
     // Changes that turn A-40, which needs traces, and A-33, which is about two to five hops.
     let (tries, room) = (|it: &Open| it.parameter == TRIES, |it: &Open| it.parameter == ROOM);
-    let map = MAP.iter().step_by(few).map(|(label, setup)| (label.as_str(), setup.fields()));
-    let map = [timers(&TIMERS), hops(Scenario::One, &NAMED, &["3"]), axis("setup", map)];
     let (one, row, sides) = (Scenario::One, Scenario::Row, Scenario::Sides);
     vec![
-        experiment("open-one", OF_OPEN, place(one, &["2", "5"], &any)),
-        experiment("open-three", OF_OPEN, place(one, &["3"], &beside)),
-        experiment("open-row", OF_OPEN, place(row, &["5"], &other)),
+        experiment("open-one", place(one, &["2", "3", "5"], &any)),
+        experiment("open-row", place(row, &["5"], &other)),
         Experiment {
             seeds: 0,
             curves: Some((seeds(scale), TRACE)),
-            ..experiment("open-trace", OF_OPEN, place(row, &["5"], &tries))
+            ..experiment("open-trace", place(row, &["5"], &tries))
         },
-        experiment("open-rows", OF_OPEN, place(row, &["2", "3", "4"], &room)),
-        experiment("open-side", OF_OPEN, followed(&place(sides, &["1"], &other))),
-        experiment("map", OF_MAP, scenario(&map, Size::of_many(scale))),
+        experiment("open-rows", place(row, &["2", "3", "4"], &room)),
+        experiment("open-side", followed(&place(sides, &["1"], &other))),
     ]
 }

@@ -24,8 +24,6 @@ enum Origin<'a> {
     Assumed,
     /// A changed parameter; the label is that of the axis.
     Open(&'a Open, &'a str),
-    /// A point of the map.
-    Map(&'a str),
 }
 
 /// The experiment of a place in the assumed set-up. If some runs leave traces, only those runs
@@ -46,12 +44,7 @@ impl<'a> Origin<'a> {
     fn of(self, at: At) -> (&'static str, &'a str) {
         match self {
             Self::Assumed => (assumed(at), ASSUMED),
-            Self::Map(label) => ("map", label),
             Self::Open(open, label) => match at {
-                (Scenario::One, "3") => match open.on_map() {
-                    Some(point) => ("map", point),
-                    None => ("open-three", label),
-                },
                 (Scenario::One, _) => ("open-one", label),
                 // There, the same part of the file is fetched as in the experiments of the assumed
                 // set-up.
@@ -73,11 +66,6 @@ impl<'a> Runs<'a> {
     /// Runs with one changed parameter, under its label.
     pub(super) fn open(results: &'a Results, open: &'a Open, label: &'a str) -> Self {
         Self { results, origin: Origin::Open(open, label) }
-    }
-
-    /// Runs of a point of the map.
-    pub(super) fn map(results: &'a Results, label: &'a str) -> Self {
-        Self { results, origin: Origin::Map(label) }
     }
 
     /// The curves of a place: their experiment, and the name of the point.

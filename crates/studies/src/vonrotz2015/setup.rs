@@ -1,30 +1,45 @@
-//! Medium and consumers that the paper does not describe, and the assumed set-up.
+//! Medium and consumers that neither the paper nor its tools describe, and the chosen set-up.
 use std::fmt::Write;
 
 /// A set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setup {
     pub radio: &'static str,
-    pub segment: &'static str,
     pub pipeline: &'static str,
+    pub capture: &'static str,
+    pub segment: &'static str,
     pub processing: &'static str,
 }
 
 /// Rate, and whether nodes two hops apart sense each other.
-pub(super) const RADIOS: [&str; 6] = [
+pub(super) const RADIOS: [&str; 12] = [
     "6 Mbit/s, hidden",
+    "9 Mbit/s, hidden",
+    "12 Mbit/s, hidden",
+    "18 Mbit/s, hidden",
     "24 Mbit/s, hidden",
-    "54 Mbit/s, hidden",
+    FAST_HIDDEN,
     "6 Mbit/s, sensed",
+    "9 Mbit/s, sensed",
+    "12 Mbit/s, sensed",
+    "18 Mbit/s, sensed",
     "24 Mbit/s, sensed",
-    "54 Mbit/s, sensed",
+    FAST_SENSED,
 ];
-/// Content of a segment.
-pub(super) const SEGMENTS: [&str; 2] = ["1024 B", "4096 B"];
+/// The rate with a range of its own.
+const FAST_HIDDEN: &str = "54 Mbit/s, hidden";
+const FAST_SENSED: &str = "54 Mbit/s, sensed";
 /// Segments from the lowest missing one to the highest requested one.
-pub(super) const PIPELINES: [&str; 2] = ["4", "16"];
-/// Processing time of a node for each packet that arrives.
-pub(super) const PROCESSINGS: [&str; 3] = ["0 ms", "5 ms", "20 ms"];
+pub(super) const PIPELINES: [&str; 8] = ["4", "5", "6", "7", "8", "10", "12", "16"];
+/// Whether a frame stronger by this much replaces one that has just begun.
+pub(super) const CAPTURES: [&str; 2] = [NO_CAPTURE, "5 dB"];
+pub(super) const NO_CAPTURE: &str = "off";
+/// Content of a segment, CCNx's first.
+pub(super) const SEGMENTS: [&str; 2] = [BLOCK, "1024 B"];
+const BLOCK: &str = "4096 B";
+/// Processing time of a node for each packet that arrives, NS3-DCE's first.
+pub(super) const PROCESSINGS: [&str; 3] = [AT_ONCE, "5 ms", "20 ms"];
+const AT_ONCE: &str = "0 ms";
 
 /// Bytes of the file: 5 MB, a whole number of segments of either size.
 const FILE: u32 = 5 << 20;
@@ -38,47 +53,85 @@ const HEADER: u32 = 400;
 /// each outer node receives its node of the row only.
 pub(super) const SIDE: [f64; 2] = [395.0, 760.0];
 
-/// The assumed set-up.
-pub(super) const NAMED: Setup =
-    Setup { radio: "6 Mbit/s, hidden", segment: "1024 B", pipeline: "16", processing: "5 ms" };
+/// The chosen set-up.
+pub(super) const NAMED: Setup = Setup::with_tools("6 Mbit/s, hidden", "16", NO_CAPTURE);
+
+/// The set-up of earlier results, as fields of a scenario.
+pub(super) const EARLIER: &str = r#"
+"wifi.rate" = "ofdm-6"
+"wifi.spacing" = "700 m"
+"wifi.mtu" = "1500 B"
+"wifi.errors" = "table"
+"produce.content" = "1024 B"
+"produce.packet" = "1424 B"
+"fetch.last" = 5119
+"fetch.congestion" = "fixed(window=16,accounting=span)"
+"node.processing" = "constant(time=5ms)"
+"node.suppression" = "same-face-retx(fixed=10ms)"
+"#;
 
 impl Setup {
+    /// A set-up with the segments of CCNx and the processing time of NS3-DCE.
+    pub(super) const fn with_tools(
+        radio: &'static str,
+        pipeline: &'static str,
+        capture: &'static str,
+    ) -> Self {
+        Self { radio, pipeline, capture, segment: BLOCK, processing: AT_ONCE }
+    }
+
     /// Metres between nodes of the row. At 16 dBm frames are decoded, and carriers sensed, up to 787 m; those of
     /// 54 Mbit/s need 18.5 dB and reach some 400 m.
     pub(super) fn spacing(&self) -> f64 {
         match self.radio {
-            "54 Mbit/s, hidden" => 396.0,
-            "54 Mbit/s, sensed" => 280.0,
+            FAST_HIDDEN => 396.0,
+            FAST_SENSED => 280.0,
             _ if self.is_hidden() => 700.0,
             _ => 350.0,
         }
     }
 
     pub(super) fn is_hidden(&self) -> bool {
-        matches!(self.radio, "6 Mbit/s, hidden" | "24 Mbit/s, hidden")
+        self.radio.ends_with("hidden") && self.radio != FAST_HIDDEN
     }
 
     /// The fields of a scenario for this set-up.
     pub(super) fn fields(&self) -> String {
-        let mut fields = String::new();
-        let rate = self.radio.split(' ').next().unwrap_or_default();
-        let _ = writeln!(fields, "\"wifi.rate\" = \"ofdm-{rate}\"");
-        let _ = writeln!(fields, "\"wifi.spacing\" = \"{} m\"", self.spacing());
-        fields + &self.consumer() + &self.processing()
+        self.medium() + &self.sensitivity() + &self.content() + &self.consumer() + &self.time()
     }
 
-    fn consumer(&self) -> String {
-        let bytes = number(self.segment);
+    /// Rate and distances.
+    pub(super) fn medium(&self) -> String {
+        let rate = number(self.radio);
+        let spacing = self.spacing();
+        format!("\"wifi.rate\" = \"ofdm-{rate}\"\n\"wifi.spacing\" = \"{spacing} m\"\n")
+    }
+
+    /// Capture of frames.
+    pub(super) fn sensitivity(&self) -> String {
+        match self.capture {
+            NO_CAPTURE => String::new(),
+            level => format!("\"wifi.capture\" = \"{level}\"\n"),
+        }
+    }
+
+    /// The pipeline of each consumer.
+    pub(super) fn consumer(&self) -> String {
         let window = self.pipeline;
-        format!(
-            "\"produce.content\" = \"{bytes} B\"\n\"produce.packet\" = \"{} B\"\n\"{LAST}\" = {}\n\
-             \"fetch.congestion\" = \"fixed(window={window},accounting=span)\"\n",
-            bytes + HEADER,
-            FILE / bytes - 1
-        )
+        format!("\"fetch.congestion\" = \"fixed(window={window},accounting=span)\"\n")
     }
 
-    fn processing(&self) -> String {
+    /// Segments, and the number of the last.
+    pub(super) fn content(&self) -> String {
+        let bytes = number(self.segment);
+        let (packet, last) = (bytes + HEADER, FILE / bytes - 1);
+        let mut fields = format!("\"produce.content\" = \"{bytes} B\"\n");
+        let _ = writeln!(fields, "\"produce.packet\" = \"{packet} B\"\n\"{LAST}\" = {last}");
+        fields
+    }
+
+    /// Processing time of nodes.
+    pub(super) fn time(&self) -> String {
         match number(self.processing) {
             0 => "\"node.processing\" = \"none\"\n".to_owned(),
             millis => format!("\"node.processing\" = \"constant(time={millis}ms)\"\n"),
