@@ -71,6 +71,38 @@ pub(super) fn calibration() -> Calibration {
         rounds: ROUNDS,
         about: ABOUT,
         drawn: ("radio", "pipeline"),
-        frozen: None,
+        frozen: Some(include_str!("calibration.toml")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::Scale;
+    use crate::vonrotz2015::scenario::{ASSUMED, experiments};
+    use recoup_lab::calibrate::outer;
+
+    #[test]
+    fn base_network_is_the_frozen_choice() {
+        let calibration = calibration();
+        let frozen = calibration.frozen().unwrap().expect("a choice");
+        let campaign = calibration.campaign().unwrap();
+        let is_chosen = |values: &[(String, String)]| {
+            values.iter().all(|(axis, value)| frozen.chosen.get(axis) == Some(value))
+        };
+        let all = experiments(Scale::Paper);
+        let base = all.iter().find(|it| it.name == "one-trace").unwrap().networks();
+        let chosen: Vec<_> = campaign
+            .points
+            .iter()
+            .filter(|stage| is_chosen(&outer(&stage.point, calibration.inner)))
+            .collect();
+        assert_eq!(chosen.len(), TIMERS.len());
+        for (stage, timer) in chosen.into_iter().zip(TIMERS) {
+            let label = format!("timer={timer}, hops=3, setup={ASSUMED}");
+            let (_, base) = base.iter().find(|(own, _)| *own == label).unwrap();
+            let chosen = stage.scenario.network(1).unwrap();
+            assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{timer}");
+        }
     }
 }

@@ -176,11 +176,11 @@ mod tests {
         let ApplicationKind::Fetch(plan) = &network.applications[1].kind else { panic!() };
         let (rto, congestion) = (plan.options.rto.text(), plan.options.congestion.text());
         assert!(rto.starts_with("wma") && congestion.contains("accounting=span"));
-        assert_eq!((plan.first, plan.last), (0, Some(5119)));
-        assert_eq!(network.wifi[0].medium.largest_bytes, Some(1_500));
+        assert_eq!((plan.first, plan.last), (0, Some(1279)));
+        assert_eq!(network.wifi[0].medium.largest_bytes, Some(2_296));
         let at =
             |number: usize| network.wifi[0].stations[number].motion.position(Default::default());
-        assert_eq!(at(2).x - at(1).x, 700.0);
+        assert_eq!(at(2).x - at(1).x, 350.0);
     }
 
     #[test]
@@ -214,7 +214,8 @@ mod tests {
                     ends == [&one.name, &other.name] || ends == [&other.name, &one.name]
                 });
                 let in_range = distance(&one.name, &other.name) < 787.0;
-                assert_eq!(in_range, is_linked, "{} {}", one.name, other.name);
+                // Nodes two hops apart sense each other, too.
+                assert!(in_range || !is_linked, "{} {}", one.name, other.name);
             }
         }
     }

@@ -53,8 +53,8 @@ const HEADER: u32 = 400;
 /// each outer node receives its node of the row only.
 pub(super) const SIDE: [f64; 2] = [395.0, 760.0];
 
-/// The chosen set-up.
-pub(super) const NAMED: Setup = Setup::with_tools("6 Mbit/s, hidden", "16", NO_CAPTURE);
+/// The set-up that the search chose (`calibration.toml`).
+pub(super) const NAMED: Setup = Setup::with_tools("24 Mbit/s, sensed", "10", "5 dB");
 
 /// The set-up of earlier results, as fields of a scenario.
 pub(super) const EARLIER: &str = r#"
