@@ -120,3 +120,10 @@ pub struct Verdict {
     /// Reason: the rule applied, and the parameters it depends on.
     pub why: String,
 }
+
+impl Verdict {
+    /// The comparison that decides, which is the first of ours.
+    pub fn decisive(&self) -> &str {
+        self.ours.split("; ").next().unwrap_or_default()
+    }
+}

@@ -79,7 +79,7 @@ impl Finding {
         Self { ours: format!("{}; {more}", self.ours), ..self }
     }
 
-    /// This finding and another one: both must hold.
+    /// This finding and another one: both must hold. The summary begins with the one that decides.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let rank = |outcome| match outcome {
@@ -88,9 +88,9 @@ impl Finding {
             Outcome::Reported => 2,
             Outcome::Holds => 3,
         };
-        let outcome =
-            if rank(other.outcome) < rank(self.outcome) { other.outcome } else { self.outcome };
-        Self { outcome, ours: format!("{}; {}", self.ours, other.ours) }
+        let (first, then) =
+            if rank(other.outcome) < rank(self.outcome) { (other, self) } else { (self, other) };
+        Self { outcome: first.outcome, ours: format!("{}; {}", first.ours, then.ours) }
     }
 }
 
@@ -433,7 +433,8 @@ mod tests {
             within("t", &runs(1.0, 0.0), "", 0.0, 2.0),
             Finding { outcome: Outcome::Fails, ours: "no".into() },
         );
-        assert_eq!(holds.clone().and(fails.clone()).outcome, Outcome::Fails);
+        let both = holds.clone().and(fails.clone());
+        assert_eq!((both.outcome, both.ours.as_str()), (Outcome::Fails, "no; t 1.000"));
         assert_eq!(Finding::all([holds.clone(), fails, holds.clone()]).outcome, Outcome::Fails);
         assert_eq!(Finding::all([]).outcome, Outcome::Open);
         let shown = holds.labelled("x").beside("y");

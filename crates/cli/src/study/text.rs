@@ -156,20 +156,22 @@ fn drawn(figures: &[&Figure]) -> String {
     text
 }
 
-/// The gating claims, each in a line.
+/// The gating claims, each in a line with the comparison that decides.
 fn gating(page: &Page<'_>) -> String {
     let claims = page.study.claims();
     let mut text =
-        String::from("## Gating claims\n\n| claim | paper | verdict | why |\n|---|---|---|---|\n");
+        String::from("## Gating claims\n\n| claim | paper | ours | verdict | why |\n|---|---|---|---|---|\n");
     for verdict in page.verdicts {
         let Some(claim) = claims.iter().find(|it| it.id == verdict.id && it.is_gating()) else {
             continue;
         };
         let paper = format!("{}: {}", claim.place, verdict.paper);
-        let cells = [verdict.id.as_str(), &paper, word(verdict.verdict), &verdict.why];
-        text += &row(cells.into_iter().map(cell));
+        let (id, ours, verdict, why) =
+            (verdict.id.as_str(), verdict.decisive(), word(verdict.verdict), &verdict.why);
+        text += &row([id, &paper, ours, verdict, why].into_iter().map(cell));
     }
-    text + "\n"
+    text += "\n*Ours* is the comparison that decides.\n\n";
+    text
 }
 
 /// All claims with every comparison.
