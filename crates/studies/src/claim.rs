@@ -104,6 +104,18 @@ pub enum Outcome {
     Open,
 }
 
+impl Outcome {
+    /// The outcome in one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Reported => "reported",
+            Self::Open => "undecided",
+        }
+    }
+}
+
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {

@@ -79,6 +79,16 @@ impl Finding {
         Self { ours: format!("{}; {more}", self.ours), ..self }
     }
 
+    /// This finding, with that of another reading of the paper's sentence beside it, which does not count.
+    #[must_use]
+    pub fn or_as_read(self, reading: &str, other: &Self) -> Self {
+        self.beside(&format!(
+            "second reading, {reading}: {} ({})",
+            other.outcome.word(),
+            other.ours
+        ))
+    }
+
     /// This finding and another one: both must hold. The summary begins with the one that decides.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -437,6 +447,9 @@ mod tests {
         assert_eq!((both.outcome, both.ours.as_str()), (Outcome::Fails, "no; t 1.000"));
         assert_eq!(Finding::all([holds.clone(), fails, holds.clone()]).outcome, Outcome::Fails);
         assert_eq!(Finding::all([]).outcome, Outcome::Open);
+        let read = holds.clone().or_as_read("means", &Finding::open("none"));
+        assert_eq!(read.outcome, Outcome::Holds);
+        assert_eq!(read.ours, "t 1.000; second reading, means: undecided (none)");
         let shown = holds.labelled("x").beside("y");
         assert_eq!((shown.outcome, shown.ours.as_str()), (Outcome::Holds, "x: t 1.000; y"));
     }

@@ -8,7 +8,7 @@ mod sockets_table;
 pub(super) use runs::Runs;
 
 use super::picture;
-use super::verdict::{Summary, word};
+use super::verdict::Summary;
 use crate::error::{Exit, Failure};
 use pulldown_cmark::{Options, Parser, html};
 use recoup_studies::claim::{Claim, Outcome, Verdict};
@@ -212,7 +212,7 @@ fn grid(lines: &[Dependence]) -> String {
         let (parameter, value) = (escape(line.parameter), escape(&line.value));
         let _ = write!(table, "<tr{class}><td>{parameter}</td><td>{value}</td>");
         for (_, finding) in &line.findings {
-            let (class, mark) = (word(finding.outcome), mark(finding.outcome));
+            let (class, mark) = (finding.outcome.word(), mark(finding.outcome));
             let ours = escape(&finding.ours);
             let _ = write!(
                 table,
@@ -248,7 +248,7 @@ fn row(verdict: &Verdict, claim: Option<&Claim>, metric: &str) -> String {
         };
         format!("<br><span class=\"small\">Accepted: {}.{remark}</span>", escape(&claim.acceptance))
     });
-    let word = word(verdict.verdict);
+    let word = verdict.verdict.word();
     format!(
         "<tr><td class=\"number\">{}</td><td>{class}</td><td>{what}</td><td>{}</td><td>{}</td>\
          <td><span class=\"badge {word}\">{word}</span></td><td>{}{terms}</td></tr>\n",

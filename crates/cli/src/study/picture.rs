@@ -1,5 +1,5 @@
 //! A study's figure as an SVG picture.
-use super::scale::Scale;
+use super::scale::{Scale, outward};
 use crate::error::{Exit, Failure};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -303,7 +303,7 @@ fn up(figure: &Figure) -> (f64, f64) {
     let low = values().map(|it| on(&figure.y, low(it))).fold(f64::INFINITY, f64::min);
     match figure.y.logarithmic {
         _ if low > high => (0.0, 1.0),
-        true => (low.floor(), high.ceil().max(low.floor() + 1.0)),
+        true => outward(low, high),
         false => {
             let (low, high) = (low.min(0.0), high.max(0.0));
             let all = if high > low { high - low } else { 1.0 };

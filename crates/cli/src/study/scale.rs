@@ -38,6 +38,16 @@ impl Ranged for Scale {
     }
 }
 
+/// Logarithms of the round numbers at or beyond the ends of a range, which are two different ones.
+pub(super) fn outward(low: f64, high: f64) -> (f64, f64) {
+    let round = |power: i32| [1.0, 2.0, 5.0].map(|it: f64| it.log10() + f64::from(power));
+    let from = (low.floor() as i32 - 1..=low.floor() as i32).flat_map(round);
+    let from = from.filter(|mark| *mark <= low + 1e-9).fold(f64::NEG_INFINITY, f64::max);
+    let mut to = (high.floor() as i32..=high.floor() as i32 + 1).flat_map(round);
+    let to = to.find(|mark| *mark >= high - 1e-9 && *mark > from + 1e-9);
+    (from, to.unwrap_or(from + 1.0))
+}
+
 /// Logarithms of the numbers from one to another that people count by.
 fn round_numbers(low: f64, high: f64) -> Vec<f64> {
     let digits: &[f64] = if high - low > MANY { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -53,6 +63,22 @@ mod tests {
     fn numbers(low: f64, high: f64) -> Vec<f64> {
         let marks = round_numbers(low.log10(), high.log10());
         marks.iter().map(|mark| (10_f64.powf(*mark) * 1e6).round() / 1e6).collect()
+    }
+
+    #[test]
+    fn range_ends_at_round_numbers() {
+        for ((low, high), ends) in [
+            ((0.8, 8.4), (0.5, 10.0)),
+            ((3.0, 3.5), (2.0, 5.0)),
+            ((1.0, 1.0), (1.0, 2.0)),
+            ((100.0, 5000.0), (100.0, 5000.0)),
+            ((0.013, 0.9), (0.01, 1.0)),
+        ] {
+            let (from, to) = outward(f64::log10(low), f64::log10(high));
+            let found = (10_f64.powf(from), 10_f64.powf(to));
+            let is_near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-6;
+            assert!(is_near(found.0, ends.0) && is_near(found.1, ends.1), "{found:?} {ends:?}");
+        }
     }
 
     #[test]

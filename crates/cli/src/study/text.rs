@@ -4,7 +4,7 @@
 //! `README.md` has the result, the gating claims and the paper's own figures. `claims.md` has every comparison of every
 //! claim, `open.md` what the paper leaves open.
 use super::page::{Page, pictures};
-use super::verdict::{Summary, word};
+use super::verdict::Summary;
 use crate::error::Failure;
 use recoup_sim::statistic::Estimate;
 use recoup_studies::claim::{Claim, Outcome, Verdict};
@@ -79,7 +79,7 @@ fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
     let judged = |verdict: &'a Verdict| Judged {
         id: &verdict.id,
         gating: claims.iter().any(|claim| claim.id == verdict.id && claim.is_gating()),
-        verdict: word(verdict.verdict),
+        verdict: verdict.verdict.word(),
     };
     Document {
         study: page.study.key(),
@@ -159,15 +159,16 @@ fn drawn(figures: &[&Figure]) -> String {
 /// The gating claims, each in a line with the comparison that decides.
 fn gating(page: &Page<'_>) -> String {
     let claims = page.study.claims();
-    let mut text =
-        String::from("## Gating claims\n\n| claim | paper | ours | verdict | why |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "## Gating claims\n\n| claim | paper | ours | verdict | why |\n|---|---|---|---|---|\n",
+    );
     for verdict in page.verdicts {
         let Some(claim) = claims.iter().find(|it| it.id == verdict.id && it.is_gating()) else {
             continue;
         };
         let paper = format!("{}: {}", claim.place, verdict.paper);
         let (id, ours, verdict, why) =
-            (verdict.id.as_str(), verdict.decisive(), word(verdict.verdict), &verdict.why);
+            (verdict.id.as_str(), verdict.decisive(), verdict.verdict.word(), &verdict.why);
         text += &row([id, &paper, ours, verdict, why].into_iter().map(cell));
     }
     text += "\n*Ours* is the comparison that decides.\n\n";
@@ -200,7 +201,7 @@ fn claims(page: &Page<'_>) -> String {
             &what,
             &verdict.paper,
             &verdict.ours,
-            word(verdict.verdict),
+            verdict.verdict.word(),
             &verdict.why,
         ];
         text += &row(cells.into_iter().map(cell));

@@ -102,16 +102,6 @@ impl fmt::Display for Check<'_> {
     }
 }
 
-/// An outcome in one word.
-pub(super) fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Holds => "holds",
-        Outcome::Fails => "fails",
-        Outcome::Reported => "reported",
-        Outcome::Open => "undecided",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use super::trace;
 use super::{judge, one};
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
+use crate::rule::quotient;
 use recoup_sim::statistic::Seeded;
 
 /// Most points of a trace, divided by four.
@@ -115,19 +116,22 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     ] {
         let time = |at, timer: &str| runs.time(at, timer);
         let sent = |at, timer: &str| runs.interests(at, timer);
-        let title = |what: &str| format!("{what}, scenario {place}");
-        all.push(Figure {
+        let of_time = Part {
             id: format!("time-{place}"),
-            title: title("Time to fetch the file"),
-            caption: format!("Figure {of_paper}a. {MEANS} {CROSSES}"),
-            ..by_hops(scenario, ("time", "s"), times, time)
-        });
-        all.push(Figure {
+            what: "Time to fetch the file",
+            figure: format!("{of_paper}a"),
+            unit: " s",
+            in_percent: false,
+        };
+        let of_interests = Part {
             id: format!("interests-{place}"),
-            title: title("Interests that left the requester"),
-            caption: format!("Figure {of_paper}b. {MEANS} {CROSSES}"),
-            ..by_hops(scenario, ("Interests", ""), interests, sent)
-        });
+            what: "Interests that left the requester",
+            figure: format!("{of_paper}b"),
+            unit: "",
+            in_percent: true,
+        };
+        all.push(by_hops((scenario, place), of_time, times, time));
+        all.push(by_hops((scenario, place), of_interests, interests, sent));
     }
     for (at, of_paper, names) in TRACES {
         for (timer, name) in TIMERS.into_iter().zip(names) {
@@ -141,37 +145,70 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 
 const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
 
-const CROSSES: &str = "Crosses: the paper's ratios to CCNTimer, times our CCNTimer.";
+/// Values of a figure by hops.
+struct Part {
+    id: String,
+    what: &'static str,
+    /// Its number in the paper.
+    figure: String,
+    /// Unit of the values, after a space.
+    unit: &'static str,
+    /// Whether it shows by how much per cent a timer is above CCNTimer, in place of the ratio.
+    in_percent: bool,
+}
 
-/// A line for each timer over the number of hops, and the paper's ratios.
+/// A line for each timer over the number of hops, as ratio to CCNTimer, with the paper's ratios.
 fn by_hops(
-    scenario: Scenario,
-    (label, unit): (&str, &str),
+    (scenario, place): (Scenario, &str),
+    part: Part,
     ratios: Ratios,
     of: impl Fn(At, &str) -> Vec<Seeded>,
 ) -> Figure {
+    let Part { id, what, figure, unit, in_percent } = part;
+    let scaled = |ratio: f64| if in_percent { (ratio - 1.0) * 100.0 } else { ratio };
+    let own = HOPS.map(|hops| of((scenario, hops), CCNTIMER));
+    let others = || TIMERS.iter().filter(|timer| **timer != CCNTIMER);
     let line = |timer: &&str| {
-        Series::means(timer, Style::Line, HOPS.map(|hops| of((scenario, hops), timer)))
+        let at = |(hops, own): (&&'static str, &Vec<Seeded>)| {
+            let mut values = quotient(&of((scenario, hops), timer), own);
+            values.iter_mut().for_each(|(_, value)| *value = scaled(*value));
+            values
+        };
+        Series::means(timer, Style::Line, HOPS.iter().zip(&own).map(at))
     };
     let paper = |timer: &&str| {
-        let of_timer = ratios.iter().filter(|(_, own, _)| own == timer);
-        let points = of_timer.filter_map(|(hops, _, ratio)| {
-            let place = HOPS.iter().position(|it| it == hops)?;
-            Some((place as f64, ratio * mean_of(&of((scenario, hops), "CCNTimer"))?))
-        });
         let mut paper = Series::paper_of(timer);
-        paper.points.extend(points);
+        let of_timer = ratios.iter().filter(|(_, of, _)| of == timer);
+        paper.points.extend(of_timer.filter_map(|(hops, _, ratio)| {
+            let place = HOPS.iter().position(|it| it == hops)?;
+            Some((place as f64, scaled(*ratio)))
+        }));
         paper
     };
-    let paper = TIMERS.iter().map(paper).filter(|it| !it.points.is_empty());
+    let paper = others().map(paper).filter(|it| !it.points.is_empty());
+    let absolute = own.iter().filter_map(|own| Some(shown(mean_of(own)?)));
+    let absolute = absolute.collect::<Vec<_>>().join(", ");
     Figure {
-        id: String::new(),
-        title: String::new(),
-        caption: String::new(),
+        id,
+        title: format!("{what}, scenario {place}, beside CCNTimer's"),
+        caption: format!(
+            "Figure {figure}. {MEANS} Crosses: the paper. CCNTimer's own at 1 to 5 hops: {absolute}{unit}."
+        ),
         x: Axis::places("hops", HOPS),
-        y: Axis::quantity(label, unit),
-        series: TIMERS.iter().map(line).chain(paper).collect(),
+        y: match in_percent {
+            true => Axis::quantity("more than CCNTimer", "%"),
+            false => Axis { logarithmic: true, ..Axis::quantity("ratio to CCNTimer", "") },
+        },
+        series: others().map(line).chain(paper).collect(),
     }
+}
+
+/// The timer that the others are compared with.
+const CCNTIMER: &str = "CCNTimer";
+
+/// A number with three digits or more.
+fn shown(value: f64) -> String {
+    if value < 100.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
 /// Round trips and lifetimes of one run, segment by segment.
