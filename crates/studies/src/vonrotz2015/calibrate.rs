@@ -1,6 +1,6 @@
 //! Search for radio, pipeline and capture in the numbers of scenario 1 at three hops.
 //!
-//! What CCNx 0.8.2 and NS3-DCE imply is fixed. Scenarios 2 and 3, and scenario 1 at other distances, have no part in it.
+//! Values that CCNx 0.8.2 and NS3-DCE imply are fixed. Scenarios 2 and 3, and scenario 1 at other distances, have no part in it.
 use super::axis::{Scenario, TIMERS, axis, network, timers};
 use super::scenario::{Size, scenario};
 use super::setup::{CAPTURES, PIPELINES, RADIOS, Setup};
@@ -29,7 +29,7 @@ const TIMER: &str = "timer";
 /// The candidates; each combines values of three axes with all timers.
 fn space() -> String {
     let setup = |radio| Setup::with_tools(radio, PIPELINES[0], CAPTURES[0]);
-    // What is the same for all stands with the radio.
+    // Fields that are the same for all stand with the radio.
     let radio = |radio| {
         let setup = setup(radio);
         let same = network(Scenario::One, &setup, 3) + &setup.content() + &setup.time();
