@@ -94,7 +94,7 @@ pub struct Plan<'a> {
 /// A candidate in a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// Its place among the candidates, from 0.
+    /// Its place among the candidates of its round, from 0.
     pub number: usize,
     /// Name of each axis but the inner one, with the value.
     pub values: Vec<(String, String)>,
