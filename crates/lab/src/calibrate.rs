@@ -262,7 +262,6 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
 
     impl Watch for Unwatched {
         fn progress(&mut self, _: usize, _: usize, _: Option<std::time::Duration>) {}
-        fn ended(&mut self, _: &Row, _: &[recoup_sim::record::Table]) {}
     }
 
     fn chosen(landscape: &Landscape) -> &str {

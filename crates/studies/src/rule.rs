@@ -81,7 +81,7 @@ impl Finding {
 
     /// This finding, with that of another reading of the paper's sentence beside it, which does not count.
     #[must_use]
-    pub fn or_as_read(self, reading: &str, other: &Self) -> Self {
+    pub fn with_second_reading(self, reading: &str, other: &Self) -> Self {
         self.beside(&format!(
             "second reading, {reading}: {} ({})",
             other.outcome.word(),
@@ -447,7 +447,7 @@ mod tests {
         assert_eq!((both.outcome, both.ours.as_str()), (Outcome::Fails, "no; t 1.000"));
         assert_eq!(Finding::all([holds.clone(), fails, holds.clone()]).outcome, Outcome::Fails);
         assert_eq!(Finding::all([]).outcome, Outcome::Open);
-        let read = holds.clone().or_as_read("means", &Finding::open("none"));
+        let read = holds.clone().with_second_reading("means", &Finding::open("none"));
         assert_eq!(read.outcome, Outcome::Holds);
         assert_eq!(read.ours, "t 1.000; second reading, means: undecided (none)");
         let shown = holds.labelled("x").beside("y");

@@ -86,13 +86,8 @@ mod tests {
 
     #[test]
     fn base_network_is_the_frozen_choice() {
-        let calibration = calibration();
-        let frozen = calibration.frozen().unwrap().expect("a choice");
-        let campaign = calibration.campaign().unwrap();
-        let has = |values: &[(String, String)]| {
-            values.iter().all(|(axis, value)| frozen.chosen.get(axis) == Some(value))
-        };
-        let chosen = campaign.points.iter().find(|stage| has(&stage.point.values)).unwrap();
+        let chosen = calibration().chosen();
+        let [chosen] = &chosen[..] else { panic!("{} points", chosen.len()) };
         let chosen = chosen.scenario.network(1).unwrap();
         let all = crate::udugama2013::scenario::experiments(Scale::Check);
         let fairness = all.iter().find(|it| it.name == "fairness").unwrap();

@@ -36,7 +36,7 @@ fn space() -> String {
         (radio, same + &setup.medium())
     };
     let pipeline = |pipeline| (pipeline, Setup { pipeline, ..setup(RADIOS[0]) }.consumer());
-    let capture = |capture| (capture, Setup { capture, ..setup(RADIOS[0]) }.sensitivity());
+    let capture = |capture| (capture, Setup { capture, ..setup(RADIOS[0]) }.reception());
     let axes = [
         timers(&TIMERS),
         axis("radio", RADIOS.map(radio)),
@@ -80,23 +80,12 @@ mod tests {
     use super::*;
     use crate::study::Scale;
     use crate::vonrotz2015::scenario::{ASSUMED, experiments};
-    use recoup_lab::calibrate::outer;
 
     #[test]
     fn base_network_is_the_frozen_choice() {
-        let calibration = calibration();
-        let frozen = calibration.frozen().unwrap().expect("a choice");
-        let campaign = calibration.campaign().unwrap();
-        let is_chosen = |values: &[(String, String)]| {
-            values.iter().all(|(axis, value)| frozen.chosen.get(axis) == Some(value))
-        };
         let all = experiments(Scale::Paper);
         let base = all.iter().find(|it| it.name == "one-trace").unwrap().networks();
-        let chosen: Vec<_> = campaign
-            .points
-            .iter()
-            .filter(|stage| is_chosen(&outer(&stage.point, calibration.inner)))
-            .collect();
+        let chosen = calibration().chosen();
         assert_eq!(chosen.len(), TIMERS.len());
         for (stage, timer) in chosen.into_iter().zip(TIMERS) {
             let label = format!("timer={timer}, hops=3, setup={ASSUMED}");

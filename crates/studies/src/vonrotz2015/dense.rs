@@ -156,7 +156,7 @@ pub(super) fn wma_is_lowest(runs: &Runs<'_>) -> Finding {
     };
     let means = beside("lifetime", &|timer| runs.lifetime(at, timer, "mean"))
         .and(beside("round trip", &|timer| runs.round_trip(at, timer, "mean")));
-    runs.unless_bound(at, &["WMA"], finding).or_as_read("means, against CCNTimer", &means)
+    runs.unless_bound(at, &["WMA"], finding).with_second_reading("means, against CCNTimer", &means)
 }
 
 /// At three to five hops all but ICP take about as long.

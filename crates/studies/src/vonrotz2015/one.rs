@@ -81,7 +81,8 @@ pub(super) fn wma_is_lower(runs: &Runs<'_>) -> Finding {
     let finding = pair("median round trip", &|timer| runs.round_trip(THREE, timer, "p50"))
         .and(pair("mean lifetime", &|timer| runs.lifetime(THREE, timer, "mean")));
     let mean = pair("round trip", &|timer| runs.round_trip(THREE, timer, "mean"));
-    runs.unless_bound(THREE, &["WMA", "CCNTimer"], finding).or_as_read("mean round trip", &mean)
+    runs.unless_bound(THREE, &["WMA", "CCNTimer"], finding)
+        .with_second_reading("mean round trip", &mean)
 }
 
 /// Timeest's lifetime is never at the floor, and its round trips are shorter than TCP's.

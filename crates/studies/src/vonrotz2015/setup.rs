@@ -97,7 +97,7 @@ impl Setup {
 
     /// The fields of a scenario for this set-up.
     pub(super) fn fields(&self) -> String {
-        self.medium() + &self.sensitivity() + &self.content() + &self.consumer() + &self.time()
+        self.medium() + &self.reception() + &self.content() + &self.consumer() + &self.time()
     }
 
     /// Rate and distances.
@@ -108,7 +108,7 @@ impl Setup {
     }
 
     /// Capture of frames.
-    pub(super) fn sensitivity(&self) -> String {
+    pub(super) fn reception(&self) -> String {
         match self.capture {
             NO_CAPTURE => String::new(),
             level => format!("\"wifi.capture\" = \"{level}\"\n"),
