@@ -2,7 +2,8 @@
 //!
 //! Nakagami, "The m-distribution", 1960: received power is gamma distributed with shape m (1 is Rayleigh fading). It is
 //! drawn anew for each coherence time, 9 / (16 π f_d); Rappaport, "Wireless Communications", 2002, §5.4. The Doppler
-//! shift is f_d = v f / c. Shadowing is normal in dB and follows the path of the ends, with a decorrelation distance
+//! shift is f_d = v f / c. ns-3's `NakagamiPropagationLossModel` draws it anew for each transmission instead, and up to
+//! ns-3.24 each MPDU of an aggregate is one; [`Hold::Mpdu`] does the same. Shadowing is normal in dB and follows the path of the ends, with a decorrelation distance
 //! after Gudmundson, "Correlation model for shadow fading", 1991.
 //!
 //! Differences: between two points at the decorrelation distance shadowing is interpolated, with its variance kept. So
@@ -11,11 +12,23 @@ use super::propagation::LIGHT;
 use recoup_core::random::Rng;
 use std::f64::consts::PI;
 
+/// How long a draw of fading holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// For the coherence time of the pair.
+    #[default]
+    Coherence,
+    /// For one frame, or one MPDU of an aggregate.
+    Mpdu,
+}
+
 /// Random effects on power.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FadingPlan {
     /// Shape of Nakagami's distribution; `None` means no fading.
     pub nakagami_m: Option<f64>,
+    /// How long each draw of it holds.
+    pub hold: Hold,
     /// Speed of what moves around the stations, in m/s, added to their own when the coherence time is
     /// computed.
     pub surrounding_speed: f64,
@@ -76,7 +89,13 @@ impl Fading {
 
     /// Whether it changes while no station moves.
     pub(super) fn is_restless(&self) -> bool {
-        self.plan.nakagami_m.is_some() && self.plan.surrounding_speed > 0.0
+        self.plan.nakagami_m.is_some()
+            && (self.plan.surrounding_speed > 0.0 || self.plan.hold == Hold::Mpdu)
+    }
+
+    /// Whether each MPDU of an aggregate has a draw of its own.
+    pub(super) fn is_per_mpdu(&self) -> bool {
+        self.plan.nakagami_m.is_some() && self.plan.hold == Hold::Mpdu
     }
 
     /// Gain at `now`, as a factor, between stations that have `speed` relative to each other (m/s) and have
@@ -91,8 +110,11 @@ impl Fading {
     ) -> f64 {
         let pair = if pair.0 <= pair.1 { pair } else { (pair.1, pair.0) };
         let fast = self.plan.nakagami_m.map_or(1.0, |m| {
-            let period = coherence_nanos(speed + self.plan.surrounding_speed, self.plan.carrier_hz);
-            let turn = now / period;
+            let speed = speed + self.plan.surrounding_speed;
+            let turn = match self.plan.hold {
+                Hold::Coherence => now / coherence_nanos(speed, self.plan.carrier_hz),
+                Hold::Mpdu => now,
+            };
             if known.fade.0 != turn {
                 known.fade = (turn, gamma(&mut Self::stream(self.fading, pair, turn), m) / m);
             }
@@ -195,6 +217,21 @@ mod tests {
             [0, period, 5 * period, 5 * period, 0].map(at),
             "what is kept is the same"
         );
+    }
+
+    #[test]
+    fn each_mpdu_has_its_own_fade() {
+        let plan =
+            FadingPlan { nakagami_m: Some(1.0), hold: Hold::Mpdu, ..FadingPlan::default() };
+        let fading = fading(plan);
+        assert!(fading.is_per_mpdu() && fading.is_restless());
+        let at = |time| fading.gain(&mut Known::default(), (2, 5), time, 0.0, 0.0);
+        assert_eq!(at(7), at(7));
+        let gains: Vec<f64> = (0..20_000).map(at).collect();
+        let mean = gains.iter().sum::<f64>() / 2e4;
+        let next = gains.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>();
+        assert!((mean - 1.0).abs() < 0.03, "{mean}");
+        assert!((next / 2e4).abs() < 0.03, "neighbours are independent: {next}");
     }
 
     #[test]

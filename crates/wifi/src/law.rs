@@ -8,8 +8,9 @@
 //! | chance | |
 //! |---|---|
 //! | `nakagami(m=1,around=0m/s)` | fading of that shape; `around` is the speed of what moves about, which is added to that of the stations |
+//! | `nakagami(m=1,hold=mpdu)` | the same, drawn anew for each frame and each MPDU of an aggregate |
 //! | `log-normal(sd=,distance=20)` | shadowing of that deviation in dB, which changes over so many metres |
-use super::fading::FadingPlan;
+use super::fading::{FadingPlan, Hold};
 use super::motion::plan::speed;
 use super::propagation::PathLoss;
 use recoup_core::spec::{self, Reader, Spec, SpecError};
@@ -26,8 +27,8 @@ pub fn path_loss(text: &str, carrier_hz: f64) -> Result<PathLoss, SpecError> {
     })
 }
 
-/// Shape of fading, and speed around.
-type Fade = (Option<f64>, f64);
+/// Shape of fading, speed around, and how long a draw holds.
+type Fade = (Option<f64>, f64, Hold);
 
 /// Reads fading into `plan`.
 ///
@@ -35,7 +36,7 @@ type Fade = (Option<f64>, f64);
 /// If the text cannot be read.
 pub fn fading(text: &str, plan: &mut FadingPlan) -> Result<(), SpecError> {
     let family: &[(&str, Reader<Fade>)] = &[("none", no_fading), ("nakagami", nakagami)];
-    (plan.nakagami_m, plan.surrounding_speed) = spec::parse_with(text, "fading", family)?;
+    (plan.nakagami_m, plan.surrounding_speed, plan.hold) = spec::parse_with(text, "fading", family)?;
     Ok(())
 }
 
@@ -67,14 +68,19 @@ fn log_distance(mut spec: Spec<'_>) -> Result<PathLoss, SpecError> {
 }
 
 fn no_fading(spec: Spec<'_>) -> Result<Fade, SpecError> {
-    spec.finish().map(|()| (None, 0.0))
+    spec.finish().map(|()| (None, 0.0, Hold::Coherence))
 }
 
 fn nakagami(mut spec: Spec<'_>) -> Result<Fade, SpecError> {
     let m = spec.number("m", 1.0, 0.5..=100.0, "a shape from 0.5 to 100")?;
     let around = speed(&mut spec, "around", Some(0.0))?;
+    let hold = spec.take("hold", Hold::Coherence, "coherence or mpdu", |text| match text {
+        "coherence" => Some(Hold::Coherence),
+        "mpdu" => Some(Hold::Mpdu),
+        _ => None,
+    })?;
     spec.finish()?;
-    Ok((Some(m), around))
+    Ok((Some(m), around, hold))
 }
 
 fn no_shadow(spec: Spec<'_>) -> Result<(f64, f64), SpecError> {
@@ -114,5 +120,8 @@ mod tests {
         shadowing("none", &mut plan).unwrap();
         assert_eq!(plan, FadingPlan::default());
         assert!(fading("nakagami(m=0.1)", &mut plan).is_err());
+        assert!(fading("nakagami(hold=frame)", &mut plan).is_err());
+        fading("nakagami(hold=mpdu)", &mut plan).unwrap();
+        assert_eq!((plan.nakagami_m, plan.hold), (Some(1.0), Hold::Mpdu));
     }
 }

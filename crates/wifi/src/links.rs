@@ -100,6 +100,18 @@ impl Links {
         self.near[from as usize] = Some(near);
     }
 
+    /// Whether each MPDU of an aggregate fades by itself.
+    pub(super) fn fade_per_mpdu(&self) -> bool {
+        self.fading.is_per_mpdu()
+    }
+
+    /// Power at `to` of a frame that `from` sends at `at`, in milliwatts.
+    pub(super) fn power_at(&mut self, from: u32, to: u32, at: u64) -> f64 {
+        let here = self.state(from, at);
+        let mut near = Near { station: to, fixed: None, known: Known::default() };
+        self.link(from, &here, &mut near, at).power
+    }
+
     fn state(&mut self, station: u32, now: u64) -> State {
         self.motions[station as usize].state(now, &mut self.legs[station as usize])
     }

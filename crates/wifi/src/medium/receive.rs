@@ -59,7 +59,11 @@ impl<L: Load + Clone> Medium<L> {
         for place in 0..ppdu.parts() {
             let until = ppdu.end_of_part(place, &mut bytes, start, signal.end);
             let window = (from, until);
-            let success = station.radio.success(signal, window, signal.rate, &mut self.receiver);
+            let mut part = *signal;
+            if place > 0 && self.links.fade_per_mpdu() {
+                part.power = self.links.power_at(ppdu.from.0, index as u32, from);
+            }
+            let success = station.radio.success(&part, window, signal.rate, &mut self.receiver);
             received |= u64::from(station.radio.receives(success)) << place;
             from = until;
             // A station that overhears an aggregate needs its reservation, which each part holds.
