@@ -51,6 +51,8 @@ pub enum Deviation {
     Relative(f64),
     /// Found less wanted, in units of this size.
     Absolute(f64),
+    /// Like `Relative` below the wanted value; from it on there is no deviation.
+    AtLeast(f64),
 }
 
 impl Target {
@@ -59,6 +61,8 @@ impl Target {
         let deviation = found.map(|found| match self.deviation {
             Deviation::Relative(share) => (found / self.wanted).ln() / share,
             Deviation::Absolute(size) => (found - self.wanted) / size,
+            Deviation::AtLeast(_) if found >= self.wanted => 0.0,
+            Deviation::AtLeast(share) => (found / self.wanted).ln() / share,
         });
         deviation.filter(|it| it.is_finite()).unwrap_or(f64::INFINITY)
     }
@@ -336,6 +340,20 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         let (more, less) = (more.unwrap(), less.unwrap());
         // 25 segments, and 3.
         assert!((more - 25.0 / 3.0).abs() < 1e-9 && (more * less - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn bound_counts_only_below_it() {
+        let target = Target { deviation: Deviation::AtLeast(0.02), ..target(10.0) };
+        assert_eq!([10.0, 12.0].map(|found| target.deviation(Some(found))), [0.0, 0.0]);
+        let below = target.deviation(Some(9.0));
+        assert!((below - 0.9_f64.ln() / 0.02).abs() < 1e-9, "{below}");
+        assert!(
+            [None, Some(f64::NAN), Some(0.0)]
+                .map(|it| target.deviation(it))
+                .iter()
+                .all(|it| it.is_infinite())
+        );
     }
 
     #[test]

@@ -141,6 +141,10 @@ impl Calibration {
                     writeln!(text, "| {name} | {} % (logarithm of the ratio) |", share * 100.0)
                 }
                 Deviation::Absolute(size) => writeln!(text, "| {name} | {size} {unit} |"),
+                Deviation::AtLeast(share) => {
+                    let percent = share * 100.0;
+                    writeln!(text, "| {name} | {percent} % below (logarithm); none from it on |")
+                }
             };
         }
         text + "\n"

@@ -1,6 +1,7 @@
 //! G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng (2016): losses of the radio and of moves, repaired in the network.
 mod axis;
 mod beside;
+mod calibrate;
 mod draw;
 mod example;
 mod joint;
@@ -8,6 +9,7 @@ mod judge;
 mod learn;
 mod mobile;
 mod open;
+mod radio;
 mod runs;
 mod scenario;
 mod wireless;
@@ -24,7 +26,7 @@ pub static CAROFIGLIO2016: Study = Study {
     claims: include_str!("carofiglio2016/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,
-    calibration: None,
+    calibration: Some(calibrate::calibration),
     sockets: None,
     judge: judge::judge,
     dependences: judge::dependences,

@@ -221,8 +221,7 @@ mod tests {
 
     #[test]
     fn each_mpdu_has_its_own_fade() {
-        let plan =
-            FadingPlan { nakagami_m: Some(1.0), hold: Hold::Mpdu, ..FadingPlan::default() };
+        let plan = FadingPlan { nakagami_m: Some(1.0), hold: Hold::Mpdu, ..FadingPlan::default() };
         let fading = fading(plan);
         assert!(fading.is_per_mpdu() && fading.is_restless());
         let at = |time| fading.gain(&mut Known::default(), (2, 5), time, 0.0, 0.0);

@@ -36,7 +36,8 @@ type Fade = (Option<f64>, f64, Hold);
 /// If the text cannot be read.
 pub fn fading(text: &str, plan: &mut FadingPlan) -> Result<(), SpecError> {
     let family: &[(&str, Reader<Fade>)] = &[("none", no_fading), ("nakagami", nakagami)];
-    (plan.nakagami_m, plan.surrounding_speed, plan.hold) = spec::parse_with(text, "fading", family)?;
+    (plan.nakagami_m, plan.surrounding_speed, plan.hold) =
+        spec::parse_with(text, "fading", family)?;
     Ok(())
 }
 

@@ -39,7 +39,8 @@ pub(super) const STRICT: &str = "wldr(strict=true)";
 const STRICT_INTERESTS: &str = "wldr(kinds=interests,strict=true)";
 const STRICT_DATA: &str = "wldr(kinds=data,strict=true)";
 
-fn recovery(way: &str) -> String {
+/// The fields of a recovery.
+pub(super) fn recovery(way: &str) -> String {
     let (near, far) = match way {
         WLDR => (STRICT, STRICT),
         OURS => ("wldr", "wldr"),

@@ -55,16 +55,21 @@ impl Net {
             scenario.set(&["fetch", "last"], u64::from(self.packets(scale) - 1));
             scenario.merge(&own);
             if matches!(self, Self::Wireless | Self::WirelessShort) {
-                for flow in 1..=FLOWS {
-                    let mut set = |key, value: &str| {
-                        scenario.set(&["applications", &format!("flow{flow}"), key], value);
-                    };
-                    set("kind", "fetch");
-                    set("node", "consumer");
-                    set("object", &format!("/file/{flow}"));
-                }
+                with_flows(scenario);
             }
         })
+    }
+}
+
+/// Adds the flows of the wireless network.
+pub(super) fn with_flows(scenario: &mut Table) {
+    for flow in 1..=FLOWS {
+        let mut set = |key, value: &str| {
+            scenario.set(&["applications", &format!("flow{flow}"), key], value);
+        };
+        set("kind", "fetch");
+        set("node", "consumer");
+        set("object", &format!("/file/{flow}"));
     }
 }
 

@@ -1,0 +1,60 @@
+//! What the paper leaves open about radio, window and cells: the values that were searched, as fields of a scenario.
+//!
+//! The authors published ns-3 code for a later paper (`mapme-tnsm17`, of ns-3.24). Its radio is one of two here; its
+//! fading, tries and aggregates are values of the other axes.
+
+/// A named value of a parameter, with its fields.
+pub(super) type Value = (&'static str, &'static str);
+
+/// Path loss, power, detection and errors.
+pub(super) const RADIOS: [Value; 2] = [
+    // The authors' code: 16 dBm and two gains of 1 dB.
+    (
+        "authors'",
+        "\"wifi.path-loss\" = \"log-distance(exponent=3)\"
+\"wifi.power\" = \"18 dBm\"
+\"wifi.floor\" = \"-96 dBm\"
+\"wifi.errors\" = \"nist\"
+",
+    ),
+    // The stated 120 m by today's ns-3: its detection from -82 dBm on, and its table of errors.
+    (
+        "120 m",
+        "\"wifi.path-loss\" = \"log-distance(exponent=2.47)\"
+\"wifi.power\" = \"16 dBm\"
+\"wifi.floor\" = \"-82 dBm\"
+\"wifi.errors\" = \"table\"
+",
+    ),
+];
+
+/// Fading. The authors' code draws m = 1 for each MPDU.
+pub(super) const FADINGS: [Value; 5] = [
+    ("m = 1, MPDU", "\"wifi.fading\" = \"nakagami(m=1,hold=mpdu)\"\n"),
+    ("m = 3, MPDU", "\"wifi.fading\" = \"nakagami(m=3,hold=mpdu)\"\n"),
+    ("m = 1, coherence", "\"wifi.fading\" = \"nakagami(m=1)\"\n"),
+    ("m = 3, coherence", "\"wifi.fading\" = \"nakagami(m=3)\"\n"),
+    ("none", "\"wifi.fading\" = \"none\"\n"),
+];
+
+/// Tries of an MPDU under block acknowledgement. The authors' code has no limit but the lifetime.
+pub(super) const TRIES: [Value; 2] = [("no limit", ""), ("7", "\"wifi.mpdu-tries\" = 7\n")];
+
+/// Longest aggregates: those of 802.11n, and the authors' code's, in which a Data is alone.
+pub(super) const AGGREGATES: [Value; 2] = [
+    ("802.11n", "\"wifi.amsdu\" = \"7935 B\"\n\"wifi.ampdu\" = \"65535 B\"\n"),
+    ("authors'", "\"wifi.amsdu\" = \"0 B\"\n\"wifi.ampdu\" = \"2072 B\"\n"),
+];
+
+/// β and Δp of RAAQM, as three releases of its authors have them.
+pub(super) const WINDOWS: [Value; 3] = [
+    ("0.5, 0.02", "\"fetch.congestion\" = \"raaqm\"\n"),
+    ("0.8, 0.2", "\"fetch.congestion\" = \"raaqm(beta=0.8,dp=0.2)\"\n"),
+    ("0.99, 0.003", "\"fetch.congestion\" = \"raaqm(beta=0.99,dp=0.003)\"\n"),
+];
+
+/// Where the second access point of the wireless network stands.
+pub(super) const CELLS: [Value; 2] = [
+    ("1 km apart", "\"nodes.ap2.position\" = [1000, 0]\n\"nodes.producer.position\" = [1000, 1]\n"),
+    ("one medium", "\"nodes.ap2.position\" = [0, 0]\n\"nodes.producer.position\" = [0, 1]\n"),
+];
