@@ -2,7 +2,7 @@
 //!
 //! The mobile and the joint network have no part in it: they take the radio and the window that it chooses.
 use super::axis::{self, NOTHING, WLDR, axis};
-use super::radio::{AGGREGATES, CELLS, FADINGS, RADIOS, TRIES, Value, WINDOWS};
+use super::radio::{CELLS, FADINGS, RADIOS, TRIES, Value, WINDOWS};
 use super::scenario::with_flows;
 use crate::calibration::Calibration;
 use crate::sweep::changed;
@@ -23,8 +23,8 @@ Of equally near candidates the first in the space is taken, and the authors' val
 
 const ROUNDS: &[Round] = &[
     Round { seeds: 2, candidates: usize::MAX },
-    Round { seeds: 8, candidates: 24 },
-    Round { seeds: 20, candidates: 8 },
+    Round { seeds: 8, candidates: 16 },
+    Round { seeds: 20, candidates: 6 },
 ];
 
 /// The axis whose values belong to each candidate: recovery, and timer in milliseconds.
@@ -51,7 +51,6 @@ fn space() -> String {
         axis("radio", values(&RADIOS)),
         axis("fading", values(&FADINGS)),
         axis("tries", values(&TRIES)),
-        axis("aggregates", values(&AGGREGATES)),
         axis("window", values(&WINDOWS)),
         axis("cells", values(&CELLS)),
     ]

@@ -6,45 +6,42 @@
 /// A named value of a parameter, with its fields.
 pub(super) type Value = (&'static str, &'static str);
 
-/// Path loss, power, detection and errors.
+/// Path loss, power, detection, errors and longest aggregates.
 pub(super) const RADIOS: [Value; 2] = [
-    // The authors' code: 16 dBm and two gains of 1 dB.
+    // The authors' code: 16 dBm and two gains of 1 dB; an access point aggregates 2,072 bytes, which is one Data.
     (
         "authors'",
         "\"wifi.path-loss\" = \"log-distance(exponent=3)\"
 \"wifi.power\" = \"18 dBm\"
 \"wifi.floor\" = \"-96 dBm\"
 \"wifi.errors\" = \"nist\"
+\"wifi.amsdu\" = \"0 B\"
+\"wifi.ampdu\" = \"2072 B\"
 ",
     ),
-    // The stated 120 m by today's ns-3: its detection from -82 dBm on, and its table of errors.
+    // The stated 120 m by today's ns-3: its detection from -82 dBm on, its table of errors, aggregates of 802.11n.
     (
         "120 m",
         "\"wifi.path-loss\" = \"log-distance(exponent=2.47)\"
 \"wifi.power\" = \"16 dBm\"
 \"wifi.floor\" = \"-82 dBm\"
 \"wifi.errors\" = \"table\"
+\"wifi.amsdu\" = \"7935 B\"
+\"wifi.ampdu\" = \"65535 B\"
 ",
     ),
 ];
 
 /// Fading. The authors' code draws m = 1 for each MPDU.
-pub(super) const FADINGS: [Value; 5] = [
+pub(super) const FADINGS: [Value; 4] = [
     ("m = 1, MPDU", "\"wifi.fading\" = \"nakagami(m=1,hold=mpdu)\"\n"),
     ("m = 3, MPDU", "\"wifi.fading\" = \"nakagami(m=3,hold=mpdu)\"\n"),
     ("m = 1, coherence", "\"wifi.fading\" = \"nakagami(m=1)\"\n"),
-    ("m = 3, coherence", "\"wifi.fading\" = \"nakagami(m=3)\"\n"),
     ("none", "\"wifi.fading\" = \"none\"\n"),
 ];
 
 /// Tries of an MPDU under block acknowledgement. The authors' code has no limit but the lifetime.
 pub(super) const TRIES: [Value; 2] = [("no limit", ""), ("7", "\"wifi.mpdu-tries\" = 7\n")];
-
-/// Longest aggregates: those of 802.11n, and the authors' code's, in which a Data is alone.
-pub(super) const AGGREGATES: [Value; 2] = [
-    ("802.11n", "\"wifi.amsdu\" = \"7935 B\"\n\"wifi.ampdu\" = \"65535 B\"\n"),
-    ("authors'", "\"wifi.amsdu\" = \"0 B\"\n\"wifi.ampdu\" = \"2072 B\"\n"),
-];
 
 /// β and Δp of RAAQM, as three releases of its authors have them.
 pub(super) const WINDOWS: [Value; 3] = [
