@@ -21,6 +21,21 @@ pub(crate) fn changed(text: &str, change: impl FnOnce(&mut Table)) -> String {
     print::document(&table)
 }
 
+/// Sets the fields of a value of an axis in a scenario: lines of a quoted dotted path and a value.
+///
+/// # Panics
+/// If a line is none, which the tests of each study exclude.
+pub(crate) fn set_fields(scenario: &mut Table, fields: &str) {
+    for line in fields.lines() {
+        let (path, value) = line.split_once(" = ").unwrap_or_else(|| panic!("no field: {line}"));
+        let path: Vec<_> = path.trim_matches('"').split('.').collect();
+        let table = Table::parse(&format!("value = {value}"));
+        let mut table = table.unwrap_or_else(|problem| panic!("{problem}: {line}"));
+        let value = table.remove("value").unwrap_or_else(|| panic!("no value: {line}"));
+        scenario.set(&path, value.value);
+    }
+}
+
 /// Changes the fields that each value of each axis of a scenario sets.
 pub(crate) fn change_variants(scenario: &mut Table, mut change: impl FnMut(&mut Table)) {
     for (_, axis) in scenario.table_mut("sweep").tables_mut() {

@@ -4,7 +4,10 @@ use super::axis::{
     REPETITIONS, SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
 };
 use super::beside;
-use super::open::{CONSUMER, DELAYED, GRID, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
+use super::open::{
+    CONSUMER, DELAYED, GRID, MOBILE, OPEN_JOINT, OPEN_TIMERS, OPEN_WAYS, Open, TIMED, TOGETHER,
+    WIRELESS,
+};
 use super::runs::Runs;
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
@@ -192,8 +195,9 @@ fn residual(results: &Results) -> Figure {
     Figure {
         id: "residual".into(),
         title: "What is gained over what the radio loses".into(),
-        caption: "Means; one point for each retry limit, fading and range. Both ends at 10 km/h."
-            .into(),
+        caption:
+            "Means; one point for each radio, fading and limit of tries. Both ends at 10 km/h."
+                .into(),
         x: Axis::quantity("residual loss", "%"),
         y: reduction(),
         series: series.collect(),
@@ -216,7 +220,7 @@ fn open_wireless(results: &Results) -> Figure {
         Series::means(way, Style::Dots, single().map(at))
     };
     let caption = "The wireless network with a timer of 200 ms.";
-    let (x, series) = (labels(single()), WAYS.map(dots).into());
+    let (x, series) = (labels(single()), OPEN_WAYS.map(dots).into());
     figure("open-wireless", "What is open about the radio", caption, x, flow_time(), series)
 }
 
@@ -224,10 +228,11 @@ fn open_timer(results: &Results) -> Figure {
     let line = |open: &Open| {
         let label = open.label();
         let runs = Runs::open(results, "open-timer", &label);
-        Series::means(open.short(), Style::Line, TIMERS.map(|timer| runs.time(&[("timer", timer)])))
+        let times = OPEN_TIMERS.map(|timer| runs.time(&[("timer", timer)]));
+        Series::means(open.short(), Style::Line, times)
     };
     let caption = "The wireless network with wires of 300 Mbit/s, without recovery.";
-    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", TIMERS) };
+    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", OPEN_TIMERS) };
     let series = TIMED.iter().map(line).collect();
     figure("open-timer", "What is open about timers", caption, x, flow_time(), series)
 }
@@ -311,6 +316,6 @@ fn open_joint(results: &Results) -> Figure {
     };
     let caption = "The joint network at 50 km/h, times over those of nothing.";
     let y = Axis::quantity("flow time over that of nothing", "");
-    let series = [WLDR, MLDR, BOTH].map(dots).into();
+    let series = OPEN_JOINT[1..].iter().map(|way| dots(way)).collect();
     figure("open-joint", "What is open about both", caption, labels(TOGETHER.iter()), y, series)
 }

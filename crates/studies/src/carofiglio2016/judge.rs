@@ -97,7 +97,7 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
             joint::handoffs(&joint_),
             "Of both ends together, for each flow; at this scale flows are as much shorter as the study's text states.",
         ),
-        "E-22" => (joint::mldr_gains_with_speed(&joint_), PAIRED),
+        "E-22" => (joint::mldr_gains_with_speed(&joint_, &SPEEDS), PAIRED),
         "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
         "E-24" => (joint::both_add_up(&joint_), MEANS),
         "E-25" => (joint::fewer_timeouts(&joint_), MEANS),

@@ -1,5 +1,6 @@
 //! Parameters that the paper leaves open: the grid of radios, and single changes.
-use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TIMERS, TWO_TIMERS, axis};
+use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TWO_TIMERS, axis};
+use super::radio::{CELLS, CHOSEN, FADINGS, RADIOS, Setup, TRIES, Value, WINDOWS, fields};
 use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
@@ -18,14 +19,21 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// A change of some fields of the chosen set-up.
     fn new(parameter: &'static str, value: &str, fields: &str) -> Self {
-        let is_assumed = fields.is_empty();
-        Self { parameter, value: value.to_owned(), is_assumed, fields: fields.to_owned() }
+        Self::of(parameter, value, CHOSEN, fields)
+    }
+
+    /// A different set-up, and a change of some fields.
+    fn of(parameter: &'static str, value: &str, setup: Setup, fields: &str) -> Self {
+        let is_assumed = setup == CHOSEN && fields.is_empty();
+        let fields = overridden(&(setup.radio() + fields));
+        Self { parameter, value: value.to_owned(), is_assumed, fields }
     }
 
     /// Its name in a figure.
     pub(super) fn short(&self) -> &str {
-        if self.is_assumed { "as assumed" } else { &self.value }
+        if self.is_assumed { "as chosen" } else { &self.value }
     }
 
     /// Its name on the axis of set-ups.
@@ -34,144 +42,155 @@ impl Open {
     }
 }
 
-/// The assumed tries of an MPDU. A scenario cannot unset a field, so each set-up sets it.
-const TRIES: &str = "\"wifi.mpdu-tries\" = 4\n";
-
-/// Tries of an MPDU in aggregates.
-const RETRIES: [(&str, &str); 3] =
-    [("no limit", ""), ("4 tries", TRIES), ("7 tries", "\"wifi.mpdu-tries\" = 7\n")];
-const FADINGS: [(&str, &str); 3] = [
-    ("no fading", "\"wifi.fading\" = \"none\"\n"),
-    ("m = 1", ""),
-    ("m = 3", "\"wifi.fading\" = \"nakagami(m=3)\"\n"),
-];
-/// Two ways to a range of 120 m.
-const RANGES: [(&str, &str); 2] = [
-    ("exponent 2.47", ""),
-    (
-        "exponent 3",
-        "\"wifi.path-loss\" = \"log-distance(exponent=3)\"\n\"wifi.floor\" = \"-93.1 dBm\"\n",
-    ),
-];
+/// Lines of fields in which each path stands once, with its last value.
+fn overridden(fields: &str) -> String {
+    let path = |line: &str| line.split(" = ").next().map(str::to_owned);
+    let lines: Vec<_> = fields.lines().collect();
+    let is_last = |(place, line): &(usize, &&str)| {
+        lines[place + 1..].iter().all(|later| path(later) != path(line))
+    };
+    lines.iter().enumerate().filter(is_last).map(|(_, line)| format!("{line}\n")).collect()
+}
 
 /// Name of the grid among the open parameters.
 pub(super) const GRID: &str = "the grid";
 
 fn grid() -> Vec<Open> {
     let mut all = Vec::new();
-    for (range, by_range) in RANGES {
-        for (retries, by_retries) in RETRIES {
-            for (fading, by_fading) in FADINGS {
-                let value = format!("{range}, {retries}, {fading}");
-                let open = Open::new(GRID, &value, &format!("{by_range}{by_retries}{by_fading}"));
-                let is_assumed = open.fields == TRIES;
-                all.push(Open { is_assumed, ..open });
+    for (radio, _) in RADIOS {
+        for (fading, _) in FADINGS {
+            for (tries, _) in TRIES {
+                let value = format!("{radio}, {fading}, tries {tries}");
+                let setup = Setup { radio, fading, tries, ..CHOSEN };
+                all.push(Open::of(GRID, &value, setup, ""));
             }
         }
     }
     all
 }
 
-const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"";
+const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"\n";
+const EXACT: &str = "\"fetch.rto-check\" = 0\n";
+/// The set-up until 26 November 2026, beside the range: fades that hold, four tries, short queues.
+const EARLIER: &str = "\"wifi.mpdu-tries\" = 4\n\"link.queue\" = \"100 packets\"\n";
+/// Its hand-off, the default of a scenario.
+const HANDOFF: &str = "\"wifi.handoff.smoothing\" = 0.3\n\"wifi.handoff.hysteresis\" = \"5 dB\"\n\"wifi.handoff.beacons\" = 3
+\"wifi.handoff.dwell\" = \"2 s\"\n\"wifi.handoff.scan\" = \"0 s\"\n\"node.cache\" = \"1000 packets\"\n";
+
+/// The set-up until 26 November 2026.
+fn earlier(fields: &str) -> Open {
+    let setup = Setup { radio: "120 m", fading: "m = 1, coherence", window: "0.5, 0.02", ..CHOSEN };
+    Open::of("all of it", "as until 26 November", setup, &format!("{EARLIER}{fields}"))
+}
+
+/// Set-ups that differ in the window.
+fn windows() -> impl Iterator<Item = Open> {
+    let others = WINDOWS.iter().filter(|(name, _)| *name != CHOSEN.window);
+    let raaqm = |(window, _): &Value| {
+        let setup = Setup { window, ..CHOSEN };
+        Open::of("window", &format!("RAAQM {window}"), setup, "")
+    };
+    others.map(raaqm).chain([Open::new("window", "CUBIC", CUBIC)])
+}
+
+/// Set-ups that differ in the radio.
+fn radios() -> Vec<Open> {
+    let fadings = FADINGS.map(|(fading, _)| ("fading", fading, Setup { fading, ..CHOSEN }));
+    let radios = RADIOS.map(|(radio, _)| ("radio", radio, Setup { radio, ..CHOSEN }));
+    let tries = TRIES.map(|(tries, _)| ("tries", tries, Setup { tries, ..CHOSEN }));
+    let all = fadings.into_iter().chain(radios).chain(tries).filter(|(.., it)| *it != CHOSEN);
+    all.map(|(axis, value, setup)| Open::of(axis, &format!("{axis}: {value}"), setup, "")).collect()
+}
+
+fn chosen() -> Open {
+    Open::new("nothing", "everything as chosen", "")
+}
 
 /// Changes of the wireless network: the grid, and single parameters.
 pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    let single =
-        |parameter, value, fields: &str| Open::new(parameter, value, &format!("{TRIES}{fields}\n"));
     let mut all = grid();
+    all.extend(windows());
+    let other = CELLS.into_iter().find(|(name, _)| *name != CHOSEN.cells);
+    all.extend(other.map(|(name, fields)| Open::new("the two cells", name, fields)));
     all.extend([
-        single("window", "CUBIC", CUBIC),
-        single(
-            "the two cells",
-            "cells at the same place",
-            "\"nodes.ap2.position\" = [0, 0]\n\"nodes.producer.position\" = [0, 1]",
+        Open::new("timers are looked at", "exact timers", EXACT),
+        Open::new("error model", "errors by table", "\"wifi.errors\" = \"table\"\n"),
+        Open::new(
+            "aggregates",
+            "aggregates of 802.11n",
+            "\"wifi.amsdu\" = \"7935 B\"\n\"wifi.ampdu\" = \"65535 B\"\n",
         ),
-        single("timers are looked at", "exact timers", "\"fetch.rto-check\" = 0"),
-        single("error model", "NIST errors", "\"wifi.errors\" = \"nist\""),
-        single("A-MSDU", "no A-MSDU", "\"wifi.amsdu\" = \"0 B\""),
+        earlier(fields(&CELLS, "1 km apart")),
     ]);
     all
 });
 
-const MOBILE_WLDR: &str = "\"links.'mobile-ap*'.recovery\" = \"wldr(strict=true)\"";
+const MOBILE_WLDR: &str = "\"links.'mobile-ap*'.recovery\" = \"wldr(strict=true)\"\n";
 
 /// Changes of the mobile network.
 pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let handoff = |field: &str| format!("\"wifi.handoff.{field}\n");
-    let scan = |value, time: &str| {
-        Open::new("scan before an association", value, &handoff(&format!("scan\" = \"{time}\"")))
-    };
-    vec![
-        Open::new("nothing", "everything as assumed", ""),
-        scan("scan of 50 ms", "50 ms"),
-        scan("scan of 200 ms", "200 ms"),
+    let mut all = vec![chosen()];
+    all.extend(radios());
+    all.extend([
+        Open::new("hand-off", "scan of 200 ms", &handoff("scan\" = \"200 ms\"")),
         Open::new(
             "the old access point learns",
             "departure noticed",
             &handoff("notice\" = \"departure\""),
         ),
-        Open::new("fading", "no fading", FADINGS[0].1),
-        Open::new("fading", "m = 3", FADINGS[2].1),
         Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
         Open::new("window", "CUBIC", CUBIC),
-    ]
+        earlier(HANDOFF),
+    ]);
+    all
 });
 
 /// Changes of the sweep over timers.
 pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    let radio = format!("{}{}", RETRIES[2].1, FADINGS[2].1);
-    vec![
-        Open::new("nothing", "everything as assumed", ""),
-        Open::new("timers are looked at", "exact timers", "\"fetch.rto-check\" = 0\n"),
-        Open::new("window", "CUBIC", CUBIC),
-        Open::new("the radio", "7 tries, m = 3", &radio),
+    let mut all = vec![chosen(), Open::new("timers are looked at", "exact timers", EXACT)];
+    all.extend(windows());
+    all.extend([
         Open::new("delay of wires", "wires of 8 ms", "\"link.delay\" = \"8 ms\"\n"),
-        Open::new(
-            "delay of wires, timers",
-            "wires of 8 ms, exact timers",
-            "\"link.delay\" = \"8 ms\"\n\"fetch.rto-check\" = 0\n",
-        ),
-    ]
+        earlier(fields(&CELLS, "1 km apart")),
+    ]);
+    all
 });
 
 /// Changes of the runs that measure the satisfaction time.
 pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    vec![
-        Open::new("nothing", "everything as assumed", ""),
-        Open::new("fading", "no fading", FADINGS[0].1),
-        Open::new("fading", "m = 3", FADINGS[2].1),
-        Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
-        Open::new("window", "CUBIC", CUBIC),
-    ]
+    let mut all = vec![chosen()];
+    all.extend(radios().into_iter().filter(|it| it.value == "fading: none"));
+    all.push(Open::new("recovery of the radio", "WLDR", MOBILE_WLDR));
+    all.push(earlier(HANDOFF));
+    all
 });
 
 /// Changes of the runs with a moving consumer.
 pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    let parameter = "where the consumer moves";
-    vec![
-        Open::new(parameter, "everything as assumed", ""),
-        Open::new(parameter, "no fading", FADINGS[0].1),
-        Open::new(parameter, "WLDR recovers the radio", MOBILE_WLDR),
-    ]
+    let mut all = vec![chosen()];
+    all.extend(radios());
+    all.push(Open::new("recovery of the radio", "WLDR", MOBILE_WLDR));
+    all.push(earlier(HANDOFF));
+    all
 });
 
 /// Changes of the joint network.
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    let [lossless, mild] = [0, 2].map(|it| format!("{}{}", RETRIES[2].1, FADINGS[it].1));
-    vec![
-        Open::new("nothing", "everything as assumed", ""),
-        Open::new(
-            "scan before an association",
-            "scan of 200 ms",
-            "\"wifi.handoff.scan\" = \"200 ms\"",
-        ),
-        Open::new("fading", "no fading", FADINGS[0].1),
-        Open::new("fading", "m = 3", FADINGS[2].1),
-        Open::new("the radio", "7 tries, no fading", &lossless),
-        Open::new("the radio", "7 tries, m = 3", &mild),
-        Open::new("window", "CUBIC", CUBIC),
-    ]
+    let mut all = vec![chosen()];
+    all.extend(radios());
+    all.extend(windows());
+    all.extend([
+        Open::new("hand-off", "scan of 200 ms", "\"wifi.handoff.scan\" = \"200 ms\"\n"),
+        earlier(HANDOFF),
+    ]);
+    all
 });
+
+/// The recoveries and timers that different set-ups are run with.
+pub(super) const OPEN_WAYS: [&str; 3] = [NOTHING, axis::ELN, axis::WLDR];
+pub(super) const OPEN_JOINT: [&str; 3] = [NOTHING, axis::WLDR, axis::MLDR];
+pub(super) const OPEN_TIMERS: [&str; 5] = ["40", "60", "100", "200", "1000"];
 
 /// The axis of set-ups. Small runs only show that everything works: a few values do.
 fn setups(all: &[Open], scale: Scale) -> String {
@@ -183,7 +202,7 @@ fn setups(all: &[Open], scale: Scale) -> String {
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let wireless =
-        [axis::recoveries(&axis::WAYS), axis::timers(&TWO_TIMERS), setups(&WIRELESS, scale)];
+        [axis::recoveries(&OPEN_WAYS), axis::timers(&TWO_TIMERS), setups(&WIRELESS, scale)];
     let mobile = [
         axis::moves(&axis::MOVES),
         axis::speeds(&["mobile"], &["10", "50"]),
@@ -195,13 +214,13 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         setups(&CONSUMER, scale),
     ];
     let joint = [
-        axis::joints(&axis::JOINT),
+        axis::joints(&OPEN_JOINT),
         axis::speeds(&["'m{1..10}'"], &[SLOW, FAST]),
         setups(&TOGETHER, scale),
     ];
     let timed = [
         axis::recoveries(&[NOTHING]),
-        axis::timers(&some(&TIMERS, scale)),
+        axis::timers(&some(&OPEN_TIMERS, scale)),
         axis::wires(&["300"]),
         setups(&TIMED, scale),
     ];
@@ -218,11 +237,8 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         scale,
         &wireless,
     );
-    vec![
-        Experiment {
-            scenario: changed(&wireless.scenario, |it| it.unset(&["wifi", "mpdu-tries"])),
-            ..wireless
-        },
+    let all = vec![
+        wireless,
         experiment("open-timer", &["open-timer"], Net::Wireless, scale, &timed),
         experiment("open-mobile", &["open-mobile"], Net::Mobile, scale, &mobile),
         Experiment {
@@ -231,5 +247,30 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         },
         experiment("open-consumer", &["open-consumer"], Net::Mobile, scale, &consumer),
         experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
-    ]
+    ];
+    // Each set-up says how many tries an MPDU has, and a scenario cannot unset a field.
+    let freed = |it: Experiment| {
+        let scenario = changed(&it.scenario, |it| it.unset(&["wifi", "mpdu-tries"]));
+        Experiment { scenario, ..it }
+    };
+    all.into_iter().map(freed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_value_of_a_path_counts() {
+        let fields = "\"a.b\" = 1\n\"a.c\" = 2\n\"a.b\" = 3\n";
+        assert_eq!(overridden(fields), "\"a.c\" = 2\n\"a.b\" = 3\n");
+    }
+
+    #[test]
+    fn one_set_up_of_each_list_is_the_chosen_one() {
+        for list in [&WIRELESS, &MOBILE, &TIMED, &DELAYED, &CONSUMER, &TOGETHER] {
+            let chosen = list.iter().filter(|it| it.is_assumed).count();
+            assert_eq!(chosen, 1, "{list:?}");
+        }
+    }
 }

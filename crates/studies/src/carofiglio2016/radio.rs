@@ -1,7 +1,6 @@
 //! What the paper leaves open about radio, window and cells: the values that were searched, as fields of a scenario.
 //!
-//! The authors published ns-3 code for a later paper (`mapme-tnsm17`, of ns-3.24). Its radio is one of two here; its
-//! fading, tries and aggregates are values of the other axes.
+//! The authors published ns-3 code for a later paper (`mapme-tnsm17`, of ns-3.24). Its values come first on each axis.
 
 /// A named value of a parameter, with its fields.
 pub(super) type Value = (&'static str, &'static str);
@@ -33,10 +32,11 @@ pub(super) const RADIOS: [Value; 2] = [
 ];
 
 /// Fading. The authors' code draws m = 1 for each MPDU.
-pub(super) const FADINGS: [Value; 4] = [
+pub(super) const FADINGS: [Value; 5] = [
     ("m = 1, MPDU", "\"wifi.fading\" = \"nakagami(m=1,hold=mpdu)\"\n"),
     ("m = 3, MPDU", "\"wifi.fading\" = \"nakagami(m=3,hold=mpdu)\"\n"),
     ("m = 1, coherence", "\"wifi.fading\" = \"nakagami(m=1)\"\n"),
+    ("m = 3, coherence", "\"wifi.fading\" = \"nakagami(m=3)\"\n"),
     ("none", "\"wifi.fading\" = \"none\"\n"),
 ];
 
@@ -50,8 +50,58 @@ pub(super) const WINDOWS: [Value; 3] = [
     ("0.99, 0.003", "\"fetch.congestion\" = \"raaqm(beta=0.99,dp=0.003)\"\n"),
 ];
 
+/// Delay of each wire. The authors' code has 1 ms.
+pub(super) const DELAYS: [Value; 4] = [
+    ("1 ms", "\"link.delay\" = \"1 ms\"\n"),
+    ("4 ms", "\"link.delay\" = \"4 ms\"\n"),
+    ("8 ms", "\"link.delay\" = \"8 ms\"\n"),
+    ("12 ms", "\"link.delay\" = \"12 ms\"\n"),
+];
+
 /// Where the second access point of the wireless network stands.
 pub(super) const CELLS: [Value; 2] = [
     ("1 km apart", "\"nodes.ap2.position\" = [1000, 0]\n\"nodes.producer.position\" = [1000, 1]\n"),
     ("one medium", "\"nodes.ap2.position\" = [0, 0]\n\"nodes.producer.position\" = [0, 1]\n"),
 ];
+
+/// A value of each axis, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setup {
+    pub radio: &'static str,
+    pub fading: &'static str,
+    pub tries: &'static str,
+    pub window: &'static str,
+    pub delay: &'static str,
+    pub cells: &'static str,
+}
+
+/// The choice of the search (`calibration.toml`), with the radio and the cells that were fixed in it.
+pub(super) const CHOSEN: Setup = Setup {
+    radio: "120 m",
+    fading: "m = 1, MPDU",
+    tries: "7",
+    window: "0.5, 0.02",
+    delay: "1 ms",
+    cells: "1 km apart",
+};
+
+impl Setup {
+    /// The fields of radio, window and wires.
+    pub(super) fn radio(&self) -> String {
+        let Self { radio, fading, tries, window, delay, .. } = *self;
+        let radio = [(&RADIOS[..], radio), (&FADINGS, fading), (&TRIES, tries)];
+        let others = [(&WINDOWS[..], window), (&DELAYS, delay)];
+        radio.into_iter().chain(others).map(|(axis, name)| fields(axis, name)).collect()
+    }
+
+    /// The fields of the wireless network's cells.
+    pub(super) fn cells(&self) -> &'static str {
+        fields(&CELLS, self.cells)
+    }
+}
+
+/// The fields of a value.
+pub(super) fn fields(axis: &[Value], name: &str) -> &'static str {
+    let found = axis.iter().find(|(own, _)| *own == name);
+    found.unwrap_or_else(|| panic!("{name} is no value of its axis")).1
+}

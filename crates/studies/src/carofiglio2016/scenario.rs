@@ -1,8 +1,9 @@
 //! The experiments: the paper's three networks, each with its sweeps.
 use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
+use super::radio::CHOSEN;
 use super::{beside, open};
 use crate::study::{Experiment, Scale, with_open};
-use crate::sweep::changed;
+use crate::sweep::{changed, set_fields};
 use recoup_config::tree::Table;
 
 /// Common part of all networks.
@@ -48,13 +49,15 @@ impl Net {
         }
     }
 
-    /// The scenario without its sweep.
+    /// The scenario in the chosen set-up, without its sweep.
     fn scenario(self, scale: Scale) -> String {
         let own = Table::parse(self.text()).unwrap_or_else(|problem| panic!("{problem}"));
         changed(COMMON, |scenario| {
             scenario.set(&["fetch", "last"], u64::from(self.packets(scale) - 1));
             scenario.merge(&own);
+            set_fields(scenario, &CHOSEN.radio());
             if matches!(self, Self::Wireless | Self::WirelessShort) {
+                set_fields(scenario, CHOSEN.cells());
                 with_flows(scenario);
             }
         })
@@ -241,20 +244,20 @@ mod tests {
         let near = recovery(&network, "consumer-ap1").0;
         assert!(near.contains("kinds=interests") && near.contains("strict=true"), "{near}");
         assert_eq!(recovery(&network, "ap2-producer").0, "off");
-        assert_eq!(network.wifi[0].medium.aggregation.unwrap().mpdu_tries, Some(4));
-        assert_eq!(network.wifi[0].medium.fading.nakagami_m, Some(1.0));
     }
 
     #[test]
-    fn the_grid_takes_the_limit_of_tries_back() {
-        let set = |value: &str| {
-            at("open-wireless", &format!("recovery=WLDR, timer=60, setup=the grid: {value}"))
-        };
+    fn set_ups_take_the_limit_of_tries_back() {
+        let set =
+            |value: &str| at("open-wireless", &format!("recovery=WLDR, timer=60, setup={value}"));
         let limit = |network: &Network| network.wifi[0].medium.aggregation.unwrap().mpdu_tries;
-        let free = set("exponent 2.47, no limit, no fading");
+        let free = set("the grid: 120 m, none, tries no limit");
         assert_eq!((limit(&free), free.wifi[0].medium.fading.nakagami_m), (None, None));
-        assert_eq!(limit(&set("exponent 3, 7 tries, m = 3")), Some(7));
-        assert_eq!(limit(&set("exponent 2.47, 4 tries, m = 1")), Some(4));
+        assert_eq!(limit(&set("the grid: authors', m = 3, MPDU, tries 7")), Some(7));
+        let earlier = set("all of it: as until 26 November");
+        let fading = earlier.wifi[0].medium.fading;
+        assert_eq!((limit(&earlier), fading.nakagami_m), (Some(4), Some(1.0)));
+        assert!(format!("{fading:?}").contains("Coherence"), "{fading:?}");
     }
 
     #[test]

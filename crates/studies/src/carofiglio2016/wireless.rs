@@ -260,17 +260,11 @@ pub(super) fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
                 "%",
             )),
         ),
-        ("E-12", quicker(runs, WLDR, NOTHING).beside(&competitor(runs))),
+        ("E-12", quicker(runs, WLDR, NOTHING)),
     ]
 }
 
 /// The claims judged in the sweep over timers.
 pub(super) fn findings_of_timers(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
     vec![("E-01a", timer_matters(runs))]
-}
-
-/// NDNLPv2 beside WLDR.
-fn competitor(runs: &Runs<'_>) -> String {
-    let mean = |timer| mean_of(&part(runs, ACKED, timer)).unwrap_or(f64::NAN);
-    format!("{ACKED} {:.2} and {:.2} s", mean("60"), mean("200"))
 }
