@@ -79,7 +79,7 @@ pub(super) fn calibration() -> Calibration {
         targets: vec![
             Target {
                 name: "E-28: round trip",
-                measure: Measure::Mean("all.rtt_mean_s"),
+                measure: Measure::Mean { metric: "all.rtt_mean_s", at: None },
                 wanted: 0.05,
                 unit: "s",
                 deviation: Deviation::Relative(0.2),
