@@ -2,7 +2,7 @@
 //!
 //! The mobile and the joint network have no part in it: they take what it chooses but the delay of the wires.
 use super::axis::{self, NOTHING, WLDR, axis};
-use super::radio::{CHOSEN, DELAYS, FADINGS, RADIOS, TRIES, Value, WINDOWS, fields};
+use super::radio::{CELLS, CHOSEN, DELAYS, FADINGS, RADIOS, TRIES, Value, WINDOWS, fields};
 use super::scenario::with_flows;
 use crate::calibration::Calibration;
 use crate::sweep::{changed, set_fields};
@@ -72,7 +72,7 @@ pub(super) fn calibration() -> Calibration {
     Calibration {
         scenario: changed(SCENARIO, |scenario| {
             set_fields(scenario, fields(&RADIOS, CHOSEN.radio));
-            set_fields(scenario, CHOSEN.cells());
+            set_fields(scenario, fields(&CELLS, CHOSEN.cells));
             with_flows(scenario);
         }) + &space(),
         inner: Some(RUN),
@@ -92,6 +92,27 @@ pub(super) fn calibration() -> Calibration {
         rounds: ROUNDS,
         about: ABOUT,
         drawn: ("fading", "delay"),
-        frozen: None,
+        frozen: Some(include_str!("calibration.toml")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carofiglio2016::scenario::experiments;
+    use crate::study::Scale;
+
+    #[test]
+    fn base_network_is_the_frozen_choice() {
+        let all = experiments(Scale::Check);
+        let base = all.iter().find(|it| it.name == "timer").unwrap().networks();
+        let chosen = calibration().chosen();
+        assert_eq!(chosen.len(), RUNS.len());
+        for (stage, (_, way, timer)) in chosen.into_iter().zip(RUNS) {
+            let label = format!("recovery={way}, timer={timer}, wires=300");
+            let (_, base) = base.iter().find(|(own, _)| *own == label).unwrap();
+            let chosen = stage.scenario.network(1).unwrap();
+            assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{label}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters that the paper leaves open: the grid of radios, and single changes.
 use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TWO_TIMERS, axis};
-use super::radio::{CELLS, CHOSEN, FADINGS, RADIOS, Setup, TRIES, Value, WINDOWS, fields};
+use super::radio::{CELLS, CHOSEN, DELAYS, FADINGS, Setup, TRIES, Value, WINDOWS};
 use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
@@ -57,16 +57,26 @@ pub(super) const GRID: &str = "the grid";
 
 fn grid() -> Vec<Open> {
     let mut all = Vec::new();
-    for (radio, _) in RADIOS {
-        for (fading, _) in FADINGS {
-            for (tries, _) in TRIES {
-                let value = format!("{radio}, {fading}, tries {tries}");
-                let setup = Setup { radio, fading, tries, ..CHOSEN };
-                all.push(Open::of(GRID, &value, setup, ""));
-            }
+    for (fading, _) in FADINGS {
+        for (tries, _) in TRIES {
+            let setup = Setup { fading, tries, ..CHOSEN };
+            all.push(Open::of(GRID, &format!("{fading}, tries {tries}"), setup, ""));
         }
     }
     all
+}
+
+/// The set-up of the authors' published code.
+const AUTHORS: Setup = Setup {
+    radio: "authors'",
+    fading: "m = 1, MPDU",
+    tries: "no limit",
+    window: "0.5, 0.02",
+    ..CHOSEN
+};
+
+fn authors(fading: &'static str) -> Open {
+    Open::of("radio", &format!("authors' radio, {fading}"), Setup { fading, ..AUTHORS }, "")
 }
 
 const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"\n";
@@ -76,6 +86,10 @@ const EARLIER: &str = "\"wifi.mpdu-tries\" = 4\n\"link.queue\" = \"100 packets\"
 /// Its hand-off, the default of a scenario.
 const HANDOFF: &str = "\"wifi.handoff.smoothing\" = 0.3\n\"wifi.handoff.hysteresis\" = \"5 dB\"\n\"wifi.handoff.beacons\" = 3
 \"wifi.handoff.dwell\" = \"2 s\"\n\"wifi.handoff.scan\" = \"0 s\"\n\"node.cache\" = \"1000 packets\"\n";
+
+/// Its wires and cells.
+static EARLIER_WIRES: LazyLock<String> =
+    LazyLock::new(|| Setup { delay: "1 ms", cells: "1 km apart", ..CHOSEN }.wires());
 
 /// The set-up until 26 November 2026.
 fn earlier(fields: &str) -> Open {
@@ -96,10 +110,17 @@ fn windows() -> impl Iterator<Item = Open> {
 /// Set-ups that differ in the radio.
 fn radios() -> Vec<Open> {
     let fadings = FADINGS.map(|(fading, _)| ("fading", fading, Setup { fading, ..CHOSEN }));
-    let radios = RADIOS.map(|(radio, _)| ("radio", radio, Setup { radio, ..CHOSEN }));
     let tries = TRIES.map(|(tries, _)| ("tries", tries, Setup { tries, ..CHOSEN }));
-    let all = fadings.into_iter().chain(radios).chain(tries).filter(|(.., it)| *it != CHOSEN);
-    all.map(|(axis, value, setup)| Open::of(axis, &format!("{axis}: {value}"), setup, "")).collect()
+    let all = fadings.into_iter().chain(tries).filter(|(.., setup)| *setup != CHOSEN);
+    all.map(|(axis, value, setup)| Open::of(axis, &format!("{axis}: {value}"), setup, ""))
+        .chain([authors("m = 1, MPDU"), authors("none")])
+        .collect()
+}
+
+/// Set-ups that differ in the delay of wires.
+fn delays() -> impl Iterator<Item = Open> {
+    let others = DELAYS.iter().filter(|(name, _)| *name != CHOSEN.delay);
+    others.map(|(name, fields)| Open::new("delay of wires", &format!("wires of {name}"), fields))
 }
 
 fn chosen() -> Open {
@@ -109,18 +130,16 @@ fn chosen() -> Open {
 /// Changes of the wireless network: the grid, and single parameters.
 pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = grid();
+    all.extend([authors("m = 1, MPDU"), authors("none")]);
     all.extend(windows());
+    all.extend(delays());
     let other = CELLS.into_iter().find(|(name, _)| *name != CHOSEN.cells);
     all.extend(other.map(|(name, fields)| Open::new("the two cells", name, fields)));
     all.extend([
         Open::new("timers are looked at", "exact timers", EXACT),
-        Open::new("error model", "errors by table", "\"wifi.errors\" = \"table\"\n"),
-        Open::new(
-            "aggregates",
-            "aggregates of 802.11n",
-            "\"wifi.amsdu\" = \"7935 B\"\n\"wifi.ampdu\" = \"65535 B\"\n",
-        ),
-        earlier(fields(&CELLS, "1 km apart")),
+        Open::new("error model", "NIST errors", "\"wifi.errors\" = \"nist\"\n"),
+        Open::new("A-MSDU", "no A-MSDU", "\"wifi.amsdu\" = \"0 B\"\n"),
+        earlier(&EARLIER_WIRES),
     ]);
     all
 });
@@ -150,10 +169,8 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
 pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen(), Open::new("timers are looked at", "exact timers", EXACT)];
     all.extend(windows());
-    all.extend([
-        Open::new("delay of wires", "wires of 8 ms", "\"link.delay\" = \"8 ms\"\n"),
-        earlier(fields(&CELLS, "1 km apart")),
-    ]);
+    all.extend(delays());
+    all.push(earlier(&EARLIER_WIRES));
     all
 });
 

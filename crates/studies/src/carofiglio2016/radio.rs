@@ -78,25 +78,25 @@ pub(super) struct Setup {
 /// The choice of the search (`calibration.toml`), with the radio and the cells that were fixed in it.
 pub(super) const CHOSEN: Setup = Setup {
     radio: "120 m",
-    fading: "m = 1, MPDU",
+    fading: "m = 1, coherence",
     tries: "7",
-    window: "0.5, 0.02",
-    delay: "1 ms",
+    window: "0.8, 0.2",
+    delay: "4 ms",
     cells: "1 km apart",
 };
 
 impl Setup {
-    /// The fields of radio, window and wires.
+    /// The fields of radio and window, for all networks.
     pub(super) fn radio(&self) -> String {
-        let Self { radio, fading, tries, window, delay, .. } = *self;
-        let radio = [(&RADIOS[..], radio), (&FADINGS, fading), (&TRIES, tries)];
-        let others = [(&WINDOWS[..], window), (&DELAYS, delay)];
-        radio.into_iter().chain(others).map(|(axis, name)| fields(axis, name)).collect()
+        let Self { radio, fading, tries, window, .. } = *self;
+        [(&RADIOS[..], radio), (&FADINGS, fading), (&TRIES, tries), (&WINDOWS, window)]
+            .map(|(axis, name)| fields(axis, name))
+            .concat()
     }
 
-    /// The fields of the wireless network's cells.
-    pub(super) fn cells(&self) -> &'static str {
-        fields(&CELLS, self.cells)
+    /// The fields of the wireless network's wires and cells.
+    pub(super) fn wires(&self) -> String {
+        [fields(&DELAYS, self.delay), fields(&CELLS, self.cells)].concat()
     }
 }
 

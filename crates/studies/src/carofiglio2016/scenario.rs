@@ -57,7 +57,7 @@ impl Net {
             scenario.merge(&own);
             set_fields(scenario, &CHOSEN.radio());
             if matches!(self, Self::Wireless | Self::WirelessShort) {
-                set_fields(scenario, CHOSEN.cells());
+                set_fields(scenario, &CHOSEN.wires());
                 with_flows(scenario);
             }
         })
@@ -251,9 +251,9 @@ mod tests {
         let set =
             |value: &str| at("open-wireless", &format!("recovery=WLDR, timer=60, setup={value}"));
         let limit = |network: &Network| network.wifi[0].medium.aggregation.unwrap().mpdu_tries;
-        let free = set("the grid: 120 m, none, tries no limit");
+        let free = set("the grid: none, tries no limit");
         assert_eq!((limit(&free), free.wifi[0].medium.fading.nakagami_m), (None, None));
-        assert_eq!(limit(&set("the grid: authors', m = 3, MPDU, tries 7")), Some(7));
+        assert_eq!(limit(&set("the grid: m = 3, MPDU, tries 7")), Some(7));
         let earlier = set("all of it: as until 26 November");
         let fading = earlier.wifi[0].medium.fading;
         assert_eq!((limit(&earlier), fading.nakagami_m), (Some(4), Some(1.0)));
