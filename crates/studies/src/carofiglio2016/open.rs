@@ -108,13 +108,9 @@ fn windows() -> impl Iterator<Item = Open> {
 }
 
 /// Set-ups that differ in the radio.
-fn radios() -> Vec<Open> {
-    let fadings = FADINGS.map(|(fading, _)| ("fading", fading, Setup { fading, ..CHOSEN }));
-    let tries = TRIES.map(|(tries, _)| ("tries", tries, Setup { tries, ..CHOSEN }));
-    let all = fadings.into_iter().chain(tries).filter(|(.., setup)| *setup != CHOSEN);
-    all.map(|(axis, value, setup)| Open::of(axis, &format!("{axis}: {value}"), setup, ""))
-        .chain([authors("m = 1, MPDU"), authors("none")])
-        .collect()
+fn radios() -> [Open; 3] {
+    let still = Setup { fading: "none", ..CHOSEN };
+    [Open::of("fading", "no fading", still, ""), authors("m = 1, MPDU"), authors("none")]
 }
 
 /// Set-ups that differ in the delay of wires.
@@ -168,27 +164,22 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
 /// Changes of the sweep over timers.
 pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen(), Open::new("timers are looked at", "exact timers", EXACT)];
-    all.extend(windows());
     all.extend(delays());
-    all.push(earlier(&EARLIER_WIRES));
+    all.extend([Open::new("window", "CUBIC", CUBIC), earlier(&EARLIER_WIRES)]);
     all
 });
 
 /// Changes of the runs that measure the satisfaction time.
 pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    let mut all = vec![chosen()];
-    all.extend(radios().into_iter().filter(|it| it.value == "fading: none"));
-    all.push(Open::new("recovery of the radio", "WLDR", MOBILE_WLDR));
-    all.push(earlier(HANDOFF));
-    all
+    let still = Setup { fading: "none", ..CHOSEN };
+    vec![chosen(), Open::of("fading", "no fading", still, ""), earlier(HANDOFF)]
 });
 
 /// Changes of the runs with a moving consumer.
 pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen()];
     all.extend(radios());
-    all.push(Open::new("recovery of the radio", "WLDR", MOBILE_WLDR));
-    all.push(earlier(HANDOFF));
+    all.extend([Open::new("recovery of the radio", "WLDR", MOBILE_WLDR), earlier(HANDOFF)]);
     all
 });
 
@@ -196,11 +187,7 @@ pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen()];
     all.extend(radios());
-    all.extend(windows());
-    all.extend([
-        Open::new("hand-off", "scan of 200 ms", "\"wifi.handoff.scan\" = \"200 ms\"\n"),
-        earlier(HANDOFF),
-    ]);
+    all.extend([Open::new("window", "CUBIC", CUBIC), earlier(HANDOFF)]);
     all
 });
 
