@@ -141,7 +141,10 @@ fn saturated(scale: Scale) -> Experiment {
 
 /// Seeds of which twenty have a walker that goes to another access point.
 pub(super) fn walkers(scale: Scale) -> u64 {
-    if scale == Scale::Check { 60 } else { seeds(Net::Mobile, scale) }
+    match scale {
+        Scale::Check | Scale::Verdict => 60,
+        Scale::Smoke | Scale::Paper => seeds(Net::Mobile, scale),
+    }
 }
 
 /// All values of an axis; the first and the last where it only has to be seen that everything works.
