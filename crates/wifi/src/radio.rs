@@ -9,7 +9,7 @@
 use super::access::Access;
 use super::air::{Air, PpduId};
 use super::rate::{HT_SIGNAL_NANOS, Rate};
-use super::receiver::Receiver;
+use super::receiver::{Decoder, Receiver};
 use recoup_core::random::Rng;
 use std::collections::VecDeque;
 
@@ -43,6 +43,14 @@ impl Signal {
     fn is_weak(&self) -> bool {
         self.ppdu == WEAK
     }
+}
+
+/// A part of a frame in which the interference is constant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stretch {
+    /// In milliwatts.
+    interference: f64,
+    until: u64,
 }
 
 /// State of the receiver.
@@ -217,24 +225,29 @@ impl Radio {
         success >= 1.0 || (success > 0.0 && self.rng.unit_f64() < success)
     }
 
-    /// Probability that what lies between two instants of a frame is received.
+    /// Probability that what lies between two instants of a frame is received. Windows of one frame come in order, and
+    /// share `stretch`.
     pub(super) fn success(
         &self,
         signal: &Signal,
         window: (u64, u64),
-        rate: Rate,
+        decoder: &Decoder,
+        stretch: &mut Stretch,
         receiver: &mut Receiver,
     ) -> f64 {
         let (mut at, end) = window;
-        let (mut success, width_mhz) = (1.0, signal.rate.width_mhz());
+        let mut success = 1.0;
         // A station out of range of the rate receives nothing, whatever else is on the air.
-        if at < end && receiver.is_hopeless(rate, receiver.sinr(signal.power, 0.0, width_mhz)) {
+        if at < end && decoder.is_hopeless(signal.power) {
             return 0.0;
         }
         while at < end && success > 0.0 {
-            let (interference, next) = self.interference(signal, at, end);
-            let sinr = receiver.sinr(signal.power, interference, width_mhz);
-            success *= receiver.success(rate, sinr, next - at);
+            if at >= stretch.until {
+                *stretch = self.stretch(signal, at);
+            }
+            let next = stretch.until.min(end);
+            let sinr = decoder.sinr(signal.power, stretch.interference);
+            success *= receiver.success(decoder, sinr, next - at);
             at = next;
         }
         success
@@ -321,8 +334,7 @@ impl Radio {
             Phase::Header(signal, _) => {
                 let from = now - signal.rate.first_header_nanos();
                 let rate = if signal.rate.is_dsss() { Rate::Dsss(0) } else { HEADER_RATE };
-                let success = self.success(&signal, (from, now), rate, receiver);
-                if !self.receives(success) {
+                if !self.receives_header(&signal, (from, now), rate, receiver) {
                     self.phase = Phase::Listening;
                     self.overlook(now, &signal, self.busy_end, receiver, access);
                     return None;
@@ -337,8 +349,7 @@ impl Radio {
             }
             Phase::SecondHeader(signal, _) => {
                 let window = (now - HT_SIGNAL_NANOS, now);
-                let success = self.success(&signal, window, HEADER_RATE, receiver);
-                if self.receives(success) {
+                if self.receives_header(&signal, window, HEADER_RATE, receiver) {
                     let until = signal.start + signal.rate.header_nanos();
                     self.phase = Phase::Training(signal, until);
                     self.occupy(now, until, access);
@@ -359,6 +370,20 @@ impl Radio {
                 None
             }
         }
+    }
+
+    /// Draws whether a header is received.
+    fn receives_header(
+        &mut self,
+        signal: &Signal,
+        window: (u64, u64),
+        rate: Rate,
+        receiver: &mut Receiver,
+    ) -> bool {
+        let decoder = receiver.decoder(rate, signal.rate.width_mhz());
+        let success =
+            self.success(signal, window, &decoder, &mut Stretch::default(), receiver);
+        self.receives(success)
     }
 
     fn begin(&mut self, now: u64, signal: Signal, access: &mut Access) -> Reception {
@@ -400,18 +425,18 @@ impl Radio {
         here.map(|signal| signal.power).sum()
     }
 
-    /// Interference at `at`, and the time until which it holds, no later than `end`.
-    fn interference(&self, signal: &Signal, at: u64, end: u64) -> (f64, u64) {
-        let (mut power, mut next) = (0.0, end);
+    /// Interference with a frame at `at`, and the time until which it holds.
+    fn stretch(&self, signal: &Signal, at: u64) -> Stretch {
+        let mut stretch = Stretch { interference: 0.0, until: u64::MAX };
         for other in self.signals.iter().filter(|other| other.ppdu != signal.ppdu) {
             if other.start > at {
-                next = next.min(other.start);
+                stretch.until = stretch.until.min(other.start);
             } else if other.end > at {
-                power += other.power;
-                next = next.min(other.end);
+                stretch.interference += other.power;
+                stretch.until = stretch.until.min(other.end);
             }
         }
-        (power, next)
+        stretch
     }
 
     fn interference_before(&self, signal: &Signal, now: u64) -> f64 {

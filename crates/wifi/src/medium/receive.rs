@@ -2,7 +2,7 @@
 use super::super::air::{Kind, PpduId};
 use super::super::content::Content;
 use super::super::plan::ACK_BYTES;
-use super::super::radio::{Reception, Signal};
+use super::super::radio::{Reception, Signal, Stretch};
 use super::super::{Address, StationId};
 use super::station::{Awaited, Response};
 use super::{Medium, MediumOutput};
@@ -56,10 +56,13 @@ impl<L: Load + Clone> Medium<L> {
         let ppdu = self.air.ppdu(signal.ppdu);
         let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == index);
         let (mut received, mut from, mut bytes) = (0_u64, start, 0);
-        for place in 0..ppdu.parts() {
+        let decoder = self.receiver.decoder(signal.rate, signal.rate.width_mhz());
+        let parts = if decoder.is_hopeless(signal.power) { 0 } else { ppdu.parts() };
+        let mut stretch = Stretch::default();
+        for place in 0..parts {
             let until = ppdu.end_of_part(place, &mut bytes, start, signal.end);
-            let window = (from, until);
-            let success = station.radio.success(signal, window, signal.rate, &mut self.receiver);
+            let (window, receiver) = ((from, until), &mut self.receiver);
+            let success = station.radio.success(signal, window, &decoder, &mut stretch, receiver);
             received |= u64::from(station.radio.receives(success)) << place;
             from = until;
             // A station that overhears an aggregate needs its reservation, which each part holds.
