@@ -13,7 +13,7 @@ mod station;
 
 pub use station::Counters;
 
-use super::air::Air;
+use super::air::{Air, Mpdu};
 use super::association::Association;
 use super::content::Content;
 use super::links::{Links, Neighbour};
@@ -151,6 +151,8 @@ pub enum Traced {
 #[derive(Debug)]
 pub struct Medium<L> {
     plan: MediumPlan,
+    /// Lifetime of a queued frame, in ns.
+    lifetime: u64,
     receiver: Receiver,
     air: Air<L>,
     links: Links,
@@ -162,6 +164,7 @@ pub struct Medium<L> {
     /// When something last happened.
     latest: u64,
     neighbours: Vec<Neighbour>,
+    mpdus: Vec<Mpdu>,
 }
 
 impl<L: Load + Clone> Medium<L> {
@@ -185,6 +188,7 @@ impl<L: Load + Clone> Medium<L> {
             stations.map(|(number, role)| Station::new(&plan, *role, &rng_of(number))).collect();
         let mut medium = Self {
             plan,
+            lifetime: u64::try_from(plan.lifetime.as_nanos()).unwrap_or(u64::MAX),
             receiver: Receiver::new(plan.receiver),
             air: Air::new(),
             links: Links::new(&plan, motions, rng.substream("links")),
@@ -195,6 +199,7 @@ impl<L: Load + Clone> Medium<L> {
             numbers: 0,
             latest: 0,
             neighbours: Vec::new(),
+            mpdus: Vec::new(),
         };
         medium.gather();
         medium

@@ -47,6 +47,11 @@ impl Decoder {
     pub(super) fn is_hopeless(&self, power: f64) -> bool {
         self.sinr(power, 0.0) <= self.certain.none
     }
+
+    /// Whether all of a signal is received, however long the stretch.
+    pub(super) fn is_certain(&self, power: f64, interference: f64) -> bool {
+        self.sinr(power, interference) >= self.certain.all
+    }
 }
 
 /// Up to one SNR nothing is received, from another on everything.
@@ -100,6 +105,10 @@ impl Receiver {
 
     pub(super) fn detects(&self, power: f64, interference: f64, width_mhz: u32) -> bool {
         power >= self.preamble && self.sinr(power, interference, width_mhz) >= self.preamble_sinr
+    }
+
+    pub(super) fn has_capture(&self) -> bool {
+        self.capture.is_some()
     }
 
     /// Whether a new frame is so much stronger that it is received instead.
