@@ -43,6 +43,11 @@ impl Signal {
     fn is_weak(&self) -> bool {
         self.ppdu == WEAK
     }
+
+    /// When its preamble is decided on.
+    fn decision_at(&self) -> u64 {
+        self.start + DETECTION_NANOS
+    }
 }
 
 /// A part of a frame in which the interference is constant.
@@ -91,14 +96,16 @@ pub(super) struct Radio {
     first_end: u64,
     /// Preambles that are to be decided on, by time.
     preambles: VecDeque<Signal>,
+    /// When the first of them is decided on, if any.
+    decision_at: u64,
     phase: Phase,
     /// End of the phase; never while listening.
     phase_end: u64,
     /// The frame of the phase, or the last one.
     current: Signal,
     tx_end: u64,
-    /// The end of the own frame is still to be acted upon.
-    is_sending: bool,
+    /// The end of the own frame, while it is still to be acted upon.
+    sent_at: u64,
     rx_end: u64,
     busy_end: u64,
     rng: Rng,
@@ -112,11 +119,12 @@ impl Radio {
             ceiling: 0.0,
             first_end: u64::MAX,
             preambles: VecDeque::new(),
+            decision_at: u64::MAX,
             phase: Phase::Listening,
             phase_end: u64::MAX,
             current: Signal { ppdu: WEAK, start: 0, end: 0, power: 0.0, rate: HEADER_RATE },
             tx_end: 0,
-            is_sending: false,
+            sent_at: u64::MAX,
             rx_end: 0,
             busy_end: 0,
             rng,
@@ -143,9 +151,9 @@ impl Radio {
     /// The station begins to send, until `end`: what it was decoding is lost.
     pub(super) fn send(&mut self, now: u64, end: u64) {
         self.enter(Phase::Listening, u64::MAX);
-        self.preambles.clear();
+        self.drop_preambles();
         self.rx_end = self.rx_end.min(now);
-        (self.tx_end, self.is_sending) = (end, true);
+        (self.tx_end, self.sent_at) = (end, end);
     }
 
     /// The frame in reception, if any: the medium is certainly busy until its end.
@@ -168,9 +176,7 @@ impl Radio {
         air: &mut Air<L>,
     ) -> Option<(u64, Reception)> {
         loop {
-            let sent = if self.is_sending { self.tx_end } else { u64::MAX };
-            let decision = self.preambles.front().map_or(u64::MAX, |s| s.start + DETECTION_NANOS);
-            let first = self.phase_end.min(sent).min(decision);
+            let first = self.phase_end.min(self.sent_at).min(self.decision_at);
             let next = self.signals.get(self.arrived).filter(|signal| signal.start < first);
             if let Some(signal) = next.copied() {
                 if signal.start > now {
@@ -183,8 +189,8 @@ impl Radio {
                 if let Some(reception) = self.advance(first, receiver, access) {
                     return Some((first, reception));
                 }
-            } else if first == sent {
-                self.is_sending = false;
+            } else if first == self.sent_at {
+                self.sent_at = u64::MAX;
                 self.sense(first, receiver.energy, access);
             } else {
                 self.decide(first, receiver, access);
@@ -241,6 +247,16 @@ impl Radio {
 
     // --- steps ----------------------------------------------------------------------------------
 
+    fn add_preamble(&mut self, signal: &Signal) {
+        self.preambles.push_back(*signal);
+        self.decision_at = self.decision_at.min(signal.decision_at());
+    }
+
+    fn drop_preambles(&mut self) {
+        self.preambles.clear();
+        self.decision_at = u64::MAX;
+    }
+
     fn enter(&mut self, phase: Phase, end: u64) {
         (self.phase, self.phase_end) = (phase, end);
     }
@@ -254,23 +270,29 @@ impl Radio {
         air: &mut Air<L>,
     ) {
         let is_crowded = self.arrived >= HELD;
-        if signal.is_weak() {
-            if is_crowded || self.may_be_sensed(signal, receiver) {
+        if !signal.is_weak() {
+            if is_crowded || self.ceiling + signal.power >= receiver.carrier {
                 self.forget(signal.start, air);
             }
-            // Too weak to be decoded, and without effect on the state of the medium.
-            if !self.may_be_sensed(signal, receiver) {
-                return self.hold(signal);
-            }
-        } else if is_crowded || self.ceiling + signal.power >= receiver.carrier {
+            return self.arrive(signal.start, signal, receiver, access);
+        }
+        let may_be_sensed = self.may_be_sensed(signal, receiver);
+        if is_crowded || may_be_sensed {
             self.forget(signal.start, air);
         }
-        self.arrive(signal.start, signal, receiver, access);
+        match may_be_sensed && self.may_be_sensed(signal, receiver) {
+            true => self.arrive(signal.start, signal, receiver, access),
+            // Too weak to be decoded, and without effect on the state of the medium.
+            false => self.hold(signal),
+        }
     }
 
     /// Whether an undecoded signal may make the medium busy, or busy for longer. It may not during the bytes of a
     /// frame, if the station's own frame or the known busy time outlasts it, or if all signals together are too weak.
     fn may_be_sensed(&self, signal: &Signal, receiver: &Receiver) -> bool {
+        if self.ceiling + signal.power < receiver.carrier {
+            return false;
+        }
         let is_deaf = self.phase == Phase::Payload && self.rx_end > signal.start;
         let is_outlasted = match self.tx_end > signal.start {
             true => self.tx_end >= signal.end,
@@ -280,7 +302,7 @@ impl Radio {
                 is_alone && self.busy_end >= signal.end
             }
         };
-        !is_deaf && !is_outlasted && self.ceiling + signal.power >= receiver.carrier
+        !is_deaf && !is_outlasted
     }
 
     fn arrive(&mut self, now: u64, signal: &Signal, receiver: &Receiver, access: &mut Access) {
@@ -293,7 +315,7 @@ impl Radio {
             let may_be_sensed =
                 || self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
             if signal.power >= receiver.preamble || may_be_sensed() {
-                self.preambles.push_back(*signal);
+                self.add_preamble(signal);
             }
             return;
         }
@@ -301,7 +323,7 @@ impl Radio {
         if now <= current.start + CAPTURE_NANOS && receiver.captures(current.power, signal.power) {
             self.enter(Phase::Listening, u64::MAX);
             self.rx_end = self.rx_end.min(now);
-            self.preambles.push_back(*signal);
+            self.add_preamble(signal);
         } else if self.rx_end <= now {
             self.overlook(now, signal, self.busy_end, receiver, access);
         }
@@ -325,6 +347,7 @@ impl Radio {
         let Some(signal) = self.preambles.pop_front() else {
             return;
         };
+        self.decision_at = self.preambles.front().map_or(u64::MAX, Signal::decision_at);
         if self.preambles.iter().any(|other| other.power > signal.power) {
             return;
         }
@@ -333,7 +356,7 @@ impl Radio {
             let idle_at = self.busy_end;
             return self.overlook(now, &signal, idle_at, receiver, access);
         }
-        self.preambles.clear();
+        self.drop_preambles();
         let header = signal.start + signal.rate.preamble_nanos() + signal.rate.first_header_nanos();
         self.current = signal;
         self.enter(Phase::Header, header);
@@ -486,19 +509,23 @@ impl Radio {
             return;
         }
         (self.ceiling, self.first_end) = (0.0, u64::MAX);
-        let mut kept = 0;
-        for place in 0..self.arrived {
-            let signal = self.signals[place];
+        let (mut kept, mut place) = (0, 0);
+        self.signals.retain(|signal| {
+            place += 1;
+            if place > self.arrived {
+                return true;
+            }
             if signal.end > since {
                 self.ceiling += signal.power;
                 self.first_end = self.first_end.min(signal.end);
-                self.signals[kept] = signal;
                 kept += 1;
-            } else if !signal.is_weak() {
+                return true;
+            }
+            if !signal.is_weak() {
                 air.release(signal.ppdu);
             }
-        }
-        self.signals.drain(kept..self.arrived);
+            false
+        });
         self.arrived = kept;
     }
 }

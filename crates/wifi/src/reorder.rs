@@ -52,8 +52,8 @@ impl<L> Reorder<L> {
             self.slots[slot(sequence)].extend(loads);
         } else {
             loads.into_iter().for_each(&mut *release);
-            self.release(release);
         }
+        self.release(release);
         true
     }
 
@@ -87,6 +87,7 @@ impl<L> Reorder<L> {
         taken
     }
 
+    /// Releases what waits for no earlier frame any more.
     fn release(&mut self, release: &mut impl FnMut(L)) {
         while self.came & 1 == 1 {
             self.shift(release);

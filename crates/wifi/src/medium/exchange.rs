@@ -287,8 +287,14 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Gives up what has waited for too long in a line, but for what is being sent.
-    #[inline]
+    #[inline(always)]
     pub(super) fn expire(&mut self, now: u64, index: usize, line: usize) {
+        if self.stale(now, index, line).is_some() {
+            self.drop_stale(now, index, line);
+        }
+    }
+
+    fn drop_stale(&mut self, now: u64, index: usize, line: usize) {
         while let Some(kept) = self.stale(now, index, line) {
             if let Some(queued) = self.stations[index].lines[line].queue.remove(kept) {
                 self.stations[index].counters.expired += u64::from(!queued.is_void);
@@ -300,7 +306,7 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Place of the first frame that waits in a line, if it has waited for too long.
-    #[inline]
+    #[inline(always)]
     fn stale(&self, now: u64, index: usize, line: usize) -> Option<usize> {
         let station = &self.stations[index];
         let kept = usize::from(station.access.contenders[line].claim == Claim::Granted);
