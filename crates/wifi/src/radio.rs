@@ -166,6 +166,13 @@ impl Radio {
         self.phase == Phase::Payload
     }
 
+    /// Whether anything happens until `now`.
+    #[inline]
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        let arrival = self.signals.get(self.arrived).map_or(u64::MAX, |signal| signal.start);
+        self.phase_end.min(self.sent_at).min(self.decision_at).min(arrival) <= now
+    }
+
     /// Does what is due until `now`, up to the next thing of interest outside.
     #[inline]
     pub(super) fn step<L>(
@@ -351,8 +358,12 @@ impl Radio {
         if self.preambles.iter().any(|other| other.power > signal.power) {
             return;
         }
-        let interference = self.interference_before(&signal, now);
-        if !receiver.detects(signal.power, interference, signal.rate.width_mhz()) {
+        let width_mhz = signal.rate.width_mhz();
+        let detects = |interference| receiver.detects(signal.power, interference, width_mhz);
+        // As a rule the signal is too weak whatever the interference, or strong enough for any.
+        if !detects(0.0)
+            || !detects(self.worst(&signal)) && !detects(self.interference_before(&signal, now))
+        {
             let idle_at = self.busy_end;
             return self.overlook(now, &signal, idle_at, receiver, access);
         }

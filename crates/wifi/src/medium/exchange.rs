@@ -272,13 +272,16 @@ impl<L: Load + Clone> Medium<L> {
             let is_idle = station.access.contenders[line].claim == Claim::None;
             if is_idle && !station.is_away && !station.is_down && station.has_work(line) {
                 station.access.request(now, line);
+                station.is_changed = true;
             }
         }
     }
 
     pub(super) fn draw(&mut self, now: u64, index: usize, line: usize) {
-        let slots = self.stations[index].draw(line);
-        self.stations[index].access.contenders[line].begin(now, slots);
+        let station = &mut self.stations[index];
+        let slots = station.draw(line);
+        station.access.contenders[line].begin(now, slots);
+        station.is_changed = true;
         if self.is_traced {
             let station = StationId(index as u32);
             let traced = Traced::Backoff { station, slots };

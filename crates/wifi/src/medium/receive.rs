@@ -13,7 +13,16 @@ const SAFEGUARD_NANOS: u64 = 400;
 
 impl<L: Load + Clone> Medium<L> {
     /// Brings a station up to date with its receptions until `now`.
+    #[inline]
     pub(super) fn settle(&mut self, now: u64, index: usize) {
+        let station = &mut self.stations[index];
+        if station.nav_reset_at <= now || station.radio.is_due(now) {
+            station.is_changed = true;
+            self.settle_due(now, index);
+        }
+    }
+
+    fn settle_due(&mut self, now: u64, index: usize) {
         let reset_at = self.stations[index].nav_reset_at;
         if reset_at <= now {
             self.catch_up(reset_at, index);

@@ -239,6 +239,8 @@ pub(super) struct Station<L> {
     pub(super) beacon_at: u64,
     /// Partner of the current exchange.
     pub(super) partner: StationId,
+    /// Its next action may not be at the time for which it is in the agenda.
+    pub(super) is_changed: bool,
     pub(super) is_down: bool,
     /// End of its scan: it neither sends nor receives until then.
     pub(super) is_away: bool,
@@ -277,6 +279,7 @@ impl<L> Station<L> {
                 Role::Peer | Role::Client => u64::MAX,
             },
             partner: StationId(0),
+            is_changed: false,
             is_down: false,
             is_away: false,
             counters: Counters::default(),
