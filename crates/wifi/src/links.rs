@@ -210,6 +210,28 @@ mod tests {
     }
 
     #[test]
+    fn kept_neighbours_are_those_computed() {
+        let places =
+            (0..60).map(|n| Position { x: f64::from(n % 8) * 31.0, y: f64::from(n / 8) * 47.0 });
+        let motions: Vec<Motion> = places.map(Motion::still).collect();
+        let mut links = Links::new(&plan(), motions, Rng::from_seed(1));
+        let mut list = Vec::new();
+        for (from, width_mhz) in (0..60).flat_map(|from| [(from, 20), (from, 40), (from, 20)]) {
+            links.reach(from, 0, width_mhz, &mut list);
+            let here = links.state(from, 0);
+            let others = (0..60).filter(|to| *to != from).map(|station| {
+                let mut near = Near { station, fixed: None, known: Known::default() };
+                links.link(from, &here, &mut near, 0)
+            });
+            let others: Vec<Neighbour> = others.collect();
+            let least = links.least(width_mhz);
+            let expected = others.into_iter().filter(|neighbour| neighbour.power >= least);
+            assert_eq!(list, expected.collect::<Vec<_>>(), "{from}");
+            assert!(matches!(links.near[from as usize], Some(Around::Fixed(_))));
+        }
+    }
+
+    #[test]
     fn moving_station_comes_into_range() {
         let far = Position { x: 1_000.0, y: 0.0 };
         let until = Instant::from_millis(1_000_000);

@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn most_bytes_fill_the_time() {
-        for (rate, band) in all().flat_map(|rate| [(rate, Band::Five), (rate, Band::TwoPointFour)]) {
+        for (rate, band) in all().flat_map(|rate| [(rate, Band::Five), (rate, Band::TwoPointFour)])
+        {
             for nanos in [0, 192_000, 500_000, 1_234_567, 2_080_000, 5_484_000] {
                 let most = rate.most_bytes(nanos, band);
                 let is_within = |bytes| rate.ppdu_nanos(bytes, band) <= nanos;
