@@ -197,8 +197,9 @@ impl Access {
 
     /// The contender wants to send.
     pub(super) fn request(&mut self, now: u64, index: usize) {
-        let begin = self.begin_of(now, self.contenders[index].plan.aifsn);
+        let idle = self.idle_at(now);
         let contender = &mut self.contenders[index];
+        let begin = idle + self.timing.aifs_nanos(contender.plan.aifsn);
         if contender.plan.is_edca && contender.since > begin {
             // EDCA acts on slot boundaries only.
             let slots = (contender.since - begin) / self.timing.slot_nanos + 1;
@@ -215,55 +216,57 @@ impl Access {
     }
 
     pub(super) fn is_done(&self, now: u64, index: usize) -> bool {
-        self.contenders[index].claim == Claim::Requested && self.end_of(now, index) <= now
+        let contender = &self.contenders[index];
+        let is_requested = contender.claim == Claim::Requested;
+        is_requested && self.end_of(self.idle_at(now), contender) <= now
     }
 
     /// When the next back-off ends if nothing happens.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
-        (0..self.contenders.len())
-            .filter(|index| self.contenders[*index].claim == Claim::Requested)
-            .map(|index| self.end_of(now, index))
-            .min()
+        let requested = |contender: &&Contender| contender.claim == Claim::Requested;
+        let first = self.contenders.iter().find(requested)?;
+        let idle = self.idle_at(now);
+        let end = |contender: &Contender| self.end_of(idle, contender);
+        let others = self.contenders.iter().filter(requested).map(end);
+        Some(others.fold(end(first), u64::min))
     }
 
     /// Counts the slots that have passed.
     fn settle(&mut self, now: u64) {
-        for index in 0..self.contenders.len() {
-            let begin = self.counting_from(now, index);
+        let (idle, timing) = (self.idle_at(now), self.timing);
+        for contender in &mut self.contenders {
+            let begin = contender.since.max(idle + timing.aifs_nanos(contender.plan.aifsn));
             if begin > now {
                 continue;
             }
-            let contender = &mut self.contenders[index];
-            let passed = (now - begin) / self.timing.slot_nanos + u64::from(contender.plan.is_edca);
-            let counted = passed.min(u64::from(contender.slots));
-            contender.slots -= counted as u32;
-            contender.since = begin + counted * self.timing.slot_nanos;
+            contender.since = begin;
+            if contender.slots > 0 {
+                let passed = (now - begin) / timing.slot_nanos + u64::from(contender.plan.is_edca);
+                let counted = passed.min(u64::from(contender.slots));
+                contender.slots -= counted as u32;
+                contender.since += counted * timing.slot_nanos;
+            }
         }
     }
 
-    fn end_of(&self, now: u64, index: usize) -> u64 {
-        let slots = u64::from(self.contenders[index].slots);
-        self.counting_from(now, index) + slots * self.timing.slot_nanos
+    /// End of a back-off on a medium that is idle from `idle` on.
+    fn end_of(&self, idle: u64, contender: &Contender) -> u64 {
+        let begin = contender.since.max(idle + self.timing.aifs_nanos(contender.plan.aifsn));
+        begin + u64::from(contender.slots) * self.timing.slot_nanos
     }
 
-    fn counting_from(&self, now: u64, index: usize) -> u64 {
-        let contender = &self.contenders[index];
-        contender.since.max(self.begin_of(now, contender.plan.aifsn))
-    }
-
-    /// When the medium will have been idle for an arbitration space.
-    fn begin_of(&self, now: u64, aifsn: u8) -> u64 {
+    /// From when on the medium will be idle.
+    fn idle_at(&self, now: u64) -> u64 {
         let mut received = self.rx_end;
         if self.is_extended(now) {
             received += self.timing.sifs_nanos + self.timing.eifs_ack_nanos;
         }
-        let idle = received
+        received
             .max(self.busy_end)
             .max(self.tx_end)
             .max(self.nav_end)
             .max(self.ack_wait_end)
-            .max(self.cts_wait_end);
-        idle + self.timing.aifs_nanos(aifsn)
+            .max(self.cts_wait_end)
     }
 }
 

@@ -31,21 +31,19 @@ pub(super) enum Kind {
     Beacon,
 }
 
-/// An MPDU.
-#[derive(Clone, Debug)]
-pub(super) struct Mpdu<L> {
+/// An MPDU. Its loads are in the queue of its sender until they arrive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mpdu {
+    /// Number of the frame at its sender.
+    pub(super) number: u64,
+    /// Its bytes, with header and checksum.
+    pub(super) bytes: u32,
     /// Sequence number, of 12 bits.
     pub(super) sequence: u16,
     /// Whether it is a retransmission.
     pub(super) is_retry: bool,
-    /// Its load.
-    pub(super) load: Content<L>,
-    /// Further loads, if it is an A-MSDU.
-    pub(super) more: Vec<Content<L>>,
-    /// Its bytes, with header and checksum.
-    pub(super) bytes: u32,
-    /// Number of the frame at its sender.
-    pub(super) number: u64,
+    /// Whether it is management.
+    pub(super) is_management: bool,
 }
 
 /// A frame.
@@ -59,7 +57,9 @@ pub(super) struct Ppdu<L> {
     pub(super) rate: Rate,
     /// Reservation of the medium after it, in ns.
     pub(super) nav_nanos: u64,
-    pub(super) mpdus: Vec<Mpdu<L>>,
+    pub(super) mpdus: Vec<Mpdu>,
+    /// Load of a frame for all.
+    pub(super) shared: Option<Content<L>>,
     /// Receivers that still hold it.
     users: u32,
     /// Receivers that it is for and where it has not ended.
@@ -115,15 +115,32 @@ impl<L> Air<L> {
         Self { ppdus: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts a frame on the air, without receivers yet.
-    pub(super) fn put(&mut self, envelope: Envelope) -> PpduId {
+    /// Puts a frame of these MPDUs on the air, without receivers yet; a frame for all has its load with it.
+    pub(super) fn put(
+        &mut self,
+        envelope: Envelope,
+        parts: &[Mpdu],
+        shared: Option<Content<L>>,
+    ) -> PpduId {
         let Envelope { from, to, kind, category, rate, nav_nanos, .. } = envelope;
         let (users, awaited, is_received) = (0, 0, false);
         let reused = self.free.pop();
         let mpdus = reused.map(|id| std::mem::take(&mut self.ppdus[id as usize].mpdus));
-        let mpdus = mpdus.unwrap_or_default();
-        let ppdu =
-            Ppdu { from, to, kind, category, rate, nav_nanos, mpdus, users, awaited, is_received };
+        let mut mpdus = mpdus.unwrap_or_default();
+        mpdus.extend_from_slice(parts);
+        let ppdu = Ppdu {
+            from,
+            to,
+            kind,
+            category,
+            rate,
+            nav_nanos,
+            mpdus,
+            shared,
+            users,
+            awaited,
+            is_received,
+        };
         match reused {
             Some(id) => {
                 self.ppdus[id as usize] = ppdu;
@@ -140,10 +157,6 @@ impl<L> Air<L> {
         &self.ppdus[id as usize]
     }
 
-    pub(super) fn ppdu_mut(&mut self, id: PpduId) -> &mut Ppdu<L> {
-        &mut self.ppdus[id as usize]
-    }
-
     /// Sets the number of receivers in range, and how many of them are addressed; without any the frame is dropped.
     pub(super) fn hold(&mut self, id: PpduId, users: u32, awaited: u32) {
         let ppdu = &mut self.ppdus[id as usize];
@@ -153,6 +166,11 @@ impl<L> Air<L> {
         }
     }
 
+    /// Takes the load of a frame for all away.
+    pub(super) fn take_shared(&mut self, id: PpduId) -> Option<Content<L>> {
+        self.ppdus[id as usize].shared.take()
+    }
+
     /// Marks a frame as received by an addressed receiver; returns whether another one had received it before.
     pub(super) fn mark_received(&mut self, id: PpduId) -> bool {
         std::mem::replace(&mut self.ppdus[id as usize].is_received, true)
@@ -160,23 +178,20 @@ impl<L> Air<L> {
 
     /// The frame is over for one addressed receiver. If it was for all and none has received it, its load is returned
     /// after the last.
-    pub(super) fn conclude(&mut self, id: PpduId) -> Option<(StationId, Content<L>)>
-    where
-        L: Clone,
-    {
+    pub(super) fn conclude(&mut self, id: PpduId) -> Option<(StationId, Content<L>)> {
         let ppdu = &mut self.ppdus[id as usize];
         ppdu.awaited -= 1;
         let is_lost = ppdu.to == Address::All && ppdu.awaited == 0 && !ppdu.is_received;
-        let lost = is_lost.then(|| ppdu.mpdus.first().map(|mpdu| (ppdu.from, mpdu.load.clone())));
+        let lost = ppdu.shared.take_if(|_| is_lost).map(|load| (ppdu.from, load));
         self.release(id);
-        lost.flatten()
+        lost
     }
 
     /// Loads of broadcast frames in flight that no station has received yet.
     pub(super) fn unheard(&self) -> impl Iterator<Item = &L> {
         let ppdus = self.ppdus.iter().filter(|ppdu| ppdu.to == Address::All);
         let flying = ppdus.filter(|ppdu| ppdu.awaited > 0 && !ppdu.is_received);
-        flying.flat_map(|ppdu| &ppdu.mpdus).filter_map(|mpdu| mpdu.load.as_above())
+        flying.filter_map(|ppdu| ppdu.shared.as_ref()?.as_above())
     }
 
     /// A receiver is done with the frame.
@@ -192,7 +207,7 @@ impl<L> Air<L> {
     fn clear(&mut self, id: PpduId) {
         let ppdu = &mut self.ppdus[id as usize];
         ppdu.mpdus.clear();
-        ppdu.awaited = 0;
+        (ppdu.shared, ppdu.awaited) = (None, 0);
         self.free.push(id);
     }
 }

@@ -33,13 +33,6 @@ pub(super) enum Management {
 }
 
 impl<L> Content<L> {
-    pub(super) fn above(self) -> Option<L> {
-        match self {
-            Self::Above(load) => Some(load),
-            Self::Management(_) => None,
-        }
-    }
-
     pub(super) fn as_above(&self) -> Option<&L> {
         match self {
             Self::Above(load) => Some(load),

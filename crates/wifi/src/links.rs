@@ -34,6 +34,15 @@ struct Near {
     known: Known,
 }
 
+/// The stations around another.
+#[derive(Clone, Debug)]
+enum Around {
+    /// Those that may be in range.
+    Changing(Vec<Near>),
+    /// Without motion and fading: those in range of frames of 20 and of 40 MHz.
+    Fixed([Vec<Neighbour>; 2]),
+}
+
 #[derive(Debug)]
 pub(super) struct Links {
     path_loss: PathLoss,
@@ -47,7 +56,7 @@ pub(super) struct Links {
     cell: f64,
     cells: BTreeMap<(i64, i64), Vec<u32>>,
     /// By station, while they hold: the stations that may be in range.
-    near: Vec<Option<Vec<Near>>>,
+    near: Vec<Option<Around>>,
     /// Whether no station moves.
     is_still: bool,
     bin_again_at: u64,
@@ -82,22 +91,28 @@ impl Links {
         if now >= self.bin_again_at && !self.is_still {
             self.bin(now);
         }
-        let mut near = match self.near[from as usize].take() {
-            Some(near) => near,
+        let mut around = match self.near[from as usize].take() {
+            Some(around) => around,
             None => self.look_around(from, now),
         };
-        let least = self.sensitivity * f64::from(width_mhz / 20);
-        let here = self.state(from, now);
-        for other in &mut near {
-            let neighbour = match other.fixed {
-                Some(fixed) => fixed,
-                None => self.link(from, &here, other, now),
-            };
-            if neighbour.power >= least {
-                list.push(neighbour);
+        match &mut around {
+            Around::Fixed(lists) => list.clone_from(&lists[usize::from(width_mhz > 20)]),
+            Around::Changing(near) => {
+                let least = self.least(width_mhz);
+                let here = self.state(from, now);
+                let reached = near.iter_mut().map(|other| match other.fixed {
+                    Some(fixed) => fixed,
+                    None => self.link(from, &here, other, now),
+                });
+                list.extend(reached.filter(|neighbour| neighbour.power >= least));
             }
         }
-        self.near[from as usize] = Some(near);
+        self.near[from as usize] = Some(around);
+    }
+
+    /// The weakest power that is noticed in a frame of `width_mhz`, in milliwatts.
+    fn least(&self, width_mhz: u32) -> f64 {
+        self.sensitivity * f64::from(width_mhz / 20)
     }
 
     /// Whether each MPDU of an aggregate fades by itself.
@@ -116,7 +131,7 @@ impl Links {
         self.motions[station as usize].state(now, &mut self.legs[station as usize])
     }
 
-    fn look_around(&mut self, from: u32, now: u64) -> Vec<Near> {
+    fn look_around(&mut self, from: u32, now: u64) -> Around {
         let here = self.state(from, now);
         let (x, y) = self.cell_of(here.position);
         let cells = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
@@ -132,7 +147,13 @@ impl Links {
                 other.fixed = Some(self.link(from, &here, other, now));
             }
         }
-        near
+        let all: Option<Vec<Neighbour>> = near.iter().map(|other| other.fixed).collect();
+        let Some(all) = all else { return Around::Changing(near) };
+        let in_range = |width_mhz| {
+            let least = self.least(width_mhz);
+            all.iter().copied().filter(|neighbour| neighbour.power >= least).collect()
+        };
+        Around::Fixed([20, 40].map(in_range))
     }
 
     fn link(&mut self, from: u32, here: &State, other: &mut Near, now: u64) -> Neighbour {
@@ -197,6 +218,28 @@ mod tests {
                 .filter(|to| places[from as usize].distance(places[*to as usize]) <= reach)
                 .collect();
             assert_eq!(reached(&mut links, from, 0), all, "{from}");
+        }
+    }
+
+    #[test]
+    fn kept_neighbours_are_those_computed() {
+        let places =
+            (0..60).map(|n| Position { x: f64::from(n % 8) * 31.0, y: f64::from(n / 8) * 47.0 });
+        let motions: Vec<Motion> = places.map(Motion::still).collect();
+        let mut links = Links::new(&plan(), motions, Rng::from_seed(1));
+        let mut list = Vec::new();
+        for (from, width_mhz) in (0..60).flat_map(|from| [(from, 20), (from, 40), (from, 20)]) {
+            links.reach(from, 0, width_mhz, &mut list);
+            let here = links.state(from, 0);
+            let others = (0..60).filter(|to| *to != from).map(|station| {
+                let mut near = Near { station, fixed: None, known: Known::default() };
+                links.link(from, &here, &mut near, 0)
+            });
+            let others: Vec<Neighbour> = others.collect();
+            let least = links.least(width_mhz);
+            let expected = others.into_iter().filter(|neighbour| neighbour.power >= least);
+            assert_eq!(list, expected.collect::<Vec<_>>(), "{from}");
+            assert!(matches!(links.near[from as usize], Some(Around::Fixed(_))));
         }
     }
 

@@ -13,7 +13,7 @@ mod station;
 
 pub use station::Counters;
 
-use super::air::Air;
+use super::air::{Air, Mpdu};
 use super::association::Association;
 use super::content::Content;
 use super::links::{Links, Neighbour};
@@ -151,6 +151,8 @@ pub enum Traced {
 #[derive(Debug)]
 pub struct Medium<L> {
     plan: MediumPlan,
+    /// Lifetime of a queued frame, in ns.
+    lifetime: u64,
     receiver: Receiver,
     air: Air<L>,
     links: Links,
@@ -162,6 +164,7 @@ pub struct Medium<L> {
     /// When something last happened.
     latest: u64,
     neighbours: Vec<Neighbour>,
+    mpdus: Vec<Mpdu>,
 }
 
 impl<L: Load + Clone> Medium<L> {
@@ -185,6 +188,7 @@ impl<L: Load + Clone> Medium<L> {
             stations.map(|(number, role)| Station::new(&plan, *role, &rng_of(number))).collect();
         let mut medium = Self {
             plan,
+            lifetime: u64::try_from(plan.lifetime.as_nanos()).unwrap_or(u64::MAX),
             receiver: Receiver::new(plan.receiver),
             air: Air::new(),
             links: Links::new(&plan, motions, rng.substream("links")),
@@ -195,6 +199,7 @@ impl<L: Load + Clone> Medium<L> {
             numbers: 0,
             latest: 0,
             neighbours: Vec::new(),
+            mpdus: Vec::new(),
         };
         medium.gather();
         medium
@@ -316,6 +321,7 @@ impl<L: Load + Clone> Medium<L> {
     fn arm_by(&mut self, index: usize, at: u64) {
         let is_earlier = self.agenda.key(index as u32).is_none_or(|key| at < key.at().as_nanos());
         if is_earlier {
+            self.stations[index].is_changed = true;
             let sequence = self.agenda.sequence();
             self.agenda.arm(index as u32, Key::new(Instant::from_nanos(at), sequence));
         }
@@ -324,6 +330,7 @@ impl<L: Load + Clone> Medium<L> {
     /// Wakes a station when it has to act next.
     fn arm(&mut self, now: u64, index: usize) {
         let slot = index as u32;
+        self.stations[index].is_changed = false;
         let Some(at) = self.stations[index].next(now, &self.air) else {
             return self.agenda.disarm(slot);
         };
@@ -346,7 +353,10 @@ impl<L: Load + Clone> Medium<L> {
         }
         self.settle(now, index);
         self.enqueue(now, index, to, category, load);
-        self.arm(now, index);
+        let is_due = || self.agenda.key(from.0).is_some_and(|key| key.at().as_nanos() == now);
+        if self.stations[index].is_changed || is_due() {
+            self.arm(now, index);
+        }
     }
 
     /// A frame begins to wait in a station that was brought up to date.
@@ -371,6 +381,7 @@ impl<L: Load + Clone> Medium<L> {
         self.expire(now, index, line);
         let station = &mut self.stations[index];
         let is_first = station.lines[line].queue.is_empty();
+        station.is_changed |= is_first;
         if is_first && station.access.needs_backoff(now, line, self.plan.fresh_space) {
             self.draw(now, index, line);
         }

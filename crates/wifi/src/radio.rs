@@ -9,7 +9,7 @@
 use super::access::Access;
 use super::air::{Air, PpduId};
 use super::rate::{HT_SIGNAL_NANOS, Rate};
-use super::receiver::Receiver;
+use super::receiver::{Decoder, Receiver};
 use recoup_core::random::Rng;
 use std::collections::VecDeque;
 
@@ -43,23 +43,36 @@ impl Signal {
     fn is_weak(&self) -> bool {
         self.ppdu == WEAK
     }
+
+    /// When its preamble is decided on.
+    fn decision_at(&self) -> u64 {
+        self.start + DETECTION_NANOS
+    }
+}
+
+/// A part of a frame in which the interference is constant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stretch {
+    /// In milliwatts.
+    interference: f64,
+    until: u64,
 }
 
 /// State of the receiver.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Idle, without a decodable frame.
     Listening,
-    /// A preamble was detected; the first header is through at the given time.
-    Header(Signal, u64),
-    /// The second header of 802.11n is through at the given time.
-    SecondHeader(Signal, u64),
-    /// Preamble and headers are received; bytes begin at the given time.
-    Training(Signal, u64),
+    /// A preamble was detected; the first header is through at the end of the phase.
+    Header,
+    /// The second header of 802.11n is through at its end.
+    SecondHeader,
+    /// Preamble and headers are received; bytes begin at its end.
+    Training,
     /// Receiving bytes.
-    Payload(Signal),
+    Payload,
     /// The second header was lost: busy until the frame is over.
-    Lost(Signal),
+    Lost,
 }
 
 /// Result of a reception.
@@ -73,20 +86,26 @@ pub(super) enum Reception {
 
 #[derive(Debug)]
 pub(super) struct Radio {
-    /// On their way, by arrival.
-    pending: VecDeque<Signal>,
-    /// Signals on the air, or gone and still relevant to the current reception.
+    /// By arrival: on the air, or gone and still relevant to the current reception; behind them those on their way.
     signals: Vec<Signal>,
-    /// No less than the power of what is held, over or not.
+    /// Number of signals that have arrived.
+    arrived: usize,
+    /// No less than the power of the signals that have arrived, over or not.
     ceiling: f64,
     /// When the first of them is over.
     first_end: u64,
     /// Preambles that are to be decided on, by time.
     preambles: VecDeque<Signal>,
+    /// When the first of them is decided on, if any.
+    decision_at: u64,
     phase: Phase,
+    /// End of the phase; never while listening.
+    phase_end: u64,
+    /// The frame of the phase, or the last one.
+    current: Signal,
     tx_end: u64,
-    /// The end of the own frame is still to be acted upon.
-    is_sending: bool,
+    /// The end of the own frame, while it is still to be acted upon.
+    sent_at: u64,
     rx_end: u64,
     busy_end: u64,
     rng: Rng,
@@ -95,14 +114,17 @@ pub(super) struct Radio {
 impl Radio {
     pub(super) fn new(rng: Rng) -> Self {
         Self {
-            pending: VecDeque::new(),
             signals: Vec::new(),
+            arrived: 0,
             ceiling: 0.0,
             first_end: u64::MAX,
             preambles: VecDeque::new(),
+            decision_at: u64::MAX,
             phase: Phase::Listening,
+            phase_end: u64::MAX,
+            current: Signal { ppdu: WEAK, start: 0, end: 0, power: 0.0, rate: HEADER_RATE },
             tx_end: 0,
-            is_sending: false,
+            sent_at: u64::MAX,
             rx_end: 0,
             busy_end: 0,
             rng,
@@ -110,106 +132,77 @@ impl Radio {
     }
 
     /// A frame will reach the station.
+    #[inline]
     pub(super) fn expect(&mut self, signal: Signal) {
+        self.signals.push(signal);
         // Frames begin one after the other, and the ways are short: nearly always it is the last.
-        if self.pending.back().is_none_or(|last| last.start <= signal.start) {
-            return self.pending.push_back(signal);
+        let mut place = self.signals.len() - 1;
+        while place > self.arrived && self.signals[place - 1].start > signal.start {
+            self.signals.swap(place - 1, place);
+            place -= 1;
         }
-        let place = self.pending.iter().rposition(|other| other.start <= signal.start);
-        self.pending.insert(place.map_or(0, |place| place + 1), signal);
     }
 
-    /// Whether what is on its way may be left for later.
+    /// Whether signals on their way may be left for later.
     pub(super) fn is_patient(&self) -> bool {
-        self.pending.len() < PATIENCE
+        self.signals.len() - self.arrived < PATIENCE
     }
 
     /// The station begins to send, until `end`: what it was decoding is lost.
     pub(super) fn send(&mut self, now: u64, end: u64) {
-        self.phase = Phase::Listening;
-        self.preambles.clear();
+        self.enter(Phase::Listening, u64::MAX);
+        self.drop_preambles();
         self.rx_end = self.rx_end.min(now);
-        (self.tx_end, self.is_sending) = (end, true);
+        (self.tx_end, self.sent_at) = (end, end);
     }
 
-    /// End of the frame in reception, if any: the medium is certainly busy until then.
-    pub(super) fn current(&self) -> Option<Signal> {
-        match self.phase {
-            Phase::Listening => None,
-            Phase::Header(signal, _) | Phase::SecondHeader(signal, _) => Some(signal),
-            Phase::Training(signal, _) | Phase::Payload(signal) | Phase::Lost(signal) => {
-                Some(signal)
-            }
-        }
+    /// The frame in reception, if any: the medium is certainly busy until its end.
+    pub(super) fn current(&self) -> Option<&Signal> {
+        (self.phase != Phase::Listening).then_some(&self.current)
     }
 
     /// Whether the headers of what is being received are through.
     pub(super) fn is_in_payload(&self) -> bool {
-        matches!(self.phase, Phase::Payload(_))
+        self.phase == Phase::Payload
     }
 
-    /// Takes in signals that begin before `until` and are too weak to be decoded.
-    fn take_in<L>(&mut self, until: u64, receiver: &Receiver, air: &mut Air<L>) {
-        while let Some(signal) = self.pending.front().copied() {
-            if signal.start >= until || !signal.is_weak() {
-                return;
-            }
-            if self.signals.len() >= HELD || self.may_be_sensed(&signal, receiver) {
-                self.forget(signal.start, air);
-                if self.may_be_sensed(&signal, receiver) {
-                    return;
-                }
-            }
-            self.pending.pop_front();
-            self.hold(signal);
-        }
+    /// Whether anything happens until `now`.
+    #[inline]
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        let arrival = self.signals.get(self.arrived).map_or(u64::MAX, |signal| signal.start);
+        self.phase_end.min(self.sent_at).min(self.decision_at).min(arrival) <= now
     }
 
-    /// Whether an undecoded signal may make the medium busy, or busy for longer. It may not during the bytes of a
-    /// frame, if the own frame outlasts it, or if all signals together are too weak.
-    fn may_be_sensed(&self, signal: &Signal, receiver: &Receiver) -> bool {
-        let is_deaf = matches!(self.phase, Phase::Payload(_)) && self.rx_end > signal.start;
-        let is_outlasted = self.tx_end > signal.start && self.tx_end >= signal.end;
-        !is_deaf && !is_outlasted && self.ceiling + signal.power >= receiver.carrier
-    }
-
-    /// Does the next thing that is due until `now`; `Ok(None)` if that is of no interest outside, `Err` if
-    /// nothing is due.
+    /// Does what is due until `now`, up to the next thing of interest outside.
+    #[inline]
     pub(super) fn step<L>(
         &mut self,
         now: u64,
         receiver: &mut Receiver,
         access: &mut Access,
         air: &mut Air<L>,
-    ) -> Result<Option<(u64, Reception)>, ()> {
-        let phase = self.phase_at();
-        let sent = if self.is_sending { self.tx_end } else { u64::MAX };
-        let decision = self.preambles.front().map_or(u64::MAX, |s| s.start + DETECTION_NANOS);
-        let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
-        let first = phase.min(sent).min(decision);
-        if arrival < first && arrival <= now {
-            self.take_in(first.min(now + 1), receiver, air);
-        }
-        let arrival = self.pending.front().map_or(u64::MAX, |signal| signal.start);
-        let at = first.min(arrival);
-        if at > now {
-            return Err(());
-        }
-        if at == phase {
-            return Ok(self.advance(at, receiver, access).map(|reception| (at, reception)));
-        }
-        if at == sent {
-            self.is_sending = false;
-            self.sense(at, receiver.energy, access);
-        } else if at == decision {
-            self.decide(at, receiver, access);
-        } else if let Some(signal) = self.pending.pop_front() {
-            if self.signals.len() >= HELD || self.ceiling + signal.power >= receiver.carrier {
-                self.forget(at, air);
+    ) -> Option<(u64, Reception)> {
+        loop {
+            let first = self.phase_end.min(self.sent_at).min(self.decision_at);
+            let next = self.signals.get(self.arrived).filter(|signal| signal.start < first);
+            if let Some(signal) = next.copied() {
+                if signal.start > now {
+                    return None;
+                }
+                self.take_in(&signal, receiver, access, air);
+            } else if first > now {
+                return None;
+            } else if first == self.phase_end {
+                if let Some(reception) = self.advance(first, receiver, access) {
+                    return Some((first, reception));
+                }
+            } else if first == self.sent_at {
+                self.sent_at = u64::MAX;
+                self.sense(first, receiver.energy, access);
+            } else {
+                self.decide(first, receiver, access);
             }
-            self.arrive(at, signal, receiver, access);
         }
-        Ok(None)
     }
 
     /// Draws whether something of that probability is received.
@@ -217,27 +210,58 @@ impl Radio {
         success >= 1.0 || (success > 0.0 && self.rng.unit_f64() < success)
     }
 
-    /// Probability that what lies between two instants of a frame is received.
+    /// Probability that what lies between two instants of a frame is received. Windows of one frame come in order, and
+    /// share `stretch`.
     pub(super) fn success(
         &self,
         signal: &Signal,
         window: (u64, u64),
-        rate: Rate,
+        decoder: &Decoder,
+        stretch: &mut Stretch,
+        receiver: &mut Receiver,
+    ) -> f64 {
+        self.success_at(signal.power, signal, window, decoder, stretch, receiver)
+    }
+
+    /// [`Radio::success`], if that part of the frame has a power of its own.
+    pub(super) fn success_at(
+        &self,
+        power: f64,
+        signal: &Signal,
+        window: (u64, u64),
+        decoder: &Decoder,
+        stretch: &mut Stretch,
         receiver: &mut Receiver,
     ) -> f64 {
         let (mut at, end) = window;
-        let (mut success, width_mhz) = (1.0, signal.rate.width_mhz());
-        // A station out of range of the rate receives nothing, whatever else is on the air.
-        if at < end && receiver.is_hopeless(rate, receiver.sinr(signal.power, 0.0, width_mhz)) {
-            return 0.0;
+        match self.foresee_at(power, signal, decoder) {
+            Some(is_received) if at < end => return f64::from(u8::from(is_received)),
+            _ => {}
         }
+        let mut success = 1.0;
         while at < end && success > 0.0 {
-            let (interference, next) = self.interference(signal, at, end);
-            let sinr = receiver.sinr(signal.power, interference, width_mhz);
-            success *= receiver.success(rate, sinr, next - at);
+            if at >= stretch.until {
+                *stretch = self.stretch(signal, at);
+            }
+            let next = stretch.until.min(end);
+            let sinr = decoder.sinr(power, stretch.interference);
+            success *= receiver.success(decoder, sinr, next - at);
             at = next;
         }
         success
+    }
+
+    /// Whether all or nothing of a frame is received, if the interference does not matter: its sender is out of range
+    /// of the rate, or so near that all signals together leave enough SINR.
+    pub(super) fn foresee(&self, signal: &Signal, decoder: &Decoder) -> Option<bool> {
+        self.foresee_at(signal.power, signal, decoder)
+    }
+
+    fn foresee_at(&self, power: f64, signal: &Signal, decoder: &Decoder) -> Option<bool> {
+        if decoder.is_hopeless(power) {
+            return Some(false);
+        }
+        decoder.is_certain(power, self.worst(signal)).then_some(true)
     }
 
     /// A frame is over and what was in it is decided: senses what is left.
@@ -247,34 +271,85 @@ impl Radio {
 
     // --- steps ----------------------------------------------------------------------------------
 
-    fn phase_at(&self) -> u64 {
-        match self.phase {
-            Phase::Listening => u64::MAX,
-            Phase::Header(_, at) | Phase::SecondHeader(_, at) | Phase::Training(_, at) => at,
-            Phase::Payload(signal) | Phase::Lost(signal) => signal.end,
+    fn add_preamble(&mut self, signal: &Signal) {
+        self.preambles.push_back(*signal);
+        self.decision_at = self.decision_at.min(signal.decision_at());
+    }
+
+    fn drop_preambles(&mut self) {
+        self.preambles.clear();
+        self.decision_at = u64::MAX;
+    }
+
+    fn enter(&mut self, phase: Phase, end: u64) {
+        (self.phase, self.phase_end) = (phase, end);
+    }
+
+    /// The next signal arrives.
+    fn take_in<L>(
+        &mut self,
+        signal: &Signal,
+        receiver: &Receiver,
+        access: &mut Access,
+        air: &mut Air<L>,
+    ) {
+        let is_crowded = self.arrived >= HELD;
+        if !signal.is_weak() {
+            if is_crowded || self.ceiling + signal.power >= receiver.carrier {
+                self.forget(signal.start, air);
+            }
+            return self.arrive(signal.start, signal, receiver, access);
+        }
+        let may_be_sensed = self.may_be_sensed(signal, receiver);
+        if is_crowded || may_be_sensed {
+            self.forget(signal.start, air);
+        }
+        match may_be_sensed && self.may_be_sensed(signal, receiver) {
+            true => self.arrive(signal.start, signal, receiver, access),
+            // Too weak to be decoded, and without effect on the state of the medium.
+            false => self.hold(signal),
         }
     }
 
-    fn arrive(&mut self, now: u64, signal: Signal, receiver: &Receiver, access: &mut Access) {
+    /// Whether an undecoded signal may make the medium busy, or busy for longer. It may not during the bytes of a
+    /// frame, if the station's own frame or the known busy time outlasts it, or if all signals together are too weak.
+    fn may_be_sensed(&self, signal: &Signal, receiver: &Receiver) -> bool {
+        if self.ceiling + signal.power < receiver.carrier {
+            return false;
+        }
+        let is_deaf = self.phase == Phase::Payload && self.rx_end > signal.start;
+        let is_outlasted = match self.tx_end > signal.start {
+            true => self.tx_end >= signal.end,
+            // A preamble that is too weak still settles which of those decided on with it is the strongest.
+            false => {
+                let is_alone = self.preambles.is_empty() && !receiver.has_capture();
+                is_alone && self.busy_end >= signal.end
+            }
+        };
+        !is_deaf && !is_outlasted
+    }
+
+    fn arrive(&mut self, now: u64, signal: &Signal, receiver: &Receiver, access: &mut Access) {
         self.hold(signal);
         if self.tx_end > now {
-            return self.overlook(now, &signal, self.tx_end, receiver, access);
+            return self.overlook(now, signal, self.tx_end, receiver, access);
         }
-        let Some(current) = self.current() else {
+        if self.phase == Phase::Listening {
             // What is too weak to be detected is too weak to be sensed, too, unless there is more of it.
             let may_be_sensed =
-                self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
-            if signal.power >= receiver.preamble || may_be_sensed {
-                self.preambles.push_back(signal);
+                || self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
+            if signal.power >= receiver.preamble || may_be_sensed() {
+                self.add_preamble(signal);
             }
             return;
-        };
+        }
+        let current = &self.current;
         if now <= current.start + CAPTURE_NANOS && receiver.captures(current.power, signal.power) {
-            self.phase = Phase::Listening;
+            self.enter(Phase::Listening, u64::MAX);
             self.rx_end = self.rx_end.min(now);
-            self.preambles.push_back(signal);
+            self.add_preamble(signal);
         } else if self.rx_end <= now {
-            self.overlook(now, &signal, self.busy_end, receiver, access);
+            self.overlook(now, signal, self.busy_end, receiver, access);
         }
     }
 
@@ -296,17 +371,23 @@ impl Radio {
         let Some(signal) = self.preambles.pop_front() else {
             return;
         };
+        self.decision_at = self.preambles.front().map_or(u64::MAX, Signal::decision_at);
         if self.preambles.iter().any(|other| other.power > signal.power) {
             return;
         }
-        let interference = self.interference_before(&signal, now);
-        if !receiver.detects(signal.power, interference, signal.rate.width_mhz()) {
+        let width_mhz = signal.rate.width_mhz();
+        let detects = |interference| receiver.detects(signal.power, interference, width_mhz);
+        // As a rule the signal is too weak whatever the interference, or strong enough for any.
+        if !detects(0.0)
+            || !detects(self.worst(&signal)) && !detects(self.interference_before(&signal, now))
+        {
             let idle_at = self.busy_end;
             return self.overlook(now, &signal, idle_at, receiver, access);
         }
-        self.preambles.clear();
+        self.drop_preambles();
         let header = signal.start + signal.rate.preamble_nanos() + signal.rate.first_header_nanos();
-        self.phase = Phase::Header(signal, header);
+        self.current = signal;
+        self.enter(Phase::Header, header);
         self.occupy(now, header, access);
     }
 
@@ -316,56 +397,59 @@ impl Radio {
         receiver: &mut Receiver,
         access: &mut Access,
     ) -> Option<Reception> {
+        let Signal { start, end, rate, .. } = self.current;
         match self.phase {
-            Phase::Listening => None,
-            Phase::Header(signal, _) => {
-                let from = now - signal.rate.first_header_nanos();
-                let rate = if signal.rate.is_dsss() { Rate::Dsss(0) } else { HEADER_RATE };
-                let success = self.success(&signal, (from, now), rate, receiver);
-                if !self.receives(success) {
-                    self.phase = Phase::Listening;
-                    self.overlook(now, &signal, self.busy_end, receiver, access);
-                    return None;
-                }
-                if signal.rate.is_ht() {
-                    let until = now + HT_SIGNAL_NANOS;
-                    self.phase = Phase::SecondHeader(signal, until);
-                    self.occupy(now, until, access);
-                    return None;
-                }
-                Some(self.begin(now, signal, access))
-            }
-            Phase::SecondHeader(signal, _) => {
-                let window = (now - HT_SIGNAL_NANOS, now);
-                let success = self.success(&signal, window, HEADER_RATE, receiver);
-                if self.receives(success) {
-                    let until = signal.start + signal.rate.header_nanos();
-                    self.phase = Phase::Training(signal, until);
-                    self.occupy(now, until, access);
+            Phase::Listening => {}
+            Phase::Header => {
+                let from = now - rate.first_header_nanos();
+                let header = if rate.is_dsss() { Rate::Dsss(0) } else { HEADER_RATE };
+                if !self.receives_header((from, now), header, receiver) {
+                    self.enter(Phase::Listening, u64::MAX);
+                    let (signal, idle_at) = (self.current, self.busy_end);
+                    self.overlook(now, &signal, idle_at, receiver, access);
+                } else if rate.is_ht() {
+                    self.enter(Phase::SecondHeader, now + HT_SIGNAL_NANOS);
+                    self.occupy(now, now + HT_SIGNAL_NANOS, access);
                 } else {
-                    self.phase = Phase::Lost(signal);
-                    self.occupy(now, signal.end, access);
+                    return Some(self.begin(now, access));
                 }
-                None
             }
-            Phase::Training(signal, _) => Some(self.begin(now, signal, access)),
-            Phase::Payload(signal) => {
-                self.phase = Phase::Listening;
-                Some(Reception::Ended(signal))
+            Phase::SecondHeader => {
+                let window = (now - HT_SIGNAL_NANOS, now);
+                let (next, until) = match self.receives_header(window, HEADER_RATE, receiver) {
+                    true => (Phase::Training, start + rate.header_nanos()),
+                    false => (Phase::Lost, end),
+                };
+                self.enter(next, until);
+                self.occupy(now, until, access);
             }
-            Phase::Lost(_) => {
-                self.phase = Phase::Listening;
+            Phase::Training => return Some(self.begin(now, access)),
+            Phase::Payload => {
+                self.enter(Phase::Listening, u64::MAX);
+                return Some(Reception::Ended(self.current));
+            }
+            Phase::Lost => {
+                self.enter(Phase::Listening, u64::MAX);
                 self.sense(now, receiver.carrier, access);
-                None
             }
         }
+        None
     }
 
-    fn begin(&mut self, now: u64, signal: Signal, access: &mut Access) -> Reception {
-        self.phase = Phase::Payload(signal);
-        self.rx_end = signal.end;
-        access.on_rx_start(now, signal.end);
-        Reception::Begun(signal.end)
+    /// Draws whether a header is received.
+    fn receives_header(&mut self, window: (u64, u64), rate: Rate, receiver: &mut Receiver) -> bool {
+        let signal = self.current;
+        let decoder = receiver.decoder(rate, signal.rate.width_mhz());
+        let success = self.success(&signal, window, &decoder, &mut Stretch::default(), receiver);
+        self.receives(success)
+    }
+
+    fn begin(&mut self, now: u64, access: &mut Access) -> Reception {
+        let end = self.current.end;
+        self.enter(Phase::Payload, end);
+        self.rx_end = end;
+        access.on_rx_start(now, end);
+        Reception::Begun(end)
     }
 
     // --- energy ---------------------------------------------------------------------------------
@@ -383,7 +467,8 @@ impl Radio {
         let mut until = now;
         let mut power = self.power(until);
         while power >= threshold {
-            let later = self.signals.iter().map(|signal| signal.end).filter(|end| *end > until);
+            let here = self.here().iter();
+            let later = here.map(|signal| signal.end).filter(|end| *end > until);
             let Some(end) = later.min() else {
                 break;
             };
@@ -395,34 +480,47 @@ impl Radio {
         }
     }
 
+    /// Signals that have arrived, and are on the air or relevant to the current reception.
+    fn here(&self) -> &[Signal] {
+        &self.signals[..self.arrived]
+    }
+
     fn power(&self, at: u64) -> f64 {
-        let here = self.signals.iter().filter(|signal| signal.start <= at && at < signal.end);
+        let here = self.here().iter().filter(|signal| signal.start <= at && at < signal.end);
         here.map(|signal| signal.power).sum()
     }
 
-    /// Interference at `at`, and the time until which it holds, no later than `end`.
-    fn interference(&self, signal: &Signal, at: u64, end: u64) -> (f64, u64) {
-        let (mut power, mut next) = (0.0, end);
-        for other in self.signals.iter().filter(|other| other.ppdu != signal.ppdu) {
+    /// Interference with a frame at `at`, and the time until which it holds.
+    fn stretch(&self, signal: &Signal, at: u64) -> Stretch {
+        let mut stretch = Stretch { interference: 0.0, until: u64::MAX };
+        for other in self.here().iter().filter(|other| other.ppdu != signal.ppdu) {
             if other.start > at {
-                next = next.min(other.start);
+                stretch.until = stretch.until.min(other.start);
             } else if other.end > at {
-                power += other.power;
-                next = next.min(other.end);
+                stretch.interference += other.power;
+                stretch.until = stretch.until.min(other.end);
             }
         }
-        (power, next)
+        stretch
+    }
+
+    /// No less than the interference with a frame at any time of its reception.
+    ///
+    /// The margin is more than sums of a million powers in different orders differ by.
+    fn worst(&self, signal: &Signal) -> f64 {
+        (self.ceiling * (1.0 + 1e-9) - signal.power).max(0.0)
     }
 
     fn interference_before(&self, signal: &Signal, now: u64) -> f64 {
-        let others = self.signals.iter().filter(|other| other.ppdu != signal.ppdu);
+        let others = self.here().iter().filter(|other| other.ppdu != signal.ppdu);
         others.filter(|other| other.start < now && now <= other.end).map(|other| other.power).sum()
     }
 
-    fn hold(&mut self, signal: Signal) {
+    /// The next signal has arrived.
+    fn hold(&mut self, signal: &Signal) {
+        self.arrived += 1;
         self.ceiling += signal.power;
         self.first_end = self.first_end.min(signal.end);
-        self.signals.push(signal);
     }
 
     /// Lets go of signals that are over and of no interest any more.
@@ -434,15 +532,111 @@ impl Radio {
             return;
         }
         (self.ceiling, self.first_end) = (0.0, u64::MAX);
+        let (mut kept, mut place) = (0, 0);
         self.signals.retain(|signal| {
-            let is_over = signal.end <= since;
-            if !is_over {
+            place += 1;
+            if place > self.arrived {
+                return true;
+            }
+            if signal.end > since {
                 self.ceiling += signal.power;
                 self.first_end = self.first_end.min(signal.end);
-            } else if !signal.is_weak() {
+                kept += 1;
+                return true;
+            }
+            if !signal.is_weak() {
                 air.release(signal.ppdu);
             }
-            !is_over
+            false
         });
+        self.arrived = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::ReceiverPlan;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A radio that holds these signals (start, length, tenths of dBm), weak ones as such.
+    fn radio(signals: &[(u64, u64, i32)], receiver: &Receiver) -> Radio {
+        let mut radio = Radio::new(Rng::from_seed(1));
+        for (ppdu, (start, nanos, tenths)) in (0..).zip(signals) {
+            let power = super::super::error::from_db(f64::from(*tenths) / 10.0);
+            let ppdu = if power < receiver.preamble { WEAK } else { ppdu };
+            let (end, rate) = (start + nanos, Rate::Ht { mcs: 7, wide: true, short_guard: true });
+            radio.expect(Signal { ppdu, start: *start, end, power, rate });
+        }
+        for signal in radio.signals.clone() {
+            radio.hold(&signal);
+        }
+        radio
+    }
+
+    /// Success in a window by the sum of all interference at each of its instants where any begins or ends.
+    fn simple(
+        radio: &Radio,
+        signal: &Signal,
+        window: (u64, u64),
+        decoder: &Decoder,
+        receiver: &mut Receiver,
+    ) -> f64 {
+        let others: Vec<&Signal> =
+            radio.signals.iter().filter(|other| other.ppdu != signal.ppdu).collect();
+        let (mut at, mut success) = (window.0, 1.0);
+        while at < window.1 {
+            let edges = others.iter().flat_map(|other| [other.start, other.end]);
+            let next = edges.filter(|edge| *edge > at).fold(window.1, u64::min);
+            let here = others.iter().filter(|other| other.start <= at && at < other.end);
+            let interference = here.fold(0.0, |sum, other| sum + other.power);
+            let snr = decoder.sinr(signal.power, interference);
+            success *= receiver.success(decoder, snr, next - at);
+            at = next;
+        }
+        success
+    }
+
+    proptest! {
+        #[test]
+        fn stretches_agree_with_the_simple_sum(
+            signals in prop::collection::vec((0..900_000_u64, 1_000..900_000_u64, -1000..-500_i32), 0..40),
+            tenths in -900..-550_i32,
+            mcs in 0..8_u8,
+            ends in prop::collection::btree_set(20_000..1_000_000_u64, 1..12),
+        ) {
+            let mut receiver = Receiver::new(ReceiverPlan::default());
+            let mut radio = radio(&signals, &receiver);
+            let power = super::super::error::from_db(f64::from(tenths) / 10.0);
+            let rate = Rate::Ht { mcs, wide: true, short_guard: true };
+            let own = Signal { ppdu: 1_000, start: 0, end: 1_000_000, power, rate };
+            radio.expect(own);
+            radio.hold(&own);
+            let decoder = receiver.decoder(rate, rate.width_mhz());
+            let (mut from, mut stretch) = (10_000, Stretch::default());
+            for until in ends {
+                let window = (from, until);
+                let expected = simple(&radio, &own, window, &decoder, &mut receiver);
+                let success = radio.success(&own, window, &decoder, &mut stretch, &mut receiver);
+                prop_assert_eq!(success.to_bits(), expected.to_bits());
+                if let Some(is_received) = radio.foresee(&own, &decoder) {
+                    prop_assert_eq!(expected, f64::from(u8::from(is_received)));
+                }
+                from = until;
+            }
+        }
+
+        #[test]
+        fn signals_are_held_by_arrival(starts in prop::collection::vec(0..50_u64, 0..60)) {
+            let receiver = Receiver::new(ReceiverPlan::default());
+            let signals: Vec<(u64, u64, i32)> = (0..).zip(&starts).map(|(end, start)| (*start, end, -950)).collect();
+            let mut expected: Vec<(u64, u64)> =
+                signals.iter().map(|(start, nanos, _)| (*start, start + nanos)).collect();
+            expected.sort_by_key(|(start, _)| *start);
+            // What has arrived stays in its place.
+            let radio = radio(&signals, &receiver);
+            let held: Vec<(u64, u64)> = radio.here().iter().map(|it| (it.start, it.end)).collect();
+            prop_assert_eq!(held, expected);
+        }
     }
 }

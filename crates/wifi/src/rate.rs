@@ -123,6 +123,21 @@ impl Rate {
         }
     }
 
+    /// Most bytes of a PSDU whose frame takes no longer than `nanos`.
+    pub(super) fn most_bytes(self, nanos: u64, band: Band) -> u32 {
+        let bits = match self {
+            Self::Dsss(_) => {
+                nanos.saturating_sub(self.header_nanos()) / 1_000 * self.bits() / 1_000_000
+            }
+            _ => {
+                let around = self.header_nanos() + self.extension_nanos(band);
+                let symbols = nanos.saturating_sub(around) / self.symbol_nanos();
+                (symbols * self.symbol_bits()).saturating_sub(SERVICE_AND_TAIL_BITS)
+            }
+        };
+        u32::try_from(bits / 8).unwrap_or(u32::MAX)
+    }
+
     /// Signal extension after the last symbol.
     pub fn extension_nanos(self, band: Band) -> u64 {
         if band == Band::TwoPointFour && !self.is_dsss() { EXTENSION_NANOS } else { 0 }
@@ -236,6 +251,19 @@ mod tests {
         assert_eq!(rate.ppdu_nanos(1540, Band::Five), 118_800);
         assert_eq!(rate.bits(), 150_000_000);
         assert_eq!("ht-0-40-short".parse::<Rate>().unwrap().bits(), 15_000_000);
+    }
+
+    #[test]
+    fn most_bytes_fill_the_time() {
+        for (rate, band) in all().flat_map(|rate| [(rate, Band::Five), (rate, Band::TwoPointFour)])
+        {
+            for nanos in [0, 192_000, 500_000, 1_234_567, 2_080_000, 5_484_000] {
+                let most = rate.most_bytes(nanos, band);
+                let is_within = |bytes| rate.ppdu_nanos(bytes, band) <= nanos;
+                assert!(most == 0 || is_within(most), "{rate} {nanos}: {most}");
+                assert!(!is_within(most + 1), "{rate} {nanos}: {most}");
+            }
+        }
     }
 
     #[test]

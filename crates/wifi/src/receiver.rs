@@ -26,11 +26,44 @@ pub(super) struct Receiver {
     remembered: Vec<Answer>,
 }
 
+/// A rate in a bandwidth, ready to test stretches of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decoder {
+    rate: Rate,
+    /// Bits per second.
+    bits: u64,
+    /// In the bandwidth, in milliwatts.
+    noise: f64,
+    certain: Certain,
+}
+
+impl Decoder {
+    /// Signal over noise and interference.
+    pub(super) fn sinr(&self, power: f64, interference: f64) -> f64 {
+        power / (self.noise + interference)
+    }
+
+    /// Whether nothing of a signal is received, however short the stretch and whatever else is on the air.
+    pub(super) fn is_hopeless(&self, power: f64) -> bool {
+        self.sinr(power, 0.0) <= self.certain.none
+    }
+
+    /// Whether all of a signal is received, however long the stretch.
+    pub(super) fn is_certain(&self, power: f64, interference: f64) -> bool {
+        self.sinr(power, interference) >= self.certain.all
+    }
+}
+
 /// Up to one SNR nothing is received, from another on everything.
 #[derive(Clone, Copy, Debug)]
 struct Certain {
     none: f64,
     all: f64,
+}
+
+impl Certain {
+    /// The model decides always: no SNR is below 0.
+    const NOTHING: Self = Self { none: -1.0, all: f64::INFINITY };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +88,7 @@ impl Receiver {
             capture: plan.capture_db.map(from_db),
             certain: std::array::from_fn(|place| match plan.errors.certain(rate_at(place)) {
                 Some((none, all)) => Certain { none, all },
-                None => Certain { none: -1.0, all: f64::INFINITY },
+                None => Certain::NOTHING,
             }),
             remembered: vec![nothing; REMEMBERED],
         }
@@ -63,11 +96,19 @@ impl Receiver {
 
     /// Signal over noise and interference, in the bandwidth of a frame.
     pub(super) fn sinr(&self, power: f64, interference: f64, width_mhz: u32) -> f64 {
-        power / (self.noise * f64::from(width_mhz / 20) + interference)
+        power / (self.noise_in(width_mhz) + interference)
+    }
+
+    fn noise_in(&self, width_mhz: u32) -> f64 {
+        self.noise * f64::from(width_mhz / 20)
     }
 
     pub(super) fn detects(&self, power: f64, interference: f64, width_mhz: u32) -> bool {
         power >= self.preamble && self.sinr(power, interference, width_mhz) >= self.preamble_sinr
+    }
+
+    pub(super) fn has_capture(&self) -> bool {
+        self.capture.is_some()
     }
 
     /// Whether a new frame is so much stronger that it is received instead.
@@ -75,22 +116,21 @@ impl Receiver {
         self.capture.is_some_and(|margin| new > current * margin)
     }
 
-    /// Whether nothing is received at that rate, however short the stretch.
-    pub(super) fn is_hopeless(&self, rate: Rate, snr: f64) -> bool {
-        place(rate).is_some_and(|place| snr <= self.certain[place].none)
+    /// What tests stretches at `rate` of a frame of `width_mhz`.
+    pub(super) fn decoder(&self, rate: Rate, width_mhz: u32) -> Decoder {
+        let certain = place(rate).map_or(Certain::NOTHING, |place| self.certain[place]);
+        Decoder { rate, bits: rate.bits(), noise: self.noise_in(width_mhz), certain }
     }
 
     /// Probability that a stretch is received; bits beyond the last whole one do not count.
-    pub(super) fn success(&mut self, rate: Rate, snr: f64, nanos: u64) -> f64 {
-        if let Some(certain) = place(rate).map(|place| self.certain[place]) {
-            if snr >= certain.all {
-                return 1.0;
-            }
-            if snr <= certain.none {
-                return 0.0;
-            }
+    pub(super) fn success(&mut self, decoder: &Decoder, snr: f64, nanos: u64) -> f64 {
+        if snr >= decoder.certain.all {
+            return 1.0;
         }
-        let bits = rate.bits().saturating_mul(nanos) / 1_000_000_000;
+        if snr <= decoder.certain.none {
+            return 0.0;
+        }
+        let (rate, bits) = (decoder.rate, decoder.bits.saturating_mul(nanos) / 1_000_000_000);
         let mixed = (snr.to_bits() ^ bits.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = (mixed >> 54) as usize % REMEMBERED;
         let known = &self.remembered[place];
@@ -143,17 +183,18 @@ mod tests {
             let mut receiver = Receiver::new(ReceiverPlan { errors, ..ReceiverPlan::default() });
             for rate in (0..PLACES).map(rate_at) {
                 assert_eq!(place(rate).map(rate_at), Some(rate));
+                let decoder = receiver.decoder(rate, 20);
                 for (step, nanos) in (0..600).flat_map(|step| [(step, 8_000), (step, 4_000_000)]) {
                     let snr = from_db(f64::from(step) * 0.077 - 8.0);
                     let bits = rate.bits() * nanos / 1_000_000_000;
                     let success = errors.success(rate, snr, bits);
                     assert_eq!(
-                        receiver.success(rate, snr, nanos),
+                        receiver.success(&decoder, snr, nanos),
                         success,
                         "{errors} {rate} {snr}"
                     );
                     assert!(
-                        success == 0.0 || !receiver.is_hopeless(rate, snr),
+                        success == 0.0 || !decoder.is_hopeless(snr * decoder.noise),
                         "{errors} {rate} {snr}"
                     );
                 }

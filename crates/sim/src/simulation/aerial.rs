@@ -237,14 +237,20 @@ impl Simulation {
         let is_interest =
             frame.packet.as_ref().is_some_and(|packet| packet.kind() == Kind::Interest);
         let category = if is_interest { categories.0 } else { categories.1 };
-        let count = cut(frame.bytes, *largest).count();
-        let part = (count > 1).then(|| parts.number(count as u32));
-        let mut frame = Some(frame);
-        let sizes = frame.as_ref().map(|frame| cut(frame.bytes, *largest));
-        for (number, bytes) in sizes.into_iter().flatten().enumerate() {
-            let frame = if number + 1 == count { frame.take() } else { None };
+        let (bytes, now) = (frame.bytes, self.now);
+        let mut send = |frame, bytes, part| {
             let load = Borne { frame, lane, bytes, part };
-            medium.handle(self.now, MediumInput::Frame { from, to, category, load });
+            medium.handle(now, MediumInput::Frame { from, to, category, load });
+        };
+        if largest.is_none_or(|largest| bytes <= largest) {
+            send(Some(frame), bytes, None);
+        } else {
+            let count = cut(bytes, *largest).count();
+            let part = (count > 1).then(|| parts.number(count as u32));
+            let mut frame = Some(frame);
+            for (number, bytes) in cut(bytes, *largest).enumerate() {
+                send(if number + 1 == count { frame.take() } else { None }, bytes, part);
+            }
         }
         self.notify_lost(cell, observers);
         self.arm_cell(cell);
@@ -371,7 +377,10 @@ impl Simulation {
     pub(super) fn arm_cell(&mut self, cell: usize) {
         let slot = self.slot_of_cell(cell);
         let (medium, deferred) = (&self.cells[cell].medium, &self.cells[cell].deferred);
-        let at = medium.deadline().into_iter().chain(deferred.deadline()).min();
+        let at = match (medium.deadline(), deferred.deadline()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
         if self.agenda.key(slot).map(Key::at) != at {
             let key = at.map(|at| Key::new(at, self.agenda.sequence()));
             self.agenda.set(slot, key);

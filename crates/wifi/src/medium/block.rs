@@ -7,7 +7,6 @@
 //! Differences: the agreement needs no exchange of its own. A single frame is sent by itself, with a normal
 //! acknowledgement, as in ns-3; and as there an A-MSDU in an A-MPDU may be longer than 4095 bytes.
 use super::super::air::{Envelope, Kind, Mpdu, Ppdu, PpduId};
-use super::super::content::Content;
 use super::super::plan::{
     Aggregation, BLOCK_ACK_BYTES, BLOCK_ACK_REQUEST_BYTES, Category, MOST_PPDU_NANOS, amsdu_bytes,
 };
@@ -43,68 +42,54 @@ impl<L: Load + Clone> Medium<L> {
             return false;
         };
         let rate = self.data_rate(now, index, Address::Station(to), false);
-        let (mpdus, bytes) = self.compose(now, index, to, rate);
-        if mpdus.len() < 2 {
-            return false;
+        let mut mpdus = std::mem::take(&mut self.mpdus);
+        mpdus.clear();
+        let bytes = self.compose(now, index, to, rate, &mut mpdus);
+        let is_aggregate = mpdus.len() > 1;
+        if is_aggregate {
+            self.stations[index].access.contenders[line].claim = Claim::Granted;
+            self.send_aggregate(now, index, to, rate, bytes, &mpdus);
         }
-        self.stations[index].access.contenders[line].claim = Claim::Granted;
-        self.send_aggregate(now, index, to, rate, bytes, mpdus);
-        true
+        self.mpdus = mpdus;
+        is_aggregate
     }
 
-    /// The frames of the next aggregate, and its bytes; single frames stay as they are.
+    /// Fills `mpdus` with the frames of the next aggregate, and returns its bytes; single frames stay as they are.
     fn compose(
         &mut self,
         now: u64,
         index: usize,
         to: StationId,
         rate: Rate,
-    ) -> (Vec<Mpdu<L>>, u32) {
+        mpdus: &mut Vec<Mpdu>,
+    ) -> u32 {
         let Some(plan) = self.plan.aggregation else {
-            return (Vec::new(), 0);
+            return 0;
         };
-        self.bundle(index, to, &plan);
-        let most_nanos = self.most_nanos(now, index, rate);
-        let (medium, station) = (self.plan, &mut self.stations[index]);
-        let (line, category) = (station.active, station.line().category);
+        if plan.amsdu_bytes > 0 {
+            self.bundle(index, to, &plan);
+        }
+        let most_bytes = rate.most_bytes(self.most_nanos(now, index, rate), self.plan.timing.band);
+        let most_bytes = most_bytes.min(plan.ampdu_bytes);
+        let (medium, station) = (&self.plan, &mut self.stations[index]);
         let start = window_start(station, to);
-        let (mut mpdus, mut bytes) = (Vec::new(), 0_u32);
-        for place in 0..station.lines[line].queue.len() {
-            let queued = &station.lines[line].queue[place];
-            if queued.to != Address::Station(to) || queued.is_management() || queued.is_void {
-                continue;
-            }
+        let place = station.peer_place(to, station.lines[station.active].category);
+        let (line, peer) = (&mut station.lines[station.active], &mut station.peers[place]);
+        let mut bytes = 0_u32;
+        for queued in line.queue.iter_mut().filter(|queued| queued.is_for(to)) {
             let mpdu_bytes = medium.mpdu_bytes(&queued.load, &queued.more);
             let total = bytes.next_multiple_of(4) + 4 + mpdu_bytes;
-            let nanos = rate.ppdu_nanos(total, medium.timing.band);
-            let is_full = total > plan.ampdu_bytes || nanos > most_nanos;
-            if is_full && !mpdus.is_empty() {
+            if total > most_bytes && !mpdus.is_empty() {
                 break;
             }
-            let given = queued.sequence;
-            let sequence = match given {
-                Some(sequence) => sequence,
-                None => {
-                    let peer = station.peer(to, category);
-                    if distance(start, peer.next_sequence) >= WINDOW {
-                        break;
-                    }
-                    peer.number()
-                }
-            };
-            let queued = &mut station.lines[line].queue[place];
-            queued.sequence = Some(sequence);
-            mpdus.push(Mpdu {
-                sequence,
-                is_retry: queued.is_retry,
-                load: queued.load.clone(),
-                more: queued.more.clone(),
-                bytes: mpdu_bytes,
-                number: queued.number,
-            });
+            if queued.sequence.is_none() && distance(start, peer.next_sequence) >= WINDOW {
+                break;
+            }
+            let sequence = *queued.sequence.get_or_insert_with(|| peer.number());
+            mpdus.push(queued.mpdu(sequence, mpdu_bytes));
             bytes = total;
         }
-        (mpdus, bytes)
+        bytes
     }
 
     /// Longest duration of an aggregate in the rest of the transmission opportunity.
@@ -128,7 +113,7 @@ impl<L: Load + Clone> Medium<L> {
             is_mine && queued.sequence.is_none()
         };
         let mut place = 0;
-        while plan.amsdu_bytes > 0 && place + 1 < queue.len() {
+        while place + 1 < queue.len() {
             let (first, next) = (&queue[place], &queue[place + 1]);
             let loads = || once(&first.load).chain(&first.more).chain(once(&next.load));
             let fits = is_new(first) && is_new(next) && amsdu_bytes(loads()) <= plan.amsdu_bytes;
@@ -147,12 +132,13 @@ impl<L: Load + Clone> Medium<L> {
         to: StationId,
         rate: Rate,
         bytes: u32,
-        mpdus: Vec<Mpdu<L>>,
+        mpdus: &[Mpdu],
     ) {
         let station = &mut self.stations[index];
         station.counters.data_sent += mpdus.len() as u64;
-        for queued in &mut station.line().queue {
-            if mpdus.iter().any(|mpdu| mpdu.number == queued.number) {
+        let mut queue = station.line().queue.iter_mut();
+        for mpdu in mpdus {
+            if let Some(queued) = queue.find(|queued| queued.number == mpdu.number) {
                 queued.is_flying = true;
                 queued.tries += 1;
             }
@@ -168,7 +154,7 @@ impl<L: Load + Clone> Medium<L> {
             bytes,
             nav_nanos: timing.sifs_nanos + answer,
         };
-        let end = self.transmit(now, envelope, mpdus);
+        let end = self.transmit(now, envelope, mpdus, None);
         self.await_block_ack(index, end + timing.timeout_nanos(rate.control_answer()));
     }
 
@@ -188,7 +174,7 @@ impl<L: Load + Clone> Medium<L> {
             bytes: BLOCK_ACK_REQUEST_BYTES,
             nav_nanos: timing.sifs_nanos + answer.ppdu_nanos(BLOCK_ACK_BYTES, timing.band),
         };
-        let end = self.transmit(now, envelope, None);
+        let end = self.transmit(now, envelope, &[], None);
         self.await_block_ack(index, end + timing.timeout_nanos(answer));
     }
 
@@ -210,7 +196,7 @@ impl<L: Load + Clone> Medium<L> {
         let (from, to) = (StationId(index as u32), Address::Station(to));
         let (kind, bytes) = (Kind::BlockAck { start, bits }, BLOCK_ACK_BYTES);
         let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos: 0 };
-        self.transmit(now, envelope, None);
+        self.transmit(now, envelope, &[], None);
     }
 
     // --- answers --------------------------------------------------------------------------------
@@ -271,7 +257,7 @@ impl<L: Load + Clone> Medium<L> {
 
     /// No acknowledgement came: the sender requests one, as long as it could name a frame.
     pub(super) fn on_block_ack_timeout(&mut self, now: u64, index: usize) {
-        let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
+        let lifetime = self.lifetime;
         let station = &mut self.stations[index];
         station.counters.ack_timeouts += 1;
         let (partner, line) = (station.partner, station.active);
@@ -319,33 +305,38 @@ impl<L: Load + Clone> Medium<L> {
 
     // --- at the receiver ------------------------------------------------------------------------
 
-    /// Takes what came of a frame, and hands up what is in order.
+    /// Takes the MPDUs that came of a frame, and hands up their loads in order.
     pub(super) fn deliver_in_order(&mut self, index: usize, id: PpduId, received: u64) {
-        let Ppdu { from, category, .. } = *self.air.ppdu(id);
-        let mut released = Vec::new();
-        for place in 0..self.air.ppdu(id).mpdus.len() {
+        let Self { air, stations, outputs, .. } = self;
+        let Ppdu { from, category, ref mpdus, .. } = *air.ppdu(id);
+        let Ok([sender, receiver]) = stations.get_disjoint_mut([from.0 as usize, index]) else {
+            return;
+        };
+        let line = sender.lines.iter_mut().find(|line| line.category == category);
+        // Numbers go up along a queue.
+        let mut queue = line.into_iter().flat_map(|line| &mut line.queue).peekable();
+        let mut peer = None;
+        let at = StationId(index as u32);
+        let mut release =
+            |load| outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy: false });
+        for (place, mpdu) in mpdus.iter().enumerate() {
             if received >> place & 1 == 0 {
                 continue;
             }
-            let mpdu = &self.air.ppdu(id).mpdus[place];
-            let lines = &mut self.stations[from.0 as usize].lines;
-            let line = lines.iter_mut().find(|line| line.category == category);
-            let mut queue = line.into_iter().flat_map(|line| &mut line.queue);
-            let held = queue.find(|queued| queued.number == mpdu.number);
+            while queue.next_if(|queued| queued.number < mpdu.number).is_some() {}
+            let held = queue.next_if(|queued| queued.number == mpdu.number);
             // Its sender failed meanwhile, or counts anew: the number would move the new window.
             let Some(queued) = held.filter(|queued| !queued.is_void) else {
                 continue;
             };
             let is_first = !std::mem::replace(&mut queued.has_arrived, true);
-            let loads = std::iter::once(&mpdu.load).chain(&mpdu.more).filter(|_| is_first);
-            let loads = loads.cloned().filter_map(Content::above).collect();
-            let station = &mut self.stations[index];
-            let reorder = &mut station.peer(from, category).reorder;
-            if !reorder.accept(mpdu.sequence, loads, &mut released) {
-                station.counters.duplicates += 1;
+            let loads = queued.loads().filter(|_| is_first).cloned();
+            let peer = *peer.get_or_insert_with(|| receiver.peer_place(from, category));
+            let reorder = &mut receiver.peers[peer].reorder;
+            if !reorder.accept(mpdu.sequence, loads, &mut release) {
+                receiver.counters.duplicates += 1;
             }
         }
-        self.hand_up(index, from, released);
     }
 
     pub(super) fn close_holes(
@@ -355,25 +346,18 @@ impl<L: Load + Clone> Medium<L> {
         category: Category,
         start: u16,
     ) {
-        let mut released = Vec::new();
-        self.stations[index].peer(from, category).reorder.advance(start, &mut released);
-        self.hand_up(index, from, released);
-    }
-
-    fn hand_up(&mut self, index: usize, from: StationId, released: Vec<L>) {
-        let at = StationId(index as u32);
-        let arrived = |load| MediumOutput::Arrived { at, from, load, is_copy: false };
-        self.outputs.extend(released.into_iter().map(arrived));
+        let (at, outputs) = (StationId(index as u32), &mut self.outputs);
+        self.stations[index].peer(from, category).reorder.advance(start, &mut |load| {
+            outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy: false });
+        });
     }
 }
 
 /// The number of the first frame to `to` that is not known to have been received.
 fn window_start<L>(station: &mut Station<L>, to: StationId) -> u16 {
-    let is_for = |queued: &&super::Queued<L>| {
-        queued.to == Address::Station(to) && !queued.is_management() && !queued.is_void
-    };
     let category = station.line().category;
-    match station.line().queue.iter().find(is_for).and_then(|queued| queued.sequence) {
+    let front = station.line().queue.iter().find(|queued| queued.is_for(to));
+    match front.and_then(|queued| queued.sequence) {
         Some(sequence) => sequence,
         None => station.peer(to, category).next_sequence,
     }

@@ -272,13 +272,16 @@ impl<L: Load + Clone> Medium<L> {
             let is_idle = station.access.contenders[line].claim == Claim::None;
             if is_idle && !station.is_away && !station.is_down && station.has_work(line) {
                 station.access.request(now, line);
+                station.is_changed = true;
             }
         }
     }
 
     pub(super) fn draw(&mut self, now: u64, index: usize, line: usize) {
-        let slots = self.stations[index].draw(line);
-        self.stations[index].access.contenders[line].begin(now, slots);
+        let station = &mut self.stations[index];
+        let slots = station.draw(line);
+        station.access.contenders[line].begin(now, slots);
+        station.is_changed = true;
         if self.is_traced {
             let station = StationId(index as u32);
             let traced = Traced::Backoff { station, slots };
@@ -287,15 +290,15 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Gives up what has waited for too long in a line, but for what is being sent.
+    #[inline(always)]
     pub(super) fn expire(&mut self, now: u64, index: usize, line: usize) {
-        let lifetime = u64::try_from(self.plan.lifetime.as_nanos()).unwrap_or(u64::MAX);
-        let is_granted = self.stations[index].access.contenders[line].claim == Claim::Granted;
-        let kept = usize::from(is_granted);
-        while let Some(queued) = self.stations[index].lines[line].queue.get(kept) {
-            let is_alive = now <= queued.since.saturating_add(lifetime) && !queued.is_void;
-            if is_alive || queued.is_flying {
-                return;
-            }
+        if self.stale(now, index, line).is_some() {
+            self.drop_stale(now, index, line);
+        }
+    }
+
+    fn drop_stale(&mut self, now: u64, index: usize, line: usize) {
+        while let Some(kept) = self.stale(now, index, line) {
             if let Some(queued) = self.stations[index].lines[line].queue.remove(kept) {
                 self.stations[index].counters.expired += u64::from(!queued.is_void);
                 if !queued.has_arrived {
@@ -303,5 +306,15 @@ impl<L: Load + Clone> Medium<L> {
                 }
             }
         }
+    }
+
+    /// Place of the first frame that waits in a line, if it has waited for too long.
+    #[inline(always)]
+    fn stale(&self, now: u64, index: usize, line: usize) -> Option<usize> {
+        let station = &self.stations[index];
+        let kept = usize::from(station.access.contenders[line].claim == Claim::Granted);
+        let queued = station.lines[line].queue.get(kept)?;
+        let is_alive = now <= queued.since.saturating_add(self.lifetime) && !queued.is_void;
+        (!is_alive && !queued.is_flying).then_some(kept)
     }
 }

@@ -238,10 +238,12 @@ impl<L: Load + Clone> Medium<L> {
         receiver.received.retain(|(id, _)| *id != from);
         let peers = receiver.peers.iter_mut().filter(|peer| peer.id == from);
         // It came, and waited only for what will not come any more.
-        for load in peers
-            .flat_map(|peer| std::mem::replace(&mut peer.reorder, Reorder::new()).into_waiting())
-        {
-            self.outputs.push_back(MediumOutput::Arrived { at: to, from, load, is_copy: false });
+        for peer in peers {
+            for load in peer.reorder.take_waiting() {
+                let arrived = MediumOutput::Arrived { at: to, from, load, is_copy: false };
+                self.outputs.push_back(arrived);
+            }
+            peer.reorder = Reorder::new();
         }
     }
 }

@@ -2,7 +2,7 @@
 use super::super::air::{Kind, PpduId};
 use super::super::content::Content;
 use super::super::plan::ACK_BYTES;
-use super::super::radio::{Reception, Signal};
+use super::super::radio::{Reception, Signal, Stretch};
 use super::super::{Address, StationId};
 use super::station::{Awaited, Response};
 use super::{Medium, MediumOutput};
@@ -13,7 +13,16 @@ const SAFEGUARD_NANOS: u64 = 400;
 
 impl<L: Load + Clone> Medium<L> {
     /// Brings a station up to date with its receptions until `now`.
+    #[inline]
     pub(super) fn settle(&mut self, now: u64, index: usize) {
+        let station = &mut self.stations[index];
+        if station.nav_reset_at <= now || station.radio.is_due(now) {
+            station.is_changed = true;
+            self.settle_due(now, index);
+        }
+    }
+
+    fn settle_due(&mut self, now: u64, index: usize) {
         let reset_at = self.stations[index].nav_reset_at;
         if reset_at <= now {
             self.catch_up(reset_at, index);
@@ -32,10 +41,9 @@ impl<L: Load + Clone> Medium<L> {
             let step =
                 station.radio.step(now, &mut self.receiver, &mut station.access, &mut self.air);
             match step {
-                Err(()) => return,
-                Ok(None) => {}
-                Ok(Some((at, Reception::Begun(end)))) => self.on_begun(at, index, end),
-                Ok(Some((at, Reception::Ended(signal)))) => self.on_ended(at, index, &signal),
+                None => return,
+                Some((at, Reception::Begun(end))) => self.on_begun(at, index, end),
+                Some((at, Reception::Ended(signal))) => self.on_ended(at, index, &signal),
             }
         }
     }
@@ -51,26 +59,8 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     fn on_ended(&mut self, now: u64, index: usize, signal: &Signal) {
-        let start = signal.start + signal.rate.header_nanos();
+        let received = self.receive(index, signal);
         let station = &mut self.stations[index];
-        let ppdu = self.air.ppdu(signal.ppdu);
-        let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == index);
-        let (mut received, mut from, mut bytes) = (0_u64, start, 0);
-        for place in 0..ppdu.parts() {
-            let until = ppdu.end_of_part(place, &mut bytes, start, signal.end);
-            let window = (from, until);
-            let mut part = *signal;
-            if place > 0 && self.links.fade_per_mpdu() {
-                part.power = self.links.power_at(ppdu.from.0, index as u32, from);
-            }
-            let success = station.radio.success(&part, window, signal.rate, &mut self.receiver);
-            received |= u64::from(station.radio.receives(success)) << place;
-            from = until;
-            // A station that overhears an aggregate needs its reservation, which each part holds.
-            if received != 0 && !is_mine {
-                break;
-            }
-        }
         let is_received = !station.is_down && !station.is_away && received != 0;
         if is_received {
             self.on_frame(now, index, signal, received);
@@ -81,6 +71,39 @@ impl<L: Load + Clone> Medium<L> {
         if is_received {
             self.claim(now, index);
         }
+    }
+
+    /// Draws what of a frame is received: a bit for each part. A station that overhears an aggregate needs its
+    /// reservation, which each part holds: the parts behind the first that is received do not matter.
+    fn receive(&mut self, index: usize, signal: &Signal) -> u64 {
+        let (station, ppdu) = (&mut self.stations[index], self.air.ppdu(signal.ppdu));
+        let decoder = self.receiver.decoder(signal.rate, signal.rate.width_mhz());
+        let fades_by_itself = self.links.fade_per_mpdu() && ppdu.parts() > 1;
+        match station.radio.foresee(signal, &decoder) {
+            Some(true) if !fades_by_itself => return u64::MAX,
+            Some(false) if !fades_by_itself => return 0,
+            _ => {}
+        }
+        let is_mine = matches!(ppdu.to, Address::Station(StationId(to)) if to as usize == index);
+        let start = signal.start + signal.rate.header_nanos();
+        let (mut received, mut from, mut bytes) = (0_u64, start, 0);
+        let mut stretch = Stretch::default();
+        for place in 0..ppdu.parts() {
+            let until = ppdu.end_of_part(place, &mut bytes, start, signal.end);
+            let power = match fades_by_itself && place > 0 {
+                true => self.links.power_at(ppdu.from.0, index as u32, from),
+                false => signal.power,
+            };
+            let window = (from, until);
+            let (radio, receiver) = (&station.radio, &mut self.receiver);
+            let success = radio.success_at(power, signal, window, &decoder, &mut stretch, receiver);
+            received |= u64::from(station.radio.receives(success)) << place;
+            from = until;
+            if received != 0 && !is_mine {
+                break;
+            }
+        }
+        received
     }
 
     /// A frame came, with those of its MPDUs whose bits are set in `received`.
@@ -109,7 +132,7 @@ impl<L: Load + Clone> Medium<L> {
                     false => Response::Ack { to, rate },
                 };
                 station.response = Some((now + sifs, response));
-                let is_above = ppdu.mpdus.iter().all(|mpdu| mpdu.load.as_above().is_some());
+                let is_above = !ppdu.mpdus.iter().any(|mpdu| mpdu.is_management);
                 match is_above && self.plan.aggregation.is_some() {
                     false => self.deliver(now, index, id),
                     true => self.deliver_in_order(index, id, received),
@@ -171,7 +194,7 @@ impl<L: Load + Clone> Medium<L> {
                 continue;
             };
             queued.has_arrived = true;
-            match mpdu.load.clone() {
+            match queued.load.clone() {
                 Content::Management(content) => management = Some(content),
                 Content::Above(load) => {
                     let arrived = MediumOutput::Arrived { at, from, load, is_copy: false };
@@ -189,8 +212,7 @@ impl<L: Load + Clone> Medium<L> {
         let is_copy = self.air.mark_received(id);
         let ppdu = self.air.ppdu(id);
         let (at, from) = (StationId(index as u32), ppdu.from);
-        for load in ppdu.mpdus.iter().filter_map(|mpdu| mpdu.load.as_above()) {
-            let load = load.clone();
+        if let Some(load) = ppdu.shared.as_ref().and_then(Content::as_above).cloned() {
             self.outputs.push_back(MediumOutput::Arrived { at, from, load, is_copy });
         }
     }

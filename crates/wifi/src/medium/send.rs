@@ -1,6 +1,6 @@
 //! Frames on their way to the air.
-use super::super::air::{Envelope, Kind, Mpdu};
-use super::super::content::Management;
+use super::super::air::{Envelope, Kind, Mpdu, PpduId};
+use super::super::content::{Content, Management};
 use super::super::minstrel::Minstrel;
 use super::super::plan::{ACK_BYTES, Category, RTS_BYTES, RateControl};
 use super::super::radio::{Signal, WEAK};
@@ -21,20 +21,14 @@ impl<L: Load + Clone> Medium<L> {
         let (to, bytes) = (queued.to, self.plan.mpdu_bytes(&queued.load, &queued.more));
         let (is_management, is_beacon) =
             (queued.is_management(), queued.load.management() == Some(Management::Beacon));
-        let mpdu = Mpdu {
-            sequence: queued.sequence.unwrap_or_default(),
-            is_retry: queued.is_retry,
-            load: queued.load.clone(),
-            more: queued.more.clone(),
-            bytes,
-            number: queued.number,
-        };
+        let mpdu = queued.mpdu(queued.sequence.unwrap_or_default(), bytes);
+        let shared = (to == Address::All).then(|| queued.load.clone());
         let rate = self.data_rate(now, index, to, is_management);
         let kind = if is_beacon { Kind::Beacon } else { Kind::Data { is_aggregate: false } };
         let nav_nanos = if to == Address::All { 0 } else { self.ack_nanos(rate) };
         let from = StationId(index as u32);
         let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos };
-        let end = self.transmit(now, envelope, Some(mpdu));
+        let end = self.transmit(now, envelope, &[mpdu], shared);
         let station = &mut self.stations[index];
         station.counters.data_sent += u64::from(!is_beacon);
         if to == Address::All {
@@ -65,7 +59,7 @@ impl<L: Load + Clone> Medium<L> {
         let from = StationId(index as u32);
         let (kind, bytes) = (Kind::Rts, RTS_BYTES);
         let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos };
-        let end = self.transmit(now, envelope, None);
+        let end = self.transmit(now, envelope, &[], None);
         let until = end + self.plan.timing.timeout_nanos(rate.control_answer());
         let station = &mut self.stations[index];
         (station.awaited, station.timeout_at) = (Awaited::Cts, until);
@@ -76,7 +70,7 @@ impl<L: Load + Clone> Medium<L> {
         let (from, to, kind) = (StationId(index as u32), Address::Station(to), Kind::Ack);
         let (category, bytes) = (Category::BestEffort, ACK_BYTES);
         let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos: 0 };
-        self.transmit(now, envelope, None);
+        self.transmit(now, envelope, &[], None);
     }
 
     pub(super) fn send_cts(
@@ -90,7 +84,7 @@ impl<L: Load + Clone> Medium<L> {
         let (from, to, kind) = (StationId(index as u32), Address::Station(to), Kind::Cts);
         let (category, bytes) = (Category::BestEffort, ACK_BYTES);
         let envelope = Envelope { from, to, kind, category, rate, bytes, nav_nanos };
-        self.transmit(now, envelope, None);
+        self.transmit(now, envelope, &[], None);
     }
 
     /// SIFS and acknowledgement of a frame at `rate`.
@@ -129,12 +123,14 @@ impl<L: Load + Clone> Medium<L> {
         }
     }
 
-    /// Puts a frame on the air, for all stations in range; returns its end.
+    /// Puts a frame of these MPDUs on the air, for all stations in range; returns its end. A frame for all has its load
+    /// with it.
     pub(super) fn transmit(
         &mut self,
         now: u64,
         envelope: Envelope,
-        mpdus: impl IntoIterator<Item = Mpdu<L>>,
+        mpdus: &[Mpdu],
+        shared: Option<Content<L>>,
     ) -> u64 {
         let Envelope { from, to, kind, rate, bytes, .. } = envelope;
         let nanos = rate.ppdu_nanos(bytes, self.plan.timing.band);
@@ -142,10 +138,8 @@ impl<L: Load + Clone> Medium<L> {
         let station = &mut self.stations[from.0 as usize];
         station.radio.send(now, end);
         station.access.on_tx_start(now, end);
-        let ppdu = self.air.put(envelope);
-        self.air.ppdu_mut(ppdu).mpdus.extend(mpdus);
+        let ppdu = self.air.put(envelope, mpdus, shared);
         if self.is_traced {
-            let mpdus = &self.air.ppdu(ppdu).mpdus;
             let is_retry = mpdus.first().is_some_and(|mpdu| mpdu.is_retry);
             let is_data = matches!(kind, Kind::Data { .. });
             let sent = Traced::Sent { from, to, is_data, is_retry, bytes, rate, nanos };
@@ -156,7 +150,7 @@ impl<L: Load + Clone> Medium<L> {
     }
 
     /// Announces a frame to all stations in range.
-    fn spread(&mut self, now: u64, nanos: u64, ppdu: u32) {
+    fn spread(&mut self, now: u64, nanos: u64, ppdu: PpduId) {
         let (from, to, rate, is_beacon) = {
             let sent = self.air.ppdu(ppdu);
             (sent.from, sent.to, sent.rate, sent.kind == Kind::Beacon)
@@ -166,55 +160,50 @@ impl<L: Load + Clone> Medium<L> {
         let (mut users, mut addressed) = (0, 0);
         for neighbour in &neighbours {
             let index = neighbour.station as usize;
-            let station = &self.stations[index];
+            let station = &mut self.stations[index];
             if station.is_down || station.is_away {
                 continue;
             }
-            // A signal weaker than a detectable preamble is never decoded.
-            let is_weak = neighbour.power < self.receiver.preamble;
-            users += u32::from(!is_weak);
-            let is_addressed = !is_weak
-                && match to {
-                    Address::Station(to) => to.0 == neighbour.station,
-                    Address::All if is_beacon => station.association.is_some(),
-                    Address::All => true,
-                };
-            if !is_weak || !station.radio.is_patient() {
-                self.settle(now, index);
-            }
             let start = now + neighbour.delay_nanos;
             let end = start + nanos;
+            let signal = Signal { ppdu, start, end, power: neighbour.power, rate };
+            // A signal weaker than a detectable preamble is never decoded.
+            if neighbour.power < self.receiver.preamble {
+                if station.radio.is_patient() {
+                    station.radio.expect(Signal { ppdu: WEAK, ..signal });
+                } else {
+                    self.settle(now, index);
+                    self.stations[index].radio.expect(Signal { ppdu: WEAK, ..signal });
+                }
+                continue;
+            }
+            users += 1;
+            self.settle(now, index);
             let station = &mut self.stations[index];
-            let neighbours = if is_weak { WEAK } else { ppdu };
-            station.radio.expect(Signal {
-                ppdu: neighbours,
-                start,
-                end,
-                power: neighbour.power,
-                rate,
-            });
+            station.radio.expect(signal);
+            let is_addressed = match to {
+                Address::Station(to) => to.0 == neighbour.station,
+                Address::All if is_beacon => station.association.is_some(),
+                Address::All => true,
+            };
             if is_addressed {
                 addressed += 1;
                 let place = station.expected.iter().rposition(|other| other.end <= end);
                 station.expected.insert(place.map_or(0, |place| place + 1), Expected { end, ppdu });
                 self.arm_by(index, end);
-            } else if !is_weak && station.access.is_extended(now) {
+            } else if station.access.is_extended(now) {
                 // What can be decoded ends the longer space after what could not.
                 self.arm_by(index, end);
             }
         }
         self.neighbours = neighbours;
-        if addressed == 0 && to == Address::All {
-            self.lose_unheard(ppdu);
+        // A broadcast without any station in range.
+        if addressed == 0
+            && to == Address::All
+            && let Some(load) = self.air.take_shared(ppdu)
+        {
+            self.lose(from, to, load, Discard::Unheard);
         }
         self.air.hold(ppdu, users, addressed);
-    }
-
-    /// A broadcast without any station in range.
-    fn lose_unheard(&mut self, ppdu: u32) {
-        let ppdu = self.air.ppdu(ppdu);
-        if let Some(load) = ppdu.mpdus.first().map(|mpdu| mpdu.load.clone()) {
-            self.lose(ppdu.from, Address::All, load, Discard::Unheard);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! A station: its queues, its receiver, its contention, and what it waits for.
 use super::super::access::Access;
-use super::super::air::{Air, Kind, PpduId};
+use super::super::air::{Air, Kind, Mpdu, PpduId};
 use super::super::association::Association;
 use super::super::content::Content;
 use super::super::minstrel::Minstrel;
@@ -89,6 +89,17 @@ impl<L> Queued<L> {
     /// Whether it is management.
     pub(super) fn is_management(&self) -> bool {
         self.load.management().is_some()
+    }
+
+    /// Whether it may be a part of an aggregate to `to`.
+    pub(super) fn is_for(&self, to: StationId) -> bool {
+        self.to == Address::Station(to) && !self.is_management() && !self.is_void
+    }
+
+    /// The MPDU in which it is sent.
+    pub(super) fn mpdu(&self, sequence: u16, bytes: u32) -> Mpdu {
+        let (number, is_retry, is_management) = (self.number, self.is_retry, self.is_management());
+        Mpdu { number, bytes, sequence, is_retry, is_management }
     }
 }
 
@@ -228,6 +239,8 @@ pub(super) struct Station<L> {
     pub(super) beacon_at: u64,
     /// Partner of the current exchange.
     pub(super) partner: StationId,
+    /// Its next action may not be at the time for which it is in the agenda.
+    pub(super) is_changed: bool,
     pub(super) is_down: bool,
     /// End of its scan: it neither sends nor receives until then.
     pub(super) is_away: bool,
@@ -266,6 +279,7 @@ impl<L> Station<L> {
                 Role::Peer | Role::Client => u64::MAX,
             },
             partner: StationId(0),
+            is_changed: false,
             is_down: false,
             is_away: false,
             counters: Counters::default(),
@@ -344,8 +358,14 @@ impl<L> Station<L> {
 
     /// State of another station in a category.
     pub(super) fn peer(&mut self, id: StationId, category: Category) -> &mut Peer<L> {
+        let place = self.peer_place(id, category);
+        &mut self.peers[place]
+    }
+
+    /// Where the state of another station in a category stands, created at first use.
+    pub(super) fn peer_place(&mut self, id: StationId, category: Category) -> usize {
         let is_it = |peer: &Peer<L>| peer.id == id && peer.category == category;
-        let place = self.peers.iter().position(is_it).unwrap_or_else(|| {
+        self.peers.iter().position(is_it).unwrap_or_else(|| {
             self.peers.push(Peer {
                 id,
                 category,
@@ -355,8 +375,7 @@ impl<L> Station<L> {
                 reorder: Reorder::new(),
             });
             self.peers.len() - 1
-        });
-        &mut self.peers[place]
+        })
     }
 
     /// Rate adaptation toward the partner, if it needs the result of a frame.
