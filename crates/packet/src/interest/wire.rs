@@ -1,5 +1,6 @@
 //! Encoding and decoding of Interests.
 
+use super::plain::Plain;
 use super::{Interest, InterestSignature, MAX_FORWARDING_HINTS, is_parameters_digest};
 use crate::name::{self, Name};
 use crate::signature::{SignatureInfo, sha256};
@@ -155,16 +156,27 @@ impl Interest {
         wire: &[u8],
         keep: impl FnOnce(&[u8]) -> Bytes,
     ) -> Result<(), DecodeError> {
-        let mut elements = Elements::default();
-        elements.read(wire)?;
-        if !elements.is_plain() {
-            *self = elements.into_interest(wire, keep(wire))?;
-            return Ok(());
+        match Plain::read(wire) {
+            Some(plain) => plain.write_to(self, keep),
+            None => *self = decode_any(wire, keep)?,
         }
-        let name = Name::known(keep(elements.name.value), elements.components as usize);
-        *self = elements.around(name);
         Ok(())
     }
+}
+
+/// Decodes an Interest of any layout.
+#[inline(never)]
+pub(super) fn decode_any(
+    wire: &[u8],
+    keep: impl FnOnce(&[u8]) -> Bytes,
+) -> Result<Interest, DecodeError> {
+    let mut elements = Elements::default();
+    elements.read(wire)?;
+    if !elements.is_plain() {
+        return elements.into_interest(wire, keep(wire));
+    }
+    let name = Name::known(keep(elements.name.value), elements.components as usize);
+    Ok(elements.around(name))
 }
 
 fn up_to_signature_info(tail: &[u8]) -> &[u8] {
