@@ -129,7 +129,8 @@ mod tests {
     #[test]
     fn built_data_has_the_plain_layout() {
         for bytes in [0, 252, 253, 8_000] {
-            let data = DataBuilder::new(&"/a/b".parse().unwrap());
+            let name = "/a/b".parse().unwrap();
+            let data = DataBuilder::new(&name);
             let data = data.freshness(Duration::from_secs(1)).build(&vec![1; bytes], &DigestSigner);
             let (parts, components) = read(&data.wire()).expect("the usual layout");
             assert_eq!((parts.content.range().len(), components), (bytes, 2));

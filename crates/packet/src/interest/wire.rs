@@ -18,6 +18,14 @@ impl Interest {
     /// the Interest has one.
     pub fn encode_with_hop_limit(&self, out: &mut BytesMut, hop_limit: Option<u8>) {
         debug_assert_eq!(self.hop_limit.is_some(), hop_limit.is_some(), "only the value changes");
+        if !self.encode_plain(out, hop_limit) {
+            self.encode_any(out, hop_limit);
+        }
+    }
+
+    /// Appends an Interest of any layout.
+    #[inline(never)]
+    pub(super) fn encode_any(&self, out: &mut BytesMut, hop_limit: Option<u8>) {
         let len = self.value_len();
         out.reserve(tlv::tlv_len(typ::INTEREST, len));
         tlv::put_header(out, typ::INTEREST, len);
@@ -79,7 +87,8 @@ impl Interest {
         self.forwarding_hint.iter().map(Name::encoded_len).sum()
     }
 
-    fn lifetime_ms(&self) -> Option<u64> {
+    #[inline]
+    pub(super) fn lifetime_ms(&self) -> Option<u64> {
         let lifetime = self.lifetime?;
         let ms = u64::from(lifetime.subsec_nanos().div_ceil(1_000_000));
         Some(lifetime.as_secs().saturating_mul(1_000).saturating_add(ms))
