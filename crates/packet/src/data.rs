@@ -11,6 +11,7 @@
 mod build;
 mod describe;
 mod encoded;
+mod plain;
 
 pub use build::{DataBuilder, Unsigned};
 pub use describe::{DescribeError, MAX_DESCRIBED_CONTENT, SignatureShape, Template};

@@ -2,6 +2,7 @@
 //!
 //! Source: NDN packet format v0.3, sections "Interest Packet" and "Signed Interest".
 
+mod plain;
 mod wire;
 
 use crate::data::Data;

@@ -218,13 +218,22 @@ pub(crate) struct Checked {
     pub(crate) may_have_digest: bool,
 }
 
+/// Nearly all components are short and of this type at least: the first two types are digests, whose length is checked.
+const LEAST_SHORT: u8 = typ::PARAMETERS_SHA256_DIGEST as u8 + 1;
+
+/// Counts the components of a TLV-VALUE of at most 252 bytes; `None` if one may be a digest, long or malformed.
+#[inline]
+pub(crate) fn check_short(value: &[u8]) -> Option<u32> {
+    let mut reader = Reader::new(value);
+    let count = reader.skip_short(LEAST_SHORT);
+    reader.is_empty().then_some(count as u32)
+}
+
 /// Counts components, checking each and the limits.
 #[inline]
 pub(crate) fn check(value: &Tlv<'_>) -> Result<Checked, DecodeError> {
     let mut reader = value.reader();
-    // Nearly all components are short and not of the first two types, digests, whose length is
-    // checked.
-    let count = reader.skip_short(typ::PARAMETERS_SHA256_DIGEST as u8 + 1) as u32;
+    let count = reader.skip_short(LEAST_SHORT) as u32;
     if reader.is_empty() && count as usize <= MAX_COMPONENTS && value.value.len() <= MAX_NAME_LEN {
         return Ok(Checked { count, may_have_digest: false });
     }

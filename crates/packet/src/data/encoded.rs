@@ -1,6 +1,6 @@
 //! Packets that have bytes.
 
-use super::ContentType;
+use super::{ContentType, plain};
 use crate::name::{self, Component, Name, component};
 use crate::signature::{SignatureInfo, SignatureType};
 use crate::tlv::{DecodeError, Reader, Tlv, typ};
@@ -37,8 +37,7 @@ impl Encoded {
     }
 
     pub(super) fn decode(wire: Bytes) -> Result<Self, DecodeError> {
-        let mut parts = Parts::default();
-        let components = parts.read(&wire)?;
+        let (parts, components) = Parts::read(&wire)?;
         Ok(Self::new(wire, components, parts))
     }
 
@@ -49,8 +48,7 @@ impl Encoded {
         place: Option<Arc<Self>>,
         wire: Bytes,
     ) -> Result<Arc<Self>, DecodeError> {
-        let mut parts = Parts::default();
-        let components = parts.read(&wire)?;
+        let (parts, components) = Parts::read(&wire)?;
         if let Some(mut place) = place
             && let Some(before) = Arc::get_mut(&mut place)
         {
@@ -124,7 +122,7 @@ impl Encoded {
 }
 
 /// Spans of a packet's parts. Packets are smaller than 4 GiB.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     /// TLV-VALUE of Name.
     pub(super) name: Span,
@@ -142,7 +140,7 @@ pub(super) struct Parts {
     pub(super) signature: Span,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: u32,
     pub(super) end: u32,
@@ -165,12 +163,23 @@ impl From<Range<usize>> for Span {
 }
 
 impl Parts {
-    /// Finds the parts of a whole packet and returns the number of components of its name.
+    /// The parts of a whole packet, and the number of components of its name.
     #[inline]
-    fn read(&mut self, wire: &[u8]) -> Result<u32, DecodeError> {
+    fn read(wire: &[u8]) -> Result<(Self, u32), DecodeError> {
         if u32::try_from(wire.len()).is_err() {
             return Err(DecodeError::at(0, "a packet of less than 4 GiB"));
         }
+        if let Some(plain) = plain::read(wire) {
+            return Ok(plain);
+        }
+        let mut parts = Self::default();
+        let components = parts.read_any(wire)?;
+        Ok((parts, components))
+    }
+
+    /// Finds the parts of a whole packet of any layout and returns the number of components of its name.
+    #[inline(never)]
+    pub(super) fn read_any(&mut self, wire: &[u8]) -> Result<u32, DecodeError> {
         let mut outer = Reader::new(wire);
         let data = outer.expect(typ::DATA, "a Data packet")?;
         outer.finish()?;
@@ -206,7 +215,7 @@ impl Parts {
         Ok(components)
     }
 
-    fn read_meta_info(&mut self, meta_info: &Tlv<'_>) -> Result<(), DecodeError> {
+    pub(super) fn read_meta_info(&mut self, meta_info: &Tlv<'_>) -> Result<(), DecodeError> {
         let mut reader = meta_info.reader();
         let mut last = 0;
         while let Some(tlv) = reader.read()? {

@@ -1,5 +1,6 @@
 //! Encoding and decoding of Interests.
 
+use super::plain::Plain;
 use super::{Interest, InterestSignature, MAX_FORWARDING_HINTS, is_parameters_digest};
 use crate::name::{self, Name};
 use crate::signature::{SignatureInfo, sha256};
@@ -17,6 +18,14 @@ impl Interest {
     /// the Interest has one.
     pub fn encode_with_hop_limit(&self, out: &mut BytesMut, hop_limit: Option<u8>) {
         debug_assert_eq!(self.hop_limit.is_some(), hop_limit.is_some(), "only the value changes");
+        if !self.encode_plain(out, hop_limit) {
+            self.encode_any(out, hop_limit);
+        }
+    }
+
+    /// Appends an Interest of any layout.
+    #[inline(never)]
+    pub(super) fn encode_any(&self, out: &mut BytesMut, hop_limit: Option<u8>) {
         let len = self.value_len();
         out.reserve(tlv::tlv_len(typ::INTEREST, len));
         tlv::put_header(out, typ::INTEREST, len);
@@ -78,7 +87,8 @@ impl Interest {
         self.forwarding_hint.iter().map(Name::encoded_len).sum()
     }
 
-    fn lifetime_ms(&self) -> Option<u64> {
+    #[inline]
+    pub(super) fn lifetime_ms(&self) -> Option<u64> {
         let lifetime = self.lifetime?;
         let ms = u64::from(lifetime.subsec_nanos().div_ceil(1_000_000));
         Some(lifetime.as_secs().saturating_mul(1_000).saturating_add(ms))
@@ -155,16 +165,27 @@ impl Interest {
         wire: &[u8],
         keep: impl FnOnce(&[u8]) -> Bytes,
     ) -> Result<(), DecodeError> {
-        let mut elements = Elements::default();
-        elements.read(wire)?;
-        if !elements.is_plain() {
-            *self = elements.into_interest(wire, keep(wire))?;
-            return Ok(());
+        match Plain::read(wire) {
+            Some(plain) => plain.write_to(self, keep),
+            None => *self = decode_any(wire, keep)?,
         }
-        let name = Name::known(keep(elements.name.value), elements.components as usize);
-        *self = elements.around(name);
         Ok(())
     }
+}
+
+/// Decodes an Interest of any layout.
+#[inline(never)]
+pub(super) fn decode_any(
+    wire: &[u8],
+    keep: impl FnOnce(&[u8]) -> Bytes,
+) -> Result<Interest, DecodeError> {
+    let mut elements = Elements::default();
+    elements.read(wire)?;
+    if !elements.is_plain() {
+        return elements.into_interest(wire, keep(wire));
+    }
+    let name = Name::known(keep(elements.name.value), elements.components as usize);
+    Ok(elements.around(name))
 }
 
 fn up_to_signature_info(tail: &[u8]) -> &[u8] {
