@@ -31,8 +31,13 @@ pub struct Target {
 /// A value of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
-    /// The mean of a metric over all runs.
-    Mean(&'static str),
+    /// The mean of a metric at one value of the inner axis; over all runs if there is none.
+    Mean {
+        /// The metric.
+        metric: &'static str,
+        /// The value of the inner axis.
+        at: Option<&'static str>,
+    },
     /// The mean of a metric at one value of the inner axis over its mean at another.
     Ratio {
         /// The metric.
@@ -51,13 +56,18 @@ pub enum Deviation {
     Relative(f64),
     /// Found less wanted, in units of this size.
     Absolute(f64),
+    /// None if found is at least wanted; else as [`Deviation::Relative`].
+    AtLeast(f64),
 }
 
 impl Target {
     /// The deviation in units; infinite if nothing was found, or the logarithm does not exist.
     pub fn deviation(&self, found: Option<f64>) -> f64 {
         let deviation = found.map(|found| match self.deviation {
-            Deviation::Relative(share) => (found / self.wanted).ln() / share,
+            Deviation::AtLeast(_) if found >= self.wanted => 0.0,
+            Deviation::Relative(share) | Deviation::AtLeast(share) => {
+                (found / self.wanted).ln() / share
+            }
             Deviation::Absolute(size) => (found - self.wanted) / size,
         });
         deviation.filter(|it| it.is_finite()).unwrap_or(f64::INFINITY)
@@ -188,7 +198,7 @@ fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Vec<Sco
             mean(&rows, metric)
         };
         let measured = |target: &Target| match target.measure {
-            Measure::Mean(metric) => mean_at(metric, None),
+            Measure::Mean { metric, at } => mean_at(metric, at),
             Measure::Ratio { metric, above, below } => {
                 Some(mean_at(metric, Some(above))? / mean_at(metric, Some(below))?)
             }
@@ -255,7 +265,8 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
 
     fn target(wanted: f64) -> Target {
         let deviation = Deviation::Relative(0.01);
-        Target { name: "time", measure: Measure::Mean("c1.time_s"), wanted, unit: "s", deviation }
+        let measure = Measure::Mean { metric: "c1.time_s", at: None };
+        Target { name: "time", measure, wanted, unit: "s", deviation }
     }
 
     struct Unwatched;
@@ -324,7 +335,16 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
             let measure = Measure::Ratio { metric: "c1.segments", above, below };
             Target { name: "segments", measure, ..target(wanted) }
         };
-        let targets = [ratio("200 kB", "20 kB", 10.0), ratio("20 kB", "200 kB", 1.0)];
+        let segments = |at, deviation| {
+            let measure = Measure::Mean { metric: "c1.segments", at };
+            Target { name: "segments", measure, deviation, ..target(14.0) }
+        };
+        let targets = [
+            ratio("200 kB", "20 kB", 10.0),
+            ratio("20 kB", "200 kB", 1.0),
+            segments(Some("200 kB"), Deviation::AtLeast(0.01)),
+            segments(None, Deviation::Relative(0.01)),
+        ];
         let plan = Plan { targets: &targets, rounds: &ROUNDS, inner: Some("serve.size") };
         let mut watch = |_| Box::new(Unwatched) as Box<dyn Watch>;
         let by = (execution, &Simulations as &dyn Runner);
@@ -332,10 +352,23 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         assert_eq!(found.rounds.iter().map(Vec::len).collect::<Vec<_>>(), [4, 2]);
         let score = found.chosen().unwrap();
         assert_eq!(score.values, [("link.delay".to_owned(), "5 ms".to_owned())]);
-        let [more, less] = score.found[..] else { panic!("{score:?}") };
+        let [more, less, of_long, of_all] = score.found[..] else { panic!("{score:?}") };
         let (more, less) = (more.unwrap(), less.unwrap());
         // 25 segments, and 3.
+        assert_eq!((of_long, of_all), (Some(25.0), Some(14.0)));
         assert!((more - 25.0 / 3.0).abs() < 1e-9 && (more * less - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn at_least_deviates_only_below() {
+        let least = Target { deviation: Deviation::AtLeast(0.05), ..target(20.0) };
+        assert_eq!(least.deviation(Some(20.0)), 0.0);
+        assert_eq!(least.deviation(Some(1e9)), 0.0);
+        let below = least.deviation(Some(20.0 * (-0.1_f64).exp()));
+        assert!((below + 2.0).abs() < 1e-9, "{below}");
+        for nothing in [None, Some(0.0), Some(f64::NAN)] {
+            assert_eq!(least.deviation(nothing), f64::INFINITY, "{nothing:?}");
+        }
     }
 
     #[test]
@@ -343,7 +376,7 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         let zero = Deviation::Absolute(2.0);
         let none = Target {
             wanted: 0.0,
-            measure: Measure::Mean("c1.lost"),
+            measure: Measure::Mean { metric: "c1.lost", at: None },
             deviation: zero,
             ..target(1.0)
         };

@@ -121,9 +121,9 @@ impl Calibration {
         }
         text += "\n| target | paper | found | deviation |\n|---|---:|---:|---:|\n";
         for (target, found) in self.targets.iter().zip(&chosen.found) {
-            let Target { name, wanted, unit, .. } = target;
+            let Target { name, unit, .. } = target;
             let off = target.deviation(*found);
-            let found = number(*found);
+            let (wanted, found) = (wanted(target), number(*found));
             let _ = writeln!(text, "| {name} | {wanted} {unit} | {found} {unit} | {off:+.2} |");
         }
         let _ = writeln!(text, "\nIts distance is {:.2}.\n", chosen.distance);
@@ -141,6 +141,9 @@ impl Calibration {
                     writeln!(text, "| {name} | {} % (logarithm of the ratio) |", share * 100.0)
                 }
                 Deviation::Absolute(size) => writeln!(text, "| {name} | {size} {unit} |"),
+                Deviation::AtLeast(share) => {
+                    writeln!(text, "| {name} | {} % below (logarithm) |", share * 100.0)
+                }
             };
         }
         text + "\n"
@@ -269,6 +272,14 @@ fn rounds(landscape: &Landscape, rounds: &[Round]) -> String {
     text + "\n"
 }
 
+/// The wanted value, with the words for a least one.
+fn wanted(target: &Target) -> String {
+    match target.deviation {
+        Deviation::AtLeast(_) => format!("at least {}", target.wanted),
+        Deviation::Relative(_) | Deviation::Absolute(_) => target.wanted.to_string(),
+    }
+}
+
 fn number(found: Option<f64>) -> String {
     found.map_or_else(|| "none".into(), |found| format!("{found:.2}"))
 }
@@ -329,7 +340,7 @@ mod tests {
         let at = |number, delay: &str, rate: &str, found, distance| {
             let value = |axis: &str, value: &str| (axis.to_owned(), value.to_owned());
             let values = vec![value("delay", delay), value("rate", rate)];
-            Score { number, values, found: vec![found], distance }
+            Score { number, values, found: vec![found, Some(21.0)], distance }
         };
         let best = at(2, "2 ms", "x", Some(9.9), 0.5);
         let first = vec![
@@ -340,12 +351,14 @@ mod tests {
         ];
         let landscape = Landscape { rounds: vec![first, vec![best]], digest: "d".into() };
         let deviation = Deviation::Relative(0.02);
-        let target =
-            Target { name: "X-1", measure: Measure::Mean("m"), wanted: 10.0, unit: "s", deviation };
+        let measure = Measure::Mean { metric: "m", at: None };
+        let target = Target { name: "X-1", measure, wanted: 10.0, unit: "s", deviation };
+        let deviation = Deviation::AtLeast(0.01);
+        let least = Target { name: "X-2", wanted: 20.0, deviation, ..target.clone() };
         let calibration = Calibration {
             scenario: String::new(),
             inner: None,
-            targets: vec![target],
+            targets: vec![target, least],
             rounds: &[Round { seeds: 1, candidates: 4 }, Round { seeds: 20, candidates: 1 }],
             about: "About.",
             drawn: ("delay", "rate"),
@@ -353,10 +366,12 @@ mod tests {
         };
         let page = calibration.page("study", &landscape);
         assert!(page.contains("| X-1 | 10 s | 9.90 s | -0.50 |"), "{page}");
+        assert!(page.contains("| X-2 | at least 20 s | 21.00 s | +0.00 |"), "{page}");
+        assert!(page.contains("| X-2 | 1 % below (logarithm) |"), "{page}");
         assert!(page.contains("| delay | 1 ms, 2 ms |") && page.contains("| 1 | 4 | 1 | 0.50 |"));
         let neighbours = page.split("## Neighbours").nth(1).unwrap();
-        assert!(neighbours.contains("| 1 ms | x | 9.00 | 5.00 |"), "{neighbours}");
-        assert!(neighbours.contains("| 2 ms | y | none | ∞ |"), "{neighbours}");
+        assert!(neighbours.contains("| 1 ms | x | 9.00 | 21.00 | 5.00 |"), "{neighbours}");
+        assert!(neighbours.contains("| 2 ms | y | none | 21.00 | ∞ |"), "{neighbours}");
         assert!(!neighbours.contains("| 1 ms | y |"), "{neighbours}");
         let figure = calibration.figure(&landscape);
         let points: Vec<_> = figure.series.iter().map(|it| it.points.clone()).collect();

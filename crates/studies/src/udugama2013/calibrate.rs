@@ -57,11 +57,17 @@ fn space() -> String {
 pub(super) fn calibration() -> Calibration {
     let time = |name, metric, wanted| {
         let deviation = Deviation::Relative(0.01);
-        Target { name, measure: Measure::Mean(metric), wanted, unit: "s", deviation }
+        Target { name, measure: Measure::Mean { metric, at: None }, wanted, unit: "s", deviation }
     };
     let losses = |name, metric| {
         let deviation = Deviation::Absolute(1.0);
-        Target { name, measure: Measure::Mean(metric), wanted: 0.0, unit: "", deviation }
+        Target {
+            name,
+            measure: Measure::Mean { metric, at: None },
+            wanted: 0.0,
+            unit: "",
+            deviation,
+        }
     };
     Calibration {
         scenario: format!("{SCENARIO}\n{}", space()),
