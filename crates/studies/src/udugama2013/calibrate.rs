@@ -100,14 +100,29 @@ pub(super) fn calibration() -> Calibration {
         rounds: ROUNDS,
         about: ABOUT,
         drawn: ("delay", "threshold"),
-        frozen: None,
+        frozen: Some(include_str!("calibration.toml")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::Scale;
     use recoup_sim::network::ApplicationKind;
+
+    #[test]
+    fn base_network_is_the_frozen_choice() {
+        let chosen = calibration().chosen();
+        let is_two = |stage: &&recoup_lab::campaign::Stage| {
+            stage.point.values.contains(&(CLIENTS.to_owned(), TWO.to_owned()))
+        };
+        let chosen = chosen.iter().find(is_two).unwrap().scenario.network(1).unwrap();
+        let all = crate::udugama2013::scenario::experiments(Scale::Check);
+        let networks = all.iter().find(|it| it.name == "fairness").unwrap().networks();
+        let of_paper = |(label, _): &&(String, _)| label == "fairness=off, load=0 %";
+        let (_, base) = networks.iter().find(of_paper).unwrap();
+        assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"));
+    }
 
     #[test]
     fn flavours_without_losses_have_one_client() {

@@ -239,8 +239,8 @@ fn sources(results: &Results) -> Figure {
     Figure {
         id: "sources".into(),
         title: "Time to fetch 20 MB from two servers at once, without loss".into(),
-        caption: "Mean over seeds with its 95 % confidence interval. Router 1 asks a server 72 ms away and one \
-                  102 ms away in turn, so Data comes out of order all the time."
+        caption: "Mean over seeds with its 95 % confidence interval. Router 1 asks a server 100 ms away and one \
+                  130 ms away in turn, so Data comes out of order all the time."
             .into(),
         x: Axis::places("window", FLAVOURS),
         y: Axis::quantity("time", "s"),
