@@ -108,40 +108,31 @@ pub(super) fn calibration() -> Calibration {
 mod tests {
     use super::*;
     use crate::study::Scale;
-    use recoup_sim::network::ApplicationKind;
+    use recoup_sim::network::{ApplicationKind, Network};
 
-    #[test]
-    fn base_network_is_the_frozen_choice() {
-        let chosen = calibration().chosen();
-        let is_two = |stage: &&recoup_lab::campaign::Stage| {
-            stage.point.values.contains(&(CLIENTS.to_owned(), TWO.to_owned()))
-        };
-        let chosen = chosen.iter().find(is_two).unwrap().scenario.network(1).unwrap();
-        let all = crate::udugama2013::scenario::experiments(Scale::Check);
-        let networks = all.iter().find(|it| it.name == "fairness").unwrap().networks();
-        let of_paper = |(label, _): &&(String, _)| label == "fairness=off, load=0 %";
-        let (_, base) = networks.iter().find(of_paper).unwrap();
-        assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"));
+    /// The windows of a network's consumers.
+    fn windows(network: &Network) -> Vec<&str> {
+        let consumers = network.applications.iter().filter_map(|it| match &it.kind {
+            ApplicationKind::Fetch(plan) => Some(plan.options.congestion.text()),
+            _ => None,
+        });
+        consumers.collect()
     }
 
     #[test]
-    fn flavours_without_losses_have_one_client() {
-        let campaign = calibration().campaign().unwrap();
-        assert_eq!(campaign.points.len(), 4 * 231);
-        for (clients, count) in [(TWO, 2), (ONE_NEWRENO, 1), (ONE_COMPOUND, 1), (ONE_CUBIC, 1)] {
-            let value = (CLIENTS.to_owned(), clients.to_owned());
-            let mut of = campaign.points.iter().filter(|it| it.point.values.contains(&value));
-            let network = of.next().unwrap().scenario.network(1).unwrap();
-            let fetches = network.applications.iter().filter_map(|it| match &it.kind {
-                ApplicationKind::Fetch(plan) => Some(plan.options.congestion.text()),
-                _ => None,
-            });
-            let fetches: Vec<_> = fetches.collect();
-            assert_eq!(fetches.len(), count, "{clients}");
-            let flavour = clients.rsplit(' ').next().unwrap().to_lowercase();
-            let flavour = if clients == TWO { "newreno".to_owned() } else { flavour };
-            let expected = format!("flavour={flavour}");
-            assert!(fetches.iter().all(|it| it.contains(&expected)), "{clients}: {fetches:?}");
+    fn base_network_is_the_frozen_choice() {
+        let all = crate::udugama2013::scenario::experiments(Scale::Check);
+        let fairness = all.iter().find(|it| it.name == "fairness").unwrap().networks();
+        let of_paper = |(label, _): &&(String, _)| label == "fairness=off, load=0 %";
+        let (_, base) = fairness.iter().find(of_paper).unwrap();
+        let chosen = calibration().chosen();
+        let networks: Vec<_> = chosen.iter().map(|it| it.scenario.network(1).unwrap()).collect();
+        let [two, newreno, compound, cubic] = &networks[..] else { panic!("{}", networks.len()) };
+        assert_eq!(format!("{base:#?}"), format!("{two:#?}"));
+        // Section 4.2's condition: one client with each flavour.
+        for (network, flavour) in [(newreno, "newreno"), (compound, "compound"), (cubic, "cubic")] {
+            let expected = format!("udugama2013(flavour={flavour},init-ssthresh=64)");
+            assert_eq!(windows(network), [expected]);
         }
     }
 }
