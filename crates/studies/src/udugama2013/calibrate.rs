@@ -1,7 +1,7 @@
 //! Search for the base network in Table 3's row without background traffic and in the times of section 4.2.
 //!
 //! Two clients fetch 20 MB without other traffic and without fairness. The paper reports both times and no losses.
-//! In section 4.2 each flavour is still under way at the fourth burst.
+//! In section 4.2 each flavour still fetches at the fourth burst.
 use crate::calibration::Calibration;
 use crate::sweep::axis;
 use recoup_lab::calibrate::{Deviation, Measure, Round, Target};
