@@ -41,9 +41,9 @@ pub(super) const FLAVOURS: [&str; 3] = ["NewReno", "Compound", "Cubic"];
 pub(super) const FLAVOUR: Axis = Axis {
     name: "flavour",
     values: &[
-        ("NewReno", r#""fetch.congestion" = "udugama2013(flavour=newreno,init-ssthresh=16)""#),
-        ("Compound", r#""fetch.congestion" = "udugama2013(flavour=compound,init-ssthresh=16)""#),
-        ("Cubic", r#""fetch.congestion" = "udugama2013(flavour=cubic,init-ssthresh=16)""#),
+        ("NewReno", r#""fetch.congestion.flavour" = "newreno""#),
+        ("Compound", r#""fetch.congestion.flavour" = "compound""#),
+        ("Cubic", r#""fetch.congestion.flavour" = "cubic""#),
     ],
 };
 
@@ -86,14 +86,46 @@ pub(super) const COMPOUND: Axis = Axis {
     ],
 };
 
-const STUDY_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=rto,init-ssthresh=16)""#;
-const STUDY_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-rtt,zero-on-loss=any,init-ssthresh=16)""#;
-const STUDY_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=rto,init-ssthresh=16)""#;
-const STUDY_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=udugama,update=per-data,zero-on-loss=any,init-ssthresh=16)""#;
-const STANDARD_RTT_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=rto,init-ssthresh=16)""#;
-const STANDARD_RTT_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-rtt,zero-on-loss=any,init-ssthresh=16)""#;
-const STANDARD_DATA_RTO: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=rto,init-ssthresh=16)""#;
-const STANDARD_DATA_ANY: &str = r#""fetch.congestion" = "udugama2013(flavour=compound,mode=standard,update=per-data,zero-on-loss=any,init-ssthresh=16)""#;
+const STUDY_RTT_RTO: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "udugama"
+"fetch.congestion.update" = "per-rtt"
+"fetch.congestion.zero-on-loss" = "rto"
+"#;
+const STUDY_RTT_ANY: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "udugama"
+"fetch.congestion.update" = "per-rtt"
+"fetch.congestion.zero-on-loss" = "any"
+"#;
+const STUDY_DATA_RTO: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "udugama"
+"fetch.congestion.update" = "per-data"
+"fetch.congestion.zero-on-loss" = "rto"
+"#;
+const STUDY_DATA_ANY: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "udugama"
+"fetch.congestion.update" = "per-data"
+"fetch.congestion.zero-on-loss" = "any"
+"#;
+const STANDARD_RTT_RTO: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "standard"
+"fetch.congestion.update" = "per-rtt"
+"fetch.congestion.zero-on-loss" = "rto"
+"#;
+const STANDARD_RTT_ANY: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "standard"
+"fetch.congestion.update" = "per-rtt"
+"fetch.congestion.zero-on-loss" = "any"
+"#;
+const STANDARD_DATA_RTO: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "standard"
+"fetch.congestion.update" = "per-data"
+"fetch.congestion.zero-on-loss" = "rto"
+"#;
+const STANDARD_DATA_ANY: &str = r#""fetch.congestion.flavour" = "compound"
+"fetch.congestion.mode" = "standard"
+"fetch.congestion.update" = "per-data"
+"fetch.congestion.zero-on-loss" = "any"
+"#;
 
 /// Content of Router 1's cache when the client starts.
 pub(super) const CACHED: Axis = Axis {

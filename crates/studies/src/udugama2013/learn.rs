@@ -33,7 +33,7 @@ fn detector(results: &Results) -> Option<Lesson> {
     let about = About {
         situation: Situation::RandomLoss,
         part: Part::LossDetector,
-        runs: "20 MB over 10 Mbit/s and 108 ms, 0.5 % of Data lost one at a time; Cubic that falls to 1 at a timeout and \
+        runs: "20 MB over 10 Mbit/s and 150 ms, 0.5 % of Data lost one at a time; Cubic that falls to 1 at a timeout and \
                counts as TCP does",
         figure: "time",
         claims: &["D-07", "D-08"],

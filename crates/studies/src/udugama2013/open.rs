@@ -42,7 +42,7 @@ const RTT: Axis = Axis {
     values: &[
         ("24 ms", "\"link.delay\" = \"4 ms\"\n\"node.suppression\" = \"soft-hard(soft=12ms)\""),
         ("60 ms", "\"link.delay\" = \"10 ms\"\n\"node.suppression\" = \"soft-hard(soft=30ms)\""),
-        ("108 ms", "\"link.delay\" = \"18 ms\"\n\"node.suppression\" = \"soft-hard(soft=54ms)\""),
+        ("150 ms", "\"link.delay\" = \"25 ms\"\n\"node.suppression\" = \"soft-hard(soft=75ms)\""),
         ("240 ms", "\"link.delay\" = \"40 ms\"\n\"node.suppression\" = \"soft-hard(soft=120ms)\""),
     ],
 };
@@ -114,7 +114,7 @@ const SOFT: Axis = Axis {
     name: "soft",
     values: &[
         ("0 ms", r#""node.suppression" = "soft-hard(soft=0ms)""#),
-        ("54 ms", r#""node.suppression" = "soft-hard(soft=54ms)""#),
+        ("75 ms", r#""node.suppression" = "soft-hard(soft=75ms)""#),
         ("200 ms", r#""node.suppression" = "soft-hard(soft=200ms)""#),
     ],
 };
@@ -173,29 +173,29 @@ pub(super) static OPEN: [Open; 25] = {
     [
         open("single-floor", "least RTO", Single, ("1 s", FLOOR)),
         open("single-accounting", "what counts against the window", Single, ("span", ACCOUNTING)),
-        open("single-rtt", "round trip", Single, ("108 ms", RTT)),
+        open("single-rtt", "round trip", Single, ("150 ms", RTT)),
         open("single-rate", "rate of the links", Single, ("10 Mbit/s", RATE)),
         open("single-queue", "queues", Single, ("100 packets", QUEUE)),
-        open("single-threshold", "first threshold of slow start", Single, ("16", THRESHOLD)),
+        open("single-threshold", "first threshold of slow start", Single, ("64", THRESHOLD)),
         open("single-gap", "survivors between losses", Single, ("at least 168", GAP)),
         open("single-timeout", "after a timeout", Single, ("window 1, half as threshold", HALVING)),
-        open("single-soft", "soft timeout of the PIT", Single, ("54 ms", SOFT)),
-        open("growth-rtt", "round trip", Growth, ("108 ms", RTT)),
+        open("single-soft", "soft timeout of the PIT", Single, ("75 ms", SOFT)),
+        open("growth-rtt", "round trip", Growth, ("150 ms", RTT)),
         open("growth-rate", "rate of the links", Growth, ("10 Mbit/s", RATE)),
         open("burst-floor", "least RTO", Burst, ("1 s", FLOOR)),
-        open("burst-rtt", "round trip", Burst, ("108 ms", RTT)),
+        open("burst-rtt", "round trip", Burst, ("150 ms", RTT)),
         open("burst-queue", "queues", Burst, ("100 packets", QUEUE)),
         open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", RATE)),
-        open("burst-threshold", "first threshold of slow start", Burst, ("16", THRESHOLD)),
-        open("burst-jitter", "jitter of a link", Burst, ("0.3 ms", JITTER)),
-        open("caching-threshold", "first threshold of slow start", Caching, ("16", THRESHOLD)),
-        open("caching-jitter", "jitter of a link", Caching, ("0.3 ms", JITTER)),
+        open("burst-threshold", "first threshold of slow start", Burst, ("64", THRESHOLD)),
+        open("burst-jitter", "jitter of a link", Burst, ("none", JITTER)),
+        open("caching-threshold", "first threshold of slow start", Caching, ("64", THRESHOLD)),
+        open("caching-jitter", "jitter of a link", Caching, ("none", JITTER)),
         open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", HOLDS)),
         open("fairness-later", "Client 2 starts later by", Fairness, ("0.75 s", LATER)),
         open("fairness-where", "background traffic on", Fairness, ("every link", WHERE)),
         open("fairness-version", "version", Fairness, ("Smart", WITH)),
         open("fairness-queue", "queues", Fairness, ("100 packets", QUEUE)),
-        open("unloaded-jitter", "jitter of a link", Unloaded, ("0.3 ms", JITTER)),
+        open("unloaded-jitter", "jitter of a link", Unloaded, ("none", JITTER)),
     ]
 };
 

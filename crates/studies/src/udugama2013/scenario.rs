@@ -22,13 +22,12 @@ cache = "10000 packets"
 kind = "fetch"
 node = "c2"
 start = "0.75 s"
-spread = "10 ms"
 "#;
 
 /// Two servers have the file, one of them 30 ms further away than the other; Router 1 asks them in turn.
 const TWO_SERVERS: &str = r#"
 [links.r1-s2]
-delay = "51 ms"
+delay = "65 ms"
 [nodes.r1]
 strategy = "multipath"
 [[route]]
@@ -83,9 +82,9 @@ impl Section {
                     scenario.set(&["links", "r1-r2", "back", "loss"], bursts.as_str());
                 }
                 // The section is about arrivals out of order without any loss, so queues never overflow. Router 1
-                // is filled by a consumer of its own before the client starts.
+                // is filled by a consumer of its own before the client starts: 20,000 segments, 40 in each 100 ms.
                 Self::Caching => {
-                    scenario.set(start, Duration::from_secs(30));
+                    scenario.set(start, Duration::from_secs(60));
                     scenario.set(&["link", "queue"], Capacity::Unlimited);
                 }
                 Self::Sources => {
@@ -287,7 +286,7 @@ mod tests {
         for link in &network.links {
             for way in [&link.forth, &link.back] {
                 assert_eq!((way.rate_bits, way.queue.packets), (10_000_000, Some(100)));
-                assert_eq!(way.delay.as_millis(), 18);
+                assert_eq!(way.delay.as_millis(), 25);
             }
         }
         let lossy = network.links.iter().find(|link| link.name == "r1-r2").unwrap();
@@ -327,6 +326,19 @@ mod tests {
         assert_eq!((plan.first, plan.last), (10_000, None));
         let (congestion, loss) = (plan.options.congestion.text(), plan.options.loss.text());
         assert!(congestion.starts_with("fixed") && loss == "timeout");
+        let full = at(&all, "caching", &format!("{point}, cached=everything"));
+        let longest = at(
+            &all,
+            "switch-references",
+            "flavour=Cubic, version=Smart, cached=everything, path=10 Mbit/s, 150 ms",
+        );
+        for network in [full, longest] {
+            let ApplicationKind::Fetch(warm) = &network.applications[2].kind else { panic!() };
+            assert!(warm.options.congestion.text().contains("window=40"));
+            let round_trip = network.links[2].forth.delay * 4;
+            let filled = recoup_core::time::Instant::ZERO + round_trip * (20_000 / 40 + 1);
+            assert!(filled < network.applications[1].start, "{filled:?}");
+        }
         let cold = at(&all, "caching", &format!("{point}, cached=nothing"));
         assert_eq!(cold.applications.len(), 2);
         let small =
