@@ -17,10 +17,10 @@ __all__ = [
     "Experts",
     "Icp",
     "Jacobson",
+    "Nearness",
     "Nikzad2022",
     "PerProvider",
     "PerSource",
-    "Popularity",
     "Predictive",
     "Reconsidered",
     "Rfc6298",
@@ -96,10 +96,10 @@ class Experts(_Rto):
     spec_name: ClassVar[str] = "experts"
 
 
-class Popularity(_Rto):
-    """Estimates by how popular a content is."""
+class Nearness(_Rto):
+    """Estimates by how long a content took the last time."""
 
-    spec_name: ClassVar[str] = "popularity"
+    spec_name: ClassVar[str] = "nearness"
 
 
 class Tcp(_Rto):

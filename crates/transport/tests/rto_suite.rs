@@ -50,9 +50,9 @@ const ESTIMATORS: &[(&str, Duration, Duration)] = &[
     ("experts", SHORTEST, LONGEST),
     ("experts(experts=2,eta=100,share=1,penalty=1000000,quantile=1)", SHORTEST, LONGEST),
     ("experts(experts=99,eta=100,share=0.000000001,quantile=0,max=86400s)", SHORTEST, DAY),
-    ("popularity", SHORTEST, LONGEST),
-    ("popularity(contents=1,trust=0.001,min=adaptive)", SHORTEST, LONGEST),
-    ("popularity(alpha=1,beta=1,trust=1000000000,min=50ms)", Duration::from_millis(50), LONGEST),
+    ("nearness", SHORTEST, LONGEST),
+    ("nearness(contents=1,trust=0.001,min=adaptive)", SHORTEST, LONGEST),
+    ("nearness(alpha=1,beta=1,trust=1000000000,min=50ms)", Duration::from_millis(50), LONGEST),
     ("tcp", Duration::from_secs(1), FOUR),
     ("tcp(alpha=1,beta=1,k=1000000,min=1us,rfc-order=true,backoff=1000000)", SHORTEST, FOUR),
     ("timeest", TENTH, FOUR),
@@ -213,8 +213,8 @@ fn invalid_parameters_are_errors() {
         "experts(experts=1)",
         "experts(share=0)",
         "experts(quantile=1.1)",
-        "popularity(trust=0)",
-        "popularity(contents=0)",
+        "nearness(trust=0)",
+        "nearness(contents=0)",
         "tcp(min=5s)",
         "icp(window=0)",
         "ccntimer(phi=0)",
@@ -345,7 +345,7 @@ proptest! {
             "per-provider(weight=count",
             "predictive(names=5",
             "weighted-median(min=0s",
-            "popularity(trust=3",
+            "nearness(trust=3",
         ] {
             let mut low = rto::parse(&format!("{text},k={k})")).unwrap();
             let mut high = rto::parse(&format!("{text},k={})", k + more)).unwrap();

@@ -6,14 +6,15 @@ use super::compare::figure_11;
 use super::floor;
 use super::gains::{self, TABLE_4};
 use super::runs::{B, Runs, Timer, W, number};
+use super::scenario::FRONTIER;
 use super::timer::{
-    BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, PER_PROVIDER, PREDICTIVE, RECONSIDERED, S,
+    BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, OURS, PREDICTIVE, RECONSIDERED, S, STATIC,
     floored,
 };
 use crate::figure::{Axis, Figure, Series, Style, bar};
 use crate::result::Results;
-use crate::rule::{estimate, scaled};
-use recoup_sim::statistic::Seeded;
+use crate::rule::{LEVEL, estimate, scaled, text};
+use recoup_sim::statistic::{Seeded, paired};
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let runs = Runs::paper(results);
@@ -38,7 +39,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend(both("beyond", "estimators beyond the paper", "section 6", |metric| {
         over_exponents(&runs, &beyond(), metric)
     }));
-    figures.push(frontier(&runs));
+    figures.push(frontier(results));
     figures.push(single_way(results));
     figures.extend(open::figures(results));
     figures.retain(Figure::shows_ours);
@@ -133,23 +134,37 @@ fn beyond() -> Vec<(String, Timer)> {
     all.map(|timer| (name(timer), timer)).collect()
 }
 
-/// Both faults of all estimators, each a line through the exponents.
-fn frontier(runs: &Runs<'_>) -> Figure {
-    let more = [("PerProvider".to_owned(), PER_PROVIDER.into())];
-    let more = more.into_iter().chain([("Predictive".to_owned(), PREDICTIVE.into())]);
-    let line = |(name, timer): (String, Timer)| {
+/// Both faults of our estimator, the proposal and the constants, each a line through the exponents.
+fn frontier(results: &Results) -> Figure {
+    let runs = Runs::frontier(results);
+    let timers = [RECONSIDERED.into(), OURS.into()].into_iter().chain(STATIC.map(Timer::from));
+    let line = |timer: Timer| {
         let mean = |s: &str, metric| estimate(&runs.of(timer, s, metric)).map(|it| it.mean);
-        let mut line = Series::new(&name, Style::Line);
+        let mut line = Series::new(&name(timer), Style::Line);
         line.points = S.iter().filter_map(|s| Some((mean(s, W)?, mean(s, B)?))).collect();
         line
     };
+    let less = |s: &&str| {
+        let of = |metric| {
+            let [theirs, ours] =
+                [RECONSIDERED.into(), OURS.into()].map(|it| runs.of(it, s, metric));
+            Some(text(&paired(&theirs, &ours, LEVEL)?, ""))
+        };
+        Some(format!("s = {s}: B {}, W {}", of(B)?, of(W)?))
+    };
+    let less: Vec<_> = S.iter().filter_map(less).collect();
     Figure {
-        id: "frontier".into(),
-        title: "Both faults of each estimator".into(),
-        caption: "Means over seeds; each line goes from s = 1 to s = 2. Nearer to the lower left corner is better.".into(),
+        id: FRONTIER.into(),
+        title: "Both faults of our estimator, of Reconsidered, and of constants".into(),
+        caption: format!(
+            "Means over seeds; each line goes from s = 1 to s = 2. Nearer to the lower left corner is better. Constants \
+             are the same for all consumers. {} has less than Reconsidered by (paired, 95 % confidence intervals): {}.",
+            OURS.name,
+            less.join("; ")
+        ),
         x: Axis::quantity("W: RTO over RTT of good timeouts", ""),
         y: Axis::quantity("B: share of timeouts that were spurious", ""),
-        series: beyond().into_iter().chain(more).map(line).collect(),
+        series: timers.map(line).collect(),
     }
 }
 

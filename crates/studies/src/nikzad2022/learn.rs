@@ -21,7 +21,7 @@ pub(super) fn lessons(results: &Results) -> Vec<Lesson> {
     };
     let waiting = About { figure: "beyond-w", runs: "the same", ..spurious };
     let rate = About {
-        figure: "frontier",
+        figure: "beyond-b",
         runs: "the same; without Predictive, which is run where each Interest takes one way",
         claims: &[],
         ..spurious
@@ -66,6 +66,6 @@ mod tests {
         for spec in &specs {
             assert!(recoup_transport::rto::parse(spec).is_ok(), "{spec}");
         }
-        assert!(specs.contains(&"popularity") && specs.contains(&"rfc6298"), "{specs:?}");
+        assert!(specs.contains(&"nearness") && specs.contains(&"rfc6298"), "{specs:?}");
     }
 }

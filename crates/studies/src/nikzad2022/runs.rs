@@ -1,5 +1,6 @@
 //! Results of the study: of the paper's own experiments, or with something else in the place of an assumption.
 use super::open::{ASSUMED, AXIS};
+use super::scenario::FRONTIER;
 use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
 use crate::result::Results;
 pub(super) use crate::rule::joined;
@@ -27,6 +28,8 @@ enum Place {
     Paper,
     /// One way and no aggregation.
     SingleWay,
+    /// Our estimator beside the proposal.
+    Frontier,
     /// All timers of an experiment, such as that of an open parameter at a value of it.
     Open(&'static str, Option<&'static str>),
 }
@@ -56,10 +59,15 @@ impl<'a> Runs<'a> {
         Self { results, place: Place::SingleWay }
     }
 
+    /// Our estimator, the proposal and the constants, in runs of their own.
+    pub(super) fn frontier(results: &'a Results) -> Self {
+        Self { results, place: Place::Frontier }
+    }
+
     /// The exponents of popularity that were run.
     pub(super) fn exponents(&self) -> &'static [&'static str] {
         match self.place {
-            Place::Paper | Place::SingleWay => &S,
+            Place::Paper | Place::SingleWay | Place::Frontier => &S,
             Place::Open(..) => &ENDS,
         }
     }
@@ -73,6 +81,7 @@ impl<'a> Runs<'a> {
         let (experiment, instead) = match self.place {
             Place::SingleWay if timer != PREDICTIVE.name => ("single-way", None),
             Place::Paper | Place::SingleWay => (home, None),
+            Place::Frontier => (FRONTIER, None),
             Place::Open(experiment, value) => (experiment, value.map(|value| (AXIS, value))),
         };
         let choice: Vec<_> = [("timer", timer), ("s", s)].into_iter().chain(instead).collect();

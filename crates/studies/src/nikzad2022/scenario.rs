@@ -1,8 +1,8 @@
 //! The experiments: the paper's figures, each a scenario with its sweep.
 use super::open;
 use super::timer::{
-    BASIC, BEYOND, COMPARED, ENDS, FACTORS, FLOORS, Gains, Jacobson, Other, PREDICTIVE,
-    RECONSIDERED, S, axis, exponents, floored,
+    BASIC, BEYOND, COMPARED, ENDS, FACTORS, FLOORS, Gains, Jacobson, OURS, Other, PREDICTIVE,
+    RECONSIDERED, S, STATIC, axis, exponents, floored,
 };
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::changed;
@@ -24,6 +24,9 @@ const fn requests(scale: Scale) -> u64 {
 pub(super) fn with_requests(requests: u64) -> String {
     changed(COMMON, |scenario| scenario.set(&["applications", "c", "requests"], requests))
 }
+
+/// The experiment that compares our estimator with the proposal, and its figure.
+pub(super) const FRONTIER: &str = "frontier";
 
 /// Seeds of each point.
 pub(super) const fn seeds(scale: Scale) -> u64 {
@@ -71,7 +74,6 @@ const FLOOR: &[&str] = &[
     "estimators-w",
     "beyond-b",
     "beyond-w",
-    "frontier",
 ];
 /// Figures that need the classes.
 const GAINS: &[&str] = &[
@@ -99,10 +101,9 @@ const FACTOR: &[&str] = &[
     "estimators-w",
     "beyond-b",
     "beyond-w",
-    "frontier",
 ];
 /// Figures of Figure 11's timers, and of those beyond the paper.
-const LAST: &[&str] = &["estimators-b", "estimators-w", "beyond-b", "beyond-w", "frontier"];
+const LAST: &[&str] = &["estimators-b", "estimators-w", "beyond-b", "beyond-w"];
 
 /// The paper's own experiments.
 fn paper(scale: Scale) -> Vec<Experiment> {
@@ -131,6 +132,13 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         experiment("gains", GAINS, &classes(), &[]),
         experiment("factor", FACTOR, &factors(), &[]),
         experiment("estimators", LAST, &[], &others),
+        // Judged in runs of this length at every scale.
+        Experiment {
+            scenario: with_requests((2 * requests(scale)).min(2_000))
+                + &frontier(small)
+                + &exponents(s),
+            ..experiment(FRONTIER, &[FRONTIER], &[], &[])
+        },
         // Predictive's conditions for the others, too.
         Experiment {
             scenario: base.clone() + &single_way() + &exponents(s),
@@ -139,6 +147,12 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         curves("rtt", &["rtt-100", "rto-100", "rtt-very-slow"], &[floored(100), very_slow], s),
         curves("rto", &["rto-classes"], &of_classes, &["1.5"]),
     ]
+}
+
+/// Our estimator and the proposal, with the constants.
+fn frontier(small: bool) -> String {
+    let others: Vec<_> = std::iter::once(OURS).chain(STATIC).collect();
+    axis(&[RECONSIDERED], few(&others, small))
 }
 
 /// The first few of many, for small runs.

@@ -119,7 +119,7 @@ pub(super) const COMPARED: [Other; 3] = [
 
 /// The estimator of our own that is put to the test.
 pub(super) const OURS: Other =
-    Other { name: "popularity", fields: "\"applications.c.rto\" = \"popularity\"\n" };
+    Other { name: "nearness", fields: "\"applications.c.rto\" = \"nearness\"\n" };
 
 /// Estimators that the paper does not have.
 pub(super) const BEYOND: [Other; 5] = [
@@ -131,6 +131,26 @@ pub(super) const BEYOND: [Other; 5] = [
         fields: "\"applications.c.rto\" = \"reconsidered(min=adaptive)\"\n",
     },
     Other { name: "RFC 6298", fields: "\"applications.c.rto\" = \"rfc6298\"\n" },
+];
+
+/// One constant for all consumers: chosen with the results in hand, the best that a timeout can be that learns nothing.
+pub(super) const STATIC: [Other; 4] = [
+    Other {
+        name: "constant, 100 ms",
+        fields: "\"applications.c.rto\" = \"constant(rto=100ms)\"\n",
+    },
+    Other {
+        name: "constant, 150 ms",
+        fields: "\"applications.c.rto\" = \"constant(rto=150ms)\"\n",
+    },
+    Other {
+        name: "constant, 225 ms",
+        fields: "\"applications.c.rto\" = \"constant(rto=225ms)\"\n",
+    },
+    Other {
+        name: "constant, 340 ms",
+        fields: "\"applications.c.rto\" = \"constant(rto=340ms)\"\n",
+    },
 ];
 
 /// A value of the axis `timer`.
