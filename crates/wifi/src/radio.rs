@@ -312,7 +312,7 @@ impl Radio {
     }
 
     /// Whether an undecoded signal may make the medium busy, or busy for longer. It may not during the bytes of a
-    /// frame, if the station's own frame or the known busy time outlasts it, or if all signals together are too weak.
+    /// frame, nor if all signals together are too weak. Nor may it if the own frame or the known busy time outlasts it.
     fn may_be_sensed(&self, signal: &Signal, receiver: &Receiver) -> bool {
         if self.ceiling + signal.power < receiver.carrier {
             return false;

@@ -116,7 +116,7 @@ impl Receiver {
         self.capture.is_some_and(|margin| new > current * margin)
     }
 
-    /// What tests stretches at `rate` of a frame of `width_mhz`.
+    /// The decoder that tests stretches at `rate` of a frame of `width_mhz`.
     pub(super) fn decoder(&self, rate: Rate, width_mhz: u32) -> Decoder {
         let certain = place(rate).map_or(Certain::NOTHING, |place| self.certain[place]);
         Decoder { rate, bits: rate.bits(), noise: self.noise_in(width_mhz), certain }

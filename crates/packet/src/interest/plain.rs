@@ -203,9 +203,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_encoding_equals_the_general_one(sent in any_interest(), letters in 0..300_usize) {
+        fn plain_encoding_equals_the_general_one(sent in any_interest(), length in 0..300_usize) {
             let mut sent = sent;
-            sent.name = format!("/{}", "x".repeat(letters)).parse().unwrap_or_default();
+            sent.name = format!("/{}", "x".repeat(length)).parse().unwrap_or_default();
             let (mut plain, mut general) = (BytesMut::new(), BytesMut::new());
             sent.encode_any(&mut general, sent.hop_limit);
             match sent.encode_plain(&mut plain, sent.hop_limit) {

@@ -252,7 +252,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         experiment("open-consumer", &["open-consumer"], Net::Mobile, scale, &consumer),
         experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
     ];
-    // Each set-up says how many tries an MPDU has, and a scenario cannot unset a field.
+    // Each set-up has the tries of an MPDU, and a scenario cannot unset a field.
     let freed = |it: Experiment| {
         let scenario = changed(&it.scenario, |it| it.unset(&["wifi", "mpdu-tries"]));
         Experiment { scenario, ..it }
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn one_set_up_of_each_list_is_the_chosen_one() {
+    fn each_list_has_one_chosen_set_up() {
         for list in [&WIRELESS, &MOBILE, &TIMED, &DELAYED, &CONSUMER, &TOGETHER] {
             let chosen = list.iter().filter(|it| it.is_assumed).count();
             assert_eq!(chosen, 1, "{list:?}");

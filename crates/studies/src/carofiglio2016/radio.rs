@@ -1,4 +1,4 @@
-//! What the paper leaves open about radio, window and cells: the values that were searched, as fields of a scenario.
+//! Radio, window and cells, where the paper leaves them open: the values that were searched, as fields of a scenario.
 //!
 //! The authors published ns-3 code for a later paper (`mapme-tnsm17`, of ns-3.24). Its values come first on each axis.
 

@@ -52,7 +52,7 @@ pub struct Nearness {
     prefixes: Bounded<Prefix>,
     /// The power of four of the latest round trip of each content.
     contents: Bounded<usize>,
-    /// That of the latest round trip of all.
+    /// The power of four of the latest round trip of all.
     latest: usize,
 }
 
