@@ -555,15 +555,17 @@ impl Radio {
 
 #[cfg(test)]
 mod tests {
+    use super::super::error::from_db;
     use super::super::plan::ReceiverPlan;
     use super::*;
     use proptest::prelude::*;
+    use recoup_core::random::Rng;
 
     /// A radio that holds these signals (start, length, tenths of dBm), weak ones as such.
     fn radio(signals: &[(u64, u64, i32)], receiver: &Receiver) -> Radio {
         let mut radio = Radio::new(Rng::from_seed(1));
         for (ppdu, (start, nanos, tenths)) in (0..).zip(signals) {
-            let power = super::super::error::from_db(f64::from(*tenths) / 10.0);
+            let power = from_db(f64::from(*tenths) / 10.0);
             let ppdu = if power < receiver.preamble { WEAK } else { ppdu };
             let (end, rate) = (start + nanos, Rate::Ht { mcs: 7, wide: true, short_guard: true });
             radio.expect(Signal { ppdu, start: *start, end, power, rate });
@@ -607,7 +609,7 @@ mod tests {
         ) {
             let mut receiver = Receiver::new(ReceiverPlan::default());
             let mut radio = radio(&signals, &receiver);
-            let power = super::super::error::from_db(f64::from(tenths) / 10.0);
+            let power = from_db(f64::from(tenths) / 10.0);
             let rate = Rate::Ht { mcs, wide: true, short_guard: true };
             let own = Signal { ppdu: 1_000, start: 0, end: 1_000_000, power, rate };
             radio.expect(own);
