@@ -113,7 +113,7 @@ fn without_provider_ids_all_answers_are_one_providers() {
 
 #[test]
 fn near_content_gets_a_short_timeout() {
-    let mut network = setup("nearness(beta=1/80,k=1)", 1_000, 400);
+    let mut network = setup("nearness(beta=1/80,k=1,trust=8)", 1_000, 400);
     if let ApplicationKind::Request(plan) = &mut network.applications[1].kind {
         plan.popularity = Popularity::ZipfMandelbrot { q: 0.0, s: 1.2 };
     }
