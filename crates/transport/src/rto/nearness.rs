@@ -20,7 +20,7 @@
 //! The first samples of an estimate count alike (gains of at least 1/n), then with gains of 1/40.
 //!
 //! Differences: the band of a sample is that of the time at which the Data arrives. If the latest round trip changed
-//! after the Interest was sent, the timeout came from another band. Above `contents` contents and 1024 prefixes the
+//! after the Interest was sent, the timeout came from another band. Above `contents` contents and 128 prefixes the
 //! one unchanged for longest is forgotten.
 use super::bounded::Bounded;
 use super::reconsidered::{factor, gains};
@@ -31,7 +31,7 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-const MOST_PREFIXES: usize = 1024;
+const MOST_PREFIXES: usize = 128;
 /// Powers of four in the nanoseconds of a round trip; longer ones count as 4³¹ ns, some 146 years.
 const POWERS: usize = 32;
 /// Those of contents with a round trip of their own, then those of all others.
