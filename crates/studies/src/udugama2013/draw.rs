@@ -18,7 +18,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend([recoveries(results), bursts(results, "Simple2"), bursts(results, "Smart")]);
     figures.extend(["Simple3", "Smart"].map(|version| switch::window(results, version)));
     figures.extend([sources(results), fairness(results), losses(results)]);
-    figures.extend(switch::figures(results));
+    figures.push(switch::map(results));
     figures.extend(open::figures(results));
     figures.extend(beside::figures(results));
     figures.retain(Figure::shows_ours);

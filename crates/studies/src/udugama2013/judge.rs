@@ -57,8 +57,8 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
         ),
         "D-18" => (
             burst::peaks_stay(&bursts, "NewReno"),
-            "NewReno; widest window in fast recovery, per burst. The window still grows from burst to burst; the \
-             paper does not state the flavour of its figure.",
+            "NewReno; widest window in fast recovery, per burst. The first burst meets a wider window than the others; \
+             the paper does not state the flavour of its figure.",
         ),
         "D-19" => {
             (near::simple3_falls_for_it(&caching), "Nothing is lost, so every entry is false.")
@@ -90,8 +90,8 @@ fn shares(id: &str, fairness: &Runs<'_>) -> (Finding, &'static str) {
         "D-25" => (share::hardly_changes(fairness), "Quotient, seed by seed."),
         "D-26" => (
             share::helps_client_1(fairness),
-            "Losses: segments that were declared lost and retransmitted. Most of them were not lost: beside 80 % of \
-             other traffic round trips rise faster than timers follow, with fairness, too.",
+            "Losses: segments that were declared lost and retransmitted. Without fairness queues drop them. With it \
+             queues drop none; a few runs have spurious retransmissions.",
         ),
         "D-27" => (
             share::product(fairness),

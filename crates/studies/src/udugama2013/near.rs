@@ -55,9 +55,6 @@ pub(super) fn window_of_first_run(runs: &Runs<'_>, version: &str, cached: &str) 
     table.map(|window| window.points("time_s", "window")).unwrap_or_default()
 }
 
-/// The least time after a switch that is shown, in seconds.
-const LEAST_S: f64 = 0.01;
-
 /// For each run, its number and the time of its first Data of a segment from `first` on.
 fn switches(runs: &Runs<'_>, version: &str, first: f64) -> Vec<Seeded> {
     let tables = runs.tables(&at(version, PART), "c1", "rto").into_iter();
@@ -72,18 +69,6 @@ pub(super) fn windows_at_switch(runs: &Runs<'_>, version: &str, first: f64) -> V
         Some((seed, height(&window.points("time_s", "window"), *time)?))
     };
     runs.tables(&at(version, PART), "c1", "window").into_iter().filter_map(one).collect()
-}
-
-/// Time from that Data to the first entry into fast recovery after it, in seconds; only of runs with such an entry.
-pub(super) fn first_after_switch(runs: &Runs<'_>, version: &str, first: f64) -> Vec<Seeded> {
-    let switches = switches(runs, version, first);
-    let one = |(seed, recoveries): (u64, &Curve)| {
-        let (_, time) = switches.iter().find(|(it, _)| *it == seed)?;
-        // Samples are recorded at steps, so the switch may be recorded after the entry that follows it.
-        let entry = recoveries.column("time_s").first()?;
-        Some((seed, (entry - time).max(LEAST_S)))
-    };
-    runs.tables(&at(version, PART), "c1", "recoveries").into_iter().filter_map(one).collect()
 }
 
 /// Simple3 enters fast recovery falsely at least once in every run.
