@@ -78,6 +78,22 @@ pub mod typ {
     pub const CTIME: u64 = 0xf50a;
     pub const MTIME: u64 = 0xf50c;
     pub const OBJECT_TYPE: u64 = 0xf50e;
+
+    /// Types of the usual packets, as the one byte that encodes each.
+    pub mod byte {
+        pub const INTEREST: u8 = super::INTEREST as u8;
+        pub const DATA: u8 = super::DATA as u8;
+        pub const NAME: u8 = super::NAME as u8;
+        pub const NONCE: u8 = super::NONCE as u8;
+        pub const INTEREST_LIFETIME: u8 = super::INTEREST_LIFETIME as u8;
+        pub const MUST_BE_FRESH: u8 = super::MUST_BE_FRESH as u8;
+        pub const META_INFO: u8 = super::META_INFO as u8;
+        pub const CONTENT: u8 = super::CONTENT as u8;
+        pub const SIGNATURE_INFO: u8 = super::SIGNATURE_INFO as u8;
+        pub const SIGNATURE_VALUE: u8 = super::SIGNATURE_VALUE as u8;
+        pub const CAN_BE_PREFIX: u8 = super::CAN_BE_PREFIX as u8;
+        pub const HOP_LIMIT: u8 = super::HOP_LIMIT as u8;
+    }
 }
 
 /// Malformed bytes.
@@ -494,6 +510,18 @@ pub fn put_nni_tlv(out: &mut impl BufMut, typ: u64, number: u64) {
             put_header(out, typ, len);
             put_nni(out, number);
         }
+    }
+}
+
+/// Replaces, removes or adds a byte, by `how` of 1, 2 and 3, or leaves the wire as it is.
+#[cfg(test)]
+pub(crate) fn change(wire: &mut Vec<u8>, place: usize, byte: u8, how: u8) {
+    let place = place % wire.len();
+    match how {
+        1 => wire[place] = byte,
+        2 => drop(wire.remove(place)),
+        3 => wire.insert(place, byte),
+        _ => {}
     }
 }
 

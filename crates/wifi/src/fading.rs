@@ -3,8 +3,8 @@
 //! Nakagami, "The m-distribution", 1960: received power is gamma distributed with shape m (1 is Rayleigh fading). It is
 //! drawn anew for each coherence time, 9 / (16 π f_d); Rappaport, "Wireless Communications", 2002, §5.4. The Doppler
 //! shift is f_d = v f / c. ns-3's `NakagamiPropagationLossModel` draws it anew for each transmission instead, and up to
-//! ns-3.24 each MPDU of an aggregate is one; [`Hold::Mpdu`] does the same. Shadowing is normal in dB and follows the path of the ends, with a decorrelation distance
-//! after Gudmundson, "Correlation model for shadow fading", 1991.
+//! ns-3.24 each MPDU of an aggregate is one; [`Hold::Mpdu`] does the same. Shadowing is normal in dB and follows the
+//! path of the ends, with a decorrelation distance after Gudmundson, "Correlation model for shadow fading", 1991.
 //!
 //! Differences: between two points at the decorrelation distance shadowing is interpolated, with its variance kept. So
 //! it is a function of position and not of the number of samples.

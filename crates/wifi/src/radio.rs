@@ -7,14 +7,17 @@
 //! A radio needs no wake-up. The next call that concerns a receiver brings it up to date ([`Radio::step`]). It changes
 //! only its own station, and the times of the signals give the order of its events.
 use super::access::Access;
-use super::air::{Air, PpduId};
+use super::air::Air;
 use super::rate::{HT_SIGNAL_NANOS, Rate};
 use super::receiver::{Decoder, Receiver};
 use recoup_core::random::Rng;
+use signals::Signals;
 use std::collections::VecDeque;
 
-/// From the start of a preamble to the decision on it.
-const DETECTION_NANOS: u64 = 4_000;
+mod signals;
+
+pub(super) use signals::{Signal, Stretch, WEAK};
+
 /// From the start of a frame as long as another may capture the receiver.
 const CAPTURE_NANOS: u64 = 16_000;
 /// Signals too weak to matter by themselves that are put into the list before it is worked through.
@@ -23,40 +26,6 @@ const PATIENCE: usize = 32;
 const HELD: usize = 24;
 /// Rate of SIGNAL and HT-SIG.
 const HEADER_RATE: Rate = Rate::Ofdm(0);
-
-/// In place of the number of a frame that is too weak to be decoded: its bytes do not matter.
-pub(super) const WEAK: PpduId = PpduId::MAX;
-
-/// A frame as it reaches a receiver.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Signal {
-    /// The frame, or [`WEAK`].
-    pub(super) ppdu: PpduId,
-    pub(super) start: u64,
-    pub(super) end: u64,
-    /// In milliwatts.
-    pub(super) power: f64,
-    pub(super) rate: Rate,
-}
-
-impl Signal {
-    fn is_weak(&self) -> bool {
-        self.ppdu == WEAK
-    }
-
-    /// When its preamble is decided on.
-    fn decision_at(&self) -> u64 {
-        self.start + DETECTION_NANOS
-    }
-}
-
-/// A part of a frame in which the interference is constant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stretch {
-    /// In milliwatts.
-    interference: f64,
-    until: u64,
-}
 
 /// State of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +55,7 @@ pub(super) enum Reception {
 
 #[derive(Debug)]
 pub(super) struct Radio {
-    /// By arrival: on the air, or gone and still relevant to the current reception; behind them those on their way.
-    signals: Vec<Signal>,
-    /// Number of signals that have arrived.
-    arrived: usize,
-    /// No less than the power of the signals that have arrived, over or not.
-    ceiling: f64,
-    /// When the first of them is over.
-    first_end: u64,
+    signals: Signals,
     /// Preambles that are to be decided on, by time.
     preambles: VecDeque<Signal>,
     /// When the first of them is decided on, if any.
@@ -114,10 +76,7 @@ pub(super) struct Radio {
 impl Radio {
     pub(super) fn new(rng: Rng) -> Self {
         Self {
-            signals: Vec::new(),
-            arrived: 0,
-            ceiling: 0.0,
-            first_end: u64::MAX,
+            signals: Signals::new(),
             preambles: VecDeque::new(),
             decision_at: u64::MAX,
             phase: Phase::Listening,
@@ -134,18 +93,12 @@ impl Radio {
     /// A frame will reach the station.
     #[inline]
     pub(super) fn expect(&mut self, signal: Signal) {
-        self.signals.push(signal);
-        // Frames begin one after the other, and the ways are short: nearly always it is the last.
-        let mut place = self.signals.len() - 1;
-        while place > self.arrived && self.signals[place - 1].start > signal.start {
-            self.signals.swap(place - 1, place);
-            place -= 1;
-        }
+        self.signals.expect(signal);
     }
 
     /// Whether signals on their way may be left for later.
     pub(super) fn is_patient(&self) -> bool {
-        self.signals.len() - self.arrived < PATIENCE
+        self.signals.on_way().len() < PATIENCE
     }
 
     /// The station begins to send, until `end`: what it was decoding is lost.
@@ -169,7 +122,7 @@ impl Radio {
     /// Whether anything happens until `now`.
     #[inline]
     pub(super) fn is_due(&self, now: u64) -> bool {
-        let arrival = self.signals.get(self.arrived).map_or(u64::MAX, |signal| signal.start);
+        let arrival = self.signals.on_way().first().map_or(u64::MAX, |signal| signal.start);
         self.phase_end.min(self.sent_at).min(self.decision_at).min(arrival) <= now
     }
 
@@ -184,7 +137,7 @@ impl Radio {
     ) -> Option<(u64, Reception)> {
         loop {
             let first = self.phase_end.min(self.sent_at).min(self.decision_at);
-            let next = self.signals.get(self.arrived).filter(|signal| signal.start < first);
+            let next = self.signals.on_way().first().filter(|signal| signal.start < first);
             if let Some(signal) = next.copied() {
                 if signal.start > now {
                     return None;
@@ -241,7 +194,7 @@ impl Radio {
         let mut success = 1.0;
         while at < end && success > 0.0 {
             if at >= stretch.until {
-                *stretch = self.stretch(signal, at);
+                *stretch = self.signals.stretch(signal, at);
             }
             let next = stretch.until.min(end);
             let sinr = decoder.sinr(power, stretch.interference);
@@ -261,7 +214,7 @@ impl Radio {
         if decoder.is_hopeless(power) {
             return Some(false);
         }
-        decoder.is_certain(power, self.worst(signal)).then_some(true)
+        decoder.is_certain(power, self.signals.worst(signal)).then_some(true)
     }
 
     /// A frame is over and what was in it is decided: senses what is left.
@@ -293,9 +246,9 @@ impl Radio {
         access: &mut Access,
         air: &mut Air<L>,
     ) {
-        let is_crowded = self.arrived >= HELD;
+        let is_crowded = self.signals.here().len() >= HELD;
         if !signal.is_weak() {
-            if is_crowded || self.ceiling + signal.power >= receiver.carrier {
+            if is_crowded || self.signals.ceiling() + signal.power >= receiver.carrier {
                 self.forget(signal.start, air);
             }
             return self.arrive(signal.start, signal, receiver, access);
@@ -307,14 +260,14 @@ impl Radio {
         match may_be_sensed && self.may_be_sensed(signal, receiver) {
             true => self.arrive(signal.start, signal, receiver, access),
             // Too weak to be decoded, and without effect on the state of the medium.
-            false => self.hold(signal),
+            false => self.signals.hold(signal),
         }
     }
 
     /// Whether an undecoded signal may make the medium busy, or busy for longer. It may not during the bytes of a
     /// frame, nor if all signals together are too weak. Nor may it if the own frame or the known busy time outlasts it.
     fn may_be_sensed(&self, signal: &Signal, receiver: &Receiver) -> bool {
-        if self.ceiling + signal.power < receiver.carrier {
+        if self.signals.ceiling() + signal.power < receiver.carrier {
             return false;
         }
         let is_deaf = self.phase == Phase::Payload && self.rx_end > signal.start;
@@ -330,14 +283,16 @@ impl Radio {
     }
 
     fn arrive(&mut self, now: u64, signal: &Signal, receiver: &Receiver, access: &mut Access) {
-        self.hold(signal);
+        self.signals.hold(signal);
         if self.tx_end > now {
             return self.overlook(now, signal, self.tx_end, receiver, access);
         }
         if self.phase == Phase::Listening {
             // What is too weak to be detected is too weak to be sensed, too, unless there is more of it.
-            let may_be_sensed =
-                || self.ceiling >= receiver.carrier && self.power(now) >= receiver.carrier;
+            let may_be_sensed = || {
+                self.signals.ceiling() >= receiver.carrier
+                    && self.signals.power(now) >= receiver.carrier
+            };
             if signal.power >= receiver.preamble || may_be_sensed() {
                 self.add_preamble(signal);
             }
@@ -362,7 +317,7 @@ impl Radio {
         receiver: &Receiver,
         access: &mut Access,
     ) {
-        if signal.end > now.max(idle_at) && self.ceiling >= receiver.carrier {
+        if signal.end > now.max(idle_at) && self.signals.ceiling() >= receiver.carrier {
             self.sense(now, receiver.carrier, access);
         }
     }
@@ -379,7 +334,8 @@ impl Radio {
         let detects = |interference| receiver.detects(signal.power, interference, width_mhz);
         // As a rule the signal is too weak whatever the interference, or strong enough for any.
         if !detects(0.0)
-            || !detects(self.worst(&signal)) && !detects(self.interference_before(&signal, now))
+            || !detects(self.signals.worst(&signal))
+                && !detects(self.signals.interference_before(&signal, now))
         {
             let idle_at = self.busy_end;
             return self.overlook(now, &signal, idle_at, receiver, access);
@@ -464,181 +420,19 @@ impl Radio {
         if self.rx_end > now {
             return;
         }
-        let mut until = now;
-        let mut power = self.power(until);
-        while power >= threshold {
-            let here = self.here().iter();
-            let later = here.map(|signal| signal.end).filter(|end| *end > until);
-            let Some(end) = later.min() else {
-                break;
-            };
-            until = end;
-            power = self.power(until);
-        }
+        let until = self.signals.busy_until(now, threshold);
         if until > now {
             self.occupy(now, until, access);
         }
-    }
-
-    /// Signals that have arrived, and are on the air or relevant to the current reception.
-    fn here(&self) -> &[Signal] {
-        &self.signals[..self.arrived]
-    }
-
-    fn power(&self, at: u64) -> f64 {
-        let here = self.here().iter().filter(|signal| signal.start <= at && at < signal.end);
-        here.map(|signal| signal.power).sum()
-    }
-
-    /// Interference with a frame at `at`, and the time until which it holds.
-    fn stretch(&self, signal: &Signal, at: u64) -> Stretch {
-        let mut stretch = Stretch { interference: 0.0, until: u64::MAX };
-        for other in self.here().iter().filter(|other| other.ppdu != signal.ppdu) {
-            if other.start > at {
-                stretch.until = stretch.until.min(other.start);
-            } else if other.end > at {
-                stretch.interference += other.power;
-                stretch.until = stretch.until.min(other.end);
-            }
-        }
-        stretch
-    }
-
-    /// No less than the interference with a frame at any time of its reception.
-    ///
-    /// The margin is more than sums of a million powers in different orders differ by.
-    fn worst(&self, signal: &Signal) -> f64 {
-        (self.ceiling * (1.0 + 1e-9) - signal.power).max(0.0)
-    }
-
-    fn interference_before(&self, signal: &Signal, now: u64) -> f64 {
-        let others = self.here().iter().filter(|other| other.ppdu != signal.ppdu);
-        others.filter(|other| other.start < now && now <= other.end).map(|other| other.power).sum()
-    }
-
-    /// The next signal has arrived.
-    fn hold(&mut self, signal: &Signal) {
-        self.arrived += 1;
-        self.ceiling += signal.power;
-        self.first_end = self.first_end.min(signal.end);
     }
 
     /// Lets go of signals that are over and of no interest any more.
     fn forget<L>(&mut self, now: u64, air: &mut Air<L>) {
         let received = self.current().map(|signal| signal.start);
         let waiting = self.preambles.front().map(|signal| signal.start);
-        let since = received.into_iter().chain(waiting).fold(now, u64::min);
-        if self.first_end > since {
-            return;
-        }
-        (self.ceiling, self.first_end) = (0.0, u64::MAX);
-        let (mut kept, mut place) = (0, 0);
-        self.signals.retain(|signal| {
-            place += 1;
-            if place > self.arrived {
-                return true;
-            }
-            if signal.end > since {
-                self.ceiling += signal.power;
-                self.first_end = self.first_end.min(signal.end);
-                kept += 1;
-                return true;
-            }
-            if !signal.is_weak() {
-                air.release(signal.ppdu);
-            }
-            false
-        });
-        self.arrived = kept;
+        self.signals.forget(received.into_iter().chain(waiting).fold(now, u64::min), air);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::error::from_db;
-    use super::super::plan::ReceiverPlan;
-    use super::*;
-    use proptest::prelude::*;
-    use recoup_core::random::Rng;
-
-    /// A radio that holds these signals (start, length, tenths of dBm), weak ones as such.
-    fn radio(signals: &[(u64, u64, i32)], receiver: &Receiver) -> Radio {
-        let mut radio = Radio::new(Rng::from_seed(1));
-        for (ppdu, (start, nanos, tenths)) in (0..).zip(signals) {
-            let power = from_db(f64::from(*tenths) / 10.0);
-            let ppdu = if power < receiver.preamble { WEAK } else { ppdu };
-            let (end, rate) = (start + nanos, Rate::Ht { mcs: 7, wide: true, short_guard: true });
-            radio.expect(Signal { ppdu, start: *start, end, power, rate });
-        }
-        for signal in radio.signals.clone() {
-            radio.hold(&signal);
-        }
-        radio
-    }
-
-    /// Success in a window by the sum of all interference at each of its instants where any begins or ends.
-    fn simple(
-        radio: &Radio,
-        signal: &Signal,
-        window: (u64, u64),
-        decoder: &Decoder,
-        receiver: &mut Receiver,
-    ) -> f64 {
-        let others: Vec<&Signal> =
-            radio.signals.iter().filter(|other| other.ppdu != signal.ppdu).collect();
-        let (mut at, mut success) = (window.0, 1.0);
-        while at < window.1 {
-            let edges = others.iter().flat_map(|other| [other.start, other.end]);
-            let next = edges.filter(|edge| *edge > at).fold(window.1, u64::min);
-            let here = others.iter().filter(|other| other.start <= at && at < other.end);
-            let interference = here.fold(0.0, |sum, other| sum + other.power);
-            let snr = decoder.sinr(signal.power, interference);
-            success *= receiver.success(decoder, snr, next - at);
-            at = next;
-        }
-        success
-    }
-
-    proptest! {
-        #[test]
-        fn stretches_agree_with_the_simple_sum(
-            signals in prop::collection::vec((0..900_000_u64, 1_000..900_000_u64, -1000..-500_i32), 0..40),
-            tenths in -900..-550_i32,
-            mcs in 0..8_u8,
-            ends in prop::collection::btree_set(20_000..1_000_000_u64, 1..12),
-        ) {
-            let mut receiver = Receiver::new(ReceiverPlan::default());
-            let mut radio = radio(&signals, &receiver);
-            let power = from_db(f64::from(tenths) / 10.0);
-            let rate = Rate::Ht { mcs, wide: true, short_guard: true };
-            let own = Signal { ppdu: 1_000, start: 0, end: 1_000_000, power, rate };
-            radio.expect(own);
-            radio.hold(&own);
-            let decoder = receiver.decoder(rate, rate.width_mhz());
-            let (mut from, mut stretch) = (10_000, Stretch::default());
-            for until in ends {
-                let window = (from, until);
-                let expected = simple(&radio, &own, window, &decoder, &mut receiver);
-                let success = radio.success(&own, window, &decoder, &mut stretch, &mut receiver);
-                prop_assert_eq!(success.to_bits(), expected.to_bits());
-                if let Some(is_received) = radio.foresee(&own, &decoder) {
-                    prop_assert_eq!(expected, f64::from(u8::from(is_received)));
-                }
-                from = until;
-            }
-        }
-
-        #[test]
-        fn signals_are_held_by_arrival(starts in prop::collection::vec(0..50_u64, 0..60)) {
-            let receiver = Receiver::new(ReceiverPlan::default());
-            let signals: Vec<(u64, u64, i32)> = (0..).zip(&starts).map(|(end, start)| (*start, end, -950)).collect();
-            let mut expected: Vec<(u64, u64)> =
-                signals.iter().map(|(start, nanos, _)| (*start, start + nanos)).collect();
-            expected.sort_by_key(|(start, _)| *start);
-            // What has arrived stays in its place.
-            let radio = radio(&signals, &receiver);
-            let held: Vec<(u64, u64)> = radio.here().iter().map(|it| (it.start, it.end)).collect();
-            prop_assert_eq!(held, expected);
-        }
-    }
-}
+mod tests;

@@ -6,16 +6,9 @@
 use super::encoded::{Parts, Span};
 use crate::name::check_short;
 use crate::signature::SignatureInfo;
+use crate::tlv::typ::byte::{CONTENT, DATA, META_INFO, NAME, SIGNATURE_INFO, SIGNATURE_VALUE};
 use crate::tlv::{Tlv, typ};
 
-/// First byte of a Data packet.
-const DATA: u8 = typ::DATA as u8;
-/// First bytes of the elements inside.
-const NAME: u8 = typ::NAME as u8;
-const META_INFO: u8 = typ::META_INFO as u8;
-const CONTENT: u8 = typ::CONTENT as u8;
-const SIGNATURE_INFO: u8 = typ::SIGNATURE_INFO as u8;
-const SIGNATURE_VALUE: u8 = typ::SIGNATURE_VALUE as u8;
 /// From here on a length takes three bytes.
 const LONG: u8 = 253;
 
@@ -111,13 +104,7 @@ mod tests {
             change in 0..4_u8,
         ) {
             let mut wire = wire;
-            let place = place % wire.len();
-            match change {
-                1 => wire[place] = byte,
-                2 => drop(wire.remove(place)),
-                3 => wire.insert(place, byte),
-                _ => {}
-            }
+            crate::tlv::change(&mut wire, place, byte, change);
             let mut parts = Parts::default();
             let general = parts.read_any(&wire).map(|components| (parts, components));
             if let Some(plain) = read(&wire) {

@@ -6,17 +6,11 @@
 
 use super::Interest;
 use crate::name::{Name, check_short};
-use crate::tlv::typ;
+use crate::tlv::typ::byte::{
+    CAN_BE_PREFIX, HOP_LIMIT, INTEREST, INTEREST_LIFETIME, MUST_BE_FRESH, NAME, NONCE,
+};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::time::Duration;
-
-const INTEREST: u8 = typ::INTEREST as u8;
-const NAME: u8 = typ::NAME as u8;
-const CAN_BE_PREFIX: u8 = typ::CAN_BE_PREFIX as u8;
-const MUST_BE_FRESH: u8 = typ::MUST_BE_FRESH as u8;
-const NONCE: u8 = typ::NONCE as u8;
-const INTEREST_LIFETIME: u8 = typ::INTEREST_LIFETIME as u8;
-const HOP_LIMIT: u8 = typ::HOP_LIMIT as u8;
 
 /// The elements of such an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,13 +179,7 @@ mod tests {
             change in 0..4_u8,
         ) {
             let mut wire = sent.to_bytes().to_vec();
-            let place = place % wire.len();
-            match change {
-                1 => wire[place] = byte,
-                2 => drop(wire.remove(place)),
-                3 => wire.insert(place, byte),
-                _ => {}
-            }
+            crate::tlv::change(&mut wire, place, byte, change);
             let general = decode_any(&wire, Bytes::copy_from_slice);
             if let Some(plain) = Plain::read(&wire) {
                 let mut interest = before;

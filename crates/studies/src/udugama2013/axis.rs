@@ -71,61 +71,36 @@ pub(super) const LOSS: Axis = Axis {
     ],
 };
 
+/// Fields of Compound in one of its modes.
+macro_rules! compound {
+    ($mode:literal, $update:literal, $zero:literal) => {
+        concat!(
+            "\"fetch.congestion.flavour\" = \"compound\"\n",
+            "\"fetch.congestion.mode\" = \"",
+            $mode,
+            "\"\n\"fetch.congestion.update\" = \"",
+            $update,
+            "\"\n\"fetch.congestion.zero-on-loss\" = \"",
+            $zero,
+            "\"\n"
+        )
+    };
+}
+
 /// Modes and knobs of Compound: whose rule, how often it acts, which losses empty `dwnd`.
 pub(super) const COMPOUND: Axis = Axis {
     name: "compound",
     values: &[
-        ("udugama, per RTT, zero on RTO", STUDY_RTT_RTO),
-        ("udugama, per RTT, zero on any", STUDY_RTT_ANY),
-        ("udugama, per Data, zero on RTO", STUDY_DATA_RTO),
-        ("udugama, per Data, zero on any", STUDY_DATA_ANY),
-        ("standard, per RTT, zero on RTO", STANDARD_RTT_RTO),
-        ("standard, per RTT, zero on any", STANDARD_RTT_ANY),
-        ("standard, per Data, zero on RTO", STANDARD_DATA_RTO),
-        ("standard, per Data, zero on any", STANDARD_DATA_ANY),
+        ("udugama, per RTT, zero on RTO", compound!("udugama", "per-rtt", "rto")),
+        ("udugama, per RTT, zero on any", compound!("udugama", "per-rtt", "any")),
+        ("udugama, per Data, zero on RTO", compound!("udugama", "per-data", "rto")),
+        ("udugama, per Data, zero on any", compound!("udugama", "per-data", "any")),
+        ("standard, per RTT, zero on RTO", compound!("standard", "per-rtt", "rto")),
+        ("standard, per RTT, zero on any", compound!("standard", "per-rtt", "any")),
+        ("standard, per Data, zero on RTO", compound!("standard", "per-data", "rto")),
+        ("standard, per Data, zero on any", compound!("standard", "per-data", "any")),
     ],
 };
-
-const STUDY_RTT_RTO: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "udugama"
-"fetch.congestion.update" = "per-rtt"
-"fetch.congestion.zero-on-loss" = "rto"
-"#;
-const STUDY_RTT_ANY: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "udugama"
-"fetch.congestion.update" = "per-rtt"
-"fetch.congestion.zero-on-loss" = "any"
-"#;
-const STUDY_DATA_RTO: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "udugama"
-"fetch.congestion.update" = "per-data"
-"fetch.congestion.zero-on-loss" = "rto"
-"#;
-const STUDY_DATA_ANY: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "udugama"
-"fetch.congestion.update" = "per-data"
-"fetch.congestion.zero-on-loss" = "any"
-"#;
-const STANDARD_RTT_RTO: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "standard"
-"fetch.congestion.update" = "per-rtt"
-"fetch.congestion.zero-on-loss" = "rto"
-"#;
-const STANDARD_RTT_ANY: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "standard"
-"fetch.congestion.update" = "per-rtt"
-"fetch.congestion.zero-on-loss" = "any"
-"#;
-const STANDARD_DATA_RTO: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "standard"
-"fetch.congestion.update" = "per-data"
-"fetch.congestion.zero-on-loss" = "rto"
-"#;
-const STANDARD_DATA_ANY: &str = r#""fetch.congestion.flavour" = "compound"
-"fetch.congestion.mode" = "standard"
-"fetch.congestion.update" = "per-data"
-"fetch.congestion.zero-on-loss" = "any"
-"#;
 
 /// Content of Router 1's cache when the client starts.
 pub(super) const CACHED: Axis = Axis {

@@ -313,7 +313,10 @@ impl<L: Load + Clone> Medium<L> {
             return;
         };
         let line = sender.lines.iter_mut().find(|line| line.category == category);
-        // Numbers go up along a queue.
+        // Numbers go up along a queue, so one walk finds all.
+        debug_assert!(
+            line.iter().all(|it| it.queue.iter().is_sorted_by_key(|queued| queued.number))
+        );
         let mut queue = line.into_iter().flat_map(|line| &mut line.queue).peekable();
         let mut peer = None;
         let at = StationId(index as u32);

@@ -2,6 +2,7 @@
 //! cases that run quickly. `--example ns3` compares all cases.
 mod case;
 mod conservation;
+mod fades;
 mod harness;
 mod infrastructure;
 mod replay;
