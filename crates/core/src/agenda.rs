@@ -2,8 +2,9 @@
 //!
 //! A channel is armed with its next arrival, a node with its deadline; what stands behind the next
 //! arrival is in the channel's own order. The agenda therefore never holds more entries than there are
-//! slots. A tournament: slots are the leaves of a binary tree, and each match above them holds the
-//! earlier of two. Moving an entry plays its matches again, as far up as anything changes.
+//! slots. A tournament: slots are the leaves of a binary tree, and each match above them holds a copy of the
+//! earlier of two. Moving an entry plays its matches again, as far up as anything changes. The two of a match
+//! stand beside each other in memory, so each match of a large tree waits for memory once.
 use crate::time::Instant;
 use std::cmp::Ordering;
 
@@ -62,14 +63,19 @@ impl Ord for Key {
     }
 }
 
+/// A slot and its key.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    key: Key,
+    slot: u32,
+}
+
 /// Pending events by time. Slots are small numbers chosen by the owner.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Key of each slot; their number is a power of two, at least 2.
-    keys: Vec<Key>,
-    /// Winner of each match, as in a tournament tree. Number 1 is the last match. The winners of matches 2n and 2n + 1
-    /// meet in match n. Slots 2n and 2n + 1 meet in the match in the middle of the list plus n. Number 0 is not played.
-    winners: Vec<u32>,
+    /// The tree, of twice as many places as slots: number 1 is the root, below place n are 2n and 2n + 1, and the slots
+    /// fill the second half. Each place above them holds the earlier of the two below. Number 0 is not used.
+    places: Vec<Place>,
     armed: usize,
     sequence: u64,
 }
@@ -78,13 +84,13 @@ impl Agenda {
     /// An empty agenda for the slots below `slots`.
     pub fn new(slots: usize) -> Self {
         let slots = slots.next_power_of_two().max(2);
-        // No slot is armed: the first of the slots below each match wins it.
-        let winner = |place: usize| {
-            let round = place.max(1).ilog2();
-            ((place - (1 << round).min(place)) * (slots >> round)) as u32
+        // No slot is armed: the first of the slots below each place wins it.
+        let place = |number: usize| {
+            let round = number.max(1).ilog2();
+            let slot = (number - (1 << round).min(number)) * (slots >> round);
+            Place { key: Key::NEVER, slot: slot as u32 }
         };
-        let winners = (0..slots).map(winner).collect();
-        Self { keys: vec![Key::NEVER; slots], winners, armed: 0, sequence: 0 }
+        Self { places: (0..2 * slots).map(place).collect(), armed: 0, sequence: 0 }
     }
 
     /// The next number of an event; none is given twice.
@@ -101,12 +107,12 @@ impl Agenda {
     /// Arms `slot` with `key`, or disarms it.
     pub fn set(&mut self, slot: u32, key: Option<Key>) {
         let key = key.unwrap_or(Key::NEVER);
-        let before = self.keys[slot as usize];
+        let leaf = self.leaf(slot);
+        let before = self.places[leaf].key;
         if key != before {
-            self.keys[slot as usize] = key;
             self.armed += usize::from(before.is_never());
             self.armed -= usize::from(key.is_never());
-            self.play(slot, key);
+            self.play(leaf, Place { key, slot });
         }
     }
 
@@ -117,14 +123,14 @@ impl Agenda {
 
     /// The key with which `slot` is armed.
     pub fn key(&self, slot: u32) -> Option<Key> {
-        let key = self.keys[slot as usize];
+        let key = self.places[self.leaf(slot)].key;
         (!key.is_never()).then_some(key)
     }
 
     /// The earliest key, which stays armed.
     pub fn first(&self) -> Option<(Key, u32)> {
-        let slot = self.winners[1];
-        Some((self.key(slot)?, slot))
+        let Place { key, slot } = self.places[1];
+        (!key.is_never()).then_some((key, slot))
     }
 
     /// Number of armed slots.
@@ -137,20 +143,24 @@ impl Agenda {
         self.armed == 0
     }
 
-    /// Plays the matches of a slot whose key has changed.
-    fn play(&mut self, slot: u32, key: Key) {
-        let mut place = (self.winners.len() + slot as usize) / 2;
-        let (mut winner, mut best, mut other) = (slot, key, slot ^ 1);
+    /// The place of a slot.
+    #[inline]
+    fn leaf(&self, slot: u32) -> usize {
+        self.places.len() / 2 + slot as usize
+    }
+
+    /// Sets the leaf of a slot whose key has changed, and plays its matches.
+    fn play(&mut self, leaf: usize, changed: Place) {
+        let (mut number, mut winner) = (leaf, changed);
         loop {
-            let rival = self.keys[other as usize];
-            (winner, best) = if rival < best { (other, rival) } else { (winner, best) };
-            let before = std::mem::replace(&mut self.winners[place], winner);
+            let before = std::mem::replace(&mut self.places[number], winner).slot;
             // Another slot has won as before: nothing changes above.
-            if place == 1 || (before == winner && winner != slot) {
+            if number == 1 || (before == winner.slot && winner.slot != changed.slot) {
                 return;
             }
-            other = self.winners[place ^ 1];
-            place /= 2;
+            let rival = self.places[number ^ 1];
+            winner = if rival.key < winner.key { rival } else { winner };
+            number /= 2;
         }
     }
 }
