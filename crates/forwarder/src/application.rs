@@ -74,8 +74,20 @@ impl Applications {
         }
     }
 
+    /// Whether no application is attached, as in most nodes of a network.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.free.len() == self.places.len()
+    }
+
     /// The next output of any application, in round-robin order.
+    #[inline]
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(AppId, AppOutput)> {
+        if self.is_empty() { None } else { self.poll_each(now) }
+    }
+
+    #[inline(never)]
+    fn poll_each(&mut self, now: Instant) -> Option<(AppId, AppOutput)> {
         for _ in 0..self.places.len() {
             let place = self.turn;
             let output = match self.places.get_mut(place)? {
@@ -90,7 +102,13 @@ impl Applications {
         None
     }
 
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
+        if self.is_empty() { None } else { self.first_deadline() }
+    }
+
+    #[inline(never)]
+    fn first_deadline(&self) -> Option<Instant> {
         self.places.iter().flatten().filter_map(|attached| attached.application.deadline()).min()
     }
 }

@@ -311,6 +311,7 @@ impl<O: Observer> Node<O> {
     }
 }
 
+#[inline]
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
