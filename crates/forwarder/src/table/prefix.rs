@@ -7,6 +7,7 @@ use super::slab::Slab;
 use crate::hash::NameHasher;
 use hashbrown::HashTable;
 use recoup_packet::name::Name;
+use std::cell::Cell;
 
 /// Values by name; a look-up finds the value of the longest name that is a prefix.
 ///
@@ -21,6 +22,8 @@ pub struct PrefixTable<T> {
     /// Lengths of all names but the root.
     lengths: Lengths,
     root: Option<u32>,
+    /// The slot found last. Packets of one object follow each other, and all their names begin with its name.
+    recent: Cell<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -35,7 +38,8 @@ impl<T> PrefixTable<T> {
     #[must_use]
     pub fn new(hasher: NameHasher) -> Self {
         let (slots, lengths) = (Slab::default(), Lengths::default());
-        Self { hasher, slots, index: HashTable::new(), lengths, root: None }
+        let recent = Cell::new(u32::MAX);
+        Self { hasher, slots, index: HashTable::new(), lengths, root: None, recent }
     }
 
     /// Number of names.
@@ -123,17 +127,28 @@ impl<T> PrefixTable<T> {
     fn longest_slot(&self, name: &Name) -> Option<u32> {
         match self.lengths.present() {
             [] => self.root,
+            [.., longest] if self.is_recent(*longest, name) => Some(self.recent.get()),
             lengths => self.longest_of(lengths, name).or(self.root),
         }
     }
 
+    /// Whether the slot found last is the longest match: its name has the length `longest`, beyond which there is no
+    /// other, and is a prefix.
     #[inline]
+    fn is_recent(&self, longest: u32, name: &Name) -> bool {
+        self.slots
+            .get(self.recent.get())
+            .is_some_and(|slot| slot.name.len() == longest as usize && slot.name.is_prefix_of(name))
+    }
+
+    #[inline(never)]
     fn longest_of(&self, lengths: &[u32], name: &Name) -> Option<u32> {
         let probe = |end: usize| self.probe(name.value().get(..end)?);
-        match lengths {
+        let found = match lengths {
             [only] => name.prefix_ends().nth(*only as usize - 1).and_then(probe),
             _ => self.lengths.ends(name).iter().rev().find_map(|end| probe(*end as usize)),
-        }
+        };
+        found.inspect(|slot| self.recent.set(*slot))
     }
 
     fn slot(&self, name: &Name) -> Option<u32> {
