@@ -266,6 +266,10 @@ impl Observer for Recorder {
         strays: &Trace,
         out: &mut VecDeque<Output>,
     ) -> Trace {
+        // Without ids there is nothing to follow.
+        if self.pending.is_empty() && strays.is_empty() {
+            return Trace::new();
+        }
         let Pending { mut waiting, forwarded } =
             self.pending.remove(&(id, face)).unwrap_or_default();
         self.join(&mut waiting, common(came.trace(), &forwarded), out);
