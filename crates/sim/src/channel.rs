@@ -194,8 +194,18 @@ impl<L: Load + Clone> Channel<L> {
     }
 
     /// The deadline, with the number of what is due then.
+    #[inline]
     pub fn next(&self) -> Option<Key> {
-        let next = earlier(self.flying.front().map(|front| front.key), self.free_key());
+        let arrival = self.flying.front().map(|front| front.key);
+        if self.wanted.is_none() && self.toward_rate.is_empty() {
+            return arrival;
+        }
+        self.next_beside(arrival)
+    }
+
+    /// As [`next`](Self::next), where `arrival` is the next one of the frames past the queueing.
+    fn next_beside(&self, arrival: Option<Key>) -> Option<Key> {
+        let next = earlier(arrival, self.free_key());
         match self.toward_rate.front() {
             // Frames in flight before a change of order may arrive after frames that reach the rate.
             Some(front) => earlier(next, Some(self.end_of_service(front))),

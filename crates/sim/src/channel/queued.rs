@@ -73,11 +73,17 @@ impl<L: Load + Clone + std::fmt::Debug> QueuedChannel<L> {
     }
 
     /// The deadline, with the number of what is due then.
+    #[inline]
     pub fn next(&self) -> Option<Key> {
         let arrival = self.channel.next();
         if self.queue.is_empty() {
             return arrival;
         }
+        self.next_behind(arrival)
+    }
+
+    /// As [`next`](Self::next), with frames in the queue.
+    fn next_behind(&self, arrival: Option<Key>) -> Option<Key> {
         // Where packets keep their order, nothing that waits arrives before what travels already.
         if arrival.is_some() && !self.channel.model().reorder {
             return arrival;
