@@ -1,3 +1,4 @@
+//! Stretches of interference, against a simple sum.
 use super::super::error::from_db;
 use super::super::plan::ReceiverPlan;
 use super::*;
