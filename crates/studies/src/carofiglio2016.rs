@@ -25,7 +25,7 @@ pub static CAROFIGLIO2016: Study = Study {
     readme: include_str!("carofiglio2016/README.md"),
     claims: include_str!("carofiglio2016/claims.toml"),
     experiments: scenario::experiments,
-    stands_apart: |scale| scale == Scale::Paper,
+    stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: Some(calibrate::calibration),
     sockets: None,
     judge: judge::judge,

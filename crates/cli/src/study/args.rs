@@ -206,7 +206,7 @@ pub(super) enum Scale {
     /// The paper's experiments and what it leaves open, 20 seeds
     #[default]
     Check,
-    /// The paper's experiments alone, 20 seeds, as long as verdicts want them but a check has no time for
+    /// A check in which the paper's experiments are as long as verdicts want them: some hour more
     Verdict,
     /// The paper's experiments alone, at the paper's size
     Paper,

@@ -36,15 +36,16 @@ impl Net {
 
     /// Packets of each flow.
     pub(super) fn packets(self, scale: Scale) -> u32 {
-        let (whole, share) = match self {
-            Self::Wireless => (50_000, 40),
-            Self::WirelessShort => (50_000, 100),
-            Self::Mobile => (300_000, 30),
-            Self::Joint => (100_000, 50),
+        let (whole, check, verdict) = match self {
+            Self::Wireless => (50_000, 40, 8),
+            Self::WirelessShort => (50_000, 100, 100),
+            Self::Mobile => (300_000, 30, 10),
+            Self::Joint => (100_000, 50, 16),
         };
         match scale {
             Scale::Smoke => 60,
-            Scale::Check | Scale::Verdict => whole / share,
+            Scale::Check => whole / check,
+            Scale::Verdict => whole / verdict,
             Scale::Paper => whole,
         }
     }
@@ -229,7 +230,9 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in [(Scale::Smoke, 173), (Scale::Check, 611), (Scale::Paper, 210)] {
+        for (scale, points) in
+            [(Scale::Smoke, 173), (Scale::Check, 611), (Scale::Verdict, 611), (Scale::Paper, 210)]
+        {
             let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");
         }
