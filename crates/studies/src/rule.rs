@@ -2,7 +2,8 @@
 //! differences or quotients where two algorithms met the same seeds.
 //!
 //! A rule never claims more than the runs show. Without results, with fewer than [`SEEDS`] seeds, or with an interval
-//! that covers both answers, the claim stays open.
+//! that covers both answers, the claim stays open. Two means are equal if the whole interval of their difference is
+//! within [`EQUAL`] of the larger one (two one-sided tests; Schuirmann 1987): then neither is less.
 use crate::claim::{Claim, Outcome, Verdict};
 use recoup_sim::statistic::{Estimate, Seeded, mean, paired, student};
 use std::collections::BTreeSet;
@@ -11,6 +12,8 @@ use std::collections::BTreeSet;
 pub const SEEDS: usize = 20;
 /// Confidence of every interval.
 pub const LEVEL: f64 = 0.95;
+/// Share of a mean below which a difference is none.
+pub const EQUAL: f64 = 0.01;
 
 /// Mean and interval of values by seed.
 pub fn estimate(values: &[Seeded]) -> Option<Estimate> {
@@ -233,7 +236,7 @@ fn sign(difference: Option<Estimate>) -> &'static str {
 }
 
 /// Run by run over the same seeds, the first is less than the second: the interval of the mean
-/// difference lies above zero.
+/// difference lies above zero. It fails if that lies on the other side, or if both are equal.
 pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> Finding {
     let (Some(difference), Some(left), Some(right)) =
         (paired(second.1, first.1, LEVEL), estimate(first.1), estimate(second.1))
@@ -244,6 +247,7 @@ pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> 
         _ if difference.count < SEEDS => Outcome::Open,
         _ if difference.low() > 0.0 => Outcome::Holds,
         _ if difference.high() <= 0.0 => Outcome::Fails,
+        _ if are_equal(&difference, &left, &right) => Outcome::Fails,
         _ => Outcome::Open,
     };
     let (left, right) = (text(&left, unit), text(&right, unit));
@@ -251,17 +255,22 @@ pub fn less(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> 
     Finding { outcome, ours: format!("{} {left} {sign} {} {right}", first.0, second.0) }
 }
 
+/// Whether two means are equal, by their difference.
+fn are_equal(difference: &Estimate, one: &Estimate, other: &Estimate) -> bool {
+    let margin = EQUAL * one.mean.abs().max(other.mean.abs());
+    difference.low() >= -margin && difference.high() <= margin
+}
+
 /// Run by run over the same seeds, the first is not more than the second: this fails only if the interval of the mean
 /// difference lies on the other side of zero.
 pub fn at_most(first: (&str, &[Seeded]), second: (&str, &[Seeded]), unit: &str) -> Finding {
-    let Finding { outcome, ours } = less(first, second, unit);
-    let outcome = match outcome {
-        Outcome::Open if paired(second.1, first.1, LEVEL).is_some_and(|it| it.count >= SEEDS) => {
-            Outcome::Holds
-        }
-        outcome => outcome,
+    let outcome = match paired(second.1, first.1, LEVEL) {
+        Some(it) if it.count < SEEDS => Outcome::Open,
+        Some(it) if it.high() < 0.0 => Outcome::Fails,
+        Some(_) => Outcome::Holds,
+        None => Outcome::Open,
     };
-    Finding { outcome, ours }
+    Finding { outcome, ..less(first, second, unit) }
 }
 
 /// Two series combined seed by seed.
@@ -396,6 +405,22 @@ mod tests {
             .iter_mut()
             .for_each(|(seed, value)| *value += if *seed % 3 == 0 { 4.0 } else { -2.0 });
         assert_eq!(less(("a", &small), ("c", &mixed), "s").outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn equal_means_are_not_ordered() {
+        let one = runs(10.0, 0.01);
+        let other = |by: f64| -> Vec<Seeded> {
+            one.iter()
+                .map(|(seed, it)| (*seed, it + if seed % 2 == 0 { by } else { -by }))
+                .collect()
+        };
+        let outcome = |other: &[Seeded]| less(("a", &one), ("b", other), "s").outcome;
+        assert_eq!(outcome(&other(0.1)), Outcome::Fails);
+        assert_eq!(outcome(&other(1.0)), Outcome::Open);
+        assert_eq!(outcome(&other(0.1)[1..]), Outcome::Open);
+        assert_eq!(at_most(("a", &one), ("b", &other(0.1)), "s").outcome, Outcome::Holds);
+        assert_eq!(at_most(("a", &one), ("a", &one), "s").outcome, Outcome::Holds);
     }
 
     #[test]

@@ -141,8 +141,7 @@ pub(super) fn icp_is_slow(runs: &Runs<'_>) -> Finding {
     let others = ADAPTIVE.into_iter().filter(|timer| *timer != "ICP");
     let slower = others.map(|timer| less((timer, &memory(timer)), ("ICP", &icp), "segments"));
     let slower = Finding::all(slower).labelled("memory");
-    let finding = slower.and(icp_cycles(runs, ONE));
-    runs.unless_bound(super::one::THREE, &["ICP"], finding)
+    slower.and(icp_cycles(runs, ONE))
 }
 
 /// The period of ICP's cycles.
