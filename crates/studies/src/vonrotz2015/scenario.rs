@@ -95,9 +95,6 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     with_open(scale, paper, open::experiments)
 }
 
-/// Seeds whose traces are kept.
-const TRACED: u64 = 20;
-
 /// The paper's own experiments.
 fn paper(scale: Scale) -> Vec<Experiment> {
     let assumed = axis("setup", [(ASSUMED, NAMED.fields())]);
@@ -112,7 +109,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let whole = |name, serves, axes: &[String]| sized(Size::of_one(scale), name, serves, axes);
     let many = |name, serves, axes: &[String]| sized(Size::of_many(scale), name, serves, axes);
     let place = |scenario, chosen: &[&'static str]| hops(scenario, &NAMED, chosen);
-    let traced = Some((seeds(scale).min(TRACED), TRACE));
+    let traced = Some((seeds(scale), TRACE));
     let traces = |experiment: Experiment| Experiment { curves: traced, ..experiment };
     let variants = |is_in: fn(&str) -> bool| {
         let chosen = VARIANTS.iter().filter(|(name, _)| is_in(name));
