@@ -40,7 +40,7 @@ impl Net {
             Self::Wireless => (50_000, 40, 8),
             Self::WirelessShort => (50_000, 100, 100),
             Self::Mobile => (300_000, 30, 10),
-            Self::Joint => (100_000, 50, 16),
+            Self::Joint => (100_000, 50, 50),
         };
         match scale {
             Scale::Smoke => 60,
