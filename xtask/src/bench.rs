@@ -10,14 +10,14 @@ pub(crate) mod instructions;
 mod limit;
 mod memory;
 mod neighbour;
-mod process;
+pub(crate) mod process;
 pub(crate) mod recovery;
 mod row;
 mod sample;
 pub(crate) mod simulation;
 pub(crate) mod survive;
 pub(crate) mod timed;
-mod transfer;
+pub(crate) mod transfer;
 pub(crate) mod whole;
 
 use crate::chore::{Outcome, cargo, show, target_directory};

@@ -8,10 +8,11 @@
 //! | `release` | packages, archives, the bill of materials and `SHA256SUMS` |
 //!
 //! The bytes depend on the commit and the versions of the tools alone: times are that of the
-//! commit, and paths of the machine are replaced. `--twice` proves it.
+//! commit, and paths of the machine are replaced. `--twice` proves it. `--guided` gives that up for speed ([`guide`]).
 
 mod archive;
 mod bill;
+mod guide;
 mod notice;
 mod package;
 pub(crate) mod program;
@@ -49,6 +50,8 @@ struct Plan {
     profile: String,
     /// The address of the folder where the release files will be, for the Homebrew formula.
     url: Option<String>,
+    /// Arrange the programs by a profile of the command at work.
+    is_guided: bool,
     /// Build in a second folder as well, and compare each file.
     twice: bool,
     /// Install, run and remove the packages in a clean Debian.
@@ -57,8 +60,8 @@ struct Plan {
 
 impl Plan {
     fn parse(arguments: &[&str]) -> Outcome<Self> {
-        let mut plan =
-            Self { profile: "dist".to_string(), url: None, twice: false, try_out: false };
+        let profile = "dist".to_string();
+        let mut plan = Self { profile, url: None, is_guided: false, twice: false, try_out: false };
         let mut rest = arguments.iter();
         while let Some(word) = rest.next() {
             let mut value = |meaning: &str| {
@@ -68,14 +71,20 @@ impl Plan {
             match *word {
                 "--profile" => plan.profile = value("a profile of Cargo.toml")?,
                 "--url" => plan.url = Some(value("the address of a folder")?),
+                "--guided" => plan.is_guided = true,
                 "--twice" => plan.twice = true,
                 "--try" => plan.try_out = true,
                 other => {
                     return Err(format!(
-                        "dist has no {other:?}; there are --profile, --url, --twice and --try"
+                        "dist has no {other:?}; there are --profile, --url, --guided, --twice and --try"
                     ));
                 }
             }
+        }
+        if plan.is_guided && plan.twice {
+            return Err(
+                "a guided release is not the same twice; leave out --guided or --twice".into()
+            );
         }
         Ok(plan)
     }
@@ -86,6 +95,7 @@ struct Release {
     version: String,
     profile: String,
     url: Option<String>,
+    is_guided: bool,
     /// Seconds since 1970 of the commit, or of the variable `SOURCE_DATE_EPOCH`.
     date: u64,
     /// `target/bundle`: a fixed place, since manifests name it.
@@ -102,6 +112,7 @@ impl Release {
             version: version.ok_or("cargo metadata has no version of the command")?.to_string(),
             profile: plan.profile.clone(),
             url: plan.url.clone(),
+            is_guided: plan.is_guided,
             date: date()?,
             folder: root().join("target/bundle"),
         })
@@ -206,6 +217,8 @@ mod tests {
         assert_eq!(Plan::parse(&[]).unwrap().profile, "dist");
         assert!(Plan::parse(&["--profile", "--try"]).unwrap_err().contains("needs a profile"));
         assert!(Plan::parse(&["deb"]).is_err());
+        assert!(Plan::parse(&["--guided"]).unwrap().is_guided);
+        assert!(Plan::parse(&["--guided", "--twice"]).is_err());
     }
 
     #[test]

@@ -77,6 +77,7 @@ usage: cargo xtask CHORE
   dist [--url FOLDER] [--profile P]
                                    the files of a release, in target/bundle: packages, archives,
                                    container image, bill of materials, digests
+       [--guided]                  arranged by a profile of the command at work
        [--twice]                   the same in a second folder: are the bytes equal?
        [--try]                     installed, run and removed in a clean Debian (needs root)
 ";

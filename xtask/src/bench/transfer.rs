@@ -35,11 +35,14 @@ pub(crate) fn cases(recoup: &Path, room: &Rc<Room>) -> Vec<Case> {
         .collect()
 }
 
-fn transfer(recoup: &Path, room: &Room, plan: Plan) -> Outcome<Sample> {
+/// One transfer. The server ends as it would by hand, so that it can write what it has to.
+pub(crate) fn transfer(recoup: &Path, room: &Room, plan: Plan) -> Outcome<Sample> {
     let listen = listen_uri(plan.transport, room.path("socket"));
     let mut server = serve(recoup, &room.original, plan.segment);
-    let (_server, face) = Running::serve(server.args(["--listen", &listen]))?;
-    room.time(fetch(recoup, &room.copy).args(["--face", &face]), false)
+    let (mut server, face) = Running::serve(server.args(["--listen", &listen]))?;
+    let sample = room.time(fetch(recoup, &room.copy).args(["--face", &face]), false)?;
+    server.end()?;
+    Ok(sample)
 }
 
 /// Where a server listens; a number of its own choice where numbers are used.

@@ -4,7 +4,7 @@
 //! replaces private folders, and its output is searched for them. Cargo's `trim-paths` would
 //! replace them, but is not stable.
 
-use super::{PACKAGE, Release, copy};
+use super::{PACKAGE, Release, copy, guide};
 use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory};
 use crate::targets;
 use std::ffi::{OsStr, OsString};
@@ -20,14 +20,27 @@ pub(super) fn target(library: &str) -> String {
     format!("{}-unknown-linux-{library}", std::env::consts::ARCH)
 }
 
+/// What a build is for.
+pub(super) enum Build {
+    /// For the release, by this profile if there is one.
+    Release(Option<PathBuf>),
+    /// To make a profile: each run writes its counts into this folder.
+    Counted(PathBuf),
+}
+
 /// Builds both programs and copies them into the folder of the release.
 pub(super) fn build(release: &Release) -> Outcome {
+    let profile = if release.is_guided { Some(guide::profile(release)?) } else { None };
+    let purpose = Build::Release(profile);
     let fixed = release.folder.join("static");
     fs::create_dir_all(&fixed).map_err(|error| format!("{}: {error}", fixed.display()))?;
-    copy(&compile(release, &target("gnu"))?, &release.folder.join("recoup"))?;
+    copy(
+        &without_paths(compile(release, &target("gnu"), &purpose)?)?,
+        &release.folder.join("recoup"),
+    )?;
     let musl = target("musl");
     prepare(&musl)?;
-    let program = compile(release, &musl)?;
+    let program = without_paths(compile(release, &musl, &purpose)?)?;
     let bytes = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
     if names_a_loader(&bytes) {
         return Err(format!("{} needs a dynamic loader: it is not static", program.display()));
@@ -43,10 +56,15 @@ fn prepare(target: &str) -> Outcome {
     targets::install(target)
 }
 
-/// Builds the command without private paths, in a folder of its own since other flags make other objects.
-fn compile(release: &Release, target: &str) -> Outcome<PathBuf> {
+/// Builds the command, in a folder of its own since other flags make other objects.
+pub(super) fn compile(release: &Release, target: &str, purpose: &Build) -> Outcome<PathBuf> {
     let folders = private_folders()?;
-    let folder = target_directory()?.join("bundle-build");
+    let (folder, flag) = match purpose {
+        Build::Release(None) => ("bundle-build", None),
+        Build::Release(Some(profile)) => ("bundle-guided", Some(("-Cprofile-use=", profile))),
+        Build::Counted(counts) => ("bundle-counted", Some(("-Cprofile-generate=", counts))),
+    };
+    let folder = target_directory()?.join(folder);
     let Release { profile, .. } = release;
     let mut build = release.dated(cargo(&["build", "--locked", "--package", PACKAGE]));
     build.args(["--features", FEATURES, "--profile", profile, "--target", target]);
@@ -59,14 +77,24 @@ fn compile(release: &Release, target: &str) -> Outcome<PathBuf> {
         flag.push(format!("={to}"));
         flag
     };
-    let rust = flags("RUSTFLAGS", folders.iter().map(|it| map("--remap-path-prefix=", it)));
+    let guide = flag.map(|(option, path)| {
+        let mut flag = OsString::from(option);
+        flag.push(path);
+        flag
+    });
+    let hidden = folders.iter().map(|it| map("--remap-path-prefix=", it));
+    let rust = flags("RUSTFLAGS", hidden.chain(guide));
     build.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", rust.join(OsStr::new("\x1f")));
     let c = flags("CFLAGS", folders.iter().map(|it| map("-ffile-prefix-map=", it)));
     build.env("CFLAGS", c.join(OsStr::new(" ")));
     show(&mut build)?;
-    let recoup = folder.join(target).join(profile).join("recoup");
+    Ok(folder.join(target).join(profile).join("recoup"))
+}
+
+/// The program, unless it holds private paths.
+fn without_paths(recoup: PathBuf) -> Outcome<PathBuf> {
     let program = fs::read(&recoup).map_err(|error| format!("{}: {error}", recoup.display()))?;
-    match folders.iter().find_map(|(folder, _)| path_below(&program, folder)) {
+    match private_folders()?.iter().find_map(|(folder, _)| path_below(&program, folder)) {
         None => Ok(recoup),
         Some(path) => Err(format!("the command holds a path of this machine: {path}")),
     }
