@@ -12,7 +12,7 @@ mod scenario;
 mod setup;
 mod trace;
 
-use crate::study::Study;
+use crate::study::{Scale, Study};
 
 /// The study.
 pub static VONROTZ2015: Study = Study {
@@ -23,7 +23,7 @@ pub static VONROTZ2015: Study = Study {
     readme: include_str!("vonrotz2015/README.md"),
     claims: include_str!("vonrotz2015/claims.toml"),
     experiments: scenario::experiments,
-    stands_apart: |_| false,
+    stands_apart: |scale| scale == Scale::Paper,
     calibration: Some(calibrate::calibration),
     sockets: None,
     judge: judge::judge,
@@ -36,7 +36,6 @@ pub static VONROTZ2015: Study = Study {
 mod tests {
     use super::*;
     use crate::claim::Class::{M, R, T};
-    use crate::study::Scale;
 
     /// Claims of class R and T; all others are M.
     const ROBUST: [u32; 16] = [3, 6, 7, 9, 10, 14, 19, 20, 25, 33, 38, 40, 41, 50, 51, 53];
