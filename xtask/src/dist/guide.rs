@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of the file that is moved.
 const FILE: u64 = 64 << 20;
-/// What is simulated, beside `recoup`.
+/// Arguments of the simulations, but for the folder of their results.
 const SIMULATIONS: [&[&str]; 3] = [
     &["sim", "examples/line.toml", "--seeds", "1..4", "--out"],
     &["sim", "examples/sprint.toml", "--seeds", "1", "--out"],

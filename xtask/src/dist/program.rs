@@ -20,7 +20,7 @@ pub(super) fn target(library: &str) -> String {
     format!("{}-unknown-linux-{library}", std::env::consts::ARCH)
 }
 
-/// What a build is for.
+/// Purpose of a build.
 pub(super) enum Build {
     /// For the release, by this profile if there is one.
     Release(Option<PathBuf>),
