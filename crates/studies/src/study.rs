@@ -153,7 +153,7 @@ pub enum Scale {
     /// Runs for `check`: at least 20 seeds, at most 15 minutes on two cores.
     #[default]
     Check,
-    /// The paper's experiments, at least 20 seeds: long enough for verdicts, too long for a check. They take some hour
+    /// The paper's experiments, at least 20 seeds: long enough for verdicts, too long for a check. They take about an hour
     /// on two cores. Experiments that suffice at the scale of a check are the same here, and so is what stands beside
     /// the paper's.
     Verdict,

@@ -1,7 +1,7 @@
 //! Our own fetch and serve, directly connected.
 
 use super::Case;
-use super::process::{Room, Running};
+use super::process::{Room, Running, transfer_limit};
 use super::sample::Sample;
 use crate::chore::Outcome;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,7 @@ pub(crate) fn transfer(recoup: &Path, room: &Room, plan: Plan) -> Outcome<Sample
     let mut server = serve(recoup, &room.original, plan.segment);
     let (mut server, face) = Running::serve(server.args(["--listen", &listen]))?;
     let sample = room.time(fetch(recoup, &room.copy).args(["--face", &face]), false)?;
+    server.limit(transfer_limit(0))?;
     server.end()?;
     Ok(sample)
 }

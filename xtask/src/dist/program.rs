@@ -30,6 +30,8 @@ pub(super) enum Build {
 
 /// Builds both programs and copies them into the folder of the release.
 pub(super) fn build(release: &Release) -> Outcome {
+    let musl = target("musl");
+    prepare(&musl)?;
     let profile = if release.is_guided { Some(guide::profile(release)?) } else { None };
     let purpose = Build::Release(profile);
     let fixed = release.folder.join("static");
@@ -38,8 +40,6 @@ pub(super) fn build(release: &Release) -> Outcome {
         &without_paths(compile(release, &target("gnu"), &purpose)?)?,
         &release.folder.join("recoup"),
     )?;
-    let musl = target("musl");
-    prepare(&musl)?;
     let program = without_paths(compile(release, &musl, &purpose)?)?;
     let bytes = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
     if names_a_loader(&bytes) {

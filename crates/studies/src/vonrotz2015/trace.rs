@@ -72,29 +72,32 @@ impl Trace {
         (!lost.is_empty()).then(|| near as f64 / lost.len() as f64)
     }
 
-    /// The settled lifetimes: those after the first, which come down from 4 s.
-    fn settled(&self) -> &[f64] {
-        self.lifetime.get(SETTLED..).unwrap_or_default()
+    /// The settled lifetimes: those after the first, which come down from 4 s. `None` if they never change: such a run
+    /// has no cycle, and no memory.
+    fn settled(&self) -> Option<&[f64]> {
+        let lifetime = self.lifetime.get(SETTLED..)?;
+        lifetime.windows(2).any(|pair| pair[0] != pair[1]).then_some(lifetime)
     }
 
     /// Segments from one upward crossing of the mean lifetime to the next.
-    fn period(&self) -> f64 {
-        let lifetime = self.settled();
+    fn period(&self) -> Option<f64> {
+        let lifetime = self.settled()?;
         let centre = mean(lifetime).unwrap_or_default();
         let up = lifetime.windows(2).filter(|pair| pair[0] < centre && pair[1] >= centre);
-        lifetime.len() as f64 / (up.count() as f64).max(1.0)
+        Some(lifetime.len() as f64 / (up.count() as f64).max(1.0))
     }
 
     /// Segments after which the autocorrelation of the lifetime has fallen below 1/e.
-    fn memory(&self) -> f64 {
-        let centre = mean(self.settled()).unwrap_or_default();
-        let values: Vec<f64> = self.settled().iter().map(|it| it - centre).collect();
+    fn memory(&self) -> Option<f64> {
+        let lifetime = self.settled()?;
+        let centre = mean(lifetime)?;
+        let values: Vec<f64> = lifetime.iter().map(|it| it - centre).collect();
         let at = |lag: usize| {
             values.iter().zip(values.iter().skip(lag)).map(|(a, b)| a * b).sum::<f64>()
         };
         let whole = at(0);
         let fallen = |lag: &usize| at(*lag) < whole * 0.367_879;
-        (1..values.len() / 2).find(fallen).unwrap_or(values.len() / 2) as f64
+        Some((1..values.len() / 2).find(fallen).unwrap_or(values.len() / 2) as f64)
     }
 }
 
@@ -111,9 +114,13 @@ pub(super) fn is_traced(runs: &Runs<'_>, at: At) -> bool {
     ADAPTIVE.iter().any(|timer| !traces(runs, at, timer).is_empty())
 }
 
-/// A number of each trace, by seed.
-fn each(runs: &Runs<'_>, at: At, timer: &str, of: impl Fn(&Trace) -> f64) -> Vec<Seeded> {
-    traces(runs, at, timer).iter().map(|(seed, trace)| (*seed, of(trace))).collect()
+/// A number of each trace that has it, by seed.
+fn each<N>(runs: &Runs<'_>, at: At, timer: &str, of: impl Fn(&Trace) -> N) -> Vec<Seeded>
+where
+    N: Into<Option<f64>>,
+{
+    let all = traces(runs, at, timer);
+    all.iter().filter_map(|(seed, trace)| Some((*seed, of(trace).into()?))).collect()
 }
 
 /// Losses show as round trips just above multiples of 4 s.
@@ -197,9 +204,15 @@ mod tests {
         let wave = (0..500).map(|at| if at % 40 < 20 { 1.0 } else { 4.0 }).collect();
         let trace = lifetimes(wave);
         // Nine upward crossings in the 400 that count.
-        assert_eq!((trace.period(), trace.resets()), (400.0 / 9.0, 12.0));
+        assert_eq!((trace.period(), trace.resets()), (Some(400.0 / 9.0), 12.0));
         assert!((trace.share_at_most() - 0.5).abs() < 0.03);
-        assert!((6.0..8.0).contains(&trace.memory()), "{}", trace.memory());
+        assert!(trace.memory().is_some_and(|it| (6.0..8.0).contains(&it)), "{:?}", trace.memory());
+    }
+
+    #[test]
+    fn constant_lifetime_has_no_memory() {
+        let trace = lifetimes([vec![4.0; 50], vec![0.1; 450]].concat());
+        assert_eq!((trace.memory(), trace.period()), (None, None));
     }
 
     #[test]
