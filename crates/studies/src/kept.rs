@@ -12,7 +12,7 @@ use recoup_lab::{Error, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Name of the file in the folder of a kept result.
@@ -205,12 +205,21 @@ fn run(
 ) -> Result<(), Error> {
     let begun = Instant::now();
     let mut result = Ok(());
-    let mut is_first = true;
-    let make = |job: &Job<'_>, stop: &AtomicBool| job.run(&Simulations, None, stop);
+    let has_ended = AtomicBool::new(false);
+    let is_late = || {
+        has_ended.load(Ordering::Relaxed) && budget.is_some_and(|budget| begun.elapsed() >= budget)
+    };
+    let make = |job: &Job<'_>, stop: &AtomicBool| {
+        if is_late() {
+            return Ok(None);
+        }
+        let made = job.run(&Simulations, None, stop);
+        has_ended.store(true, Ordering::Relaxed);
+        made
+    };
     execution.executor.execute(jobs, &make, &mut |report| {
         match report {
             Report::Ended(number, Ok(Some((row, _)))) => {
-                is_first = false;
                 let kept = chosen.get(number).map_or("", |(point, seed)| digest(point, *seed));
                 let same = row.digest == kept;
                 let found = if same { Today::Same } else { Today::Different(row.digest) };
@@ -222,8 +231,11 @@ fn run(
         if result.is_ok() && (execution.is_cancelled)() {
             result = Err(Error::new(ErrorKind::Cancelled, "interrupted"));
         }
-        let is_late = !is_first && budget.is_some_and(|budget| begun.elapsed() >= budget);
-        if result.is_ok() && !is_late { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if result.is_ok() && !is_late() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     });
     result
 }

@@ -92,18 +92,27 @@ impl Finding {
         ))
     }
 
-    /// This finding and another one: both must hold. The summary begins with the one that decides.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        let rank = |outcome| match outcome {
+    /// Order of outcomes: the least decides a conjunction, the greatest a disjunction.
+    fn rank(&self) -> u8 {
+        match self.outcome {
             Outcome::Fails => 0,
             Outcome::Open => 1,
             Outcome::Reported => 2,
             Outcome::Holds => 3,
-        };
-        let (first, then) =
-            if rank(other.outcome) < rank(self.outcome) { (other, self) } else { (self, other) };
+        }
+    }
+
+    /// This finding and another one: both must hold. The summary begins with the one that decides.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let (first, then) = if other.rank() < self.rank() { (other, self) } else { (self, other) };
         Self { outcome: first.outcome, ours: format!("{}; {}", first.ours, then.ours) }
+    }
+
+    /// The better one of two findings, of which one must hold.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
     }
 }
 

@@ -7,7 +7,7 @@ use super::error::from_db;
 use super::fading::{Fading, Known};
 use super::motion::{Motion, State};
 use super::plan::MediumPlan;
-use super::propagation::{PathLoss, Position, delay_nanos};
+use super::propagation::{Gain, Position, delay_nanos};
 use recoup_core::random::Rng;
 use std::collections::BTreeMap;
 
@@ -28,10 +28,18 @@ pub(super) struct Neighbour {
 #[derive(Clone, Copy, Debug)]
 struct Near {
     station: u32,
+    /// Without motion: its reception, if nothing fades.
+    unfaded: Option<Neighbour>,
     /// Without motion and fading: its reception.
     fixed: Option<Neighbour>,
     /// Fading and shadowing of the pair.
     known: Known,
+}
+
+impl Near {
+    fn new(station: u32) -> Self {
+        Self { station, unfaded: None, fixed: None, known: Known::default() }
+    }
 }
 
 /// The stations around another.
@@ -45,7 +53,7 @@ enum Around {
 
 #[derive(Debug)]
 pub(super) struct Links {
-    path_loss: PathLoss,
+    gain: Gain,
     /// In milliwatts.
     power: f64,
     sensitivity: f64,
@@ -69,7 +77,7 @@ impl Links {
         let loss = plan.power_dbm - plan.receiver.sensitivity_dbm + fading.headroom_db();
         let reach = plan.path_loss.reach(loss) + 2.0 * top_speed * REBIN_NANOS as f64 / 1e9;
         let mut links = Self {
-            path_loss: plan.path_loss,
+            gain: Gain::new(plan.path_loss),
             power: from_db(plan.power_dbm),
             sensitivity: from_db(plan.receiver.sensitivity_dbm),
             near: vec![None; motions.len()],
@@ -123,8 +131,7 @@ impl Links {
     /// Power at `to` of a frame that `from` sends at `at`, in milliwatts.
     pub(super) fn power_at(&mut self, from: u32, to: u32, at: u64) -> f64 {
         let here = self.state(from, at);
-        let mut near = Near { station: to, fixed: None, known: Known::default() };
-        self.link(from, &here, &mut near, at).power
+        self.link(from, &here, &mut Near::new(to), at).power
     }
 
     fn state(&mut self, station: u32, now: u64) -> State {
@@ -137,14 +144,18 @@ impl Links {
         let cells = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
         let stations = cells.filter_map(|cell| self.cells.get(&cell)).flatten();
         let others = stations.copied().filter(|station| *station != from);
-        let mut near: Vec<Near> =
-            others.map(|station| Near { station, fixed: None, known: Known::default() }).collect();
+        let mut near: Vec<Near> = others.map(Near::new).collect();
         near.sort_by_key(|other| other.station);
-        let is_still = |station: u32| self.motions[station as usize].is_still();
-        if is_still(from) && !self.fading.is_restless() {
-            let fixed: Vec<bool> = near.iter().map(|other| is_still(other.station)).collect();
-            for (other, _) in near.iter_mut().zip(fixed).filter(|(_, is_fixed)| *is_fixed) {
-                other.fixed = Some(self.link(from, &here, other, now));
+        if self.motions[from as usize].is_still() {
+            for other in &mut near {
+                if !self.motions[other.station as usize].is_still() {
+                    continue;
+                }
+                let there = self.state(other.station, now);
+                other.unfaded = Some(self.unfaded(&here, &there, other.station));
+                if !self.fading.is_restless() {
+                    other.fixed = Some(self.link(from, &here, other, now));
+                }
             }
         }
         let all: Option<Vec<Neighbour>> = near.iter().map(|other| other.fixed).collect();
@@ -158,14 +169,26 @@ impl Links {
 
     fn link(&mut self, from: u32, here: &State, other: &mut Near, now: u64) -> Neighbour {
         let station = other.station;
-        let there = self.state(station, now);
-        let distance = here.position.distance(there.position);
-        let mut power = self.power * self.path_loss.gain(distance);
+        // Two stations without motion have neither speed nor travelled metres.
+        let (mut neighbour, speed, metres) = match other.unfaded {
+            Some(neighbour) => (neighbour, 0.0, 0.0),
+            None => {
+                let there = self.state(station, now);
+                let neighbour = self.unfaded(here, &there, station);
+                (neighbour, here.speed_to(&there), here.metres + there.metres)
+            }
+        };
         if !self.fading.is_none() {
-            let speed = here.speed_to(&there);
-            let metres = here.metres + there.metres;
-            power *= self.fading.gain(&mut other.known, (from, station), now, speed, metres);
+            let pair = (from, station);
+            neighbour.power *= self.fading.gain(&mut other.known, pair, now, speed, metres);
         }
+        neighbour
+    }
+
+    /// Reception at `station` of a frame that is sent `here`, if nothing fades.
+    fn unfaded(&self, here: &State, there: &State, station: u32) -> Neighbour {
+        let distance = here.position.distance(there.position);
+        let power = self.power * self.gain.at(distance);
         Neighbour { station, power, delay_nanos: delay_nanos(distance) }
     }
 
@@ -231,10 +254,9 @@ mod tests {
         for (from, width_mhz) in (0..60).flat_map(|from| [(from, 20), (from, 40), (from, 20)]) {
             links.reach(from, 0, width_mhz, &mut list);
             let here = links.state(from, 0);
-            let others = (0..60).filter(|to| *to != from).map(|station| {
-                let mut near = Near { station, fixed: None, known: Known::default() };
-                links.link(from, &here, &mut near, 0)
-            });
+            let others = (0..60)
+                .filter(|to| *to != from)
+                .map(|station| links.link(from, &here, &mut Near::new(station), 0));
             let others: Vec<Neighbour> = others.collect();
             let least = links.least(width_mhz);
             let expected = others.into_iter().filter(|neighbour| neighbour.power >= least);

@@ -49,15 +49,7 @@ impl PathLoss {
     /// Received part of a power over `distance` metres, as a factor. In free space it is never above one; with the
     /// log-distance model, distances below 1 m count as 1 m.
     pub fn gain(self, distance: f64) -> f64 {
-        match self {
-            Self::Friis { frequency } => {
-                let ratio = LIGHT / (4.0 * PI * distance * frequency);
-                (ratio * ratio).min(1.0)
-            }
-            Self::LogDistance { reference_db, exponent } => {
-                from_db(-reference_db) * libm::pow(distance.max(1.0), -exponent)
-            }
-        }
+        Gain::new(self).at(distance)
     }
 
     /// The distance at which `loss_db` is reached, in metres.
@@ -66,6 +58,36 @@ impl PathLoss {
             Self::Friis { frequency } => from_db(loss_db / 2.0) * LIGHT / (4.0 * PI * frequency),
             Self::LogDistance { reference_db, exponent } => {
                 from_db((loss_db - reference_db) / exponent)
+            }
+        }
+    }
+}
+
+/// A model of path loss whose gain at 1 m is computed once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gain {
+    model: PathLoss,
+    at_reference: f64,
+}
+
+impl Gain {
+    pub(super) fn new(model: PathLoss) -> Self {
+        let at_reference = match model {
+            PathLoss::Friis { .. } => 1.0,
+            PathLoss::LogDistance { reference_db, .. } => from_db(-reference_db),
+        };
+        Self { model, at_reference }
+    }
+
+    /// [`PathLoss::gain`].
+    pub(super) fn at(&self, distance: f64) -> f64 {
+        match self.model {
+            PathLoss::Friis { frequency } => {
+                let ratio = LIGHT / (4.0 * PI * distance * frequency);
+                (ratio * ratio).min(1.0)
+            }
+            PathLoss::LogDistance { exponent, .. } => {
+                self.at_reference * libm::pow(distance.max(1.0), -exponent)
             }
         }
     }

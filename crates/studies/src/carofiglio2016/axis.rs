@@ -165,6 +165,8 @@ pub(super) const OURS_BOTH: &str = "Recoup's WLDR and MLDR";
 pub(super) const JOINT: [&str; 4] = [NOTHING, WLDR, MLDR, BOTH];
 /// The recoveries of the paper, and Recoup's own WLDR, alone and with MLDR.
 pub(super) const ALL_JOINT: [&str; 6] = [NOTHING, WLDR, MLDR, BOTH, OURS, OURS_BOTH];
+/// The recoveries of Figure 9c, and Recoup's own with MLDR.
+pub(super) const TIMED_JOINT: [&str; 5] = [NOTHING, WLDR, MLDR, BOTH, OURS_BOTH];
 
 /// The axis of recoveries on the joint network.
 pub(super) fn joints(chosen: &[&'static str]) -> String {

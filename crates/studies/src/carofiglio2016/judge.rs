@@ -2,6 +2,7 @@
 use super::axis::SPEEDS;
 use super::open::{CONSUMER, DELAYED, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::Runs;
+use super::scenario::MOVES_ALONE;
 use super::{example, joint, mobile, wireless};
 use crate::result::Results;
 use crate::rule::Finding;
@@ -27,7 +28,7 @@ fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
         "E-02" => (wireless::near_repair_is_quickest(&timer), PAIRED),
         "E-03" => (
             wireless::far_repair_suffers_from_wires(&timer),
-            "What ELN takes more than WLDR, mean over timers from 60 ms on.",
+            "Quotients of times, mean over timers from 60 ms on.",
         ),
         "E-04" => (wireless::wldr_needs_no_timer(&timer), QUOTIENTS),
         "E-05" => (wireless::nothing_needs_a_timer(&part), PAIRED),
@@ -97,7 +98,11 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
             joint::handoffs(&joint_),
             "Of both ends together, for each flow; at this scale flows are as much shorter as the study's text states.",
         ),
-        "E-22" => (joint::mldr_gains_with_speed(&joint_, &SPEEDS), PAIRED),
+        "E-22" => {
+            let moves = Runs::of(results, MOVES_ALONE);
+            let runs = if moves.is_empty() { &joint_ } else { &moves };
+            (joint::mldr_gains_with_speed(runs, &SPEEDS), PAIRED)
+        }
         "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
         "E-24" => (joint::both_add_up(&joint_), MEANS),
         "E-25" => (joint::fewer_timeouts(&joint_), MEANS),
@@ -137,7 +142,8 @@ fn with_recovery<'a>(
     is_assumed: bool,
     runs: fn(&'a Results, &'static str) -> Runs<'a>,
 ) -> Dependence {
-    let [timer, joint_] = ["timer", "joint"].map(|experiment| runs(results, experiment));
+    let [timer, joint_, joint_timer] =
+        ["timer", "joint", "joint-timer"].map(|experiment| runs(results, experiment));
     let findings = vec![
         ("E-02", wireless::near_repair_is_quickest(&timer)),
         ("E-03", wireless::far_repair_suffers_from_wires(&timer)),
@@ -146,6 +152,7 @@ fn with_recovery<'a>(
         ("E-24", joint::both_add_up(&joint_)),
         ("E-25", joint::fewer_timeouts(&joint_)),
         ("E-26", joint::they_cross(&joint_)),
+        ("E-29", joint::both_need_no_timer(&joint_timer)),
     ];
     Dependence { parameter: "WLDR", value: value.into(), is_assumed, findings }
 }

@@ -33,6 +33,11 @@ impl<'a> Runs<'a> {
         Self { setup: Some(setup), ..Self::of(results, experiment) }
     }
 
+    /// Whether the experiment has not been run.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.results.experiments.contains_key(self.experiment)
+    }
+
     /// A metric of all consumers, by seed.
     pub(super) fn values(&self, at: At<'_>, metric: &str) -> Vec<Seeded> {
         let setup = self.setup.map(|setup| ("setup", setup));

@@ -7,8 +7,8 @@ use super::runs::{Runs, less_by};
 use super::scenario::RINGS;
 use crate::claim::Outcome;
 use crate::rule::{
-    Finding, LEVEL, SEEDS, estimate, increasing, joined, less, mean_of, quotient, ratio, text,
-    within,
+    Finding, LEVEL, SEEDS, estimate, increasing, joined, less, mean_of, quotient, ratio, scaled,
+    text, within,
 };
 use recoup_sim::statistic::{Seeded, paired};
 
@@ -81,16 +81,17 @@ pub(super) fn near_repair_is_quickest(runs: &Runs<'_>) -> Finding {
     )
 }
 
-/// Time that ELN takes more than WLDR, as a share, mean over timers above the round trip.
+/// Time with ELN over that with WLDR, mean over timers above the round trip.
 fn gap(runs: &Runs<'_>, wires: &str) -> Vec<Seeded> {
     let one = |timer: &&str| quotient(&at(runs, ELN, timer, wires), &at(runs, WLDR, timer, wires));
     let sum = LONG_TIMERS.iter().map(one).reduce(|sum, one| joined(&sum, &one, |a, b| a + b));
-    let percent = |sum: f64| 100.0 * (sum / LONG_TIMERS.len() as f64 - 1.0);
-    sum.unwrap_or_default().into_iter().map(|(seed, sum)| (seed, percent(sum))).collect()
+    scaled(sum.unwrap_or_default(), 1.0 / LONG_TIMERS.len() as f64)
 }
 
+/// ELN takes more of WLDR's time where wires are the bottleneck.
 pub(super) fn far_repair_suffers_from_wires(runs: &Runs<'_>) -> Finding {
-    less(("gap at 300 Mbit/s", &gap(runs, "300")), ("at 60 Mbit/s", &gap(runs, "60")), "%")
+    let name = "ELN over WLDR at 300 Mbit/s";
+    less((name, &gap(runs, "300")), ("at 60 Mbit/s", &gap(runs, "60")), "")
 }
 
 /// Times with WLDR are the same at all timers above the round trip.

@@ -37,6 +37,23 @@ pub(super) fn reconsidered_is_better(runs: &Runs<'_>) -> Finding {
         let w = beyond("W over the lower of both", &quotient(&own, &lower), "", Side::Below, 1.1);
         b.labelled("B").and(w)
     };
+    let finding = Finding::all(runs.exponents().iter().map(at));
+    finding.with_second_reading("nobody is better by both", &is_undominated(runs))
+}
+
+/// At each exponent, each other timer is worse than Reconsidered by one of B and W.
+fn is_undominated(runs: &Runs<'_>) -> Finding {
+    let at = |s: &&'static str| {
+        let worse = |other: Timer| {
+            let worse = |what: &str, metric| {
+                let of = |timer: Timer| runs.of(timer, s, metric);
+                let own = of(RECONSIDERED.into());
+                less((&format!("s = {s}: {what}"), &own), (&other.label(), &of(other)), "")
+            };
+            worse("B", B).or(worse("W", W))
+        };
+        worse(BASIC.into()).and(worse(PER_PROVIDER.into()))
+    };
     Finding::all(runs.exponents().iter().map(at))
 }
 

@@ -2,8 +2,12 @@
 use super::runs::{B, Runs, W, joined, number};
 use super::timer::{BASIC, FLOORS, floored};
 use super::trend::{Side, Sweep, Way, beyond, monotone, near_least, over_exponents, with_interval};
-use crate::rule::{Finding, always, less, scaled, within};
+use crate::rule::{Finding, always, less, quotient, scaled, within};
 use recoup_sim::statistic::Seeded;
+
+/// Bad timeouts, and Interests, as numbers.
+const BAD: &str = "all.bad_timeouts";
+const INTERESTS: &str = "all.interests";
 
 /// The floors of these runs, up to the longest that the first claim is about.
 fn to_200(runs: &Runs<'_>) -> impl Iterator<Item = u32> {
@@ -145,10 +149,14 @@ pub(super) fn none_is_below_the_floor(runs: &Runs<'_>) -> Finding {
 /// C-36.
 pub(super) fn popularity_helps(runs: &Runs<'_>) -> Finding {
     let of = |s: &str, metric| runs.of(floored(100).into(), s, metric);
-    let less = |what, metric| {
-        less((&format!("{what} at s = 2"), &of("2", metric)), ("s = 1", &of("1", metric)), "")
+    let falls = |what, values: [Vec<Seeded>; 2]| {
+        less((&format!("{what} at s = 2"), &values[0]), ("s = 1", &values[1]), "")
     };
-    less("B", B).and(less("W", W))
+    let both = |metric| ["2", "1"].map(|s| of(s, metric));
+    let per_interest = ["2", "1"].map(|s| quotient(&of(s, BAD), &of(s, INTERESTS)));
+    let (by_share, waits) = (falls("B", both(B)), falls("W", both(W)));
+    let second = falls("bad timeouts for each Interest", per_interest).and(waits.clone());
+    by_share.and(waits).with_second_reading("of all Interests", &second)
 }
 
 pub(super) fn millis(values: Vec<Seeded>) -> Vec<Seeded> {

@@ -52,7 +52,7 @@ pub(super) fn round_trips_converge(runs: &Runs<'_>) -> Finding {
 
 /// C-14.
 pub(super) fn timeouts_are_close(runs: &Runs<'_>) -> Finding {
-    let of = |gains, metric| runs.of(class(gains, 0), "1.5", metric);
+    let of = |gains, metric| runs.longest(Jacobson { gains, k: 4, floor: 0 }, "1.5", metric);
     let slow = |metric| of(Gains::VerySlow, metric);
     let mean = slow("all.rtt_mean_s");
     let low = quotient(&slow("all.rto_p10_s"), &mean);
@@ -191,7 +191,9 @@ pub(super) fn factor_raises_both(runs: &Runs<'_>) -> Finding {
 pub(super) fn factor_costs_less_at_much_popularity(runs: &Runs<'_>) -> Finding {
     let w = |k, s| runs.of(factored(Gains::VerySlow, 0, k), s, W);
     let ratio = |s| quotient(&w(8, s), &w(4, s));
-    less(("W(k = 8)/W(k = 4) at s = 2", &ratio("2")), ("s = 1", &ratio("1")), "")
+    let finding = less(("W(k = 8)/W(k = 4) at s = 2", &ratio("2")), ("s = 1", &ratio("1")), "");
+    let itself = at_most(("W(k = 8) at s = 2", &w(8, "2")), ("s = 1", &w(8, "1")), "");
+    finding.with_second_reading("W itself is not larger", &itself)
 }
 
 /// C-27.

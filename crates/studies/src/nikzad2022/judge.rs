@@ -1,6 +1,7 @@
 //! Judges the claims C-01 to C-36, and how they depend on what the paper leaves open.
 use super::open::OPEN;
-use super::runs::Runs;
+use super::runs::{B, Runs};
+use super::timer::PREDICTIVE;
 use super::{compare, floor, gains};
 use crate::result::Results;
 use crate::rule::Finding;
@@ -152,7 +153,7 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
 
 /// The claims that a few timers at the ends of the sweep can decide.
 fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
-    vec![
+    let mut all = vec![
         ("C-01", floor::fewer_bad_ones_cost_more(runs)),
         ("C-02", floor::none_is_bad_from_200_ms(runs)),
         ("C-08a", floor::longer_does_harm(runs, "2")),
@@ -166,5 +167,10 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("C-30", compare::reconsidered_is_better(runs)),
         ("C-32", compare::reconsidered_doubles(runs)),
         ("C-36", floor::popularity_helps(runs)),
-    ]
+    ];
+    if !runs.of(PREDICTIVE.into(), "1", B).is_empty() {
+        all.push(("C-29", compare::predictive_is_best(runs)));
+    }
+    all.sort_by_key(|(id, _)| *id);
+    all
 }

@@ -1,7 +1,8 @@
 //! Parameters that the paper leaves open, with the values tried in their place.
 use super::scenario::{seeds, with_requests};
 use super::timer::{
-    BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, RECONSIDERED, axis, exponents, floored,
+    BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, PREDICTIVE, RECONSIDERED, axis, exponents,
+    floored,
 };
 use crate::study::{Experiment, Scale};
 
@@ -23,7 +24,7 @@ pub(super) const ASSUMED: &str = "open-none";
 /// The axis on which the values of a parameter stand.
 pub(super) const AXIS: &str = "instead";
 
-pub(super) static OPEN: [Open; 9] = [
+pub(super) static OPEN: [Open; 11] = [
     Open {
         experiment: "open-loss",
         parameter: "where packets are lost",
@@ -98,6 +99,22 @@ pub(super) static OPEN: [Open; 9] = [
         assumed: "4 s",
         values: &[("2 s", r#""applications.c.lifetime" = "2 s""#)],
     },
+    Open {
+        experiment: "open-together",
+        parameter: "what makes timeouts needless, together",
+        assumed: "all of it",
+        values: &[
+            ("no aggregation, windows of 1", ALONE),
+            ("these, and links of 10 Mbit/s", ALONE_QUICK),
+            ("these, and 5 ms a link", ALONE_QUICK_NEAR),
+        ],
+    },
+    Open {
+        experiment: CACHES,
+        parameter: "caches of routers",
+        assumed: "5 % of the catalogue",
+        values: &[("none", NO_CACHES), ("none, windows of 1, 10 Mbit/s", NO_CACHES_ALONE)],
+    },
 ];
 
 /// The figures that need what is assumed.
@@ -111,7 +128,12 @@ const FIGURES: &[&str] = &[
     "open-catalogue",
     BACK_OFF,
     "open-lifetime",
+    "open-together",
+    CACHES,
 ];
+
+/// The experiment without caches, which has Predictive, too.
+const CACHES: &str = "open-caches";
 
 const BACK_OFF: &str = "open-back-off";
 
@@ -119,6 +141,22 @@ const NDNSIM: &str = r#""applications.c.arrival" = "window(congestion=nikzad2022
 const NDNSIM_QUEUES: &str = r#""link.loss" = "none"
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
 const OWN: &str = r#""applications.c.prefix" = "/part/{k}""#;
+const ALONE: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
+"applications.c.arrival" = "window(congestion=fixed(window=1))"
+"places.producer.hops" = "2..10""#;
+const ALONE_QUICK: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
+"applications.c.arrival" = "window(congestion=fixed(window=1))"
+"places.producer.hops" = "2..10"
+"link.rate" = "10 Mbit/s""#;
+const ALONE_QUICK_NEAR: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
+"applications.c.arrival" = "window(congestion=fixed(window=1))"
+"places.producer.hops" = "2..10"
+"link.rate" = "10 Mbit/s"
+"link.delay" = "5 ms""#;
+const NO_CACHES: &str = r#""node.cache" = "0""#;
+const NO_CACHES_ALONE: &str = r#""node.cache" = "0"
+"applications.c.arrival" = "window(congestion=fixed(window=1))"
+"link.rate" = "10 Mbit/s""#;
 const EVERYWHERE: &str = r#""applications.c.prefix" = "/part"
 "applications.p.prefix" = "/part""#;
 
@@ -138,6 +176,7 @@ pub(super) fn timers() -> Vec<Jacobson> {
 }
 
 const OTHERS: [Other; 1] = [PER_PROVIDER];
+const WITH_PREDICTIVE: [Other; 2] = [PER_PROVIDER, PREDICTIVE];
 
 /// Requests of each consumer: half of what the paper's own experiments have at the same scale.
 const fn requests(scale: Scale) -> u64 {
@@ -151,7 +190,11 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let experiment = |name, serves, values: &[(&str, &str)]| {
         // PerProvider has no floor: where answers take no time, the largest back-off that all Interests share is
         // little more than nothing, and it repeats millions of times.
-        let others = if name == BACK_OFF { &[] } else { others };
+        let others = match name {
+            BACK_OFF => &[][..],
+            CACHES => &WITH_PREDICTIVE,
+            _ => others,
+        };
         let base = with_requests(requests(scale)) + &axis(&timers, others) + &exponents(&ENDS);
         let one =
             |(value, fields): &(&str, &str)| format!("[sweep.{AXIS}.\"{value}\"]\n{fields}\n");

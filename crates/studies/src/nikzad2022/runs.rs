@@ -1,6 +1,6 @@
 //! Results of the study: of the paper's own experiments, or with something else in the place of an assumption.
 use super::open::{ASSUMED, AXIS};
-use super::scenario::FRONTIER;
+use super::scenario::{FRONTIER, LONG};
 use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
 use crate::result::Results;
 pub(super) use crate::rule::joined;
@@ -94,6 +94,15 @@ impl<'a> Runs<'a> {
             Timer::Jacobson(timer) => self.values(timer.experiment(), &timer.label(), s, metric),
             Timer::Other(timer) => self.values("estimators", timer.name, s, metric),
         }
+    }
+
+    /// [`Runs::of`] in runs as long as the paper's, if there are any.
+    pub(super) fn longest(&self, timer: Jacobson, s: &str, metric: &str) -> Vec<Seeded> {
+        let long = match self.place {
+            Place::Paper => self.values(LONG, &timer.label(), s, metric),
+            _ => Vec::new(),
+        };
+        if long.is_empty() { self.of(timer.into(), s, metric) } else { long }
     }
 
     /// By how many per cent a timer's rate exceeds that of another.

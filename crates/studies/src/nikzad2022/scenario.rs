@@ -28,6 +28,9 @@ pub(super) fn with_requests(requests: u64) -> String {
 /// The experiment that compares our estimator with the proposal, and its figure.
 pub(super) const FRONTIER: &str = "frontier";
 
+/// The experiment whose runs are as long as the paper's, at the scale of verdicts: timeouts of 3 s are forgotten slowly.
+pub(super) const LONG: &str = "long";
+
 /// Seeds of each point.
 pub(super) const fn seeds(scale: Scale) -> u64 {
     match scale {
@@ -125,9 +128,16 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         ..experiment(name, serves, jacobson, &[])
     };
     let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
+    let fast = Jacobson { gains: Gains::Fast, ..BASIC };
+    let long = (scale == Scale::Verdict).then(|| Experiment {
+        scenario: with_requests(requests(Scale::Paper))
+            + &axis(&[very_slow, fast], &[])
+            + &exponents(&["1.5"]),
+        ..experiment(LONG, &["rto-classes"], &[], &[])
+    });
     let of_classes = Gains::ALL.map(|gains| Jacobson { gains, ..BASIC });
     let others: Vec<_> = COMPARED.into_iter().chain(BEYOND).collect();
-    vec![
+    let all = vec![
         experiment("floor", FLOOR, &FLOORS.map(floored), &[]),
         experiment("gains", GAINS, &classes(), &[]),
         experiment("factor", FACTOR, &factors(), &[]),
@@ -146,7 +156,8 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         },
         curves("rtt", &["rtt-100", "rto-100", "rtt-very-slow"], &[floored(100), very_slow], s),
         curves("rto", &["rto-classes"], &of_classes, &["1.5"]),
-    ]
+    ];
+    all.into_iter().chain(long).collect()
 }
 
 /// Our estimator and the proposal, with the constants.

@@ -225,6 +225,9 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
     if !runs.time(row("2"), "WMA").is_empty() {
         all.push(("A-33", dense::wma_sends_most(runs)));
     }
+    if trace::is_traced(runs, trace::ONE) {
+        all.push(("A-09", trace::icp_is_slow(runs)));
+    }
     if trace::is_traced(runs, trace::ROW) {
         all.push(("A-40", of_many("A-40", runs).0));
     }

@@ -1,7 +1,9 @@
 //! Parameters that the paper and its tools leave open, changed one at a time.
 use super::axis::{Scenario, TIMERS, axis, hops, sides, timers};
 use super::scenario::{Size, TRACE, followed, scenario, seeds};
-use super::setup::{CAPTURES, EARLIER, NAMED, PROCESSINGS, SEGMENTS, Setup};
+use super::setup::{
+    ALL_SENSED, CAPTURES, EARLIER, NAMED, NO_CAPTURE, PROCESSINGS, SEGMENTS, Setup,
+};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
 
@@ -61,6 +63,11 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
             Setup { processing, ..NAMED },
         ));
     }
+    // Losses at two hops as in the paper, and nearly none.
+    let hidden = Setup { radio: "6 Mbit/s, hidden", pipeline: "8", capture: NO_CAPTURE, ..NAMED };
+    all.push(setup(ALL_OF_IT, "6 Mbit/s, 8, hidden nodes", hidden));
+    let sensed = Setup { radio: ALL_SENSED, ..NAMED };
+    all.push(setup(ALL_OF_IT, "24 Mbit/s, 10, every node senses each other", sensed));
     all.extend(FIELDS.into_iter().map(|(parameter, value, fields)| Open {
         parameter,
         value,
@@ -73,6 +80,8 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
 const ROOM: &str = "room of a station";
 /// Name of the parameter for the number of tries of an unacknowledged frame.
 const TRIES: &str = "tries of a frame";
+/// Name of the parameter for set-ups in which several things differ.
+const ALL_OF_IT: &str = "rate, pipeline, and who senses whom";
 
 /// Parameters outside of a set-up.
 const FIELDS: [(&str, &str, &str); 13] = [
@@ -161,18 +170,18 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         scenario(&axes, Size::of_many(scale))
     };
     let (any, other) = (|_: &Open| true, |it: &Open| !it.is_assumed());
-    // Changes that turn A-40, which needs traces, and A-33, which is about two to five hops.
-    let (tries, room) = (|it: &Open| it.parameter == TRIES, |it: &Open| it.parameter == ROOM);
+    let traced = |name, scenario| Experiment {
+        curves: Some((seeds(scale), TRACE)),
+        ..experiment(name, scenario)
+    };
+    // Changes that A-33 is judged by, which is about two to five hops.
+    let far = |it: &Open| [ROOM, ALL_OF_IT].contains(&it.parameter);
     let (one, row, sides) = (Scenario::One, Scenario::Row, Scenario::Sides);
     vec![
-        experiment("open-one", place(one, &["2", "3", "5"], &any)),
-        experiment("open-row", place(row, &["5"], &other)),
-        Experiment {
-            seeds: 0,
-            curves: Some((seeds(scale), TRACE)),
-            ..experiment("open-trace", place(row, &["5"], &tries))
-        },
-        experiment("open-rows", place(row, &["2", "3", "4"], &room)),
+        experiment("open-one", place(one, &["2", "5"], &any)),
+        traced("open-one-trace", place(one, &["3"], &any)),
+        traced("open-row-trace", place(row, &["5"], &other)),
+        experiment("open-rows", place(row, &["2", "3", "4"], &far)),
         experiment("open-side", followed(&place(sides, &["1"], &other))),
     ]
 }

@@ -45,11 +45,12 @@ impl<'a> Origin<'a> {
         match self {
             Self::Assumed => (assumed(at), ASSUMED),
             Self::Open(open, label) => match at {
+                (Scenario::One, "3") => ("open-one-trace", label),
                 (Scenario::One, _) => ("open-one", label),
                 // There, the same part of the file is fetched as in the experiments of the assumed
                 // set-up.
                 _ if open.is_assumed() => (assumed(at), ASSUMED),
-                (Scenario::Row, "5") => ("open-row", label),
+                (Scenario::Row, "5") => ("open-row-trace", label),
                 (Scenario::Row, _) => ("open-rows", label),
                 (Scenario::Sides, _) => ("open-side", label),
             },
@@ -70,10 +71,7 @@ impl<'a> Runs<'a> {
 
     /// The curves of a place: their experiment, and the name of the point.
     pub(super) fn curves(&self, at: At, timer: &str) -> (&'static str, String) {
-        let (experiment, setup) = match self.origin {
-            Origin::Open(open, label) if !open.is_assumed() => ("open-trace", label),
-            _ => self.origin.of(at),
-        };
+        let (experiment, setup) = self.origin.of(at);
         (experiment, format!("timer={timer}, hops={}, setup={setup}", at.1))
     }
 

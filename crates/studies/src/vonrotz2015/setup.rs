@@ -29,6 +29,8 @@ pub(super) const RADIOS: [&str; 12] = [
 /// The rate with a range of its own.
 const FAST_HIDDEN: &str = "54 Mbit/s, hidden";
 const FAST_SENSED: &str = "54 Mbit/s, sensed";
+/// A row so short that each node senses each other; not searched.
+pub(super) const ALL_SENSED: &str = "24 Mbit/s, all sensed";
 /// Segments from the lowest missing one to the highest requested one.
 pub(super) const PIPELINES: [&str; 8] = ["4", "5", "6", "7", "8", "10", "12", "16"];
 /// Whether a frame stronger by this much replaces one that has just begun.
@@ -86,6 +88,7 @@ impl Setup {
         match self.radio {
             FAST_HIDDEN => 396.0,
             FAST_SENSED => 280.0,
+            ALL_SENSED => 150.0,
             _ if self.is_hidden() => 700.0,
             _ => 350.0,
         }
