@@ -23,7 +23,7 @@ pub static VONROTZ2015: Study = Study {
     readme: include_str!("vonrotz2015/README.md"),
     claims: include_str!("vonrotz2015/claims.toml"),
     experiments: scenario::experiments,
-    stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
+    stands_apart: |scale| scale == Scale::Paper,
     calibration: Some(calibrate::calibration),
     sockets: None,
     judge: judge::judge,

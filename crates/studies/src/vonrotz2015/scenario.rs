@@ -51,8 +51,8 @@ impl Size {
     pub(super) fn of_many(scale: Scale) -> Self {
         match scale {
             Scale::Smoke => Self::Small,
-            Scale::Check => Self::Quarter,
-            Scale::Verdict | Scale::Paper => Self::Whole,
+            Scale::Check | Scale::Verdict => Self::Quarter,
+            Scale::Paper => Self::Whole,
         }
     }
 
