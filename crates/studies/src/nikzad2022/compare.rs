@@ -38,7 +38,7 @@ pub(super) fn reconsidered_is_better(runs: &Runs<'_>) -> Finding {
         b.labelled("B").and(w)
     };
     let finding = Finding::all(runs.exponents().iter().map(at));
-    finding.with_second_reading("nobody is better by both", &is_undominated(runs))
+    finding.with_second_reading("no timer is better by both", &is_undominated(runs))
 }
 
 /// At each exponent, each other timer is worse than Reconsidered by one of B and W.

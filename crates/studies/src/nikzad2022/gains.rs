@@ -103,7 +103,8 @@ pub(super) fn slow_is_best_at_little_popularity(runs: &Runs<'_>) -> Finding {
 
 /// By how much the rate of a class exceeds that of Steady, both with 100 ms.
 pub(super) fn benefit(runs: &Runs<'_>, gains: Gains, s: &str) -> Vec<Seeded> {
-    runs.growth(class(gains, 100), class(Gains::Steady, 100), s)
+    let class = |gains| Jacobson { gains, k: 4, floor: 100 };
+    runs.growth_of(class(gains), class(Gains::Steady), s)
 }
 
 /// C-18.

@@ -101,7 +101,7 @@ pub(super) static OPEN: [Open; 11] = [
     },
     Open {
         experiment: "open-together",
-        parameter: "what makes timeouts needless, together",
+        parameter: "what makes timeouts spurious, together",
         assumed: "all of it",
         values: &[
             ("no aggregation, windows of 1", ALONE),

@@ -1,6 +1,6 @@
 //! Results of the study: of the paper's own experiments, or with something else in the place of an assumption.
 use super::open::{ASSUMED, AXIS};
-use super::scenario::{FRONTIER, LONG};
+use super::scenario::{FRONTIER, LONG, MANY};
 use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
 use crate::result::Results;
 pub(super) use crate::rule::joined;
@@ -98,24 +98,45 @@ impl<'a> Runs<'a> {
 
     /// [`Runs::of`] in runs as long as the paper's, if there are any.
     pub(super) fn longest(&self, timer: Jacobson, s: &str, metric: &str) -> Vec<Seeded> {
-        let long = match self.place {
-            Place::Paper => self.values(LONG, &timer.label(), s, metric),
+        self.rather(LONG, timer, s, metric)
+    }
+
+    /// [`Runs::of`] in that experiment, if it was run.
+    fn rather(
+        &self,
+        experiment: &'static str,
+        timer: Jacobson,
+        s: &str,
+        metric: &str,
+    ) -> Vec<Seeded> {
+        let values = match self.place {
+            Place::Paper => self.values(experiment, &timer.label(), s, metric),
             _ => Vec::new(),
         };
-        if long.is_empty() { self.of(timer.into(), s, metric) } else { long }
+        if values.is_empty() { self.of(timer.into(), s, metric) } else { values }
+    }
+
+    /// By how many per cent a class's rate exceeds that of another, with as many seeds as there are.
+    pub(super) fn growth_of(&self, class: Jacobson, reference: Jacobson, s: &str) -> Vec<Seeded> {
+        let rate = |class| self.rather(MANY, class, s, RATE);
+        percent(&rate(class), &rate(reference))
     }
 
     /// By how many per cent a timer's rate exceeds that of another.
     pub(super) fn growth(&self, timer: Timer, reference: Timer, s: &str) -> Vec<Seeded> {
-        let quotients =
-            quotient(&self.of(timer, s, RATE), &self.of(reference, s, RATE)).into_iter();
-        quotients.map(|(seed, quotient)| (seed, 100.0 * (quotient - 1.0))).collect()
+        percent(&self.of(timer, s, RATE), &self.of(reference, s, RATE))
     }
 
     /// The product of B and W: what a timeout costs by either of its faults.
     pub(super) fn cost(&self, timer: Timer, s: &str) -> Vec<Seeded> {
         joined(&self.of(timer, s, B), &self.of(timer, s, W), |b, w| b * w)
     }
+}
+
+/// By how many per cent values exceed others, seed by seed.
+fn percent(values: &[Seeded], others: &[Seeded]) -> Vec<Seeded> {
+    let quotients = quotient(values, others).into_iter();
+    quotients.map(|(seed, quotient)| (seed, 100.0 * (quotient - 1.0))).collect()
 }
 
 /// A timer of either kind.

@@ -30,6 +30,9 @@ pub(super) const FRONTIER: &str = "frontier";
 
 /// The experiment whose runs are as long as the paper's, at the scale of verdicts: timeouts of 3 s are forgotten slowly.
 pub(super) const LONG: &str = "long";
+/// The experiment in which classes are compared with many seeds at s = 1, at the scale of verdicts: their rates differ by a
+/// few per cent.
+pub(super) const MANY: &str = "many";
 
 /// Seeds of each point.
 pub(super) const fn seeds(scale: Scale) -> u64 {
@@ -129,12 +132,19 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     };
     let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
     let fast = Jacobson { gains: Gains::Fast, ..BASIC };
-    let long = (scale == Scale::Verdict).then(|| Experiment {
+    let long = Experiment {
         scenario: with_requests(requests(Scale::Paper))
             + &axis(&[very_slow, fast], &[])
             + &exponents(&["1.5"]),
         ..experiment(LONG, &["rto-classes"], &[], &[])
-    });
+    };
+    let at_100_ms = Gains::ALL.map(|gains| Jacobson { gains, k: 4, floor: 100 });
+    let many = Experiment {
+        scenario: base.clone() + &axis(&at_100_ms, &[]) + &exponents(&["1"]),
+        seeds: 100,
+        ..experiment(MANY, &["table-4"], &[], &[])
+    };
+    let apart = if scale == Scale::Verdict { vec![long, many] } else { Vec::new() };
     let of_classes = Gains::ALL.map(|gains| Jacobson { gains, ..BASIC });
     let others: Vec<_> = COMPARED.into_iter().chain(BEYOND).collect();
     let all = vec![
@@ -157,7 +167,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         curves("rtt", &["rtt-100", "rto-100", "rtt-very-slow"], &[floored(100), very_slow], s),
         curves("rto", &["rto-classes"], &of_classes, &["1.5"]),
     ];
-    all.into_iter().chain(long).collect()
+    all.into_iter().chain(apart).collect()
 }
 
 /// Our estimator and the proposal, with the constants.

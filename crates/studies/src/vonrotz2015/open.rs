@@ -81,7 +81,7 @@ const ROOM: &str = "room of a station";
 /// Name of the parameter for the number of tries of an unacknowledged frame.
 const TRIES: &str = "tries of a frame";
 /// Name of the parameter for set-ups in which several things differ.
-const ALL_OF_IT: &str = "rate, pipeline, and who senses whom";
+const ALL_OF_IT: &str = "rate, pipeline, and carrier sense";
 
 /// Parameters outside of a set-up.
 const FIELDS: [(&str, &str, &str); 13] = [
