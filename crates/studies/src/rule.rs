@@ -339,6 +339,15 @@ mod tests {
     }
 
     #[test]
+    fn better_of_two_findings_counts() {
+        let finding = |outcome| Finding { outcome, ours: outcome.word().into() };
+        let [holds, open, fails] = [Outcome::Holds, Outcome::Open, Outcome::Fails].map(finding);
+        assert_eq!(fails.clone().or(holds.clone()), holds);
+        assert_eq!(holds.clone().or(open.clone()), holds);
+        assert_eq!(open.clone().or(fails), open);
+    }
+
+    #[test]
     fn mean_near_the_edge_stays_open() {
         // 10 ± 0.47.
         let near = |low, high| within("t", &runs(9.0, 2.0), "s", low, high).outcome;

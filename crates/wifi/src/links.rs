@@ -212,6 +212,7 @@ impl Links {
 mod tests {
     use super::*;
     use crate::error::to_db;
+    use crate::fading::Hold;
     use crate::plan::RateControl;
     use crate::rate::Rate;
     use recoup_core::time::Instant;
@@ -263,6 +264,28 @@ mod tests {
             assert_eq!(list, expected.collect::<Vec<_>>(), "{from}");
             assert!(matches!(links.near[from as usize], Some(Around::Fixed(_))));
         }
+    }
+
+    #[test]
+    fn fading_is_drawn_anew_where_the_loss_is_kept() {
+        let mut plan = plan();
+        (plan.fading.nakagami_m, plan.fading.hold) = (Some(1.0), Hold::Mpdu);
+        let places = (0..20).map(|n| Position { x: f64::from(n) * 9.0, y: 0.0 });
+        let motions: Vec<Motion> = places.map(Motion::still).collect();
+        let mut links = Links::new(&plan, motions, Rng::from_seed(1));
+        let mut list = Vec::new();
+        let mut powers = Vec::new();
+        for now in [0, 1_000, 2_000] {
+            links.reach(3, now, 20, &mut list);
+            let here = links.state(3, now);
+            let computed: Vec<Neighbour> = list
+                .iter()
+                .map(|it| links.link(3, &here, &mut Near::new(it.station), now))
+                .collect();
+            assert_eq!(list, computed, "at {now}");
+            powers.push(list.iter().find(|it| it.station == 4).unwrap().power);
+        }
+        assert!(powers[0] != powers[1] && powers[1] != powers[2], "{powers:?}");
     }
 
     #[test]
