@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn fading_is_drawn_anew_where_the_loss_is_kept() {
+    fn fades_change_where_the_loss_is_kept() {
         let mut plan = plan();
         (plan.fading.nakagami_m, plan.fading.hold) = (Some(1.0), Hold::Mpdu);
         let places = (0..20).map(|n| Position { x: f64::from(n) * 9.0, y: 0.0 });
