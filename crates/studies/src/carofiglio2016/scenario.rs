@@ -171,7 +171,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let joint = |name, serves, axes: &[String]| experiment(name, serves, Net::Joint, scale, axes);
     let many = |seeds, experiment| with_more(seeds, scale, experiment);
     let moves = [axis::joints(&[axis::NOTHING, axis::MLDR]), axis::speeds(&CLIENTS, &SPEEDS)];
-    let moves = many(500, joint(MOVES_ALONE, &["9a"], &moves));
+    let moves = many(1_000, joint(MOVES_ALONE, &["9a"], &moves));
     let two = || axis::timers(&TWO_TIMERS);
     let ends = || axis::speeds(&BOTH_ENDS, &some(&SPEEDS, scale));
     let alone = || axis::speeds(&["mobile"], &some(&SPEEDS, scale));
