@@ -150,10 +150,10 @@ pub struct Dependence {
 pub enum Scale {
     /// Enough to see that everything works: seconds.
     Smoke,
-    /// Runs for `check`: at least 20 seeds, at most 15 minutes on two cores.
+    /// Runs for `check`: at least 20 seeds, about half an hour on two cores at most.
     #[default]
     Check,
-    /// The paper's experiments, at least 20 seeds: long enough for verdicts, too long for a check. They take about an hour
+    /// The paper's experiments, at least 20 seeds: long enough for verdicts, too long for a check. They take one to three hours
     /// on two cores. Experiments that suffice at the scale of a check are the same here, and so is what stands beside
     /// the paper's.
     Verdict,

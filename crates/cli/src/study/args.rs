@@ -206,7 +206,7 @@ pub(super) enum Scale {
     /// The paper's experiments and what it leaves open, 20 seeds
     #[default]
     Check,
-    /// A check in which the paper's experiments are as long as verdicts want them: about an hour more
+    /// A check in which the paper's experiments have the length and seeds that verdicts want: one to three hours more
     Verdict,
     /// The paper's experiments alone, at the paper's size
     Paper,

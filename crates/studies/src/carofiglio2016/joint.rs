@@ -3,7 +3,8 @@ use super::axis::{BOTH, FAST, JOINT_TIMERS, MLDR, NOTHING, SLOW, SPEEDS, WLDR};
 use super::runs::Runs;
 use crate::claim::Outcome;
 use crate::rule::{
-    Finding, SEEDS, estimate, increasing, joined, less, mean_of, quotient, ratio, text, within,
+    Finding, SEEDS, THIRD_LOOK, estimate, increasing, increasing_at, joined, less, mean_of,
+    quotient, ratio, text, within,
 };
 use recoup_sim::statistic::Seeded;
 
@@ -33,7 +34,7 @@ pub(super) fn handoffs(runs: &Runs<'_>) -> Finding {
 /// At each of these speeds MLDR gains more than at the one before.
 pub(super) fn mldr_gains_with_speed(runs: &Runs<'_>, speeds: &[&'static str]) -> Finding {
     let gains: Vec<_> = speeds.iter().map(|it| (*it, gain(runs, MLDR, it))).collect();
-    increasing(&gains, "%").labelled("by km/h")
+    increasing_at(THIRD_LOOK, &gains, "%").labelled("by km/h")
 }
 
 /// WLDR gains most at walking speed.

@@ -10,6 +10,7 @@ use crate::study::Dependence;
 
 const MEANS: &str = "Means over seeds.";
 const PAIRED: &str = "Paired over seeds.";
+const THIRD: &str = "Paired over seeds; intervals of 98.3 %, since it is the third look.";
 const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
 const SHARE: &str = "Of mean flow times.";
 
@@ -38,14 +39,14 @@ fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
             wireless::data_helps_far(&part),
             "At least half of the gain; the rest paired over seeds.",
         ),
-        "E-09" => (wireless::the_whole_is_best(&part), PAIRED),
+        "E-09" => (wireless::the_whole_is_best(&part), THIRD),
         "E-10" => (wireless::gains(&speed, "60", (4.0, 18.0)), MEANS),
         "E-11" => (
             wireless::gains(&speed, "200", (8.0, 28.0))
                 .and(wireless::gains_more_with_a_long_timer(&speed)),
             MEANS,
         ),
-        "E-12" => (wireless::wldr_always_gains(&speed), PAIRED),
+        "E-12" => (wireless::wldr_always_gains(&speed), THIRD),
         "E-13" => (
             wireless::the_ring_is_large_enough(&ring).labelled("radio").and(
                 wireless::the_ring_is_large_enough(&saturated)
@@ -101,7 +102,7 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
         "E-22" => {
             let moves = Runs::of(results, MOVES_ALONE);
             let runs = if moves.is_empty() { &joint_ } else { &moves };
-            (joint::mldr_gains_with_speed(runs, &SPEEDS), PAIRED)
+            (joint::mldr_gains_with_speed(runs, &SPEEDS), THIRD)
         }
         "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
         "E-24" => (joint::both_add_up(&joint_), MEANS),

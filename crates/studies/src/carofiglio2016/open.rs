@@ -134,7 +134,7 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all.extend([
         Open::new("timers are looked at", "exact timers", EXACT),
         Open::new("error model", "NIST errors", "\"wifi.errors\" = \"nist\"\n"),
-        Open::new("tries of an MPDU", "2", "\"wifi.mpdu-tries\" = 2\n"),
+        Open::new("tries of an MPDU", "2 tries", "\"wifi.mpdu-tries\" = 2\n"),
         Open::new("A-MSDU", "no A-MSDU", "\"wifi.amsdu\" = \"0 B\"\n"),
         earlier(&EARLIER_WIRES),
     ]);

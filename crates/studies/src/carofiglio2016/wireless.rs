@@ -7,8 +7,8 @@ use super::runs::{Runs, less_by};
 use super::scenario::RINGS;
 use crate::claim::Outcome;
 use crate::rule::{
-    Finding, LEVEL, SEEDS, estimate, increasing, joined, less, mean_of, quotient, ratio, scaled,
-    text, within,
+    Finding, LEVEL, SEEDS, THIRD_LOOK, estimate, increasing, joined, less, less_at, mean_of,
+    quotient, ratio, scaled, text, within,
 };
 use recoup_sim::statistic::{Seeded, paired};
 
@@ -119,7 +119,8 @@ pub(super) fn nothing_needs_a_timer(runs: &Runs<'_>) -> Finding {
 fn quicker(runs: &Runs<'_>, one: &str, other: &str) -> Finding {
     Finding::all(TWO_TIMERS.map(|timer| {
         let (ours, theirs) = (part(runs, one, timer), part(runs, other, timer));
-        less((one, &ours), (other, &theirs), "s").labelled(&format!("{timer} ms"))
+        let finding = less_at(THIRD_LOOK, (one, &ours), (other, &theirs), "s");
+        finding.labelled(&format!("{timer} ms"))
     }))
 }
 
@@ -186,7 +187,8 @@ pub(super) fn gains_more_with_a_long_timer(runs: &Runs<'_>) -> Finding {
 pub(super) fn wldr_always_gains(runs: &Runs<'_>) -> Finding {
     let one = |timer: &'static str, speed: &'static str| {
         let time = |way| runs.time(&[("recovery", way), ("timer", timer), ("speed", speed)]);
-        let finding = less((WLDR, &time(WLDR)), (NOTHING, &time(NOTHING)), "s");
+        let (ours, none) = (time(WLDR), time(NOTHING));
+        let finding = less_at(THIRD_LOOK, (WLDR, &ours), (NOTHING, &none), "s");
         finding.labelled(&format!("{speed} km/h, {timer} ms"))
     };
     Finding::all(SPEEDS.iter().flat_map(|speed| TWO_TIMERS.map(|timer| one(timer, speed))))

@@ -52,7 +52,7 @@ pub(super) fn round_trips_converge(runs: &Runs<'_>) -> Finding {
 
 /// C-14.
 pub(super) fn timeouts_are_close(runs: &Runs<'_>) -> Finding {
-    let of = |gains, metric| runs.longest(Jacobson { gains, k: 4, floor: 0 }, "1.5", metric);
+    let of = |gains, metric| runs.longest(class(gains, 0), "1.5", metric);
     let slow = |metric| of(Gains::VerySlow, metric);
     let mean = slow("all.rtt_mean_s");
     let low = quotient(&slow("all.rto_p10_s"), &mean);
@@ -103,8 +103,7 @@ pub(super) fn slow_is_best_at_little_popularity(runs: &Runs<'_>) -> Finding {
 
 /// By how much the rate of a class exceeds that of Steady, both with 100 ms.
 pub(super) fn benefit(runs: &Runs<'_>, gains: Gains, s: &str) -> Vec<Seeded> {
-    let class = |gains| Jacobson { gains, k: 4, floor: 100 };
-    runs.growth_of(class(gains), class(Gains::Steady), s)
+    runs.growth_of(class(gains, 100), class(Gains::Steady, 100), s)
 }
 
 /// C-18.

@@ -97,27 +97,21 @@ impl<'a> Runs<'a> {
     }
 
     /// [`Runs::of`] in runs as long as the paper's, if there are any.
-    pub(super) fn longest(&self, timer: Jacobson, s: &str, metric: &str) -> Vec<Seeded> {
+    pub(super) fn longest(&self, timer: Timer, s: &str, metric: &str) -> Vec<Seeded> {
         self.rather(LONG, timer, s, metric)
     }
 
     /// [`Runs::of`] in that experiment, if it was run.
-    fn rather(
-        &self,
-        experiment: &'static str,
-        timer: Jacobson,
-        s: &str,
-        metric: &str,
-    ) -> Vec<Seeded> {
+    fn rather(&self, experiment: &'static str, timer: Timer, s: &str, metric: &str) -> Vec<Seeded> {
         let values = match self.place {
             Place::Paper => self.values(experiment, &timer.label(), s, metric),
             _ => Vec::new(),
         };
-        if values.is_empty() { self.of(timer.into(), s, metric) } else { values }
+        if values.is_empty() { self.of(timer, s, metric) } else { values }
     }
 
     /// By how many per cent a class's rate exceeds that of another, with as many seeds as there are.
-    pub(super) fn growth_of(&self, class: Jacobson, reference: Jacobson, s: &str) -> Vec<Seeded> {
+    pub(super) fn growth_of(&self, class: Timer, reference: Timer, s: &str) -> Vec<Seeded> {
         let rate = |class| self.rather(MANY, class, s, RATE);
         percent(&rate(class), &rate(reference))
     }

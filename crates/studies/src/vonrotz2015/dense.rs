@@ -3,7 +3,7 @@ use super::axis::{ADAPTIVE, HOPS, Scenario, TIMERS};
 use super::one;
 use super::runs::{At, Runs, mean_of};
 use crate::claim::Outcome;
-use crate::rule::{Finding, LEVEL, SEEDS, less, quotient, ratio, within};
+use crate::rule::{Finding, LEVEL, SEEDS, THIRD_LOOK, less, less_at, quotient, ratio, within};
 use recoup_sim::statistic::{Seeded, paired};
 
 pub(super) fn row(hops: &'static str) -> At {
@@ -236,7 +236,9 @@ pub(super) fn timeest_waits_too_long(runs: &Runs<'_>) -> Finding {
 /// WMA has more spurious timeouts than CCNTimer.
 pub(super) fn wma_is_sometimes_too_short(runs: &Runs<'_>) -> Finding {
     let of = |timer| runs.followed(timer, "bad_timeouts");
-    let finding = less(("spurious timeouts CCNTimer", &of("CCNTimer")), ("WMA", &of("WMA")), "");
+    let (fewer, more) = (of("CCNTimer"), of("WMA"));
+    let first = ("spurious timeouts CCNTimer", fewer.as_slice());
+    let finding = less_at(THIRD_LOOK, first, ("WMA", &more), "");
     runs.unless_bound(sides("1"), &["WMA", "CCNTimer"], finding)
 }
 

@@ -65,9 +65,9 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     }
     // Losses at two hops as in the paper, and nearly none.
     let hidden = Setup { radio: "6 Mbit/s, hidden", pipeline: "8", capture: NO_CAPTURE, ..NAMED };
-    all.push(setup(ALL_OF_IT, "6 Mbit/s, 8, hidden nodes", hidden));
+    all.push(setup(ALL_OF_IT, "6 Mbit/s, hidden, 8", hidden));
     let sensed = Setup { radio: ALL_SENSED, ..NAMED };
-    all.push(setup(ALL_OF_IT, "24 Mbit/s, 10, every node senses each other", sensed));
+    all.push(setup(ALL_OF_IT, "24 Mbit/s, all sensed, 10", sensed));
     all.extend(FIELDS.into_iter().map(|(parameter, value, fields)| Open {
         parameter,
         value,
@@ -81,7 +81,7 @@ const ROOM: &str = "room of a station";
 /// Name of the parameter for the number of tries of an unacknowledged frame.
 const TRIES: &str = "tries of a frame";
 /// Name of the parameter for set-ups in which several things differ.
-const ALL_OF_IT: &str = "rate, pipeline, and carrier sense";
+const ALL_OF_IT: &str = "radio, and pipeline";
 
 /// Parameters outside of a set-up.
 const FIELDS: [(&str, &str, &str); 13] = [

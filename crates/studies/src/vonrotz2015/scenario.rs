@@ -111,7 +111,10 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let place = |scenario, chosen: &[&'static str]| hops(scenario, &NAMED, chosen);
     let traced = Some((seeds(scale), TRACE));
     // Spurious timeouts are a few in a run.
-    let many_seeds = if seeds(scale) >= 100 { 1_000 } else { seeds(scale) };
+    let many_seeds = match scale {
+        Scale::Verdict | Scale::Paper => 1_000,
+        Scale::Smoke | Scale::Check => seeds(scale),
+    };
     let traces = |experiment: Experiment| Experiment { curves: traced, ..experiment };
     let variants = |is_in: fn(&str) -> bool| {
         let chosen = VARIANTS.iter().filter(|(name, _)| is_in(name));
