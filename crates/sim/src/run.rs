@@ -3,7 +3,7 @@ use crate::metric::{Detail, Metrics, Summary};
 use crate::network::Network;
 use crate::observe::Observer;
 use crate::record::{RecordPlan, Records, Table};
-use crate::simulation::{Cause, Digest, Ended, NetworkError, Simulation};
+use crate::simulation::{Cause, Digest, Ended, Imbalance, NetworkError, Simulation};
 use recoup_transport::time::Instant;
 
 /// A simulation with the observers of its results.
@@ -30,8 +30,8 @@ pub struct Results {
 
 /// The simulator is wrong, and so may be all results of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("packets vanished or came from nowhere")]
-pub struct Unbalanced;
+#[error("packets vanished or came from nowhere: {0}")]
+pub struct Unbalanced(pub Imbalance);
 
 impl Run {
     /// Begins a run of `network`; every random choice follows from `seed`.
@@ -82,8 +82,8 @@ impl Run {
     /// If packets vanished or came from nowhere.
     pub fn finish(mut self) -> Result<Option<Results>, Unbalanced> {
         let Some(ended) = self.ended else { return Ok(None) };
-        if ended.cause == Cause::Unbalanced {
-            return Err(Unbalanced);
+        if let Cause::Unbalanced(imbalance) = ended.cause {
+            return Err(Unbalanced(imbalance));
         }
         Ok(Some(Results {
             end: ended.at,

@@ -109,7 +109,7 @@ pub enum Cause {
     /// The agenda is empty.
     Quiet,
     /// A packet vanished or came from nowhere: the simulator is wrong, and so may be all its results.
-    Unbalanced,
+    Unbalanced(Imbalance),
 }
 
 /// Observers of a run.
@@ -248,8 +248,9 @@ impl Simulation {
             self.now = self.network.stop.at;
         }
         let balance = self.balance();
-        debug_assert_eq!(balance.check(), Ok(()));
-        let cause = if balance.check().is_ok() { cause } else { Cause::Unbalanced };
+        let checked = balance.check();
+        debug_assert_eq!(checked, Ok(()));
+        let cause = checked.map_or_else(Cause::Unbalanced, |()| cause);
         Ended { at: self.now, cause, events: self.events, balance }
     }
 

@@ -213,25 +213,26 @@ impl<L: Load + Clone> Medium<L> {
             peer.asked_in_vain = 0;
         }
         peer.must_ask = peer.asked_in_vain > 0;
-        let (received, lost) = self.sort(index, start, bits);
+        let (received, lost) = self.sort(index, partner, start, bits);
         if !was_asked && let Some(minstrel) = self.stations[index].minstrel() {
             minstrel.on_aggregate(now, received, lost);
         }
         self.go_on(now, index);
     }
 
-    /// Removes acknowledged frames and marks the rest to be sent again; returns the number of each.
-    fn sort(&mut self, index: usize, start: u16, bits: u64) -> (u32, u32) {
+    /// Removes acknowledged frames to `partner` and marks the rest to be sent again; returns the number of each.
+    fn sort(&mut self, index: usize, partner: StationId, start: u16, bits: u64) -> (u32, u32) {
         let most = self.plan.aggregation.and_then(|plan| plan.mpdu_tries);
         let (mut received, mut lost, mut place) = (0, 0, 0);
         let line = self.stations[index].active;
         while place < self.stations[index].lines[line].queue.len() {
             let station = &mut self.stations[index];
             let queued = &mut station.lines[line].queue[place];
-            if !std::mem::replace(&mut queued.is_flying, false) {
+            if !queued.is_flying_to(partner) {
                 place += 1;
                 continue;
             }
+            queued.is_flying = false;
             let ahead = distance(start, queued.sequence.unwrap_or(start));
             let is_received = ahead >= 2048 || ahead < WINDOW && bits >> ahead & 1 == 1;
             if is_received {
@@ -261,7 +262,8 @@ impl<L: Load + Clone> Medium<L> {
         let station = &mut self.stations[index];
         station.counters.ack_timeouts += 1;
         let (partner, line) = (station.partner, station.active);
-        let lost = station.line().queue.iter().filter(|queued| queued.is_flying).count() as u32;
+        let flying = station.line().queue.iter().filter(|queued| queued.is_flying_to(partner));
+        let lost = flying.count() as u32;
         let category = station.line().category;
         let was_asked = std::mem::replace(&mut station.peer(partner, category).must_ask, true);
         if !was_asked && let Some(minstrel) = station.minstrel() {
@@ -270,7 +272,8 @@ impl<L: Load + Clone> Medium<L> {
         let is_alive = |queued: &super::Queued<L>| {
             !queued.is_void && now <= queued.since.saturating_add(lifetime)
         };
-        if station.line().queue.iter().any(|queued| queued.is_flying && is_alive(queued)) {
+        let mut flying = station.line().queue.iter().filter(|queued| queued.is_flying_to(partner));
+        if flying.any(is_alive) {
             return station.access.contenders[line].double_cw();
         }
         if lost == 0 {
@@ -286,7 +289,7 @@ impl<L: Load + Clone> Medium<L> {
         }
         station.access.contenders[line].reset_cw();
         for queued in &mut station.line().queue {
-            queued.is_flying = false;
+            queued.is_flying &= !queued.is_flying_to(partner);
         }
         self.expire(now, index, line);
     }

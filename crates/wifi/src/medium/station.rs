@@ -96,6 +96,11 @@ impl<L> Queued<L> {
         self.to == Address::Station(to) && !self.is_management() && !self.is_void
     }
 
+    /// Whether it was sent to `to` in an aggregate, with unknown result.
+    pub(super) fn is_flying_to(&self, to: StationId) -> bool {
+        self.is_flying && self.to == Address::Station(to)
+    }
+
     /// The MPDU in which it is sent.
     pub(super) fn mpdu(&self, sequence: u16, bytes: u32) -> Mpdu {
         let (number, is_retry, is_management) = (self.number, self.is_retry, self.is_management());

@@ -3,6 +3,7 @@ use crate::harness::{Datagram, row};
 use proptest::prelude::*;
 use recoup_core::random::Rng;
 use recoup_core::time::Instant;
+use recoup_wifi::fading::{FadingPlan, Hold};
 use recoup_wifi::medium::{Medium, MediumInput, MediumOutput};
 use recoup_wifi::plan::{Aggregation, Category, MediumPlan, RateControl, Role};
 use recoup_wifi::rate::Rate;
@@ -137,6 +138,26 @@ fn busy(from: u32, forgets: bool) -> Step {
         category,
         fails: false,
         forgets,
+    }
+}
+
+#[test]
+fn receiver_answers_for_its_own_frames_only() {
+    // Fades lose acknowledgements of both receivers, and frames to one grow too old while others fly to the other.
+    let mut plan = MediumPlan::n(RateControl::MinstrelHt { wide: true, short_guard: true });
+    plan.fading = FadingPlan { nakagami_m: Some(1.0), hold: Hold::Mpdu, ..plan.fading };
+    plan.aggregation = Some(Aggregation { mpdu_tries: Some(7), ..Aggregation::AMPDU });
+    for metres in 34..46 {
+        let to = |number: u32| Step {
+            after_micros: 600,
+            from: 1,
+            to: Some(number % 2 * 2),
+            ..busy(1, false)
+        };
+        let steps: Vec<_> = (0..4_000).map(to).collect();
+        let fates = run(&steps, plan, [Role::Peer; 4], f64::from(metres), 1_000);
+        let found = fates.arrived.len() + fates.lost.len() + fates.inside.len();
+        assert_eq!(found, steps.len(), "{metres} m");
     }
 }
 
