@@ -12,6 +12,7 @@ mod open;
 mod radio;
 mod runs;
 mod scenario;
+mod shared;
 mod wireless;
 
 use crate::study::{Scale, Study};

@@ -3,12 +3,12 @@ use super::axis::{
     ALL_JOINT, BOTH, CONSUMER_TIMERS, ELN, JOINT_TIMERS, MLDR, MOVES, NOTHING, OURS, PARTS,
     REPETITIONS, SPEEDS, TIMER, TIMERS, TWO_TIMERS, WAYS, WIRES, WLDR,
 };
-use super::beside;
 use super::open::{
     CONSUMER, DELAYED, GRID, MOBILE, OPEN_JOINT, OPEN_TIMERS, OPEN_WAYS, Open, TIMED, TOGETHER,
     WIRELESS,
 };
 use super::runs::Runs;
+use super::{beside, shared};
 use crate::figure::{Axis, Figure, Series, Style};
 use crate::result::Results;
 use crate::rule::{mean_of, quotient};
@@ -23,6 +23,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     all.extend([open_mobile(results), open_satisfaction(results), open_consumer(results)]);
     all.push(open_joint(results));
     all.extend(beside::figures(results));
+    all.extend(shared::figures(results));
     all.retain(Figure::shows_ours);
     all
 }

@@ -1,7 +1,7 @@
 //! The experiments: the paper's three networks, each with its sweeps.
 use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
-use super::radio::CHOSEN;
-use super::{beside, open};
+use super::radio::{CHOSEN, FADINGS, fields};
+use super::{beside, open, shared};
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{changed, set_fields};
 use recoup_config::tree::Table;
@@ -20,6 +20,8 @@ pub(super) enum Net {
     Mobile,
     /// Ten among 36 access points.
     Joint,
+    /// One access point with near and distant stations.
+    Shared,
 }
 
 /// Flows of the wireless network.
@@ -31,6 +33,7 @@ impl Net {
             Self::Wireless | Self::WirelessShort => include_str!("wireless.toml"),
             Self::Mobile => include_str!("mobile.toml"),
             Self::Joint => include_str!("joint.toml"),
+            Self::Shared => include_str!("shared.toml"),
         }
     }
 
@@ -41,6 +44,7 @@ impl Net {
             Self::WirelessShort => (50_000, 100, 100),
             Self::Mobile => (300_000, 30, 10),
             Self::Joint => (100_000, 50, 50),
+            Self::Shared => (4_000, 1, 1),
         };
         match scale {
             Scale::Smoke => 60,
@@ -60,6 +64,10 @@ impl Net {
             if matches!(self, Self::Wireless | Self::WirelessShort) {
                 set_fields(scenario, &CHOSEN.wires());
                 with_flows(scenario);
+            }
+            if self == Self::Shared {
+                // Fades that hold would never end for stations that stand still.
+                set_fields(scenario, fields(&FADINGS, "m = 1, MPDU"));
             }
         })
     }
@@ -111,6 +119,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     with_open(scale, paper, |scale| {
         let mut all = open::experiments(scale);
         all.extend(beside::experiments(scale));
+        all.extend(shared::experiments(scale));
         all
     })
 }
@@ -253,7 +262,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, points) in
-            [(Scale::Smoke, 175), (Scale::Check, 621), (Scale::Verdict, 629), (Scale::Paper, 214)]
+            [(Scale::Smoke, 187), (Scale::Check, 633), (Scale::Verdict, 641), (Scale::Paper, 214)]
         {
             let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");

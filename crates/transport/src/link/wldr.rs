@@ -1,4 +1,4 @@
-//! `wldr(ring=8192,bytes=16777216,alpha=0.8,lifetime=1s,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)`:
+//! `wldr(ring=8192,bytes=16777216,alpha=0.8,lifetime=1s,max-age=inf,hold=0s,max-hold=50ms,resends=inf,kinds=both,mode=resend)`:
 //! wireless loss detection and recovery, from gaps in the numbers of frames.
 //!
 //! Source: G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova, X. Zeng, "Leveraging ICN In-network Control for

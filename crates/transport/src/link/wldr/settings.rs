@@ -2,6 +2,7 @@
 use crate::link::recovery::FrameKind;
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Duration;
+use crate::unit;
 use std::fmt;
 
 /// Most slots of a ring, and most numbers that a receiver remembers.
@@ -18,6 +19,9 @@ pub struct WldrSettings {
     pub alpha_ppm: u32,
     /// Lifetime of frames without one.
     pub lifetime: Duration,
+    /// Age from which no frame is retransmitted, whatever its lifetime; `None`: no such limit. Ours: on a channel that
+    /// stations share, recovery of a slow or lossy link yields to the others.
+    pub max_age: Option<Duration>,
     /// Time for which a gap is held before the report, if no frame was late.
     pub hold: Duration,
     /// Longest such time, if frames were late.
@@ -61,6 +65,7 @@ impl Default for WldrSettings {
             bytes: 16 << 20,
             alpha_ppm: 800_000,
             lifetime: Duration::from_secs(1),
+            max_age: None,
             hold: Duration::ZERO,
             max_hold: Duration::from_millis(50),
             resends: None,
@@ -92,6 +97,12 @@ impl WldrSettings {
                 libm::round(alpha * 1e6) as u32
             },
             lifetime: spec.duration("lifetime", default.lifetime, Duration::from_nanos(1))?,
+            max_age: spec.take("max-age", None, "a duration longer than 0, or inf", |text| {
+                match text {
+                    "inf" => Some(None),
+                    _ => unit::duration(text).ok().filter(|age| !age.is_zero()).map(Some),
+                }
+            })?,
             hold: spec.duration("hold", default.hold, Duration::ZERO)?,
             max_hold: spec.duration("max-hold", default.max_hold, Duration::ZERO)?,
             resends: spec.take("resends", None, "a whole number or inf", |text| match text {
@@ -112,7 +123,8 @@ impl WldrSettings {
         // In two parts: this runs for each frame, and a division of 128 bits is slow.
         let (whole, rest) = (nanos / PPM, nanos % PPM);
         let ppm = u64::from(self.alpha_ppm);
-        Duration::from_nanos(whole * ppm + rest * ppm / PPM)
+        let patience = Duration::from_nanos(whole * ppm + rest * ppm / PPM);
+        self.max_age.map_or(patience, |age| patience.min(age))
     }
 
     /// Whether frames of that kind are numbered.
@@ -136,15 +148,18 @@ impl WldrSettings {
             .value("ring", self.ring)
             .value("bytes", self.bytes)
             .value("alpha", f64::from(self.alpha_ppm) / 1e6)
-            .duration("lifetime", self.lifetime)
-            .duration("hold", self.hold)
-            .duration("max-hold", self.max_hold);
+            .duration("lifetime", self.lifetime);
+        // An age, and strictness, are printed only if they are set: the text identifies scenarios whose results are kept.
+        let writer = match self.max_age {
+            None => writer,
+            Some(age) => writer.duration("max-age", age),
+        };
+        let writer = writer.duration("hold", self.hold).duration("max-hold", self.max_hold);
         let writer = match self.resends {
             None => writer.value("resends", "inf"),
             Some(most) => writer.value("resends", most),
         };
         let writer = writer.word("kinds", self.kinds, &KINDS).word("mode", self.mode, &MODES);
-        // Printed only if it is set: the text identifies scenarios whose results are kept.
         match self.strict {
             true => writer.word("strict", true, &STRICT).finish(),
             false => writer.finish(),
@@ -169,6 +184,7 @@ mod tests {
         fn printed_settings_parse_to_themselves(
             (ring, bytes, alpha_ppm) in (1..=MAX_RING, 1..u64::MAX, 0..=1_000_000_u32),
             lifetime in (1..u64::MAX).prop_map(Duration::from_nanos),
+            max_age in prop::option::of((1..u64::MAX).prop_map(Duration::from_nanos)),
             hold in any::<u64>().prop_map(Duration::from_nanos),
             max_hold in any::<u64>().prop_map(Duration::from_nanos),
             resends: Option<u32>,
@@ -176,7 +192,7 @@ mod tests {
             mode in prop::sample::select(MODES.map(|it| it.1).to_vec()),
         ) {
             let settings =
-                WldrSettings { ring, bytes, alpha_ppm, lifetime, hold, max_hold, resends, kinds, mode, strict: false };
+                WldrSettings { ring, bytes, alpha_ppm, lifetime, max_age, hold, max_hold, resends, kinds, mode, strict: false };
             prop_assert_eq!(settings.to_string().parse(), Ok(Recovery::Wldr(settings)));
             let auto = Recovery::Auto(settings);
             prop_assert_eq!(auto.to_string().parse(), Ok(auto));
@@ -191,5 +207,9 @@ mod tests {
         assert_eq!(settings.patience(None), Duration::from_millis(800));
         let most = u128::from(u64::MAX) * 8 / 10;
         assert_eq!(settings.patience(Some(Duration::MAX)).as_nanos(), most);
+        let age = Duration::from_millis(80);
+        let yields = WldrSettings { max_age: Some(age), ..settings };
+        assert_eq!(yields.patience(Some(second)), age);
+        assert_eq!(yields.patience(Some(second / 20)), second / 25);
     }
 }
