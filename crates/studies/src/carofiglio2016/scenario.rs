@@ -188,7 +188,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let all = vec![
         wireless(
             "timer",
-            &["5a"],
+            &["5a", "5a-60"],
             &[axis::recoveries(&axis::ALL_WAYS), axis::timers(&timers), axis::wires(&axis::WIRES)],
         ),
         many(100, wireless("part", &["5b"], &[axis::recoveries(&axis::PARTS), two()])),
