@@ -393,12 +393,15 @@ impl Case {
     }
 
     fn print(&self) {
-        let thousands = |spread: Spread| spread.in_units(1e3, 0);
-        let per_cpu = self.spread(Run::per_cpu_second).map_or("–".into(), thousands);
-        let (rate, peak) = (self.median(Run::per_second) / 1e3, self.median(|run| run.peak_mb));
+        let text = |spread: Option<Spread>, of: fn(Spread) -> String| {
+            spread.map_or_else(|| "–".to_owned(), of)
+        };
+        let per_cpu = text(self.spread(Run::per_cpu_second), |it| it.in_units(1e3, 0));
+        let rate = text(self.spread(Run::per_second), |it| format!("{:.1}", it.median / 1e3));
+        let peak = text(self.spread(|run| run.peak_mb), |it| format!("{:.1}", it.median));
         let ours = matches!(self.forwarder, Forwarder::Ours(_, 1));
         let gate = if ours { self.verdict() } else { String::new() };
-        println!("{:<44} {per_cpu:>24} {rate:>12.1} {peak:>9.1}  {gate}", self.name());
+        println!("{:<44} {per_cpu:>24} {rate:>12} {peak:>9}  {gate}", self.name());
     }
 
     fn to_json(&self) -> Value {
