@@ -166,6 +166,8 @@ fn request(node: u32, prefix: &str, arrival: Arrival) -> ApplicationPlan {
         rto: "jacobson".parse().ok(),
         retries: None,
         lifetime: Duration::from_secs(4),
+        rto_scan: None,
+        pending: None,
     };
     application(format!("request{prefix}"), node, ApplicationKind::Request(Box::new(plan)))
 }

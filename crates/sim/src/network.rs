@@ -389,6 +389,28 @@ pub struct RequestPlan {
     pub retries: Option<u32>,
     /// Interest lifetime.
     pub lifetime: Duration,
+    /// Interval at which timers are compared with the present timeout; `None`: each ends exactly, by the timeout at its
+    /// transmission.
+    pub rto_scan: Option<Duration>,
+    /// What a request does whose content is pending.
+    pub pending: Option<Pending>,
+}
+
+impl RequestPlan {
+    /// Whether timers are scanned: an interval of zero is none.
+    pub fn scans(&self) -> bool {
+        self.rto_scan.is_some_and(|interval| !interval.is_zero())
+    }
+}
+
+/// A request for a content that the same consumer waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pending {
+    /// It is an Interest of its own, with a timer of its own.
+    #[default]
+    Ask,
+    /// It waits for the Data of the other: no Interest, no timer, no sample.
+    Join,
 }
 
 /// The choice of content.

@@ -65,7 +65,7 @@ pub struct Timeout {
     pub sent: Instant,
     /// When its timeout expired.
     pub expired: Instant,
-    /// The timeout.
+    /// The timeout; if timers are scanned, the time until the scan that found it over.
     pub rto: Duration,
     /// The sample that the timeout is compared with, if there was one by then.
     pub rtt: Option<Duration>,
@@ -101,6 +101,8 @@ struct Consumer {
     node: Option<NodeId>,
     /// Whether it may request a content again, so that samples are kept by the hashes of names.
     by_content: bool,
+    /// Timers are scanned, so that they end by another timeout than that at the transmission.
+    scans: bool,
     /// Trace ids (with the hash of the name) whose transmission is not reported yet, and transmissions without trace
     /// id. Both come in the order of the Interests.
     ids: VecDeque<(u64, u64)>,
@@ -134,6 +136,7 @@ impl Oracle {
         let consumers = network.applications.iter().map(|application| Consumer {
             node: Some(application.node),
             by_content: matches!(application.kind, ApplicationKind::Request(_)),
+            scans: matches!(&application.kind, ApplicationKind::Request(plan) if plan.scans()),
             ..Consumer::default()
         });
         Self { consumers: consumers.collect(), ..Self::default() }
@@ -273,8 +276,11 @@ impl Oracle {
         let Some((expired, rtt)) = timeout else {
             return;
         };
+        let consumer = self.consumers.get_mut(application.0 as usize);
+        let scans = consumer.as_ref().is_some_and(|consumer| consumer.scans);
+        let rto = if scans { expired.since(sent) } else { rto };
         let timeout = Timeout { application, segment, sent, expired, rto, rtt, verdict };
-        if let Some(consumer) = self.consumers.get_mut(application.0 as usize) {
+        if let Some(consumer) = consumer {
             consumer.score.add(&timeout);
         }
         self.judged.push_back(timeout);

@@ -17,8 +17,8 @@ use recoup_config::tree::{Table, Tree, Value};
 use recoup_core::unit;
 use recoup_packet::name::Name;
 use recoup_sim::network::{
-    Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Popularity, ProducePlan,
-    RequestPlan, ServePlan,
+    Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Pending, Popularity,
+    ProducePlan, RequestPlan, ServePlan,
 };
 use recoup_transport::serve::Version;
 use recoup_transport::time::{Duration, Instant};
@@ -182,6 +182,8 @@ fn blank(kind: &str) -> Job {
                 rto: law::REQUEST_RTO.parse().ok(),
                 retries: Some(15),
                 lifetime,
+                rto_scan: None,
+                pending: None,
             }),
             Vec::new(),
         ),
@@ -266,6 +268,8 @@ fn request(fields: &mut Fields<'_>, mode: Mode, plan: &mut RequestPlan, names: &
     fields.field("retries", &mut retries, RETRIES);
     plan.retries = retries.and_then(|retries| u32::try_from(retries).ok());
     fields.field("lifetime", &mut plan.lifetime, MILLISECONDS);
+    fields.field("rto-scan", &mut plan.rto_scan, Maybe(TIME));
+    fields.field("pending", &mut plan.pending, Maybe(PENDING));
 }
 
 fn background(fields: &mut Fields<'_>, mode: Mode, plan: &mut BackgroundPlan, load: &mut Load) {
@@ -274,6 +278,8 @@ fn background(fields: &mut Fields<'_>, mode: Mode, plan: &mut BackgroundPlan, lo
     ask(fields, mode, "arrival", &mut offered, LoadForm);
     (plan.arrival, *load) = offered;
 }
+
+const PENDING: OneOf<Pending> = OneOf(&[("ask", Pending::Ask), ("join", Pending::Join)]);
 
 const RETRIES: OrWord<Count> = OrWord(Count(0, u32::MAX as u64), "unlimited");
 

@@ -137,6 +137,8 @@ fn request() -> ApplicationKind {
         rto: None,
         retries: None,
         lifetime: ms(4000),
+        rto_scan: None,
+        pending: None,
     }))
 }
 

@@ -1,12 +1,13 @@
 //! A consumer of a catalogue: requests single Data packets, by a schedule or as a window permits, with the loop of a fetch.
 //!
-//! Each request is an Interest of its own, even for a pending content; one Data packet answers all requests for it.
+//! Each request is an Interest of its own, even for a pending content, unless it joins that one
+//! ([`Pending`](crate::network::Pending)); one Data packet answers all requests for it.
 //! Requests are numbered from 0; events name them by that number, as those of a fetch name segments. Without an
 //! estimator of the timeout a request expires with its Interest's lifetime and is not retransmitted. An application
 //! Nack (no such content) ends a request like Data, but counts as a Nack and not as received.
 use super::arrival::Arrivals;
 use super::popularity::{Chooser, Tables};
-use crate::network::{Arrival, RequestPlan};
+use crate::network::{Arrival, Pending, RequestPlan};
 use open::Open;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::congestion::{Congestion, Fixed};
@@ -14,7 +15,7 @@ use recoup_transport::fetch::{Consumer, FetchOptions, Retries, Source, Verify};
 use recoup_transport::loss::{Loss, Timeout};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::{Constant, Rto, Sampling, Target};
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 use std::collections::VecDeque;
 
 mod open;
@@ -47,7 +48,7 @@ fn options(plan: &RequestPlan) -> FetchOptions {
         congestion,
         loss: Loss::from(Timeout).into(),
         lifetime: plan.lifetime,
-        rto_check: Duration::ZERO,
+        rto_check: plan.rto_scan.unwrap_or_default(),
         verify: Verify::None,
         ..FetchOptions::default()
     }
@@ -64,6 +65,9 @@ pub(super) struct Catalogue {
     schedule: Option<Schedule>,
     /// The plan has a timer of retransmissions.
     is_timed: bool,
+    /// Timers are scanned.
+    scans: bool,
+    joins: bool,
     /// Requests still to be made; `None` means without limit.
     left: Option<u64>,
     open: Open,
@@ -101,6 +105,8 @@ impl Catalogue {
             upcoming: VecDeque::new(),
             schedule,
             is_timed: plan.rto.is_some(),
+            scans: plan.scans(),
+            joins: plan.pending == Some(Pending::Join),
             left: plan.requests,
             open: Open::default(),
         })
@@ -110,6 +116,21 @@ impl Catalogue {
         while self.upcoming.len() < most {
             self.upcoming.push_back(self.chooser.draw(&mut self.choices));
         }
+    }
+
+    /// The content of the next request, which is made now.
+    fn take(&mut self) -> u64 {
+        self.draw_ahead(1);
+        self.left = self.left.map(|left| left - 1);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.due -= 1;
+        }
+        self.upcoming.pop_front().unwrap_or_default()
+    }
+
+    /// Whether one more request is due at the time of one that is being made.
+    fn has_more(&self) -> bool {
+        self.left != Some(0) && self.schedule.as_ref().is_none_or(|schedule| schedule.due > 0)
     }
 
     fn prefix(&self, content: u64) -> &Name {
@@ -159,6 +180,10 @@ impl Source for Catalogue {
         self.is_timed
     }
 
+    fn follows_estimate(&self) -> bool {
+        self.scans
+    }
+
     fn upcoming(&mut self, _: u64, most: usize, _: Option<u64>) -> Vec<Name> {
         self.draw_ahead(most);
         self.upcoming.iter().take(most).map(|content| self.name_of(*content)).collect()
@@ -177,13 +202,12 @@ impl Source for Catalogue {
     }
 
     fn on_requested(&mut self, number: u64) {
-        self.draw_ahead(1);
-        let content = self.upcoming.pop_front().unwrap_or_default();
-        self.open.insert(number, content);
-        self.left = self.left.map(|left| left - 1);
-        if let Some(schedule) = &mut self.schedule {
-            schedule.due -= 1;
+        let mut content = self.take();
+        // The last one that is due is an Interest in any case.
+        while self.joins && self.has_more() && self.open.first(content).is_some() {
+            content = self.take();
         }
+        self.open.insert(number, content);
     }
 
     fn on_settled(&mut self, number: u64) {

@@ -118,6 +118,8 @@ pub(crate) fn request(
         rto: None,
         retries: None,
         lifetime: Duration::from_secs(10),
+        rto_scan: None,
+        pending: None,
     }))
 }
 

@@ -138,6 +138,8 @@ pub(crate) fn request(
         rto: None,
         retries: None,
         lifetime: Duration::from_secs(4),
+        rto_scan: None,
+        pending: None,
     };
     ("request", node, ApplicationKind::Request(Box::new(plan)))
 }

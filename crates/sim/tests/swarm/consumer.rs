@@ -123,6 +123,8 @@ pub(crate) fn request(dice: &mut Dice, prefixes: &[Name]) -> (ApplicationKind, b
         rto: rto.parse().ok(),
         retries,
         lifetime: dice.millis(50, 4_000),
+        rto_scan: None,
+        pending: None,
     };
     (ApplicationKind::Request(Box::new(plan)), ends)
 }

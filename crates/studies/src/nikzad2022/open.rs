@@ -24,7 +24,7 @@ pub(super) const ASSUMED: &str = "open-none";
 /// The axis on which the values of a parameter stand.
 pub(super) const AXIS: &str = "instead";
 
-pub(super) static OPEN: [Open; 11] = [
+pub(super) static OPEN: [Open; 12] = [
     Open {
         experiment: "open-loss",
         parameter: "where packets are lost",
@@ -46,6 +46,19 @@ pub(super) static OPEN: [Open; 11] = [
         values: &[
             ("ndnSIM's: by one with each Data", NDNSIM),
             ("the same, losses only in queues", NDNSIM_QUEUES),
+        ],
+    },
+    Open {
+        experiment: CONSUMER,
+        parameter: "what the consumer does with timers and pending contents",
+        assumed: "exact timers, each request an Interest",
+        values: &[
+            ("timers looked at every 50 ms", SCAN),
+            ("one timer for a name", JOIN),
+            ("both", SCAN_JOIN),
+            ("these, and one back-off for all", CONSUMER_BASE),
+            ("ndnSIM's consumer", CONSUMER_WHOLE),
+            ("the same, losses only in queues", CONSUMER_QUEUES),
         ],
     },
     Open {
@@ -121,6 +134,7 @@ pub(super) static OPEN: [Open; 11] = [
 const FIGURES: &[&str] = &[
     "open-loss",
     "open-window",
+    CONSUMER,
     "open-q",
     "open-ways",
     "open-repeats",
@@ -136,6 +150,32 @@ const FIGURES: &[&str] = &[
 const CACHES: &str = "open-caches";
 
 const BACK_OFF: &str = "open-back-off";
+/// The experiment with parts of ndnSIM's consumer, and the figure of all that have all of it.
+pub(super) const CONSUMER: &str = "open-consumer";
+
+/// A timer is looked at every 50 ms, and ends by the estimate of that time: `Consumer::CheckRetxTimeout` of ndnSIM.
+const SCAN: &str = r#""applications.c.rto-scan" = "50 ms""#;
+/// State is kept by name, so a content that is waited for has no second timer.
+const JOIN: &str = r#""applications.c.pending" = "join""#;
+const SCAN_JOIN: &str = r#""applications.c.rto-scan" = "50 ms"
+"applications.c.pending" = "join""#;
+/// These, and one back-off for all: what all consumers of ndnSIM have in common.
+const CONSUMER_BASE: &str = r#""applications.c.rto-scan" = "50 ms"
+"applications.c.pending" = "join"
+"applications.c.rto.global-backoff" = true"#;
+/// These, a window that grows by one with each Data, and a lifetime of 2 s.
+const CONSUMER_WHOLE: &str = r#""applications.c.rto-scan" = "50 ms"
+"applications.c.pending" = "join"
+"applications.c.rto.global-backoff" = true
+"applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
+"applications.c.lifetime" = "2 s""#;
+/// Nothing that the paper and its tool do not have.
+pub(super) const CONSUMER_QUEUES: &str = r#""applications.c.rto-scan" = "50 ms"
+"applications.c.pending" = "join"
+"applications.c.rto.global-backoff" = true
+"applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
+"applications.c.lifetime" = "2 s"
+"link.loss" = "none""#;
 
 const NDNSIM: &str = r#""applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
 const NDNSIM_QUEUES: &str = r#""link.loss" = "none"

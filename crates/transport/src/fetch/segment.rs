@@ -228,7 +228,8 @@ impl<S: Source> Transfer<S> {
         }
         let rto = self.timeout(control, now, segment, transmissions);
         self.high_interest = self.high_interest.max(segment);
-        self.timers.arm(timer::<S>(segment), self.check_instant(control, now + rto));
+        let due = if self.source.follows_estimate() { now } else { now + rto };
+        self.timers.arm(timer::<S>(segment), self.check_instant(control, due));
         self.watch.on_sent(self.board.highest_order(), segment);
         if self.watch.deadline().is_none() {
             self.set_alarm(control);

@@ -47,6 +47,12 @@ pub trait Source: fmt::Debug {
         true
     }
 
+    /// Whether a timer ends by the timeout at the time of a scan, instead of that at the transmission. It takes
+    /// [`FetchOptions::rto_check`](super::FetchOptions::rto_check) above zero.
+    fn follows_estimate(&self) -> bool {
+        false
+    }
+
     /// Names of at most `most` contents that follow request `number`, up to request `last` if that is known.
     fn upcoming(&mut self, number: u64, most: usize, last: Option<u64>) -> Vec<Name>;
 

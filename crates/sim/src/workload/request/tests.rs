@@ -1,12 +1,13 @@
 //! Requests, their timeouts and their ends, with literal times.
 use super::*;
-use crate::network::{PacketShape, Popularity, ProducePlan};
+use crate::network::{PacketShape, Pending, Popularity, ProducePlan};
 use crate::workload::Produce;
 use recoup_packet::data::{ContentType, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report, ReturnPath};
 use recoup_transport::event::Event;
+use recoup_transport::time::Duration;
 use std::sync::Arc;
 
 fn plan(arrival: Arrival) -> RequestPlan {
@@ -19,6 +20,8 @@ fn plan(arrival: Arrival) -> RequestPlan {
         rto: None,
         retries: Some(2),
         lifetime: Duration::from_secs(1),
+        rto_scan: None,
+        pending: None,
     }
 }
 
@@ -208,4 +211,48 @@ fn plan_with_unknown_algorithms_is_rejected() {
     let arrival = || Arrival::Constant(1.0);
     assert!(wrong(RequestPlan { prefixes: Vec::new(), ..plan(arrival()) }).contains("prefix"));
     assert!(wrong(plan(Arrival::Constant(0.0))).contains("per second"));
+}
+
+#[test]
+fn scanned_timers_follow_the_present_timeout() {
+    let rto = "nikzad2022(global-backoff=true)".parse().ok();
+    let scan = RequestPlan {
+        rto,
+        rto_scan: Some(Duration::from_millis(50)),
+        retries: None,
+        ..plan(Arrival::Batches(vec![(Duration::ZERO, 2)]))
+    };
+    let requests = Some(2);
+    let mut request = make(&RequestPlan { requests, ..scan });
+    assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/a/2", "sent 1.1"]);
+    // At first 3 s; one sample of 20 ms makes that 20 + 4 * 10 ms.
+    request.handle(at(20), data("/b/1"));
+    assert_eq!(drain(&mut request, at(20)), ["received 0"]);
+    assert_eq!(request.deadline(), Some(at(50)));
+    assert_eq!(drain(&mut request, at(50)), [""; 0]);
+    assert_eq!(request.deadline(), Some(at(100)));
+    assert_eq!(drain(&mut request, at(100)), ["/a/2", "late 1", "sent 1.2"]);
+    // The factor of two is shared: 120 ms.
+    for millis in [150, 200] {
+        assert_eq!(drain(&mut request, at(millis)), [""; 0], "{millis}");
+    }
+    assert_eq!(drain(&mut request, at(250)), ["/a/2", "late 1", "sent 1.3"]);
+}
+
+#[test]
+fn request_joins_one_that_is_pending() {
+    let contents = 1;
+    let arrival = Arrival::Window(Box::new("fixed(window=2)".parse().unwrap()));
+    let joined =
+        RequestPlan { contents, requests: Some(5), pending: Some(Pending::Join), ..plan(arrival) };
+    let mut request = make(&joined);
+    // Four of five join: the last one, which has no other to wait with, is an Interest.
+    assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/b/1", "sent 1.1"]);
+    request.handle(at(10), data("/b/1"));
+    assert_eq!(drain(&mut request, at(10)), ["received 1", "received 0", "done"]);
+
+    let mut asked = make(&RequestPlan { pending: None, ..joined });
+    assert_eq!(drain(&mut asked, at(0)).len(), 4);
+    asked.handle(at(10), data("/b/1"));
+    assert!(drain(&mut asked, at(10)).contains(&"sent 2.1".into()));
 }

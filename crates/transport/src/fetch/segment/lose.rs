@@ -81,6 +81,10 @@ impl<S: Source> Transfer<S> {
                 self.timers.arm(slot, later);
                 continue;
             }
+            if self.is_early(control, now, segment, &known) {
+                self.timers.arm(slot, self.check_instant(control, now));
+                continue;
+            }
             let setback = self.setbacks.remove(&segment);
             let sign = match setback {
                 None => Sign::Timeout,
@@ -161,6 +165,13 @@ impl<S: Source> Transfer<S> {
         }
         let rto = self.timeout(control, last_active, segment, known.transmissions);
         Some(self.check_instant(control, last_active + rto))
+    }
+
+    /// Whether a scan finds that the present timeout has not passed since the transmission.
+    fn is_early(&self, control: &Control, now: Instant, segment: u64, known: &Slot) -> bool {
+        self.source.follows_estimate()
+            && !self.setbacks.contains_key(&segment)
+            && now.since(known.sent) < self.timeout(control, now, segment, known.transmissions)
     }
 
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
