@@ -49,6 +49,12 @@ fn reduction() -> Axis {
 
 // --- the radio ------------------------------------------------------------------------------------
 
+/// The paper's values beside a line of ours: shares of another line, which is ours, too.
+fn shares(ours: &str, of: &Series, share: f64) -> Series {
+    let points = of.points.iter().map(|(place, value)| (*place, share * value)).collect();
+    Series { points, ..Series::paper_of(ours) }
+}
+
 /// One picture for each rate of the wires; the paper has one for both.
 fn timers(results: &Results) -> [Figure; 2] {
     let runs = Runs::of(results, "timer");
@@ -133,10 +139,13 @@ fn satisfaction(results: &Results) -> Figure {
         Series::means(&format!("{way}, {times} repetitions"), Style::Line, SPEEDS.map(at))
     };
     let series = REPETITIONS.iter().flat_map(|times| [ELN, MLDR].map(|way| line(way, times)));
-    let caption =
-        "Figure 7b. Interest to Data, of segments that a move delayed; links above of 70 ms.";
+    let mut series: Vec<_> = series.collect();
+    // E-17: without repetitions MLDR's wait is almost half of ELN's.
+    series.push(shares(&series[1].name, &series[0], 0.5));
+    let caption = "Figure 7b. Interest to Data, of segments that a move delayed; links above of 70 ms. Crosses: half of \
+                   ELN's.";
     let y = Axis::quantity("satisfaction time", "ms");
-    figure("7b", "Interest satisfaction time", caption, by_speed(), y, series.collect())
+    figure("7b", "Interest satisfaction time", caption, by_speed(), y, series)
 }
 
 fn consumer(results: &Results) -> Figure {
@@ -178,9 +187,14 @@ fn timeouts(results: &Results) -> Figure {
         let at = |speed| runs.values(&[("network", way), ("speed", speed)], "timeouts");
         Series::means(way, Style::Line, SPEEDS.map(at))
     };
-    let caption = "Figure 9b. Timeouts of all five consumers.";
+    let mut series: Vec<_> = ALL_JOINT.map(line).into();
+    // E-25: both leave less than 70 % of them.
+    let papers = series.iter().find(|it| it.name == NOTHING).map(|it| shares(BOTH, it, 0.7));
+    series.extend(papers);
+    let caption =
+        "Figure 9b. Timeouts of all five consumers. Crosses: 70 % of those with the timer alone.";
     let y = Axis::quantity("timeouts", "");
-    figure("9b", "Timeouts at consumers", caption, by_speed(), y, ALL_JOINT.map(line).into())
+    figure("9b", "Timeouts at consumers", caption, by_speed(), y, series)
 }
 
 fn joint_timers(results: &Results) -> Figure {

@@ -51,12 +51,11 @@ pub(super) static OPEN: [Open; 12] = [
     Open {
         experiment: CONSUMER,
         parameter: "what the consumer does with timers and pending contents",
-        assumed: "exact timers, each request an Interest",
+        assumed: "exact timers, one for a name",
         values: &[
+            ("a timer for each request", ASK),
             ("timers looked at every 50 ms", SCAN),
-            ("one timer for a name", JOIN),
-            ("both", SCAN_JOIN),
-            ("these, and one back-off for all", CONSUMER_BASE),
+            ("the same, and one back-off for all", CONSUMER_BASE),
             ("ndnSIM's consumer", CONSUMER_WHOLE),
             ("the same, losses only in queues", CONSUMER_QUEUES),
         ],
@@ -155,23 +154,18 @@ pub(super) const CONSUMER: &str = "open-consumer";
 
 /// A timer is looked at every 50 ms, and ends by the estimate of that time: `Consumer::CheckRetxTimeout` of ndnSIM.
 const SCAN: &str = r#""applications.c.rto-scan" = "50 ms""#;
-/// State is kept by name, so a content that is waited for has no second timer.
-const JOIN: &str = r#""applications.c.pending" = "join""#;
-const SCAN_JOIN: &str = r#""applications.c.rto-scan" = "50 ms"
-"applications.c.pending" = "join""#;
-/// These, and one back-off for all: what all consumers of ndnSIM have in common.
+/// ndnSIM keeps state by name: a content that is waited for has no second timer. This is otherwise.
+const ASK: &str = r#""applications.c.pending" = "ask""#;
+/// What all consumers of ndnSIM have in common.
 const CONSUMER_BASE: &str = r#""applications.c.rto-scan" = "50 ms"
-"applications.c.pending" = "join"
 "applications.c.rto.global-backoff" = true"#;
 /// These, a window that grows by one with each Data, and a lifetime of 2 s.
 const CONSUMER_WHOLE: &str = r#""applications.c.rto-scan" = "50 ms"
-"applications.c.pending" = "join"
 "applications.c.rto.global-backoff" = true
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
 "applications.c.lifetime" = "2 s""#;
 /// Nothing that the paper and its tool do not have.
 pub(super) const CONSUMER_QUEUES: &str = r#""applications.c.rto-scan" = "50 ms"
-"applications.c.pending" = "join"
 "applications.c.rto.global-backoff" = true
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
 "applications.c.lifetime" = "2 s"
