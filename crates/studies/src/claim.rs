@@ -136,6 +136,11 @@ pub struct Verdict {
 impl Verdict {
     /// The comparison that decides, which is the first of ours.
     pub fn decisive(&self) -> &str {
-        self.ours.split("; ").next().unwrap_or_default()
+        self.comparisons().next().unwrap_or_default()
+    }
+
+    /// All comparisons of ours, the one that decides first.
+    pub fn comparisons(&self) -> impl Iterator<Item = &str> {
+        self.ours.split("; ")
     }
 }

@@ -8,6 +8,7 @@ mod sockets_table;
 pub(super) use runs::Runs;
 
 use super::picture;
+use super::text::folded;
 use super::verdict::Summary;
 use crate::error::{Exit, Failure};
 use pulldown_cmark::{Options, Parser, html};
@@ -254,7 +255,7 @@ fn row(verdict: &Verdict, claim: Option<&Claim>, metric: &str) -> String {
          <td><span class=\"badge {word}\">{word}</span></td><td>{}{terms}</td></tr>\n",
         escape(&verdict.id),
         escape(&verdict.paper),
-        escape(&verdict.ours).replace("; ", "<br>"),
+        folded(verdict.comparisons().map(escape)),
         escape(&verdict.why)
     )
 }

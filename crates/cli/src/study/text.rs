@@ -175,7 +175,7 @@ fn gating(page: &Page<'_>) -> String {
     text
 }
 
-/// All claims with every comparison.
+/// All claims with every comparison; those that do not decide are folded.
 fn claims(page: &Page<'_>) -> String {
     let claims = page.study.claims();
     let mut text = format!(
@@ -195,18 +195,24 @@ fn claims(page: &Page<'_>) -> String {
         let gates = claim.is_some_and(Claim::is_gating);
         let class =
             if gates { format!("**{}**", verdict.class) } else { verdict.class.to_string() };
-        let cells = [
-            verdict.id.as_str(),
-            &class,
-            &what,
-            &verdict.paper,
-            &verdict.ours,
-            verdict.verdict.word(),
-            &verdict.why,
-        ];
-        text += &row(cells.into_iter().map(cell));
+        let first = [verdict.id.as_str(), &class, &what, &verdict.paper].map(cell).into_iter();
+        let last = [verdict.verdict.word(), &verdict.why].map(cell);
+        text += &row(first.chain([folded(verdict.comparisons().map(cell))]).chain(last));
     }
     text
+}
+
+/// The comparison that decides, and the others folded.
+pub(super) fn folded(mut comparisons: impl Iterator<Item = String>) -> String {
+    let first = comparisons.next().unwrap_or_default();
+    match comparisons.collect::<Vec<_>>() {
+        others if others.is_empty() => first,
+        others => format!(
+            "{first}<details><summary>{} more</summary>{}</details>",
+            others.len(),
+            others.join("<br>")
+        ),
+    }
 }
 
 /// The points of a figure as a folded table, where they are few and stand one below the other.
@@ -366,6 +372,14 @@ mod tests {
             let all = result.held + result.failed + result.undecided + result.reported;
             assert_eq!(all + result.used_for_inference, study.claims().len());
         }
+    }
+
+    #[test]
+    fn comparisons_behind_the_decisive_one_are_folded() {
+        let of = |all: &[&str]| folded(all.iter().map(|it| (*it).to_owned()));
+        assert_eq!((of(&[]), of(&["a"])), (String::new(), "a".into()));
+        let expected = "a<details><summary>2 more</summary>b<br>c</details>";
+        assert_eq!(of(&["a", "b", "c"]), expected);
     }
 
     #[test]

@@ -3,8 +3,8 @@ use super::axis::{BOTH, FAST, JOINT_TIMERS, MLDR, NOTHING, SLOW, SPEEDS, WLDR};
 use super::runs::Runs;
 use crate::claim::Outcome;
 use crate::rule::{
-    Finding, SEEDS, THIRD_LOOK, estimate, increasing, increasing_at, joined, less, mean_of,
-    quotient, ratio, text, within,
+    FOURTH_LOOK, Finding, SEEDS, THIRD_LOOK, estimate, increasing, increasing_at, joined, less,
+    mean_of, quotient, ratio, text, within,
 };
 use recoup_sim::statistic::Seeded;
 
@@ -31,10 +31,19 @@ pub(super) fn handoffs(runs: &Runs<'_>) -> Finding {
     Finding { outcome: Outcome::Reported, ours: SPEEDS.map(one).join(", ") }
 }
 
-/// At each of these speeds MLDR gains more than at the one before.
-pub(super) fn mldr_gains_with_speed(runs: &Runs<'_>, speeds: &[&'static str]) -> Finding {
-    let gains: Vec<_> = speeds.iter().map(|it| (*it, gain(runs, MLDR, it))).collect();
-    increasing_at(THIRD_LOOK, &gains, "%").labelled("by km/h")
+/// At each of these speeds MLDR gains more than at the one before. Where `step` has runs, these count.
+pub(super) fn mldr_gains_with_speed(
+    runs: &Runs<'_>,
+    step: Option<&Runs<'_>>,
+    speeds: &[&'static str],
+) -> Finding {
+    let gain_at = |speed: &&'static str| {
+        let more = step.map_or_else(Vec::new, |step| gain(step, MLDR, speed));
+        (*speed, if more.is_empty() { gain(runs, MLDR, speed) } else { more })
+    };
+    let gains: Vec<_> = speeds.iter().map(gain_at).collect();
+    let level = if step.is_some() { FOURTH_LOOK } else { THIRD_LOOK };
+    increasing_at(level, &gains, "%").labelled("by km/h")
 }
 
 /// WLDR gains most at walking speed.
@@ -109,7 +118,7 @@ pub(super) fn both_need_no_timer(runs: &Runs<'_>) -> Finding {
 /// Claims by which a different set-up is judged, at 3 and 50 km/h.
 pub(super) fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
     let residual = mean_of(&runs.residual(&place(NOTHING, FAST))).unwrap_or(f64::NAN);
-    let grows = mldr_gains_with_speed(runs, &[SLOW, FAST]);
+    let grows = mldr_gains_with_speed(runs, None, &[SLOW, FAST]);
     let lost = format!("residual loss {residual:.2} %");
     vec![("E-22", grows.beside(&lost)), ("E-26", they_cross(runs))]
 }

@@ -2,7 +2,7 @@
 use super::axis::SPEEDS;
 use super::open::{CONSUMER, DELAYED, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::Runs;
-use super::scenario::MOVES_ALONE;
+use super::scenario::{MOVES_ALONE, MOVES_STEP};
 use super::{example, joint, mobile, wireless};
 use crate::result::Results;
 use crate::rule::Finding;
@@ -11,6 +11,7 @@ use crate::study::Dependence;
 const MEANS: &str = "Means over seeds.";
 const PAIRED: &str = "Paired over seeds.";
 const THIRD: &str = "Paired over seeds; intervals of 98.3 %, since it is the third look.";
+const FOURTH: &str = "Paired over seeds; intervals of 98.75 %, since it is the fourth look.";
 const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
 const SHARE: &str = "Of mean flow times.";
 
@@ -102,7 +103,9 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
         "E-22" => {
             let moves = Runs::of(results, MOVES_ALONE);
             let runs = if moves.is_empty() { &joint_ } else { &moves };
-            (joint::mldr_gains_with_speed(runs, &SPEEDS), THIRD)
+            let step = Runs::of(results, MOVES_STEP);
+            let (step, rule) = if step.is_empty() { (None, THIRD) } else { (Some(&step), FOURTH) };
+            (joint::mldr_gains_with_speed(runs, step, &SPEEDS), rule)
         }
         "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
         "E-24" => (joint::both_add_up(&joint_), MEANS),

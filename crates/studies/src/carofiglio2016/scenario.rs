@@ -97,6 +97,9 @@ fn seeds(net: Net, scale: Scale) -> u64 {
 /// The experiment that has what MLDR alone gains with many seeds, at the scale of verdicts.
 pub(super) const MOVES_ALONE: &str = "joint-moves";
 
+/// The same at the two speeds whose step 1,000 seeds had left open.
+pub(super) const MOVES_STEP: &str = "joint-step";
+
 /// The experiment with as many seeds as verdicts on small gains need, at the scale of verdicts.
 fn with_more(seeds: u64, scale: Scale, experiment: Experiment) -> Experiment {
     let seeds = if scale == Scale::Verdict { seeds } else { experiment.seeds };
@@ -179,8 +182,12 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let mobile = |name, serves, axes: &[String]| experiment(name, serves, Net::Mobile, scale, axes);
     let joint = |name, serves, axes: &[String]| experiment(name, serves, Net::Joint, scale, axes);
     let many = |seeds, experiment| with_more(seeds, scale, experiment);
-    let moves = [axis::joints(&[axis::NOTHING, axis::MLDR]), axis::speeds(&CLIENTS, &SPEEDS)];
-    let moves = many(1_000, joint(MOVES_ALONE, &["9a"], &moves));
+    let alone_at = |name, seeds, speeds: &[&'static str]| {
+        let axes = [axis::joints(&[axis::NOTHING, axis::MLDR]), axis::speeds(&CLIENTS, speeds)];
+        many(seeds, joint(name, &["9a"], &axes))
+    };
+    let moves = alone_at(MOVES_ALONE, 1_000, &SPEEDS);
+    let step = alone_at(MOVES_STEP, 5_000, &axis::OPEN_STEP);
     let two = || axis::timers(&TWO_TIMERS);
     let ends = || axis::speeds(&BOTH_ENDS, &some(&SPEEDS, scale));
     let alone = || axis::speeds(&["mobile"], &some(&SPEEDS, scale));
@@ -228,8 +235,8 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         ),
     ];
     // A gain of some per cent, between files with one hand-off or less.
-    let moves = (scale == Scale::Verdict).then_some(moves);
-    all.into_iter().chain(moves).collect()
+    let apart = if scale == Scale::Verdict { vec![moves, step] } else { Vec::new() };
+    all.into_iter().chain(apart).collect()
 }
 
 #[cfg(test)]
