@@ -4,6 +4,7 @@ mod mistakes;
 use super::*;
 use recoup_sim::network::{
     ApplicationKind, Arrival, CsCapacity, Direction, Fault, LinkId, NodeId, Order, PacketShape,
+    Pending,
 };
 use recoup_transport::fetch::FetchOptions;
 use recoup_transport::time::{Duration, Instant};
@@ -434,6 +435,24 @@ fn places_are_drawn_per_seed_at_distance() {
     assert_eq!(request.prefixes.len(), 20);
     let far = PAIRS.replace("4..10", "90..99");
     assert!(wrong(&far).contains("places.producer.pick: only 0 of 20"), "{}", wrong(&far));
+}
+
+#[test]
+fn requests_scan_timers_and_join_where_that_is_written() {
+    let plan = |text: &str| {
+        let network = networks(text, &[], 1).unwrap().remove(0);
+        let ApplicationKind::Request(plan) = &network.applications[0].kind else { panic!() };
+        (plan.scans(), plan.pending)
+    };
+    assert_eq!(plan(PAIRS), (false, None));
+    let with =
+        |lines: &str| PAIRS.replace("requests = 100\n", &format!("requests = 100\n{lines}\n"));
+    let both = with("rto-scan = \"50 ms\"\npending = \"join\"");
+    assert_eq!(plan(&both), (true, Some(Pending::Join)));
+    let neither = with("rto-scan = 0\npending = \"ask\"");
+    assert_eq!(plan(&neither), (false, Some(Pending::Ask)));
+    let other = wrong(&with("pending = \"wait\""));
+    assert!(other.contains("applications.c.pending: `wait` is none"), "{other}");
 }
 
 #[test]
