@@ -92,5 +92,8 @@ mod tests {
         let gating = |id: &str| NIKZAD2022.gates_on(id);
         assert!(gating("C-01") && gating("C-12") && gating("C-30") && gating("C-35"));
         assert!(!gating("C-34") && !gating("C-32") && !gating("C-25"));
+        let all = NIKZAD2022.claims();
+        let all = all.iter().filter(|claim| claim.is_gating()).map(|claim| claim.id.as_str());
+        assert_eq!(all.collect::<Vec<_>>(), judge::GATING);
     }
 }

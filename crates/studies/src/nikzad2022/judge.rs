@@ -160,13 +160,13 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     };
     let columns = [
         whole("as assumed", true, &Runs::paper(results)),
-        whole("ndnSIM's, losses only in queues", false, &Runs::ndnsim(results)),
+        whole("ndnSIM's, losses only in queues (1,000 requests)", false, &Runs::ndnsim(results)),
     ];
     std::iter::once(all).chain(others).chain(columns).collect()
 }
 
 /// The claims that gate.
-const GATING: [&str; 19] = [
+pub(super) const GATING: [&str; 19] = [
     "C-01", "C-02", "C-09", "C-10a", "C-11b", "C-12", "C-13", "C-14", "C-16", "C-17", "C-18",
     "C-23", "C-24", "C-26", "C-27", "C-29", "C-30", "C-35", "C-36",
 ];

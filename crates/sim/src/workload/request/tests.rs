@@ -246,7 +246,7 @@ fn request_joins_one_that_is_pending() {
     let joined =
         RequestPlan { contents, requests: Some(5), pending: Some(Pending::Join), ..plan(arrival) };
     let mut request = make(&joined);
-    // Four of five join: the last one, which has no other to wait with, is an Interest.
+    // Three of five join; the last one is an Interest in any case.
     assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/b/1", "sent 1.1"]);
     request.handle(at(10), data("/b/1"));
     assert_eq!(drain(&mut request, at(10)), ["received 1", "received 0", "done"]);
