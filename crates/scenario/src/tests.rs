@@ -438,7 +438,7 @@ fn places_are_drawn_per_seed_at_distance() {
 }
 
 #[test]
-fn requests_scan_timers_and_join_where_that_is_written() {
+fn requests_scan_and_join_where_written() {
     let plan = |text: &str| {
         let network = networks(text, &[], 1).unwrap().remove(0);
         let ApplicationKind::Request(plan) = &network.applications[0].kind else { panic!() };

@@ -392,7 +392,7 @@ pub struct RequestPlan {
     /// Interval at which timers are compared with the present timeout; `None`: each ends exactly, by the timeout at its
     /// transmission.
     pub rto_scan: Option<Duration>,
-    /// What a request does whose content is pending.
+    /// Treatment of a request whose content is pending; `None` is [`Pending::Ask`].
     pub pending: Option<Pending>,
 }
 
@@ -406,10 +406,10 @@ impl RequestPlan {
 /// A request for a content that the same consumer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pending {
-    /// It is an Interest of its own, with a timer of its own.
+    /// An Interest of its own, with a timer of its own.
     #[default]
     Ask,
-    /// It waits for the Data of the other: no Interest, no timer, no sample.
+    /// Waiting for the Data of the other: no Interest, no timer, no sample.
     Join,
 }
 

@@ -15,7 +15,7 @@ pub const LEVEL: f64 = 0.95;
 /// Confidence of the intervals of a claim that was looked at three times: with 20 seeds, and with more each time that it was
 /// left open. One of three is a chance find as seldom as one of [`LEVEL`] alone (Bonferroni; Dunn 1961).
 pub const THIRD_LOOK: f64 = 1.0 - (1.0 - LEVEL) / 3.0;
-/// The same at the fourth look.
+/// [`THIRD_LOOK`] for the fourth.
 pub const FOURTH_LOOK: f64 = 1.0 - (1.0 - LEVEL) / 4.0;
 /// Share of a mean below which a difference is none.
 pub const EQUAL: f64 = 0.01;

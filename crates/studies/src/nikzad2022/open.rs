@@ -156,7 +156,7 @@ pub(super) const CONSUMER: &str = "open-consumer";
 const SCAN: &str = r#""applications.c.rto-scan" = "50 ms""#;
 /// ndnSIM keeps state by name: a content that is waited for has no second timer. This is otherwise.
 const ASK: &str = r#""applications.c.pending" = "ask""#;
-/// What all consumers of ndnSIM have in common.
+/// Parts that all consumers of ndnSIM have in common.
 const CONSUMER_BASE: &str = r#""applications.c.rto-scan" = "50 ms"
 "applications.c.rto.global-backoff" = true"#;
 /// These, a window that grows by one with each Data, and a lifetime of 2 s.

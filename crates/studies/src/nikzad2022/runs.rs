@@ -26,7 +26,7 @@ pub(super) struct Runs<'a> {
 enum Place {
     /// Among the paper's own experiments.
     Paper,
-    /// The same with ndnSIM's consumer, and losses in queues alone.
+    /// These with ndnSIM's consumer, and losses in queues alone.
     Ndnsim,
     /// One way and no aggregation.
     SingleWay,
