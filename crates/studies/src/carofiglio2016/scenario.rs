@@ -97,7 +97,7 @@ fn seeds(net: Net, scale: Scale) -> u64 {
 /// The experiment that has what MLDR alone gains with many seeds, at the scale of verdicts.
 pub(super) const MOVES_ALONE: &str = "joint-moves";
 
-/// That experiment at the two speeds whose step 1,000 seeds had left open.
+/// Experiment at the two speeds whose step 1,000 seeds had left open.
 pub(super) const MOVES_STEP: &str = "joint-step";
 
 /// The experiment with as many seeds as verdicts on small gains need, at the scale of verdicts.
