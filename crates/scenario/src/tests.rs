@@ -449,8 +449,11 @@ fn requests_scan_and_join_where_written() {
         |lines: &str| PAIRS.replace("requests = 100\n", &format!("requests = 100\n{lines}\n"));
     let both = with("rto-scan = \"50 ms\"\npending = \"join\"");
     assert_eq!(plan(&both), (true, Some(Pending::Join)));
-    let neither = with("rto-scan = 0\npending = \"ask\"");
-    assert_eq!(plan(&neither), (false, Some(Pending::Ask)));
+    assert_eq!(plan(&with("pending = \"ask\"")), (false, Some(Pending::Ask)));
+    for interval in ["0", "\"1 us\""] {
+        let short = wrong(&with(&format!("rto-scan = {interval}")));
+        assert!(short.contains("applications.c.rto-scan"), "{short}");
+    }
     let other = wrong(&with("pending = \"wait\""));
     assert!(other.contains("applications.c.pending: `wait` is none"), "{other}");
 }

@@ -404,10 +404,9 @@ impl RequestPlan {
 }
 
 /// A request for a content that the same consumer waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// An Interest of its own, with a timer of its own.
-    #[default]
     Ask,
     /// Waiting for the Data of the other: no Interest, no timer, no sample.
     Join,

@@ -268,7 +268,7 @@ fn request(fields: &mut Fields<'_>, mode: Mode, plan: &mut RequestPlan, names: &
     fields.field("retries", &mut retries, RETRIES);
     plan.retries = retries.and_then(|retries| u32::try_from(retries).ok());
     fields.field("lifetime", &mut plan.lifetime, MILLISECONDS);
-    fields.field("rto-scan", &mut plan.rto_scan, Maybe(TIME));
+    fields.field("rto-scan", &mut plan.rto_scan, Maybe(MILLISECONDS));
     fields.field("pending", &mut plan.pending, Maybe(PENDING));
 }
 
@@ -303,7 +303,7 @@ const FRAME: Words<u32> = Words::new(
     "write it like \"1500 B\"",
 );
 
-/// Durations that the packet format carries: whole milliseconds, at least one.
+/// Durations that the packet format carries, and intervals of scans: whole milliseconds, at least one.
 const MILLISECONDS: Words<Duration> = Words::new(
     |text| Ok(unit::milliseconds(text)?),
     |time| unit::print_duration(*time),

@@ -54,6 +54,9 @@ fn options(plan: &RequestPlan) -> FetchOptions {
     }
 }
 
+/// Most requests in a row that join others: a small catalogue can be pending whole.
+const MOST_JOINED: u32 = 10_000;
+
 /// A catalogue, and the requests for its contents.
 #[derive(Debug)]
 pub(super) struct Catalogue {
@@ -203,9 +206,16 @@ impl Source for Catalogue {
 
     fn on_requested(&mut self, number: u64) {
         let mut content = self.take();
-        // The last one that is due is an Interest in any case.
-        while self.joins && self.has_more() && self.open.first(content).is_some() {
+        // The last one that is due is an Interest in any case, and so is one after many that joined: a catalogue may have
+        // nothing else.
+        let mut joined = 0;
+        while self.joins
+            && joined < MOST_JOINED
+            && self.has_more()
+            && self.open.first(content).is_some()
+        {
             content = self.take();
+            joined += 1;
         }
         self.open.insert(number, content);
     }

@@ -19,15 +19,11 @@ use recoup_sim::statistic::{Seeded, paired};
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let runs = Runs::paper(results);
     let mut figures = Vec::new();
-    figures.extend(both("floor", "RTO_min", "Fig. 2", |metric| {
-        let (x, mut series) = floors(&runs, metric);
-        // C-02: no bad timeouts from 200 ms on.
-        let none = Series::new("the paper, each s", Style::Paper);
-        series.extend(
-            (metric == B).then_some(Series { points: vec![(200.0, 0.0), (500.0, 0.0)], ..none }),
-        );
-        (x, series)
-    }));
+    let [mut b, w] = both("floor", "RTO_min", "Fig. 2", |metric| floors(&runs, metric));
+    // C-02: no bad timeouts from 200 ms on.
+    let points = vec![(200.0, 0.0), (500.0, 0.0)];
+    b.series.push(Series { points, ..Series::new("the paper, each s", Style::Paper) });
+    figures.extend([b, w]);
     figures.extend(distribution::of_floor(results));
     figures.push(table_3(&runs));
     for (floor, place) in [(0, "Fig. 4"), (100, "Fig. 6")] {
@@ -40,19 +36,18 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         let (id, place) = (format!("factor-{number}"), format!("Fig. {number}"));
         figures.extend(both(&id, "k", &place, |metric| factors(&runs, base, metric)));
     }
-    figures.extend(both("estimators", "estimators", "Fig. 11", |metric| {
+    let [mut b, w] = both("estimators", "estimators", "Fig. 11", |metric| {
         let mut named: Vec<_> = figure_11().map(|timer| (name(timer), timer)).into();
         named.push(("Basic, 200 ms".into(), floored(200).into()));
-        let (x, mut series) = over_exponents(&runs, &named, metric);
-        // C-32: half of Basic's bad timeouts.
-        let basic = series.iter().find(|it| it.name == "Basic" && metric == B);
-        let half = basic.map(|basic| Series {
-            points: basic.points.iter().map(|(s, b)| (*s, b / 2.0)).collect(),
-            ..Series::paper_of("Reconsidered")
-        });
-        series.extend(half);
-        (x, series)
-    }));
+        over_exponents(&runs, &named, metric)
+    });
+    b.caption += " Crosses: half of Basic's, which the paper states of Reconsidered (C-32).";
+    let half = b.series.iter().find(|it| it.name == "Basic").map(|basic| Series {
+        points: basic.points.iter().map(|(s, b)| (*s, b / 2.0)).collect(),
+        ..Series::paper_of("Reconsidered")
+    });
+    b.series.extend(half);
+    figures.extend([b, w]);
     figures.extend(both("beyond", "estimators beyond the paper", "section 6", |metric| {
         over_exponents(&runs, &beyond(), metric)
     }));

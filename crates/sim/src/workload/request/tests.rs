@@ -256,3 +256,11 @@ fn request_joins_one_that_is_pending() {
     asked.handle(at(10), data("/b/1"));
     assert!(drain(&mut asked, at(10)).contains(&"sent 2.1".into()));
 }
+
+#[test]
+fn endless_requests_for_pending_contents_end() {
+    let arrival = Arrival::Window(Box::new("fixed(window=2)".parse().unwrap()));
+    let pending = Some(Pending::Join);
+    let mut request = make(&RequestPlan { contents: 1, requests: None, pending, ..plan(arrival) });
+    assert_eq!(drain(&mut request, at(0)), ["/b/1", "sent 0.1", "/b/1", "sent 1.1"]);
+}
