@@ -1,10 +1,11 @@
 //! Figures 4 to 10, Table 4: how fast an estimate should follow, and how many deviations it should add (C-12 to C-28).
 use super::floor::millis;
+use super::judge::RANKS;
 use super::runs::{B, Runs, Timer, W, number};
 use super::timer::{BASIC, FACTORS, Gains, Jacobson};
 use super::trend::{
-    Side, Sweep, Way, beyond, correlations, least, monotone, near_least, nearly_all,
-    over_exponents, with_interval,
+    Look, Side, Sweep, Way, beyond, correlations, least, monotone, monotone_at, near_least,
+    nearly_all, over_exponents, with_interval,
 };
 use crate::rule::{Finding, at_most, increasing, less, quotient, ratio, within};
 use recoup_sim::statistic::Seeded;
@@ -154,11 +155,24 @@ pub(super) fn all_lose(runs: &Runs<'_>, s: &str) -> Finding {
     all.and(at_most((Gains::VerySlow.name(), &slow), (Gains::VeryFast.name(), &fast), "%"))
 }
 
-/// C-23.
-pub(super) fn benefit_falls(runs: &Runs<'_>) -> Finding {
+/// C-23, with its rule, which depends on whether there are many seeds.
+pub(super) fn benefit_falls(runs: &Runs<'_>) -> (Finding, &'static str) {
+    const LABEL: &str = "benefit of Very Slow in % over s";
+    let sweep = over_exponents(runs, |s| slowness(runs, s));
+    if sweep.iter().all(|(_, values)| !values.is_empty()) {
+        return (monotone_at(Look::THIRD_OF_TREND, LABEL, &sweep, Way::Down), BENEFIT_AGAIN);
+    }
     let sweep = over_exponents(runs, |s| benefit(runs, Gains::VerySlow, s));
-    monotone("benefit of Very Slow in % over s", &sweep, Way::Down)
+    (monotone(LABEL, &sweep, Way::Down), RANKS)
 }
+
+/// [`benefit`] of Very Slow where that has many seeds at every exponent; empty elsewhere.
+pub(super) fn slowness(runs: &Runs<'_>, s: &str) -> Vec<Seeded> {
+    runs.growth_of_class(class(Gains::VerySlow, 100), class(Gains::Steady, 100), s)
+}
+
+const BENEFIT_AGAIN: &str = "Spearman's rank correlation of each seed; its mean's interval of 98.3 % on one side of zero, \
+     since it is the third look. Within 0.2 there is no trend.";
 
 /// Values over the factors of one of Figures 7 to 10.
 fn over_factors(runs: &Runs<'_>, (gains, floor): (Gains, u32), s: &str, metric: &str) -> Sweep {

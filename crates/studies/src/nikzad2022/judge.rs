@@ -23,9 +23,9 @@ fn of(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
     }
 }
 
-const RANKS: &str =
+pub(super) const RANKS: &str =
     "Spearman's rank correlation of each seed; its mean's interval on one side of zero.";
-const RATES: &str =
+pub(super) const RATES: &str =
     "Rates are bytes over the time to the last Data, means over consumers; paired over seeds.";
 const MAGNITUDE: &str =
     "The room's text names the settings that were tried for the paper's magnitude.";
@@ -51,7 +51,7 @@ fn floors(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
         "C-06b" => (floor::harm(runs, "1.5"), MAGNITUDE),
         "C-07b" => (floor::harm(runs, "1.75"), MAGNITUDE),
         "C-08b" => (floor::harm(runs, "2"), MAGNITUDE),
-        "C-09" => (floor::best_changes(runs), RATES),
+        "C-09" => floor::best_changes(runs),
         "C-10a" => (floor::round_trips_gather(runs), RANKS),
         "C-10b" => (
             floor::quartiles(runs),
@@ -95,7 +95,7 @@ fn table_4(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
         "C-20" => (gains::slow_gain_fast_lose(runs, "1.5"), RATES),
         "C-21" => (gains::all_are_alike(runs, "1.75"), RATES),
         "C-22" => (gains::all_lose(runs, "2"), RATES),
-        _ => (gains::benefit_falls(runs), RANKS),
+        _ => gains::benefit_falls(runs),
     }
 }
 
@@ -177,7 +177,7 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("C-01", floor::fewer_bad_ones_cost_more(runs)),
         ("C-02", floor::none_is_bad_from_200_ms(runs)),
         ("C-08a", floor::longer_does_harm(runs, "2")),
-        ("C-09", floor::best_changes(runs)),
+        ("C-09", floor::best_changes(runs).0),
         ("C-10a", floor::round_trips_gather(runs)),
         ("C-12", gains::slow_is_accurate(runs)),
         ("C-13", gains::round_trips_converge(runs)),

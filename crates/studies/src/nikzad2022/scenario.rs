@@ -33,6 +33,12 @@ pub(super) const LONG: &str = "long";
 /// The experiment in which classes are compared with many seeds at s = 1, at the scale of verdicts: their rates differ by a
 /// few per cent.
 pub(super) const MANY: &str = "many";
+/// The experiment that compares RTO_min of 100 and 200 ms with many seeds, at the scale of verdicts.
+pub(super) const MANY_FLOORS: &str = "many-floors";
+/// The experiment that compares Very Slow and Steady with many seeds at every s, at the scale of verdicts.
+pub(super) const MANY_CLASSES: &str = "many-classes";
+/// The figure of both.
+pub(super) const RATES: &str = "rates";
 
 /// Seeds of each point.
 pub(super) const fn seeds(scale: Scale) -> u64 {
@@ -180,7 +186,20 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         seeds: 100,
         ..experiment(MANY, &["table-4"], &[], &[])
     };
-    let apart = if scale == Scale::Verdict { vec![long, many] } else { Vec::new() };
+    let more = |name, serves, jacobson: &[Jacobson], s: &[&str], seeds| Experiment {
+        scenario: base.clone() + &axis(jacobson, &[]) + &exponents(s),
+        seeds,
+        ..experiment(name, serves, &[], &[])
+    };
+    let many_floors =
+        more(MANY_FLOORS, &[RATES], &[floored(100), floored(200)], &["1", "1.5"], 300);
+    let slow = Jacobson { gains: Gains::VerySlow, ..floored(100) };
+    let many_classes = more(MANY_CLASSES, &[RATES], &[slow, floored(100)], &S, 100);
+    let apart = if scale == Scale::Verdict {
+        vec![long, many, many_floors, many_classes]
+    } else {
+        Vec::new()
+    };
     let of_classes = Gains::ALL.map(|gains| Jacobson { gains, ..BASIC });
     let others: Vec<_> = COMPARED.into_iter().chain(BEYOND).collect();
     let all = vec![

@@ -1,7 +1,7 @@
 //! Rules about how something develops over a sweep, and on which side of a bound it stays.
 use super::runs::{Runs, Timer, joined, number};
 use crate::claim::Outcome;
-use crate::rule::{Finding, SEEDS, are_enough, estimate, quotient, text};
+use crate::rule::{EQUAL, Finding, LEVEL, SEEDS, THIRD_LOOK, are_enough, estimate, quotient, text};
 use recoup_sim::statistic::order::spearman;
 use recoup_sim::statistic::{Estimate, Seeded};
 use std::collections::BTreeMap;
@@ -28,17 +28,44 @@ pub(super) fn correlations(sweep: &Sweep) -> Vec<Seeded> {
     pairs.into_iter().filter_map(of).collect()
 }
 
+/// How a mean is compared with a bound.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    /// Confidence of the interval.
+    level: f64,
+    /// The mean is at the bound, and so on neither side, if its whole interval is as near to it.
+    margin: f64,
+}
+
+impl Look {
+    const FIRST: Self = Self { level: LEVEL, margin: 0.0 };
+    /// The third one, at differences in per cent.
+    pub(super) const THIRD: Self = Self { level: THIRD_LOOK, margin: 100.0 * EQUAL };
+    /// The third one, at rank correlations: below 0.2 they are none that a reader would see in a table.
+    pub(super) const THIRD_OF_TREND: Self = Self { level: THIRD_LOOK, margin: 0.2 };
+
+    fn estimate(self, values: &[Seeded]) -> Option<Estimate> {
+        let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+        Estimate::of(&values, self.level)
+    }
+}
+
 /// The interval of the rank correlations lies on one side of zero.
 pub(super) fn monotone(label: &str, sweep: &Sweep, way: Way) -> Finding {
+    monotone_at(Look::FIRST, label, sweep, way)
+}
+
+/// [`monotone`] with another look.
+pub(super) fn monotone_at(look: Look, label: &str, sweep: &Sweep, way: Way) -> Finding {
     let (first, last) = (sweep.first(), sweep.last());
     let ends = [first, last].map(|end| end.and_then(|(_, values)| estimate(values)));
     let correlations = correlations(sweep);
     let found = match way {
-        Way::Up => sided(&correlations, Side::Above, 0.0),
-        Way::Down => sided(&correlations, Side::Below, 0.0),
+        Way::Up => sided(look, &correlations, Side::Above, 0.0),
+        Way::Down => sided(look, &correlations, Side::Below, 0.0),
     };
     let shown = |end: &Option<Estimate>| end.as_ref().map_or_else(|| "?".into(), |it| text(it, ""));
-    let rank = with_interval("rank correlation", &correlations, "");
+    let rank = looked_at(look, "rank correlation", &correlations, "");
     let ours = format!("{label} {} → {} ({rank})", shown(&ends[0]), shown(&ends[1]));
     Finding { outcome: found, ours }
 }
@@ -50,14 +77,15 @@ pub(super) enum Side {
     Below,
 }
 
-fn sided(values: &[Seeded], side: Side, bound: f64) -> Outcome {
-    let Some(estimate) = estimate(values).filter(|it| it.count >= SEEDS) else {
+fn sided(look: Look, values: &[Seeded], side: Side, bound: f64) -> Outcome {
+    let Some(estimate) = look.estimate(values).filter(|it| it.count >= SEEDS) else {
         return Outcome::Open;
     };
     let (low, high) = (estimate.low() - bound, estimate.high() - bound);
+    let is_at_bound = low >= -look.margin && high <= look.margin;
     let (good, bad) = match side {
-        Side::Above => (low > 0.0, high <= 0.0),
-        Side::Below => (high < 0.0, low >= 0.0),
+        Side::Above => (low > 0.0, high <= 0.0 || is_at_bound),
+        Side::Below => (high < 0.0, low >= 0.0 || is_at_bound),
     };
     match (good, bad) {
         (true, _) => Outcome::Holds,
@@ -74,7 +102,20 @@ pub(super) fn beyond(
     side: Side,
     bound: f64,
 ) -> Finding {
-    Finding { outcome: sided(values, side, bound), ours: with_interval(label, values, unit) }
+    beyond_at(Look::FIRST, label, values, unit, side, bound)
+}
+
+/// [`beyond`] with another look.
+pub(super) fn beyond_at(
+    look: Look,
+    label: &str,
+    values: &[Seeded],
+    unit: &str,
+    side: Side,
+    bound: f64,
+) -> Finding {
+    let outcome = sided(look, values, side, bound);
+    Finding { outcome, ours: looked_at(look, label, values, unit) }
 }
 
 /// A timer has less of a quantity than others at an exponent, run by run over the same seeds.
@@ -90,7 +131,8 @@ pub(super) fn least(
     let mut shown = with_interval(&format!("s = {s}: {}", own.label()), &ours, "");
     for other in others {
         let theirs = of(runs, *other, s);
-        let found = sided(&joined(&theirs, &ours, |their, our| their - our), Side::Above, 0.0);
+        let found =
+            sided(Look::FIRST, &joined(&theirs, &ours, |their, our| their - our), Side::Above, 0.0);
         outcome = worse(outcome, found);
         shown += &format!(", {}", with_interval(&other.label(), &theirs, ""));
     }
@@ -137,7 +179,11 @@ pub(super) fn over_exponents(runs: &Runs<'_>, of: impl Fn(&str) -> Vec<Seeded>) 
 
 /// A mean with its interval, after what it is.
 pub(super) fn with_interval(label: &str, values: &[Seeded], unit: &str) -> String {
-    let shown = estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
+    looked_at(Look::FIRST, label, values, unit)
+}
+
+fn looked_at(look: Look, label: &str, values: &[Seeded], unit: &str) -> String {
+    let shown = look.estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
     format!("{label} {shown}")
 }
 
@@ -157,6 +203,25 @@ mod tests {
         assert_eq!(monotone("x", &Vec::new(), Way::Up).outcome, Outcome::Open);
         let correlations = correlations(&sweep);
         assert!(correlations.iter().all(|(_, it)| (it - 0.8).abs() < 1e-9), "{correlations:?}");
+    }
+
+    #[test]
+    fn third_look_is_surer_and_knows_equality() {
+        let values = |mean: f64, spread: f64| -> Vec<Seeded> {
+            (0..40).map(|seed| (seed, mean + spread * ((seed % 5) as f64 - 2.0))).collect()
+        };
+        let judged = |look, values: &[Seeded]| {
+            [Side::Above, Side::Below].map(|side| sided(look, values, side, 0.0))
+        };
+        use Outcome::{Fails, Holds, Open};
+        // Half widths at 95 and 98.3 %: 0.46 and 0.57.
+        assert_eq!(judged(Look::FIRST, &values(0.5, 1.0)), [Holds, Fails]);
+        assert_eq!(judged(Look::THIRD, &values(0.5, 1.0)), [Open, Open]);
+        assert_eq!(judged(Look::THIRD, &values(2.0, 1.0)), [Holds, Fails]);
+        assert_eq!(judged(Look::THIRD, &values(0.1, 1.0)), [Fails, Fails]);
+        assert_eq!(judged(Look::FIRST, &values(0.1, 1.0)), [Open, Open]);
+        assert_eq!(judged(Look::THIRD_OF_TREND, &values(0.02, 0.1)), [Fails, Fails]);
+        assert_eq!(judged(Look::THIRD_OF_TREND, &values(-0.3, 0.1)), [Fails, Holds]);
     }
 
     #[test]
