@@ -88,6 +88,11 @@ impl Planned {
     }
 }
 
+/// Whether runs of the experiment are in the folder of that name.
+fn is_in(experiment: &Experiment, name: &str) -> bool {
+    experiment.name == name || curves_of(experiment) == name
+}
+
 /// Name of the runs with records.
 fn curves_of(experiment: &Experiment) -> String {
     format!("{}-curves", experiment.name)
@@ -354,13 +359,29 @@ impl Gathering<'_> {
     }
 
     /// Folder of an experiment. Runs of small scale have their own, and so have those of a study that [stands
-    /// apart](Study::stands_apart).
+    /// apart](Study::stands_apart), unless a lesser scale has the same runs.
     fn place(&self, name: &str) -> PathBuf {
-        let scale = self.scale;
+        let scale = self.home(name);
         match scale == Scale::Smoke || self.study.stands_apart(scale) {
             true => self.folder.join(scale.word()).join(name),
             false => self.folder.join(name),
         }
+    }
+
+    /// The least scale from that of a check on whose experiment of that name has the same scenario.
+    fn home(&self, name: &str) -> Scale {
+        let at = |scale| {
+            let all = self.study.experiments(scale).into_iter();
+            all.map(|it| Experiment { seeds: 0, ..it }).find(|it| is_in(it, name))
+        };
+        let lesser: &[Scale] = match self.scale {
+            Scale::Smoke | Scale::Check => &[],
+            Scale::Verdict => &[Scale::Check],
+            Scale::Paper => &[Scale::Check, Scale::Verdict],
+        };
+        let own = at(self.scale);
+        let is_same = |scale: &&Scale| own.is_some() && at(**scale) == own;
+        *lesser.iter().find(is_same).unwrap_or(&self.scale)
     }
 }
 
@@ -455,6 +476,43 @@ mod tests {
             let names: std::collections::BTreeSet<_> = planned.iter().map(|it| &it.name).collect();
             assert_eq!(names.len(), planned.len(), "{}", study.key());
             assert!(planned.iter().all(|it| it.seeds.iter().count() <= 2 && !it.name.is_empty()));
+        }
+    }
+
+    #[test]
+    fn same_runs_of_two_scales_are_kept_once() {
+        let host = || Host {
+            is_cancelled: &|| false,
+            watch: &|| panic!("nothing is run"),
+            show: &|_| {},
+            program: PathBuf::new(),
+        };
+        let place = |scale, name| {
+            let gathering = Gathering {
+                study: &crate::carofiglio2016::CAROFIGLIO2016,
+                scale,
+                seeds: None,
+                threads: None,
+                fresh: false,
+                folder: PathBuf::from("results"),
+                figure: None,
+                host: host(),
+            };
+            gathering.place(name)
+        };
+        for (scale, name, expected) in [
+            (Scale::Check, "open-joint", "results/open-joint"),
+            (Scale::Verdict, "open-joint", "results/open-joint"),
+            (Scale::Smoke, "open-joint", "results/smoke/open-joint"),
+            (Scale::Check, "producer", "results/producer"),
+            (Scale::Verdict, "producer", "results/verdict/producer"),
+            (Scale::Paper, "producer", "results/paper/producer"),
+            // More seeds of the same runs.
+            (Scale::Verdict, "joint", "results/joint"),
+            (Scale::Verdict, "joint-fast", "results/verdict/joint-fast"),
+            (Scale::Verdict, "sockets/joint", "results/verdict/sockets/joint"),
+        ] {
+            assert_eq!(place(scale, name), Path::new(expected), "{name} at {}", scale.word());
         }
     }
 

@@ -86,8 +86,8 @@ pub(super) fn wires(chosen: &[&'static str]) -> String {
 
 /// Speeds, in km/h.
 pub(super) const SPEEDS: [&str; 4] = ["3", "10", "20", "50"];
-/// The speeds between which 1,000 seeds had left open whether MLDR gains more.
-pub(super) const OPEN_STEP: [&str; 2] = ["10", "20"];
+/// The speeds with steps of less than a point from what MLDR gains at one to what it gains at the next.
+pub(super) const SLOWER: [&str; 3] = ["3", "10", "20"];
 /// Slowest and fastest.
 pub(super) const SLOW: &str = SPEEDS[0];
 /// Fastest.

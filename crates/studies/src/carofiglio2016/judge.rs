@@ -2,7 +2,7 @@
 use super::axis::SPEEDS;
 use super::open::{CONSUMER, DELAYED, MOBILE, Open, TIMED, TOGETHER, WIRELESS};
 use super::runs::Runs;
-use super::scenario::{MOVES_ALONE, MOVES_STEP};
+use super::scenario::MANY;
 use super::{example, joint, mobile, wireless};
 use crate::result::Results;
 use crate::rule::Finding;
@@ -101,11 +101,9 @@ fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
             "Of both ends together, for each flow; at this scale flows are as much shorter as the study's text states.",
         ),
         "E-22" => {
-            let moves = Runs::of(results, MOVES_ALONE);
-            let runs = if moves.is_empty() { &joint_ } else { &moves };
-            let step = Runs::of(results, MOVES_STEP);
-            let (step, rule) = if step.is_empty() { (None, THIRD) } else { (Some(&step), FOURTH) };
-            (joint::mldr_gains_with_speed(runs, step, &SPEEDS), rule)
+            let many = MANY.map(|experiment| Runs::of(results, experiment));
+            let found = joint::mldr_gains_with_speed(&joint_, &many, &SPEEDS);
+            (found, if many.iter().all(Runs::is_empty) { THIRD } else { FOURTH })
         }
         "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
         "E-24" => (joint::both_add_up(&joint_), MEANS),
