@@ -216,13 +216,30 @@ impl Campaign {
     /// repeats one of each point exactly.
     ///
     /// # Errors
-    /// If the folder cannot be used.
-    pub fn goes_on(&self, path: &Path, runner: &dyn Runner) -> Result<bool, Error> {
+    /// If the folder cannot be used, a run cannot be made, or a signal came.
+    pub fn goes_on(
+        &self,
+        path: &Path,
+        execution: Execution<'_>,
+        runner: &dyn Runner,
+    ) -> Result<bool, Error> {
         if !ResultFolder::is_for(path, &self.digest) {
             return Ok(false);
         }
         let folder = self.folder(path, false, Format::Csv)?;
-        Ok(self.different(&folder, runner, usize::MAX)?.is_none())
+        Ok(self.different(&folder, execution, runner, usize::MAX)?.is_none())
+    }
+
+    /// Runs that [`goes_on`](Self::goes_on) makes again.
+    ///
+    /// # Errors
+    /// If the folder cannot be used.
+    pub fn to_repeat(&self, path: &Path, runner: &dyn Runner) -> Result<usize, Error> {
+        if !ResultFolder::is_for(path, &self.digest) {
+            return Ok(0);
+        }
+        let folder = self.folder(path, false, Format::Csv)?;
+        Ok(self.repeated(&folder, runner).len())
     }
 
     /// Makes the runs that are not in the folder, and writes the table of all. What is done when a signal
@@ -237,7 +254,7 @@ impl Campaign {
         runner: &dyn Runner,
         watch: &mut dyn Watch,
     ) -> Result<(), Error> {
-        self.check_program(folder, runner)?;
+        self.check_program(folder, execution, runner)?;
         let tasks = self.missing(folder);
         let done = self.runs() - tasks.len();
         let mut ledger = Ledger::new(&tasks, execution.executor.parallelism());
@@ -288,13 +305,14 @@ impl Campaign {
     pub fn check_program(
         &self,
         folder: &mut ResultFolder,
+        execution: Execution<'_>,
         runner: &dyn Runner,
     ) -> Result<(), Error> {
         if self.replaces_changed_points {
-            for point in self.changed(folder, runner, usize::MAX)? {
+            for point in self.changed(folder, execution, runner, usize::MAX)? {
                 folder.journal.forget(&point)?;
             }
-        } else if let Some(row) = self.different(folder, runner, 1)? {
+        } else if let Some(row) = self.different(folder, execution, runner, 1)? {
             let place = folder.path().display();
             let message = format!(
                 "the results in {place} were made by another recoup, which ran seed {} differently",
@@ -310,10 +328,11 @@ impl Campaign {
     fn different<'a>(
         &self,
         folder: &'a ResultFolder,
+        execution: Execution<'_>,
         runner: &dyn Runner,
         points: usize,
     ) -> Result<Option<&'a Row>, Error> {
-        let changed = self.changed(folder, runner, points)?;
+        let changed = self.changed(folder, execution, runner, points)?;
         let first = changed.first();
         Ok(first.and_then(|point| folder.journal.rows.iter().find(|row| row.point == *point)))
     }
@@ -322,25 +341,51 @@ impl Campaign {
     fn changed(
         &self,
         folder: &ResultFolder,
+        execution: Execution<'_>,
         runner: &dyn Runner,
         points: usize,
     ) -> Result<Vec<String>, Error> {
+        let mut repeated = self.repeated(folder, runner);
+        repeated.truncate(points);
+        let numbered = repeated.iter().enumerate();
+        let jobs: Vec<_> =
+            numbered.map(|(number, (stage, row))| Job { number, stage, seed: row.seed }).collect();
+        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(runner, None, stop);
+        let mut is_changed = vec![false; jobs.len()];
+        let mut result = Ok(());
+        execution.executor.execute(&jobs, &run, &mut |report| {
+            match report {
+                Report::Ended(number, Ok(Some((now, _)))) => {
+                    let before = repeated.get(number).map(|(_, row)| (&row.digest, &row.metrics));
+                    let place = is_changed.iter_mut().skip(number).take(1);
+                    place.for_each(|it| *it = before != Some((&now.digest, &now.metrics)));
+                }
+                Report::Ended(_, Err(error)) if result.is_ok() => result = Err(error),
+                Report::Ended(..) | Report::Idle => {}
+            }
+            if result.is_ok() && (execution.is_cancelled)() {
+                result = Err(interrupted());
+            }
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        result?;
+        let changed = repeated.iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
+        Ok(changed.map(|((stage, _), _)| stage.key.clone()).collect())
+    }
+
+    /// The first run of each point of another program's results.
+    fn repeated<'a>(
+        &'a self,
+        folder: &'a ResultFolder,
+        runner: &dyn Runner,
+    ) -> Vec<(&'a Stage, &'a Row)> {
         let is_ours = folder.is_of_this_program(&digest::of_program().unwrap_or_default());
         if is_ours || !runner.repeats() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let rows = &folder.journal.rows;
-        let run_of = |stage: &Stage| rows.iter().find(|row: &&Row| row.point == stage.key);
-        let known = self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?)));
-        let never = AtomicBool::new(false);
-        let mut changed = Vec::new();
-        for (stage, row) in known.take(points) {
-            let outcome = runner.run(stage, row.seed, None, &never)?.unwrap_or_default();
-            if outcome.digest != row.digest || numbers(&outcome.metrics) != row.metrics {
-                changed.push(stage.key.clone());
-            }
-        }
-        Ok(changed)
+        let run_of = |stage: &Stage| rows.iter().find(|row| row.point == stage.key);
+        self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?))).collect()
     }
 
     fn run_all(
@@ -378,13 +423,16 @@ impl Campaign {
                 result = kept;
             }
             if result.is_ok() && (execution.is_cancelled)() {
-                let error = Error::new(ErrorKind::Cancelled, "interrupted");
-                result = Err(error.with_remedy("the same command goes on"));
+                result = Err(interrupted());
             }
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result
     }
+}
+
+fn interrupted() -> Error {
+    Error::new(ErrorKind::Cancelled, "interrupted").with_remedy("the same command goes on")
 }
 
 impl Job<'_> {

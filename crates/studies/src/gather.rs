@@ -208,7 +208,7 @@ impl Gathering<'_> {
             }
             let source = self.source(experiment, experiment.name, &[])?;
             let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            if !campaign.goes_on(&path, &self.processes())? {
+            if !campaign.goes_on(&path, self.execution(&Threads(BESIDE)), &self.processes())? {
                 continue;
             }
             let folder = campaign.folder(&path, false, Format::Csv)?;
@@ -307,8 +307,7 @@ impl Gathering<'_> {
         let Way { name, settings, runner, threads } = *way;
         let source = self.source(experiment, name, settings)?;
         let (campaign, mut folder) = self.opened(name, &source, seeds, runner)?;
-        let (executor, is_cancelled) = (&threads, self.host.is_cancelled);
-        let execution = Execution { executor, is_cancelled };
+        let execution = self.execution(&threads);
         let begun = Instant::now();
         let mut counted = Counted { watch: (self.host.watch)(), made: 0 };
         let result = campaign.run(&mut folder, execution, runner, &mut counted);
@@ -346,7 +345,16 @@ impl Gathering<'_> {
     ) -> Result<(Campaign, ResultFolder), Error> {
         let campaign = Campaign::new(source, Some(seeds))?;
         let path = self.place(name);
-        let fresh = self.fresh || !campaign.goes_on(&path, runner)?;
+        let fresh = self.fresh || {
+            let repeated = campaign.to_repeat(&path, runner)?;
+            if repeated > 0 {
+                (self.host.show)(&format!(
+                    "{name}: another recoup began it; makes {repeated} of its runs again to compare"
+                ));
+            }
+            let threads = self.threads.unwrap_or_default();
+            !campaign.goes_on(&path, self.execution(&threads), runner)?
+        };
         if fresh && !self.fresh && path.exists() {
             let kept = put_aside(&path)?;
             let kept = kept.display();
@@ -356,6 +364,10 @@ impl Gathering<'_> {
         }
         let folder = campaign.folder(&path, fresh, Format::Csv)?;
         Ok((campaign, folder))
+    }
+
+    fn execution<'b>(&'b self, threads: &'b Threads) -> Execution<'b> {
+        Execution { executor: threads, is_cancelled: self.host.is_cancelled }
     }
 
     /// Folder of an experiment. Runs of small scale have their own, and so have those of a study that [stands

@@ -195,6 +195,31 @@ fn results_of_another_program_resume_if_equal() {
 }
 
 #[test]
+fn comparison_with_another_program_is_counted_and_ends() {
+    let bench = Bench::new();
+    let path = bench.path();
+    let campaign = campaign(TEXT, Some("1..3"));
+    let goes_on = |is_cancelled: &dyn Fn() -> bool, runner: &Pretender| {
+        campaign.goes_on(&path, Execution { executor: &Threads(2), is_cancelled }, runner)
+    };
+    let runner = Pretender::default();
+    assert_eq!(campaign.to_repeat(&path, &runner).unwrap(), 0, "nothing is there");
+    bench.run(&campaign, &runner).1.unwrap();
+    assert_eq!(campaign.to_repeat(&path, &runner).unwrap(), 0, "of this program");
+    let versions = path.join("versions.json");
+    let text = fs::read_to_string(&versions).unwrap();
+    fs::write(&versions, text.replace(&digest::of_program().unwrap(), "0123456789abcdef")).unwrap();
+    let runner = Pretender::default();
+    assert_eq!(campaign.to_repeat(&path, &runner).unwrap(), 2, "one of each point");
+    let stopped = goes_on(&|| true, &runner).unwrap_err();
+    assert_eq!(stopped.kind(), ErrorKind::Cancelled);
+    assert!(goes_on(&|| false, &runner).unwrap());
+    let other = Pretender { other_second: true, ..Pretender::default() };
+    assert!(!goes_on(&|| false, &other).unwrap());
+    assert_eq!(other.runs.into_inner().unwrap().len(), 2);
+}
+
+#[test]
 fn changed_points_are_replaced_where_wanted() {
     let bench = Bench::new();
     bench.run(&campaign(TEXT, Some("1..2")), &Pretender::default()).1.unwrap();
