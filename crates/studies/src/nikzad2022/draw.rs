@@ -239,7 +239,7 @@ fn table_4(runs: &Runs<'_>) -> Figure {
     }
 }
 
-/// What 20 seeds left open in both tables.
+/// Rates of both tables with more seeds.
 fn rates(runs: &Runs<'_>) -> Figure {
     let floors =
         |s: &&str| (number(s), runs.growth_of_floor(floored(200).into(), floored(100).into(), s));
