@@ -213,7 +213,7 @@ impl Campaign {
     }
 
     /// Whether what is in a folder can be gone on with: nothing, or results of this scenario, of which this program
-    /// repeats one of each point exactly.
+    /// repeats one of each point exactly. Before it does, `about_to_repeat` hears how many.
     ///
     /// # Errors
     /// If the folder cannot be used, a run cannot be made, or a signal came.
@@ -222,24 +222,17 @@ impl Campaign {
         path: &Path,
         execution: Execution<'_>,
         runner: &dyn Runner,
+        about_to_repeat: &dyn Fn(usize),
     ) -> Result<bool, Error> {
         if !ResultFolder::is_for(path, &self.digest) {
             return Ok(false);
         }
         let folder = self.folder(path, false, Format::Csv)?;
-        Ok(self.different(&folder, execution, runner, usize::MAX)?.is_none())
-    }
-
-    /// Runs that [`goes_on`](Self::goes_on) makes again.
-    ///
-    /// # Errors
-    /// If the folder cannot be used.
-    pub fn to_repeat(&self, path: &Path, runner: &dyn Runner) -> Result<usize, Error> {
-        if !ResultFolder::is_for(path, &self.digest) {
-            return Ok(0);
+        let repeated = self.repeated(&folder, runner).len();
+        if repeated > 0 {
+            about_to_repeat(repeated);
         }
-        let folder = self.folder(path, false, Format::Csv)?;
-        Ok(self.repeated(&folder, runner).len())
+        Ok(self.different(&folder, execution, runner, usize::MAX)?.is_none())
     }
 
     /// Makes the runs that are not in the folder, and writes the table of all. What is done when a signal

@@ -208,7 +208,8 @@ impl Gathering<'_> {
             }
             let source = self.source(experiment, experiment.name, &[])?;
             let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            if !campaign.goes_on(&path, self.execution(&Threads(BESIDE)), &self.processes())? {
+            let execution = self.execution(&Threads(BESIDE));
+            if !campaign.goes_on(&path, execution, &self.processes(), &|_| {})? {
                 continue;
             }
             let folder = campaign.folder(&path, false, Format::Csv)?;
@@ -345,16 +346,14 @@ impl Gathering<'_> {
     ) -> Result<(Campaign, ResultFolder), Error> {
         let campaign = Campaign::new(source, Some(seeds))?;
         let path = self.place(name);
-        let fresh = self.fresh || {
-            let repeated = campaign.to_repeat(&path, runner)?;
-            if repeated > 0 {
-                (self.host.show)(&format!(
-                    "{name}: another recoup began it; makes {repeated} of its runs again to compare"
-                ));
-            }
-            let threads = self.threads.unwrap_or_default();
-            !campaign.goes_on(&path, self.execution(&threads), runner)?
+        let threads = self.threads.unwrap_or_default();
+        let about = |runs: usize| {
+            (self.host.show)(&format!(
+                "{name}: another recoup began it; makes {runs} of its runs again to compare"
+            ));
         };
+        let goes_on = || campaign.goes_on(&path, self.execution(&threads), runner, &about);
+        let fresh = self.fresh || !goes_on()?;
         if fresh && !self.fresh && path.exists() {
             let kept = put_aside(&path)?;
             let kept = kept.display();
@@ -391,8 +390,10 @@ impl Gathering<'_> {
             Scale::Verdict => &[Scale::Check],
             Scale::Paper => &[Scale::Check, Scale::Verdict],
         };
-        let own = at(self.scale);
-        let is_same = |scale: &&Scale| own.is_some() && at(**scale) == own;
+        let Some(own) = (!lesser.is_empty()).then(|| at(self.scale)).flatten() else {
+            return self.scale;
+        };
+        let is_same = |scale: &&Scale| at(**scale).as_ref() == Some(&own);
         *lesser.iter().find(is_same).unwrap_or(&self.scale)
     }
 }

@@ -199,20 +199,22 @@ fn comparison_with_another_program_is_counted_and_ends() {
     let bench = Bench::new();
     let path = bench.path();
     let campaign = campaign(TEXT, Some("1..3"));
+    let repeated = std::cell::Cell::new(0);
     let goes_on = |is_cancelled: &dyn Fn() -> bool, runner: &Pretender| {
-        campaign.goes_on(&path, Execution { executor: &Threads(2), is_cancelled }, runner)
+        let execution = Execution { executor: &Threads(2), is_cancelled };
+        repeated.set(0);
+        campaign.goes_on(&path, execution, runner, &|runs| repeated.set(runs))
     };
     let runner = Pretender::default();
-    assert_eq!(campaign.to_repeat(&path, &runner).unwrap(), 0, "nothing is there");
     bench.run(&campaign, &runner).1.unwrap();
-    assert_eq!(campaign.to_repeat(&path, &runner).unwrap(), 0, "of this program");
+    assert!(goes_on(&|| false, &runner).unwrap());
+    assert_eq!(repeated.get(), 0, "of this program");
     let versions = path.join("versions.json");
     let text = fs::read_to_string(&versions).unwrap();
     fs::write(&versions, text.replace(&digest::of_program().unwrap(), "0123456789abcdef")).unwrap();
     let runner = Pretender::default();
-    assert_eq!(campaign.to_repeat(&path, &runner).unwrap(), 2, "one of each point");
     let stopped = goes_on(&|| true, &runner).unwrap_err();
-    assert_eq!(stopped.kind(), ErrorKind::Cancelled);
+    assert_eq!((stopped.kind(), repeated.get()), (ErrorKind::Cancelled, 2), "one of each point");
     assert!(goes_on(&|| false, &runner).unwrap());
     let other = Pretender { other_second: true, ..Pretender::default() };
     assert!(!goes_on(&|| false, &other).unwrap());

@@ -6,7 +6,7 @@ use super::compare::figure_11;
 use super::floor;
 use super::gains::{self, TABLE_4};
 use super::runs::{B, Runs, Timer, W, number};
-use super::scenario::{FRONTIER, RATES};
+use super::scenario::{FRONTIER, MANY_CLASSES, MANY_FLOORS_S, RATES};
 use super::timer::{
     BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, OURS, PREDICTIVE, RECONSIDERED, S, STATIC,
     floored,
@@ -32,7 +32,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     }
     figures.extend(distribution::of_classes(results));
     figures.push(table_4(&runs));
-    figures.push(rates(&runs));
+    figures.extend(runs.has(MANY_CLASSES).then(|| rates(&runs)));
     for (number, base) in (7..).zip(BASES) {
         let (id, place) = (format!("factor-{number}"), format!("Fig. {number}"));
         figures.extend(both(&id, "k", &place, |metric| factors(&runs, base, metric)));
@@ -241,8 +241,9 @@ fn table_4(runs: &Runs<'_>) -> Figure {
 
 /// Rates of both tables with more seeds.
 fn rates(runs: &Runs<'_>) -> Figure {
-    let floors =
-        |s: &&str| (number(s), runs.growth_of_floor(floored(200).into(), floored(100).into(), s));
+    let many = |name: &str, style, s: &[&str], of: fn(&Runs<'_>, &str) -> Vec<Seeded>| {
+        Series::means_at(name, style, s.iter().map(|s| (number(s), of(runs, s))))
+    };
     let slow = "Very Slow against Steady, 100 ms";
     let paper = TABLE_4_VALUES.iter().zip(S).map(|(row, s)| (number(s), row[0])).collect();
     Figure {
@@ -254,12 +255,8 @@ fn rates(runs: &Runs<'_>) -> Figure {
         x: Axis::quantity("s", ""),
         y: Axis::quantity("growth of the rate", "%"),
         series: vec![
-            Series::means_at("RTO_min of 200 against 100 ms", Style::Dots, S.iter().map(floors)),
-            Series::means_at(
-                slow,
-                Style::Line,
-                S.iter().map(|s| (number(s), gains::slowness(runs, s))),
-            ),
+            many("RTO_min of 200 against 100 ms", Style::Dots, &MANY_FLOORS_S, floor::doubled),
+            many(slow, Style::Line, &S, gains::slowness),
             Series { points: paper, ..Series::paper_of(slow) },
         ],
     }

@@ -1,9 +1,10 @@
 //! Figures 2 and 3, Table 3: what the shortest timeout does (C-01 to C-11b, C-36).
 use super::judge::RATES;
 use super::runs::{B, Runs, W, joined, number};
+use super::scenario::MANY_FLOORS;
 use super::timer::{BASIC, FLOORS, floored};
 use super::trend::{
-    Look, Side, Sweep, Way, beyond, beyond_at, monotone, near_least, over_exponents, with_interval,
+    Look, Side, Sweep, Way, beyond, monotone, near_least, over_exponents, with_interval,
 };
 use crate::rule::{Finding, always, less, quotient, scaled, within};
 use recoup_sim::statistic::Seeded;
@@ -101,27 +102,26 @@ pub(super) fn harm(runs: &Runs<'_>, s: &str) -> Finding {
         .beside(&with_interval("200 ms", &long, "%"))
 }
 
-/// C-09: which of the two floors is better at little and at much popularity. With its rule, which depends on whether
-/// some exponents have many seeds.
+/// C-09: which of the two floors is better at little and at much popularity, with its rule.
 pub(super) fn best_changes(runs: &Runs<'_>) -> (Finding, &'static str) {
-    let with_many = |s: &str| runs.growth_of_floor(floored(200).into(), floored(100).into(), s);
-    let has_many = runs.exponents().iter().any(|s| !with_many(s).is_empty());
+    let has_many = runs.has(MANY_FLOORS);
     let at = |s: &&'static str| {
         let side = if number(s) <= 1.25 { Side::Above } else { Side::Below };
         let label = format!("s = {s}: 200 ms over 100 ms by");
-        if !has_many {
-            let (short, long) = (growth(runs, 100, s), growth(runs, 200, s));
-            let by = joined(&long, &short, |long, short| long - short);
-            return beyond(&label, &by, "points", side, 0.0);
+        if has_many {
+            return Look::THIRD.beyond(&label, &doubled(runs, s), "%", side, 0.0);
         }
-        let by = match with_many(s) {
-            few if few.is_empty() => runs.growth(floored(200).into(), floored(100).into(), s),
-            many => many,
-        };
-        beyond_at(Look::THIRD, &label, &by, "%", side, 0.0)
+        let (short, long) = (growth(runs, 100, s), growth(runs, 200, s));
+        let by = joined(&long, &short, |long, short| long - short);
+        beyond(&label, &by, "points", side, 0.0)
     };
     let rule = if has_many { FLOORS_AGAIN } else { RATES };
     (Finding::all(runs.exponents().iter().map(at)), rule)
+}
+
+/// By how much the rate grows from 100 to 200 ms, with as many seeds as there are.
+pub(super) fn doubled(runs: &Runs<'_>, s: &str) -> Vec<Seeded> {
+    runs.growth_in(MANY_FLOORS, floored(200).into(), floored(100).into(), s)
 }
 
 const FLOORS_AGAIN: &str = "Rates, paired over seeds: 300 at s = 1 and 1.5, 20 elsewhere. Intervals of 98.3 %, since it is the \

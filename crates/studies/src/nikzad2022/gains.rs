@@ -2,10 +2,11 @@
 use super::floor::millis;
 use super::judge::RANKS;
 use super::runs::{B, Runs, Timer, W, number};
+use super::scenario::{MANY, MANY_CLASSES};
 use super::timer::{BASIC, FACTORS, Gains, Jacobson};
 use super::trend::{
-    Look, Side, Sweep, Way, beyond, correlations, least, monotone, monotone_at, near_least,
-    nearly_all, over_exponents, with_interval,
+    Look, Side, Sweep, Way, beyond, correlations, least, monotone, near_least, nearly_all,
+    over_exponents, with_interval,
 };
 use crate::rule::{Finding, at_most, increasing, less, quotient, ratio, within};
 use recoup_sim::statistic::Seeded;
@@ -104,7 +105,7 @@ pub(super) fn slow_is_best_at_little_popularity(runs: &Runs<'_>) -> Finding {
 
 /// By how much the rate of a class exceeds that of Steady, both with 100 ms.
 pub(super) fn benefit(runs: &Runs<'_>, gains: Gains, s: &str) -> Vec<Seeded> {
-    runs.growth_of(class(gains, 100), class(Gains::Steady, 100), s)
+    runs.growth_in(MANY, class(gains, 100), class(Gains::Steady, 100), s)
 }
 
 /// C-18.
@@ -155,20 +156,20 @@ pub(super) fn all_lose(runs: &Runs<'_>, s: &str) -> Finding {
     all.and(at_most((Gains::VerySlow.name(), &slow), (Gains::VeryFast.name(), &fast), "%"))
 }
 
-/// C-23, with its rule, which depends on whether there are many seeds.
+/// C-23, with its rule.
 pub(super) fn benefit_falls(runs: &Runs<'_>) -> (Finding, &'static str) {
     const LABEL: &str = "benefit of Very Slow in % over s";
-    let sweep = over_exponents(runs, |s| slowness(runs, s));
-    if sweep.iter().all(|(_, values)| !values.is_empty()) {
-        return (monotone_at(Look::THIRD_OF_TREND, LABEL, &sweep, Way::Down), BENEFIT_AGAIN);
+    if runs.has(MANY_CLASSES) {
+        let sweep = over_exponents(runs, |s| slowness(runs, s));
+        return (Look::THIRD_OF_TREND.monotone(LABEL, &sweep, Way::Down), BENEFIT_AGAIN);
     }
     let sweep = over_exponents(runs, |s| benefit(runs, Gains::VerySlow, s));
     (monotone(LABEL, &sweep, Way::Down), RANKS)
 }
 
-/// [`benefit`] of Very Slow where that has many seeds at every exponent; empty elsewhere.
+/// [`benefit`] of Very Slow, with as many seeds as there are at every exponent.
 pub(super) fn slowness(runs: &Runs<'_>, s: &str) -> Vec<Seeded> {
-    runs.growth_of_class(class(Gains::VerySlow, 100), class(Gains::Steady, 100), s)
+    runs.growth_in(MANY_CLASSES, class(Gains::VerySlow, 100), class(Gains::Steady, 100), s)
 }
 
 const BENEFIT_AGAIN: &str = "Spearman's rank correlation of each seed; its mean's interval of 98.3 % on one side of zero, \

@@ -1,6 +1,6 @@
 //! Results of the study: of the paper's own experiments, or with something else in the place of an assumption.
 use super::open::{ASSUMED, AXIS};
-use super::scenario::{COLUMN, FRONTIER, LONG, MANY, MANY_CLASSES, MANY_FLOORS};
+use super::scenario::{COLUMN, FRONTIER, LONG};
 use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
 use crate::result::Results;
 pub(super) use crate::rule::joined;
@@ -121,33 +121,20 @@ impl<'a> Runs<'a> {
         if values.is_empty() { self.of(timer, s, metric) } else { values }
     }
 
-    /// By how many per cent a class's rate exceeds that of another, with as many seeds as there are.
-    pub(super) fn growth_of(&self, class: Timer, reference: Timer, s: &str) -> Vec<Seeded> {
-        let rate = |class| self.rather(MANY, class, s, RATE);
-        percent(&rate(class), &rate(reference))
+    /// Whether that experiment was run here.
+    pub(super) fn has(&self, experiment: &str) -> bool {
+        matches!(self.place, Place::Paper) && self.results.experiments.contains_key(experiment)
     }
 
-    /// [`Runs::growth_of`] of a floor, where floors have many seeds; empty elsewhere.
-    pub(super) fn growth_of_floor(&self, floor: Timer, reference: Timer, s: &str) -> Vec<Seeded> {
-        self.growth_in(MANY_FLOORS, floor, reference, s)
-    }
-
-    /// [`Runs::growth_of`] where classes have many seeds at every exponent; empty elsewhere.
-    pub(super) fn growth_of_class(&self, class: Timer, reference: Timer, s: &str) -> Vec<Seeded> {
-        self.growth_in(MANY_CLASSES, class, reference, s)
-    }
-
-    fn growth_in(
+    /// By how many per cent a timer's rate exceeds that of another, with the seeds of that experiment where it has both.
+    pub(super) fn growth_in(
         &self,
         experiment: &'static str,
         timer: Timer,
         reference: Timer,
         s: &str,
     ) -> Vec<Seeded> {
-        let rate = |timer: Timer| match self.place {
-            Place::Paper => self.values(experiment, &timer.label(), s, RATE),
-            _ => Vec::new(),
-        };
+        let rate = |timer| self.rather(experiment, timer, s, RATE);
         percent(&rate(timer), &rate(reference))
     }
 

@@ -35,6 +35,8 @@ pub(super) const LONG: &str = "long";
 pub(super) const MANY: &str = "many";
 /// The experiment that compares RTO_min of 100 and 200 ms with many seeds, at the scale of verdicts.
 pub(super) const MANY_FLOORS: &str = "many-floors";
+/// Its exponents.
+pub(super) const MANY_FLOORS_S: [&str; 2] = ["1", "1.5"];
 /// The experiment that compares Very Slow and Steady with many seeds at every s, at the scale of verdicts.
 pub(super) const MANY_CLASSES: &str = "many-classes";
 /// The figure of both.
@@ -192,7 +194,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         ..experiment(name, serves, &[], &[])
     };
     let many_floors =
-        more(MANY_FLOORS, &[RATES], &[floored(100), floored(200)], &["1", "1.5"], 300);
+        more(MANY_FLOORS, &[RATES], &[floored(100), floored(200)], &MANY_FLOORS_S, 300);
     let slow = Jacobson { gains: Gains::VerySlow, ..floored(100) };
     let many_classes = more(MANY_CLASSES, &[RATES], &[slow, floored(100)], &S, 100);
     let apart = if scale == Scale::Verdict {

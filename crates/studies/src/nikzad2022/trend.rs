@@ -48,26 +48,61 @@ impl Look {
         let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
         Estimate::of(&values, self.level)
     }
+
+    /// The interval of the rank correlations lies on one side of zero.
+    pub(super) fn monotone(self, label: &str, sweep: &Sweep, way: Way) -> Finding {
+        let (first, last) = (sweep.first(), sweep.last());
+        let ends = [first, last].map(|end| end.and_then(|(_, values)| estimate(values)));
+        let correlations = correlations(sweep);
+        let side = match way {
+            Way::Up => Side::Above,
+            Way::Down => Side::Below,
+        };
+        let found = self.beyond("rank correlation", &correlations, "", side, 0.0);
+        let shown =
+            |end: &Option<Estimate>| end.as_ref().map_or_else(|| "?".into(), |it| text(it, ""));
+        let ours = format!("{label} {} → {} ({})", shown(&ends[0]), shown(&ends[1]), found.ours);
+        Finding { ours, ..found }
+    }
+
+    /// The interval of the mean lies on that side of the bound.
+    pub(super) fn beyond(
+        self,
+        label: &str,
+        values: &[Seeded],
+        unit: &str,
+        side: Side,
+        bound: f64,
+    ) -> Finding {
+        Finding { outcome: self.sided(values, side, bound), ours: self.shown(label, values, unit) }
+    }
+
+    fn sided(self, values: &[Seeded], side: Side, bound: f64) -> Outcome {
+        let Some(estimate) = self.estimate(values).filter(|it| it.count >= SEEDS) else {
+            return Outcome::Open;
+        };
+        let (low, high) = (estimate.low() - bound, estimate.high() - bound);
+        let is_at_bound = low >= -self.margin && high <= self.margin;
+        let (good, bad) = match side {
+            Side::Above => (low > 0.0, high <= 0.0 || is_at_bound),
+            Side::Below => (high < 0.0, low >= 0.0 || is_at_bound),
+        };
+        match (good, bad) {
+            (true, _) => Outcome::Holds,
+            (_, true) => Outcome::Fails,
+            _ => Outcome::Open,
+        }
+    }
+
+    fn shown(self, label: &str, values: &[Seeded], unit: &str) -> String {
+        let shown = self.estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
+        format!("{label} {shown}")
+    }
 }
 
-/// The interval of the rank correlations lies on one side of zero.
+/// [`Look::monotone`] at the first look.
 pub(super) fn monotone(label: &str, sweep: &Sweep, way: Way) -> Finding {
-    monotone_at(Look::FIRST, label, sweep, way)
-}
-
-/// [`monotone`] with another look.
-pub(super) fn monotone_at(look: Look, label: &str, sweep: &Sweep, way: Way) -> Finding {
-    let (first, last) = (sweep.first(), sweep.last());
-    let ends = [first, last].map(|end| end.and_then(|(_, values)| estimate(values)));
-    let correlations = correlations(sweep);
-    let found = match way {
-        Way::Up => sided(look, &correlations, Side::Above, 0.0),
-        Way::Down => sided(look, &correlations, Side::Below, 0.0),
-    };
-    let shown = |end: &Option<Estimate>| end.as_ref().map_or_else(|| "?".into(), |it| text(it, ""));
-    let rank = looked_at(look, "rank correlation", &correlations, "");
-    let ours = format!("{label} {} → {} ({rank})", shown(&ends[0]), shown(&ends[1]));
-    Finding { outcome: found, ours }
+    Look::FIRST.monotone(label, sweep, way)
 }
 
 /// A side of a bound.
@@ -77,24 +112,7 @@ pub(super) enum Side {
     Below,
 }
 
-fn sided(look: Look, values: &[Seeded], side: Side, bound: f64) -> Outcome {
-    let Some(estimate) = look.estimate(values).filter(|it| it.count >= SEEDS) else {
-        return Outcome::Open;
-    };
-    let (low, high) = (estimate.low() - bound, estimate.high() - bound);
-    let is_at_bound = low >= -look.margin && high <= look.margin;
-    let (good, bad) = match side {
-        Side::Above => (low > 0.0, high <= 0.0 || is_at_bound),
-        Side::Below => (high < 0.0, low >= 0.0 || is_at_bound),
-    };
-    match (good, bad) {
-        (true, _) => Outcome::Holds,
-        (_, true) => Outcome::Fails,
-        _ => Outcome::Open,
-    }
-}
-
-/// The interval of the mean lies on that side of the bound.
+/// [`Look::beyond`] at the first look.
 pub(super) fn beyond(
     label: &str,
     values: &[Seeded],
@@ -102,20 +120,7 @@ pub(super) fn beyond(
     side: Side,
     bound: f64,
 ) -> Finding {
-    beyond_at(Look::FIRST, label, values, unit, side, bound)
-}
-
-/// [`beyond`] with another look.
-pub(super) fn beyond_at(
-    look: Look,
-    label: &str,
-    values: &[Seeded],
-    unit: &str,
-    side: Side,
-    bound: f64,
-) -> Finding {
-    let outcome = sided(look, values, side, bound);
-    Finding { outcome, ours: looked_at(look, label, values, unit) }
+    Look::FIRST.beyond(label, values, unit, side, bound)
 }
 
 /// A timer has less of a quantity than others at an exponent, run by run over the same seeds.
@@ -131,8 +136,8 @@ pub(super) fn least(
     let mut shown = with_interval(&format!("s = {s}: {}", own.label()), &ours, "");
     for other in others {
         let theirs = of(runs, *other, s);
-        let found =
-            sided(Look::FIRST, &joined(&theirs, &ours, |their, our| their - our), Side::Above, 0.0);
+        let more = joined(&theirs, &ours, |their, our| their - our);
+        let found = Look::FIRST.sided(&more, Side::Above, 0.0);
         outcome = worse(outcome, found);
         shown += &format!(", {}", with_interval(&other.label(), &theirs, ""));
     }
@@ -179,12 +184,7 @@ pub(super) fn over_exponents(runs: &Runs<'_>, of: impl Fn(&str) -> Vec<Seeded>) 
 
 /// A mean with its interval, after what it is.
 pub(super) fn with_interval(label: &str, values: &[Seeded], unit: &str) -> String {
-    looked_at(Look::FIRST, label, values, unit)
-}
-
-fn looked_at(look: Look, label: &str, values: &[Seeded], unit: &str) -> String {
-    let shown = look.estimate(values).map_or_else(|| "no results".into(), |it| text(&it, unit));
-    format!("{label} {shown}")
+    Look::FIRST.shown(label, values, unit)
 }
 
 #[cfg(test)]
@@ -210,8 +210,8 @@ mod tests {
         let values = |mean: f64, spread: f64| -> Vec<Seeded> {
             (0..40).map(|seed| (seed, mean + spread * ((seed % 5) as f64 - 2.0))).collect()
         };
-        let judged = |look, values: &[Seeded]| {
-            [Side::Above, Side::Below].map(|side| sided(look, values, side, 0.0))
+        let judged = |look: Look, values: &[Seeded]| {
+            [Side::Above, Side::Below].map(|side| look.sided(values, side, 0.0))
         };
         use Outcome::{Fails, Holds, Open};
         // Half widths at 95 and 98.3 %: 0.46 and 0.57.
