@@ -213,7 +213,7 @@ impl Campaign {
     }
 
     /// Whether what is in a folder can be gone on with: nothing, or results of this scenario, of which this program
-    /// repeats one of each point exactly. Before it does, `about_to_repeat` hears how many.
+    /// repeats one of each point exactly. Before it does, `about_to_repeat` receives their number.
     ///
     /// # Errors
     /// If the folder cannot be used, a run cannot be made, or a signal came.

@@ -226,11 +226,17 @@ impl Gathering<'_> {
         known.sort_unstable();
         known.dedup();
         experiments.retain(|experiment| experiment.is_for(figure));
-        match experiments.is_empty() {
-            false => Ok(experiments),
-            true => Err(Error::usage(format!("there is no figure `{figure}` at this scale"))
-                .with_remedy(format!("there is {}", known.join(", ")))),
+        if !experiments.is_empty() {
+            return Ok(experiments);
         }
+        let has = |scale: &Scale| self.study.experiments(*scale).iter().any(|it| it.is_for(figure));
+        let elsewhere = [Scale::Check, Scale::Verdict, Scale::Paper].into_iter().find(has);
+        let remedy = match elsewhere {
+            Some(scale) => format!("--scale {} has it", scale.word()),
+            None => format!("there is {}", known.join(", ")),
+        };
+        Err(Error::usage(format!("there is no figure `{figure}` at this scale"))
+            .with_remedy(remedy))
     }
 
     fn rows(
@@ -492,27 +498,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn same_runs_of_two_scales_are_kept_once() {
-        let host = || Host {
+    /// Lets `look` at a gathering of carofiglio2016 that runs nothing.
+    fn at<T>(scale: Scale, figure: Option<&str>, look: impl FnOnce(&Gathering<'_>) -> T) -> T {
+        let host = Host {
             is_cancelled: &|| false,
             watch: &|| panic!("nothing is run"),
             show: &|_| {},
             program: PathBuf::new(),
         };
-        let place = |scale, name| {
-            let gathering = Gathering {
-                study: &crate::carofiglio2016::CAROFIGLIO2016,
-                scale,
-                seeds: None,
-                threads: None,
-                fresh: false,
-                folder: PathBuf::from("results"),
-                figure: None,
-                host: host(),
-            };
-            gathering.place(name)
+        look(&Gathering {
+            study: &crate::carofiglio2016::CAROFIGLIO2016,
+            scale,
+            seeds: None,
+            threads: None,
+            fresh: false,
+            folder: PathBuf::from("results"),
+            figure,
+            host,
+        })
+    }
+
+    #[test]
+    fn unknown_figure_is_looked_for_at_other_scales() {
+        let remedy = |figure| {
+            at(Scale::Check, Some(figure), |it| {
+                let error = it.chosen(it.study.experiments(it.scale)).unwrap_err();
+                error.remedy().unwrap_or_default().to_owned()
+            })
         };
+        assert_eq!(remedy("E-22"), "--scale verdict has it");
+        assert!(remedy("nothing").starts_with("there is 5a, "), "{}", remedy("nothing"));
+    }
+
+    #[test]
+    fn same_runs_of_two_scales_are_kept_once() {
         for (scale, name, expected) in [
             (Scale::Check, "open-joint", "results/open-joint"),
             (Scale::Verdict, "open-joint", "results/open-joint"),
@@ -525,7 +544,8 @@ mod tests {
             (Scale::Verdict, "joint-fast", "results/verdict/joint-fast"),
             (Scale::Verdict, "sockets/joint", "results/verdict/sockets/joint"),
         ] {
-            assert_eq!(place(scale, name), Path::new(expected), "{name} at {}", scale.word());
+            let place = at(scale, None, |it| it.place(name));
+            assert_eq!(place, Path::new(expected), "{name} at {}", scale.word());
         }
     }
 
