@@ -44,13 +44,18 @@ impl Campaign {
         fresh: bool,
     ) -> PyResult<Self> {
         let source = Arc::clone(&scenario.source);
+        let (attention, runner) = (Attention::default(), Guarded::default());
         let opened = py.detach(|| {
             let mut plan = Plan::new(&source, None)?;
             plan.seeds = seeds.unwrap_or(plan.seeds);
             let mut folder = plan.folder(&folder, fresh, Format::Parquet)?;
-            plan.check_program(&mut folder, &Guarded::default())?;
+            let is_cancelled = || attention.is_wanted();
+            let execution = Execution { executor: &Threads(1), is_cancelled: &is_cancelled };
+            plan.check_program(&mut folder, execution, &runner)?;
             Ok::<_, Error>((plan, folder))
         });
+        attention.raise()?;
+        runner.raised().map_or(Ok(()), Err)?;
         let (plan, folder) = opened.or_raise(py)?;
         Ok(Self::opened(source, plan, folder))
     }
