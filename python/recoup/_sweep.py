@@ -26,8 +26,10 @@ _TASK_S = 2.0
 _MOST_TASKS = 200
 #: Runs of one task at most, so that a lost task loses little.
 _MOST_RUNS = 1_000
-#: How often a task is submitted whose worker was lost.
+#: How often a task is submitted whose answer was lost.
 _ATTEMPTS = 3
+#: Begins the note that a worker adds to what a run has raised.
+_RAISED = "raised by a run of this sweep"
 #: Seconds between two looks at signals and progress.
 _LOOK_S = 0.2
 
@@ -179,8 +181,7 @@ class _Sweep:
         except Error:
             raise
         except Exception as error:
-            # A class that raises does so again; what is left is a worker that is gone.
-            if attempt >= _ATTEMPTS or not _is_lost(error):
+            if attempt >= _ATTEMPTS or _is_raised_by_a_run(error):
                 raise
             self._send(tasks, attempt + 1)
             return 0
@@ -201,9 +202,13 @@ class _Sweep:
         self._known.add(worker)
 
 
-def _is_lost(error: BaseException) -> bool:
-    """Whether an executor says by this exception that a worker is gone, and not what a run has raised."""
-    return type(error).__name__ in {"KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError"}
+def _is_raised_by_a_run(error: Exception) -> bool:
+    """Whether a run has raised this, and so will again.
+
+    All else comes from the executor, most often for a worker that is gone: executors name that in many ways, and Dask's
+    own mistakes an answer for an exception if the worker dies after it has answered.
+    """
+    return any(note.startswith(_RAISED) for note in getattr(error, "__notes__", ()))
 
 
 #: How a worker makes a scenario: a function and its arguments.
@@ -222,7 +227,13 @@ class _Work:
         for algorithm, identity in self._classes:
             _register(algorithm, identity)
         begun = time.monotonic()
-        parcels = _native.make_parcels(_scenario(pickle.dumps(self._recipe)), tasks, self._records)
+        scenario = _scenario(pickle.dumps(self._recipe))
+        try:
+            parcels = _native.make_parcels(scenario, tasks, self._records)
+        except Exception as error:
+            point, seed = tasks[0]
+            error.add_note(f"{_RAISED}, one of {len(tasks)} from point {point}, seed {seed} on")
+            raise
         return proof(), time.monotonic() - begun, parcels
 
 

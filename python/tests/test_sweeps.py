@@ -1,13 +1,13 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 from conftest import LINE
-from test_algorithms import steady
+from test_algorithms import failing, steady
 
 import recoup
 from recoup import _native, _sweep
@@ -73,6 +73,41 @@ def test_run_with_two_digests_is_an_error(swept, tmp_path):
     with pytest.raises(ValueError, match="no name of a record"):
         campaign.keep((row.replace('"seed":1', '"seed":2'), units, [("../x", b"")]))
     campaign.close()
+
+
+class Forgetful(ThreadPoolExecutor):
+    """An executor that loses its first answers."""
+
+    def __init__(self, losses):
+        super().__init__(1)
+        self.losses = losses
+        self.submitted = 0
+
+    def submit(self, fn, /, *args):
+        self.submitted += 1
+        if self.submitted > self.losses:
+            return super().submit(fn, *args)
+        future = Future()
+        future.set_exception(AttributeError("no answer"))
+        return future
+
+
+def test_lost_answers_are_asked_for_again(swept, tmp_path):
+    with Forgetful(2) as pool:
+        runs = recoup.sweep(swept, tmp_path / "results", pool)
+    assert runs.digests == swept.run().digests
+    with Forgetful(1_000) as pool, pytest.raises(AttributeError, match="no answer"):
+        recoup.sweep(swept, tmp_path / "others", pool)
+    assert pool.submitted > 3
+
+
+def test_run_that_raises_is_made_once(tmp_path):
+    spec = failing("on_delivered", "raise")()
+    scenario = recoup.Scenario.from_dict({**LINE, "seeds": "7", "fetch": {"congestion": spec}})
+    with Forgetful(0) as pool, pytest.raises(ZeroDivisionError, match="a mistake") as caught:
+        recoup.sweep(scenario, tmp_path / "results", pool)
+    assert pool.submitted == 1
+    assert "point 0, seed 7" in caught.value.__notes__[0]
 
 
 def test_error_of_a_run_ends_the_sweep_and_what_is_done_stays(swept, tmp_path):
