@@ -1,6 +1,15 @@
+import gc
+
 import pytest
 
 import recoup
+
+
+@pytest.fixture(autouse=True)
+def _own_leaks():
+    """A file or a socket left open fails the test that opened it, and not a later one."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -73,7 +73,8 @@ def test_pandas_reads_a_table(site):
     with gateway(site) as url:
         assert pandas.read_parquet(url + "table.parquet", columns=["b"]).equals(table[["b"]])
         assert pandas.read_csv(url + "inside/table.csv").equals(table)
-        entries = pandas.read_json(urllib.request.urlopen(_json(url)))
+        with urllib.request.urlopen(_json(url)) as listing:
+            entries = pandas.read_json(listing)
         assert sorted(entries["name"]) == ["inside", "table.parquet"]
 
 
@@ -86,8 +87,9 @@ def test_webdav_client_reads_a_folder(site):
     content = os.urandom(200_000)
     (site / "data").write_bytes(content)
     (site / "inside" / "note.txt").write_text("a note\n")
-    with gateway(site) as url:
+    with gateway(site) as url, ExitStack() as ends:
         files = client.Client(url)
+        ends.callback(files.http.close)
         found = {entry["name"]: entry["type"] for entry in files.ls("/", detail=True)}
         assert found == {"data": "file", "inside": "directory"}
         assert files.content_length("data") == len(content)
