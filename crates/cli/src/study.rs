@@ -1,5 +1,6 @@
 //! `recoup study`: papers with their experiments, their claims, and a verdict on each.
 mod args;
+mod isolate;
 mod page;
 mod picture;
 #[cfg(feature = "png")]
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
         Action::List => list(),
         Action::Run(args) => experiments(args),
         Action::Check(args) => check(args),
+        Action::Isolate(args) => isolate::run(args),
         Action::Report(args) => report(args),
         Action::Verify(args) => verify::run(args, known(&args.key)?),
     }

@@ -4,6 +4,7 @@ mod beside;
 mod calibrate;
 mod draw;
 mod example;
+mod isolated;
 mod joint;
 mod judge;
 mod learn;
@@ -29,6 +30,7 @@ pub static CAROFIGLIO2016: Study = Study {
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: Some(calibrate::calibration),
     sockets: None,
+    isolated: isolated::isolated,
     judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,

@@ -1,4 +1,5 @@
 //! Runs the missing experiments of a study, and gathers its results.
+use crate::isolated::Isolated;
 use crate::kept::KeptPoint;
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
@@ -171,6 +172,20 @@ impl Gathering<'_> {
             if let Some((_, records)) = experiment.curves {
                 self.curves(&experiment, runs, records, &mut gathered)?;
             }
+        }
+        Ok(gathered)
+    }
+
+    /// Runs the missing isolating runs, each with its own seeds or so many of them, and gathers their results.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn isolated(&self, chosen: &[Isolated]) -> Result<Gathered, Error> {
+        let mut gathered = Gathered::default();
+        for isolated in chosen {
+            let seeds = isolated.seeds(self.seeds);
+            gathered.note_seeds(seeds.count());
+            self.rows(&isolated.experiment, &seeds, &mut gathered)?;
         }
         Ok(gathered)
     }

@@ -12,6 +12,7 @@ pub mod compare;
 pub mod contest;
 pub mod figure;
 pub mod gather;
+pub mod isolated;
 pub mod kept;
 pub mod lesson;
 pub mod nikzad2022;

@@ -4,6 +4,7 @@ mod compare;
 mod draw;
 mod floor;
 mod gains;
+mod isolated;
 mod judge;
 mod learn;
 mod open;
@@ -27,6 +28,7 @@ pub static NIKZAD2022: Study = Study {
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: None,
     sockets: None,
+    isolated: isolated::isolated,
     judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,

@@ -3,6 +3,7 @@ use crate::calibration::Calibration;
 use crate::claim::{self, Claim, Verdict};
 use crate::compare::Sockets;
 use crate::figure::Figure;
+use crate::isolated::Isolated;
 use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
@@ -20,6 +21,7 @@ pub struct Study {
     pub(crate) stands_apart: fn(Scale) -> bool,
     pub(crate) calibration: Option<fn() -> Calibration>,
     pub(crate) sockets: Option<fn(Scale) -> Sockets>,
+    pub(crate) isolated: fn() -> Vec<Isolated>,
     pub(crate) judge: fn(&str, &Results) -> (Finding, &'static str),
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
     pub(crate) figures: fn(&Results) -> Vec<Figure>,

@@ -31,6 +31,7 @@ pub static UDUGAMA2013: Study = Study {
     stands_apart: |_| false,
     calibration: Some(calibrate::calibration),
     sockets: Some(sockets::sockets),
+    isolated: Vec::new,
     judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,

@@ -3,6 +3,7 @@ mod axis;
 mod calibrate;
 mod dense;
 mod draw;
+mod isolated;
 mod judge;
 mod learn;
 mod one;
@@ -26,6 +27,7 @@ pub static VONROTZ2015: Study = Study {
     stands_apart: |scale| scale == Scale::Paper,
     calibration: Some(calibrate::calibration),
     sockets: None,
+    isolated: isolated::isolated,
     judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,

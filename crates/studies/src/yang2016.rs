@@ -24,6 +24,7 @@ pub static YANG2016: Study = Study {
     stands_apart: |_| false,
     calibration: None,
     sockets: Some(sockets::sockets),
+    isolated: Vec::new,
     judge: judge::judge,
     dependences: judge::dependences,
     figures: draw::figures,

@@ -22,6 +22,8 @@ Examples:
       one HTML page with the paper's figures drawn from our runs
   recoup study report yang2016 --form text --out docs/studies/yang2016
       the page as text, for version control
+  recoup study isolate nikzad2022 C-14
+      the one change with which a claim holds that fails, judged by the claim's own rule
   recoup study verify yang2016 --kept docs/studies/yang2016
       20 runs of that result, drawn at random, once more
 ";
@@ -29,6 +31,10 @@ Examples:
 const CODES: &str = "\
 `study check` exits with 0 if each gating claim holds, with 1 if one fails, with 2 if one is
 undecided. Claims of class R are gating, unless they were used to infer a parameter of the paper.";
+
+const ISOLATE_CODES: &str = "\
+`study isolate` exits with 0 if each claim holds in its isolating run, with 1 if one fails, with 2
+if one is undecided.";
 
 const VERIFY_CODES: &str = "\
 `study verify` exits with 0 if each run is as kept, with 1 if a run differs or is not part of the
@@ -57,6 +63,13 @@ pub(super) enum Action {
     Check(CheckArgs),
     /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
+    /// Run what turns the claims that fail: one change, everything else as it was
+    ///
+    /// Each run has the study's set-up but for the change, and is judged by the claim's own rule. Seeds are set
+    /// beforehand, and are none of those that led to the change. A claim without an isolating run holds, or `study
+    /// report` has what turns it among what the paper leaves open, or its page says why there is none.
+    #[command(after_help = ISOLATE_CODES)]
+    Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests
     #[command(after_help = VERIFY_CODES)]
     Verify(VerifyArgs),
@@ -145,6 +158,41 @@ pub(super) struct ReportArgs {
     /// Folder for the page, index.html or README.md, and its pictures; by default KEY-report in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct IsolateArgs {
+    /// Name of the study; `recoup study list` prints them
+    #[arg(value_name = "KEY", value_parser = known)]
+    pub key: String,
+
+    /// Numbers of the claims; by default all that have an isolating run
+    #[arg(value_name = "CLAIM")]
+    pub claims: Vec<String>,
+
+    /// Only so many of the seeds; verdicts need 20
+    #[arg(long, value_name = "N", help_heading = "Running")]
+    pub seeds: Option<NonZeroU64>,
+
+    /// Concurrent runs; by default one for each core
+    #[arg(short, long, value_name = "N", help_heading = "Running")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Remove results of earlier runs and begin anew
+    #[arg(long, help_heading = "Running")]
+    pub fresh: bool,
+
+    /// Print no progress
+    #[arg(short, long, help_heading = "Reports")]
+    pub quiet: bool,
+
+    /// End with a JSON document instead of a table
+    #[arg(long, help_heading = "Reports")]
+    pub json: bool,
+
+    /// Folder of the results
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub results: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

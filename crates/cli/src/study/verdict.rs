@@ -77,17 +77,7 @@ impl Summary {
 impl fmt::Display for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for verdict in self.verdicts {
-            let outcome = match verdict.verdict {
-                Outcome::Holds => "holds",
-                Outcome::Fails => "FAILS",
-                Outcome::Reported => "reported",
-                Outcome::Open => "undecided",
-            };
-            writeln!(f, "{:6} {}  {outcome}", verdict.id, verdict.class)?;
-            let lines = [("paper", &verdict.paper), ("ours", &verdict.ours), ("why", &verdict.why)];
-            for (name, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
-                writeln!(f, "         {name:5}  {}", text.trim())?;
-            }
+            entry(f, verdict, None)?;
         }
         let Summary { hold, fail, undecided, others } = self.summary;
         write!(
@@ -100,6 +90,28 @@ impl fmt::Display for Check<'_> {
             hold + fail + undecided
         )
     }
+}
+
+/// A claim with its verdict, and what is changed if something is.
+pub(super) fn entry(
+    f: &mut fmt::Formatter<'_>,
+    verdict: &Verdict,
+    change: Option<&str>,
+) -> fmt::Result {
+    let outcome = match verdict.verdict {
+        Outcome::Holds => "holds",
+        Outcome::Fails => "FAILS",
+        Outcome::Reported => "reported",
+        Outcome::Open => "undecided",
+    };
+    writeln!(f, "{:6} {}  {outcome}", verdict.id, verdict.class)?;
+    let Verdict { paper, ours, why, .. } = verdict;
+    let change = change.unwrap_or_default();
+    let lines = [("with", change), ("paper", paper), ("ours", ours), ("why", why)];
+    for (name, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
+        writeln!(f, "         {name:5}  {}", text.trim())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn grid() -> Vec<Open> {
 }
 
 /// The set-up of the authors' published code.
-const AUTHORS: Setup = Setup {
+pub(super) const AUTHORS: Setup = Setup {
     radio: "authors'",
     fading: "m = 1, MPDU",
     tries: "no limit",
@@ -80,6 +80,8 @@ fn authors(fading: &'static str) -> Open {
 }
 
 const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"\n";
+/// Tries that leave more to recover.
+pub(super) const TWO_TRIES: &str = "\"wifi.mpdu-tries\" = 2\n";
 const EXACT: &str = "\"fetch.rto-check\" = 0\n";
 /// The set-up until 26 November 2026, beside the range: fades that hold, four tries, short queues.
 const EARLIER: &str = "\"wifi.mpdu-tries\" = 4\n\"link.queue\" = \"100 packets\"\n";
@@ -134,7 +136,7 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all.extend([
         Open::new("timers are looked at", "exact timers", EXACT),
         Open::new("error model", "NIST errors", "\"wifi.errors\" = \"nist\"\n"),
-        Open::new("tries of an MPDU", "2 tries", "\"wifi.mpdu-tries\" = 2\n"),
+        Open::new("tries of an MPDU", "2 tries", TWO_TRIES),
         Open::new("A-MSDU", "no A-MSDU", "\"wifi.amsdu\" = \"0 B\"\n"),
         earlier(&EARLIER_WIRES),
     ]);
@@ -254,11 +256,13 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
     ];
     // Each set-up has the tries of an MPDU, and a scenario cannot unset a field.
-    let freed = |it: Experiment| {
-        let scenario = changed(&it.scenario, |it| it.unset(&["wifi", "mpdu-tries"]));
-        Experiment { scenario, ..it }
-    };
     all.into_iter().map(freed).collect()
+}
+
+/// An experiment whose scenario sets no limit on the tries of an MPDU.
+pub(super) fn freed(experiment: Experiment) -> Experiment {
+    let scenario = changed(&experiment.scenario, |it| it.unset(&["wifi", "mpdu-tries"]));
+    Experiment { scenario, ..experiment }
 }
 
 #[cfg(test)]

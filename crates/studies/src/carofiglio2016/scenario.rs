@@ -126,7 +126,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
 
 /// The nodes that move on the wireless network, and on the joint one.
 const BOTH_ENDS: [&str; 2] = ["consumer", "producer"];
-const CLIENTS: [&str; 1] = ["'m{1..10}'"];
+pub(super) const CLIENTS: [&str; 1] = ["'m{1..10}'"];
 
 /// The ring of WLDR, and one in which nothing is ever overwritten.
 pub(super) const RINGS: [&str; 2] = ["8192", "65536"];

@@ -174,7 +174,7 @@ pub(super) const CONSUMER_QUEUES: &str = r#""applications.c.rto-scan" = "50 ms"
 const NDNSIM: &str = r#""applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
 const NDNSIM_QUEUES: &str = r#""link.loss" = "none"
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
-const ALONE: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
+pub(super) const ALONE: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
 "applications.c.arrival" = "window(congestion=fixed(window=1))"
 "places.producer.hops" = "2..10""#;
 const ALONE_QUICK: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
@@ -190,7 +190,7 @@ const NO_CACHES: &str = r#""node.cache" = "0""#;
 const NO_CACHES_ALONE: &str = r#""node.cache" = "0"
 "applications.c.arrival" = "window(congestion=fixed(window=1))"
 "link.rate" = "10 Mbit/s""#;
-const OWN: &str = r#""applications.c.prefix" = "/part/{k}""#;
+pub(super) const OWN: &str = r#""applications.c.prefix" = "/part/{k}""#;
 const EVERYWHERE: &str = r#""applications.c.prefix" = "/part"
 "applications.p.prefix" = "/part""#;
 

@@ -64,8 +64,7 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
         ));
     }
     // Losses at two hops as in the paper, and nearly none.
-    let hidden = Setup { radio: "6 Mbit/s, hidden", pipeline: "8", capture: NO_CAPTURE, ..NAMED };
-    all.push(setup(ALL_OF_IT, "6 Mbit/s, hidden, 8", hidden));
+    all.push(setup(ALL_OF_IT, "6 Mbit/s, hidden, 8", HIDDEN));
     let sensed = Setup { radio: ALL_SENSED, ..NAMED };
     all.push(setup(ALL_OF_IT, "24 Mbit/s, all sensed, 10", sensed));
     all.extend(FIELDS.into_iter().map(|(parameter, value, fields)| Open {
@@ -75,6 +74,12 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     }));
     all
 });
+
+/// A slow radio whose nodes do not sense those two hops away.
+pub(super) const HIDDEN: Setup =
+    Setup { radio: "6 Mbit/s, hidden", pipeline: "8", capture: NO_CAPTURE, ..NAMED };
+/// The queue of a station is full with less than a window.
+pub(super) const SHORT_QUEUE: &str = r#""wifi.frames" = 8"#;
 
 /// Name of the parameter for the queue length of a station.
 const ROOM: &str = "room of a station";
@@ -96,7 +101,7 @@ const FIELDS: [(&str, &str, &str); 13] = [
     ("MTU", "1500 B", r#""wifi.mtu" = "1500 B""#),
     ("late Data", "is dropped", r#""node.unsolicited" = "drop""#),
     ("expired Interests", "are looked for every 200 ms", r#""fetch.rto-check" = "200 ms""#),
-    (ROOM, "8 frames", r#""wifi.frames" = 8"#),
+    (ROOM, "8 frames", SHORT_QUEUE),
     (TRIES, "3", r#""wifi.tries" = 3"#),
     (TRIES, "4", r#""wifi.tries" = 4"#),
     (

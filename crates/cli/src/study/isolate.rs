@@ -1,0 +1,85 @@
+//! `recoup study isolate`: the changes with which claims hold that fail.
+use super::args::{IsolateArgs, Scale, Wanted};
+use super::verdict::{Summary, entry};
+use super::{Work, output};
+use crate::error::Failure;
+use crate::output::Stream;
+use recoup_studies::claim::{Outcome, Verdict};
+use recoup_studies::isolated::Isolated;
+use recoup_studies::study::Study;
+use serde::Serialize;
+use std::fmt;
+
+/// The document that `--json` prints.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    study: &'a str,
+    claims: Vec<Line<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    /// What differs from the study's set-up.
+    change: &'a str,
+    /// Seeds of each point.
+    seeds: u64,
+    #[serde(flatten)]
+    verdict: Verdict,
+}
+
+/// Makes the missing isolating runs, and judges their claims.
+pub(super) fn run(args: &IsolateArgs) -> Result<(), Failure> {
+    let IsolateArgs { seeds, jobs, fresh, quiet, .. } = *args;
+    let key = args.key.clone();
+    let wanted = Wanted { key, scale: Scale::Check, seeds, jobs, fresh, quiet };
+    let mut work = Work::new(&wanted, args.results.as_ref())?;
+    let chosen = chosen(work.study, &args.claims)?;
+    work.gathered = work.gathering(None, |gathering| gathering.isolated(&chosen))?;
+    let line = |isolated| line(isolated, &work);
+    let document =
+        Document { study: work.study.key(), claims: chosen.iter().filter_map(line).collect() };
+    match args.json {
+        true => output::json(&document, Stream::Out)?,
+        false => output::print(format!("{document}\n").as_bytes())?,
+    }
+    if !quiet {
+        output::eprint(&work.effort());
+    }
+    let verdicts: Vec<_> = document.claims.iter().map(|it| it.verdict.clone()).collect();
+    let mut claims = work.study.claims();
+    claims.retain(|claim| chosen.iter().any(|it| it.claim == claim.id));
+    Summary::new(&claims, &verdicts).judge(document.study)
+}
+
+/// The isolating runs of these claims, or all.
+fn chosen(study: &Study, claims: &[String]) -> Result<Vec<Isolated>, Failure> {
+    let mut all = study.isolated();
+    let known: Vec<_> = all.iter().map(|it| it.claim).collect();
+    if known.is_empty() {
+        let message = format!("{} has no isolating runs", study.key());
+        return Err(Failure::usage(message).advise("see what its page says the paper leaves open"));
+    }
+    if let Some(unknown) = claims.iter().find(|it| !known.contains(&it.as_str())) {
+        let message = format!("there is no isolating run of `{unknown}`");
+        return Err(Failure::usage(message).advise(format!("there is {}", known.join(", "))));
+    }
+    all.retain(|it| claims.is_empty() || claims.iter().any(|claim| claim == it.claim));
+    Ok(all)
+}
+
+fn line<'a>(isolated: &'a Isolated, work: &Work<'_>) -> Option<Line<'a>> {
+    let verdict = work.study.judge_isolated(isolated, &work.gathered.results)?;
+    let seeds = isolated.seeds(work.wanted.seeds).count();
+    Some(Line { change: isolated.change, seeds, verdict })
+}
+
+impl fmt::Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Line { change, seeds, verdict } in &self.claims {
+            entry(f, verdict, Some(&format!("{change}; {seeds} seeds")))?;
+        }
+        let holds = |it: &&Line<'_>| it.verdict.verdict == Outcome::Holds;
+        let hold = self.claims.iter().filter(holds).count();
+        write!(f, "\n{}: {hold} of {} claims hold with their change", self.study, self.claims.len())
+    }
+}

@@ -1,0 +1,78 @@
+//! What turns E-09, E-15, E-20 and E-26.
+use super::axis::{self, FAST, MLDR, MOVES, PARTS, SLOW, SPEEDS, TWO_TIMERS, WLDR};
+use super::open::{AUTHORS, TWO_TRIES, freed};
+use super::radio::{DELAYS, FADINGS, Setup, fields};
+use super::scenario::{CLIENTS, Net, experiment};
+use crate::isolated::Isolated;
+use crate::study::{Experiment, Scale};
+use crate::sweep::{changed, set_fields};
+
+pub(super) fn isolated() -> Vec<Isolated> {
+    let still = fields(&FADINGS, "none");
+    let alone = axis::speeds(&["mobile"], &SPEEDS);
+    let authors = Setup { fading: "none", ..AUTHORS }.radio();
+    vec![
+        Isolated {
+            claim: "E-09",
+            change: "2 tries of an MPDU, files of a check",
+            experiment: with(
+                "isolated-E-09",
+                (Net::Wireless, Scale::Check),
+                &[axis::recoveries(&PARTS), axis::timers(&TWO_TIMERS)],
+                &[TWO_TRIES],
+            ),
+            seeds: "401..600",
+            places: &["part"],
+        },
+        Isolated {
+            claim: "E-15",
+            change: "no fading",
+            experiment: with(
+                "isolated-E-15",
+                (Net::Mobile, Scale::Verdict),
+                &[axis::moves(&MOVES), alone.clone()],
+                &[still],
+            ),
+            seeds: "401..500",
+            places: &["producer"],
+        },
+        Isolated {
+            claim: "E-20",
+            change: "no fading, wires of 8 ms",
+            experiment: with(
+                "isolated-E-20",
+                (Net::Mobile, Scale::Verdict),
+                &[axis::consumer_moves(), alone],
+                &[still, fields(&DELAYS, "8 ms")],
+            ),
+            seeds: "401..440",
+            places: &["consumer"],
+        },
+        Isolated {
+            claim: "E-26",
+            change: "the radio of the authors' code, no fading",
+            experiment: freed(with(
+                "isolated-E-26",
+                (Net::Joint, Scale::Check),
+                &[axis::joints(&[WLDR, MLDR]), axis::speeds(&CLIENTS, &[SLOW, FAST])],
+                &[&authors],
+            )),
+            seeds: "21..220",
+            places: &["joint"],
+        },
+    ]
+}
+
+/// An experiment on a network with other values in some fields.
+fn with(
+    name: &'static str,
+    (net, scale): (Net, Scale),
+    axes: &[String],
+    fields: &[&str],
+) -> Experiment {
+    let experiment = experiment(name, &[], net, scale, axes);
+    let scenario = changed(&experiment.scenario, |scenario| {
+        fields.iter().for_each(|it| set_fields(scenario, it));
+    });
+    Experiment { scenario, seeds: 0, ..experiment }
+}

@@ -1,0 +1,70 @@
+//! What turns C-14, C-30 and C-36.
+use super::open::{ALONE, OWN};
+use super::scenario::with_requests;
+use super::timer::{
+    BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, RECONSIDERED, S, axis, exponents, floored,
+};
+use crate::isolated::Isolated;
+use crate::study::Experiment;
+
+/// Links as long as each other, and little room: a consumer's round trips are alike.
+const SHORT: &str = r#""link.delay" = "5 ms"
+"node.cache" = "20 packets""#;
+/// One way to one producer, farther than 100 ms, and queues that are mostly empty.
+const STEADY: &str = r#""node.cache" = "0"
+"node.strategy" = "best-route"
+"routing.paths" = "shortest"
+"link.delay" = "20 ms"
+"link.rate" = "10 Mbit/s""#;
+
+pub(super) fn isolated() -> Vec<Isolated> {
+    let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
+    let fast = Jacobson { gains: Gains::Fast, ..BASIC };
+    vec![
+        Isolated {
+            claim: "C-14",
+            change: "a catalogue for each pair, 5 ms a link, caches of 20 packets",
+            experiment: experiment(
+                "isolated-C-14",
+                (10_000, &[very_slow, fast], &[]),
+                &["1.5"],
+                &[OWN, SHORT],
+            ),
+            seeds: "101..120",
+            places: &["gains"],
+        },
+        Isolated {
+            claim: "C-30",
+            change: "a catalogue for each pair, no caches, one way, 20 ms and 10 Mbit/s a link",
+            experiment: experiment(
+                "isolated-C-30",
+                (10_000, &[BASIC, RECONSIDERED], &[PER_PROVIDER]),
+                &S,
+                &[OWN, STEADY],
+            ),
+            seeds: "101..120",
+            places: &["floor", "factor", "estimators"],
+        },
+        Isolated {
+            claim: "C-36",
+            change: "no aggregation, windows of 1, pairs 2 to 10 hops apart",
+            experiment: experiment("isolated-C-36", (5_000, &[floored(100)], &[]), &ENDS, &[ALONE]),
+            seeds: "101..200",
+            places: &["floor"],
+        },
+    ]
+}
+
+/// The study's scenario with so many requests, these timers and exponents, and other values in some fields.
+fn experiment(
+    name: &'static str,
+    (requests, jacobson, others): (u64, &[Jacobson], &[Other]),
+    s: &[&str],
+    fields: &[&str],
+) -> Experiment {
+    let scenario = with_requests(requests)
+        + &axis(jacobson, others)
+        + &exponents(s)
+        + &format!("[sweep.instead.isolated]\n{}\n", fields.join("\n"));
+    Experiment { name, serves: &[], scenario, files: &[], seeds: 0, curves: None }
+}
