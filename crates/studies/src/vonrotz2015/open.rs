@@ -78,8 +78,6 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
 /// A slow radio whose nodes do not sense those two hops away.
 pub(super) const HIDDEN: Setup =
     Setup { radio: "6 Mbit/s, hidden", pipeline: "8", capture: NO_CAPTURE, ..NAMED };
-/// The queue of a station is full with less than a window.
-pub(super) const SHORT_QUEUE: &str = r#""wifi.frames" = 8"#;
 
 /// Name of the parameter for the queue length of a station.
 const ROOM: &str = "room of a station";
@@ -101,7 +99,7 @@ const FIELDS: [(&str, &str, &str); 13] = [
     ("MTU", "1500 B", r#""wifi.mtu" = "1500 B""#),
     ("late Data", "is dropped", r#""node.unsolicited" = "drop""#),
     ("expired Interests", "are looked for every 200 ms", r#""fetch.rto-check" = "200 ms""#),
-    (ROOM, "8 frames", SHORT_QUEUE),
+    (ROOM, "8 frames", r#""wifi.frames" = 8"#),
     (TRIES, "3", r#""wifi.tries" = 3"#),
     (TRIES, "4", r#""wifi.tries" = 4"#),
     (
