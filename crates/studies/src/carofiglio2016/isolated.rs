@@ -1,5 +1,8 @@
-//! What turns E-09, E-15, E-20 and E-26.
-use super::axis::{self, FAST, MLDR, MOVES, PARTS, SLOW, SPEEDS, TWO_TIMERS, WLDR};
+//! What turns E-02, E-03, E-09, E-15, E-20 and E-26.
+use super::axis::{
+    self, ELN, FAST, LONG_TIMERS, MLDR, MOVES, NOTHING, PARTS, SLOW, SPEEDS, TWO_TIMERS, WIRES,
+    WLDR,
+};
 use super::open::{AUTHORS, TWO_TRIES, freed};
 use super::radio::{DELAYS, FADINGS, Setup, fields};
 use super::scenario::{CLIENTS, Net, experiment};
@@ -11,7 +14,33 @@ pub(super) fn isolated() -> Vec<Isolated> {
     let still = fields(&FADINGS, "none");
     let alone = axis::speeds(&["mobile"], &SPEEDS);
     let authors = Setup { fading: "none", ..AUTHORS }.radio();
+    let repairs =
+        |wires| [axis::recoveries(&[NOTHING, ELN, WLDR]), axis::timers(&LONG_TIMERS), wires];
     vec![
+        Isolated {
+            claim: "E-02",
+            change: "2 tries of an MPDU, files of a check",
+            experiment: with(
+                "isolated-E-02",
+                (Net::Wireless, Scale::Check),
+                &repairs(axis::wires(&WIRES)),
+                &[TWO_TRIES],
+            ),
+            seeds: "401..500",
+            places: &["timer"],
+        },
+        Isolated {
+            claim: "E-03",
+            change: "2 tries of an MPDU, files of a check, wires of 20 Mbit/s in place of 60",
+            experiment: with(
+                "isolated-E-03",
+                (Net::Wireless, Scale::Check),
+                &repairs(narrower_wires()),
+                &[TWO_TRIES],
+            ),
+            seeds: "401..800",
+            places: &["timer"],
+        },
         Isolated {
             claim: "E-09",
             change: "2 tries of an MPDU, files of a check",
@@ -61,6 +90,13 @@ pub(super) fn isolated() -> Vec<Isolated> {
             places: &["joint"],
         },
     ]
+}
+
+/// The axis of wires with 20 Mbit/s where the rule reads 60: less than the radio carries.
+fn narrower_wires() -> String {
+    let [wide, narrow] = WIRES;
+    let rate = |mbits: &str| format!("\"link.rate\" = \"{mbits} Mbit/s\"\n");
+    axis::axis("wires", [(wide, rate(wide)), (narrow, rate("20"))])
 }
 
 /// An experiment on a network with other values in some fields.

@@ -10,10 +10,11 @@ use crate::study::Experiment;
 /// Links as long as each other, and little room: a consumer's round trips are alike.
 const SHORT: &str = r#""link.delay" = "5 ms"
 "node.cache" = "20 packets""#;
-/// One way to one producer, farther than 100 ms, and queues that are mostly empty.
-const STEADY: &str = r#""node.cache" = "0"
-"node.strategy" = "best-route"
-"routing.paths" = "shortest"
+/// Each Interest takes the shortest way.
+const ONE_WAY: &str = r#""node.strategy" = "best-route"
+"routing.paths" = "shortest""#;
+/// Producers farther than 100 ms, and queues that are mostly empty.
+const FAR: &str = r#""node.cache" = "0"
 "link.delay" = "20 ms"
 "link.rate" = "10 Mbit/s""#;
 
@@ -40,16 +41,21 @@ pub(super) fn isolated() -> Vec<Isolated> {
                 "isolated-C-30",
                 (10_000, &[BASIC, RECONSIDERED], &[PER_PROVIDER]),
                 &S,
-                &[OWN, STEADY],
+                &[OWN, ONE_WAY, FAR],
             ),
             seeds: "101..120",
             places: &["floor", "factor", "estimators"],
         },
         Isolated {
             claim: "C-36",
-            change: "no aggregation, windows of 1, pairs 2 to 10 hops apart",
-            experiment: experiment("isolated-C-36", (5_000, &[floored(100)], &[]), &ENDS, &[ALONE]),
-            seeds: "101..200",
+            change: "no aggregation, windows of 1, pairs 2 to 10 hops apart, one way, links of 0.7 Mbit/s",
+            experiment: experiment(
+                "isolated-C-36",
+                (5_000, &[floored(100)], &[]),
+                &ENDS,
+                &[ALONE, ONE_WAY, r#""link.rate" = "0.7 Mbit/s""#],
+            ),
+            seeds: "201..300",
             places: &["floor"],
         },
     ]
