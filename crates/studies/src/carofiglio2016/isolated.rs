@@ -15,7 +15,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
     let alone = axis::speeds(&["mobile"], &SPEEDS);
     let authors = Setup { fading: "none", ..AUTHORS }.radio();
     let repairs =
-        |wires| [axis::recoveries(&[NOTHING, ELN, WLDR]), axis::timers(&LONG_TIMERS), wires];
+        |ways: &[&'static str], wires| [axis::recoveries(ways), axis::timers(&LONG_TIMERS), wires];
     vec![
         Isolated {
             claim: "E-02",
@@ -23,7 +23,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
             experiment: with(
                 "isolated-E-02",
                 (Net::Wireless, Scale::Check),
-                &repairs(axis::wires(&WIRES)),
+                &repairs(&[NOTHING, ELN, WLDR], axis::wires(&WIRES)),
                 &[TWO_TRIES],
             ),
             seeds: "401..500",
@@ -35,7 +35,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
             experiment: with(
                 "isolated-E-03",
                 (Net::Wireless, Scale::Check),
-                &repairs(narrower_wires()),
+                &repairs(&[ELN, WLDR], narrower_wires()),
                 &[TWO_TRIES],
             ),
             seeds: "401..800",
@@ -67,14 +67,14 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "E-20",
-            change: "no fading, wires of 8 ms",
+            change: "no fading, wires of 8 ms, access points 12 m apart",
             experiment: with(
                 "isolated-E-20",
                 (Net::Mobile, Scale::Verdict),
                 &[axis::consumer_moves(), alone],
-                &[still, fields(&DELAYS, "8 ms")],
+                &[still, fields(&DELAYS, "8 ms"), &near_points()],
             ),
-            seeds: "401..440",
+            seeds: "501..700",
             places: &["consumer"],
         },
         Isolated {
@@ -97,6 +97,14 @@ fn narrower_wires() -> String {
     let [wide, narrow] = WIRES;
     let rate = |mbits: &str| format!("\"link.rate\" = \"{mbits} Mbit/s\"\n");
     axis::axis("wires", [(wide, rate(wide)), (narrow, rate("20"))])
+}
+
+/// Cells so small that a walker changes them a dozen times in a file.
+fn near_points() -> String {
+    const APART: u32 = 12;
+    let point = |number| format!("\"nodes.ap{}.position\" = [{}, 0]\n", number + 1, number * APART);
+    let way = format!("shuttle(east={}m,speed=10km/h,begin=anywhere)", 5 * APART);
+    (0..6).map(point).collect::<String>() + &format!("\"nodes.mobile.motion\" = \"{way}\"\n")
 }
 
 /// An experiment on a network with other values in some fields.

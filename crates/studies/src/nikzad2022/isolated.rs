@@ -1,8 +1,9 @@
-//! What turns C-14, C-30 and C-36.
-use super::open::{ALONE, OWN};
+//! What turns C-14, C-29, C-30 and C-36.
+use super::open::{ALONE, NO_CACHES_ALONE, OWN};
 use super::scenario::with_requests;
 use super::timer::{
-    BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, RECONSIDERED, S, axis, exponents, floored,
+    BASIC, ENDS, Gains, Jacobson, Other, PER_PROVIDER, PREDICTIVE, RECONSIDERED, S, axis,
+    exponents, floored,
 };
 use crate::isolated::Isolated;
 use crate::study::Experiment;
@@ -10,6 +11,9 @@ use crate::study::Experiment;
 /// Links as long as each other, and little room: a consumer's round trips are alike.
 const SHORT: &str = r#""link.delay" = "5 ms"
 "node.cache" = "20 packets""#;
+/// Each content was received before, and more timeouts are necessary.
+const FEW: &str = r#""applications.c.contents" = 100
+"link.loss" = "bernoulli(p=0.03)""#;
 /// Each Interest takes the shortest way.
 const ONE_WAY: &str = r#""node.strategy" = "best-route"
 "routing.paths" = "shortest""#;
@@ -33,6 +37,18 @@ pub(super) fn isolated() -> Vec<Isolated> {
             ),
             seeds: "101..120",
             places: &["gains"],
+        },
+        Isolated {
+            claim: "C-29",
+            change: "no caches, windows of 1, 10 Mbit/s a link with losses of 3 %, a catalogue of 100 contents",
+            experiment: experiment(
+                "isolated-C-29",
+                (3_000, &[BASIC, RECONSIDERED], &[PER_PROVIDER, PREDICTIVE]),
+                &S,
+                &[NO_CACHES_ALONE, FEW],
+            ),
+            seeds: "101..130",
+            places: &["floor", "factor", "estimators"],
         },
         Isolated {
             claim: "C-30",

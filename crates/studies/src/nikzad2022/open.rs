@@ -187,7 +187,7 @@ const ALONE_QUICK_NEAR: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
 "link.rate" = "10 Mbit/s"
 "link.delay" = "5 ms""#;
 const NO_CACHES: &str = r#""node.cache" = "0""#;
-const NO_CACHES_ALONE: &str = r#""node.cache" = "0"
+pub(super) const NO_CACHES_ALONE: &str = r#""node.cache" = "0"
 "applications.c.arrival" = "window(congestion=fixed(window=1))"
 "link.rate" = "10 Mbit/s""#;
 pub(super) const OWN: &str = r#""applications.c.prefix" = "/part/{k}""#;
