@@ -6,8 +6,8 @@ use super::setup::NAMED;
 use crate::isolated::Isolated;
 use crate::study::Experiment;
 
-/// Tries that leave more to time out than seven.
-const FIVE_TRIES: &str = r#""wifi.tries" = 5"#;
+/// The queue of a station holds less than a window.
+const SHORT_QUEUE: &str = r#""wifi.frames" = 6"#;
 
 pub(super) fn isolated() -> Vec<Isolated> {
     vec![
@@ -25,14 +25,14 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "A-41",
-            change: "5 tries of a frame",
+            change: "a station that holds 6 frames",
             experiment: experiment(
                 "isolated-A-41",
                 &["5"],
-                NAMED.fields() + FIVE_TRIES,
+                NAMED.fields() + SHORT_QUEUE,
                 Size::Quarter,
             ),
-            seeds: "401..500",
+            seeds: "601..700",
             places: &["row-trace"],
         },
     ]
