@@ -1,4 +1,4 @@
-//! What turns C-14, C-29, C-30 and C-36.
+//! What turns C-09, C-14, C-29, C-30 and C-36.
 use super::open::{ALONE, NO_CACHES_ALONE, OWN};
 use super::scenario::with_requests;
 use super::timer::{
@@ -8,6 +8,9 @@ use super::timer::{
 use crate::isolated::Isolated;
 use crate::study::Experiment;
 
+/// What many want is at the consumer's own node, and more are those that many want.
+const NEAR: &str = r#""nodes.consumer.cache" = "500 packets"
+"applications.c.popularity.q" = 0.7"#;
 /// Links as long as each other, and little room: a consumer's round trips are alike.
 const SHORT: &str = r#""link.delay" = "5 ms"
 "node.cache" = "20 packets""#;
@@ -26,6 +29,18 @@ pub(super) fn isolated() -> Vec<Isolated> {
     let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
     let fast = Jacobson { gains: Gains::Fast, ..BASIC };
     vec![
+        Isolated {
+            claim: "C-09",
+            change: "caches of 500 packets at the consumers' own nodes, q of 0.7",
+            experiment: experiment(
+                "isolated-C-09",
+                (2_000, &[floored(100), floored(200)], &[]),
+                &S,
+                &[NEAR],
+            ),
+            seeds: "101..700",
+            places: &["floor", "many-floors"],
+        },
         Isolated {
             claim: "C-14",
             change: "a catalogue for each pair, 5 ms a link, caches of 20 packets",
