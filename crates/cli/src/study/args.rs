@@ -190,6 +190,10 @@ pub(super) struct IsolateArgs {
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 
+    /// Folder in which to write the table as isolated.md, beside the pages of `study report --form text`
+    #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
+    pub out: Option<PathBuf>,
+
     /// Folder of the results
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub results: Option<PathBuf>,

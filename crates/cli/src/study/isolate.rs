@@ -1,5 +1,6 @@
 //! `recoup study isolate`: the changes with which claims hold that fail.
 use super::args::{IsolateArgs, Scale, Wanted};
+use super::text::{ISOLATED, cell, folded, row};
 use super::verdict::{Summary, entry};
 use super::{Work, output};
 use crate::error::Failure;
@@ -42,6 +43,11 @@ pub(super) fn run(args: &IsolateArgs) -> Result<(), Failure> {
         true => output::json(&document, Stream::Out)?,
         false => output::print(format!("{document}\n").as_bytes())?,
     }
+    if let Some(folder) = &args.out {
+        let path = folder.join(ISOLATED);
+        std::fs::write(&path, document.page())
+            .map_err(|error| Failure::file("write", path.display(), &error))?;
+    }
     if !quiet {
         output::eprint(&work.effort());
     }
@@ -73,6 +79,25 @@ fn line<'a>(isolated: &'a Isolated, work: &Work<'_>) -> Option<Line<'a>> {
     Some(Line { change: isolated.change, seeds, verdict })
 }
 
+impl Document<'_> {
+    /// The table as text that is kept with the source; comparisons that do not decide are folded.
+    fn page(&self) -> String {
+        let mut text = format!(
+            "# {0}: what turns claims that fail\n\nBack to [the result](README.md). `recoup study isolate {0}` makes these runs: \
+             all but the change is the study's set-up, and each claim is judged by its own rule. A change is no estimate \
+             of what the authors had; it shows what the claim depends on.\n\n\
+             | claim | with | seeds | ours | verdict |\n|---|---|---:|---|---|\n",
+            self.study
+        );
+        for Line { change, seeds, verdict } in &self.claims {
+            let first = [verdict.id.as_str(), *change, &seeds.to_string()].map(cell).into_iter();
+            let ours = folded(verdict.comparisons().map(cell));
+            text += &row(first.chain([ours, cell(verdict.verdict.word())]));
+        }
+        text
+    }
+}
+
 impl fmt::Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Line { change, seeds, verdict } in &self.claims {
@@ -81,5 +106,43 @@ impl fmt::Display for Document<'_> {
         let holds = |it: &&Line<'_>| it.verdict.verdict == Outcome::Holds;
         let hold = self.claims.iter().filter(holds).count();
         write!(f, "\n{}: {hold} of {} claims hold with their change", self.study, self.claims.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Exit;
+    use recoup_studies::nikzad2022::NIKZAD2022;
+    use recoup_studies::result::Results;
+    use recoup_studies::yang2016::YANG2016;
+
+    #[test]
+    fn unknown_claim_is_named_with_the_known_ones() {
+        let failure = chosen(&NIKZAD2022, &["C-14".into(), "C-99".into()]).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("`C-99`"), "{failure}");
+        assert_eq!(chosen(&NIKZAD2022, &["C-14".into()]).unwrap().len(), 1);
+        assert!(chosen(&YANG2016, &[]).unwrap_err().message.contains("no isolating runs"));
+    }
+
+    #[test]
+    fn page_has_a_line_for_each_claim() {
+        let all = chosen(&NIKZAD2022, &[]).unwrap();
+        let line = |isolated: &Isolated| {
+            let verdict = NIKZAD2022.judge_isolated(isolated, &Results::default()).unwrap();
+            Line { change: isolated.change, seeds: 20, verdict }
+        };
+        let document = Document { study: "nikzad2022", claims: all.iter().map(line).collect() };
+        let page = document.page();
+        for isolated in &all {
+            let line = format!("| {} | {} | 20 |", isolated.claim, isolated.change);
+            assert!(page.contains(&line), "{page}");
+        }
+        assert!(
+            document
+                .to_string()
+                .ends_with(&format!("0 of {} claims hold with their change", all.len()))
+        );
     }
 }

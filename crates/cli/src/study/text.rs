@@ -106,6 +106,8 @@ const RESULT: &str = "<!-- result: written by `cargo xtask docs` -->\n<!-- end o
 /// The other pages.
 const CLAIMS: &str = "claims.md";
 const OPEN: &str = "open.md";
+/// The page that `study isolate` writes.
+pub(super) const ISOLATED: &str = "isolated.md";
 
 fn first(page: &Page<'_>, figures: &[Figure]) -> String {
     let key = page.study.key();
@@ -114,11 +116,15 @@ fn first(page: &Page<'_>, figures: &[Figure]) -> String {
         Some(_) => " Its base network was [calibrated](calibration/README.md).",
         None => "",
     };
+    let isolated = match page.study.isolated().is_empty() {
+        true => String::new(),
+        false => format!(", [what turns claims that fail]({ISOLATED})"),
+    };
     let mut text = format!(
         "# {key}: {}\n\n{}. Set-up, deviations and reasons: [the room](../../../crates/studies/src/{key}/README.md).\
          {calibrated}\n\n\
          Of {} gating claims {} hold, {} fail, {} are undecided. {} others stand beside them: \
-         [all claims]({CLAIMS}), [what the paper leaves open]({OPEN}).\n\n{RESULT}\n",
+         [all claims]({CLAIMS}), [what the paper leaves open]({OPEN}){isolated}.\n\n{RESULT}\n",
         page.study.title(),
         page.study.source(),
         summary.hold + summary.fail + summary.undecided,
@@ -302,12 +308,12 @@ fn open(page: &Page<'_>, figures: &[Figure]) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-fn row(cells: impl Iterator<Item = String>) -> String {
+pub(super) fn row(cells: impl Iterator<Item = String>) -> String {
     cells.fold(String::from("|"), |line, cell| line + " " + &cell + " |") + "\n"
 }
 
 /// Text that cannot end its cell.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ").trim().to_owned()
 }
 

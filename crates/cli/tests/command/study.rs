@@ -68,6 +68,25 @@ fn kept_runs_are_drawn_and_compared() {
 }
 
 #[test]
+fn isolating_run_is_judged_and_kept() {
+    let place = Place::new();
+    let words = "study isolate vonrotz2015 A-41 --seeds 2 --results here --out . --json";
+    let document = place.run(words).fails(2, &["one gating claim", "undecided"]).document();
+    let claim = &document["claims"][0];
+    assert_eq!((&claim["id"], &claim["seeds"]), (&"A-41".into(), &2.into()), "{document}");
+    assert!(claim["ours"].as_str().unwrap().contains("WMA"), "{document}");
+    let page = String::from_utf8(place.read("isolated.md")).unwrap();
+    assert!(page.contains("| A-41 | a station that holds 6 frames | 2 |"), "{page}");
+    // The runs are there, and a person reads the same.
+    let again = place.run("study isolate vonrotz2015 A-41 --seeds 2 --results here");
+    assert!(again.stderr.contains("12 runs were there already"), "{}", again.stderr);
+    let text = String::from_utf8(again.stdout).unwrap();
+    assert!(text.contains("0 of 1 claims hold with their change"), "{text}");
+    place.run("study isolate vonrotz2015 A-42").fails_as_usage(&["A-42", "A-33, A-41"]);
+    place.run("study isolate yang2016").fails_as_usage(&["no isolating runs"]);
+}
+
+#[test]
 fn a_figure_needs_only_its_own_experiment() {
     let place = Place::new();
     place.run("study run yang2016 --scale smoke --figure window --out here").succeeds();

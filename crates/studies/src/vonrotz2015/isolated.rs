@@ -1,7 +1,7 @@
-//! What turns.
-use super::axis::{Scenario, TIMERS, axis, hops, timers};
-use super::open::HIDDEN;
-use super::scenario::{ASSUMED, Size, scenario};
+//! What turns.
+use super::axis::{Scenario, TIMERS, axis, hops, rto, timers};
+use super::open::{HIDDEN, earlier};
+use super::scenario::{ASSUMED, Size, VARIANTS, scenario};
 use super::setup::NAMED;
 use crate::isolated::Isolated;
 use crate::study::Experiment;
@@ -35,6 +35,13 @@ pub(super) fn isolated() -> Vec<Isolated> {
             seeds: "601..700",
             places: &["row-trace"],
         },
+        Isolated {
+            claim: "A-53",
+            change: "the set-up of 22 November: hidden nodes at 6 Mbit/s, 1,024 bytes, a pipeline of 16, 5 ms a packet",
+            experiment: variants("isolated-A-53"),
+            seeds: "701..800",
+            places: &["variants-1"],
+        },
     ]
 }
 
@@ -47,6 +54,21 @@ fn experiment(
 ) -> Experiment {
     let setup = axis("setup", [(ASSUMED, fields)]);
     let axes = [timers(&TIMERS), hops(Scenario::Row, &NAMED, places), setup];
-    let scenario = scenario(&axes, size);
+    of(name, &axes, size)
+}
+
+/// ICP and its variant at three hops of scenario 1, with the fields of the earlier set-up.
+fn variants(name: &'static str) -> Experiment {
+    let icp = VARIANTS.iter().filter(|(name, _)| ["ICP", "ICP, clean answers only"].contains(name));
+    let axes = [
+        axis("timer", icp.map(|(name, spec)| (*name, rto(spec)))),
+        hops(Scenario::One, &NAMED, &["3"]),
+        axis("setup", [(ASSUMED, earlier(Scenario::One))]),
+    ];
+    of(name, &axes, Size::Whole)
+}
+
+fn of(name: &'static str, axes: &[String], size: Size) -> Experiment {
+    let scenario = scenario(axes, size);
     Experiment { name, serves: &[], scenario, files: &[], seeds: 0, curves: None }
 }

@@ -138,7 +138,7 @@ impl Open {
 }
 
 /// The fields of the earlier set-up. In scenario 1, late Data entered the cache of the requester's node only.
-fn earlier(scenario: Scenario) -> String {
+pub(super) fn earlier(scenario: Scenario) -> String {
     match scenario {
         Scenario::One => format!(
             "{EARLIER}\"node.unsolicited\" = \"drop\"\n\"nodes.n1.unsolicited\" = \"admit\"\n"
