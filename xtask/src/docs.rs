@@ -8,6 +8,7 @@
 //! tests of the command compare them.
 //! Run this after a kept result or an option has changed; `cargo xtask test docs` fails otherwise.
 mod arena;
+mod turned;
 mod which;
 
 use crate::chore::{Outcome, capture, cargo, root};
@@ -65,11 +66,13 @@ fn write() -> Outcome {
     print(COMMANDS, &["markdown"])
 }
 
-/// Fails if a file is not as it would be written, or a kept result is of other claims than its room.
+/// Fails if a file is not as it would be written, if a kept result is of other claims than its room, or if nothing turns a
+/// claim that fails.
 pub(crate) fn check() -> Outcome {
     let studies = studies()?;
     for study in &studies {
         study.is_of_its_room()?;
+        study.is_turned()?;
     }
     for (path, text) in generated(&studies)? {
         if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
@@ -163,6 +166,22 @@ impl Study {
             false => {
                 Err(format!("docs/studies/{} has verdicts on other claims than its room", self.key))
             }
+        }
+    }
+
+    /// Something turns each gating claim that fails.
+    fn is_turned(&self) -> Outcome {
+        let Some(result) = &self.result else { return Ok(()) };
+        let judged = result["claims"].as_array().into_iter().flatten();
+        let fails = judged.filter(|it| it["gating"] == true && it["verdict"] == "fails");
+        let fails: Vec<_> = fails.filter_map(|claim| claim["id"].as_str()).collect();
+        let folder = format!("docs/studies/{}", self.key);
+        let open = read(&format!("{folder}/open.md"))?;
+        // A study whose claims are all turned by what is open has no isolating runs.
+        let isolated = read(&format!("{folder}/isolated.md")).unwrap_or_default();
+        match turned::without(&fails, &open, &isolated) {
+            missing if missing.is_empty() => Ok(()),
+            missing => Err(format!("{folder}: nothing turns {}", missing.join(", "))),
         }
     }
 }
