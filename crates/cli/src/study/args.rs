@@ -65,9 +65,9 @@ pub(super) enum Action {
     Report(ReportArgs),
     /// Run what turns the claims that fail: one change, everything else as it was
     ///
-    /// Each run has the study's set-up but for the change, and is judged by the claim's own rule. Seeds are set
-    /// beforehand, and are none of those that led to the change. A claim without an isolating run holds, or `study
-    /// report` has what turns it among what the paper leaves open, or its page says why there is none.
+    /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
+    /// set before. A claim without an isolating run holds, or `study report` has what turns it among what the paper leaves
+    /// open, or its page says why there is none.
     #[command(after_help = ISOLATE_CODES)]
     Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests

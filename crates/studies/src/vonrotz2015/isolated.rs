@@ -20,7 +20,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
                 HIDDEN.fields(),
                 Size::Whole,
             ),
-            seeds: "1..100",
+            seeds: "701..800",
             places: &["row", "row-trace"],
         },
         Isolated {
