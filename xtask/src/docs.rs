@@ -66,8 +66,8 @@ fn write() -> Outcome {
     print(COMMANDS, &["markdown"])
 }
 
-/// Fails if a file is not as it would be written, if a kept result is of other claims than its room, or if nothing turns a
-/// claim that fails.
+/// Fails if a file is not as it would be written, or a kept result is of other claims than its room. Fails, too, if nothing
+/// turns a claim that fails.
 pub(crate) fn check() -> Outcome {
     let studies = studies()?;
     for study in &studies {

@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 pub struct Isolated {
     /// Number of the claim.
     pub claim: &'static str,
-    /// What differs, in words.
+    /// The difference, in words.
     pub change: &'static str,
     /// Its name, and the scenario with the places and timers that the claim is about.
     pub experiment: Experiment,
@@ -61,7 +61,7 @@ mod tests {
     use crate::study::Scale;
 
     #[test]
-    fn each_isolating_run_is_a_scenario_of_its_claim() {
+    fn isolating_run_is_a_scenario_of_its_claim() {
         for study in crate::all() {
             let claims = study.claims();
             for isolated in study.isolated() {

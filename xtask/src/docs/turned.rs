@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plus_or_an_isolating_run_turns_a_claim() {
+    fn plus_or_isolating_run_turns_a_claim() {
         let open = "# x\n\n| open | assumption | C-01 | C-02 |\n|---|---|---|---|\n| a | b | − | + |\n\n\
                     | open | assumption | C-03 |\n|---|---|---|\n| a | c | ? |\n";
         let isolated = "| claim | with | seeds | ours | verdict |\n|---|---|---:|---|---|\n\

@@ -66,8 +66,8 @@ pub(super) enum Action {
     /// Run what turns the claims that fail: one change, everything else as it was
     ///
     /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
-    /// set before. A claim without an isolating run holds, or `study report` has what turns it among what the paper leaves
-    /// open, or its page says why there is none.
+    /// set before. A claim that fails without one is turned by a value of what the
+    /// paper leaves open; `study report` shows it.
     #[command(after_help = ISOLATE_CODES)]
     Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests

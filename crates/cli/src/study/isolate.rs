@@ -20,7 +20,7 @@ struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 struct Line<'a> {
-    /// What differs from the study's set-up.
+    /// Difference from the study's set-up.
     change: &'a str,
     /// Seeds of each point.
     seeds: u64,
@@ -63,7 +63,8 @@ fn chosen(study: &Study, claims: &[String]) -> Result<Vec<Isolated>, Failure> {
     let known: Vec<_> = all.iter().map(|it| it.claim).collect();
     if known.is_empty() {
         let message = format!("{} has no isolating runs", study.key());
-        return Err(Failure::usage(message).advise("see what its page says the paper leaves open"));
+        return Err(Failure::usage(message)
+            .advise("its page has a table of all that the paper leaves open"));
     }
     if let Some(unknown) = claims.iter().find(|it| !known.contains(&it.as_str())) {
         let message = format!("there is no isolating run of `{unknown}`");

@@ -1,4 +1,4 @@
-//! What turns E-02, E-03, E-09, E-15, E-20 and E-26.
+//! Isolating runs: changes that turn E-02, E-03, E-09, E-15, E-20 and E-26.
 use super::axis::{
     self, ELN, FAST, LONG_TIMERS, MLDR, MOVES, NOTHING, PARTS, SLOW, SPEEDS, TWO_TIMERS, WIRES,
     WLDR,

@@ -1,4 +1,4 @@
-//! What turns C-09, C-14, C-29, C-30 and C-36.
+//! Isolating runs: changes that turn C-09, C-14, C-29, C-30 and C-36.
 use super::open::{ALONE, NO_CACHES_ALONE, OWN};
 use super::scenario::with_requests;
 use super::timer::{
@@ -8,7 +8,7 @@ use super::timer::{
 use crate::isolated::Isolated;
 use crate::study::Experiment;
 
-/// What many want is at the consumer's own node, and more are those that many want.
+/// Contents that many want are at the consumer's own node, and more requests are for these.
 const NEAR: &str = r#""nodes.consumer.cache" = "500 packets"
 "applications.c.popularity.q" = 0.7"#;
 /// Links as long as each other, and little room: a consumer's round trips are alike.

@@ -1,4 +1,4 @@
-//! What turns.
+//! Isolating runs: changes that turn.
 use super::axis::{Scenario, TIMERS, axis, hops, rto, timers};
 use super::open::{HIDDEN, earlier};
 use super::scenario::{ASSUMED, Size, VARIANTS, scenario};
