@@ -1,13 +1,28 @@
-//! Whether something turns each gating claim that fails: a value of what is open, or an isolating run.
+//! Whether something turns each gating claim that fails: a value of what is open, or an isolating run. If nothing does, the
+//! room names it: its table has a line that begins with the claim and ends with *nothing*, and the reason.
 
-/// Those of `claims` that nothing turns, by the texts of `open.md` and `isolated.md`.
-pub(super) fn without<'a>(claims: &[&'a str], open: &str, isolated: &str) -> Vec<&'a str> {
+/// Those of `claims` that nothing turns, by the texts of `open.md` and `isolated.md`, and that the room does not name as such.
+pub(super) fn without<'a>(
+    claims: &[&'a str],
+    open: &str,
+    isolated: &str,
+    room: &str,
+) -> Vec<&'a str> {
     let is_open = |claim: &str| open.split("\n\n").any(|table| holds_somewhere(table, claim));
     let is_isolated = |claim: &str| {
         let mut rows = isolated.lines().map(cells);
         rows.any(|row| row.first() == Some(&claim) && row.last() == Some(&"holds"))
     };
-    claims.iter().copied().filter(|claim| !is_open(claim) && !is_isolated(claim)).collect()
+    let is_named = |claim: &str| {
+        let begins = |cell: &&str| cell.split_whitespace().next() == Some(claim);
+        let mut rows = room.lines().map(cells);
+        rows.any(|row| {
+            row.first().is_some_and(begins)
+                && row.last().is_some_and(|it| it.starts_with("nothing"))
+        })
+    };
+    let is_left = |claim: &&str| !is_open(claim) && !is_isolated(claim) && !is_named(claim);
+    claims.iter().copied().filter(is_left).collect()
 }
 
 /// Whether a line of the table has a plus in the claim's column.
@@ -32,7 +47,9 @@ mod tests {
         let isolated = "| claim | with | seeds | ours | verdict |\n|---|---|---:|---|---|\n\
                         | C-03 | d | 20 | 1 < 2 | holds |\n| C-04 | e | 20 | 2 < 1 | undecided |\n";
         let all = ["C-01", "C-02", "C-03", "C-04"];
-        assert_eq!(without(&all, open, isolated), ["C-01", "C-04"]);
-        assert_eq!(without(&all, "", ""), all);
+        assert_eq!(without(&all, open, isolated, ""), ["C-01", "C-04"]);
+        let room = "| C-01 x | y | see below |\n| C-04 z | y | nothing: too few are lost |\n";
+        assert_eq!(without(&all, open, isolated, room), ["C-01"]);
+        assert_eq!(without(&all, "", "", ""), all);
     }
 }
