@@ -44,6 +44,8 @@ pub(super) fn run(args: &IsolateArgs) -> Result<(), Failure> {
         false => output::print(format!("{document}\n").as_bytes())?,
     }
     if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
         let path = folder.join(ISOLATED);
         std::fs::write(&path, document.page())
             .map_err(|error| Failure::file("write", path.display(), &error))?;

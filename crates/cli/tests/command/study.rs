@@ -70,12 +70,12 @@ fn kept_runs_are_drawn_and_compared() {
 #[test]
 fn isolating_run_is_judged_and_kept() {
     let place = Place::new();
-    let words = "study isolate vonrotz2015 A-41 --seeds 2 --results here --out . --json";
+    let words = "study isolate vonrotz2015 A-41 --seeds 2 --results here --out pages/new --json";
     let document = place.run(words).fails(2, &["one gating claim", "undecided"]).document();
     let claim = &document["claims"][0];
     assert_eq!((&claim["id"], &claim["seeds"]), (&"A-41".into(), &2.into()), "{document}");
     assert!(claim["ours"].as_str().unwrap().contains("WMA"), "{document}");
-    let page = String::from_utf8(place.read("isolated.md")).unwrap();
+    let page = String::from_utf8(place.read("pages/new/isolated.md")).unwrap();
     assert!(page.contains("| A-41 | a station that holds 6 frames | 2 |"), "{page}");
     // The runs are there, and a person reads the same.
     let again = place.run("study isolate vonrotz2015 A-41 --seeds 2 --results here");
