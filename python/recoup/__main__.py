@@ -17,6 +17,7 @@ from recoup import Scenario, _native, study, sweep
 from recoup._errors import Error
 from recoup._study import results_of
 from recoup._sweep import simulate_study
+from recoup.algorithm import identified, registered
 
 
 def main() -> None:
@@ -46,6 +47,8 @@ def _imported(arguments: list[str]) -> list[str]:
         except (ImportError, ValueError) as error:
             print(f"recoup: cannot import `{wanted}`: {error}; give a module or a file after --import", file=sys.stderr)
             sys.exit(2)
+    # A module may define what its classes reach after it has registered them.
+    identified(registered())
     return arguments
 
 

@@ -81,9 +81,11 @@ class Entry:
     """An entry of a folder that is served."""
 
     name: str
-    """Its name in the folder."""
+    """Its name in the folder. Bytes that are no UTF-8 are surrogates, as ``os.fsdecode`` makes them."""
     is_folder: bool
     """It is a folder itself."""
+    uri: str
+    """Its whole name as a URI, which the methods of `Client` take."""
 
 
 #: Longest listing of a folder, in bytes.
@@ -239,11 +241,11 @@ class Client:
 
     def list_folder(self, name: str) -> list[Entry]:
         """List a folder that is served. Names that no file can have are left out."""
-        return _entries(self.get(f"{name.rstrip('/')}/32=ls", max_size=_MOST_LISTING))
+        return _entries(name, self.get(_native.listing_of(name), max_size=_MOST_LISTING))
 
     async def list_folder_async(self, name: str) -> list[Entry]:
         """List a folder that is served. As `list_folder`."""
-        return _entries(await self.get_async(f"{name.rstrip('/')}/32=ls", max_size=_MOST_LISTING))
+        return _entries(name, await self.get_async(_native.listing_of(name), max_size=_MOST_LISTING))
 
     def get_packet(self, name: str) -> bytes:
         """Fetch the content of one Data packet."""
@@ -331,8 +333,9 @@ class Client:
         return self._native.serve_function(offer, content)
 
 
-def _entries(listing: bytes) -> list[Entry]:
-    return [Entry(*entry) for entry in _native.read_listing(listing)]
+def _entries(folder: str, listing: bytes) -> list[Entry]:
+    entries = _native.read_listing(folder, listing)
+    return [Entry(name.decode("utf-8", "surrogateescape"), is_folder, uri) for name, is_folder, uri in entries]
 
 
 Content = bytes | bytearray | memoryview | _PathLike | Callable[[str], bytes | None]

@@ -3,7 +3,10 @@
 >>> import pandas                                                    # doctest: +SKIP
 >>> pandas.read_parquet("ndn:///site/data.parquet", columns=["x"])   # doctest: +SKIP
 
-A URL is ``ndn://`` and a name. Options of the file system (``storage_options``) are those of `recoup.Client`.
+A URL is ``ndn://`` and a path. Each part of a path is one component of the name, as it is: ``%41``, ``=`` and ``v=1``
+have no meaning of their own. So each path that ``ls`` gives is that of the file, and ``year=2024`` stays readable as a
+partition. What only a URI can say, such as a version, is for the methods of `recoup.Client`.
+Options of the file system (``storage_options``) are those of `recoup.Client`.
 """
 
 from __future__ import annotations
@@ -11,13 +14,16 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
 
 from fsspec.asyn import AsyncFileSystem, sync_wrapper
+from fsspec.core import has_magic
 from fsspec.spec import AbstractBufferedFile
 
+from recoup import _native
 from recoup._client import Client, Fetch
-from recoup._errors import NotFoundError
+from recoup._errors import ConditionError, NotFoundError
 from recoup._operation import finish
 
 #: Versions of objects that stay open with what is cached of them.
@@ -26,6 +32,9 @@ _MOST_OPEN = 64
 _FRESH_S = 2.0
 #: What an open file reads ahead, in bytes: readers of columns jump, and would fetch what they do not need.
 _BLOCK_BYTES = 256 << 10
+#: Folders inside folders that a walk enters, and entries that it lists. A listing of a producer may contain itself.
+_MOST_DEPTH = 64
+_MOST_ENTRIES = 1_000_000
 
 
 class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
@@ -70,11 +79,10 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
     def _strip_protocol(cls, path: Any) -> Any:
         if isinstance(path, list):
             return [cls._strip_protocol(one) for one in path]
-        name = str(path).removeprefix("ndn://").rstrip("/")
-        return name if name.startswith("/") else f"/{name}"
+        return "/" + "/".join(_parts(path))
 
     def unstrip_protocol(self, name: str) -> str:
-        """Return the URL of a name."""
+        """Return the URL of a path."""
         return f"ndn://{self._strip_protocol(name)}"
 
     async def _connected(self) -> Client:
@@ -86,35 +94,36 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
             self._client = await Client.connect_async(self._face, **self._options)
         return self._client
 
-    async def _fetch(self, path: str) -> Fetch:
-        return (await self._connected()).fetch(self._strip_protocol(path), cache=self._cache)
+    async def _fetch(self, uri: str) -> Fetch:
+        return (await self._connected()).fetch(uri, cache=self._cache)
 
-    async def _reader(self, path: str) -> Any:
-        fetch = await self._fetch(path)
-        name = self._strip_protocol(path)
-        opened, reader = self._readers.get(name, (0.0, None))
+    async def _reader(self, uri: str, path: str) -> Any:
+        opened, reader = self._readers.get(uri, (0.0, None))
         # A version never changes; a name without one may have a newer version by now.
-        if reader is None or (reader.name != name and time.monotonic() - opened > _FRESH_S):
-            reader = await _opened(fetch, path)
-            self._readers[name] = (time.monotonic(), reader)
-        self._readers.move_to_end(name)
+        if reader is None or (reader.name != uri and time.monotonic() - opened > _FRESH_S):
+            reader = await _opened(await self._fetch(uri), path)
+            self._readers[uri] = (time.monotonic(), reader)
+        self._readers.move_to_end(uri)
         while len(self._readers) > _MOST_OPEN:
             self._readers.popitem(last=False)
         return reader
 
     async def _info(self, path: str, **_: Any) -> dict[str, Any]:
         client = await self._connected()
-        name = self._strip_protocol(path)
         try:
-            info = await client.head_async(name)
+            info = await client.head_async(_uri(path))
         except NotFoundError as error:
             raise FileNotFoundError(path) from error
         kind = "directory" if info.is_folder else "file"
         size = None if info.is_folder else info.size
+        name = self._strip_protocol(path)
         return {"name": name, "size": size, "type": kind, "mtime": info.modified, "version": info.name}
 
     async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
-        reader = await self._reader(path)
+        return await self._cat_object(_uri(path), path, start, end)
+
+    async def _cat_object(self, uri: str, path: str, start: int | None, end: int | None) -> bytes:
+        reader = await self._reader(uri, path)
         size = reader.size
         begin = 0 if start is None else start + size if start < 0 else start
         until = size if end is None else end + size if end < 0 else end
@@ -123,12 +132,16 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
         content: bytes = await finish(reader.read(begin, min(until, size)))
         return content
 
-    async def _ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+    async def _ls(self, path: str, detail: bool = True, tree: _Tree | None = None, **_: Any) -> list[Any]:
+        if tree is not None:
+            tree.enter(path)
         info = await self._info(path)
         if info["type"] == "file":
             return [info] if detail else [info["name"]]
         client = await self._connected()
-        entries = await client.list_folder_async(self._strip_protocol(path))
+        entries = await client.list_folder_async(_uri(path))
+        if tree is not None:
+            tree.add(len(entries))
         folder = info["name"].rstrip("/")
         listed = [
             {"name": f"{folder}/{entry.name}", "size": None, "type": "directory" if entry.is_folder else "file"}
@@ -136,10 +149,34 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
         ]
         return listed if detail else [entry["name"] for entry in listed]
 
+    # Both ways of fsspec to go through folders hand their options on to the folders inside, and to `ls`.
+    async def _walk(self, path: str, *arguments: Any, **options: Any) -> AsyncIterator[Any]:
+        options.setdefault("tree", _Tree(path))
+        async for step in super()._walk(path, *arguments, **options):
+            yield step
+
+    def walk(self, path: str, *arguments: Any, **options: Any) -> Iterator[Any]:
+        """List all folders inside a folder, as ``os.walk`` does.
+
+        Raises
+        ------
+        ConditionError
+            If the producer lists more than anybody has: its listings may contain themselves.
+        """
+        options.setdefault("tree", _Tree(path))
+        yield from super().walk(path, *arguments, **options)
+
+    async def _expand_path(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> list[str]:
+        # A file may be called as a pattern looks: what is there comes before what matches.
+        if isinstance(path, str) and not recursive and has_magic(path) and await self._exists(path):
+            return [self._strip_protocol(path)]
+        paths: list[str] = await super()._expand_path(path, recursive, maxdepth)
+        return paths
+
     async def _get_file(self, rpath: str, lpath: str, **_: Any) -> None:
         if os.path.isdir(lpath):
             return
-        await (await self._fetch(rpath)).to_file_async(lpath)
+        await (await self._fetch(_uri(rpath))).to_file_async(lpath)
 
     def _open(self, path: str, mode: str = "rb", block_size: Any = None, **options: Any) -> NdnFile:
         if mode != "rb":
@@ -148,6 +185,41 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
         return NdnFile(self, path, mode, block_size or _BLOCK_BYTES, **options)
 
     cat_file = sync_wrapper(_cat_file)
+    cat_object = sync_wrapper(_cat_object)
+
+
+def _parts(path: Any) -> list[str]:
+    """Return the parts of a path or URL. No file has an empty name."""
+    text = os.fspath(path) if isinstance(path, os.PathLike) else str(path)
+    return [part for part in text.removeprefix("ndn:").split("/") if part]
+
+
+def _uri(path: Any) -> str:
+    """Return the name of a path as a URI."""
+    return _native.name_of([part.encode("utf-8", "surrogateescape") for part in _parts(path)])
+
+
+class _Tree:
+    """What a walk has seen of the folders below a path."""
+
+    def __init__(self, path: Any) -> None:
+        self._root = _parts(path)
+        self._entries = 0
+
+    def enter(self, path: Any) -> None:
+        """Note that a folder is listed."""
+        if len(_parts(path)) - len(self._root) > _MOST_DEPTH:
+            self._refuse(f"{_MOST_DEPTH} folders inside folders")
+
+    def add(self, entries: int) -> None:
+        """Note what its listing has."""
+        self._entries += entries
+        if self._entries > _MOST_ENTRIES:
+            self._refuse(f"{_MOST_ENTRIES:,} entries")
+
+    def _refuse(self, limit: str) -> None:
+        message = f"/{'/'.join(self._root)} lists more than {limit}; a listing may contain itself"
+        raise ConditionError(message, "list a folder inside it, or set `maxdepth`", 8)
 
 
 _FSSPEC_OPTIONS = frozenset(
@@ -167,5 +239,5 @@ class NdnFile(AbstractBufferedFile):  # type: ignore[misc]
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         # All of a file is of the version that was the newest when it was opened.
-        content: bytes = self.fs.cat_file(self.details["version"], start, end)
+        content: bytes = self.fs.cat_object(self.details["version"], self.path, start, end)
         return content

@@ -14,7 +14,7 @@ from recoup import _native
 from recoup._errors import Error, LocalError
 from recoup._progress import Meter, Progress
 from recoup._runs import Runs
-from recoup.algorithm import Algorithm, _identity, _register, used_in
+from recoup.algorithm import Algorithm, arrived, identified, settled, used_in
 from recoup.scenario import Scenario, Seeds, seeds_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def sweep(
     """Run every point of a scenario with every seed, and keep the results in a folder.
 
     Runs that are in the folder already are not made again, whichever executor or command has made them; so an
-    interrupted sweep goes on with the same call, and ``recoup sim FILE --out FOLDER`` reads the same folder.
+    interrupted sweep goes on with the same call, and ``recoup sim FILE --out FOLDER`` reads the same folder. Of points
+    with classes of your own, one kept run each is made again: a class may read a file or the environment.
 
     Parameters
     ----------
@@ -84,23 +85,27 @@ def sweep(
     Raises
     ------
     LocalError
-        If the folder has other results, a worker has another version of the package, or a run has two digests.
+        If the folder has other results, a worker has another version of the package or of a class, or a run has two
+        digests.
     """
     chosen = None if seeds is None else seeds_of(seeds)
-    campaign = _native.Campaign(scenario._native, os.fspath(folder), chosen, fresh)
-    try:
-        with Meter(progress, "run", scenario.title) as meter:
-            callback = meter.update if meter.is_wanted else None
-            if executor is None:
-                campaign.run(jobs, callback)
-            else:
-                classes = [(it, _identity(it)) for it in used_in(scenario._native.registered())]
-                source = (scenario._text, scenario._name, scenario._folder, scenario._plain_settings)
-                work = _Work((_native_of, source), classes, campaign.format())
-                _Sweep(work, campaign, submitter(executor), meter).run()
-        return Runs(campaign.finish())
-    finally:
-        campaign.close()
+    classes = identified(used_in(scenario._native.registered()))
+    with settled(it for it, _ in classes):
+        # With the identities that the classes have now.
+        current = scenario.with_settings({}) if classes else scenario
+        campaign = _native.Campaign(current._native, os.fspath(folder), chosen, fresh)
+        try:
+            with Meter(progress, "run", current.title) as meter:
+                callback = meter.update if meter.is_wanted else None
+                if executor is None:
+                    campaign.run(jobs, callback)
+                else:
+                    source = (current._text, current._name, current._folder, current._plain_settings)
+                    work = _Work((_native_of, source), classes, campaign.format())
+                    _Sweep(work, campaign, submitter(executor), meter).run()
+            return Runs(campaign.finish())
+        finally:
+            campaign.close()
 
 
 def simulate_study(
@@ -143,13 +148,15 @@ class _Sweep:
         self._meter = meter
         self._all = campaign.runs()
         self._work = work
-        self._missing = campaign.missing()[::-1]
+        # Of kept runs that are made again `keep` compares the digests.
+        self._again = campaign.repeats()
+        self._missing = campaign.missing()[::-1] + self._again
         self._tasks: dict[Future[Any], tuple[list[Task], int]] = {}
         self._run_s: float | None = None
         self._known: set[tuple[str, str]] = set()
 
     def run(self) -> None:
-        done = self._all - len(self._missing)
+        done = self._all - len(self._missing) + len(self._again)
         try:
             while self._missing or self._tasks:
                 self._submit()
@@ -190,7 +197,7 @@ class _Sweep:
             self._campaign.keep(parcel)
         run_s = elapsed_s / max(len(parcels), 1)
         self._run_s = run_s if self._run_s is None else 0.7 * self._run_s + 0.3 * run_s
-        return len(parcels)
+        return sum(task not in self._again for task in tasks)
 
     def _check(self, worker: tuple[str, str]) -> None:
         if worker in self._known:
@@ -225,7 +232,7 @@ class _Work:
 
     def __call__(self, tasks: list[Task]) -> tuple[tuple[str, str], float, list[_Parcel]]:
         for algorithm, identity in self._classes:
-            _register(algorithm, identity)
+            arrived(algorithm, identity)
         begun = time.monotonic()
         scenario = _scenario(pickle.dumps(self._recipe))
         try:

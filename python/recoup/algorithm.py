@@ -17,24 +17,27 @@
 
 A class is called once for each event, in the order of events, and its times are seconds since the beginning of the run.
 It must neither read a clock nor draw random numbers of its own: runs with equal seeds would differ. An exception ends
-the run with its traceback. The source of a class and the parameters of the instance are part of the identity of a
-scenario: results of another version of a class are not mixed with its own.
+the run with its traceback. What a class computes with and the parameters of the instance are part of the identity of a
+scenario: results of another version of a class are not mixed with its own. To what a class computes with belong its
+code and all that this code reaches: bases, functions and values of modules, closures, defaults. Installed packages are
+known by their names.
 """
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import hashlib
 import inspect
 import math
 import re
-import textwrap
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from recoup import _native
-from recoup._errors import UsageError
+from recoup._errors import LocalError, UsageError
+from recoup._identity import Held, digest_of
 from recoup._native import Arrival, CachedData, Delivered, Loss, Pending, Sample, Upstream
 from recoup._spec import Spec, Value
 
@@ -70,7 +73,7 @@ class Algorithm(ABC):
     spec_name: ClassVar[str | None] = None
     """The name in specs; the name of the class in lower case with hyphens without it."""
     version: ClassVar[str | None] = None
-    """What tells versions of the class apart; a digest of the source of the class without it."""
+    """What tells versions of the class apart; a digest of what it computes with, without it."""
     _optional: ClassVar[tuple[str, ...]] = ()
 
 
@@ -304,8 +307,10 @@ _BASES: dict[str, type[Algorithm]] = {
     "admission": CacheAdmission,
 }
 
-#: Registered classes, by family and name.
-_CLASSES: dict[tuple[str, str], type[Algorithm]] = {}
+#: Registered classes with their identities, by family and name.
+_CLASSES: dict[tuple[str, str], tuple[type[Algorithm], str]] = {}
+#: What runs change of what a class reaches, such as counters: it counts as it was before the first run.
+_STATE: dict[type[Algorithm], Held] = {}
 
 
 def register(algorithm: type[Algorithm]) -> Callable[..., Spec]:
@@ -325,7 +330,7 @@ def register(algorithm: type[Algorithm]) -> Callable[..., Spec]:
     Raises
     ------
     UsageError
-        If a parameter has no default, the name is taken, or the source cannot be read and there is no ``version``.
+        If a parameter has no default, or the name is taken.
     """
     return _register(algorithm, _identity(algorithm))
 
@@ -350,18 +355,73 @@ def _register(algorithm: type[Algorithm], identity: str) -> Callable[..., Spec]:
         _parameters(algorithm),
         own,
     )
-    _CLASSES[algorithm.family, name] = algorithm
+    _CLASSES[algorithm.family, name] = algorithm, identity
     return _constructor(algorithm.family, name)
 
 
-def used_in(names: list[str]) -> list[type[Algorithm]]:
+def used_in(names: Iterable[str]) -> list[type[Algorithm]]:
     """Return the registered classes with these names."""
-    return [it for it in _CLASSES.values() if _name(it) in names]
+    return [it for it, _ in _CLASSES.values() if _name(it) in names]
+
+
+def identified(classes: Iterable[type[Algorithm]]) -> list[tuple[type[Algorithm], str]]:
+    """Return classes with their identities as they are now, under which they are registered from now on.
+
+    Raises
+    ------
+    UsageError
+        If another class has taken the place of one in its module, and was not registered.
+    """
+    found = [(it, _identity(it)) for it in classes]
+    for algorithm, identity in found:
+        if _is_replaced(algorithm):
+            message = f"{algorithm.__qualname__} was defined anew after it was registered"
+            raise UsageError(message, "register the new class, too", 2)
+        if (algorithm, identity) != _CLASSES.get((algorithm.family, _name(algorithm))):
+            _register(algorithm, identity)
+    return found
+
+
+def arrived(algorithm: type[Algorithm], identity: str) -> None:
+    """Register a class that has come from another process, if it is the same class here.
+
+    Raises
+    ------
+    LocalError
+        If it computes with something else here: its module is older, or a value depends on the machine.
+    """
+    if _CLASSES.get((algorithm.family, _name(algorithm))) == (algorithm, identity):
+        return
+    if _identity(algorithm) != identity:
+        message = f"a worker has another version of {algorithm.__qualname__}, or of what that reaches"
+        raise LocalError(
+            message, "restart the workers, or give the class a `version` if its values may differ there", 4
+        )
+    _register(algorithm, identity)
+
+
+@contextlib.contextmanager
+def settled(classes: Iterable[type[Algorithm]]) -> Iterator[None]:
+    """Tell apart what runs within this context change of their classes, such as counters, and changes of the user."""
+    before = [(it, digest_of(it, _ROOTS)[1]) for it in classes if it.version is None]
+    try:
+        yield
+    finally:
+        for algorithm, held in before:
+            _, now = digest_of(algorithm, _ROOTS)
+            changed = {key: it for key, it in held.items() if now.get(key, it)[1] != it[1]}
+            _STATE[algorithm] = {**changed, **_STATE.get(algorithm, {})}
+
+
+def _is_replaced(algorithm: type[Algorithm]) -> bool:
+    now = getattr(sys.modules.get(algorithm.__module__), algorithm.__qualname__, algorithm)
+    is_algorithm = isinstance(now, type) and issubclass(now, Algorithm) and hasattr(now, "family")
+    return is_algorithm and now is not algorithm and (now.family, _name(now)) == (algorithm.family, _name(algorithm))
 
 
 def registered() -> list[type[Algorithm]]:
     """Return the registered classes."""
-    return list(_CLASSES.values())
+    return [it for it, _ in _CLASSES.values()]
 
 
 def _constructor(in_family: str, name: str) -> Callable[..., Spec]:
@@ -373,8 +433,7 @@ def _constructor(in_family: str, name: str) -> Callable[..., Spec]:
             super().__init__(**parameters)
 
         def __reduce__(self) -> tuple[Callable[..., Spec], tuple[type[Algorithm], str, str]]:
-            algorithm = _CLASSES[in_family, name]
-            return _restored, (algorithm, _identity(algorithm), str(self))
+            return _restored, (*_CLASSES[in_family, name], str(self))
 
     Registered.__name__ = Registered.__qualname__ = name
     return Registered
@@ -382,7 +441,8 @@ def _constructor(in_family: str, name: str) -> Callable[..., Spec]:
 
 def _restored(algorithm: type[Algorithm], identity: str, text: str) -> Spec:
     """Register a class where a spec of it has come from another process."""
-    made = _register(algorithm, identity)()
+    arrived(algorithm, identity)
+    made = _constructor(algorithm.family, _name(algorithm))()
     made._text = text
     made._full = _native.full_spec(algorithm.family, text)
     return made
@@ -396,21 +456,13 @@ def _hyphenated(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 
-@functools.cache
 def _identity(algorithm: type[Algorithm]) -> str:
     if algorithm.version is not None:
         return hashlib.sha256(algorithm.version.encode()).hexdigest()[:16]
-    # What a class inherits is as much part of it as its own methods.
-    lineage = [it for it in algorithm.__mro__ if it not in _ROOTS and it.__module__ != "builtins"]
-    try:
-        source = "".join(textwrap.dedent(inspect.getsource(it)) for it in lineage)
-    except (OSError, TypeError):
-        message = f"the source of {algorithm.__qualname__} cannot be read"
-        raise UsageError(message, "give the class a `version`, which changes when it does", 2) from None
-    return hashlib.sha256(source.encode()).hexdigest()[:16]
+    return digest_of(algorithm, _ROOTS, _STATE.get(algorithm))[0]
 
 
-_ROOTS = (Algorithm, *_BASES.values(), ABC)
+_ROOTS: tuple[type[Algorithm], ...] = (Algorithm, *_BASES.values())
 
 
 def _parameters(algorithm: type[Algorithm]) -> list[tuple[str, bool | int | float | str]]:

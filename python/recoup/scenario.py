@@ -14,6 +14,7 @@ from recoup._progress import Meter, Progress
 from recoup._runs import Runs
 from recoup._spec import Spec
 from recoup._toml import document, key_of
+from recoup.algorithm import settled, used_in
 
 if TYPE_CHECKING:
     import networkx
@@ -207,7 +208,8 @@ class Scenario:
             A row for each run, ordered by point and seed.
         """
         chosen = None if seeds is None else seeds_of(seeds)
-        with Meter(progress, "run", self.title) as meter:
+        classes = used_in(self._native.registered())
+        with Meter(progress, "run", self.title) as meter, settled(classes):
             callback = meter.update if meter.is_wanted else None
             return Runs(self._native.run(chosen, jobs, callback))
 

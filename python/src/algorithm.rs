@@ -4,8 +4,9 @@
 //! states, is the parameter `source` of its spec: scenario files, result folders and summaries distinguish
 //! two classes of one name by it.
 //!
-//! An exception of a class ends the run that it is in. In a simulation it unwinds to the runner ([`Guarded`]); in a fetch it is
-//! left in [`Failures`], for which the operation waits; in the command it ends the process.
+//! An exception of a class ends the run that it is in. In a simulation it unwinds to the runner ([`Guarded`]), elsewhere to the
+//! call from Python ([`detached`]); in a fetch it is left in [`Failures`], for which the operation waits; in the command it ends
+//! the process.
 mod cache;
 mod congestion;
 mod loss;
@@ -305,6 +306,19 @@ pub(crate) fn end_process_on_failure() {
 /// The exception that unwinds through a simulation.
 struct Raised(PyErr);
 
+/// Runs something that may make instances of classes; an exception that unwinds through it is raised.
+pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<Raised>() {
+        Ok(raised) => raised.0,
+        Err(other) => resume_unwind(other),
+    })
+}
+
+/// As [`caught`], without the interpreter lock.
+pub(crate) fn detached<T: Send>(py: Python<'_>, run: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| caught(run))
+}
+
 /// The first exception of the classes of a fetch.
 #[derive(Default)]
 pub(crate) struct Failures {
@@ -380,17 +394,11 @@ impl Runner for Guarded {
         }
         // The lock is taken once: calls cost less, and others run while Python code does.
         let run = || Simulations.run(stage, seed, shelf, stop);
-        match Python::attach(|_| catch_unwind(AssertUnwindSafe(run))) {
-            Ok(result) => result,
-            Err(payload) => match payload.downcast::<Raised>() {
-                Ok(raised) => {
-                    let mut first = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-                    first.get_or_insert(raised.0);
-                    Err(Error::new(ErrorKind::Other, "a Python class has raised an exception"))
-                }
-                Err(other) => resume_unwind(other),
-            },
-        }
+        Python::attach(|_| caught(run)).unwrap_or_else(|raised| {
+            let mut first = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(raised);
+            Err(Error::new(ErrorKind::Other, "a Python class has raised an exception"))
+        })
     }
 }
 

@@ -6,8 +6,11 @@ use futures_util::FutureExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use recoup::asynchronous::{AsyncReader, ByteStream, Client as Asynchronous};
-use recoup::{Async, Bytes, Error, FetchBuilder, FetchOptions, Interest, Progress, ServeBuilder};
+use recoup::{
+    Async, Bytes, Error, FetchBuilder, FetchOptions, Interest, Progress, ServeBuilder, ToName,
+};
 use recoup_io::library::Listing;
+use recoup_packet::name::{Component, Name};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -273,15 +276,38 @@ fn asked(answer: &Py<PyAny>, interest: &Interest) -> Option<Bytes> {
     answered.flatten()
 }
 
-/// The entries of a folder's listing: name, and whether it is a folder. Names that no file can have are left out.
+/// The URI of the name below the root whose components have these bytes. Each is a generic component, whatever its bytes mean
+/// in a URI.
 #[pyfunction]
-pub(crate) fn read_listing(py: Python<'_>, content: Vec<u8>) -> PyResult<Vec<(String, bool)>> {
+pub(crate) fn name_of(parts: Vec<Vec<u8>>) -> String {
+    parts.iter().map(|part| Component::generic(part)).collect::<Name>().to_string()
+}
+
+/// The URI of the listing of a folder.
+#[pyfunction]
+pub(crate) fn listing_of(py: Python<'_>, folder: &str) -> PyResult<String> {
+    let folder = folder.to_name().or_raise(py)?;
+    Ok(folder.append(Component::keyword(b"ls")).to_string())
+}
+
+/// An entry of a listing: its name in the folder, whether it is a folder itself, and the URI of its whole name.
+type ListingEntry<'py> = (Bound<'py, PyBytes>, bool, String);
+
+/// The entries of a folder's listing. Names that no file can have are left out.
+#[pyfunction]
+pub(crate) fn read_listing<'py>(
+    py: Python<'py>,
+    folder: &str,
+    content: Vec<u8>,
+) -> PyResult<Vec<ListingEntry<'py>>> {
+    let folder = folder.to_name().or_raise(py)?;
     let listing = Listing::new(content)
         .map_err(|error| Error::new(recoup::ErrorKind::Verification, error.to_string()))
         .or_raise(py)?;
     let entries = listing.filter_map(|entry| {
         let entry = entry.ok()?;
-        Some((String::from_utf8(entry.name.to_vec()).ok()?, entry.is_folder))
+        let name = folder.append(Component::generic(&entry.name)).to_string();
+        Some((PyBytes::new(py, &entry.name), entry.is_folder, name))
     });
     Ok(entries.collect())
 }

@@ -11,6 +11,14 @@
 //! | tables as Arrow streams | [`arrow`] |
 //! | algorithms that are Python classes; specs | [`algorithm`], [`spec`] |
 //! | papers and their claims | [`study`] |
+
+// An exception of a Python class unwinds through the machines, and a panic becomes an exception.
+#[cfg(panic = "abort")]
+compile_error!(
+    "the extension module needs panic = \"unwind\": with \"abort\" each exception of a Python class ends the \
+     interpreter; build it with `maturin build --release`, or with the profile `release` or `wheel` of Cargo.toml"
+);
+
 mod algorithm;
 mod arrow;
 mod client;
@@ -33,7 +41,7 @@ mod _native {
         Arrival, CachedData, Delivered, LossEvent, Pending, Sample, Upstream, register,
     };
     #[pymodule_export]
-    use super::client::{Client, Reader, Server, Stream, read_listing};
+    use super::client::{Client, Reader, Server, Stream, listing_of, name_of, read_listing};
     #[pymodule_export]
     use super::operation::Operation;
     #[pymodule_export]

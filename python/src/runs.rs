@@ -1,4 +1,5 @@
 //! Results of runs, and their tables.
+use crate::algorithm::detached;
 use crate::arrow;
 use crate::error::{OrRaise, raised};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
@@ -105,7 +106,7 @@ impl Runs {
                 Wanted::Content(name)
             }
         };
-        let story = py.detach(|| {
+        let story = detached(py, || {
             let chosen = self.kept.choose(&at, seed)?;
             let (consumer, story) = explain(&self.kept, &chosen, application, asked)?;
             story.map(|story| story.to_string()).ok_or_else(|| {
@@ -113,7 +114,7 @@ impl Runs {
                     .with_remedy("segments count from 0; a name is that of a Data packet")
             })
         });
-        story.or_raise(py)
+        story?.or_raise(py)
     }
 }
 

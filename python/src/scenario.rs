@@ -1,5 +1,5 @@
 //! Scenarios, and their runs in this process.
-use crate::algorithm::Guarded;
+use crate::algorithm::{Guarded, detached};
 use crate::error::OrRaise;
 use crate::runs::Runs;
 use crate::study;
@@ -38,7 +38,7 @@ impl Scenario {
         settings: Vec<String>,
     ) -> PyResult<Self> {
         let given = Given::beside(name, &folder, text);
-        let source = py.detach(|| Source::scenario_in(given, &settings)).or_raise(py)?;
+        let source = detached(py, || Source::scenario_in(given, &settings))?.or_raise(py)?;
         Ok(Self { source: Arc::new(source) })
     }
 
@@ -46,7 +46,7 @@ impl Scenario {
     #[staticmethod]
     fn of_study(py: Python<'_>, key: &str, scale: &str, name: &str) -> PyResult<Self> {
         let (study, scale) = study::find(key, scale).or_raise(py)?;
-        let planned = py.detach(|| Planned::of(study, scale, None)).or_raise(py)?;
+        let planned = detached(py, || Planned::of(study, scale, None))?.or_raise(py)?;
         let wanted = planned.into_iter().find(|it| it.name == name);
         let wanted = wanted
             .ok_or_else(|| Error::usage(format!("{key} has no experiment `{name}`")))
@@ -82,7 +82,7 @@ impl Scenario {
 
     /// Digest of the scenario at each point, by which its runs are known.
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let campaign = py.detach(|| Campaign::new(&self.source, None)).or_raise(py)?;
+        let campaign = detached(py, || Campaign::new(&self.source, None))?.or_raise(py)?;
         Ok(campaign.points.into_iter().map(|stage| stage.key).collect())
     }
 
@@ -96,7 +96,7 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Runs> {
         let source = Arc::clone(&self.source);
-        let mut campaign = py.detach(|| Campaign::new(&source, None)).or_raise(py)?;
+        let mut campaign = detached(py, || Campaign::new(&source, None))?.or_raise(py)?;
         if let Some(seeds) = seeds {
             campaign.seeds = seeds;
         }
@@ -139,7 +139,7 @@ pub(crate) fn make(
     let (attention, runner) = (Attention::default(), Guarded::default());
     let mut made: BTreeMap<usize, (Row, Outcome)> = BTreeMap::new();
     let mut failed = None;
-    py.detach(|| {
+    let ended = detached(py, || {
         let run = |job: &Job<'_>, stop: &AtomicBool| job.run(&runner, None, stop);
         threads.execute(&jobs, &run, &mut |report| {
             match report {
@@ -158,6 +158,7 @@ pub(crate) fn make(
     });
     attention.raise()?;
     runner.raised().map_or(Ok(()), Err)?;
+    ended?;
     match failed {
         Some(error) => Err::<(), Error>(error).or_raise(py).map(|()| Vec::new()),
         None => Ok(made.into_values().collect()),

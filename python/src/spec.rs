@@ -1,4 +1,5 @@
 //! Specs of algorithms, checked against their families.
+use crate::algorithm::caught;
 use crate::error::raised;
 use pyo3::prelude::*;
 use recoup::Error;
@@ -25,16 +26,16 @@ pub(crate) fn spec_names(py: Python<'_>, family: &str) -> PyResult<Vec<&'static 
 /// Reads a spec of a family, and returns it with every parameter.
 #[pyfunction]
 pub(crate) fn full_spec(py: Python<'_>, family: &str, text: &str) -> PyResult<String> {
-    let full = match family {
-        "congestion" => text.parse::<Congestion>().map(|it| it.full()),
-        "rto" => text.parse::<Rto>().map(|it| it.full()),
-        "loss" => text.parse::<Loss>().map(|it| it.full()),
-        "strategy" => text.parse::<Strategy>().map(|it| it.full()),
-        "replacement" => text.parse::<Replacement>().map(|it| it.full()),
-        "admission" => text.parse::<Admission>().map(|it| it.full()),
-        _ => return Err(unknown(py, family)),
-    };
-    full.map_err(|error| raised(py, &error.into()))
+    let full = caught(|| match family {
+        "congestion" => Some(text.parse::<Congestion>().map(|it| it.full())),
+        "rto" => Some(text.parse::<Rto>().map(|it| it.full())),
+        "loss" => Some(text.parse::<Loss>().map(|it| it.full())),
+        "strategy" => Some(text.parse::<Strategy>().map(|it| it.full())),
+        "replacement" => Some(text.parse::<Replacement>().map(|it| it.full())),
+        "admission" => Some(text.parse::<Admission>().map(|it| it.full())),
+        _ => None,
+    })?;
+    full.ok_or_else(|| unknown(py, family))?.map_err(|error| raised(py, &error.into()))
 }
 
 fn unknown(py: Python<'_>, family: &str) -> PyErr {

@@ -1,5 +1,5 @@
 //! Sweeps whose runs are made elsewhere: a result folder, and the work that an executor sends around.
-use crate::algorithm::Guarded;
+use crate::algorithm::{Guarded, detached};
 use crate::error::OrRaise;
 use crate::runs::Runs;
 use crate::scenario::{Attention, Scenario, make};
@@ -45,7 +45,7 @@ impl Campaign {
     ) -> PyResult<Self> {
         let source = Arc::clone(&scenario.source);
         let (attention, runner) = (Attention::default(), Guarded::default());
-        let opened = py.detach(|| {
+        let opened = detached(py, || {
             let mut plan = Plan::new(&source, None)?;
             plan.seeds = seeds.unwrap_or(plan.seeds);
             let mut folder = plan.folder(&folder, fresh, Format::Parquet)?;
@@ -56,7 +56,7 @@ impl Campaign {
         });
         attention.raise()?;
         runner.raised().map_or(Ok(()), Err)?;
-        let (plan, folder) = opened.or_raise(py)?;
+        let (plan, folder) = opened?.or_raise(py)?;
         Ok(Self::opened(source, plan, folder))
     }
 
@@ -77,6 +77,13 @@ impl Campaign {
         Ok(missing.into_iter().map(|task| (task.stage, task.seed)).collect())
     }
 
+    /// The kept runs that are to be made again: one of each point with registered classes. `keep` compares them.
+    fn repeats(&self) -> PyResult<Vec<(usize, u64)>> {
+        let folder = self.lock();
+        let repeats = self.plan.repeats(opened(&folder)?);
+        Ok(repeats.into_iter().map(|task| (task.stage, task.seed)).collect())
+    }
+
     /// Keeps a run that a worker has made.
     fn keep(&self, py: Python<'_>, parcel: Parcel<'_>) -> PyResult<()> {
         let (row, units, records) = parcel;
@@ -84,6 +91,10 @@ impl Campaign {
             .map_err(|error| PyValueError::new_err(format!("this is no run: {error}")))?;
         let mut folder = self.lock();
         let folder = folder.as_mut().ok_or_else(closed)?;
+        // The records of a kept run belong to it, and stay.
+        if self.plan.is_there(folder, &row).or_raise(py)? {
+            return Ok(());
+        }
         let shelf = folder.shelf();
         for (name, content) in records {
             // A name that a worker has sent becomes a path.
@@ -104,7 +115,7 @@ impl Campaign {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<()> {
         let (attention, runner) = (Attention::default(), Guarded::default());
-        let result = py.detach(|| {
+        let result = detached(py, || {
             let mut folder = self.lock();
             let folder = folder.as_mut().ok_or_else(|| Error::usage("the campaign is closed"))?;
             let threads = jobs.map_or_else(Threads::default, Threads);
@@ -115,7 +126,7 @@ impl Campaign {
         });
         attention.raise()?;
         runner.raised().map_or(Ok(()), Err)?;
-        result.or_raise(py)
+        result?.or_raise(py)
     }
 
     /// Writes the table of all runs, closes the folder, and returns the runs in the order of the sweep.
@@ -124,7 +135,7 @@ impl Campaign {
         py.detach(|| self.plan.finish(&folder)).or_raise(py)?;
         let rows = self.plan.points.iter().flat_map(|stage| self.plan.rows(&folder, stage));
         let rows: Vec<_> = rows.cloned().collect();
-        let mut plan = py.detach(|| Plan::new(&self.source, None)).or_raise(py)?;
+        let mut plan = detached(py, || Plan::new(&self.source, None))?.or_raise(py)?;
         plan.seeds.clone_from(&self.plan.seeds);
         Ok(Runs::new(Kept::of(Arc::clone(&self.source), plan, rows), BTreeMap::new()))
     }
@@ -180,7 +191,7 @@ pub(crate) fn make_parcels<'py>(
     let mut points: Vec<usize> = tasks.iter().map(|(point, _)| *point).collect();
     points.sort_unstable();
     points.dedup();
-    let stages = py.detach(|| points.iter().map(|it| Stage::of(source, *it)).collect());
+    let stages = detached(py, || points.iter().map(|it| Stage::of(source, *it)).collect())?;
     let stages: Result<Vec<_>, Error> = stages;
     let stages = stages.or_raise(py)?;
     let place = |point: &usize| points.binary_search(point).unwrap_or_default();

@@ -172,7 +172,7 @@ fn resolved(from: &str, target: &str) -> Option<String> {
 }
 
 /// The documents of the repository.
-fn committed() -> Outcome<Vec<String>> {
+pub(crate) fn committed() -> Outcome<Vec<String>> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
     let list = capture(command("git").args(arguments))?;
     let there = list.lines().filter(|path| root().join(path).exists());

@@ -8,6 +8,8 @@
 //! tests of the command compare them.
 //! Run this after a kept result or an option has changed; `cargo xtask test docs` fails otherwise.
 mod arena;
+mod corrected;
+mod paper;
 mod turned;
 mod which;
 
@@ -73,6 +75,11 @@ pub(crate) fn check() -> Outcome {
     for study in &studies {
         study.is_of_its_room()?;
         study.is_turned()?;
+        paper::check(&root(), &study.key)?;
+        if let Some(result) = &study.result {
+            let claims = read(&format!("docs/studies/{}/claims.md", study.key))?;
+            corrected::check(&study.key, result, &claims)?;
+        }
     }
     for (path, text) in generated(&studies)? {
         if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
@@ -229,9 +236,10 @@ fn table(studies: &[Study]) -> String {
             }
         };
     }
-    text += "\n| study | hold | fail | undecided | reported | inference | seeds |\n|---|---:|---:|---:|---:|---:|---:|\n";
+    text += "\n| study | hold | fail | undecided | changed | reported | inference | seeds |\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
     for study in studies.iter().filter(|study| study.result.is_some()) {
-        let columns = ["held", "failed", "undecided", "reported", "used_for_inference", "seeds"];
+        let columns =
+            ["held", "failed", "undecided", "changed", "reported", "used_for_inference", "seeds"];
         let numbers = columns.map(|name| study.count(name).unwrap_or_default().to_string());
         let _ = writeln!(text, "| {} | {} |", study.key, numbers.join(" | "));
     }
@@ -264,7 +272,7 @@ mod tests {
 
     #[test]
     fn study_without_a_result_is_reported() {
-        let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "reported": 4,
+        let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "changed": 1, "reported": 4,
                              "used_for_inference": 2, "seeds": 20 });
         let studies = [
             Study { key: "a2001".into(), result: Some(result) },
@@ -272,7 +280,7 @@ mod tests {
         ];
         let table = table(&studies);
         assert!(table.contains("a2001/README.md): Why?\n"), "{table}");
-        assert!(table.contains("| a2001 | 3 | 1 | 0 | 4 | 2 | 20 |\n"), "{table}");
+        assert!(table.contains("| a2001 | 3 | 1 | 0 | 1 | 4 | 2 | 20 |\n"), "{table}");
         assert!(table.contains("b2002/README.md): no result is kept\n"), "{table}");
     }
 

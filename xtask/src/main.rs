@@ -22,6 +22,7 @@
 //! | `wasm` | the simulator as a page, for browsers |
 //! | `dist` | the files of a release: packages, archives, bill of materials, digests |
 
+mod artefact;
 mod bench;
 mod book;
 mod browser;

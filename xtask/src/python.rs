@@ -3,10 +3,10 @@
 //! `target/python/tools` has the pinned tools of `python/requirements.txt`; `target/python/fresh` is made anew each time and has
 //! the wheel alone.
 
+use crate::artefact::{self, WHEEL};
 use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory, watch};
 use crate::leg::Tally;
 use crate::peer::python;
-use crate::test::FEATURES;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,7 +44,7 @@ impl Tools {
     pub(crate) fn check(&self, tally: &mut Tally) -> Outcome {
         let tools = self.folder.join("tools");
         self.check_code(&tools)?;
-        let wheel = self.build(&tools)?;
+        let wheel = build(&tools)?;
         self.try_alone(&wheel)?;
         quiet(pip(&tools).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;
         // Away from the sources, which have no extension module beside them. Other modules are their own stubs.
@@ -56,9 +56,18 @@ impl Tools {
     /// Runs the tests that take long: notebooks, and sweeps on a cluster.
     pub(crate) fn check_heavy(&self, tally: &mut Tally) -> Outcome {
         let tools = self.folder.join("tools");
-        let wheel = self.build(&tools)?;
+        let wheel = build(&tools)?;
         quiet(pip(&tools).args(["--force-reinstall", "--no-deps"]).arg(&wheel))?;
         test(&tools, "heavy", tally)
+    }
+
+    /// Installs the package with a command of a page, and runs the tests.
+    pub(crate) fn check_package(&self, line: &str, tree: &Path, tally: &mut Tally) -> Outcome {
+        println!("{line}");
+        let tools = self.folder.join("tools");
+        let _ = quiet(command(tools.join("bin/pip")).args(["uninstall", "--yes", "recoup"]));
+        quiet(with_cargo(&mut artefact::spoken(line, tools.join("bin/pip"), tree)))?;
+        test(&tools, "not heavy", tally)
     }
 
     /// Format, lints and types.
@@ -67,21 +76,6 @@ impl Tools {
         show(run(tools, "ruff").args(["check", "--quiet", "--no-cache", "."]))?;
         let cache = self.folder.join("mypy");
         quiet(run(tools, "mypy").arg("--cache-dir").arg(cache).arg("recoup"))
-    }
-
-    /// Builds the wheel without optimisation: the crates below are those of the other legs.
-    fn build(&self, tools: &Path) -> Outcome<PathBuf> {
-        let wheels = self.folder.join("wheels");
-        let _ = fs::remove_dir_all(&wheels);
-        let mut build = run(tools, "maturin");
-        build.args(["build", "--quiet", "--profile", "dev", "--out"]).arg(&wheels);
-        if let Some(cargo) = cargo(&[]).get_program().to_str() {
-            build.env("CARGO", cargo);
-        }
-        quiet(build.env("CARGO_TARGET_DIR", target_directory()?))?;
-        let entries = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
-        let mut found = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        found.next().ok_or_else(|| "maturin made no wheel".into())
     }
 
     /// In an environment with nothing else, the command runs and the package is imported.
@@ -96,19 +90,29 @@ impl Tools {
     }
 }
 
-/// Runs the tests with these marks. Those of the gateway use a command with all features, which the wheel has not.
+/// Builds the wheel with the command of the page, from a copy of the files that git has.
+fn build(tools: &Path) -> Outcome<PathBuf> {
+    let tree = artefact::tree()?;
+    let wheels = tree.join("wheels");
+    let _ = fs::remove_dir_all(&wheels);
+    println!("{WHEEL}");
+    quiet(with_cargo(&mut artefact::spoken(WHEEL, tools.join("bin/maturin"), &tree)))?;
+    let entries = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
+    let mut found = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    found.next().ok_or_else(|| "maturin made no wheel".into())
+}
+
+/// A command that runs the cargo of this chore.
+fn with_cargo(command: &mut Command) -> &mut Command {
+    match cargo(&[]).get_program().to_str() {
+        Some(cargo) => command.env("CARGO", cargo),
+        None => command,
+    }
+}
+
+/// Runs the tests with these marks.
 fn test(tools: &Path, marks: &str, tally: &mut Tally) -> Outcome {
-    show(&mut cargo(&[
-        "build",
-        "--quiet",
-        "--workspace",
-        "--features",
-        FEATURES,
-        "--bin",
-        "recoup",
-    ]))?;
     let mut tests = run(tools, "pytest");
-    tests.env("RECOUP_COMMAND", target_directory()?.join("debug/recoup"));
     watch(tests.args(["-p", "no:cacheprovider", "-m", marks]), |line| add_pytest(tally, line))
 }
 

@@ -178,6 +178,9 @@ fn soak(folder: &Path, time: Duration, pause: Duration, seed: u64) -> Outcome {
     let network = Network::start(&soak, &random)?;
     let resources = Resources::new(&soak);
     let fetches = Fetches::new(&soak, &network, pause);
+    // A server keeps files open that were fetched, each once: all are open before the first sample.
+    fetches.fetch_all();
+    let begin = Instant::now();
     let faults = std::thread::scope(|scope| {
         for worker in 0..fetches::WORKERS {
             let (fetches, random) = (&fetches, random.stream(100 + worker));
@@ -186,7 +189,7 @@ fn soak(folder: &Path, time: Duration, pause: Duration, seed: u64) -> Outcome {
         scope.spawn(|| resources.watch(&network));
         let (stream, shared) = (random.stream(1), (&soak, &network, &fetches));
         let faults = scope.spawn(move || fault::inject(shared.0, shared.1, shared.2, stream));
-        while soak.start.elapsed() < time {
+        while begin.elapsed() < time {
             std::thread::sleep(Duration::from_millis(100));
             network.check(&soak);
         }

@@ -3,8 +3,8 @@
 use crate::chore::{Outcome, cargo, command, quiet, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
 use crate::{
-    book, browser, deny, digest, docs, layer, peer, python, repeat, soak, targets, text, tutorial,
-    verify, wasm,
+    artefact, book, browser, deny, digest, docs, layer, peer, python, repeat, soak, targets, text,
+    tutorial, verify, wasm,
 };
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -39,19 +39,28 @@ const LEGS: [(&str, Leg, &str); 16] = [
         tutorial_leg,
         "the estimator of docs/estimator.md compiles, keeps what all promise, and is swept",
     ),
-    ("python", python_leg, "the wheel installs into a fresh environment, and its tests pass"),
+    (
+        "python",
+        python_leg,
+        "the wheel of the page installs into a fresh environment, and its tests pass",
+    ),
     (
         "notebooks",
         notebooks_leg,
         "notebooks run from top to bottom, and sweeps survive lost workers",
     ),
     ("doc", doc, "the documentation builds, and its links lead somewhere"),
-    ("interop", interop, "python-ndn and NDNts understand us, and we them"),
+    ("interop", interop, "python-ndn, NDNts and litmus understand us, and we them"),
     ("soak", |_| soak_for("1"), "processes under random faults for a minute"),
 ];
 
 /// Legs that only run by name.
-const LONG_LEGS: [(&str, Leg, &str); 2] = [
+const LONG_LEGS: [(&str, Leg, &str); 3] = [
+    (
+        "artefacts",
+        artefact::build_all,
+        "building commands of the pages make programs that pass the tests; by name only",
+    ),
     (
         "browser",
         browser_leg,
@@ -143,6 +152,7 @@ fn text_leg(_: &mut Tally) -> Outcome<Done> {
 
 fn docs_leg(_: &mut Tally) -> Outcome<Done> {
     book::check()?;
+    artefact::check()?;
     docs::check().map(|()| Done::Held(Tally::default()))
 }
 
@@ -184,7 +194,8 @@ fn test(tally: &mut Tally) -> Outcome<Done> {
 }
 
 fn doc(_: &mut Tally) -> Outcome<Done> {
-    let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps"]);
+    // Features as of the other legs, so that dependencies are checked once.
+    let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--features", FEATURES]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     held(doc)
 }
@@ -208,9 +219,9 @@ fn interop(tally: &mut Tally) -> Outcome<Done> {
         Ok(peers) => peers,
         Err(skipped) => return Ok(skipped),
     };
-    let packages = ["--package", "recoup-cli", "--package", "recoup-trust"];
-    let mut tests = cargo(&["test"]);
-    tests.args(packages).args(["--test", "interop", "--test", "differential", "--no-fail-fast"]);
+    // Features as of the leg `test`, which has built these tests.
+    let mut tests = cargo(&["test", "--workspace", "--features", FEATURES]);
+    tests.args(["--test", "interop", "--test", "differential", "--no-fail-fast"]);
     tests.args(["--", "--ignored"]).env(peer::FOLDER, peers);
     counted(&mut tests, tally)
 }

@@ -17,6 +17,7 @@ pub(crate) use report::shell_word;
 
 use crate::error::Failure;
 use crate::output::{self, Stream};
+use crate::terminal::path_line;
 use gather::Gathering;
 use report::Report;
 
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &ArenaArgs) -> Result<(), Failure> {
     if !args.quiet {
         output::print(table::text(&report).as_bytes())?;
         let (all, made) = gathered.runs;
-        output::eprint(&format!("{made} of {all} runs were made now; page: {}", page.display()));
+        output::eprint(&format!("{made} of {all} runs were made now; page: {}", path_line(&page)));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::output;
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use crate::study::{default_folder, draw};
+use crate::terminal::path_line;
 use clap::Args;
 use recoup_lab::calibrate::{self, Landscape};
 use recoup_lab::campaign::{Execution, Watch};
@@ -34,7 +35,7 @@ Examples:
 /// on with more. The folder has a page (README.md), its picture, and chosen.toml: the choice with its date and digests.
 /// Gating claims are not evaluated.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), arg_required_else_help = true)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"), arg_required_else_help = true)]
 pub(crate) struct CalibrateArgs {
     /// Name of the study; `recoup study list` prints them
     #[arg(value_name = "KEY")]
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let frozen = write(study, &calibration, &landscape, &out)?;
     if !args.quiet {
         let time = format::seconds(begun.elapsed());
-        output::eprint(&format!("made {made} runs in {time}; they are in {}", results.display()));
+        output::eprint(&format!("made {made} runs in {time}; they are in {}", path_line(&results)));
     }
     output::print(format!("{frozen}\n{}\n", out.join("README.md").display()).as_bytes())
 }

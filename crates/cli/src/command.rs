@@ -16,8 +16,9 @@ use clap::{ColorChoice, Parser, Subcommand};
 /// Beside a forwarder (NFD, ndnd) the same commands use the forwarder.
 /// `recoup demo` shows in one command what adaptive timers are worth.
 #[derive(Debug, Parser)]
-#[command(name = "recoup", version, after_help = EXIT_CODES, color = ColorChoice::Auto)]
+#[command(name = "recoup", version, after_long_help = EXIT_CODES, color = ColorChoice::Auto)]
 #[command(verbatim_doc_comment, propagate_version = true, arg_required_else_help = true)]
+#[command(help_template = template())]
 pub(crate) struct Cli {
     /// The subcommand.
     #[command(subcommand)]
@@ -75,8 +76,7 @@ pub(crate) enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// Evaluate retransmission timers on recorded round trips
     Rto(rto::RtoArgs),
-    /// Write shell completions and manual pages
-    #[command(hide = true)]
+    /// Write shell completions, manual pages and JSON Schemas
     Generate(generate::GenerateArgs),
     /// Run one application of a network of processes
     #[command(hide = true)]
@@ -84,6 +84,30 @@ pub(crate) enum Command {
     /// Run a command that ends with the process that started it
     #[command(hide = true)]
     Guard(emulate::guard::GuardArgs),
+}
+
+/// Commands by what they are for, as the help lists them.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Transfer", &["fetch", "serve", "share", "get", "gateway"]),
+    ("Keys", &["key", "group", "trust"]),
+    ("Network", &["ping", "forward", "ctl", "link", "replay"]),
+    ("Research", &["demo", "sim", "explain", "emulate", "arena", "study", "calibrate", "rto"]),
+    ("Other", &["generate", "help"]),
+];
+
+/// The help of the whole program, with its commands in groups.
+fn template() -> String {
+    let commands = Command::augment_subcommands(clap::Command::new("recoup"));
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (title, names) in GROUPS {
+        text.push_str(&format!("\n{title}:\n"));
+        for name in names {
+            let about = commands.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = about.map_or("Print the help of a command".to_owned(), ToString::to_string);
+            text.push_str(&format!("  {name:<10} {about}\n"));
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}\n"
 }
 
 impl Command {
@@ -100,7 +124,7 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    /// Splits a line as a shell does: at spaces outside of quotation marks, up to a pipe.
+    /// Splits a line as a shell does: at spaces outside of quotation marks, up to a pipe or a file.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut quoted = false;
@@ -108,7 +132,7 @@ mod tests {
             match letter {
                 '\'' => quoted = !quoted,
                 ' ' if !quoted => words.push(String::new()),
-                '|' if !quoted => break,
+                '|' | '>' if !quoted => break,
                 _ => words.last_mut().unwrap().push(letter),
             }
         }
@@ -147,7 +171,7 @@ mod tests {
     #[test]
     fn examples_are_not_wrapped() {
         fn look(command: &clap::Command) {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let help = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
             for line in help.lines() {
                 assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
             }
@@ -166,6 +190,36 @@ mod tests {
         let own = cli.get_subcommands().filter(|one| one.get_name() != "help");
         assert_eq!(listed, own.map(summary).collect::<Vec<_>>());
         assert!(listed.iter().all(|(_, about)| !about.is_empty()), "{listed:?}");
+    }
+
+    #[test]
+    fn help_has_each_command_in_one_group() {
+        let cli = Cli::command();
+        let shown = cli.get_subcommands().filter(|one| !one.is_hide_set());
+        let mut shown: Vec<_> = shown.map(clap::Command::get_name).chain(["help"]).collect();
+        let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| names.to_vec()).collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, shown);
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let help = |words: &[&str]| {
+            let words = ["recoup"].iter().chain(words);
+            Cli::try_parse_from(words).unwrap_err().render().to_string()
+        };
+        for words in [&["-h"][..], &["fetch", "-h"]] {
+            let text = help(words);
+            assert!(text.lines().count() <= 40, "{}\n{text}", text.lines().count());
+            assert!(!text.contains("Exit codes") && !text.contains("Examples"), "{text}");
+        }
+        let top = help(&["-h"]);
+        for title in ["Transfer:", "Keys:", "Network:", "Research:"] {
+            assert!(top.contains(title), "{top}");
+        }
+        let long = help(&["fetch", "--help"]);
+        assert!(long.contains("Exit codes") && long.contains("--cancel-on-timeout"));
     }
 
     #[test]

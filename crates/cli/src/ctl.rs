@@ -11,7 +11,8 @@ use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
 use args::{CsVerb, FaceVerb, ListVerb, Noun, RouteVerb, StatusVerb, StrategyVerb, switched};
 use client::Forwarder;
-use face::{FaceRef, canonical};
+use face::{FaceRef, Peer, canonical};
+use recoup_forwarder::strategy;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::{Component, Name};
 use recoup_transport::management::{
@@ -19,6 +20,7 @@ use recoup_transport::management::{
     FaceFilter, FaceStatus, FibEntry, GeneralStatus, ManagementError, RibEntry, StrategyChoice,
     Verb,
 };
+use recoup_transport::spec::nearest;
 use recoup_transport::time::Duration;
 use serde_json::{Value, json};
 
@@ -168,11 +170,40 @@ fn on_face(forwarder: &mut Forwarder, out: &Out, verb: &FaceVerb) -> Result<(), 
             let wish = ControlParameters { face_id, ..ControlParameters::default() };
             out.one(&forwarder.command(Verb::FaceDestroy, wish)?)
         }
+        FaceVerb::Down { face } => switch(forwarder, out, face, Verb::FaceDown),
+        FaceVerb::Up { face } => switch(forwarder, out, face, Verb::FaceUp),
+        FaceVerb::Lost { face, name } => {
+            let face_id = Some(number(forwarder, face)?.ok_or_else(|| no_such(face))?);
+            let name = Some(name.clone());
+            let wish = ControlParameters { face_id, name, ..ControlParameters::default() };
+            out.one(&forwarder.command(Verb::FaceLost, wish)?)
+        }
         FaceVerb::Events => forwarder.watch(&mut |event| match out.json {
             true => output::json_line(&event.json()),
             false => output::print(event.text().as_bytes()),
         }),
     }
+}
+
+/// Declares the faces to a peer down or up.
+fn switch(forwarder: &mut Forwarder, out: &Out, to: &Peer, verb: Verb) -> Result<(), Failure> {
+    let faces = match to {
+        Peer::Face(face) => vec![number(forwarder, face)?.ok_or_else(|| no_such(face))?],
+        Peer::Host(host) => {
+            let mut all = forwarder.dataset::<FaceStatus>(FACES)?;
+            all.retain(|face| to.is_at(&face.profile.uri));
+            if all.is_empty() {
+                let failure = Failure::new(Exit::NotFound, format!("no face leads to {host}"));
+                return Err(failure.advise("`recoup ctl face list` has those that are there"));
+            }
+            all.iter().map(|face| face.profile.face_id).collect()
+        }
+    };
+    for face in faces {
+        let wish = ControlParameters { face_id: Some(face), ..ControlParameters::default() };
+        out.one(&forwarder.command(verb, wish)?)?;
+    }
+    Ok(())
 }
 
 fn leads_to(uri: String) -> FaceFilter {
@@ -273,6 +304,17 @@ fn on_route(forwarder: &mut Forwarder, out: &Out, verb: &RouteVerb) -> Result<()
         }
         RouteVerb::Remove { prefix, nexthop, origin } => {
             let face_id = number(forwarder, nexthop)?.ok_or_else(|| no_such(nexthop))?;
+            // A forwarder reports the removal of a route that was never there as done.
+            let entries = forwarder.dataset::<RibEntry>(RIB)?;
+            let of_prefix = entries.iter().filter(|entry| entry.name == *prefix);
+            let mut routes = of_prefix.flat_map(|entry| &entry.routes);
+            if !routes.any(|route| (route.face_id, route.origin) == (face_id, origin.0)) {
+                let origin = show::origin(origin.0);
+                let message =
+                    format!("there is no route of origin {origin} for {prefix} by face {face_id}");
+                return Err(Failure::new(Exit::NotFound, message)
+                    .advise("`recoup ctl route list` has those that are there"));
+            }
             let wish = ControlParameters {
                 name: Some(prefix.clone()),
                 face_id: Some(face_id),
@@ -316,25 +358,56 @@ fn on_cs(forwarder: &mut Forwarder, out: &Out, verb: &CsVerb) -> Result<(), Fail
 
 fn on_strategy(forwarder: &mut Forwarder, out: &Out, verb: &StrategyVerb) -> Result<(), Failure> {
     match verb {
-        StrategyVerb::List => out.all(&forwarder.dataset::<StrategyChoice>(STRATEGIES)?),
+        StrategyVerb::List => {
+            let choices = forwarder.dataset::<StrategyChoice>(STRATEGIES)?;
+            if !out.json {
+                let names = strategy::names().collect::<Vec<_>>().join(", ");
+                output::eprint(&format!("strategies of `recoup forward`: {names}"));
+            }
+            out.all(&choices)
+        }
         StrategyVerb::Show { prefix } => {
             let choices = forwarder.dataset::<StrategyChoice>(STRATEGIES)?;
             let counts = choices.into_iter().filter(|choice| choice.name.is_prefix_of(prefix));
             let longest = counts.max_by_key(|choice| choice.name.len());
             out.all(&longest.into_iter().collect::<Vec<_>>())
         }
-        StrategyVerb::Set { prefix, strategy } => {
+        StrategyVerb::Set { prefix, strategy: given } => {
             let name = Some(prefix.clone());
-            let strategy = Some(strategy_name(strategy)?);
+            let strategy = Some(strategy_name(given)?);
             let wish = ControlParameters { name, strategy, ..ControlParameters::default() };
-            out.one(&forwarder.command(Verb::StrategySet, wish)?)
+            match forwarder.try_command(Verb::StrategySet, wish)? {
+                Ok(done) => out.one(&done),
+                Err(error) => {
+                    let failure = client::rejected(Verb::StrategySet, &error);
+                    Err(match error {
+                        ManagementError::Rejected { code: 404, .. } => failure.advise(known(given)),
+                        _ => failure,
+                    })
+                }
+            }
         }
         StrategyVerb::Unset { prefix } => {
+            let choices = forwarder.dataset::<StrategyChoice>(STRATEGIES)?;
+            if !choices.iter().any(|choice| choice.name == *prefix) {
+                let message = format!("no strategy is chosen for {prefix} itself");
+                return Err(Failure::new(Exit::NotFound, message)
+                    .advise("`recoup ctl strategy list` has the choices"));
+            }
             let name = Some(prefix.clone());
             let wish = ControlParameters { name, ..ControlParameters::default() };
             out.one(&forwarder.command(Verb::StrategyUnset, wish)?)
         }
     }
+}
+
+/// Advice if a forwarder does not know the strategy `given`.
+fn known(given: &str) -> String {
+    let word = given.split(['(', '/']).rfind(|it| !it.is_empty() && !it.contains(['=', '~']));
+    let near = word.and_then(|word| nearest(word, strategy::names()));
+    let near = near.map_or_else(String::new, |name| format!("did you mean {name}? "));
+    let names = strategy::names().collect::<Vec<_>>().join(", ");
+    format!("{near}`recoup forward` has: {names}")
 }
 
 /// The name of a strategy from its last component, with parameters as in a configuration.

@@ -5,6 +5,7 @@ pub(crate) use args::ExplainArgs;
 
 use crate::error::Failure;
 use crate::output::{self, Stream};
+use crate::terminal::path_line;
 use args::parse_wanted;
 use recoup_lab::explain::{Chosen, Kept, Story, explain, explain_slowest, page, trace};
 use recoup_studies::study::Scale;
@@ -49,11 +50,11 @@ pub(crate) fn show(
     let mut lines = Vec::new();
     if let Some(path) = trace_file {
         trace(kept, chosen, path)?;
-        lines.push(format!("trace: {}; open it in https://ui.perfetto.dev", path.display()));
+        lines.push(format!("trace: {}; open it in https://ui.perfetto.dev", path_line(path)));
     }
     if let Some(path) = page_file {
         let extent = page(kept, chosen, path)?;
-        lines.push(format!("page: {}; {extent}", path.display()));
+        lines.push(format!("page: {}; {extent}", path_line(path)));
     }
     Ok(lines)
 }

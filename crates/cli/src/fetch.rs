@@ -6,12 +6,14 @@ pub(crate) mod observer;
 mod outcome;
 pub(crate) mod plan;
 pub(crate) mod report;
+mod several;
 pub(crate) mod sink;
 pub(crate) mod traced;
 pub(crate) mod transfer;
 mod wait;
 
 pub(crate) use args::{FetchArgs, TrustArgs};
+pub(crate) use default_name::file_name;
 
 use crate::error::Failure;
 use crate::format;
@@ -22,6 +24,8 @@ use folder::{Folders, Mode};
 use observer::Observer;
 use plan::Plan;
 use recoup::FetchSummary;
+use recoup::download::Earlier;
+use recoup::name::check_length;
 use recoup::options::in_order;
 use recoup::uplink::Uplink;
 use recoup_forwarder::face::Agreement;
@@ -30,6 +34,7 @@ use recoup_packet::name::Name;
 use recoup_transport::time::Duration;
 use report::Report;
 use sink::{FileSink, PipeSink, Sink};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use traced::TraceFile;
 use transfer::Transfers;
@@ -38,14 +43,32 @@ use transfer::Transfers;
 const ENCRYPTED: &str =
     "hint: the content is encrypted; members of its group read it with --decrypt KEY";
 
+/// Advice if decrypted content may be of anybody.
+const ANY_AUTHOR: &str = "warning: anybody can encrypt for a group, and cut content short; \
+    --verify key=FILE or --trust FILE checks the author";
+
+/// Where to go on after a failure, if there is a place.
+pub(crate) type Elsewhere<'a> = &'a mut dyn FnMut(&Failure) -> Option<FaceUri>;
+
 /// Runs the command.
 pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
+    match &args.names[..] {
+        [name] => {
+            args.name = name.clone();
+            run_by(args, &mut |_| None)
+        }
+        _ => several::run(args),
+    }
+}
+
+/// Runs the command; what a face leaves undone is fetched from the next one.
+pub(crate) fn run_by(mut args: FetchArgs, elsewhere: Elsewhere<'_>) -> Result<(), Failure> {
     args.trust.settle(&mut args.options);
     wait::apply(&mut args);
     check(&args)?;
     let uplink = wait::toward(&args)?;
     let reserved = default_name::complete(&mut args)?;
-    let outcome = run_over(&uplink, &args);
+    let outcome = run_over(uplink, &args, elsewhere);
     if let (Err(_), Some(reserved)) = (&outcome, reserved) {
         reserved.release();
     }
@@ -54,6 +77,7 @@ pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
 
 /// Finds what is wrong with the options, before anything is made or waited for.
 fn check(args: &FetchArgs) -> Result<(), Failure> {
+    check_length(&args.name)?;
     Plan::new(args)?;
     if args.traces() && args.jobs.is_some() {
         let message = "the lines of -vv do not name their file: --jobs is 1 with them";
@@ -64,7 +88,7 @@ fn check(args: &FetchArgs) -> Result<(), Failure> {
 }
 
 /// Runs the command over the face, with its complete options.
-fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
+fn run_over(mut uplink: Uplink, args: &FetchArgs, elsewhere: Elsewhere<'_>) -> Result<(), Failure> {
     let plan = Plan::new(args)?;
     let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
     let traces = args.trace.iter().map(|path| TraceFile::create(path, &args.name));
@@ -76,12 +100,18 @@ fn run_over(uplink: &Uplink, args: &FetchArgs) -> Result<(), Failure> {
     if args.output.as_deref().is_none_or(is_dash) {
         observer = observer.beside_content();
     }
-    let mut fetched = fetch(args, &plan, uplink, &mut observer);
+    let mut fetched = fetch(args, &plan, &uplink, args.earlier(), &mut observer);
+    while let Err(failure) = &fetched
+        && let Some(face) = elsewhere(failure)
+    {
+        uplink = uplink.by(face);
+        fetched = fetch(args, &plan, &uplink, Earlier::Resume, &mut observer);
+    }
     let finished = observer.finish();
     if fetched.is_ok() {
         fetched = finished.and(fetched);
     }
-    report(args, &plan, uplink, &observer, &fetched)?;
+    report(args, &plan, &uplink, &observer, &fetched)?;
     let on_stderr = args.json && args.output.as_deref().is_none_or(is_dash);
     fetched
         .map(|_| ())
@@ -99,10 +129,11 @@ fn fetch(
     args: &FetchArgs,
     plan: &Plan<'_>,
     uplink: &Uplink,
+    earlier: Earlier,
     observer: &mut Observer,
 ) -> Result<Fetched, Failure> {
     let mut session = Session::of_consumer(&uplink.uri, args.traces())?;
-    let fetched = fetch_by(&mut session, args, plan, uplink, observer);
+    let fetched = fetch_by(&mut session, args, plan, uplink, earlier, observer);
     observer.link_recovery = session.link_recovery();
     fetched
 }
@@ -112,24 +143,25 @@ fn fetch_by(
     args: &FetchArgs,
     plan: &Plan<'_>,
     uplink: &Uplink,
+    earlier: Earlier,
     observer: &mut Observer,
 ) -> Result<Fetched, Failure> {
-    session.stop.heed_terminal(&session.driver.waker())?;
     session.set_recovery(args.recovery);
     let mut config = plan.config(args.name.clone(), session::seed()?)?;
     session.set_patience(args.wait.unwrap_or_default(), !args.quiet);
-    let target = args.output.as_deref().filter(|path| !is_dash(path));
+    let outlet = args.output.as_deref().filter(|path| !is_dash(path) && is_outlet(path));
+    let target = args.output.as_deref().filter(|path| !is_direct(path));
     let target = target.map(sink::destination).transpose()?;
     let target = target.as_deref();
     let sink: Option<Box<dyn Sink>> = match target {
         Some(_) if args.recursive => None,
         Some(target) => {
-            let verification = plan.verification();
-            Some(Box::new(FileSink::new(target, &verification, &mut config, args.resume)?))
+            let requirement = plan.requirement();
+            Some(Box::new(FileSink::new(target, requirement, &mut config, earlier)?))
         }
         None => {
             config.delivery = in_order();
-            Some(Box::new(PipeSink::new(session.driver.waker())?))
+            Some(Box::new(PipeSink::new(outlet, session.driver.waker())?))
         }
     };
     if !sink.as_ref().is_some_and(|sink| sink.is_complete()) {
@@ -139,7 +171,7 @@ fn fetch_by(
     let object = match (sink, target) {
         (Some(sink), _) => transfer::run(session, config, sink, observer, args.max_size)?.0,
         (None, target) => {
-            let mode = Mode { resume: args.resume, verbose: args.verbose > 0, jobs: args.jobs() };
+            let mode = Mode { earlier, verbose: args.verbose > 0, jobs: args.jobs() };
             let transfers = Transfers::new(session, observer, args.max_size);
             let target = target.unwrap_or(Path::new("."));
             Folders::new(transfers, plan, mode)?.run(&args.name, target)?
@@ -149,17 +181,31 @@ fn fetch_by(
     Ok(Fetched { object, before, total })
 }
 
+/// Whether the path names standard output, whose descriptor is written to: a file behind it is not replaced.
 fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
+/// Whether the path names a pipe or a terminal, or a device that takes bytes such as `/dev/null`: it is written to, and not
+/// replaced.
+fn is_outlet(path: &Path) -> bool {
+    let kind = std::fs::metadata(path).map(|there| there.file_type());
+    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+}
+
+/// Whether content is written to what the path names, in order.
+fn is_direct(path: &Path) -> bool {
+    is_dash(path) || is_outlet(path)
 }
 
 fn check_output(args: &FetchArgs) -> Result<(), Failure> {
-    let to_stdout = match args.output.as_deref() {
-        Some(path) => is_dash(path),
+    let is_direct = match args.output.as_deref() {
+        Some(path) => is_direct(path),
         None => !default_name::is_used(args),
     };
-    if to_stdout && (args.resume || args.recursive) {
-        let option = if args.resume { "--resume" } else { "-r" };
+    let options = [(args.resume, "--resume"), (args.restart, "--restart"), (args.recursive, "-r")];
+    let needing = options.iter().find(|(given, _)| *given);
+    if let Some((_, option)) = needing.filter(|_| is_direct) {
         return Err(Failure::usage(format!("{option} needs a place in the file system"))
             .advise("name it with --output (-o)"));
     }
@@ -175,11 +221,14 @@ fn report(
 ) -> Result<(), Failure> {
     let total = fetched.as_ref().map_or(observer.tally.elapsed(), |fetched| fetched.total);
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
-    let summary = FetchSummary {
+    let mut summary = FetchSummary {
         segments_before: fetched.as_ref().map_or(0, |fetched| fetched.before),
         held_bytes: observer.held_bytes,
         ..FetchSummary::new(&observer.tally, &plan.choice, &plan.verification(), total)
     };
+    summary.kept = observer.is_kept && !args.recursive;
+    summary.verification.held_not_verified = observer.held_not_verified;
+    let summary = if uplink.uri.is_stream() { summary.over_stream() } else { summary };
     let report = Report {
         name: args.name.to_string(),
         object: fetched.as_ref().ok().map(|fetched| fetched.object.to_string()),
@@ -205,7 +254,13 @@ fn report(
     output::eprint(&outcome::line(&report, columns));
     let is_plain =
         matches!(uplink.uri, FaceUri::Udp(_)) && observer.link_recovery != Agreement::Agreed;
-    let hints = [outcome::hint(&report, is_plain), observer.is_encrypted.then_some(ENCRYPTED)];
+    let options = &args.options;
+    let any_author = options.decrypt.is_some() && !options.verify.names_authors();
+    let hints = [
+        outcome::hint(&report, is_plain),
+        observer.is_encrypted.then_some(ENCRYPTED),
+        any_author.then_some(ANY_AUTHOR),
+    ];
     for hint in hints.into_iter().flatten() {
         output::eprint(&fitted(hint.to_owned(), columns, 0));
     }

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let Some((mut driver, blueprint)) = others.next() else {
         return Ok(());
     };
-    let (stop, hangup) = (Stop::new(&driver.waker())?, Stop::heed_hangup(&driver.waker())?);
+    let (stop, hangup) = Stop::reloading(&driver.waker())?;
     let mut forwarder = record(args, blueprint, Heading { seed, text })?;
     set_time_of_day(&driver, &mut forwarder);
     let pool = WorkerPool::start(others, log, &driver.waker())?;

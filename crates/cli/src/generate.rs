@@ -1,9 +1,10 @@
 //! `recoup generate`: shell completions, manual pages and the reference of options, for packagers.
 mod markdown;
 mod schema;
+mod values;
 
 use crate::command::Cli;
-use crate::error::Failure;
+use crate::error::{EXIT_CODES, Failure};
 use crate::{ctl, group, key, rto, study, trust};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
@@ -11,8 +12,17 @@ use schema::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Write shell completions and manual pages
+const EXAMPLES: &str = "\
+Examples:
+  recoup generate completions bash > ~/.local/share/bash-completion/completions/recoup
+  recoup generate completions zsh > ~/.zfunc/_recoup
+  recoup generate completions fish > ~/.config/fish/completions/recoup.fish
+  recoup generate man ~/.local/share/man/man1
+";
+
+/// Write shell completions, manual pages and JSON Schemas
 #[derive(Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct GenerateArgs {
     /// The page to write.
     #[command(subcommand)]
@@ -43,10 +53,10 @@ enum What {
 
 /// Runs the command.
 pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
-    let mut cli = definitions();
+    let cli = definitions();
     match &args.what {
         What::Completions { shell } => {
-            let mut script = Vec::new();
+            let (mut cli, mut script) = (values::completed(cli), Vec::new());
             clap_complete::generate(*shell, &mut cli, "recoup", &mut script);
             crate::output::print(&script)
         }
@@ -70,6 +80,7 @@ fn definitions() -> clap::Command {
     let mut cli = Cli::command().mut_subcommands(|one| {
         let define = match one.get_name() {
             "ctl" => ctl::CtlArgs::augment_args,
+            "generate" => GenerateArgs::augment_args,
             "group" => group::GroupArgs::augment_args,
             "key" => key::KeyArgs::augment_args,
             "rto" => rto::RtoArgs::augment_args,

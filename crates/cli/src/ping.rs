@@ -68,6 +68,7 @@ struct Stopped {
 }
 
 fn ask(args: &PingArgs) -> Result<(), Failure> {
+    recoup::name::check_length(&ping_name(&args.name))?;
     let uplink = Uplink::toward(args.face.as_ref(), &ping_name(&args.name))?;
     let mut session = Session::new(false)?;
     let mut rng = session::seed()?;
@@ -181,8 +182,14 @@ impl Pings {
     }
 
     fn conclude(&mut self, error: Option<Failure>) {
-        let decided = self.received + self.nacks + self.timeouts;
-        let lost = self.nacks + self.timeouts;
+        let lost = match &error {
+            // Nothing answers any more: no Interest in flight is undecided.
+            Some(failure) if failure.exit != Exit::Cancelled => {
+                self.sent.saturating_sub(self.received)
+            }
+            _ => self.nacks + self.timeouts,
+        };
+        let decided = self.received + lost;
         self.lost_share = if decided == 0 { 0.0 } else { lost as f64 / decided as f64 };
         self.error = error;
         self.rtt_ms = (self.rtt.count > 0).then(|| RttMs {
@@ -226,5 +233,24 @@ impl fmt::Display for Pings {
                 write!(f, "\nrtt min/avg/max/mdev = {min}/{avg}/{max}/{mdev} ms")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unreachable_peer_has_lost_everything() {
+        let share = |received, error| {
+            let mut pings = Pings { sent: 3, received, ..Pings::default() };
+            pings.conclude(error);
+            pings.lost_share
+        };
+        let unreachable = Failure::new(Exit::Unreachable, "no peer answers");
+        assert_eq!(share(0, Some(unreachable.clone())), 1.0);
+        assert_eq!(share(2, Some(unreachable)), 1.0 / 3.0);
+        assert_eq!(share(2, None), 0.0);
+        assert_eq!(share(2, Some(Failure::signal(2, "interrupted"))), 0.0);
     }
 }

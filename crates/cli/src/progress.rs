@@ -4,18 +4,19 @@ pub(crate) mod live;
 mod strip;
 mod target;
 
-use crate::format;
+use crate::{format, terminal};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use line::View;
 use live::{Live, Vitals};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
-use std::io::IsTerminal;
 use target::Margined;
 
 /// The rate shown is the mean over this time.
 const RATE_OVER: Duration = Duration::from_secs(2);
+/// Shows that the command runs.
+const SPINNER: [char; 8] = ['⠁', '⠂', '⠄', '⡀', '⢀', '⠠', '⠐', '⠈'];
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 /// Delay of the line beside content on standard output, from the start and from the first content:
 /// the reader may write to the same terminal.
@@ -68,8 +69,6 @@ pub(crate) struct State {
 pub(crate) struct Progress {
     bar: ProgressBar,
     terminal: Term,
-    /// Width of the bar, and whether the total is known.
-    style: Option<(usize, bool)>,
     drawn: Option<Instant>,
     /// Time from which the line is drawn.
     from: Instant,
@@ -81,7 +80,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// A line, if standard error is a terminal and `wanted`.
     pub(crate) fn new(wanted: bool) -> Option<Self> {
-        if !wanted || !std::io::stderr().is_terminal() {
+        if !wanted || !terminal::can_draw() {
             return None;
         }
         Some(Self::on(Term::stderr()))
@@ -91,7 +90,6 @@ impl Progress {
         Self {
             bar: bar(&terminal),
             terminal,
-            style: None,
             drawn: None,
             from: Instant::ZERO,
             history: VecDeque::new(),
@@ -115,7 +113,7 @@ impl Progress {
     pub(crate) fn make_way(&mut self, now: Instant) {
         self.finish();
         self.bar = bar(&self.terminal);
-        (self.style, self.from) = (None, now + BESIDE_CONTENT);
+        self.from = now + BESIDE_CONTENT;
     }
 
     /// Whether the line is due for an update.
@@ -129,25 +127,14 @@ impl Progress {
         let rate = self.rate(now, state.fetched_bytes);
         let columns = format::columns(&self.terminal);
         let (width, text) = View { now, rate, state }.fit(columns);
-        let (done, of) = match state.extent {
-            Extent::Segments { done, of } => (done, of),
-            Extent::Files { done, of } => (done, Some(of)),
-        };
-        let wanted = (width, of.is_some());
-        if self.style != Some(wanted) {
-            self.style = Some(wanted);
-            self.bar.set_style(style(wanted, self.live.is_some()));
-        }
-        if let Some(of) = of {
-            self.bar.set_length(of);
-        }
-        self.bar.set_position(done);
-        self.bar.set_message(text);
+        let mut lines = vec![line(now, width, &text, state.extent)];
         if let Some(live) = &mut self.live {
             let State { window, srtt, lost, interests, .. } = *state;
             live.push(now, Vitals { window, srtt, rate, lost, interests });
-            self.bar.set_prefix(live.rows(columns).join("\n"));
+            lines.extend(live.rows(columns));
         }
+        // One change: each one is drawn, and a line of another width than the terminal's would leave a dead line.
+        self.bar.set_message(lines.join("\n"));
     }
 
     /// Hides the line while `write` runs.
@@ -173,19 +160,32 @@ impl Progress {
 
 fn bar(terminal: &Term) -> ProgressBar {
     let target = Box::new(Margined::new(terminal.clone()));
-    ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(target, 10))
+    let bar =
+        ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(target, 10));
+    let style = ProgressStyle::with_template("{msg}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn style((width, total): (usize, bool), has_rows: bool) -> ProgressStyle {
-    let line = match (width, total) {
-        (0, _) => "{msg}".to_owned(),
-        (_, false) => "{spinner} {msg}".to_owned(),
-        (width, true) => format!("{{bar:{width}}} {{msg}}"),
+/// The progress line: a bar of that width, or a sign of life where the total is not known, and the text.
+fn line(now: Instant, width: usize, text: &str, extent: Extent) -> String {
+    let (done, of) = match extent {
+        Extent::Segments { done, of } => (done, of),
+        Extent::Files { done, of } => (done, Some(of)),
     };
-    let rows = if has_rows { "\n{prefix}" } else { "" };
-    ProgressStyle::with_template(&(line + rows))
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("━╸ ")
+    match of {
+        _ if width == 0 => text.to_owned(),
+        None => {
+            let turns = now.as_nanos() / DRAW_EVERY.as_nanos() as u64;
+            let place = (turns % SPINNER.len() as u64) as usize;
+            format!("{} {text}", SPINNER[place])
+        }
+        Some(of) => {
+            let halves = u128::from(done.min(of)) * 2 * width as u128 / u128::from(of.max(1));
+            let (full, half) = ((halves / 2) as usize, if halves % 2 == 1 { "╸" } else { "" });
+            let bar = "━".repeat(full) + half;
+            format!("{bar:width$} {text}")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -215,6 +215,27 @@ mod tests {
             assert!(shown.chars().count() <= 80 - target::MARGIN, "{shown:?}");
         }
         assert!(drawn.ends_with("\r\u{1b}[2K"), "{drawn:?}");
+    }
+
+    #[test]
+    fn each_line_fits_whatever_changes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = File::options().append(true).open(file.path()).unwrap();
+        let read = File::open(file.path()).unwrap();
+        let mut progress = Progress::on(Term::read_write_pair(read, write)).with_live_view();
+        for (tenth, lost) in [(10, 0), (20, 0), (30, 400), (40, 12_000), (50, 0)] {
+            let mut state = State { lost, ..state() };
+            if tenth == 50 {
+                state.extent = Extent::Segments { done: 7, of: None };
+            }
+            progress.show(Instant::from_millis(tenth * 100), &state);
+            std::thread::sleep(std::time::Duration::from_millis(120));
+        }
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        for line in drawn.split(['\r', '\n']) {
+            let shown = console::strip_ansi_codes(line);
+            assert!(shown.chars().count() <= 80 - target::MARGIN, "{shown:?}");
+        }
     }
 
     #[test]

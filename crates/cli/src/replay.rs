@@ -28,7 +28,7 @@ Examples:
 /// its instant. A forwarder in this process receives these inputs, without any socket. Its outputs must equal the
 /// recorded ones, byte by byte.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ReplayArgs {
     /// The recording
     #[arg(value_name = "FILE")]

@@ -33,7 +33,7 @@ const DRAWN: usize = 4_000;
 
 /// Evaluate retransmission timers on recorded round trips
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"), arg_required_else_help = true)]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"), arg_required_else_help = true)]
 pub(crate) struct RtoArgs {
     /// Verb of the command.
     #[command(subcommand)]
@@ -54,7 +54,7 @@ pub(crate) enum RtoCommand {
 /// longer than the timeout in force when its Interest was sent. A trace only has round trips, not
 /// the effect of a timer on them: the two figures approximate B and W of `recoup sim`.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct RtoReplayArgs {
     /// The trace; `-` reads standard input
     #[arg(value_name = "TRACE")]

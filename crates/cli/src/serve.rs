@@ -10,6 +10,7 @@ use crate::format;
 use crate::key;
 use crate::output;
 use crate::session::{At, Reached, Session};
+use crate::terminal::path_line;
 use hint::Commands;
 use recoup::trust;
 use recoup::uplink::Uplink;
@@ -36,11 +37,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let library = library(args)?;
     let mut session = Session::new(args.verbose)?;
     session.set_recovery(args.recovery);
-    let keys = match &args.options.encrypt {
-        Some(group) => Some(trust::encryption(group, &args.name, &args.options.sign)?),
-        None => None,
-    };
-    let (encrypter, packets, prefixes) = match keys {
+    let (encrypter, packets, prefixes) = match trust::encryption(&args.options, &args.name)? {
         Some(Encryption { key, packets, prefixes }) => (Some(Arc::new(key)), packets, prefixes),
         None => (None, Vec::new(), Vec::new()),
     };
@@ -50,7 +47,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         ..recoup::serve::config(&args.options, args.name.clone(), signer)
     };
     let mut serve = Serve::new(config, library);
-    let Some(object) = serve.resolve(&Name::root()) else {
+    let Some(object) = recoup::serve::resolved(&mut serve, &args.name) else {
         let message = format!("{} cannot be served as {}", args.path.display(), args.name);
         return Err(Failure::new(Exit::Local, message)
             .advise("can it still be read, and is the name shorter than a packet of 8800 bytes?"));
@@ -146,7 +143,7 @@ fn show(args: &ServeArgs, now: Instant, event: &Event) {
             }
             _ => "its number stands for no other content; restart serve for the new content",
         };
-        let path = args.path.display();
+        let path = path_line(&args.path);
         output::eprint(&format!(
             "recoup: {path} changed: the version served so far has ended; {next}"
         ));
@@ -165,7 +162,7 @@ fn begin(args: &ServeArgs, object: &Name, reached: &Reached) -> Result<(), Failu
         let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
         output::eprint(&format!(
             "serving {} as {object} at {}; Ctrl-C ends it\n{commands}",
-            args.path.display(),
+            path_line(&args.path),
             faces.join(", ")
         ));
     }
@@ -203,10 +200,21 @@ fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
             }
         })
     });
+    // A server that cannot answer is no matter of --quiet.
+    let report = |error: &SourceError| {
+        output::eprint(&format!("recoup: {}", recoup::Error::from(error)));
+    };
     if path.is_dir() {
-        return Ok(Box::new(FolderLibrary::new(path, version, snapshots).map_err(failed)?));
+        let library = FolderLibrary::new(path, version, snapshots).map_err(failed)?;
+        let library = library.with_hidden(args.hidden).reporting(report);
+        let quiet = args.quiet;
+        return Ok(Box::new(library.noticing(move |line| {
+            if !quiet {
+                output::eprint(&format!("recoup: {line}"));
+            }
+        })));
     }
-    Ok(Box::new(FileLibrary::new(path, version, snapshots).map_err(failed)?))
+    Ok(Box::new(FileLibrary::new(path, version, snapshots).map_err(failed)?.reporting(report)))
 }
 
 /// Standard input, kept in a file without a name, so that it may be larger than memory.

@@ -103,12 +103,28 @@ impl Session {
         name: &Name,
         sign: &str,
     ) -> Result<Reached, Failure> {
+        let reached = self.reach_unwarned(listen, face, name, sign)?;
+        if let Some(warning) = recoup::serve::scope_warning(name) {
+            crate::output::eprint(&format!("recoup: {warning}"));
+        }
+        Ok(reached)
+    }
+
+    fn reach_unwarned(
+        &mut self,
+        listen: &[FaceUri],
+        face: Option<&FaceUri>,
+        name: &Name,
+        sign: &str,
+    ) -> Result<Reached, Failure> {
         if !listen.is_empty() {
+            recoup::serve::check_scope(name, listen)?;
             let faces: Result<Vec<_>, Failure> =
                 listen.iter().map(|uri| Ok(self.listen(uri)?.uri)).collect();
             return Ok(Reached { faces: faces?, at: At::Listeners });
         }
         let uplink = Uplink::find(face)?.signed_by(sign);
+        recoup::serve::check_scope(name, std::slice::from_ref(&uplink.uri))?;
         if uplink.is_direct {
             return Ok(Reached { faces: vec![self.listen_directly()?.uri], at: At::DirectPort });
         }

@@ -5,15 +5,17 @@ mod lan;
 
 pub(crate) use args::ShareArgs;
 pub(crate) use code::Code;
-pub(crate) use lan::find;
+pub(crate) use lan::{Offer, Search};
 
 use crate::error::{Exit, Failure};
 use crate::output;
 use crate::stop::Stop;
+use crate::terminal::path_line;
 use recoup::{Client, Server, reason};
 use recoup_io::entropy;
 use recoup_io::face::FaceUri;
 use recoup_io::key::PrivateKey;
+use recoup_io::port::has_both_families;
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::KeyLocator;
 use serde::Serialize;
@@ -40,17 +42,18 @@ pub(crate) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let file = file_of(&args.path)?;
     let key = key()?;
     let spki = key.to_spki().map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
-    let code = Code::of_key(&spki);
+    let code = Code::of_key(&spki)
+        .ok_or_else(|| Failure::new(Exit::Other, "the key of the share has no code"))?;
     let name = name_of(&code, Component::generic(&file));
     let server = serve(args, &name, &key)?;
-    let port = port_of(&server).unwrap_or(args.port);
+    let listening = listening(&server).unwrap_or((args.port, false));
     let shown = name.suffix(2).to_string();
     let shown = shown.trim_start_matches('/');
     if !lan::is_announceable(shown) {
         let message = format!("the name {} is too long for an announcement", args.path.display());
         return Err(Failure::new(Exit::Local, message).advise("give the file a shorter name"));
     }
-    let _announcement = lan::announce(&code, port, &spki, shown)?;
+    let _announcement = lan::announce(&code, listening, &spki, shown)?;
     if args.json {
         let (code, name) = (code.to_string(), name.to_string());
         output::json_line(&Shared { event: "shared", code, name, faces: server.faces() })?;
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &ShareArgs) -> Result<(), Failure> {
         output::print(format!("{code}\n").as_bytes())?;
     }
     if !args.quiet && !args.json {
-        let path = args.path.display();
+        let path = path_line(&args.path);
         output::eprint(&format!("sharing {path}; on another machine: recoup get {code}"));
     }
     while stop.wanted().is_none() {
@@ -98,18 +101,19 @@ fn serve(args: &ShareArgs, name: &Name, key: &PrivateKey) -> Result<Server, Fail
     let signer = key.signer(KeyLocator::Name(locator.value()));
     let signer = signer.map_err(|error| Failure::new(Exit::Other, error.to_string()))?;
     let client = Client::builder().alone().connect()?;
-    let builder = client.serve(name.clone()).signer(signer).manifests(true);
-    let builder = builder.listen(&format!("udp://0.0.0.0:{}", args.port))?;
+    let builder = client.serve(name.clone()).signer(signer).manifests(true).hidden(args.hidden);
+    let any = if has_both_families() { "[::]" } else { "0.0.0.0" };
+    let builder = builder.listen(&format!("udp://{any}:{}", args.port))?;
     Ok(match args.path.is_dir() {
         true => builder.folder(&args.path)?,
         false => builder.file(&args.path)?,
     })
 }
 
-/// The port at which it listens.
-fn port_of(server: &Server) -> Option<u16> {
-    match server.faces().first()?.parse() {
-        Ok(FaceUri::Udp(authority)) => Some(authority.port),
+/// The port at which it listens, and whether at addresses of IPv6 as well as of IPv4.
+fn listening(server: &Server) -> Option<(u16, bool)> {
+    match server.faces().first()?.parse().ok()? {
+        FaceUri::Udp(at) => Some((at.port, at.address().is_some_and(|ip| ip.is_ipv6()))),
         _ => None,
     }
 }

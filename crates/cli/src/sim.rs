@@ -9,6 +9,7 @@ use crate::error::Failure;
 use crate::explain::{built_in, show};
 use crate::output::{self, Stream};
 use crate::stop::Stop;
+use crate::terminal::path_line;
 use progress::Progress;
 use recoup_lab::campaign::{Campaign, Runner, Share};
 use recoup_lab::executor::{Executor, Threads};
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     for other in &args.merge {
         let merged = campaign.merge(&mut folder, other)?;
         if !args.quiet {
-            output::eprint(&format!("{}: {merged} runs taken over", other.display()));
+            output::eprint(&format!("{}: {merged} runs taken over", path_line(other)));
         }
     }
     let mut progress = Progress::new(!args.quiet);
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
         }
         if let Some(page) = figures {
-            output::eprint(&format!("figures: {}", page.display()));
+            output::eprint(&format!("figures: {}", path_line(&page)));
         }
         shown.iter().for_each(|line| output::eprint(line));
     }

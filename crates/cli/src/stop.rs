@@ -16,14 +16,19 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Takes over SIGINT and SIGTERM; they wake the driver.
+    /// Takes over SIGINT, SIGTERM and SIGHUP; they wake the driver.
     pub(crate) fn new(waker: &Waker) -> Result<Self, Failure> {
-        Self::with(Some(waker))
+        Self::with(Some(waker), true)
     }
 
-    /// Takes over SIGINT and SIGTERM, for a loop that looks here from time to time.
+    /// Takes over SIGINT, SIGTERM and SIGHUP, for a loop that looks here from time to time.
     pub(crate) fn polled() -> Result<Self, Failure> {
-        Self::with(None)
+        Self::with(None, true)
+    }
+
+    /// Takes over SIGINT and SIGTERM, for a daemon that reads its configuration again after SIGHUP; all wake the driver.
+    pub(crate) fn reloading(waker: &Waker) -> Result<(Self, Hangup), Failure> {
+        Ok((Self::with(Some(waker), false)?, Self::heed_hangup(waker)?))
     }
 
     /// Makes the runs of a campaign with `executor` until a signal comes.
@@ -45,40 +50,24 @@ impl Stop {
         }
     }
 
-    fn with(waker: Option<&Waker>) -> Result<Self, Failure> {
+    fn with(waker: Option<&Waker>, ends_with_terminal: bool) -> Result<Self, Failure> {
         let signal = Arc::new(AtomicUsize::new(0));
-        register(&signal, waker).map_err(|error| {
-            Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
-        })?;
+        register(&signal, waker).map_err(deaf)?;
+        if ends_with_terminal {
+            register_hangup(&signal, waker).map_err(deaf)?;
+        }
         Ok(Self { signal })
     }
 
     /// Takes over SIGHUP as well; it wakes the driver.
-    pub(crate) fn heed_hangup(waker: &Waker) -> Result<Hangup, Failure> {
+    fn heed_hangup(waker: &Waker) -> Result<Hangup, Failure> {
         let wanted = Arc::new(AtomicBool::new(false));
         let register = || {
             flag::register(SIGHUP, Arc::clone(&wanted))?;
             low_level::pipe::register(SIGHUP, waker.stream()?)
         };
-        register().map_err(|error: io::Error| {
-            Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
-        })?;
+        register().map_err(deaf)?;
         Ok(Hangup { wanted })
-    }
-
-    /// Takes over SIGHUP, the signal of a closed terminal; it wakes the driver. A process that was started with SIGHUP ignored
-    /// (`nohup`) still ignores it. A second SIGHUP does not end the process at once: the system and a shell may send one each.
-    pub(crate) fn heed_terminal(&self, waker: &Waker) -> Result<(), Failure> {
-        if ignores_hangup() {
-            return Ok(());
-        }
-        let register = || {
-            flag::register_usize(SIGHUP, Arc::clone(&self.signal), SIGHUP as usize)?;
-            low_level::pipe::register(SIGHUP, waker.stream()?)
-        };
-        register().map(|_| ()).map_err(|error: io::Error| {
-            Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
-        })
     }
 
     /// The failure that a command ends with because of a signal, if there was one.
@@ -121,6 +110,23 @@ fn ignores_hangup() -> bool {
 fn ignores_hangup() -> bool {
     use std::io::IsTerminal;
     !io::stderr().is_terminal()
+}
+
+fn deaf(error: io::Error) -> Failure {
+    Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
+}
+
+/// Takes over SIGHUP, the signal of a closed terminal. A process that was started with SIGHUP ignored (`nohup`) still ignores it.
+/// A second SIGHUP does not end the process at once: the system and a shell may send one each.
+fn register_hangup(signal: &Arc<AtomicUsize>, waker: Option<&Waker>) -> io::Result<()> {
+    if ignores_hangup() {
+        return Ok(());
+    }
+    flag::register_usize(SIGHUP, Arc::clone(signal), SIGHUP as usize)?;
+    if let Some(waker) = waker {
+        low_level::pipe::register(SIGHUP, waker.stream()?)?;
+    }
+    Ok(())
 }
 
 fn register(signal: &Arc<AtomicUsize>, waker: Option<&Waker>) -> io::Result<()> {

@@ -21,6 +21,7 @@ use crate::format;
 use crate::output::{self, Stream};
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
+use crate::terminal::{self, path_line};
 use args::{Action, Backend, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted};
 use page::{Page, Runs};
 use recoup_lab::executor::Threads;
@@ -79,7 +80,7 @@ fn experiments(args: &RunArgs) -> Result<(), Failure> {
         work.print(&work.verdicts())?;
     }
     if !args.wanted.quiet {
-        output::eprint(&format!("{}; figures in {}", work.effort(), folder.display()));
+        output::eprint(&format!("{}; figures in {}", work.effort(), path_line(&folder)));
     }
     Ok(())
 }
@@ -183,6 +184,12 @@ impl<'a> Work<'a> {
     ) -> Result<T, Failure> {
         let Wanted { scale, seeds, jobs, fresh, quiet, .. } = *self.wanted;
         let stop = Stop::polled()?;
+        if !quiet && !terminal::can_draw() {
+            let (key, word, folder) = (self.study.key(), scale.word(), path_line(&self.folder));
+            output::eprint(&format!(
+                "runs of {key} at scale {word} go into {folder}; every 10 s a line has their number and the time left"
+            ));
+        }
         let host = Host {
             is_cancelled: &|| stop.wanted().is_some(),
             watch: &|| Box::new(Progress::new(!quiet)),
@@ -232,7 +239,7 @@ impl<'a> Work<'a> {
         let mut verdicts = self.study.judge(&self.gathered.results);
         if self.wanted.scale == Scale::Smoke {
             verdicts.iter_mut().for_each(|verdict| {
-                verdict.verdict = Outcome::Open;
+                (verdict.verdict, verdict.former) = (Outcome::Open, None);
                 verdict.why = "Undecided: at this scale it is not the paper's experiment.".into();
             });
         }
@@ -251,7 +258,7 @@ impl<'a> Work<'a> {
 
     fn effort(&self) -> String {
         let (all, made) = self.gathered.runs;
-        let place = self.folder.display();
+        let place = path_line(&self.folder);
         match made {
             0 => format!("{all} runs were there already, in {place}"),
             made => {

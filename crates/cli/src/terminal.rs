@@ -7,11 +7,24 @@
 //! UTR #36, section 2.
 //!
 //! Difference: variation selectors stay, although they are ignorable: they only choose between two shapes of a character.
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::io::IsTerminal;
+use std::path::Path;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// Stands for a character that has no shape.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+
+/// Whether standard error is a terminal whose cursor can be moved.
+pub(crate) fn can_draw() -> bool {
+    std::io::stderr().is_terminal() && moves_cursor(std::env::var_os("TERM").as_deref())
+}
+
+/// Whether a terminal of this kind, as `TERM` names it, takes codes for its cursor.
+fn moves_cursor(kind: Option<&OsStr>) -> bool {
+    kind.is_none_or(|kind| kind != "dumb" && !kind.is_empty())
+}
 
 /// The text with a space for each control character but the line feed, and U+FFFD for each invisible character.
 pub(crate) fn safe(text: &str) -> String {
@@ -23,6 +36,11 @@ pub(crate) fn safe(text: &str) -> String {
         _ => c,
     };
     text.chars().map(shown).collect()
+}
+
+/// The path of a file within a line: a line feed in it is shown as `\n`.
+pub(crate) fn path_line(path: &Path) -> String {
+    safe(&path.display().to_string()).replace('\n', "\\n")
 }
 
 /// A JSON document with each invisible character of its strings as `\uXXXX`: the same document to a reader.
@@ -71,6 +89,20 @@ mod tests {
             let text = one_line(&format!("a{c}b"));
             assert!(text == "a b" || text == "a\u{fffd}b", "{:x}: {text:?}", u32::from(c));
         }
+    }
+
+    #[test]
+    fn dumb_terminal_gets_no_cursor_codes() {
+        assert!(moves_cursor(Some("xterm-256color".as_ref())));
+        for kind in [Some("dumb"), Some("")] {
+            assert!(!moves_cursor(kind.map(OsStr::new)), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn path_stays_on_its_line() {
+        let path = Path::new("a\nrecoup: done\u{1b}[2J.txt");
+        assert_eq!(path_line(path), "a\\nrecoup: done [2J.txt");
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub(crate) use args::TrustArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
 use crate::terminal;
+use crate::terminal::path_line;
 use args::TrustAction;
 use recoup::trust;
 use recoup_packet::name::Name;
@@ -42,7 +43,7 @@ fn compile(text: &Path, output: &Path) -> Result<(), Failure> {
     }
     fs::write(output, &bytes).map_err(|error| Failure::file("write", output.display(), &error))?;
     let (nodes, size) = (model.nodes.len(), bytes.len());
-    output::eprint(&format!("{}: {nodes} nodes, {size} bytes", output.display()));
+    output::eprint(&format!("{}: {nodes} nodes, {size} bytes", path_line(output)));
     Ok(())
 }
 

@@ -116,10 +116,15 @@ impl Problems {
 
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
-        if self.list.len() < Self::MOST && !self.list.contains(&problem) {
+        if !self.are_enough() && !self.list.contains(&problem) {
             self.list.push(problem);
             self.list.sort();
         }
+    }
+
+    /// Whether more problems would not be kept; the search for a near name of each can be left out.
+    pub fn are_enough(&self) -> bool {
+        self.list.len() >= Self::MOST
     }
 
     /// The problems.

@@ -5,6 +5,7 @@
 use crate::problem::{Origin, Problem};
 use recoup_core::time::Duration;
 use recoup_core::unit::{self, Capacity};
+use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 
@@ -243,10 +244,21 @@ impl Table {
 }
 
 impl FromIterator<(String, Tree)> for Table {
+    /// A key that comes again replaces its value, at the place of the first one.
     fn from_iter<I: IntoIterator<Item = (String, Tree)>>(pairs: I) -> Self {
-        let mut table = Self::default();
-        pairs.into_iter().for_each(|(key, tree)| table.insert(key, tree));
-        table
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut entries: Vec<Entry> = Vec::new();
+        for (key, tree) in pairs {
+            match places.entry(key) {
+                btree_map::Entry::Occupied(place) => entries[*place.get()].tree = tree,
+                btree_map::Entry::Vacant(place) => {
+                    let (key, origin) = (place.key().clone(), tree.origin);
+                    place.insert(entries.len());
+                    entries.push(Entry { key, origin, tree });
+                }
+            }
+        }
+        Self { entries }
     }
 }
 

@@ -36,6 +36,16 @@ pub enum SpecError {
         /// The names that exist.
         known: Vec<&'static str>,
     },
+    /// The text is a bare number, duration or percentage; with a spec that has it as a parameter.
+    #[error("`{text}` is a value and names no {family}; did you mean `{spec}`?")]
+    BareValue {
+        /// The family searched.
+        family: &'static str,
+        /// The text.
+        text: String,
+        /// A spec with the value.
+        spec: String,
+    },
     /// The algorithm has no such parameter.
     #[error("`{name}` has no parameter `{key}`{}; {}", hint(key, known), listed(known))]
     UnknownKey {
@@ -253,15 +263,46 @@ pub fn parse_with<T>(
     kind: &'static str,
     family: &[(&'static str, Reader<T>)],
 ) -> Result<T, SpecError> {
-    let spec = Spec::parse(text)?;
+    let bare = |error| bare_value(text, kind, family).unwrap_or(error);
+    let spec = Spec::parse(text).map_err(bare)?;
     match family.iter().find(|(name, _)| *name == spec.name) {
         Some((_, read)) => read(spec),
-        None => Err(SpecError::UnknownName {
+        None => Err(bare(SpecError::UnknownName {
             family: kind,
             name: spec.name.to_owned(),
             known: family.iter().map(|(name, _)| *name).collect(),
-        }),
+        })),
     }
+}
+
+/// The error of a value without an algorithm, if one with few parameters has a parameter that takes the value.
+fn bare_value<T>(
+    text: &str,
+    family: &'static str,
+    readers: &[(&'static str, Reader<T>)],
+) -> Option<SpecError> {
+    /// A parameter of an algorithm with more of them is hardly meant.
+    const MOST_PARAMETERS: usize = 4;
+    let text = text.trim();
+    if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        return None;
+    }
+    let known = |name: &str, read: &Reader<T>| match Spec::parse(&format!("{name}(0=0)")).map(read)
+    {
+        Ok(Err(SpecError::UnknownKey { known, .. })) => known,
+        _ => Vec::new(),
+    };
+    let candidates = readers.iter().map(|(name, read)| (known(name, read), *name, read));
+    let mut candidates: Vec<_> =
+        candidates.filter(|(keys, ..)| (1..=MOST_PARAMETERS).contains(&keys.len())).collect();
+    candidates.sort_by_key(|(keys, ..)| keys.len());
+    let specs = candidates.into_iter().flat_map(|(keys, name, read)| {
+        keys.into_iter().map(move |key| (format!("{name}({key}={text})"), read))
+    });
+    let mut fitting =
+        specs.filter(|(spec, read)| Spec::parse(spec).is_ok_and(|it| read(it).is_ok()));
+    let (spec, _) = fitting.next()?;
+    Some(SpecError::BareValue { family, text: text.to_owned(), spec })
 }
 
 /// Prints a spec with all its parameters.
@@ -405,6 +446,20 @@ mod tests {
         assert_eq!((near("K"), near("kk")), (Some("k"), Some("k")));
         for far in ["q", "colour", ""] {
             assert_eq!(near(far), None, "{far}");
+        }
+    }
+
+    #[test]
+    fn bare_value_is_answered_with_a_spec() {
+        for (text, spec) in [("4s", "example(wait=4s)"), ("2%", "example(gain=2%)")] {
+            let message = read(text).unwrap_err().to_string();
+            assert!(
+                message.ends_with(&format!("names no example; did you mean `{spec}`?")),
+                "{message}"
+            );
+        }
+        for other in ["7", "1x", "4sec", "wait"] {
+            assert!(!matches!(read(other), Err(SpecError::BareValue { .. })), "{other}");
         }
     }
 

@@ -5,6 +5,9 @@
 //! could mean milliseconds or seconds. Values are exact integers of the smallest unit; a fraction of that unit is cut
 //! off. Printed text parses to the same value.
 pub mod as_text;
+mod byte_rate;
+
+pub use byte_rate::byte_limit;
 
 use crate::spec::nearest;
 use std::time::Duration;
@@ -45,6 +48,14 @@ pub enum UnitError {
         /// The unit with the nearest spelling.
         near: &'static str,
     },
+    /// The text counts bytes where a rate counts bits.
+    #[error("`{text}` counts bytes, and a rate counts bits; write {bits}")]
+    CountsBytes {
+        /// The text.
+        text: String,
+        /// Rate in bits per second.
+        bits: String,
+    },
     /// The value exceeds 64 bits of the smallest unit.
     #[error("`{0}` is too large")]
     TooLarge(String),
@@ -64,6 +75,8 @@ struct Kind {
     name: &'static str,
     units: &'static [(&'static str, u64)],
     aliases: &'static [(&'static str, &'static str)],
+    /// Words that are no units, each with the unit that it stands for.
+    words: &'static [(&'static str, &'static str)],
     /// The unit in which zero is printed.
     zero: &'static str,
     example: &'static str,
@@ -80,6 +93,33 @@ const DURATION: Kind = Kind {
         ("ns", 1),
     ],
     aliases: &[("µs", "us"), ("μs", "us"), ("m", "min")],
+    words: &[
+        ("sec", "s"),
+        ("secs", "s"),
+        ("second", "s"),
+        ("seconds", "s"),
+        ("msec", "ms"),
+        ("msecs", "ms"),
+        ("millis", "ms"),
+        ("millisecond", "ms"),
+        ("milliseconds", "ms"),
+        ("usec", "us"),
+        ("usecs", "us"),
+        ("micros", "us"),
+        ("microsecond", "us"),
+        ("microseconds", "us"),
+        ("nsec", "ns"),
+        ("nanos", "ns"),
+        ("nanosecond", "ns"),
+        ("nanoseconds", "ns"),
+        ("mins", "min"),
+        ("minute", "min"),
+        ("minutes", "min"),
+        ("hr", "h"),
+        ("hrs", "h"),
+        ("hour", "h"),
+        ("hours", "h"),
+    ],
     zero: "s",
     example: "\"10 ms\" or \"1.5 s\"",
 };
@@ -104,6 +144,24 @@ const RATE: Kind = Kind {
         ("Gb/s", "Gbit/s"),
         ("Mb/s", "Mbit/s"),
         ("kb/s", "kbit/s"),
+    ],
+    words: &[
+        ("bit", "bit/s"),
+        ("bits", "bit/s"),
+        ("k", "kbit/s"),
+        ("kb", "kbit/s"),
+        ("kbit", "kbit/s"),
+        ("kbits", "kbit/s"),
+        ("m", "Mbit/s"),
+        ("mb", "Mbit/s"),
+        ("mbit", "Mbit/s"),
+        ("mbits", "Mbit/s"),
+        ("mbps", "Mbit/s"),
+        ("g", "Gbit/s"),
+        ("gb", "Gbit/s"),
+        ("gbit", "Gbit/s"),
+        ("gbits", "Gbit/s"),
+        ("gbps", "Gbit/s"),
     ],
     zero: "bit/s",
     example: "\"10 Mbit/s\"",
@@ -131,6 +189,17 @@ const SIZE: Kind = Kind {
         ("bytes", "B"),
         ("byte", "B"),
     ],
+    words: &[
+        ("kilobyte", "kB"),
+        ("kilobytes", "kB"),
+        ("megabyte", "MB"),
+        ("megabytes", "MB"),
+        ("gigabyte", "GB"),
+        ("gigabytes", "GB"),
+        ("kibibytes", "KiB"),
+        ("mebibytes", "MiB"),
+        ("gibibytes", "GiB"),
+    ],
     zero: "B",
     example: "\"1448 B\", \"64 KiB\" or \"10 MB\"",
 };
@@ -139,6 +208,7 @@ const PACKETS: Kind = Kind {
     name: "number of packets",
     units: &[("packets", 1)],
     aliases: &[("packet", "packets"), ("pkts", "packets"), ("p", "packets")],
+    words: &[],
     zero: "packets",
     example: "\"32 packets\"",
 };
@@ -197,7 +267,7 @@ pub fn print_compact_duration(duration: Duration) -> String {
 pub fn rate(text: &str) -> Result<u64, UnitError> {
     match text.trim() {
         "unlimited" => Ok(0),
-        text => match RATE.read(text)? {
+        text => match RATE.read(text).map_err(|error| byte_rate::in_bits(text).unwrap_or(error))? {
             0 => Err(UnitError::OutOfRange(
                 "a rate of 0 carries nothing; write \"unlimited\", or use an outage",
             )),
@@ -365,6 +435,10 @@ impl Kind {
     }
 
     fn nearest(&self, unit: &str) -> Option<&'static str> {
+        let word = self.words.iter().find(|(word, _)| word.eq_ignore_ascii_case(unit));
+        if let Some((_, unit)) = word {
+            return Some(unit);
+        }
         nearest(unit, self.units.iter().map(|(name, _)| *name))
     }
 
@@ -463,6 +537,20 @@ mod tests {
     }
 
     #[test]
+    fn words_for_units_name_the_unit() {
+        let near = |error: UnitError| match error {
+            UnitError::UnknownUnit { near, .. } => near,
+            other => panic!("{other}"),
+        };
+        for (text, unit) in [("4sec", "s"), ("4 Seconds", "s"), ("10 msec", "ms"), ("1 hour", "h")]
+        {
+            assert_eq!(near(duration(text).unwrap_err()), unit, "{text}");
+        }
+        assert_eq!(near(rate("10 mbps").unwrap_err()), "Mbit/s");
+        assert_eq!(near(bytes("10 megabytes").unwrap_err()), "MB");
+    }
+
+    #[test]
     fn ranges_are_checked() {
         assert!(interval("0").is_err() && interval("1ns").is_ok());
         assert!(milliseconds("10us").is_err() && milliseconds("2 s").is_ok());
@@ -502,6 +590,7 @@ mod tests {
         fn no_text_causes_a_panic(text: String, number in "[0-9.]{0,40}", unit in "[a-zA-Z/%]{0,6}") {
             for text in [text, format!("{number}{unit}"), format!("{number} {unit}")] {
                 let _ = (rate(&text), duration(&text), bytes(&text), bare_bytes(&text));
+                let _ = byte_limit(&text);
                 let _ = (capacity(&text), super::number(&text), probability(&text));
             }
         }

@@ -12,6 +12,7 @@
 //! A permanent face greets its neighbour when it comes up: both ends know each other before the first packet is sent.
 mod arrive;
 mod face;
+mod path;
 mod port;
 mod recovery;
 mod schedule;
@@ -19,6 +20,7 @@ mod schedule;
 mod tests;
 mod timer;
 mod value;
+mod watch;
 mod wire;
 
 use crate::counters::QueueState;
@@ -264,6 +266,16 @@ impl Links {
     /// Counters of the recovery of a face; `None` if it has none.
     pub(crate) fn recovery(&self, id: FaceId) -> Option<Counters> {
         self.recoveries.counters(id, self.get(id).map(|port| &port.link))
+    }
+
+    /// Detects neighbours that fall silent, from now on.
+    pub(crate) fn watch(&mut self) {
+        self.recoveries.watches = true;
+    }
+
+    /// Whether the neighbour of a face has left all questions unanswered.
+    pub(crate) fn is_silent(&self, id: FaceId) -> bool {
+        self.recoveries.watches && self.get(id).is_some_and(|it| Recoveries::is_silent(&it.link))
     }
 
     /// Whether both ends of a face's link recover losses.

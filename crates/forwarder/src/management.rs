@@ -115,6 +115,10 @@ pub(crate) enum Effect {
     UnsetStrategy { prefix: Name },
     /// The owner opens, changes or closes a face.
     Order(FaceOrder),
+    /// Hold a face down, or end that.
+    Hold { face: FaceId, down: bool },
+    /// A driver gave up a packet for a face.
+    Lost { face: FaceId, name: Name },
     /// Start a task at all workers; its end is reported to [`Management::task_done`].
     Task(RingTask),
 }
@@ -372,6 +376,9 @@ impl Management {
             Verb::FaceCreate => self.create_face(command, view),
             Verb::FaceUpdate => self.update_face(ingress, command, view),
             Verb::FaceDestroy => Ok(self.destroy_face(ingress, command, view)),
+            Verb::FaceDown => self.switch_face(ingress, command, view, true),
+            Verb::FaceUp => self.switch_face(ingress, command, view, false),
+            Verb::FaceLost => self.packet_given_up(ingress, command, view),
             Verb::StrategySet => self.choose_strategy(command, view),
             Verb::StrategyUnset => self.unset_strategy(command),
             Verb::CsConfig => Ok(configure_cs(&command)),

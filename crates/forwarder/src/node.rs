@@ -6,6 +6,7 @@
 mod edge;
 mod faces;
 mod frames;
+mod held;
 mod manage;
 mod view;
 mod worker;
@@ -27,10 +28,12 @@ use crate::shard::{Shard, WorkerMessage};
 use crate::strategy::Strategy;
 use crate::table::NextHop;
 use edge::Surroundings;
+use held::Held;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppOutput, Application};
 use recoup_transport::link::recovery::{Agreement, Counters};
 use recoup_transport::time::Instant;
+use std::collections::BTreeMap;
 
 /// A node: a forwarder with its applications.
 ///
@@ -42,6 +45,8 @@ pub struct Node<O: Observer = ()> {
     management: Option<Management>,
     /// Identity and state of the node as a worker, if it is one.
     shard: Option<Box<Shard>>,
+    /// Faces that are down although their links are up.
+    held: BTreeMap<FaceId, Held>,
     /// No timer is due at this time, and the management has nothing to do. `None` once something has happened.
     idle_at: Option<Instant>,
 }
@@ -68,6 +73,10 @@ impl<O: Observer> Node<O> {
         let hasher = NameHasher::new(config.hash_seed);
         let links = Links::new(hasher.clone(), config.rng.clone(), config.scheduling);
         let mut forwarder = Forwarder::new(&config, Surroundings::new(links, observer));
+        // Without mobility, a face that is down costs what an unanswered Interest costs.
+        if config.management.is_some() && !config.options.mobility.is_off() {
+            forwarder.edge.links.watch();
+        }
         for prefix in config.management.iter().flat_map(Management::prefixes) {
             forwarder.fib.insert(&prefix, FaceId::MANAGEMENT, 0);
         }
@@ -76,6 +85,7 @@ impl<O: Observer> Node<O> {
             forwarder,
             management: config.management.as_ref().map(|it| Management::new(it, counts_others)),
             shard: config.shard.map(|it| Box::new(Shard::new(it, hasher))),
+            held: BTreeMap::new(),
             idle_at: None,
         }
     }
@@ -283,7 +293,12 @@ impl<O: Observer> Node<O> {
         }
         let (links, out) = self.links_and_out();
         match links.fire(now, out) {
-            Some(Some(face)) => self.drain(now, face),
+            Some(Some(face)) => {
+                self.drain(now, face);
+                if self.links().is_silent(face) {
+                    self.on_face_silent(now, face);
+                }
+            }
             Some(None) => {}
             None => return false,
         }
@@ -307,6 +322,7 @@ impl<O: Observer> Node<O> {
             }
             AppOutput::Data { data, path } => self.forwarder.answer(now, face, data, path),
             AppOutput::Nack { reason, path } => self.forwarder.reject(now, face, reason, path),
+            AppOutput::KeepAlive => self.forwarder.keep_alive(now),
         }
     }
 }

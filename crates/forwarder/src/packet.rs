@@ -126,6 +126,12 @@ impl Packet {
         frame
     }
 
+    /// A frame without packet and fields.
+    #[must_use]
+    pub fn keep_alive() -> Self {
+        Self { body: Body::Idle, hop: Hop::bare(0, 0) }
+    }
+
     /// A packet whose bytes are known.
     #[inline]
     pub(crate) fn sized(body: Body, bytes: u32, hasher: &NameHasher) -> Self {
@@ -223,7 +229,7 @@ impl Extra {
     pub(crate) fn beside(&mut self) -> Beside {
         let fields = std::mem::take(&mut self.carried);
         let fields = (!fields.is_empty()).then(|| Box::new(fields));
-        Beside { provider: self.provider, fields }
+        Beside { provider: self.provider, fields, asked: None }
     }
 
     /// Whether any fields are written to links.

@@ -28,7 +28,7 @@ pub(crate) use task::Task;
 use crate::face::FaceId;
 use crate::hash::{NameHasher, mix};
 use crate::table::{ShortCounter, ShortNames};
-use recoup_packet::name::Name;
+use recoup_packet::name::{Name, Scope};
 use recoup_packet::tlv::{Reader, typ};
 use recoup_transport::management::FaceCounters;
 use std::collections::BTreeMap;
@@ -182,7 +182,12 @@ fn prefix_end(name: &[u8], components: usize, is_data: bool) -> usize {
 
 /// Whether names like this one belong to the leader: those of the management.
 fn is_of_leader(name: &[u8]) -> bool {
-    name.starts_with(b"\x08\x09localhost") || name.starts_with(b"\x08\x08localhop\x08\x03nfd")
+    const NFD: &[u8] = b"\x08\x03nfd";
+    match Scope::of_value(name) {
+        Scope::Localhost => true,
+        Scope::Localhop => name.windows(NFD.len()).nth(Scope::LOCALHOP.len()) == Some(NFD),
+        Scope::Global => false,
+    }
 }
 
 #[cfg(test)]

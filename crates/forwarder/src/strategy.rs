@@ -152,8 +152,7 @@ impl<'a> Context<'a> {
         let from = if scope == Scope::Global { None } else { faces.facts(ingress) };
         self.route.next_hops.iter().copied().filter(move |hop| {
             faces.facts(hop.face).is_some_and(|to| {
-                (hop.face != ingress || to.link_type == LinkType::AdHoc)
-                    && scope.lets_pass(from, to)
+                (hop.face != ingress || to.link_type == LinkType::AdHoc) && to.admits(scope, from)
             })
         })
     }

@@ -51,7 +51,7 @@ pub struct SameFaceRetx {
 
 impl Default for SameFaceRetx {
     fn default() -> Self {
-        let (initial, max) = (Duration::from_millis(10), Duration::from_millis(250));
+        let (initial, max) = (INITIAL, Duration::from_millis(250));
         Self { initial, factor: 2.0, max, any_face: false }
     }
 }
@@ -92,6 +92,8 @@ const FAMILY: &[(&str, Reader<Suppression>)] = &[
     ("ccnd", ccnd),
 ];
 
+/// First time within which another Interest is suppressed by default; it doubles.
+pub const INITIAL: Duration = Duration::from_millis(10);
 /// The step of CCNx 0.8.2.
 const CCND_STEP: Duration = Duration::from_millis(125);
 /// The longest step: lifetimes are limited, and a step lengthens them.

@@ -79,7 +79,9 @@ impl Crowd {
             ..ControlParameters::default()
         };
         let nonce = self.rng.next_u64().to_be_bytes();
-        let unique = Uniqueness { nonce: Some(&nonce), time: None, seq_num: None };
+        let elapsed = u64::try_from(self.now.since(Instant::ZERO).as_millis()).ok();
+        let time = elapsed.map(|it| 1_800_000_000_000 + it);
+        let unique = Uniqueness { nonce: Some(&nonce), time, seq_num: None };
         let verb = verbs[self.below(verbs.len())];
         let mut interest =
             command_interest(Scope::Localhost, verb, &parameters, &DigestSigner, unique);

@@ -7,11 +7,11 @@ use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::Data;
 use recoup_packet::interest::{Interest, Uniqueness};
-use recoup_packet::name::Name;
-use recoup_packet::signature::DigestSigner;
+use recoup_packet::name::{Component, Name};
+use recoup_packet::signature::{DigestSigner, sha256};
 use recoup_transport::management::{
-    ControlParameters, ManagementError, PrefixAnnouncement, Scope, Verb, announce_command,
-    command_interest, parse_response, register_command,
+    AuthorityOptions, ControlParameters, ManagementError, PrefixAnnouncement, Scope, Verb,
+    announce_command, command_interest, parse_response, register_command,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -157,7 +157,7 @@ fn unregistering_removes_one_route_only() {
     for (face, origin) in [(APP, 0), (APP, 65), (OTHER, 0)] {
         let cost = Some(10 - origin / 10);
         let wish = ControlParameters { origin: Some(origin), cost, ..parameters("/a") };
-        bench.command(face, &register(Scope::Localhost, &wish, 1)).unwrap().unwrap();
+        bench.command(face, &register(Scope::Localhost, &wish, face.0.into())).unwrap().unwrap();
     }
     assert_eq!(bench.routes(), ["/a 1 4", "/a 2 10"]);
     let wish = ControlParameters { origin: Some(65), ..parameters("/a") };
@@ -325,4 +325,44 @@ fn damaged_commands_are_answered_or_dropped() {
     bench.now = Instant::from_millis(200_000);
     bench.poll();
     assert_eq!(bench.node.pit_len(), 0);
+}
+
+/// A registration with its signature in its name, as packet format v0.2 has it.
+fn in_name(prefix: &str, time: u64) -> Interest {
+    let words = [
+        &parameters(prefix).to_bytes()[..],
+        &time.to_be_bytes(),
+        b"8 bytes.",
+        b"\x16\x03\x1b\x01\0",
+    ];
+    let prefix = "/localhost/nfd/rib/register".parse::<Name>().unwrap();
+    let signed = words.into_iter().fold(prefix, |name, it| name.append(Component::generic(it)));
+    let value = [&b"\x17\x20"[..], &sha256(signed.value())].concat();
+    Interest::new(signed.append(Component::generic(&value)))
+}
+
+#[test]
+fn local_face_commands_by_fresh_signed_interests_only() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    assert_eq!(code(bench.command(APP, &in_name("/bank", 1))), 403);
+    // The name of a signed Interest without its signature.
+    let signed = register(Scope::Localhost, &parameters("/bank"), 1);
+    let bare = Interest::new(signed.name.prefix(signed.name.len() - 1));
+    assert_eq!(code(bench.command(APP, &bare)), 403);
+    let stale = register(Scope::Localhost, &parameters("/bank"), 120_001);
+    assert_eq!(code(bench.command(APP, &stale)), 403);
+    assert!(bench.routes().is_empty());
+    bench.command(APP, &signed).unwrap().unwrap();
+    assert_eq!(code(bench.command(APP, &signed)), 403, "repeated");
+    assert_eq!(code(bench.command(OTHER, &signed)), 403, "repeated by another program");
+    assert_eq!(bench.routes(), ["/bank 1 0"]);
+}
+
+#[test]
+fn configured_old_client_registers_its_names() {
+    let authority = AuthorityOptions { takes_v0_2: true, ..AuthorityOptions::default() };
+    let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
+    bench.command(APP, &in_name("/a", 1)).unwrap().unwrap();
+    assert_eq!(code(bench.command(OTHER, &in_name("/a", 1))), 403, "repeated");
+    assert_eq!(bench.routes(), ["/a 1 0"]);
 }

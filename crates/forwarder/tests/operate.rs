@@ -390,7 +390,7 @@ fn the_content_store_is_configured_and_erased() {
 #[test]
 fn with_keys_only_their_owners_command() {
     let keys = vec![PublicKey::from_hmac_secret(b"secret")];
-    let authority = AuthorityOptions { keys, open: vec!["rib".into()], rights: None };
+    let authority = AuthorityOptions { keys, open: vec!["rib".into()], ..Default::default() };
     let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
     let hop = ControlParameters { face_id: Some(2), ..about("/a") };
     assert_eq!(bench.status_of(Verb::FibAddNextHop, &hop), 403);
@@ -402,7 +402,7 @@ fn with_keys_only_their_owners_command() {
 #[test]
 fn damaged_management_interests_are_answered_or_dropped() {
     let mut bench = Bench::new(ManagementOptions { routes: 100, ..Default::default() });
-    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(1), seq_num: None };
+    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(NOON / 1_000), seq_num: None };
     let wish = ControlParameters { flags: Some(6), mask: Some(6), ..to("udp4://192.0.2.9:6363") };
     let create = command_interest(Scope::Localhost, Verb::FaceCreate, &wish, &DigestSigner, unique);
     let filter = FaceFilter { uri: Some("x".into()), scope: Some(0), ..FaceFilter::default() };
@@ -451,4 +451,173 @@ fn signed_commands_survive_every_step_of_the_clock() {
         // The next step is after this second, for which a dataset is fresh.
         bench.now += Duration::from_secs(2);
     }
+}
+
+/// Names of the Interests that left for the remote face.
+fn left(sent: &[(FaceId, Bytes)]) -> usize {
+    sent.iter().filter(|(face, frame)| *face == REMOTE && frame.first() == Some(&0x05)).count()
+}
+
+fn express(bench: &mut Bench, name: &str) -> usize {
+    bench.nonce += 1;
+    let mut interest = Interest::new(name.parse().unwrap());
+    interest.nonce = Some(bench.nonce);
+    bench.node.handle(bench.now, Input::Frame { face: APP, frame: interest.to_bytes() });
+    left(&bench.poll())
+}
+
+fn of_face(face: FaceId) -> ControlParameters {
+    ControlParameters { face_id: Some(u64::from(face.0)), ..Default::default() }
+}
+
+#[test]
+fn face_held_down_keeps_its_routes() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
+    let routes = bench.records::<RibEntry>("/localhost/nfd/rib/list");
+    assert_eq!(express(&mut bench, "/a/1"), 1);
+    for _ in 0..2 {
+        assert_eq!(bench.done(Verb::FaceDown, &of_face(REMOTE)), of_face(REMOTE));
+        assert_eq!(express(&mut bench, "/a/2"), 0);
+    }
+    // What comes by it is ignored, and new attributes do not bring it up.
+    let data = DataBuilder::new(&"/a/2".parse().unwrap()).build(b"x", &DigestSigner);
+    bench.node.handle(bench.now, Input::Frame { face: REMOTE, frame: data.wire().clone() });
+    let attributes = FaceAttributes { permanent: true, ..FaceAttributes::wire(1_400) };
+    bench.node.handle(bench.now, Input::FaceUp { face: REMOTE, attributes });
+    assert!(bench.poll().is_empty());
+    assert_eq!(express(&mut bench, "/a/3"), 0);
+    assert_eq!(bench.records::<RibEntry>("/localhost/nfd/rib/list"), routes);
+    bench.done(Verb::FaceUp, &of_face(REMOTE));
+    assert_eq!(express(&mut bench, "/a/4"), 1);
+    // A face that the driver closes is gone, held or not.
+    bench.done(Verb::FaceDown, &of_face(REMOTE));
+    bench.node.handle(bench.now, Input::FaceDown { face: REMOTE });
+    bench.node.handle(bench.now, Notice::FaceGone { face: REMOTE }.into());
+    assert_eq!(bench.records::<RibEntry>("/localhost/nfd/rib/list"), []);
+    assert_eq!(bench.status_of(Verb::FaceUp, &of_face(REMOTE)), 410);
+}
+
+#[test]
+fn only_another_known_face_is_held_down() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    for verb in [Verb::FaceDown, Verb::FaceUp, Verb::FaceLost] {
+        assert_eq!(bench.status_of(verb, &ControlParameters::default()), 400);
+        let named = |face| ControlParameters { name: about("/a").name, ..of_face(face) };
+        assert_eq!(bench.status_of(verb, &named(FaceId(77))), 410);
+        assert_eq!(bench.status_of(verb, &named(APP)), 409);
+    }
+    assert_eq!(bench.status_of(Verb::FaceLost, &of_face(REMOTE)), 400, "without a name");
+}
+
+#[test]
+fn given_up_frame_returns_its_interest() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
+    assert_eq!(express(&mut bench, "/a/1"), 1);
+    let name = Some("/a/1".parse().unwrap());
+    let answer = |sent: Vec<(FaceId, Bytes)>| -> Vec<FaceId> {
+        sent.into_iter().map(|(face, _)| face).collect()
+    };
+    // The consumer gets a Nack beside the answer; without a pending Interest the neighbour gets the notice.
+    for expected in [APP, REMOTE] {
+        let parameters = ControlParameters { name: name.clone(), ..of_face(REMOTE) };
+        let unique = Uniqueness {
+            nonce: Some(&[expected.0 as u8; 8]),
+            time: Some(NOON / 1_000 + 60 + u64::from(expected.0)),
+            seq_num: None,
+        };
+        let mut command =
+            command_interest(Scope::Localhost, Verb::FaceLost, &parameters, &DigestSigner, unique);
+        command.nonce = Some(9_000 + expected.0);
+        bench.node.handle(bench.now, Input::Frame { face: APP, frame: command.to_bytes() });
+        let mut faces = answer(bench.poll());
+        faces.retain(|face| *face != APP || expected == APP);
+        assert!(faces.contains(&expected), "{faces:?}");
+        let wanted = if expected == APP { 2 } else { 1 };
+        assert_eq!(faces.len(), wanted, "{faces:?}");
+    }
+}
+
+/// A node that detects silent neighbours, and a neighbour with recovery.
+struct Silence {
+    bench: Bench,
+    neighbour: Node,
+    receives: bool,
+}
+
+impl Silence {
+    fn new() -> Self {
+        let mut bench = Bench::new(ManagementOptions::default());
+        let management = Some(ManagementOptions::default());
+        bench.node = Node::new(
+            NodeConfig { management, ..NodeConfig::deterministic(0) }
+                .with(|it| it.mobility = "mldr".parse().unwrap()),
+        );
+        bench.node.handle(Instant::ZERO, Notice::TimeOfDay { micros: NOON }.into());
+        bench.open(APP, "fd://9", true);
+        let recovery = "auto".parse().unwrap();
+        let attributes = FaceAttributes { recovery, ..FaceAttributes::wire(1_400) };
+        let mut neighbour = Node::deterministic(1);
+        neighbour.handle(Instant::ZERO, Input::FaceUp { face: APP, attributes });
+        bench.open(REMOTE, "udp4://192.0.2.7:6363", false);
+        bench.node.handle(Instant::ZERO, Input::FaceUp { face: REMOTE, attributes });
+        bench.poll();
+        bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
+        Self { bench, neighbour, receives: true }
+    }
+
+    /// Sends an Interest, and runs both for some time; returns how many frames left for the neighbour.
+    fn run(&mut self, name: Option<&str>, millis: u64) -> usize {
+        let end = self.bench.now + Duration::from_millis(millis);
+        if let Some(name) = name {
+            let mut interest = Interest::new(name.parse().unwrap());
+            self.bench.nonce += 1;
+            interest.nonce = Some(self.bench.nonce);
+            let frame = interest.to_bytes();
+            self.bench.node.handle(self.bench.now, Input::Frame { face: APP, frame });
+        }
+        let mut count = 0;
+        while self.bench.now < end {
+            let sent = self.bench.poll();
+            for (_, frame) in sent.into_iter().filter(|(face, _)| *face == REMOTE) {
+                count += usize::from(frame.first() == Some(&0x05));
+                if self.receives {
+                    self.neighbour.handle(self.bench.now, Input::Frame { face: APP, frame });
+                }
+            }
+            self.answer();
+            self.bench.now += Duration::from_millis(1);
+        }
+        count
+    }
+
+    /// Passes frames of the neighbour.
+    fn answer(&mut self) {
+        while let Some(output) = self.neighbour.poll(self.bench.now) {
+            if let Output::Send { frame, .. } = output
+                && self.receives
+            {
+                let frame = frame.into_bytes();
+                self.bench.node.handle(self.bench.now, Input::Frame { face: REMOTE, frame });
+            }
+        }
+    }
+}
+
+#[test]
+fn silent_neighbour_takes_its_face_down() {
+    let mut silence = Silence::new();
+    // The neighbour has no Data, and answers questions: its face stays up.
+    for step in 0..20 {
+        assert_eq!(silence.run(Some(&format!("/a/{step}")), 200), 1, "{step}");
+    }
+    silence.receives = false;
+    assert_eq!(silence.run(Some("/a/lost"), 1_000), 1);
+    assert_eq!(silence.run(Some("/a/held"), 1_000), 0, "its face is down");
+    assert_eq!(silence.bench.records::<RibEntry>("/localhost/nfd/rib/list").len(), 1);
+    // The answer to a later question brings it up; Interests that waited there expire or leave.
+    silence.receives = true;
+    silence.run(None, 3_000);
+    assert_eq!(silence.run(Some("/a/again"), 200), 1);
 }

@@ -6,11 +6,11 @@ use recoup_forwarder::node::{Input, Node, Output};
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::Report;
+use recoup_transport::application::{AppInput, AppOutput, Application, Report};
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError, FetchOptions};
 use recoup_transport::random::Rng;
 use recoup_transport::serve::{
-    Form, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
+    Form, Identified, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
 };
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
@@ -26,6 +26,10 @@ impl Source for Buffer {
     fn read_at(&mut self, _: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         into.copy_from_slice(&self.0[offset as usize..offset as usize + into.len()]);
         Ok(())
+    }
+
+    fn identify(&mut self, _: Instant) -> Result<Identified, SourceError> {
+        Ok(Identified::No)
     }
 }
 
@@ -148,4 +152,37 @@ fn lost_fragments_are_repaired_end_to_end() {
     let mut rng = Rng::from_seed(3);
     let (received, _) = run(1_400, &content, move || rng.below(50) == 0);
     assert_eq!(received, content);
+}
+
+/// Sends one frame without packet.
+struct Lively(bool);
+
+impl Application for Lively {
+    fn handle(&mut self, _: Instant, _: AppInput) {}
+
+    fn poll(&mut self, _: Instant) -> Option<AppOutput> {
+        std::mem::take(&mut self.0).then_some(AppOutput::KeepAlive)
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+}
+
+#[test]
+fn keep_alive_is_a_frame_without_packet() {
+    let (mut node, mut peer) = (Node::deterministic(0), Node::deterministic(0));
+    for (node, upstream) in [(&mut node, true), (&mut peer, false)] {
+        let attributes = FaceAttributes { upstream, ..FaceAttributes::wire(1_400) };
+        node.handle(Instant::ZERO, Input::FaceUp { face: FACE, attributes });
+    }
+    node.attach(Instant::ZERO, Box::new(Lively(true)), Vec::new());
+    let Some(Output::Send { frame, .. }) = node.poll(Instant::ZERO) else {
+        panic!("no frame");
+    };
+    let frame = frame.into_bytes();
+    assert_eq!(&frame[..], [100, 0], "an LpPacket without fields");
+    assert!(node.poll(Instant::ZERO).is_none());
+    peer.handle(Instant::ZERO, Input::Frame { face: FACE, frame });
+    assert!(peer.poll(Instant::ZERO).is_none(), "neither a packet nor a drop");
 }

@@ -1,172 +1,306 @@
-//! Folders for WebDAV clients, read-only (RFC 4918). The library writes the documents; this is the file system below it.
+//! Folders for WebDAV clients, read-only: PROPFIND (RFC 4918, section 9.1). Content is answered by [`object`](crate::object).
 //!
-//! Content itself is answered by [`object`](crate::object): of WebDAV there is only PROPFIND here.
+//! The kind and media type of an entry come from the listing of its folder. Length, entity tag and time of a file cost an
+//! exchange each. They are fetched only if the client wants one of them, as it reads the answer.
+use crate::Gateway;
 use crate::error::{Answer, status_of};
+use crate::folder::Entries;
+use crate::object::{Validators, media_type};
 use crate::path;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use dav_server::davpath::DavPath;
-use dav_server::fs::{
-    DavDirEntry, DavFile, DavFileSystem, DavMetaData, FsError, FsFuture, FsResult, FsStream,
-    OpenOptions, ReadDirMeta,
-};
-use dav_server::{DavHandler, DavMethodSet};
-use futures_util::{FutureExt, StreamExt, stream};
-use recoup::asynchronous::Client;
-use recoup::{Entry, Error, ObjectInfo};
+use futures_util::{StreamExt, stream};
+use htmlescape::encode_minimal;
+use recoup::ObjectInfo;
 use recoup_packet::name::{Component, Name};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::fmt::Write;
+use std::io;
+use std::time::Duration;
 
-/// Concurrent requests for the lengths of listed files.
+/// Concurrent requests for the metadata of listed files.
 const HEADS: usize = 8;
+/// Most files of a folder whose metadata one PROPFIND may request.
+pub(crate) const MAX_DESCRIBED: u64 = 10_000;
+/// Longest body of a request, in bytes.
+const MAX_BODY_BYTES: usize = 64 << 10;
+/// Longest time until the body of a request is complete.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Most properties in a request.
+const MAX_PROPERTIES: usize = 100;
+/// Responses that are written together.
+const TOGETHER: usize = 32;
+/// The namespace of WebDAV.
+const DAV: &str = "DAV:";
+/// Properties that the listing does not have.
+const DESCRIBED: [&str; 3] = ["getcontentlength", "getetag", "getlastmodified"];
 
-/// The field with the wanted levels of a tree.
-const DEPTH: HeaderName = HeaderName::from_static("depth");
+const HEAD: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:multistatus xmlns:D=\"DAV:\">\n";
+const TAIL: &str = "</D:multistatus>\n";
+const INFINITE: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+    <D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>\n";
+const XML: &str = "application/xml; charset=utf-8";
 
 /// The answer to PROPFIND.
-pub(crate) async fn answer(client: Client, mut request: Request) -> Response {
-    // With this field the library would walk whole trees.
-    request.headers_mut().remove("x-litmus");
-    // Without a depth a client means the whole tree (RFC 4918, section 9.1). It gets one level, as from many servers: the library
-    // would answer nothing at all.
-    request.headers_mut().entry(DEPTH).or_insert(HeaderValue::from_static("1"));
-    let names = Names { client, failure: Arc::default() };
-    let handler = DavHandler::builder()
-        .filesystem(Box::new(names.clone()))
-        .methods(DavMethodSet::WEBDAV_RO)
-        .build_handler();
-    let response = handler.handle(request).await;
-    let failure = names.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match failure.filter(|_| response.status() == StatusCode::INTERNAL_SERVER_ERROR) {
-        Some(error) => Answer::from(error).into_response(),
-        None => response.map(Body::new),
-    }
-}
-
-/// Names as files and folders.
-#[derive(Clone)]
-struct Names {
-    client: Client,
-    /// The error behind [`FsError::GeneralFailure`].
-    failure: Arc<Mutex<Option<Error>>>,
-}
-
-impl Names {
-    fn failed(&self, error: Error) -> FsError {
-        if status_of(error.kind()) == StatusCode::NOT_FOUND {
-            return FsError::NotFound;
+pub(crate) async fn answer(
+    gateway: &Gateway,
+    request: Request,
+    name: &Name,
+) -> Result<Response, Answer> {
+    let (parts, body) = request.into_parts();
+    // Without a depth a client means the whole tree (RFC 4918, section 9.1). It gets one level, as from many servers.
+    let depth = parts.headers.get("depth").map_or(&b"1"[..], |depth| depth.as_bytes());
+    let with_entries = match depth {
+        b"0" => false,
+        b"1" => true,
+        _ if depth.eq_ignore_ascii_case(b"infinity") => {
+            let fields = [(header::CONTENT_TYPE, XML)];
+            return Ok((StatusCode::FORBIDDEN, fields, INFINITE).into_response());
         }
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        FsError::GeneralFailure
-    }
+        _ => return Err(Answer::new(StatusCode::BAD_REQUEST, "a depth is 0, 1 or infinity")),
+    };
+    let wanted = Wanted::read(body).await?;
+    let info = gateway.client.head(name.clone()).await?;
+    let root = wanted.response(name, info.is_folder, Some(&info));
+    let fields = [(header::CONTENT_TYPE, XML), (header::CACHE_CONTROL, "no-cache")];
+    let body = match with_entries && info.is_folder {
+        true => listed(gateway.clone(), name.clone(), wanted, root).await?,
+        false => Body::from(format!("{HEAD}{root}{TAIL}")),
+    };
+    Ok((StatusCode::MULTI_STATUS, fields, body).into_response())
+}
 
-    async fn entry(&self, folder: Name, entry: Entry) -> FsResult<Box<dyn DavDirEntry>> {
-        let metadata = match entry.is_folder {
-            true => Metadata::Folder,
-            false => {
-                let name = folder.append(Component::generic(&entry.name));
-                let info = self.client.head(name).await;
-                Metadata::Object(Box::new(info.map_err(|error| self.failed(error))?))
+/// A body with the response for a folder and those for its entries.
+///
+/// An entry that is gone since it was listed is left out. Another error breaks the connection off, so that no client takes a
+/// part of the folder for the whole.
+async fn listed(
+    gateway: Gateway,
+    folder: Name,
+    wanted: Wanted,
+    root: String,
+) -> Result<Body, Answer> {
+    let entries = Entries::fetch(&gateway, &folder).await?;
+    if wanted.needs_metadata() && entries.listing.files() > MAX_DESCRIBED {
+        let text = format!(
+            "the folder has more than {MAX_DESCRIBED} files; request resourcetype alone, or GET its listing"
+        );
+        return Err(Answer::new(StatusCode::INSUFFICIENT_STORAGE, text));
+    }
+    let responses = stream::iter(entries).map(move |entry| {
+        let name = folder.append(Component::generic(&entry.name));
+        let (gateway, wanted) = (gateway.clone(), wanted.clone());
+        async move {
+            let info = match entry.is_folder || !wanted.needs_metadata() {
+                true => None,
+                false => match gateway.client.head(name.clone()).await {
+                    Ok(info) => Some(info),
+                    Err(error) if status_of(error.kind()) == StatusCode::NOT_FOUND => {
+                        return Ok(String::new());
+                    }
+                    Err(error) => return Err(io::Error::from(error)),
+                },
+            };
+            Ok(wanted.response(&name, entry.is_folder, info.as_ref()))
+        }
+    });
+    let together = responses.buffered(HEADS).ready_chunks(TOGETHER);
+    let pieces = together.map(|some| some.into_iter().collect::<Result<String, io::Error>>());
+    let head = stream::iter([Ok(format!("{HEAD}{root}"))]);
+    Ok(Body::from_stream(head.chain(pieces).chain(stream::iter([Ok(TAIL.to_owned())]))))
+}
+
+/// The properties that a client wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    All,
+    /// Their names alone.
+    Names,
+    /// By namespace and name.
+    Some(Vec<(String, String)>),
+}
+
+impl Wanted {
+    async fn read(body: Body) -> Result<Self, Answer> {
+        let body = axum::body::to_bytes(body, MAX_BODY_BYTES);
+        let body = match tokio::time::timeout(BODY_TIMEOUT, body).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(_)) => {
+                let text = format!("the body is longer than {MAX_BODY_BYTES} bytes, or incomplete");
+                return Err(Answer::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+            }
+            Err(_) => {
+                let text = "the body of the request did not arrive in time";
+                return Err(Answer::new(StatusCode::REQUEST_TIMEOUT, text));
             }
         };
-        Ok(Box::new(Item { entry, metadata }))
-    }
-}
-
-fn name_of(path: &DavPath) -> FsResult<Name> {
-    path::name_of(&path.as_url_string()).ok_or(FsError::NotFound)
-}
-
-impl DavFileSystem for Names {
-    fn open<'a>(&'a self, _: &'a DavPath, _: OpenOptions) -> FsFuture<'a, Box<dyn DavFile>> {
-        std::future::ready(Err(FsError::Forbidden)).boxed()
-    }
-
-    fn metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
-        async move {
-            let info =
-                self.client.head(name_of(path)?).await.map_err(|error| self.failed(error))?;
-            let metadata = match info.is_folder {
-                true => Metadata::Folder,
-                false => Metadata::Object(Box::new(info)),
-            };
-            Ok(Box::new(metadata) as Box<dyn DavMetaData>)
+        if body.is_empty() {
+            return Ok(Self::All);
         }
-        .boxed()
+        let wanted = std::str::from_utf8(&body).map_err(|error| error.to_string());
+        wanted
+            .and_then(Self::parse)
+            .map_err(|error| Answer::new(StatusCode::BAD_REQUEST, format!("no PROPFIND: {error}")))
     }
 
-    fn read_dir<'a>(
-        &'a self,
-        path: &'a DavPath,
-        _: ReadDirMeta,
-    ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
-        async move {
-            let folder = name_of(path)?;
-            let entries = self.client.list(folder.clone()).await;
-            let entries = entries.map_err(|error| self.failed(error))?;
-            let this = self.clone();
-            let entry = move |entry| {
-                let (this, folder) = (this.clone(), folder.clone());
-                async move { this.entry(folder, entry).await }
-            };
-            let items = stream::iter(entries).map(entry).buffered(HEADS);
-            Ok(items.boxed() as FsStream<Box<dyn DavDirEntry>>)
+    fn parse(text: &str) -> Result<Self, String> {
+        let document = roxmltree::Document::parse(text).map_err(|error| error.to_string())?;
+        let root = document.root_element();
+        // Namespaces in XML 1.0, section 2.2: no prefix has an empty namespace.
+        let is_nameless =
+            |it: &roxmltree::Namespace<'_>| it.name().is_some() && it.uri().is_empty();
+        if document.descendants().any(|node| node.namespaces().any(is_nameless)) {
+            return Err("a prefix has an empty namespace".into());
         }
-        .boxed()
+        if !root.has_tag_name((DAV, "propfind")) {
+            return Err("the root element is not DAV:propfind".into());
+        }
+        for child in root.children().filter(|it| it.tag_name().namespace() == Some(DAV)) {
+            match child.tag_name().name() {
+                "allprop" => return Ok(Self::All),
+                "propname" => return Ok(Self::Names),
+                "prop" => return Self::of_list(child),
+                _ => {}
+            }
+        }
+        Err("it has neither prop nor allprop nor propname".into())
     }
-}
 
-/// An entry of a folder.
-struct Item {
-    entry: Entry,
-    metadata: Metadata,
-}
-
-impl DavDirEntry for Item {
-    fn name(&self) -> Vec<u8> {
-        self.entry.name.to_vec()
+    fn of_list(list: roxmltree::Node<'_, '_>) -> Result<Self, String> {
+        let names = list.children().filter(roxmltree::Node::is_element).map(|it| it.tag_name());
+        let names: Vec<_> = names
+            .map(|it| (it.namespace().unwrap_or_default().to_owned(), it.name().to_owned()))
+            .collect();
+        match names.len() {
+            0..=MAX_PROPERTIES => Ok(Self::Some(names)),
+            _ => Err(format!("it has more than {MAX_PROPERTIES} properties")),
+        }
     }
 
-    fn metadata(&'_ self) -> FsFuture<'_, Box<dyn DavMetaData>> {
-        let metadata: Box<dyn DavMetaData> = Box::new(self.metadata.clone());
-        std::future::ready(Ok(metadata)).boxed()
-    }
-}
-
-/// Length, time and version.
-#[derive(Clone, Debug)]
-enum Metadata {
-    Folder,
-    Object(Box<ObjectInfo>),
-}
-
-impl DavMetaData for Metadata {
-    fn len(&self) -> u64 {
+    /// Whether the listing of a folder is not enough.
+    fn needs_metadata(&self) -> bool {
         match self {
-            Self::Folder => 0,
-            Self::Object(info) => info.size.unwrap_or_default(),
+            Self::All => true,
+            Self::Names => false,
+            Self::Some(names) => {
+                names.iter().any(|(space, name)| space == DAV && DESCRIBED.contains(&name.as_str()))
+            }
         }
     }
 
-    fn modified(&self) -> FsResult<SystemTime> {
+    /// The response for one file or folder.
+    fn response(&self, name: &Name, is_folder: bool, info: Option<&ObjectInfo>) -> String {
+        let known = properties(name, is_folder, info);
+        let (mut found, mut missing) = (String::new(), String::new());
+        // Writing into a string cannot fail.
+        let mut put = |name: &str, value: &str| {
+            let _ = write!(found, "<D:{name}>{value}</D:{name}>");
+        };
         match self {
-            Self::Object(info) => info.modified.ok_or(FsError::NotImplemented),
-            Self::Folder => Err(FsError::NotImplemented),
+            Self::All => known.iter().for_each(|(name, value)| put(name, value)),
+            Self::Names => {
+                let described = DESCRIBED.iter().filter(|_| !is_folder).copied();
+                let listed = known.iter().map(|(name, _)| *name);
+                let listed = listed.filter(|name| !DESCRIBED.contains(name));
+                listed.chain(described).for_each(|name| put(name, ""));
+            }
+            Self::Some(names) => {
+                for (space, wanted) in names {
+                    let known = known.iter().find(|(name, _)| space == DAV && name == wanted);
+                    if let Some((name, value)) = known {
+                        put(name, value);
+                    } else {
+                        let space = encode_minimal(space);
+                        let _ = write!(missing, "<{wanted} xmlns=\"{space}\"/>");
+                    }
+                }
+            }
+        }
+        let href = path::of_name(name, is_folder);
+        let mut response = format!("<D:response><D:href>{href}</D:href>");
+        let is_empty = found.is_empty() && missing.is_empty();
+        for (properties, status) in [(found, "200 OK"), (missing, "404 Not Found")] {
+            if !properties.is_empty() || (is_empty && status == "200 OK") {
+                let _ = write!(
+                    response,
+                    "<D:propstat><D:prop>{properties}</D:prop><D:status>HTTP/1.1 {status}</D:status></D:propstat>"
+                );
+            }
+        }
+        response + "</D:response>\n"
+    }
+}
+
+/// The properties that are known, with their values as XML.
+fn properties(
+    name: &Name,
+    is_folder: bool,
+    info: Option<&ObjectInfo>,
+) -> Vec<(&'static str, String)> {
+    if is_folder {
+        return vec![("resourcetype", "<D:collection/>".to_owned())];
+    }
+    let mut known = vec![
+        ("resourcetype", String::new()),
+        ("getcontenttype", encode_minimal(&media_type(name))),
+    ];
+    let Some(info) = info else { return known };
+    let mut fields = HeaderMap::new();
+    Validators::new(info).write(&mut fields);
+    let field = |name| fields.get(name).and_then(|value| value.to_str().ok()).map(encode_minimal);
+    known.extend(info.size.map(|size| ("getcontentlength", size.to_string())));
+    known.extend(field(header::ETAG).map(|tag| ("getetag", tag)));
+    known.extend(field(header::LAST_MODIFIED).map(|time| ("getlastmodified", time)));
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn propfind(inside: &str) -> Result<Wanted, String> {
+        Wanted::parse(&format!("<propfind xmlns=\"DAV:\" xmlns:x=\"urn:x\">{inside}</propfind>"))
+    }
+
+    #[test]
+    fn request_names_its_properties() {
+        let list = |names: &[(&str, &str)]| {
+            let names = names.iter().map(|(space, name)| ((*space).into(), (*name).into()));
+            Ok(Wanted::Some(names.collect()))
+        };
+        assert_eq!(propfind("<allprop/>"), Ok(Wanted::All));
+        assert_eq!(propfind("<x:other/><propname/>"), Ok(Wanted::Names));
+        assert_eq!(
+            propfind("<prop> <getetag/><x:a/><b xmlns=\"\"/> </prop>"),
+            list(&[("DAV:", "getetag"), ("urn:x", "a"), ("", "b")])
+        );
+        let many = "<getetag/>".repeat(MAX_PROPERTIES + 1);
+        for wrong in ["", "<x:prop/>", "<prop>", &format!("<prop>{many}</prop>")] {
+            assert!(propfind(wrong).is_err(), "{wrong}");
+        }
+        for wrong in [
+            "",
+            "text",
+            "<propfind><allprop/></propfind>",
+            "<D:propfind xmlns:D=\"DAV:\"><D:prop><b:c xmlns:b=\"\"/></D:prop></D:propfind>",
+            "<!DOCTYPE a [<!ENTITY b \"c\">]><propfind xmlns=\"DAV:\">&b;</propfind>",
+        ] {
+            assert!(Wanted::parse(wrong).is_err(), "{wrong}");
         }
     }
 
-    fn is_dir(&self) -> bool {
-        matches!(self, Self::Folder)
-    }
-
-    /// The version, as in the answers to GET.
-    fn etag(&self) -> Option<String> {
-        match self {
-            Self::Object(info) => info.version().map(|version| version.to_string()),
-            Self::Folder => None,
-        }
+    #[test]
+    fn unknown_properties_are_not_found() {
+        let wanted = propfind("<prop><resourcetype/><quota/><x:resourcetype/></prop>").unwrap();
+        assert!(!wanted.needs_metadata());
+        assert_eq!(
+            wanted.response(&"/a/b".parse().unwrap(), true, None),
+            "<D:response><D:href>/ndn/a/b/</D:href><D:propstat><D:prop>\
+             <D:resourcetype><D:collection/></D:resourcetype></D:prop>\
+             <D:status>HTTP/1.1 200 OK</D:status></D:propstat><D:propstat><D:prop>\
+             <quota xmlns=\"DAV:\"/><resourcetype xmlns=\"urn:x\"/></D:prop>\
+             <D:status>HTTP/1.1 404 Not Found</D:status></D:propstat></D:response>\n"
+        );
     }
 }

@@ -6,7 +6,7 @@ use recoup::{Error, ErrorKind};
 /// A status with one line of text.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    status: StatusCode,
+    pub(crate) status: StatusCode,
     text: String,
 }
 
@@ -29,9 +29,9 @@ pub(crate) fn status_of(kind: ErrorKind) -> StatusCode {
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::Usage => StatusCode::BAD_REQUEST,
         ErrorKind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
-        ErrorKind::Verification => StatusCode::BAD_GATEWAY,
+        // A condition of the gateway: conditions of a request are judged before its content is fetched.
+        ErrorKind::Verification | ErrorKind::Condition => StatusCode::BAD_GATEWAY,
         ErrorKind::Unreachable | ErrorKind::Cancelled => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorKind::Condition => StatusCode::PRECONDITION_FAILED,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -3,11 +3,12 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /ndn/NAME` | the newest version of NAME: ranges, entity tags, conditions (RFC 9110) |
+//! | `GET /uri/NAME/v=7` | that version: components as in NDN URIs |
 //! | `GET /ndn/NAME/` | the listing of a folder, as a page or as JSON |
 //! | `PROPFIND /ndn/NAME/` | the same for WebDAV (RFC 4918, class 1, read-only), so that a desktop mounts a folder |
 //!
-//! Content is verified before a byte of it leaves the gateway. A slow reader slows the fetch, and a reader that goes away ends
-//! it. Content of one name cannot read that of another in a browser: each answer is in a sandbox of its own.
+//! Content is verified before a byte of it leaves the gateway. A slow reader slows the fetch; a reader that takes nothing for
+//! 30 s, or goes away, ends it. In a browser, pages run no scripts, and pages of other origins include no content.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,9 +22,12 @@
 mod dav;
 mod error;
 mod folder;
+mod guard;
 mod host;
+mod memory;
 mod object;
 mod path;
+mod peers;
 mod server;
 
 pub use host::Hosts;
@@ -31,20 +35,27 @@ pub use server::serve;
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{self, Next};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use error::Answer;
+use memory::Memory;
+use path::Place;
 use recoup::asynchronous::Client;
 use serde::Deserialize;
 
-/// The part of a path before the name.
-const PREFIX: &str = "/ndn";
 /// Methods that the gateway answers.
 const METHODS: &str = "GET, HEAD, OPTIONS, PROPFIND";
-/// A page may run scripts and start downloads, but belongs to no origin.
-const SANDBOX: &str = "sandbox allow-downloads allow-forms allow-popups allow-scripts";
+/// A page shows what it includes from this gateway, and runs no scripts: they could read content of all names.
+const SANDBOX: &str = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
+
+/// The state from which answers are made.
+#[derive(Clone)]
+struct Gateway {
+    client: Client,
+    memory: Memory,
+}
 
 /// The routes of a gateway whose content `client` fetches and verifies. Requests that name another host than `hosts` are
 /// rejected.
@@ -53,22 +64,8 @@ pub fn router(client: Client, hosts: Hosts) -> Router {
         .route("/", get(start))
         .route("/open", get(open))
         .fallback(named)
-        .with_state(client)
-        .layer(middleware::from_fn_with_state(hosts, check_host))
-}
-
-/// Rejects requests for other hosts: a page of a foreign site whose host leads here (DNS rebinding) reads nothing.
-async fn check_host(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    if !host.is_some_and(|host| hosts.contains(host)) {
-        let text = "this gateway does not answer for that host; name it with --host";
-        return Answer::new(StatusCode::MISDIRECTED_REQUEST, text).into_response();
-    }
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    response
+        .with_state(Gateway { client, memory: Memory::default() })
+        .layer(middleware::from_fn_with_state(hosts, guard::check))
 }
 
 /// The page with a field for a name.
@@ -89,23 +86,33 @@ async fn open(Query(wanted): Query<Wanted>) -> Result<Redirect, Answer> {
     Ok(Redirect::to(&path::of_name(&name, text.ends_with('/'))))
 }
 
-/// Everything below [`PREFIX`].
-async fn named(State(client): State<Client>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let Some(name) = path::name_of(parts.uri.path()) else {
-        let text = "paths have the form /ndn/NAME, with components as in NDN URIs";
-        return Answer::new(StatusCode::NOT_FOUND, text).into_response();
-    };
-    let answer = match parts.method.as_str() {
-        "GET" | "HEAD" => object::answer(&client, &parts, &name).await,
-        "OPTIONS" => Ok(options(StatusCode::NO_CONTENT)),
-        "PROPFIND" => return dav::answer(client, Request::from_parts(parts, body)).await,
-        _ => Ok(options(StatusCode::METHOD_NOT_ALLOWED)),
-    };
+/// Everything that is named by its path.
+async fn named(State(gateway): State<Gateway>, request: Request) -> Response {
+    let answer = of_name(&gateway, request).await;
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX));
     response
+}
+
+async fn of_name(gateway: &Gateway, request: Request) -> Result<Response, Answer> {
+    let method = request.method().clone();
+    let reads = [Method::GET, Method::HEAD].contains(&method);
+    match method.as_str() {
+        "OPTIONS" => return Ok(options(StatusCode::NO_CONTENT)),
+        "PROPFIND" => {}
+        _ if reads => {}
+        _ => return Ok(options(StatusCode::METHOD_NOT_ALLOWED)),
+    }
+    let place = Place::new(request.uri().path())?;
+    if !place.is_canonical {
+        let path = path::of_name(&place.name, place.is_folder);
+        return Ok(Redirect::temporary(&path).into_response());
+    }
+    match reads {
+        true => object::answer(gateway, &request.into_parts().0, &place).await,
+        false => dav::answer(gateway, request, &place.name).await,
+    }
 }
 
 /// The methods, WebDAV among them.

@@ -1,6 +1,8 @@
 //! Answers with an object: conditions, ranges, and content as a stream (RFC 9110).
 use crate::error::Answer;
-use crate::{folder, path};
+use crate::memory::Share;
+use crate::path::{self, Place};
+use crate::{Gateway, folder};
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -12,7 +14,7 @@ use headers::{
     IfNoneMatch, IfRange, IfUnmodifiedSince, LastModified,
 };
 use recoup::ObjectInfo;
-use recoup::asynchronous::{AsyncReader, Client};
+use recoup::asynchronous::AsyncReader;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use std::io;
@@ -27,14 +29,15 @@ const ASK: &str = "no-cache";
 
 /// The answer to GET and HEAD.
 pub(crate) async fn answer(
-    client: &Client,
+    gateway: &Gateway,
     request: &Parts,
-    name: &Name,
+    place: &Place,
 ) -> Result<Response, Answer> {
-    if request.uri.path().ends_with('/') {
-        return folder::answer(client, &request.headers, name).await;
+    let name = &place.name;
+    if place.is_folder {
+        return folder::answer(gateway, &request.headers, name).await;
     }
-    let info = client.head(name.clone()).await?;
+    let info = gateway.client.head(name.clone()).await?;
     if info.is_folder {
         return Ok(Redirect::temporary(&path::of_name(name, true)).into_response());
     }
@@ -46,7 +49,10 @@ pub(crate) async fn answer(
         validators.write(response.headers_mut());
         return Ok(response);
     }
-    let range = match requested_range(headers, size) {
+    let is_get = request.method == Method::GET;
+    // A range is defined for GET alone (RFC 9110, section 14.2).
+    let wanted = if is_get { requested_range(headers, size) } else { Wanted::All };
+    let range = match wanted {
         Wanted::Part(range) if validators.permits_range(headers) => Some(range),
         Wanted::Beyond if validators.permits_range(headers) => {
             let mut response = StatusCode::RANGE_NOT_SATISFIABLE.into_response();
@@ -55,13 +61,17 @@ pub(crate) async fn answer(
         }
         _ => None,
     };
-    let mut response = match request.method {
-        Method::HEAD => Response::new(Body::empty()),
-        _ => {
-            let body = body(client.open(&info)?, range.clone().unwrap_or(0..size)).await?;
-            Response::new(body)
+    let body = match is_get {
+        true => {
+            let range = range.clone().unwrap_or(0..size);
+            let share = gateway.memory.of_content(range.end - range.start);
+            let mut reader = gateway.client.open(&info)?;
+            reader.limit_memory(share.bytes);
+            body(reader, range, share).await?
         }
+        false => Body::empty(),
     };
+    let mut response = Response::new(body);
     validators.write(response.headers_mut());
     describe(response.headers_mut(), name, &info);
     let length = range.as_ref().map_or(size, |range| range.end - range.start);
@@ -88,7 +98,7 @@ fn describe(headers: &mut HeaderMap, name: &Name, info: &ObjectInfo) {
 }
 
 /// The media type of content, by the extension of its name.
-fn media_type(name: &Name) -> String {
+pub(crate) fn media_type(name: &Name) -> String {
     let is_file = |component: &_| Convention::of_version(component).is_none();
     let file = name.components().filter(is_file).last();
     let file = file.map(|it| String::from_utf8_lossy(it.value()).into_owned()).unwrap_or_default();
@@ -122,20 +132,17 @@ fn requested_range(headers: &HeaderMap, size: u64) -> Wanted {
 }
 
 /// Validators of a version (RFC 9110, section 8.8).
-struct Validators {
+pub(crate) struct Validators {
     tag: Option<ETag>,
     modified: Option<LastModified>,
 }
 
 impl Validators {
-    fn new(info: &ObjectInfo) -> Self {
-        Self {
-            tag: info.version().and_then(|version| format!("\"{version}\"").parse().ok()),
-            modified: info.modified.map(LastModified::from),
-        }
+    pub(crate) fn new(info: &ObjectInfo) -> Self {
+        Self { tag: tag(info), modified: info.modified.map(LastModified::from) }
     }
 
-    fn write(&self, headers: &mut HeaderMap) {
+    pub(crate) fn write(&self, headers: &mut HeaderMap) {
         if let Some(tag) = self.tag.clone() {
             headers.typed_insert(tag);
         }
@@ -178,27 +185,37 @@ impl Validators {
     }
 }
 
+/// The entity tag: the version and the identifier of the content, as two contents may have one version.
+fn tag(info: &ObjectInfo) -> Option<ETag> {
+    let (version, id) = (info.version().map(|it| it.to_string()), info.id.map(|it| it.to_string()));
+    let parts: Vec<String> = version.into_iter().chain(id).collect();
+    format!("\"{}\"", parts.join("-")).parse().ok().filter(|_| !parts.is_empty())
+}
+
 /// The bytes of `range`. Waits for the first piece, so that an error before it becomes a status; an error after it breaks the
 /// connection off.
-async fn body(mut reader: AsyncReader, range: Range<u64>) -> Result<Body, Answer> {
+async fn body(mut reader: AsyncReader, range: Range<u64>, share: Share) -> Result<Body, Answer> {
     if range.is_empty() {
         return Ok(Body::empty());
     }
     let first = reader.read_piece(range.start, range.end).await?.unwrap_or_default();
     let rest = range.start + first.len() as u64..range.end;
-    let state = (reader, Some(first), rest);
-    Ok(Body::from_stream(stream::try_unfold(state, |(mut reader, first, mut rest)| async move {
-        if let Some(first) = first {
-            return Ok(Some((first, (reader, None, rest))));
-        }
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        let piece = reader.read_piece(rest.start, rest.end).await.map_err(io::Error::from)?;
-        let piece: Bytes = piece.ok_or(io::ErrorKind::UnexpectedEof)?;
-        rest.start += piece.len() as u64;
-        Ok::<_, io::Error>(Some((piece, (reader, None, rest))))
-    })))
+    let state = (reader, Some(first), rest, share);
+    Ok(Body::from_stream(stream::try_unfold(
+        state,
+        |(mut reader, first, mut rest, share)| async move {
+            if let Some(first) = first {
+                return Ok(Some((first, (reader, None, rest, share))));
+            }
+            if rest.is_empty() {
+                return Ok(None);
+            }
+            let piece = reader.read_piece(rest.start, rest.end).await.map_err(io::Error::from)?;
+            let piece: Bytes = piece.ok_or(io::ErrorKind::UnexpectedEof)?;
+            rest.start += piece.len() as u64;
+            Ok::<_, io::Error>(Some((piece, (reader, None, rest, share))))
+        },
+    )))
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! Requests to the router, without sockets: a client that fetches what it serves.
+mod slow;
+
 use super::*;
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
 use http_body_util::BodyExt;
 use recoup::serve::Server;
+use std::time::Duration;
 use tower::ServiceExt;
 
 /// A gateway to a folder with a file of 100 kB, a page and a folder inside.
@@ -62,10 +65,12 @@ async fn object_arrives_with_its_description() {
     assert_eq!(field(&headers, "accept-ranges"), "bytes");
     assert_eq!(field(&headers, "cache-control"), "no-cache");
     assert_eq!(field(&headers, "x-content-type-options"), "nosniff");
-    assert!(field(&headers, "content-security-policy").starts_with("sandbox"));
+    let policy = field(&headers, "content-security-policy");
+    assert!(policy.starts_with("sandbox") && !policy.contains("allow-scripts"));
+    assert_eq!(field(&headers, "cross-origin-resource-policy"), "same-origin");
     assert!(headers.contains_key("last-modified"));
-    let version = field(&headers, "etag").trim_matches('"').to_owned();
-    assert_eq!(field(&headers, "content-location"), format!("/ndn/site/movie.mp4/v={version}"));
+    let (version, _) = field(&headers, "etag").trim_matches('"').split_once('-').unwrap();
+    assert_eq!(field(&headers, "content-location"), format!("/uri/site/movie.mp4/v={version}"));
 
     let path = field(&headers, "content-location").to_owned();
     let (status, headers, content) = site.get(&path, &[]).await;
@@ -102,6 +107,13 @@ async fn head_has_no_content() {
         read(site.send("HEAD", "/ndn/site/movie.mp4", &[]).await).await;
     assert_eq!((status, content.len()), (StatusCode::OK, 0));
     assert_eq!(field(&headers, "content-length"), "400000");
+    let fields = [("range", "bytes=0-9"), ("if-range", "\"1\"")];
+    for fields in [&fields[..1], &fields, &[("range", "bytes=400000-")]] {
+        let (status, headers, _) =
+            read(site.send("HEAD", "/ndn/site/movie.mp4", fields).await).await;
+        assert_eq!((status, field(&headers, "content-length")), (StatusCode::OK, "400000"));
+        assert!(!headers.contains_key("content-range"));
+    }
     let (status, headers, content) = site.get("/ndn/site/empty", &[]).await;
     assert_eq!(
         (status, field(&headers, "content-length"), content.len()),
@@ -189,7 +201,29 @@ async fn webdav_lists_a_folder() {
     assert_eq!(status, StatusCode::NOT_FOUND);
     let fields = [("depth", "infinity"), ("x-litmus", "1")];
     let (status, ..) = read(site.send("PROPFIND", "/ndn/site/", &fields).await).await;
-    assert!(!status.is_success(), "{status}");
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    let fields = [("depth", "2")];
+    let (status, ..) = read(site.send("PROPFIND", "/ndn/site/", &fields).await).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn webdav_properties_are_those_of_the_answer() {
+    let site = Site::new().await;
+    let (_, headers, _) = read(site.send("HEAD", "/ndn/site/movie.mp4", &[]).await).await;
+    let (_, _, body) = read(site.send("PROPFIND", "/ndn/site/movie.mp4", &[]).await).await;
+    let body = String::from_utf8(body).unwrap();
+    for (property, name) in [
+        ("getetag", "etag"),
+        ("getlastmodified", "last-modified"),
+        ("getcontentlength", "content-length"),
+        ("getcontenttype", "content-type"),
+    ] {
+        let value = field(&headers, name).replace('"', "&quot;");
+        let element = format!("<D:{property}>{value}</D:{property}>");
+        assert!(!value.is_empty() && body.contains(&element), "{element}: {body}");
+    }
+    roxmltree::Document::parse(&body).unwrap();
 }
 
 #[tokio::test]
@@ -200,31 +234,125 @@ async fn nothing_can_be_changed() {
         assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{method}");
         assert_eq!(field(response.headers(), "allow"), METHODS);
     }
-    let response = site.send("OPTIONS", "/ndn/site/", &[]).await;
-    assert_eq!(field(response.headers(), "dav"), "1");
+    for path in ["/ndn/site/", "/ndn/site/nothing", "*"] {
+        let response = site.send("OPTIONS", path, &[]).await;
+        assert_eq!(field(response.headers(), "dav"), "1", "{path}");
+        assert_eq!(field(response.headers(), "allow"), METHODS);
+    }
 }
 
 #[tokio::test]
 async fn errors_are_one_line() {
     let site = Site::new().await;
-    for (path, status) in [("/ndn/site/nothing", 404), ("/other", 404), ("/open?name=", 400)] {
+    let long = format!("/ndn/site/{}", "x".repeat(9_000));
+    for (path, status) in [
+        ("/ndn/site/nothing", 404),
+        ("/other", 404),
+        ("/open?name=", 400),
+        (&long, 414),
+        ("/uri/site/x=1", 400),
+        ("/ndn/localhost/nfd/status", 403),
+        ("/uri/localhop/nfd/32=x", 403),
+        ("/ndn/site/../localhost/a", 403),
+    ] {
         let (got, _, text) = site.get(path, &[]).await;
         assert_eq!(got.as_u16(), status, "{path}");
         assert_eq!(String::from_utf8(text).unwrap().lines().count(), 1, "{path}");
     }
-    let (status, headers, _) = site.get("/open?name=ndn:/site/movie.mp4", &[]).await;
-    assert!(status.is_redirection());
-    assert_eq!(field(&headers, "location"), "/ndn/site/movie.mp4");
+    for (path, to) in [
+        ("/open?name=ndn:/site/movie.mp4", "/ndn/site/movie.mp4"),
+        ("/open?name=/site/movie.mp4/v=7", "/uri/site/movie.mp4/v=7"),
+        ("/uri/site/8=movie.mp4", "/ndn/site/movie.mp4"),
+    ] {
+        let (status, headers, _) = site.get(path, &[]).await;
+        assert!(status.is_redirection(), "{path}");
+        assert_eq!(field(&headers, "location"), to);
+    }
+}
+
+/// Names that mean something else in an NDN URI, a relative reference or an escape.
+const FILE_NAMES: [&str; 9] =
+    ["a:b.txt", "v=1", "t=5", "8=foo", "32=ls", "seg=3", "50%", "...", "year=2024"];
+
+#[tokio::test]
+async fn files_are_found_however_their_path_is_escaped() {
+    let site = Site::new().await;
+    for file in FILE_NAMES {
+        std::fs::write(site.folder.path().join(file), file).unwrap();
+    }
+    let (_, _, page) = site.get("/ndn/site/", &[("accept", "application/json")]).await;
+    let lines: serde_json::Value = serde_json::from_slice(&page).unwrap();
+    let (_, _, listing) = read(site.send("PROPFIND", "/ndn/site/", &[]).await).await;
+    let listing = String::from_utf8(listing).unwrap();
+    for file in FILE_NAMES {
+        let line = lines.as_array().unwrap().iter().find(|line| line["name"] == file).unwrap();
+        let link = line["href"].as_str().unwrap().strip_prefix("./").unwrap();
+        let every: String = file.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        for way in [
+            link,
+            &link.to_lowercase(),
+            &link.replace("%3D", "="),
+            &link.replace("%3A", ":"),
+            &every,
+        ] {
+            for path in [format!("/ndn/site/{way}"), format!("/ndn/site/./x/../{way}")] {
+                let (status, _, content) = site.get(&path, &[]).await;
+                assert_eq!((status, &*content), (StatusCode::OK, file.as_bytes()), "{path}");
+            }
+        }
+        assert!(listing.contains(&format!("<D:href>/ndn/site/{link}</D:href>")), "{listing}");
+    }
 }
 
 #[tokio::test]
 async fn foreign_hosts_are_rejected() {
     let site = Site::new().await;
-    for host in ["evil.example", "localhost.evil.example:8080"] {
-        let request = Request::builder().uri("/ndn/site/movie.mp4").header("host", host);
+    for (target, hosts, status) in [
+        ("/ndn/site/empty", &["evil.example"][..], 421),
+        ("/ndn/site/empty", &["localhost.evil.example:8080"], 421),
+        ("/ndn/site/empty", &[], 400),
+        ("/ndn/site/empty", &["localhost", "localhost"], 400),
+        ("/ndn/site/empty", &["localhost", "evil.example"], 400),
+        ("http://evil.example/ndn/site/empty", &["localhost"], 421),
+        ("http://localhost:80@evil.example/ndn/site/empty", &["localhost"], 421),
+        ("http://evil.example@localhost/ndn/site/empty", &["localhost"], 421),
+        ("http://localhost:8080/ndn/site/empty", &["localhost:8080"], 200),
+        ("http://localhost:8080/ndn/site/empty", &[], 400),
+    ] {
+        let request = Request::builder().uri(target);
+        let request = hosts.iter().fold(request, |request, host| request.header("host", *host));
         let request = request.body(Body::empty()).unwrap();
         let response = site.router.clone().oneshot(request).await.unwrap();
-        assert_eq!(response.status(), StatusCode::MISDIRECTED_REQUEST, "{host}");
+        assert_eq!(response.status().as_u16(), status, "{target} {hosts:?}");
+    }
+}
+
+#[tokio::test]
+async fn other_origins_may_link_and_not_include() {
+    let site = Site::new().await;
+    for (origin, mode, destination, status) in [
+        ("none", "navigate", "document", 200),
+        ("same-origin", "no-cors", "image", 200),
+        ("same-origin", "cors", "empty", 200),
+        ("cross-site", "navigate", "document", 200),
+        ("same-site", "navigate", "document", 200),
+        ("cross-site", "no-cors", "image", 403),
+        ("cross-site", "no-cors", "script", 403),
+        ("cross-site", "cors", "empty", 403),
+        ("cross-site", "navigate", "iframe", 403),
+        ("cross-site", "navigate", "object", 403),
+        ("same-site", "no-cors", "video", 403),
+        ("unheard-of", "no-cors", "image", 403),
+    ] {
+        let fields =
+            [("sec-fetch-site", origin), ("sec-fetch-mode", mode), ("sec-fetch-dest", destination)];
+        for path in ["/ndn/site/empty", "/ndn/site/", "/"] {
+            let (got, headers, _) = site.get(path, &fields).await;
+            assert_eq!(got.as_u16(), status, "{path}: {fields:?}");
+            assert_eq!(field(&headers, "cross-origin-resource-policy"), "same-origin");
+        }
+        let (got, ..) = read(site.send("PROPFIND", "/ndn/site/", &fields).await).await;
+        assert_eq!(got.is_success(), ["none", "same-origin"].contains(&origin), "{fields:?}");
     }
 }
 

@@ -20,7 +20,7 @@ use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchOptions};
 use recoup_transport::random::Rng;
-use recoup_transport::serve::{Serve, ServeOptions, Version};
+use recoup_transport::serve::{Serve, ServeOptions, Unresolved, Version};
 use recoup_transport::time::Duration;
 use std::error::Error;
 use std::hint::black_box;
@@ -161,7 +161,13 @@ fn main() -> Outcome {
     let library = FileLibrary::new(&original, Version::Fixed(1_700_000_000), None)?;
     let config = options.config(prefix.clone(), Box::new(DigestSigner), 0);
     let mut serve = Serve::new(config, Box::new(library));
-    let object = serve.resolve(&Name::root()).ok_or("there is nothing to serve")?;
+    let object = loop {
+        match serve.resolve(&Name::root()) {
+            Ok(object) => break object,
+            Err(Unresolved::Later(wait)) => std::thread::sleep(wait),
+            Err(Unresolved::Unknown) => return Err("there is nothing to serve".into()),
+        }
+    };
     producer.node.attach(producer.driver.now(), Box::new(serve), vec![prefix]);
 
     let place = (&object, &listener.uri);

@@ -8,6 +8,7 @@
 //! A file that would exceed its limit is renamed to `….1`, replacing an older one, and a new file
 //! begins. So is a file that exists when its capture begins. If a file cannot be written, its
 //! capture ends and the node continues.
+use crate::outlet::Outlet;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceId, FaceUse};
 use recoup_forwarder::node::{Input, Machine, Node, Output};
@@ -284,9 +285,14 @@ struct PcapFile {
 
 impl PcapFile {
     fn begin(path: &Path) -> io::Result<Self> {
-        if std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() > 0) {
+        // A link stays: what it leads to gets the other name.
+        let outlet = Outlet::of(path);
+        if let Outlet::Replaced(path) = &outlet
+            && std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() > 0)
+        {
             std::fs::rename(path, older(path))?;
         }
+        let (Outlet::Replaced(path) | Outlet::Direct(path)) = &outlet;
         // A pipe without reader must not block; packets are private to the user.
         let file = OpenOptions::new()
             .write(true)

@@ -2,8 +2,6 @@
 use recoup_transport::time::{Duration, Instant, TimeOfDay};
 
 /// A monotonic clock that shows the time since it was made.
-///
-/// Copies show the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: std::time::Instant,
@@ -21,7 +19,18 @@ impl Clock {
         Self { start: std::time::Instant::now() }
     }
 
-    /// The time since the clock was made.
+    /// A clock that was made so much earlier.
+    #[cfg(test)]
+    pub(crate) fn earlier(self, span: Duration) -> Self {
+        Self { start: self.start.checked_sub(span).unwrap_or(self.start) }
+    }
+
+    /// Leaves so much time out: the clock shows less by it from here on. Copies show what they showed.
+    pub(crate) fn leave_out(&mut self, span: Duration) {
+        self.start += span;
+    }
+
+    /// The time since the clock was made, without what was left out.
     pub fn now(&self) -> Instant {
         Instant::ZERO + self.start.elapsed()
     }

@@ -136,25 +136,30 @@ impl Surroundings {
         home.into_iter().chain(SYSTEM_FILES.map(PathBuf::from)).collect()
     }
 
+    /// The sockets that a forwarder of this user may have: of the system, of the session, and in the home folder for users
+    /// without a session, such as those of a container or of `su`.
+    fn places(&self) -> impl Iterator<Item = PathBuf> {
+        let below = |name, path| self.absolute_variable(name).map(|folder| folder.join(path));
+        let session = below("XDG_RUNTIME_DIR", "nfd/nfd.sock");
+        let home = below("HOME", ".ndn/nfd.sock");
+        std::iter::once(PathBuf::from(RUN_SOCKET)).chain(session).chain(home)
+    }
+
     fn sockets(&self) -> Vec<PathBuf> {
-        let user = self.absolute_variable("XDG_RUNTIME_DIR").map(|dir| dir.join("nfd/nfd.sock"));
-        let legacy = LEGACY_SOCKETS.map(PathBuf::from);
-        std::iter::once(PathBuf::from(RUN_SOCKET)).chain(user).chain(legacy).collect()
+        self.places().chain(LEGACY_SOCKETS.map(PathBuf::from)).collect()
     }
 
     /// Where a forwarder of this user is to listen, so that others find it: at the first of the default places whose
     /// folder is there, or can be made, and lets a file be made in it. `None` if there is none.
     #[must_use]
     pub fn socket_to_serve(&self) -> Option<PathBuf> {
-        let user = self.absolute_variable("XDG_RUNTIME_DIR").map(|dir| dir.join("nfd/nfd.sock"));
-        let places = std::iter::once(PathBuf::from(RUN_SOCKET)).chain(user);
         let may_write = |path: &PathBuf| {
             let folder = path.parent();
             folder.is_some_and(|folder| {
                 std::fs::create_dir_all(folder).is_ok() && tempfile::tempfile_in(folder).is_ok()
             })
         };
-        places.map(|path| self.real(&path)).find(may_write)
+        self.places().map(|path| self.real(&path)).find(may_write)
     }
 
     fn default_transport(&self) -> Setting {
@@ -336,7 +341,12 @@ mod tests {
         assert!(transport.value.starts_with("unix:///"), "{}", transport.value);
         assert!(transport.value.ends_with("/run/nfd/nfd.sock"));
         let text = transport.origin.to_string();
-        assert!(text.contains("/run/nfd/nfd.sock, /x/nfd/nfd.sock, /var/run/nfd"), "{text}");
+        assert!(
+            text.contains(
+                "/run/nfd/nfd.sock, /x/nfd/nfd.sock, /home/me/.ndn/nfd.sock, /var/run/nfd"
+            ),
+            "{text}"
+        );
     }
 
     #[test]
@@ -387,7 +397,12 @@ mod tests {
         // A file where the folder should be.
         fs::remove_dir_all(host.dir.path().join("run")).unwrap();
         fs::write(host.dir.path().join("run"), "").unwrap();
-        assert_eq!(host.surroundings.socket_to_serve(), None);
+        let served = host.surroundings.socket_to_serve().unwrap();
+        assert_eq!(served, host.dir.path().join("home/me/.ndn/nfd.sock"), "without a session");
+        fs::write(&served, "").unwrap();
+        let found = ClientConfig::read(&host.surroundings).unwrap().transport.value;
+        assert_eq!(found, format!("unix://{}", served.display()));
+        fs::remove_file(&served).unwrap();
         let variable = ("XDG_RUNTIME_DIR".to_owned(), "/user/7".to_owned());
         host.surroundings.variables.extend([variable]);
         let served = host.surroundings.socket_to_serve().unwrap();
@@ -395,5 +410,7 @@ mod tests {
         fs::write(&served, "").unwrap();
         let found = ClientConfig::read(&host.surroundings).unwrap().transport.value;
         assert_eq!(found, format!("unix://{}", served.display()));
+        host.surroundings.variables.clear();
+        assert_eq!(host.surroundings.socket_to_serve(), None);
     }
 }

@@ -12,6 +12,7 @@ mod coalesce;
 mod dial;
 mod face_entry;
 mod ground;
+mod half_closed;
 mod idle;
 mod listener;
 mod newcomer;
@@ -198,6 +199,8 @@ pub struct Driver {
     /// Faces that this driver has opened and others have.
     remote_faces: HashMap<FaceId, RemoteFace>,
     held_up: u64,
+    /// Time of the last look at the clock in a turn.
+    seen: Instant,
 }
 
 impl Driver {
@@ -262,8 +265,14 @@ impl Driver {
             pending_moves: Vec::new(),
             remote_faces: HashMap::new(),
             held_up: 0,
+            seen: Instant::ZERO,
             options,
         })
+    }
+
+    /// Time in which the process is stopped counts from here on: for registrations, which age at the forwarder meanwhile.
+    pub fn count_stops(&mut self) {
+        self.options.leaves_stops_out = false;
     }
 
     /// Time since the driver was made: the machine's clock.
@@ -381,6 +390,7 @@ impl Driver {
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> Result<Turn, DriverError> {
         self.tune();
+        self.see_time();
         let mut turn = Turn { frames: self.settle(machine, on_app), woken: false };
         if self.is_held_up() {
             self.hold();
@@ -442,7 +452,7 @@ impl Driver {
     /// Passes the time of day to the machine if the calendar clock was set, or ran on while the
     /// system was suspended.
     fn follow_calendar<M: Machine + ?Sized>(&mut self, machine: &mut M) {
-        let (now, calendar) = (self.clock.now(), self.time_of_day());
+        let (now, calendar) = (self.see_time(), self.time_of_day());
         let is_leader = self.channels.as_ref().is_none_or(|channels| channels.worker() == 0);
         if is_leader && calendar.distance(self.calendar) > CALENDAR_DRIFT {
             (self.calendar, self.machine_time) = (calendar, now);
@@ -480,7 +490,7 @@ impl Driver {
         if self.arrivals.is_empty() && frames == 0 {
             return 0;
         }
-        let now = self.clock.now();
+        let now = self.see_time();
         // Frames of other workers came now.
         self.machine_time = if frames > 0 { now } else { self.machine_time };
         let mut at = now;
@@ -523,7 +533,7 @@ impl Driver {
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) {
-        let now = self.clock.now();
+        let now = self.see_time();
         self.machine_time = now;
         while let Some(output) = machine.poll(now) {
             match output {

@@ -4,6 +4,7 @@ pub mod uri;
 pub use recoup_forwarder::face::FaceId;
 pub use uri::{Authority, FaceUri, FaceUriError, Family};
 
+use crate::port;
 use recoup_transport::time::Duration;
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -128,17 +129,26 @@ fn connect_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
     }
 }
 
-fn listen_hint(uri: &FaceUri, source: &io::Error) -> &'static str {
-    match source.kind() {
+fn listen_hint(uri: &FaceUri, source: &io::Error) -> String {
+    let holder = || match uri {
+        FaceUri::Udp(at) => port::holder(at.port, true),
+        FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => port::holder(at.port, false),
+        FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) | FaceUri::Dev(_) => None,
+    };
+    let hint = match source.kind() {
         _ if lacks_scope(uri) => " (an address of one link needs its interface: [fe80::1%eth0])",
-        ErrorKind::AddrInUse => " (another program listens there already)",
+        ErrorKind::AddrInUse => {
+            let holder = holder().map_or_else(String::new, |holder| format!(": {holder}"));
+            return format!(" (another program listens there already{holder})");
+        }
         ErrorKind::PermissionDenied => {
             " (ports below 1024, and folders of other users, need special rights)"
         }
         ErrorKind::AddrNotAvailable => " (this machine has no such address)",
         ErrorKind::NotFound => " (the folder of the socket does not exist)",
         _ => "",
-    }
+    };
+    hint.to_owned()
 }
 
 /// Why a face ended.
@@ -170,6 +180,9 @@ pub enum CloseReason {
     /// Nothing arrived for as long as an on-demand face may be silent.
     #[error("nothing arrived for {0:?}")]
     Idle(Duration),
+    /// Data waits for the peer, which took nothing for as long as it may.
+    #[error("the peer read nothing for {0:?}")]
+    Stalled(Duration),
     /// The face was the longest idle of too many.
     #[error("it was the longest silent of too many faces")]
     Evicted,

@@ -4,7 +4,7 @@
 //! connection ends. At most [`MAX_CONNECTIONS`] are served at a time. A further connection ends the
 //! oldest one that waits for its peer, of the address with the most connections. A slow reader
 //! therefore cannot block others. The Host must be an address or `localhost`; any other is rejected, against
-//! DNS rebinding.
+//! DNS rebinding. Pages of other origins may link here and include nothing.
 use crate::origin::Host;
 use std::cmp::Reverse;
 use std::io::{self, Read, Write};
@@ -273,6 +273,7 @@ fn header(code: &str, content_type: &str, length: Option<usize>) -> Vec<u8> {
     let text = format!(
         "HTTP/1.1 {code}\r\nContent-Type: {content_type}\r\n{length}\
          Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\n\
          Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\n\r\n"
     );
     text.into_bytes()
@@ -320,17 +321,50 @@ fn parse(bytes: &[u8]) -> Option<Request> {
         Ok(httparse::Status::Complete(_)) => {}
         Err(_) => return Some(Request::Invalid("400 Bad Request")),
     }
-    let host = request.headers.iter().find(|it| it.name.eq_ignore_ascii_case("host"));
-    if !host.is_some_and(|host| is_ours(host.value)) {
+    let mut hosts = fields_of(&request, "host");
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return Some(Request::Invalid("400 Bad Request"));
+    };
+    let (authority, path) = target(request.path.unwrap_or_default());
+    if !is_ours(authority.map_or(host, str::as_bytes)) || !is_own_or_link(&request) {
         return Some(Request::Invalid("403 Forbidden"));
     }
-    let path = request.path.unwrap_or_default();
     let path = path.split(['?', '#']).next().unwrap_or_default().to_owned();
     Some(match request.method {
         Some("GET") => Request::Get { path, head: false },
         Some("HEAD") => Request::Get { path, head: true },
         _ => Request::Invalid("405 Method Not Allowed"),
     })
+}
+
+/// The values of all fields of a name.
+fn fields_of<'a>(
+    request: &'a httparse::Request<'_, '_>,
+    name: &'a str,
+) -> impl Iterator<Item = &'a [u8]> {
+    let fields = request.headers.iter().filter(move |it| it.name.eq_ignore_ascii_case(name));
+    fields.map(|it| it.value)
+}
+
+/// The host of an absolute target, which replaces the Host field (RFC 9112, section 3.2.2), and the path.
+fn target(text: &str) -> (Option<&str>, &str) {
+    match text.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains('/') => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            (Some(authority), if path.is_empty() { "/" } else { path })
+        }
+        _ => (None, text),
+    }
+}
+
+/// Whether a request comes from a page of this server or from a followed link (Fetch Metadata, W3C). Programs that are no
+/// browsers send no such fields.
+fn is_own_or_link(request: &httparse::Request<'_, '_>) -> bool {
+    let field = |name| fields_of(request, name).next();
+    let is_own = matches!(field("sec-fetch-site"), None | Some(b"same-origin" | b"none"));
+    let is_link = field("sec-fetch-mode") == Some(b"navigate")
+        && field("sec-fetch-dest") == Some(b"document");
+    is_own || is_link
 }
 
 /// Whether a Host header names an address or this machine.
@@ -385,11 +419,38 @@ mod tests {
             ("GET /b HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "404"),
             ("POST /a HTTP/1.1\r\nHost: localhost:9\r\n\r\n", "405"),
             ("GET /a HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
-            ("GET /a HTTP/1.1\r\n\r\n", "403"),
+            ("GET /a HTTP/1.1\r\n\r\n", "400"),
+            ("GET /a HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "400"),
+            ("GET http://localhost:9/a HTTP/1.1\r\nHost: localhost\r\n\r\n", "200"),
+            ("GET http://evil.example/a HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
+            ("GET http://localhost@evil.example/a HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
             ("\0\r\n\r\n", "400"),
         ] {
             let answer = exchange(&server, request);
             assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{request:?}: {answer}");
+        }
+    }
+
+    #[test]
+    fn other_origins_may_link_and_not_include() {
+        let server = server();
+        for (origin, mode, destination, code) in [
+            ("none", "navigate", "document", "200"),
+            ("same-origin", "cors", "empty", "200"),
+            ("cross-site", "navigate", "document", "200"),
+            ("cross-site", "no-cors", "script", "403"),
+            ("cross-site", "navigate", "iframe", "403"),
+            ("same-site", "no-cors", "image", "403"),
+        ] {
+            let answer = exchange(
+                &server,
+                &format!(
+                    "GET /a HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: {origin}\r\n\
+                     Sec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {destination}\r\n\r\n"
+                ),
+            );
+            assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{origin} {mode}: {answer}");
+            assert!(answer.contains("\r\nCross-Origin-Resource-Policy: same-origin\r\n"));
         }
     }
 

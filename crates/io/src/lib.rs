@@ -20,6 +20,7 @@ mod medium;
 pub mod memory;
 pub mod nonblocking;
 mod origin;
+pub mod outlet;
 pub mod part;
 pub mod port;
 pub mod process;

@@ -6,27 +6,36 @@
 //! the folder, each ended by a zero byte, those of folders with a `/` before it.
 //!
 //! Nothing outside the folder is served, whatever names and links contain, and no unfinished downloads
-//! ([`is_reserved`]).
+//! ([`is_reserved`]). Hidden files and folders, whose names begin with a period, are served only by an option.
+mod content;
+mod failure;
+mod left_out;
 mod listing;
 
 pub use listing::{BadName, Entry, Listing, ListingError};
 
 use crate::clock::unix_time;
 use crate::part::is_reserved;
-use crate::source::{self, Directory, FileSource, Folder, Found, Snapshots, Spool};
+use crate::source::{self, Directory, FileSource, Folder, Found, Identifiers, Listed};
+use crate::source::{Snapshots, Spool};
 use bytes::Bytes;
+use content::{MemorySource, SharedSpool};
+use failure::{Failures, Watched};
+use left_out::{LeftOut, Notices};
+use recoup_packet::denial::Denial;
 use recoup_packet::name::{Component, Name};
+use recoup_packet::object_id::ObjectId;
 use recoup_packet::signature::sha256;
 pub use recoup_transport::serve::Version;
-use recoup_transport::serve::{Identity, Library, Opened, Source, SourceError};
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::serve::{Library, Opened, version_number};
+use recoup_transport::time::Duration;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 /// Type of a GenericNameComponent (NDN packet format 0.3, §2).
@@ -34,13 +43,24 @@ const GENERIC: u16 = 8;
 /// Largest listing that is made, in bytes.
 const MAX_LISTING_BYTES: usize = 16 << 20;
 
-/// The version of content that changed last at `modified`, in microseconds since 1970.
+/// Mode of content that is no file of the file system: a regular file that all may read, and its owner may change.
+const READABLE: u64 = 0o100_644;
+
+/// The version that a library offers of content that changed last at `modified`, in microseconds since 1970.
 fn number(version: Version, modified: u64) -> Option<u64> {
     match version {
         Version::Modified => Some(modified),
-        Version::Now => Some(unix_time().as_micros() as u64),
+        Version::Now => Some(version_number(unix_time().as_micros() as u64, None)),
         Version::Fixed(number) => Some(number),
         Version::None => None,
+    }
+}
+
+/// The version of content that never changes.
+fn lasting_number(version: Version, modified: u64, id: ObjectId) -> Option<u64> {
+    match version {
+        Version::Modified => Some(version_number(modified, Some(id))),
+        _ => number(version, modified),
     }
 }
 
@@ -49,55 +69,6 @@ fn settled(version: Version) -> Version {
     match version {
         Version::Now => number(version, 0).map_or(version, Version::Fixed),
         _ => version,
-    }
-}
-
-/// A spool that outlives its library.
-#[derive(Clone, Debug)]
-struct SharedSpool(Arc<Mutex<Spool>>);
-
-impl Source for SharedSpool {
-    fn len(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
-        let mut spool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Source::read_at(&mut *spool, now, offset, into)
-    }
-}
-
-/// Content in memory.
-#[derive(Debug)]
-struct MemorySource {
-    content: Bytes,
-    digest: [u8; 32],
-}
-
-impl MemorySource {
-    fn new(content: Bytes) -> Self {
-        Self { digest: sha256(&content), content }
-    }
-}
-
-impl Source for MemorySource {
-    fn len(&self) -> u64 {
-        self.content.len() as u64
-    }
-
-    fn read_at(&mut self, _now: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
-        let begin = usize::try_from(offset).map_err(|_| SourceError::Unreadable)?;
-        let end = begin.checked_add(into.len()).ok_or(SourceError::Unreadable)?;
-        into.copy_from_slice(self.content.get(begin..end).ok_or(SourceError::Unreadable)?);
-        Ok(())
-    }
-
-    fn identity(&self) -> Identity {
-        let mut words = [0; 4];
-        for (word, bytes) in words.iter_mut().zip(self.digest.as_chunks::<8>().0) {
-            *word = u64::from_le_bytes(*bytes);
-        }
-        Identity(words)
     }
 }
 
@@ -112,7 +83,8 @@ pub struct BytesLibrary {
 impl BytesLibrary {
     /// Serves `content`, created at this time in microseconds after 1970.
     pub fn new(content: Bytes, version: Version, micros: u64) -> Self {
-        Self { content, micros, version: number(version, micros) }
+        let id = ObjectId::of_digest(&sha256(&content));
+        Self { version: lasting_number(version, micros, id), content, micros }
     }
 }
 
@@ -123,7 +95,7 @@ impl Library for BytesLibrary {
             version: self.version,
             suffix: None,
             mtime_ns: Some(self.micros.saturating_mul(1_000)),
-            mode: None,
+            mode: Some(READABLE),
         })
     }
 }
@@ -134,6 +106,8 @@ pub struct FileLibrary {
     path: PathBuf,
     version: Version,
     snapshots: Option<Snapshots>,
+    identifiers: Identifiers,
+    failures: Failures,
 }
 
 impl FileLibrary {
@@ -148,14 +122,29 @@ impl FileLibrary {
     ) -> Result<Self, source::SourceError> {
         let file = FileSource::open(path)?;
         snapshots.as_ref().map_or(Ok(()), |snapshots| snapshots.check(&file))?;
-        Ok(Self { path: path.to_owned(), version: settled(version), snapshots })
+        let (path, version) = (path.to_owned(), settled(version));
+        let (identifiers, failures) = (Identifiers::new(), Failures::default());
+        Ok(Self { path, version, snapshots, identifiers, failures })
+    }
+
+    /// Calls `report` if the file can no longer be read: seldom, and not again and again for one reason.
+    #[must_use]
+    pub fn reporting(self, report: impl FnMut(&source::SourceError) + Send + 'static) -> Self {
+        self.failures.set_report(Box::new(report));
+        self
     }
 }
 
 impl Library for FileLibrary {
     fn open(&mut self, path: &Name) -> Option<Opened> {
-        let file = FileSource::open(&self.path).ok().filter(|_| path.is_empty())?;
-        Some(opened(file, self.version, self.snapshots.as_ref()))
+        let file =
+            self.failures.opened(FileSource::open(&self.path)).filter(|_| path.is_empty())?;
+        let file = file.identified_by(&self.identifiers);
+        Some(opened(file, self.version, self.snapshots.as_ref(), &self.failures))
+    }
+
+    fn failure(&self) -> Option<Denial> {
+        self.failures.last()
     }
 
     fn may_renumber(&self) -> bool {
@@ -174,7 +163,8 @@ pub struct SpoolLibrary {
 impl SpoolLibrary {
     /// Serves `spool`.
     pub fn new(spool: Spool, version: Version) -> Self {
-        let (modified, version) = (spool.modified(), number(version, spool.version()));
+        let modified = spool.modified();
+        let version = lasting_number(version, spool.version(), spool.id());
         Self { spool: SharedSpool(Arc::new(Mutex::new(spool))), modified, version }
     }
 }
@@ -186,7 +176,7 @@ impl Library for SpoolLibrary {
             version: self.version,
             suffix: None,
             mtime_ns: Some(nanos(self.modified)),
-            mode: None,
+            mode: Some(READABLE),
         })
     }
 }
@@ -198,6 +188,10 @@ pub struct FolderLibrary {
     root: PathBuf,
     version: Version,
     snapshots: Option<Snapshots>,
+    identifiers: Identifiers,
+    failures: Failures,
+    serves_hidden: bool,
+    left_out: Notices,
 }
 
 impl FolderLibrary {
@@ -217,19 +211,60 @@ impl FolderLibrary {
         };
         let root = fs::canonicalize(root).map_err(failed)?;
         Folder::open_without_links(&root)?;
-        Ok(Self { root, version: settled(version), snapshots })
+        let (version, identifiers) = (settled(version), Identifiers::new());
+        let (failures, left_out) = (Failures::default(), Notices::default());
+        Ok(Self { root, version, snapshots, identifiers, failures, serves_hidden: false, left_out })
+    }
+
+    /// Serves hidden files and folders, too.
+    #[must_use]
+    pub fn with_hidden(self, serves_hidden: bool) -> Self {
+        Self { serves_hidden, ..self }
+    }
+
+    /// Calls `report` with a line about the entries of a folder that are not served, once for each folder that is listed.
+    #[must_use]
+    pub fn noticing(mut self, report: impl FnMut(&str) + Send + 'static) -> Self {
+        self.left_out.set_report(Box::new(report));
+        self
+    }
+
+    /// Calls `report` if a file or a folder in it cannot be read: seldom, and not again and again for one reason.
+    #[must_use]
+    pub fn reporting(self, report: impl FnMut(&source::SourceError) + Send + 'static) -> Self {
+        self.failures.set_report(Box::new(report));
+        self
+    }
+
+    /// The path that a name stands for, if what lies there may be served.
+    fn relative(&self, name: &Name) -> Option<PathBuf> {
+        let is_served = |path: &PathBuf| self.serves_hidden || !path.iter().any(is_hidden);
+        relative(name).filter(is_served)
+    }
+
+    /// The entry at a path, if there is one and it can be read.
+    fn find(&self, folder: &Folder, path: &Path) -> Option<Found> {
+        self.failures.opened(folder.find(path))
     }
 
     fn open_listing(
-        &self,
+        &mut self,
         folder: &Folder,
         directory: &Directory,
         suffix: Option<Name>,
     ) -> Option<Opened> {
         let metadata = directory.metadata();
         let mtime_ns = nanos(metadata.modified().ok()?);
+        let failed = |source| source::SourceError::Io {
+            action: "list the folder",
+            path: self.root.join(directory.path()),
+            source,
+        };
+        let listed = listing(folder, directory, self.serves_hidden).map_err(failed);
+        let (listing, left_out) = self.failures.opened(listed)?;
+        self.left_out.report(&self.root.join(directory.path()), &left_out);
         Some(Opened {
-            source: Box::new(MemorySource::new(listing(folder, directory).ok()?)),
+            source: Box::new(MemorySource::new(listing)),
             version: number(self.version, mtime_ns / 1_000),
             suffix,
             mtime_ns: Some(mtime_ns),
@@ -242,19 +277,26 @@ impl Library for FolderLibrary {
     fn open(&mut self, name: &Name) -> Option<Opened> {
         let ls = Component::keyword(b"ls");
         // Another folder may have taken the place of the one that was there.
-        let folder = Folder::open_without_links(&self.root).ok()?;
+        let folder = self.failures.opened(Folder::open_without_links(&self.root))?;
         if name.last().is_some_and(|last| last == ls) {
-            return match folder.find(&relative(&name.parent())?).ok()? {
+            return match self.find(&folder, &self.relative(&name.parent())?)? {
                 Found::Directory(directory) => self.open_listing(&folder, &directory, None),
                 Found::File(_) => None,
             };
         }
-        match folder.find(&relative(name)?).ok()? {
+        match self.find(&folder, &self.relative(name)?)? {
             Found::Directory(directory) => {
                 self.open_listing(&folder, &directory, Some(Name::root().append(ls)))
             }
-            Found::File(file) => Some(opened(file, self.version, self.snapshots.as_ref())),
+            Found::File(file) => {
+                let file = file.identified_by(&self.identifiers);
+                Some(opened(file, self.version, self.snapshots.as_ref(), &self.failures))
+            }
         }
+    }
+
+    fn failure(&self) -> Option<Denial> {
+        self.failures.last()
     }
 
     fn may_renumber(&self) -> bool {
@@ -262,22 +304,42 @@ impl Library for FolderLibrary {
     }
 }
 
-/// The names in a directory in ascending order.
-fn listing(folder: &Folder, directory: &Directory) -> io::Result<Bytes> {
-    let mut names = Vec::new();
+/// Whether a file or folder of that name is hidden.
+fn is_hidden(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b".")
+}
+
+/// The names in a directory in ascending order, and the entries that are left out, with their reasons.
+fn listing(
+    folder: &Folder,
+    directory: &Directory,
+    serves_hidden: bool,
+) -> io::Result<(Bytes, LeftOut)> {
+    let (mut names, mut left_out) = (Vec::new(), LeftOut::default());
     let mut bytes = 0;
-    folder.list(directory, |name, is_folder| {
+    folder.list(directory, |name, kind| {
         if is_reserved(OsStr::from_bytes(name).as_ref()) {
             return Ok(());
         }
-        let mut name = name.to_vec();
-        name.extend_from_slice(if is_folder { b"/\0" } else { b"\0" });
+        let end: &[u8] = match kind {
+            _ if !serves_hidden && is_hidden(OsStr::from_bytes(name)) => {
+                left_out.add(name, "hidden");
+                return Ok(());
+            }
+            Listed::LeftOut(why) => {
+                left_out.add(name, why);
+                return Ok(());
+            }
+            Listed::File => b"\0",
+            Listed::Folder => b"/\0",
+        };
+        let name = [name, end].concat();
         bytes += name.len();
         names.push(name);
         if bytes > MAX_LISTING_BYTES { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
     })?;
     names.sort_unstable();
-    Ok(names.concat().into())
+    Ok((names.concat().into(), left_out))
 }
 
 /// The path that a name stands for, if every component can be the name of a file and none is reserved.
@@ -297,15 +359,20 @@ fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
     is_name.then(|| OsStr::from_bytes(bytes))
 }
 
-fn opened(file: FileSource, version: Version, snapshots: Option<&Snapshots>) -> Opened {
+fn opened(
+    file: FileSource,
+    version: Version,
+    snapshots: Option<&Snapshots>,
+    failures: &Failures,
+) -> Opened {
     Opened {
         version: number(version, file.version()),
         suffix: None,
         mtime_ns: Some(nanos(file.modified())),
-        mode: None,
+        mode: Some(u64::from(file.mode())),
         source: match snapshots {
             Some(snapshots) => Box::new(snapshots.of(file)),
-            None => Box::new(file),
+            None => Box::new(Watched { file, failures: failures.clone() }),
         },
     }
 }
@@ -318,6 +385,8 @@ fn nanos(time: SystemTime) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_transport::serve::SourceError;
+    use recoup_transport::time::Instant;
 
     fn name(text: &str) -> Name {
         text.parse().unwrap()
@@ -424,6 +493,45 @@ mod tests {
         assert_eq!(content(&mut library.open(&name("/32=ls")).unwrap()), text);
     }
 
+    #[test]
+    fn hidden_entries_are_served_if_asked() {
+        let (outside, library) = folder();
+        let root = outside.path().join("root");
+        fs::create_dir(root.join(".git")).unwrap();
+        fs::write(root.join(".git/config"), "secret").unwrap();
+        fs::write(root.join(".env"), "secret").unwrap();
+        fs::write(root.join("inner/.x"), "secret").unwrap();
+        let hidden =
+            ["/.env", "/.git", "/.git/config", "/.git/32=ls", "/inner/.x", "/inner/circle/.env"];
+        let mut library = library;
+        for asked in hidden {
+            assert!(library.open(&name(asked)).is_none(), "{asked}");
+        }
+        let text = content(&mut library.open(&name("/32=ls")).unwrap());
+        assert!(!String::from_utf8_lossy(&text).contains(".env"));
+        let mut library = library.with_hidden(true);
+        for asked in hidden {
+            assert!(library.open(&name(asked)).is_some(), "{asked}");
+        }
+        let text = content(&mut library.open(&name("/32=ls")).unwrap());
+        assert!(text.starts_with(b".env\0.git/\0a\0"), "{text:?}");
+    }
+
+    #[test]
+    fn entries_that_are_not_served_are_named() {
+        let (outside, library) = folder();
+        fs::write(outside.path().join("root/.env"), "secret").unwrap();
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&lines);
+        let mut library = library.noticing(move |line| sink.lock().unwrap().push(line.to_owned()));
+        for _ in 0..2 {
+            library.open(&name("/32=ls")).unwrap();
+        }
+        let lines = lines.lock().unwrap();
+        let end = "root: .env (hidden), leak (a link to no file in the folder)";
+        assert!(lines.len() == 1 && lines[0].ends_with(end), "{lines:?}");
+    }
+
     /// A thread exchanges a folder for a link to a place outside, again and again.
     #[cfg(target_os = "linux")]
     #[test]
@@ -475,6 +583,48 @@ mod tests {
         assert_eq!(read(&mut first, &mut [0; 6]), Err(SourceError::Changed));
         assert!(library.open(&Name::root()).unwrap().source.is_empty());
         assert!(library.open(&name("/x")).is_none());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn local_failure_is_no_absence_and_reported_once() {
+        use std::sync::mpsc::channel;
+        let (sender, reported) = channel();
+        let library = FolderLibrary::new("/proc/self".as_ref(), Version::Modified, None).unwrap();
+        let report = move |error: &source::SourceError| sender.send(error.to_string()).unwrap();
+        let mut library = library.reporting(report);
+        // Reading the first fails for root, too; the second has content and no size.
+        for (asked, failure) in [
+            ("/mem", Some(Denial::Unavailable)),
+            ("/none", None),
+            ("/status", Some(Denial::Unavailable)),
+            ("/32=x", None),
+            ("/mem", Some(Denial::Unavailable)),
+            ("/mem/below", None),
+        ] {
+            assert!(library.open(&name(asked)).is_none(), "{asked}");
+            assert_eq!(library.failure(), failure, "{asked}");
+        }
+        let reported: Vec<_> = reported.try_iter().collect();
+        assert!(
+            matches!(&reported[..], [mem, status]
+            if mem.contains("mem") && status.contains("its size of 0 bytes")),
+            "{reported:?}"
+        );
+    }
+
+    #[test]
+    fn reports_of_failures_are_limited() {
+        let (failures, sent) = (Failures::default(), Arc::new(Mutex::new(0)));
+        let count = Arc::clone(&sent);
+        failures.set_report(Box::new(move |_| *count.lock().unwrap() += 1));
+        for number in 0..1_000 {
+            let path = PathBuf::from(format!("/f{number}"));
+            let source = io::ErrorKind::PermissionDenied.into();
+            let error = source::SourceError::Io { action: "open", path, source };
+            assert!(failures.opened::<()>(Err(error)).is_none());
+        }
+        assert_eq!((*sent.lock().unwrap(), failures.last()), (16, Some(Denial::Forbidden)));
     }
 
     #[test]

@@ -70,6 +70,11 @@ pub(crate) trait Link: Debug + Send {
         false
     }
 
+    /// The peer may have ended only its own direction: frames may still reach it.
+    fn may_be_half_closed(&self) -> bool {
+        false
+    }
+
     /// The link must be called when the descriptor becomes writable.
     fn wants_write(&self) -> bool;
 

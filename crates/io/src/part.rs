@@ -27,6 +27,7 @@
 //! assert_eq!(std::fs::read(&target)?, b"Hello, world!");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+mod attributes;
 mod batch;
 mod checksum;
 mod complete;
@@ -37,12 +38,17 @@ mod keeper;
 mod open;
 mod place;
 mod range_set;
+mod record;
+mod records;
 mod staging;
 
+pub use attributes::Attributes;
 pub use error::PartError;
 pub use group::{Group, Outcome};
 pub use journal::{Journal, MAX_JOURNAL_BYTES};
 pub use range_set::RangeSet;
+pub use record::{Proof, Record};
+pub use records::Records;
 pub use staging::{is_reserved, is_unfinished, journal_path, part_path};
 
 use batch::Piece;
@@ -51,6 +57,7 @@ use complete::Complete;
 use error::failed;
 use keeper::{Keeper, Storage, Unsaved};
 use open::{begin, check_target, recovered};
+use recoup_packet::object_id::ObjectId;
 use staging::Staging;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -131,6 +138,8 @@ pub struct Options {
     /// Whether [`PartFile::finish`] waits until the whole file is on disk before it gets its name.
     /// Without it a finished download survives `kill -9`, but not a power cut.
     pub sync: bool,
+    /// Where a finished file is recorded ([`Record`]), if it is.
+    pub records: Option<Records>,
     /// Least time between two journals. The first one comes after a tenth of it, and the next ones after twice the time of
     /// the one before until that is reached.
     pub journal_interval: Duration,
@@ -142,6 +151,7 @@ impl Default for Options {
             existing: Existing::Resume,
             overwrite: false,
             sync: true,
+            records: None,
             journal_interval: Duration::from_secs(1),
         }
     }
@@ -229,6 +239,22 @@ impl PartFile {
     /// Content of an earlier run that has changed on the disk and is not in the file any more, in bytes.
     pub fn dropped_bytes(&self) -> u64 {
         self.dropped_bytes
+    }
+
+    /// Sets the identifier of the content. Content of another identifier is not to be written.
+    pub fn set_object(&mut self, id: ObjectId) {
+        self.journal.object = Some(id);
+    }
+
+    /// Sets the attributes that the finished file gets.
+    pub fn set_attributes(&mut self, attributes: Attributes) {
+        self.journal.attributes = attributes;
+        self.state = self.state.ahead();
+    }
+
+    /// Records that a segment was accepted although nothing vouched for it.
+    pub fn set_unverified(&mut self) {
+        self.journal.is_unverified = true;
     }
 
     /// Sets the number of the object's last segment. It may be set again, and may change as long as
@@ -443,6 +469,8 @@ impl PartFile {
             target: self.target.clone(),
             storage: storage.map_err(|error| failed("open", &self.path(), error))?,
             overwrite: self.options.overwrite,
+            attributes: self.journal.attributes,
+            record: self.options.records.clone().map(|it| (it, Box::new(self.journal.clone()))),
         })
     }
 

@@ -1,6 +1,7 @@
 //! UDP ports that several sockets share, and dual-stack sockets.
 use crate::interface::Interfaces;
 use socket2::{Domain, Protocol, Socket, Type};
+use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -58,6 +59,36 @@ fn routed(is_ipv6: bool) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
+/// The process that has a local port of UDP or TCP, as far as this process may see it: its name and number.
+#[must_use]
+pub fn holder(port: u16, is_udp: bool) -> Option<String> {
+    let tables = if is_udp { ["udp", "udp6"] } else { ["tcp", "tcp6"] };
+    let tables = tables.iter().filter_map(|it| fs::read_to_string(format!("/proc/net/{it}")).ok());
+    let inodes: Vec<String> = tables.flat_map(|table| inodes(&table, port, is_udp)).collect();
+    let is_number = |process: &fs::DirEntry| {
+        process.file_name().to_str().is_some_and(|name| name.parse::<u32>().is_ok())
+    };
+    let has_socket = |process: &fs::DirEntry| {
+        let sockets = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        let mut sockets = sockets.filter_map(|fd| fs::read_link(fd.path()).ok());
+        sockets.any(|it| inodes.iter().any(|inode| *it == *format!("socket:[{inode}]")))
+    };
+    let process = fs::read_dir("/proc").ok()?.flatten().filter(is_number).find(has_socket)?;
+    let name = fs::read_to_string(process.path().join("comm")).ok()?;
+    Some(format!("{}, process {}", name.trim_end(), process.file_name().display()))
+}
+
+/// The sockets at a port, in a table of the system (proc(5)): bound ones of UDP, listening ones of TCP.
+fn inodes(table: &str, port: u16, is_udp: bool) -> Vec<String> {
+    let (end, state) = (format!(":{port:04X}"), if is_udp { "07" } else { "0A" });
+    let socket = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (local, _, of) = (fields.next()?, fields.next()?, fields.next()?);
+        (local.ends_with(&end) && of == state).then(|| fields.nth(5).map(str::to_owned))?
+    };
+    table.lines().filter_map(socket).collect()
+}
+
 /// An unshared UDP socket.
 pub(crate) fn at(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
@@ -79,6 +110,19 @@ pub(crate) fn make_dual_stack(socket: &Socket, local: SocketAddr) -> io::Result<
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn holder_of_a_port_is_named() {
+        let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let tcp = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let ours = format!(", process {}", std::process::id());
+        let ports = [(udp.local_addr(), true), (tcp.local_addr(), false)];
+        for (port, is_udp) in ports.map(|(at, is_udp)| (at.unwrap().port(), is_udp)) {
+            let named = holder(port, is_udp).unwrap();
+            assert!(named.ends_with(&ours), "{named}");
+        }
+    }
 
     #[test]
     fn an_outward_address_is_not_loopback() {

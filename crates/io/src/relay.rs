@@ -15,7 +15,7 @@ use port::{Port, Received};
 use recoup_transport::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -113,7 +113,7 @@ impl<M: FrameMachine> Relay<M> {
     /// # Errors
     /// When a socket cannot be opened or the thread not be started.
     pub fn start(span: Span, forth: M, back: M) -> io::Result<Self> {
-        let near = Port::new(UdpSocket::bind(span.near)?)?;
+        let near = Port::new(crate::port::at(span.near)?)?;
         let clients = Clients::new(span.far, span.peer)?;
         let (address, far_address) = (near.socket().local_addr()?, clients.first_address()?);
         let stop = Arc::new(AtomicBool::new(false));
@@ -245,6 +245,7 @@ impl<M: FrameMachine> Ends<M> {
             };
             let now = self.now();
             if let Some(client) = self.clients.admit(now, received.from) {
+                self.clients.note_local(client, received.to);
                 let at = Latest::entry(&mut self.latest.forth, now, received.waited);
                 for bytes in frames(&self.buffer, &received) {
                     self.forth.handle(at, ClientFrame { client, bytes });
@@ -276,11 +277,14 @@ impl<M: FrameMachine> Ends<M> {
         while let Some(ClientFrame { client, bytes }) = self.forth.poll(now) {
             let sent = self.clients.port(now, client).map(|port| port.socket().send(&bytes));
             self.undelivered += u64::from(!matches!(sent, Some(Ok(_))));
+            if let Some(Err(error)) = sent {
+                self.clients.note_rejected(&error);
+            }
         }
         while let Some(ClientFrame { client, bytes }) = self.back.poll(now) {
             let address = self.clients.address(client);
-            let sent = address.map(|to| self.near.socket().send_to(&bytes, to));
-            self.undelivered += u64::from(!matches!(sent, Some(Ok(_))));
+            let sent = address.map(|(to, local)| self.near.send(&bytes, to, local));
+            self.undelivered += u64::from(!matches!(sent, Some(Ok(()))));
         }
     }
 
@@ -318,7 +322,7 @@ fn frames<'a>(buffer: &'a [u8], received: &Received) -> impl Iterator<Item = Byt
 mod tests {
     use super::*;
     use std::collections::VecDeque;
-    use std::net::Ipv4Addr;
+    use std::net::{Ipv4Addr, UdpSocket};
 
     /// Frames arrive after a delay.
     #[derive(Debug, Default)]
@@ -369,6 +373,24 @@ mod tests {
         let mut buffer = [0; 10];
         let (bytes, from) = near.recv_from(&mut buffer).unwrap();
         assert_eq!((&buffer[..bytes], from), (&b"hello"[..], relay.address()));
+    }
+
+    #[test]
+    fn answer_leaves_from_the_address_asked() {
+        let wildcards = [Some("0.0.0.0:0"), crate::port::has_both_families().then_some("[::]:0")];
+        for near in wildcards.into_iter().flatten() {
+            let (client, far) = (end(), end());
+            let span = Span { near: near.parse().unwrap(), ..span(&far) };
+            let relay = Relay::start(span, delay(0), delay(0)).unwrap();
+            for last in [5, 6] {
+                let asked = SocketAddr::from(([127, 0, 0, last], relay.address().port()));
+                client.send_to(b"question", asked).unwrap();
+                let mut buffer = [0; 10];
+                let (_, from) = far.recv_from(&mut buffer).unwrap();
+                far.send_to(b"answer", from).unwrap();
+                assert_eq!(client.recv_from(&mut buffer).unwrap(), (6, asked), "{near}");
+            }
+        }
     }
 
     #[test]

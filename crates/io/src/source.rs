@@ -4,23 +4,26 @@
 //! count as memory, and a file that shrinks under a mapping kills the process.
 mod error;
 mod folder;
+mod identifier;
 mod snapshot;
 mod spool;
-mod state;
+pub(crate) mod state;
 
 pub use error::{Change, SourceError};
-pub use folder::{Directory, Folder, Found};
+pub use folder::{Directory, Folder, Found, Listed};
 pub use snapshot::{SnapshotSource, Snapshots};
 pub use spool::Spool;
 
+pub(crate) use identifier::Identifiers;
+
 use error::failed;
-use recoup_transport::serve::{Identity, Source, SourceError as Ended};
+use recoup_transport::serve::{Identified, Identity, Source, SourceError as Ended};
 use recoup_transport::time::{Duration, Instant};
 use rustix::fs::OFlags;
 use state::FileState;
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -36,10 +39,13 @@ pub struct FileSource {
     path: PathBuf,
     file: File,
     opened: FileState,
+    /// File type and permissions.
+    mode: u32,
     /// A change of the file can no longer go unnoticed.
     is_settled: bool,
     name_checked: Option<Instant>,
     change: Option<Change>,
+    identifiers: Option<Identifiers>,
 }
 
 impl FileSource {
@@ -58,8 +64,46 @@ impl FileSource {
         if !metadata.is_file() {
             return Err(SourceError::NotAFile { path });
         }
-        let opened = FileState::from(&metadata);
-        Ok(Self { path, file, opened, is_settled: false, name_checked: None, change: None })
+        let (opened, mode) = (FileState::from(&metadata), metadata.mode());
+        let this = Self {
+            path,
+            file,
+            opened,
+            mode,
+            is_settled: false,
+            name_checked: None,
+            change: None,
+            identifiers: None,
+        };
+        this.check_length()?;
+        Ok(this)
+    }
+
+    /// The file, whose content is identified for consumers.
+    pub(crate) fn identified_by(self, identifiers: &Identifiers) -> Self {
+        Self { identifiers: Some(identifiers.clone()), ..self }
+    }
+
+    /// Checks that the content has the stated size. Files in `/proc` and `/sys` have other content than their size.
+    fn check_length(&self) -> Result<(), SourceError> {
+        let length = self.opened.length;
+        let wrong = |error| failed("read", &self.path, error);
+        let has_more = self.file.read_at(&mut [0], length).map_err(wrong)? > 0;
+        let has_less = length > 0 && self.file.read_at(&mut [0], length - 1).map_err(wrong)? == 0;
+        // A file that is written to now has changed.
+        let is_settled = || {
+            let state = self.file.metadata().map(|metadata| FileState::from(&metadata));
+            state.is_ok_and(|state| state == self.opened)
+        };
+        match (has_more || has_less) && is_settled() {
+            true => Err(SourceError::WrongSize { path: self.path.clone(), bytes: length }),
+            false => Ok(()),
+        }
+    }
+
+    /// File type and permissions as in `stat(2)`, as of its opening.
+    pub fn mode(&self) -> u32 {
+        self.mode
     }
 
     /// When the file was last written, as of its opening.
@@ -69,8 +113,7 @@ impl FileSource {
         time.unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    /// Version number made from the file's time: microseconds since 1970 (NDN naming conventions,
-    /// revision 3); 0 for times before.
+    /// The file's time in microseconds since 1970, of which its version number is made; 0 for times before.
     pub fn version(&self) -> u64 {
         version_of(self.modified())
     }
@@ -159,6 +202,13 @@ impl Source for FileSource {
 
     fn identity(&self) -> Identity {
         self.opened.identity()
+    }
+
+    fn identify(&mut self, now: Instant) -> Result<Identified, Ended> {
+        let Some(identifiers) = self.identifiers.clone() else {
+            return Ok(Identified::No);
+        };
+        identifiers.of(self, now).map_err(|error| error.ended(now))
     }
 }
 

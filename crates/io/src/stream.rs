@@ -108,6 +108,10 @@ impl Link for Stream {
         !self.connecting
     }
 
+    fn may_be_half_closed(&self) -> bool {
+        !self.connecting
+    }
+
     fn wants_write(&self) -> bool {
         self.connecting || self.backlog.is_stalled()
     }

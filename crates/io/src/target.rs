@@ -6,9 +6,9 @@
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A folder that is open for writing into it.
@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub struct TargetFolder {
     path: PathBuf,
     handle: File,
+    /// The file was made for this download.
+    is_new: bool,
 }
 
 /// Kind of a folder's entry.
@@ -60,9 +62,23 @@ impl TargetFolder {
     /// [`TargetError::Io`].
     pub fn open(path: &Path) -> Result<Self, TargetError> {
         let trouble = |source| failed("make the folder", path, source);
+        let is_new = !path.exists();
         fs::create_dir_all(path).map_err(trouble)?;
         let handle = File::open(path).map_err(trouble)?;
-        Ok(Self { path: path.to_owned(), handle })
+        Ok(Self { path: path.to_owned(), handle, is_new })
+    }
+
+    /// Takes permissions away that a folder with this `st_mode` does not have. A folder from before stays as it is, and the
+    /// owner keeps all permissions.
+    pub fn restrict(&self, mode: u64) {
+        let Ok(there) = self.handle.metadata() else {
+            return;
+        };
+        let kept = there.mode() & 0o777 & (mode & 0o777 | 0o700) as u32;
+        if self.is_new && kept != there.mode() & 0o777 {
+            // A file system without modes keeps its own.
+            let _ = self.handle.set_permissions(Permissions::from_mode(kept));
+        }
     }
 
     /// Where it was opened.
@@ -76,16 +92,17 @@ impl TargetFolder {
     /// [`TargetError::Link`], [`TargetError::InTheWay`], [`TargetError::Io`].
     pub fn enter(&self, name: &OsStr) -> Result<Self, TargetError> {
         let path = self.path.join(name);
-        match mkdirat(&self.handle, name, Mode::from_bits_truncate(0o777)) {
-            Ok(()) | Err(Errno::EXIST) => {}
+        let is_new = match mkdirat(&self.handle, name, Mode::from_bits_truncate(0o777)) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
             Err(error) => return Err(failed("make the folder", &path, error.into())),
-        }
+        };
         if let Occupant::File(_) = self.occupant(name)? {
             return Err(TargetError::InTheWay(path, "folder"));
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(handle) => Ok(Self { path, handle: File::from(handle) }),
+            Ok(handle) => Ok(Self { path, handle: File::from(handle), is_new }),
             // It took the folder's place just now.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Err(TargetError::Link(path)),
             Err(error) => Err(failed("open the folder", &path, error.into())),
@@ -176,6 +193,21 @@ mod tests {
         assert_eq!(folder.occupant("file".as_ref()).unwrap(), Occupant::File(2));
         assert_eq!(folder.occupant("none".as_ref()).unwrap(), Occupant::Nothing);
         assert!(matches!(folder.enter("file".as_ref()), Err(TargetError::InTheWay(..))));
+    }
+
+    #[test]
+    fn new_folder_is_as_private_as_its_source() {
+        let (dir, folder) = places();
+        let mode = |path: &str| dir.path().join(path).metadata().unwrap().mode() & 0o777;
+        for (name, source, kept) in [("a", 0o40_700, 0o700), ("b", 0o41_050, 0o750)] {
+            folder.enter(name.as_ref()).unwrap().restrict(source);
+            let path = format!("in/{name}");
+            assert_eq!(mode(&path) & !kept, 0, "{name}");
+            assert_eq!(mode(&path) & 0o700, 0o700, "{name}");
+        }
+        let before = mode("in/folder");
+        folder.enter("folder".as_ref()).unwrap().restrict(0o40_700);
+        assert_eq!(mode("in/folder"), before);
     }
 
     #[test]

@@ -35,12 +35,19 @@ pub(crate) fn accept(listener: &Socket) -> io::Result<(Socket, SockAddr)> {
     Ok((socket, remote))
 }
 
+/// Silence after which the system probes a connection.
+pub(crate) const PROBE_AFTER: Duration = Duration::from_secs(60);
+/// Interval of these probes.
+pub(crate) const PROBE_INTERVAL: Duration = Duration::from_secs(15);
+/// Unanswered probes that end a connection.
+pub(crate) const PROBES: u32 = 4;
+
 /// Sends at once, and notices after two minutes that a silent peer is gone.
 pub(crate) fn tune(socket: &Socket) -> io::Result<()> {
     let alive = TcpKeepalive::new()
-        .with_time(Duration::from_secs(60))
-        .with_interval(Duration::from_secs(15))
-        .with_retries(4);
+        .with_time(PROBE_AFTER)
+        .with_interval(PROBE_INTERVAL)
+        .with_retries(PROBES);
     socket.set_tcp_keepalive(&alive)?;
     socket.set_tcp_nodelay(true)
 }

@@ -65,7 +65,7 @@ impl Forwarder {
         let start = Instant::now();
         while !socket.exists() {
             assert!(
-                start.elapsed() < Duration::from_secs(20),
+                start.elapsed() < Duration::from_secs(120),
                 "it does not start:\n{}",
                 self.log()
             );
@@ -102,7 +102,7 @@ impl Forwarder {
                 }
             });
             turn.unwrap();
-            assert!(start.elapsed() < Duration::from_secs(20), "no outcome:\n{}", self.log());
+            assert!(start.elapsed() < Duration::from_secs(120), "no outcome:\n{}", self.log());
         }
         outcomes
     }

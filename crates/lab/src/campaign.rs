@@ -34,6 +34,7 @@ pub struct Campaign {
     pub share: Option<Share>,
     text: String,
     digest: String,
+    algorithms: BTreeMap<String, String>,
 }
 
 /// One of several shares of the runs of a campaign, for processes that know nothing of each other. Text: `3/40`.
@@ -88,6 +89,16 @@ impl Stage {
         let scenario = source.scenario(point)?;
         let key = digest::of_text(&scenario.identity());
         Ok(Self { point: point.clone(), key, scenario })
+    }
+
+    /// A run of this point differs from a kept one, though its algorithms have the same versions.
+    fn other_algorithm(&self, run: &str) -> Error {
+        let names: Vec<_> = self.scenario.registered().into_iter().map(|(name, _)| name).collect();
+        let message = format!("{run}, with `{}` of the same version", names.join("`, `"));
+        Error::new(ErrorKind::Local, message).with_remedy(
+            "it reads what has changed (a file, the environment), or has random numbers or a clock of its own: \
+             begin anew with --fresh, or choose another folder with --out",
+        )
     }
 }
 
@@ -169,6 +180,7 @@ impl Campaign {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
         let mut points = Vec::new();
         let mut identities = String::new();
+        let mut algorithms = BTreeMap::new();
         for point in source.file.points() {
             let scenario = source.scenario(point)?;
             let seed = seeds.first().copied().unwrap_or_default();
@@ -177,12 +189,14 @@ impl Campaign {
             identities.push_str(scenario.files());
             for (name, version) in scenario.registered() {
                 identities.push_str(&format!("{name}: {version}"));
+                algorithms.insert(name.to_owned(), version);
             }
             points.push(Stage { point: point.clone(), key, scenario });
         }
         let digest = digest::of_text(&(source.file.base() + &identities));
         let text = source.file.to_toml();
-        Ok(Self { points, seeds, replaces_changed_points: false, share: None, text, digest })
+        let (replaces_changed_points, share) = (false, None);
+        Ok(Self { points, seeds, replaces_changed_points, share, text, digest, algorithms })
     }
 
     /// How many runs there are, in its share if it has one.
@@ -208,7 +222,8 @@ impl Campaign {
     /// # Errors
     /// If it cannot be used, or holds other results.
     pub fn folder(&self, path: &Path, fresh: bool, format: Format) -> Result<ResultFolder, Error> {
-        let purpose = Purpose { text: &self.text, digest: &self.digest, fresh, format };
+        let Self { text, digest, algorithms, .. } = self;
+        let purpose = Purpose { text, digest, algorithms, fresh, format };
         ResultFolder::open(path, &purpose)
     }
 
@@ -248,6 +263,7 @@ impl Campaign {
         watch: &mut dyn Watch,
     ) -> Result<(), Error> {
         self.check_program(folder, execution, runner)?;
+        self.check_algorithms(folder, execution, runner)?;
         let tasks = self.missing(folder);
         let done = self.runs() - tasks.len();
         let mut ledger = Ledger::new(&tasks, execution.executor.parallelism());
@@ -302,7 +318,9 @@ impl Campaign {
         runner: &dyn Runner,
     ) -> Result<(), Error> {
         if self.replaces_changed_points {
-            for point in self.changed(folder, execution, runner, usize::MAX)? {
+            let changed = self.unequal(self.repeated(folder, runner), execution, runner)?;
+            let changed: Vec<_> = changed.iter().map(|(stage, _)| stage.key.clone()).collect();
+            for point in changed {
                 folder.journal.forget(&point)?;
             }
         } else if let Some(row) = self.different(folder, execution, runner, 1)? {
@@ -317,29 +335,75 @@ impl Campaign {
         folder.add_program(&digest::of_program().unwrap_or_default())
     }
 
+    /// Results of algorithms that the process has registered are gone on with only if it repeats one of each point exactly:
+    /// such an algorithm may read what its version does not cover, as a file or the environment.
+    ///
+    /// # Errors
+    /// If it does not.
+    fn check_algorithms(
+        &self,
+        folder: &ResultFolder,
+        execution: Execution<'_>,
+        runner: &dyn Runner,
+    ) -> Result<(), Error> {
+        if !runner.repeats() {
+            return Ok(());
+        }
+        let unequal = self.unequal(self.of_registered(folder), execution, runner)?;
+        unequal.first().map_or(Ok(()), |(stage, row)| {
+            let place = folder.path().display();
+            let run = format!("{place}: seed {}{} ran differently before", row.seed, row.at());
+            Err(stage.other_algorithm(&run))
+        })
+    }
+
+    /// The runs that a process has to make again before it goes on: one of each point with algorithms that it has registered.
+    pub fn repeats(&self, folder: &ResultFolder) -> Vec<Task> {
+        let place = |stage: &Stage| self.points.iter().position(|it| it.key == stage.key);
+        let known = self.of_registered(folder).into_iter();
+        let task =
+            |(stage, row): (&Stage, &Row)| Some(Task { stage: place(stage)?, seed: row.seed });
+        known.filter_map(task).collect()
+    }
+
+    /// The first kept run of each point with algorithms that this process has registered.
+    fn of_registered<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
+        let mut taken = std::collections::BTreeSet::new();
+        let mut points = self.first_runs(folder);
+        points.retain(|(stage, _)| {
+            taken.insert(&stage.key) && !stage.scenario.registered().is_empty()
+        });
+        points
+    }
+
+    /// The first kept run of each point.
+    fn first_runs<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
+        let rows = &folder.journal.rows;
+        let run_of = |stage: &Stage| rows.iter().find(|row| row.point == stage.key);
+        self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?))).collect()
+    }
+
     /// A run of another program that this one does not repeat. So many points are tried, with a run each.
     fn different<'a>(
-        &self,
+        &'a self,
         folder: &'a ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
         points: usize,
     ) -> Result<Option<&'a Row>, Error> {
-        let changed = self.changed(folder, execution, runner, points)?;
-        let first = changed.first();
-        Ok(first.and_then(|point| folder.journal.rows.iter().find(|row| row.point == *point)))
-    }
-
-    /// Points of another program's results whose first run this one does not repeat. So many points are tried.
-    fn changed(
-        &self,
-        folder: &ResultFolder,
-        execution: Execution<'_>,
-        runner: &dyn Runner,
-        points: usize,
-    ) -> Result<Vec<String>, Error> {
         let mut repeated = self.repeated(folder, runner);
         repeated.truncate(points);
+        let unequal = self.unequal(repeated, execution, runner)?;
+        Ok(unequal.first().map(|(_, row)| *row))
+    }
+
+    /// Those of these kept runs that this program does not repeat.
+    fn unequal<'a>(
+        &self,
+        repeated: Vec<(&'a Stage, &'a Row)>,
+        execution: Execution<'_>,
+        runner: &dyn Runner,
+    ) -> Result<Vec<(&'a Stage, &'a Row)>, Error> {
         let numbered = repeated.iter().enumerate();
         let jobs: Vec<_> =
             numbered.map(|(number, (stage, row))| Job { number, stage, seed: row.seed }).collect();
@@ -362,8 +426,8 @@ impl Campaign {
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let changed = repeated.iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
-        Ok(changed.map(|((stage, _), _)| stage.key.clone()).collect())
+        let changed = repeated.into_iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
+        Ok(changed.map(|(run, _)| run).collect())
     }
 
     /// The first run of each point of another program's results.
@@ -376,9 +440,7 @@ impl Campaign {
         if is_ours || !runner.repeats() {
             return Vec::new();
         }
-        let rows = &folder.journal.rows;
-        let run_of = |stage: &Stage| rows.iter().find(|row| row.point == stage.key);
-        self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?))).collect()
+        self.first_runs(folder)
     }
 
     fn run_all(
@@ -403,7 +465,9 @@ impl Campaign {
                     if let Some(task) = tasks.get(number) {
                         see(Seen::Ended(*task, &row, &outcome.tables));
                     }
-                    folder.journal.append(row, &outcome.metrics)
+                    folder.files(&row.point, row.seed).and_then(|files| {
+                        folder.journal.append(Row { files, ..row }, &outcome.metrics)
+                    })
                 }
                 Report::Ended(_, Ok(None)) => Ok(()),
                 Report::Ended(_, Err(error)) => Err(error),
@@ -456,6 +520,7 @@ impl Job<'_> {
             end_s: outcome.end_s,
             elapsed_s,
             metrics: numbers(&outcome.metrics),
+            files: BTreeMap::new(),
         };
         Ok(Some((row, outcome)))
     }

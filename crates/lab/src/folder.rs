@@ -16,6 +16,7 @@ use crate::journal::{self, Journal, Row};
 use crate::table::Format;
 use crate::{Error, ErrorKind};
 use recoup_config::tree::{Table as Tree, Value};
+use recoup_io::outlet::Outlet;
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Type};
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub struct Purpose<'a> {
     pub text: &'a str,
     /// Digest of it and of the files that it names, without title, seeds and sweep.
     pub digest: &'a str,
+    /// The algorithms of this process that it names, with their versions, which the digest covers.
+    pub algorithms: &'a BTreeMap<String, String>,
     /// Begin anew.
     pub fresh: bool,
     /// Form of the tables.
@@ -59,6 +62,9 @@ struct Versions {
     /// Digests of the programs that ran alike.
     builds: Vec<String>,
     scenario: String,
+    /// Versions of algorithms that a process has registered, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    algorithms: BTreeMap<String, String>,
 }
 
 const SCENARIO: &str = "scenario.toml";
@@ -91,7 +97,8 @@ impl ResultFolder {
             true => continued(path, purpose)?,
             false => begun(path, purpose)?,
         };
-        let journal = Journal::open(&path.join(JOURNAL))?;
+        let mut journal = Journal::open(&path.join(JOURNAL))?;
+        journal.retain(|row| has_files(path, row))?;
         let (path, format) = (path.to_owned(), purpose.format);
         Ok(Self { path, format, versions, _lock: lock, journal })
     }
@@ -125,6 +132,21 @@ impl ResultFolder {
     pub fn shelf(&self) -> Shelf {
         let (folder, captures) = (self.path.join(TABLES), self.path.join(CAPTURES));
         Shelf { folder, captures, format: self.format }
+    }
+
+    /// The files of a run, relative to the folder, and their lengths in bytes.
+    pub(crate) fn files(&self, point: &str, seed: u64) -> Result<BTreeMap<String, u64>, Error> {
+        let tables = self.path.join(TABLES);
+        let tables = if tables.is_dir() { names(&tables)? } else { Vec::new() };
+        let extension = self.format.extension();
+        let tables =
+            tables.iter().map(|name| format!("{TABLES}/{name}/{point}-{seed}.{extension}"));
+        let all = tables.chain([format!("{CAPTURES}/{point}-{seed}.pcapng")]);
+        let found = all.filter_map(|name| {
+            let there = fs::metadata(self.path.join(&name)).ok()?;
+            Some((name, there.len()))
+        });
+        Ok(found.collect())
     }
 
     /// Copies the records and the capture of a run from another folder.
@@ -175,6 +197,13 @@ impl ResultFolder {
         }
         Ok(())
     }
+}
+
+/// Whether the files of a run are there, as long as they were. A run without them is made again.
+fn has_files(folder: &Path, row: &Row) -> bool {
+    row.files.iter().all(|(name, bytes)| {
+        fs::metadata(folder.join(name)).is_ok_and(|there| there.is_file() && there.len() == *bytes)
+    })
 }
 
 /// The scenario and the runs in a folder, which is only read and may be in use.
@@ -281,7 +310,7 @@ impl Shelf {
     }
 }
 
-/// A file that bears another name until it is complete.
+/// A file that bears another name until it is complete; a device or a pipe is written directly ([`Outlet`]).
 #[derive(Debug)]
 pub struct Draft {
     part: PathBuf,
@@ -297,21 +326,31 @@ impl Draft {
     }
 
     fn of(path: &Path) -> Self {
-        let mut part = path.as_os_str().to_owned();
-        part.push(".part");
-        Self { part: part.into(), path: path.to_owned() }
+        match Outlet::of(path) {
+            Outlet::Direct(path) => Self { part: path.clone(), path },
+            Outlet::Replaced(path) => {
+                let mut part = path.as_os_str().to_owned();
+                part.push(".part");
+                Self { part: part.into(), path }
+            }
+        }
     }
 
     /// Gives the file its name if it was written.
     pub fn keep<T>(&self, written: io::Result<T>) -> Result<(), Error> {
-        let kept = written.and_then(|_| fs::rename(&self.part, &self.path));
+        let kept = written.and_then(|_| match self.part == self.path {
+            true => Ok(()),
+            false => fs::rename(&self.part, &self.path),
+        });
         kept.map_err(|error| self.failure(&error))
     }
 
-    /// Removes what was written.
+    /// Removes what was written, but no device.
     pub fn discard(&self) {
-        // It has no name that anything else looks for.
-        let _ = fs::remove_file(&self.part);
+        if self.part != self.path {
+            // It has no name that anything else looks for.
+            let _ = fs::remove_file(&self.part);
+        }
     }
 
     /// The file cannot be written.
@@ -425,6 +464,7 @@ fn begun(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Error> {
         recoup: env!("CARGO_PKG_VERSION").to_owned(),
         builds: Vec::new(),
         scenario: purpose.digest.to_owned(),
+        algorithms: purpose.algorithms.clone(),
     };
     write_versions(path, &versions)?;
     write_scenario(path, purpose.text)?;
@@ -436,6 +476,7 @@ fn continued(path: &Path, purpose: &Purpose<'_>) -> Result<Versions, Error> {
     if versions.scenario != purpose.digest {
         let old = fs::read_to_string(path.join(SCENARIO)).unwrap_or_default();
         let what = difference(&old, purpose.text)
+            .or_else(|| changed_algorithm(&versions, purpose))
             .unwrap_or_else(|| "a file that it names, or what a default means, has changed".into());
         let message = format!("{} holds results of another scenario: {what}", path.display());
         return Err(Error::new(ErrorKind::Local, message).with_remedy(OTHER));
@@ -454,6 +495,16 @@ fn write_versions(path: &Path, versions: &Versions) -> Result<(), Error> {
 
 fn write_scenario(path: &Path, text: &str) -> Result<(), Error> {
     atomically(&path.join(SCENARIO), |out| out.write_all(text.as_bytes()))
+}
+
+/// The first algorithm that has another version now.
+fn changed_algorithm(versions: &Versions, purpose: &Purpose<'_>) -> Option<String> {
+    let changed = |(name, old): (&String, &String)| {
+        let is_changed = purpose.algorithms.get(name).is_some_and(|now| now != old);
+        is_changed
+            .then(|| format!("the algorithm `{name}`, or something that it reaches, has changed"))
+    };
+    versions.algorithms.iter().find_map(changed)
 }
 
 /// The first field in which two scenarios differ.
@@ -497,8 +548,11 @@ mod tests {
     use super::super::journal::tests::row;
     use super::*;
 
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+
     fn purpose<'a>(text: &'a str, fresh: bool) -> Purpose<'a> {
-        Purpose { text, digest: text, fresh, format: Format::Csv }
+        let algorithms = &NONE;
+        Purpose { text, digest: text, algorithms, fresh, format: Format::Csv }
     }
 
     fn opened(path: &Path, text: &str, fresh: bool) -> Result<ResultFolder, String> {
@@ -531,6 +585,54 @@ mod tests {
         let folder = opened(&path, "stop = \"2 s\"\n", true).unwrap();
         assert!(folder.journal.rows.is_empty() && !path.join("runs.csv").exists());
         assert_eq!(fs::read_to_string(path.join("notes.txt")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn run_with_a_damaged_table_is_repeated() {
+        let damage: [fn(&Path); 4] = [
+            |table| fs::remove_file(table).unwrap(),
+            |table| fs::write(table, "").unwrap(),
+            |table| fs::OpenOptions::new().write(true).open(table).unwrap().set_len(3).unwrap(),
+            |table| fs::remove_dir_all(table.parent().unwrap()).unwrap(),
+        ];
+        for damage in damage {
+            let place = tempfile::tempdir().unwrap();
+            let path = place.path().join("results");
+            let mut folder = opened(&path, TEXT, false).unwrap();
+            for seed in [1, 2] {
+                folder.shelf().put_file("rtt", "a", seed, b"rtt\n0.1\n").unwrap();
+            }
+            for seed in [1, 2, 3] {
+                let files = folder.files("a", seed).unwrap();
+                assert_eq!(files.len(), usize::from(seed < 3));
+                folder.journal.append(Row { files, ..row("a", seed, 2.0) }, &[]).unwrap();
+            }
+            drop(folder);
+            assert_eq!(opened(&path, TEXT, false).unwrap().journal.rows.len(), 3);
+            damage(&path.join("tables/rtt/a-1.csv"));
+            let folder = opened(&path, TEXT, false).unwrap();
+            assert!(folder.journal.find("a", 1).is_none() && folder.journal.find("a", 3).is_some());
+        }
+    }
+
+    #[test]
+    fn draft_replaces_regular_files_only() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("file"), "before").unwrap();
+        for (link, to) in [("link", "file"), ("lost", "later"), ("null", "/dev/null")] {
+            std::os::unix::fs::symlink(to, at(link)).unwrap();
+        }
+        for name in ["link", "lost", "null"] {
+            let (draft, mut file) = Draft::begin(&at(name)).unwrap();
+            draft.keep(file.write_all(b"after")).unwrap();
+            assert!(at(name).is_symlink(), "{name}");
+        }
+        assert_eq!(fs::read(at("file")).unwrap(), b"after");
+        assert_eq!(fs::read(at("later")).unwrap(), b"after");
+        let (draft, _) = Draft::begin(Path::new("/dev/null")).unwrap();
+        draft.discard();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
     #[test]

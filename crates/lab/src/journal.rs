@@ -27,12 +27,21 @@ pub struct Row {
     pub elapsed_s: f64,
     /// Metrics by name.
     pub metrics: Vec<(String, f64)>,
+    /// Files of its records, relative to the result folder, and their lengths in bytes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, u64>,
 }
 
 impl Row {
     /// The metric called `name`.
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
+    }
+
+    /// Its values of the axes after the word "at"; empty without a sweep.
+    pub(crate) fn at(&self) -> String {
+        let values: Vec<_> = self.values.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
+        if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) }
     }
 }
 
@@ -150,7 +159,16 @@ impl Journal {
     /// # Errors
     /// If the file cannot be written.
     pub fn forget(&mut self, point: &str) -> Result<(), Error> {
-        self.rows.retain(|row| row.point != point);
+        self.retain(|row| row.point != point)
+    }
+
+    /// Keeps the runs for which `keeps` holds, as [`forget`](Self::forget) does.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(&Row) -> bool) -> Result<(), Error> {
+        let before = self.rows.len();
+        self.rows.retain(keeps);
+        if self.rows.len() == before {
+            return Ok(());
+        }
         let lines = self.rows.iter().cloned().map(Line::Run);
         let mut text = Vec::new();
         for line in [Line::Units(self.units.clone())].into_iter().chain(lines) {
@@ -208,6 +226,7 @@ pub(crate) mod tests {
             end_s: 1.5,
             elapsed_s: 0.25,
             metrics: vec![("c1.time_s".into(), time_s)],
+            files: BTreeMap::new(),
         }
     }
 

@@ -186,7 +186,13 @@ pub(crate) fn channel(plan: &LinkOptions) -> String {
         0 => "any rate".to_owned(),
         bits => figure::rate(bits as f64),
     };
+    if let Some(trace) = &plan.rate_trace {
+        let _ = write!(line, " on average by {}", trace.file());
+    }
     let _ = write!(line, ", {} ms", figure::milliseconds(figure::ms(plan.delay)));
+    if let Some(trace) = &plan.delay_trace {
+        let _ = write!(line, " at first by {}", trace.file());
+    }
     match (plan.queue.packets, plan.queue.bytes) {
         (None, None) => line.push_str(", queue without limit"),
         (Some(packets), None) => drop(write!(line, ", queue of {packets} packets")),

@@ -111,6 +111,14 @@ impl Report {
     }
 }
 
+/// Metrics of runs in which a consumer did not complete, as the end of a sentence with their number.
+const REASONS: [(&str, &str); 4] = [
+    ("stopped", "stopped before it was complete"),
+    ("no_progress", "without progress for too long"),
+    ("no_answer", "without an answer to all retransmissions"),
+    ("failed", "with another error"),
+];
+
 /// Consumers that did not complete in each run: a mean time is then one of the lucky runs only.
 fn incomplete(point: &PointReport) -> Vec<String> {
     let label: Vec<_> = point.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
@@ -119,7 +127,14 @@ fn incomplete(point: &PointReport) -> Vec<String> {
         let consumer = name.strip_suffix(".completed").filter(|place| *place != "all")?;
         let failed = ((1.0 - figure.mean) * figure.count as f64).round() as u64;
         let count = figure.count;
-        (failed > 0).then(|| format!("{consumer} did not complete in {failed} of {count} runs{at}"))
+        let reasons = REASONS.iter().filter_map(|(metric, text)| {
+            let runs = point.metrics.get(&format!("{consumer}.{metric}"))?.count;
+            Some(format!("{runs} {text}"))
+        });
+        let why = reasons.collect::<Vec<_>>().join(", ");
+        let why = if why.is_empty() { why } else { format!(": {why}") };
+        let text = format!("{consumer} did not complete in {failed} of {count} runs{at}{why}");
+        (failed > 0).then_some(text)
     };
     point.metrics.iter().filter_map(of).collect()
 }
@@ -239,7 +254,7 @@ fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
     }
     let consumers: Vec<&str> = names
         .iter()
-        .filter_map(|name| name.strip_suffix(".goodput_bps"))
+        .filter_map(|name| name.strip_suffix(".completed"))
         .filter(|place| *place != "all")
         .collect();
     let mut wanted: Vec<String> = Vec::new();
@@ -397,20 +412,22 @@ mod tests {
     #[test]
     fn few_consumers_are_shown_each_and_many_together() {
         let one = point(&[
+            ("c1.completed", 1.0),
             ("c1.goodput_bps", 1.0),
             ("c1.time_s", 2.0),
             ("all.drops", 0.0),
             ("all.goodput_bps", 1.0),
         ]);
         assert_eq!(shown(&[one], &[]), ["c1.time_s", "c1.goodput_bps"]);
-        let many: Vec<_> = (0..9).map(|k| format!("c{k}.goodput_bps")).collect();
+        let many: Vec<_> =
+            (0..9).flat_map(|k| [format!("c{k}.completed"), format!("c{k}.goodput_bps")]).collect();
         let mut metrics: Vec<_> = many.iter().map(|name| (name.as_str(), 1.0)).collect();
         metrics.extend([("all.goodput_mean_bps", 1.0), ("all.jain", 1.0), ("all.lost", 3.0)]);
         assert_eq!(
             shown(&[point(&metrics)], &[]),
             ["all.goodput_mean_bps", "all.jain", "all.lost"]
         );
-        let asked = shown(&[point(&metrics)], &["c1*".into(), "*.jain".into()]);
+        let asked = shown(&[point(&metrics)], &["c1.good*".into(), "*.jain".into()]);
         assert_eq!(asked, ["c1.goodput_bps", "all.jain"]);
     }
 
@@ -432,6 +449,19 @@ mod tests {
         let half = Figure::new(&[1.0, 0.0, 0.0, 1.0], String::new()).unwrap();
         one.metrics.insert("c2.completed".into(), half);
         assert_eq!(incomplete(&one), ["c2 did not complete in 2 of 4 runs at design=#0"]);
+        for reason in ["stopped", "no_progress"] {
+            let once = Figure::new(&[1.0], String::new()).unwrap();
+            one.metrics.insert(format!("c2.{reason}"), once);
+        }
+        let notes = incomplete(&one);
+        let why = ": 1 stopped before it was complete, 1 without progress for too long";
+        assert!(notes[0].ends_with(why), "{notes:?}");
+    }
+
+    #[test]
+    fn consumer_without_a_rate_is_shown() {
+        let at_once = point(&[("c1.completed", 1.0), ("c1.time_s", 0.0), ("c1.timeouts", 0.0)]);
+        assert_eq!(shown(&[at_once], &[]), ["c1.time_s", "c1.timeouts"]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Files {
             found.map(|(_, text)| (*text).to_owned())
         };
         let in_folder = |folder: &Path| {
-            let file = File::open(folder.join(name)).and_then(limited);
+            let file = File::open(folder.join(name)).and_then(|it| limited(it, MOST_BYTES));
             file.map_err(|error| recoup::reason(&error))
         };
         match self {
@@ -67,9 +67,9 @@ impl Given {
             }
         };
         let text = if path.as_os_str() == "-" {
-            limited(std::io::stdin().lock())
+            limited(std::io::stdin().lock(), MAX_TEXT_BYTES)
         } else {
-            File::open(path).and_then(limited)
+            File::open(path).and_then(|it| limited(it, MAX_TEXT_BYTES))
         };
         let text = text.map_err(|error| Error::file("read", &name, &error))?;
         Ok(Self { name, folder, text })
@@ -187,12 +187,43 @@ fn failure(name: &str, settings: &[String], problems: &Problems) -> Error {
     }
 }
 
-/// The whole text, unless it is too long for what it should be.
-fn limited(reader: impl Read) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    reader.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_TEXT_BYTES {
-        return Err(std::io::Error::other("it is longer than any text of that kind"));
+/// Most bytes of a file that a scenario names, once it is decompressed.
+const MOST_BYTES: usize = 256 << 20;
+
+/// First bytes of a file that is compressed by gzip.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The whole text, decompressed, unless it is longer than `most` bytes.
+fn limited(reader: impl Read, most: usize) -> std::io::Result<String> {
+    let mut bytes = whole(reader, most)?;
+    if bytes.starts_with(&GZIP) {
+        bytes = whole(flate2::read::MultiGzDecoder::new(bytes.as_slice()), most)?;
     }
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is no UTF-8 text"))
+}
+
+fn whole(reader: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    match bytes.len() > most {
+        true => Err(std::io::Error::other("it is longer than any text of that kind")),
+        false => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn compressed_files_are_read_like_others() {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"0 1 2\n").unwrap();
+        let bytes = gzip.finish().unwrap();
+        assert_eq!(limited(bytes.as_slice(), 100).unwrap(), "0 1 2\n");
+        assert_eq!(limited(&b"0 1 2\n"[..], 100).unwrap(), "0 1 2\n");
+        assert!(limited(bytes.as_slice(), 5).unwrap_err().to_string().contains("longer"));
+        assert!(limited(&bytes[..bytes.len() - 9], 100).is_err(), "it is cut off");
+    }
 }

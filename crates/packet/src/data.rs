@@ -17,6 +17,7 @@ pub use build::{DataBuilder, Unsigned};
 pub use describe::{DescribeError, MAX_DESCRIBED_CONTENT, SignatureShape, Template};
 
 use crate::name::{Component, Name};
+use crate::object_id::ObjectId;
 use crate::signature::{SignatureInfo, SignatureType, sha256};
 use crate::tlv::DecodeError;
 use bytes::Bytes;
@@ -184,6 +185,16 @@ impl Data {
         match &self.0 {
             Form::Encoded(it) => it.final_block(),
             Form::Described(it) => it.template().final_block(),
+        }
+    }
+
+    /// The content that the packet belongs to; `None` if its producer states none, or the packet is described.
+    #[must_use]
+    #[inline]
+    pub fn object_id(&self) -> Option<ObjectId> {
+        match &self.0 {
+            Form::Encoded(it) => it.object_id(),
+            Form::Described(_) => None,
         }
     }
 

@@ -20,12 +20,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 pub mod data;
+pub mod denial;
 pub mod interest;
 pub mod lp;
 pub mod manifest;
 pub mod metadata;
 pub mod nack;
 pub mod name;
+pub mod object_id;
 pub mod pcapng;
 pub mod signature;
 pub mod tlv;

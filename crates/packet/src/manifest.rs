@@ -18,6 +18,8 @@ pub const SEGMENTS: u64 = 250;
 pub const GROUP: u64 = 8;
 /// Bytes of a digest.
 pub const DIGEST_BYTES: usize = 32;
+/// Reason of the rejection of a manifest that lists other content than the segments that need it.
+pub const OTHER_CONTENT: &str = "is a manifest of other content of the same name";
 /// The keyword before the number of a manifest.
 const WORD: &[u8] = b"manifest";
 

@@ -6,6 +6,7 @@
 
 use crate::name::convention::Convention;
 use crate::name::{Component, Name};
+use crate::object_id::ObjectId;
 use crate::tlv::{self, DecodeError, Reader, Tlv, typ};
 use bytes::{BufMut, Bytes};
 
@@ -24,6 +25,13 @@ pub fn discovery_name(object: &Name) -> Name {
 pub fn packet_name(object: &Name, version: u64) -> Name {
     let last = [Component::keyword(KEYWORD), Component::version(version), Component::segment(0)];
     object.components().chain(last).collect()
+}
+
+/// Whether the name may be that of a metadata packet.
+#[must_use]
+pub fn is_packet_name(name: &Name) -> bool {
+    let word = name.len().checked_sub(3).and_then(|at| name.get(at));
+    word.is_some_and(|word| word.is_keyword(KEYWORD))
 }
 
 /// Content of a metadata packet.
@@ -49,6 +57,8 @@ pub struct Metadata {
     pub mtime_ns: Option<u64>,
     /// Kind of object, as in ndnd.
     pub object_type: Option<Bytes>,
+    /// The content of the object, which each of its segments states as well.
+    pub object_id: Option<ObjectId>,
 }
 
 impl Metadata {
@@ -69,6 +79,7 @@ impl Metadata {
             match tlv.typ {
                 typ::FINAL_BLOCK_ID => metadata.final_block = final_block(&tlv)?,
                 typ::OBJECT_TYPE => metadata.object_type = Some(content.slice(tlv.range())),
+                typ::METADATA_OBJECT_ID => metadata.object_id = ObjectId::read(tlv.value),
                 other => {
                     if let Some(number) = metadata.number_mut(other) {
                         *number = Some(tlv.number()?);
@@ -117,6 +128,9 @@ impl Metadata {
         if let Some(object_type) = &self.object_type {
             tlv::put_tlv(out, typ::OBJECT_TYPE, object_type);
         }
+        if let Some(id) = &self.object_id {
+            tlv::put_tlv(out, typ::METADATA_OBJECT_ID, id.bytes());
+        }
     }
 
     /// [Encodes](Self::encode) the metadata into a new buffer.
@@ -159,6 +173,7 @@ mod tests {
             ctime_ns: Some(3),
             mtime_ns: Some(1_700_000_000_000_000_000),
             object_type: Some(Bytes::from_static(b"blob")),
+            object_id: Some(ObjectId::new([9; 16])),
         };
         assert_eq!(Metadata::decode(metadata.to_bytes()), Ok(metadata));
     }
@@ -199,5 +214,6 @@ mod tests {
         let object = name("/a/b");
         assert_eq!(discovery_name(&object), name("/a/b/32=metadata"));
         assert_eq!(packet_name(&object, 5), name("/a/b/32=metadata/v=5/seg=0"));
+        assert!(is_packet_name(&packet_name(&object, 5)) && !is_packet_name(&object));
     }
 }

@@ -6,11 +6,13 @@
 pub mod component;
 pub mod convention;
 mod prefix;
+mod scope;
 mod stored;
 pub mod uri;
 
 pub use component::Component;
 pub use prefix::PrefixEnds;
+pub use scope::Scope;
 
 use crate::tlv::{self, DecodeError, MAX_PACKET_SIZE, Reader, Tlv, typ};
 use bytes::{BufMut, Bytes, BytesMut};

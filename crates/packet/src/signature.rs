@@ -93,6 +93,9 @@ pub enum Verdict {
     NotVerified,
     /// The packet must not be used; the reason completes "the packet …".
     Bad(&'static str),
+    /// The packet must not be used, because of a certificate of its chain: that is not valid now, or the chain ends in no
+    /// anchor. The reason completes "the packet …". A further copy is hardly judged otherwise.
+    Invalid(&'static str),
     /// A certificate is missing: [`Certificates::missing`] names it.
     Pending,
 }
@@ -194,4 +197,11 @@ pub trait Certificates: Send + Sync {
 
     /// The certificate `name` cannot be had. For some seconds, packets that need it get a verdict without it.
     fn give_up(&self, name: &Name);
+
+    /// Each certificate that came as `name` was rejected, the last one with this verdict. Otherwise as
+    /// [`give_up`](Self::give_up).
+    fn rule_out(&self, name: &Name, verdict: Verdict) {
+        let _ = verdict;
+        self.give_up(name);
+    }
 }

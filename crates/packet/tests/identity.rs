@@ -12,6 +12,7 @@ use recoup_packet::lp::{Ignorable, LpHeader, LpPacket};
 use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::{Component, Name};
+use recoup_packet::object_id::ObjectId;
 use recoup_packet::signature::{AutoVerifier, DigestSigner, SignatureType, Verifier, sha256};
 use recoup_packet::tlv::{self, Reader};
 use std::time::Duration;
@@ -116,10 +117,11 @@ prop_compose! {
         versioned in name(),
         numbers in header_numbers(),
         object_type in option::of(bytes(20)),
+        object_id in option::of(any::<[u8; 16]>().prop_map(ObjectId::new)),
     ) -> Metadata {
         let [final_block, segment_size, size, mode, atime_ns, btime_ns, ctime_ns, mtime_ns] = numbers;
         Metadata {
-            versioned, final_block, segment_size, size, mode, atime_ns, btime_ns, ctime_ns, mtime_ns, object_type,
+            versioned, final_block, segment_size, size, mode, atime_ns, btime_ns, ctime_ns, mtime_ns, object_type, object_id,
         }
     }
 }

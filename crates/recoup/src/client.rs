@@ -6,6 +6,7 @@ use crate::folder::FolderBuilder;
 use crate::local;
 use crate::mode::Blocking;
 use crate::name::ToName;
+use crate::name::check_length;
 use crate::options::FetchOptions;
 use crate::serve::ServeBuilder;
 use crate::session::{self, Session};
@@ -13,10 +14,12 @@ use crate::trust::Verify;
 use crate::uplink::Uplink;
 use bytes::Bytes;
 use recoup_io::face::FaceUri;
+use recoup_io::part::Records;
 use recoup_packet::name::Name;
 use recoup_transport::link::recovery::Recovery;
 use recoup_transport::random::Rng;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Most content that [`Client::get`] returns by default, in bytes. [`Builder::max_memory`] changes it.
@@ -45,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) uplink: Uplink,
     pub(crate) options: FetchOptions,
     pub(crate) max_memory: u64,
+    pub(crate) records: Records,
+    allows_local_names: bool,
     seed: Option<u64>,
     draws: std::sync::atomic::AtomicU64,
 }
@@ -143,6 +148,19 @@ impl Client {
         }
     }
 
+    /// The one check of names that become Interests: a name of local scope, or one that is a command, needs
+    /// [`Builder::allow_local_names`]. What answers name is checked where they are read
+    /// ([`Name::may_lead_to`](recoup_packet::name::Name::may_lead_to)).
+    pub(crate) fn permit(&self, name: &Name) -> Result<()> {
+        check_length(name)?;
+        match name.objection().filter(|_| !self.settings.allows_local_names) {
+            None => Ok(()),
+            Some(why) => Err(Error::usage(format!("the name {name} {why}"))
+                .with_remedy("the command line and Builder::allow_local_names may request it")
+                .permanent()),
+        }
+    }
+
     /// Lets Interests for `name` reach a producer of this machine, where there is no forwarder.
     pub(crate) fn locate(&self, name: &Name) -> Result<()> {
         if !self.settings.uplink.is_direct {
@@ -164,6 +182,8 @@ pub struct Builder<M = Blocking> {
     recovery: Option<String>,
     options: FetchOptions,
     max_memory: u64,
+    records: Option<Records>,
+    allows_local_names: bool,
     seed: Option<u64>,
     is_alone: bool,
     mode: PhantomData<M>,
@@ -176,6 +196,8 @@ impl<M> Default for Builder<M> {
             recovery: None,
             options: FetchOptions::default(),
             max_memory: MAX_MEMORY,
+            allows_local_names: false,
+            records: None,
             seed: None,
             is_alone: false,
             mode: PhantomData,
@@ -223,6 +245,20 @@ impl<M> Builder<M> {
         Self { max_memory: bytes, ..self }
     }
 
+    /// Whether names of local scope (`/localhost`, `/localhop`), and names that are signed commands, may be fetched and pinged.
+    /// Without it they are errors: a forwarder obeys such a name. Allow it only if all names come from the user.
+    #[must_use]
+    pub fn allow_local_names(self, allow: bool) -> Self {
+        Self { allows_local_names: allow, ..self }
+    }
+
+    /// Records finished files in `folder`, by which a later fetch with resume finds them unchanged. By default it is
+    /// `$XDG_STATE_HOME/recoup/finished`.
+    #[must_use]
+    pub fn records(self, folder: impl AsRef<Path>) -> Self {
+        Self { records: Some(Records::open(folder.as_ref())), ..self }
+    }
+
     /// Draws nonces and hash keys from this seed, so that a run can be repeated. An attacker with the seed can choose
     /// names that collide: only for tests and measurements.
     #[must_use]
@@ -255,6 +291,8 @@ impl<M> Builder<M> {
             uplink,
             options: self.options,
             max_memory: self.max_memory,
+            allows_local_names: self.allows_local_names,
+            records: self.records.unwrap_or_else(Records::of_user),
             seed: self.seed,
             draws: std::sync::atomic::AtomicU64::new(0),
         };

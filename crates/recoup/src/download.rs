@@ -1,10 +1,15 @@
 //! A download into a file, which can be continued.
 use crate::error::{Error, ErrorKind, Result, reason};
 use bytes::Bytes;
-use recoup_io::part::{self, Existing, Group, Identity, Journal, Options, PartError, PartFile};
+use recoup_io::part::{
+    self, Attributes, Existing, Group, Identity, Journal, Options, PartError, PartFile,
+};
+use recoup_io::part::{Proof, Record, Records};
 use recoup_io::target::TargetFolder;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
-use recoup_transport::fetch::FetchConfig;
+use recoup_packet::object_id::ObjectId;
+use recoup_transport::fetch::{Belonging, FetchConfig, Kept};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,12 +41,6 @@ pub fn reserved(name: &Name) -> Error {
     Error::new(ErrorKind::Local, message).with_remedy("ask its producer for another name")
 }
 
-/// Whether `target` is a file and no unfinished download is to replace it.
-pub fn is_there(target: &Path) -> Result<bool> {
-    let is_unfinished = part::is_unfinished(target).map_err(|error| Error::from(&error))?;
-    Ok(!is_unfinished && target.is_file())
-}
-
 /// A file under construction, which can be continued until it is complete.
 ///
 /// Content arrives with [`content`](Self::content) at its place; [`finish`](Self::finish) gives the file its name.
@@ -52,13 +51,48 @@ pub struct Download {
     first: u64,
     last: Option<u64>,
     existing: Existing,
+    records: Records,
     /// A download was begun or continued: the content that is kept is this one's.
     begun: bool,
     part: Option<PartFile>,
     /// Content that had changed on the disk, in bytes.
     dropped_bytes: u64,
+    /// The finished file of an earlier run, which is unchanged.
+    finished: Option<Record>,
+    /// The producer's latest version is that of the finished file.
+    is_kept: bool,
     /// The folder around the target, if the download is part of one.
     place: Option<FilePlace>,
+}
+
+/// Treatment of what an earlier download to the same place has left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Earlier {
+    /// An unfinished download is an error; a finished file is fetched again.
+    #[default]
+    Reject,
+    /// An unfinished download is continued; a finished file stays if it is unchanged and the latest version.
+    Resume,
+    /// An unfinished download is discarded; a finished file is fetched again.
+    Restart,
+    /// An unfinished download is an error; a finished file stays if it is unchanged and the latest version.
+    Mirror,
+}
+
+impl Earlier {
+    /// With `resume` [`Resume`](Self::Resume), and without it [`Reject`](Self::Reject).
+    #[must_use]
+    pub fn resume(resume: bool) -> Self {
+        if resume { Self::Resume } else { Self::Reject }
+    }
+
+    fn of_unfinished(self) -> Existing {
+        match self {
+            Self::Reject | Self::Mirror => Existing::Fail,
+            Self::Resume => Existing::Resume,
+            Self::Restart => Existing::Restart,
+        }
+    }
 }
 
 /// Where a file of a folder is written.
@@ -71,15 +105,17 @@ pub struct FilePlace {
 }
 
 impl Download {
-    /// A download to `target`. Checks whether it can begin, before any content is fetched.
+    /// A download to `target`, which is recorded in `records` when it is finished. Checks whether it can begin, before any content is fetched.
     ///
-    /// With `resume`, an unfinished download is continued: `config` then names the version that was begun, without discovery of
-    /// a newer one, and the segments that are held.
+    /// If an unfinished download is continued, `config` then names the version that was begun, and the segments that
+    /// are held; no newer version is discovered. A finished file that may stay and is unchanged since it was verified in the
+    /// same way is compared with the producer's latest version ([`keep`](Self::keep)); any other file is fetched again.
     pub fn new(
+        records: Records,
         target: &Path,
         verification: &str,
         config: &mut FetchConfig,
-        resume: bool,
+        earlier: Earlier,
     ) -> Result<Self> {
         check(target)?;
         let mut sink = Self {
@@ -87,16 +123,22 @@ impl Download {
             verification: verification.to_owned(),
             first: config.first,
             last: config.last,
-            existing: if resume { Existing::Resume } else { Existing::Fail },
+            existing: earlier.of_unfinished(),
+            records,
             begun: false,
             part: None,
             dropped_bytes: 0,
+            finished: None,
+            is_kept: false,
             place: None,
         };
         let found = Journal::read(target).map_err(|error| Error::from(&error))?;
-        match found {
-            Some(found) if resume => sink.go_on(found, config)?,
-            Some(found) if found.received_bytes() > 0 => sink.reject_journal(&found, config)?,
+        match (found, earlier) {
+            (Some(found), Earlier::Resume) => sink.go_on(found, config)?,
+            (Some(found), Earlier::Reject | Earlier::Mirror) if found.received_bytes() > 0 => {
+                sink.reject_journal(&found, config)?;
+            }
+            (None, Earlier::Resume | Earlier::Mirror) => sink.find_finished(config),
             _ => {}
         }
         Ok(sink)
@@ -129,10 +171,31 @@ impl Download {
         let runs = part.received().runs();
         config.held = runs.map(|run| *run.start()..run.end().saturating_add(1)).collect();
         config.known_last = part.journal().final_segment;
+        let id = part.journal().object;
+        config.belonging = id.map_or(Belonging::Unknown, |id| Belonging::Stated(Some(id)));
         config.name = object;
         config.options.discover = false;
         (self.part, self.begun) = (Some(part), true);
         Ok(())
+    }
+
+    /// Looks for the file of an earlier run, which need not be fetched if it is the latest version.
+    fn find_finished(&mut self, config: &mut FetchConfig) {
+        // Checksums find errors, as digests do. Against an attacker, only the state of the file counts.
+        let has_author = ["key=", "trust="].iter().any(|it| self.verification.starts_with(it));
+        let proof = if has_author { Proof::State } else { Proof::Checksums };
+        let Some(record) = Record::of_unchanged(&self.records, &self.target, proof) else {
+            return;
+        };
+        let object = record.identity.name.parse::<Name>().ok();
+        let object = object.filter(|object| config.name.is_prefix_of(object));
+        let Some(object) =
+            object.filter(|object| record.identity == self.identity(object.to_string()))
+        else {
+            return;
+        };
+        config.kept = Some(Kept { object, id: record.object });
+        self.finished = Some(record);
     }
 
     /// The failure for an unfinished download that is in the way, with advice that fits it.
@@ -144,11 +207,11 @@ impl Download {
                 let (path, bytes) = (path.display(), bytes_text(bytes));
                 Err(if *found == wanted {
                     let message = format!("{path} holds {bytes} of an unfinished download");
-                    let advice = "go on with resume (--resume), or remove it to begin anew";
+                    let advice = "go on with resume (--resume), or begin anew (--restart)";
                     Error::new(ErrorKind::Local, message).with_remedy(advice)
                 } else {
                     let message = format!("{path} holds {bytes} of another download, {found}");
-                    let advice = "remove it to begin anew, or choose another place";
+                    let advice = "begin anew (--restart), or choose another place";
                     Error::new(ErrorKind::Local, message).with_remedy(advice)
                 })
             }
@@ -162,7 +225,8 @@ impl Download {
     }
 
     fn options(&self) -> Options {
-        Options { existing: self.existing, overwrite: true, ..Options::default() }
+        let (existing, records) = (self.existing, Some(self.records.clone()));
+        Options { existing, overwrite: true, records, ..Options::default() }
     }
 
     fn open(&self, object: String) -> std::result::Result<PartFile, PartError> {
@@ -177,7 +241,7 @@ impl Download {
 /// The interrupted object, if it is a version of the requested one.
 fn begun_object(found: &Journal, config: &FetchConfig) -> Option<Name> {
     let object = found.identity.name.parse::<Name>().ok();
-    object.filter(|object| config.name.is_prefix_of(object))
+    object.filter(|object| config.name.is_prefix_of(object) && config.name.may_lead_to(object))
 }
 
 impl Download {
@@ -192,11 +256,48 @@ impl Download {
     /// [`ErrorKind::Local`]: the file cannot be made, or another download is in its place.
     pub fn begin(&mut self, object: &Name) -> Result<()> {
         self.check_place()?;
-        if self.part.is_none() {
+        if self.part.is_none() && !self.is_kept {
             self.part = Some(self.open(object.to_string()).map_err(|error| Error::from(&error))?);
             self.begun = true;
         }
         Ok(())
+    }
+
+    /// The finished file of an earlier run is the latest version: it stays as it is.
+    pub fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
+    /// Whether the file was there and stays as it is.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Whether there is content of an earlier run that nothing vouched for.
+    pub fn holds_unverified(&self) -> bool {
+        let kept = self.finished.as_ref().filter(|_| self.is_kept);
+        kept.is_some_and(|record| record.is_unverified)
+            || self.part.as_ref().is_some_and(|part| part.journal().is_unverified)
+    }
+
+    /// The content has this identifier.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`]: the object is not known yet.
+    pub fn identified(&mut self, id: ObjectId) -> Result<()> {
+        self.part()?.set_object(id);
+        Ok(())
+    }
+
+    /// The metadata of the object, once it has begun: the finished file gets its mode and time.
+    pub fn describe(&mut self, metadata: &Metadata) {
+        let attributes = Attributes::new(metadata.mode, metadata.mtime_ns);
+        self.part.iter_mut().for_each(|part| part.set_attributes(attributes));
+    }
+
+    /// A segment is accepted although nothing vouches for it.
+    pub fn unverified(&mut self) {
+        self.part.iter_mut().for_each(PartFile::set_unverified);
     }
 
     /// The last segment of the object is known.
@@ -232,6 +333,9 @@ impl Download {
     /// [`ErrorKind::Local`]: the disk; the download can be continued.
     pub fn finish(&mut self) -> Result<()> {
         self.check_place()?;
+        if self.is_kept {
+            return Ok(());
+        }
         let part = self.part.take().ok_or_else(|| {
             Error::new(ErrorKind::Other, "the download ended before it began: no file was written")
         })?;
@@ -244,7 +348,9 @@ impl Download {
 
     /// Bytes of the object that were there before, once it has begun.
     pub fn held_bytes(&self) -> u64 {
-        self.part.as_ref().map_or(0, |part| part.journal().received_bytes())
+        let kept = self.finished.as_ref().filter(|_| self.is_kept);
+        let begun = || self.part.as_ref().map_or(0, |part| part.journal().received_bytes());
+        kept.map_or_else(begun, |record| record.bytes)
     }
 
     /// Bytes that were there before and had changed on the disk: they are fetched again.
@@ -309,7 +415,8 @@ mod tests {
     fn download(target: &Path) -> Download {
         let name = "/a".parse().unwrap();
         let config = options::config(&FetchOptions::default(), name, (0, None), Rng::from_seed(1));
-        Download::new(target, "digest", &mut config.unwrap(), false).unwrap()
+        let records = Records::open(&target.with_file_name("state"));
+        Download::new(records, target, "digest", &mut config.unwrap(), Earlier::Reject).unwrap()
     }
 
     #[test]

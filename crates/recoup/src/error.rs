@@ -9,10 +9,11 @@ use recoup_io::source::SourceError;
 use recoup_packet::nack::NackReason;
 use recoup_transport::fetch::FetchError;
 use recoup_transport::spec::SpecError;
-use recoup_trust::access::NO_KEY;
+use recoup_trust::access::{NO_AUTHOR, UNREADABLE};
 use serde::Serialize;
 use std::fmt;
 use std::io;
+use std::process::{ExitCode, Termination};
 
 /// The kind of an error. Its number is the exit code of the command `recoup`, and never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -42,15 +43,17 @@ pub enum ErrorKind {
 
 /// Why an operation failed.
 ///
+/// An error prints as one line, what is wrong and what to do, also as `{:?}`: so a `main` that returns [`Result`] prints a
+/// sentence. Each such program ends with exit code 1; [`conclude`] gives the code of the kind, as the command does.
+///
 /// ```
 /// # fn show(error: recoup::Error) {
 /// if error.is_timeout() {
-///     eprintln!("{error}");                        // what is wrong and what to do, on one line
-///     std::process::exit(error.kind() as i32);     // 7, as the command does
+///     eprintln!("{error}");
 /// }
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -62,6 +65,41 @@ pub struct Error {
 
 /// The result of an operation of this library.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Ends a program: prints the error, if there is one, and returns the exit code of its [kind](ErrorKind), or 0.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     recoup::conclude(fetch())
+/// }
+///
+/// fn fetch() -> recoup::Result<()> {
+///     let content = recoup::Client::connect()?.get("/site/greeting")?;
+///     println!("{}", String::from_utf8_lossy(&content));
+///     Ok(())
+/// }
+/// ```
+pub fn conclude(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}
+
+impl Termination for Error {
+    /// Prints the error.
+    fn report(self) -> ExitCode {
+        self.details.iter().for_each(|line| eprintln!("{line}"));
+        eprintln!("{self}");
+        ExitCode::from(self.kind as u8)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl Error {
     /// An error without a remedy.
@@ -113,6 +151,11 @@ impl Error {
             Some(remedy) => this.with_remedy(remedy),
             None => this,
         }
+    }
+
+    /// The error of silence at a face.
+    pub(crate) fn at(self, face: &str) -> Self {
+        Self { message: format!("{} at {face}", self.message), ..self }
     }
 
     pub(crate) fn cancelled() -> Self {
@@ -287,8 +330,14 @@ impl From<ConfigError> for Error {
 
 impl From<SourceError> for Error {
     fn from(error: SourceError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&SourceError> for Error {
+    fn from(error: &SourceError) -> Self {
         match error {
-            SourceError::Io { action, path, source } => Self::file(action, path.display(), &source),
+            SourceError::Io { action, path, source } => Self::file(action, path.display(), source),
             other => Self::new(ErrorKind::Local, other.to_string()),
         }
     }
@@ -335,8 +384,14 @@ impl From<&FetchError> for Error {
     fn from(error: &FetchError) -> Self {
         let text = error.to_string();
         match error {
+            FetchError::Unreadable { .. } => Self::new(ErrorKind::Other, text)
+                .with_remedy("ask its operator; `recoup serve` prints the reason")
+                .of_entry(),
             FetchError::NotFound(_) => Self::new(ErrorKind::NotFound, text)
                 .with_remedy("check the name and its version with its producer")
+                .permanent(),
+            FetchError::Ended(_) => Self::new(ErrorKind::NotFound, text)
+                .with_remedy("fetch the name anew: its producer may have a newer version")
                 .permanent(),
             FetchError::Stale { .. } => Self::new(ErrorKind::Condition, text)
                 .with_remedy("try again later; a cache or an attacker may replay old versions"),
@@ -352,18 +407,39 @@ impl From<&FetchError> for Error {
                 Self::new(ErrorKind::TimedOut, text)
                     .with_remedy("check the name, and that its producer runs and can be reached")
             }
-            FetchError::Untrusted { why: NO_KEY, .. } => {
+            FetchError::NoFirstAnswer { .. } => Self::new(ErrorKind::TimedOut, text).with_remedy(
+                "check the address and the name, and that the producer runs; a longer connect timeout \
+                 (--connect-timeout) waits for it",
+            ),
+            FetchError::Untrusted { why: UNREADABLE, .. } => {
                 Self::new(ErrorKind::Verification, text)
                     .with_remedy("name a key of a member, or have the group's owner add this one: recoup group add")
             }
-            FetchError::Untrusted { .. } => Self::new(ErrorKind::Verification, text).with_remedy(
-                "verify with the signer's key or its trust anchor, with digest an unsigned object, with auto both",
+            FetchError::Untrusted { why: NO_AUTHOR, .. } => {
+                Self::new(ErrorKind::Verification, text)
+                    .with_remedy("verify with the author's key or its trust anchor: --verify key=FILE or --trust FILE")
+            }
+            FetchError::Untrusted { why, signers, .. } => Self::new(ErrorKind::Verification, text)
+                .with_remedy(remedy_of_rejection(why, signers.found.is_some())),
+            FetchError::OtherContent(_) => Self::new(ErrorKind::Verification, text).with_remedy(
+                "try again when caches have forgotten it; give each content a version of its own (serve --version mtime)",
             ),
             FetchError::RangeBeyondEnd { .. } => {
                 Self::usage(text).with_remedy("choose another range").permanent()
             }
             FetchError::EndMovedBack { .. } | FetchError::OtherObject { .. } => contradiction(text),
         }
+    }
+}
+
+/// The remedy if all packets were rejected for this reason; the last one names its signer, or none.
+fn remedy_of_rejection(why: &str, names_signer: bool) -> &'static str {
+    if names_signer {
+        "if you trust that signer, verify with its key or trust anchor; if not, packets are forged: try again"
+    } else if why.contains("digest") {
+        "verify an unsigned object with digest (--verify digest); if it is signed, packets are forged: try again"
+    } else {
+        "check the certificates of its signer with its producer"
     }
 }
 
@@ -382,6 +458,16 @@ mod tests {
         let error = Error::new(ErrorKind::Local, "no\nspace").with_remedy("free some");
         assert_eq!(error.to_string(), "no space; free some");
         assert_eq!((error.message(), error.remedy()), ("no\nspace", Some("free some")));
+        assert_eq!(format!("{error:?}"), "no space; free some", "what main prints");
+    }
+
+    #[test]
+    fn program_ends_with_the_code_of_the_kind() {
+        let code = |result| format!("{:?}", conclude(result));
+        let expected = |code: u8| format!("{:?}", ExitCode::from(code));
+        assert_eq!(code(Ok(())), expected(0));
+        assert_eq!(code(Err(Error::new(ErrorKind::NotFound, "no such name"))), expected(3));
+        assert_eq!(code(Err(Error::cancelled())), expected(130));
     }
 
     #[test]

@@ -7,21 +7,22 @@ pub use running::FileFetch;
 pub(crate) use running::{PROGRESS_EVERY, Running};
 
 use crate::client::Client;
-use crate::download::{Download, FilePlace, destination};
+use crate::download::{Download, Earlier, FilePlace, destination};
 use crate::error::{Error, Result};
 use crate::flow::{Flow, Progress};
 use crate::folder::LISTING_REORDER_BYTES;
 use crate::mode::Blocking;
-use crate::options::{self, FetchOptions, in_order};
+use crate::options::{self, FetchOptions};
 use crate::reader::Reader;
 use crate::summary::FetchSummary;
 use crate::transfer::{Budget, Observer, Order, Transfer};
-use crate::trust::Verify;
+use crate::trust::{self, Verify};
 use crate::wait::block_on;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::{Delivery, Fetch, FetchConfig};
-use recoup_transport::time::Instant;
+use recoup_transport::fetch::{Belonging, Delivery, Fetch, FetchConfig, RateLimit};
+use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -53,11 +54,18 @@ pub struct FetchBuilder<M = Blocking> {
     pub(crate) cache_bytes: u64,
     /// Budget that this fetch shares with others.
     budget: Option<Arc<Budget>>,
-    resume: bool,
+    earlier: Earlier,
+    /// Time for the first answer, if the caller chooses it.
+    first_answer: Option<Duration>,
+    rate_limit: Option<RateLimit>,
     /// The listing of a folder is as good as content.
     takes_folders: bool,
     /// The producer of the name is located already.
     is_located: bool,
+    /// The content that segments have to belong to, if it is known.
+    belonging: Belonging,
+    /// Bytes of content that may wait for a slow reader.
+    waiting_bytes: u64,
     /// In a mutex, because the builder is shared by reference across `await`.
     progress: Option<Mutex<ProgressCallback>>,
     observer: Option<Arc<Mutex<Observer>>>,
@@ -75,6 +83,7 @@ impl<M> fmt::Debug for FetchBuilder<M> {
 
 impl<M> FetchBuilder<M> {
     pub(crate) fn new(client: Client, name: Result<Name>) -> Self {
+        let name = name.and_then(|name| client.permit(&name).map(|()| name));
         Self {
             options: client.settings.options.clone(),
             client,
@@ -84,9 +93,13 @@ impl<M> FetchBuilder<M> {
             max_bytes: None,
             cache_bytes: 16 << 20,
             budget: None,
-            resume: false,
+            earlier: Earlier::default(),
+            first_answer: None,
+            rate_limit: None,
             takes_folders: false,
             is_located: false,
+            belonging: Belonging::Unknown,
+            waiting_bytes: options::REORDER_BYTES,
             progress: None,
             observer: None,
             mode: PhantomData,
@@ -142,9 +155,29 @@ impl<M> FetchBuilder<M> {
     }
 
     /// An unfinished download to the same file is continued: of the version that was begun, after its content on the disk
-    /// was checked. Without an unfinished download, one is begun.
+    /// was checked. A finished file stays as it is ([`FetchSummary::kept`]) if two conditions hold. It is unchanged since
+    /// it was verified in the same way, and its version is the producer's latest. Without either file, a download is begun.
     pub fn resume(mut self, resume: bool) -> Self {
-        self.resume = resume;
+        self.earlier = Earlier::resume(resume);
+        self
+    }
+
+    /// An unfinished download to the same file is discarded, and a finished file is fetched again.
+    pub fn restart(mut self) -> Self {
+        self.earlier = Earlier::Restart;
+        self
+    }
+
+    /// The fetch ends if no answer at all comes within this time; 8 s without it, or twice a longer Interest lifetime. It counts
+    /// until the first answer to this client.
+    pub fn connect_timeout(mut self, within: Duration) -> Self {
+        self.first_answer = Some(within);
+        self
+    }
+
+    /// Limits the rate at which Data arrives, in bytes per second; fewer Interests are sent.
+    pub fn limit_rate(mut self, bytes_per_second: u64) -> Self {
+        self.rate_limit = Some(RateLimit::new(bytes_per_second));
         self
     }
 
@@ -179,12 +212,27 @@ impl<M> FetchBuilder<M> {
         self
     }
 
+    /// Limits the content that waits for a reader, and that in the cache of a [`Reader`], to so many bytes each.
+    pub(crate) fn limit_memory(&mut self, bytes: u64) {
+        (self.waiting_bytes, self.cache_bytes) = (bytes, bytes);
+    }
+
     /// This fetch in another mode.
     pub(crate) fn into_mode<N>(self) -> FetchBuilder<N> {
         let Self { client, name, options, segments, bytes, max_bytes, .. } = self;
         let Self {
-            cache_bytes, budget, resume, takes_folders, is_located, progress, observer, ..
+            cache_bytes,
+            budget,
+            earlier,
+            first_answer,
+            rate_limit,
+            takes_folders,
+            is_located,
+            belonging,
+            waiting_bytes,
+            ..
         } = self;
+        let Self { progress, observer, .. } = self;
         let mode = PhantomData;
         FetchBuilder {
             client,
@@ -195,9 +243,13 @@ impl<M> FetchBuilder<M> {
             max_bytes,
             cache_bytes,
             budget,
-            resume,
+            earlier,
+            first_answer,
+            rate_limit,
             takes_folders,
             is_located,
+            belonging,
+            waiting_bytes,
             progress,
             observer,
             mode,
@@ -285,13 +337,20 @@ impl<M> FetchBuilder<M> {
         let range = (range.0, range.1.map(|end| end - 1));
         let name = self.name.clone()?;
         let mut config = options::config(&self.options, name, range, self.client.rng()?)?;
+        config.belonging = self.belonging;
         let download = match target {
             Some(path) => {
-                let policy = self.options.policy();
-                Some(Download::new(path, &policy, &mut config, self.resume)?)
+                let policy = trust::requirement(&self.options);
+                Some(Download::new(
+                    self.client.settings.records.clone(),
+                    path,
+                    &policy,
+                    &mut config,
+                    self.earlier,
+                )?)
             }
             None => {
-                config.delivery = in_order();
+                config.delivery = Delivery::Ordered { limit_bytes: self.waiting_bytes };
                 None
             }
         };
@@ -309,7 +368,8 @@ impl<M> FetchBuilder<M> {
         let mut this = Self::new(self.client.clone(), Ok(name));
         this.options.clone_from(&self.options);
         this.budget.clone_from(&self.budget);
-        (this.resume, this.is_located) = (self.resume, true);
+        this.limit_as(self);
+        (this.earlier, this.is_located) = (self.earlier, true);
         this
     }
 
@@ -326,8 +386,15 @@ impl<M> FetchBuilder<M> {
     pub(crate) fn begin_in_folder(&self, target: &Path, place: FilePlace) -> Result<FileFetch> {
         let name = self.name.clone()?;
         let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
-        let policy = self.options.policy();
-        let download = Download::new(target, &policy, &mut config, self.resume)?.within(place);
+        let policy = trust::requirement(&self.options);
+        let download = Download::new(
+            self.client.settings.records.clone(),
+            target,
+            &policy,
+            &mut config,
+            self.earlier,
+        )?
+        .within(place);
         let running = self.start(config, Some(download))?;
         Ok(FileFetch { running, news_at: std::time::Instant::now() })
     }
@@ -340,8 +407,10 @@ impl<M> FetchBuilder<M> {
         self.start(config, None)
     }
 
-    fn start(&self, config: FetchConfig, download: Option<Download>) -> Result<Running> {
+    fn start(&self, mut config: FetchConfig, download: Option<Download>) -> Result<Running> {
         let Self { client, options, .. } = self;
+        config.first_answer = self.first_answer.or(config.first_answer);
+        config.rate_limit.clone_from(&self.rate_limit);
         let name = self.name.clone()?;
         if !self.is_located && !download.as_ref().is_some_and(Download::is_complete) {
             client.locate(&name)?;
@@ -367,21 +436,37 @@ impl<M> FetchBuilder<M> {
         tracing::debug!(name = %order.name, "a fetch begins");
         let task = client.link.begin(move |engine, task| {
             let now = engine.session.driver.now();
+            // The face has answered before: the first answer for a name may take as long as any.
+            config.first_answer = config.first_answer.filter(|_| engine.srtt.is_none());
             let mut fetch = Fetch::new(config);
             if let Some(srtt) = engine.srtt {
                 fetch.expect_rtt(now, srtt);
             }
-            let transfer = Transfer::new(order, now);
+            let transfer = Transfer::new(order, now, engine.session.upstream_uri());
             engine.start(task, Box::new(fetch), Vec::new(), Box::new(transfer));
         })?;
         Ok(Running { client: client.clone(), flow, task })
     }
 
-    /// A fetch of the version `object`, with the same options.
-    pub(crate) fn of_version(&self, object: Name) -> Self {
+    /// Takes over the limits of another fetch, whose rate both share.
+    fn limit_as(&mut self, other: &Self) {
+        self.first_answer = other.first_answer;
+        self.rate_limit.clone_from(&other.rate_limit);
+    }
+
+    /// Identifier of the content that is fetched, if it is known.
+    pub(crate) fn id(&self) -> Option<ObjectId> {
+        self.belonging.id()
+    }
+
+    /// A fetch of the version `object` with this content, with the same options.
+    pub(crate) fn of_version(&self, object: Name, id: Option<ObjectId>) -> Self {
         let mut this = Self::new(self.client.clone(), Ok(object));
+        this.belonging = id.map_or(self.belonging, |id| Belonging::Stated(Some(id)));
         this.options = FetchOptions { discover: false, newer_than: None, ..self.options.clone() };
         (this.cache_bytes, this.is_located) = (self.cache_bytes, true);
+        this.waiting_bytes = self.waiting_bytes;
+        this.limit_as(self);
         this.observer.clone_from(&self.observer);
         this
     }

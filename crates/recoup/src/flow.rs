@@ -9,6 +9,7 @@ use bytes::Bytes;
 use recoup_io::waker::Waker;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -23,6 +24,7 @@ const WAKE_BYTES: u64 = 256 << 10;
 /// # fn show(progress: recoup::Progress) {
 /// match progress.share() {
 ///     Some(share) => eprint!("\r{:.0} %", 100.0 * share),
+///     None if progress.unanswered_for.is_some() => eprint!("\rno answer yet"),
 ///     None => eprint!("\r{} bytes", progress.bytes),
 /// }
 /// # }
@@ -44,6 +46,8 @@ pub struct Progress {
     pub lost: u64,
     /// Whether no face leads toward producers at the moment.
     pub is_disconnected: bool,
+    /// Time since the fetch began, as long as nothing has answered: no Data and no Nack. `None` after the first answer.
+    pub unanswered_for: Option<Duration>,
 }
 
 impl Progress {
@@ -64,6 +68,8 @@ pub(crate) struct FlowState {
     pub(crate) object: Option<Name>,
     pub(crate) metadata: Option<Box<Metadata>>,
     pub(crate) last: Option<u64>,
+    /// Identifier of the content, if its producer states one and it is known.
+    pub(crate) id: Option<ObjectId>,
     pub(crate) progress: Progress,
     /// The progress has changed since it was last read.
     is_news: bool,

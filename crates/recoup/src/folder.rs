@@ -14,11 +14,11 @@ use crate::transfer::Budget;
 use crate::trust::Verify;
 use crate::wait::block_on;
 use recoup_packet::name::Name;
+use recoup_transport::time::Duration;
 use std::fmt;
 use std::future::{pending, poll_fn};
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use walk::{FileTask, ListingTask, Skipped, Step, Walk};
 
@@ -121,6 +121,18 @@ impl<M> FolderBuilder<M> {
         self
     }
 
+    /// The fetch ends if no answer at all comes within this time; see [`FetchBuilder::connect_timeout`].
+    pub fn connect_timeout(mut self, within: Duration) -> Self {
+        self.fetch = self.fetch.connect_timeout(within);
+        self
+    }
+
+    /// Limits the rate at which Data of all files together arrives, in bytes per second.
+    pub fn limit_rate(mut self, bytes_per_second: u64) -> Self {
+        self.fetch = self.fetch.limit_rate(bytes_per_second);
+        self
+    }
+
     /// Calls `report` when a file or a listing has ended, in the thread that waits.
     pub fn on_progress(mut self, report: impl FnMut(FolderProgress) + Send + 'static) -> Self {
         self.progress = Some(Box::new(report));
@@ -138,11 +150,11 @@ impl<M> FolderBuilder<M> {
         let Self { fetch, jobs, max_bytes, resume, progress, skipped } = self;
         let name = fetch.name.clone()?;
         let budget = max_bytes.map(Budget::new);
-        let mut fetch = fetch.into_mode().sharing(budget.clone()).resume(resume);
+        let mut fetch = fetch.into_mode().sharing(budget).resume(resume);
         fetch.locate()?;
-        let walk = Walk::new(resume)?;
+        let walk = Walk::new()?;
         let transfers = Vec::new();
-        let mut run = Run { fetch, jobs, budget, progress, skipped, walk, transfers, bytes: 0 };
+        let mut run = Run { fetch, jobs, progress, skipped, walk, transfers, bytes: 0 };
         {
             let (mut all, mut cancelled) = (pin!(run.all(&name, path)), pin!(cancelled));
             block_on(poll_fn(|context| match all.as_mut().poll(context) {
@@ -169,7 +181,6 @@ impl FolderBuilder {
 struct Run {
     fetch: FetchBuilder,
     jobs: usize,
-    budget: Option<Arc<Budget>>,
     progress: Option<ProgressCallback>,
     skipped: Option<SkipCallback>,
     walk: Walk,
@@ -180,8 +191,18 @@ struct Run {
 
 /// A transfer in flight.
 enum Transfer {
-    Listing { task: ListingTask, running: Running, has_begun: bool, bytes: u64 },
-    File { name: Name, fetch: FileFetch },
+    Listing {
+        task: ListingTask,
+        running: Running,
+        has_begun: bool,
+        bytes: u64,
+    },
+    /// A file; once it has ended, whether it was there, and was verified then.
+    File {
+        name: Name,
+        fetch: FileFetch,
+        kept: Option<bool>,
+    },
 }
 
 impl Run {
@@ -210,10 +231,6 @@ impl Run {
         match self.walk.step() {
             Ok(Step::Wait) => return Ok(false),
             Ok(Step::Again) => {}
-            Ok(Step::Kept(bytes)) => {
-                self.bytes += bytes;
-                self.budget.as_ref().map_or(Ok(()), |budget| budget.take(bytes))?;
-            }
             Ok(Step::List(task)) => self.list(task)?,
             Ok(Step::File(task)) => {
                 let name = task.name.to_string();
@@ -235,7 +252,7 @@ impl Run {
     fn file(&mut self, task: FileTask) -> Result<()> {
         let FileTask { name, target, place } = task;
         let fetch = self.fetch.of_entry(name.clone()).begin_in_folder(&target, place)?;
-        self.transfers.push(Transfer::File { name, fetch });
+        self.transfers.push(Transfer::File { name, fetch, kept: None });
         Ok(())
     }
 
@@ -257,9 +274,12 @@ impl Run {
     fn conclude(&mut self, transfer: Transfer, result: Result<()>) -> Result<()> {
         self.bytes += transfer.bytes();
         let (name, outcome) = match transfer {
-            Transfer::File { name, .. } => {
+            Transfer::File { name, kept, .. } => {
                 if result.is_ok() {
-                    self.walk.fetched();
+                    match kept {
+                        Some(is_verified) => self.walk.kept(is_verified),
+                        None => self.walk.fetched(),
+                    }
                 }
                 (name, result)
             }
@@ -300,7 +320,10 @@ impl Transfer {
     /// The end.
     fn poll(&mut self, context: &Context<'_>) -> Poll<Result<()>> {
         match self {
-            Self::File { fetch, .. } => fetch.poll_end(context).map_ok(drop),
+            Self::File { fetch, kept, .. } => fetch.poll_end(context).map_ok(|summary| {
+                let is_verified = summary.verification.held_not_verified == 0;
+                *kept = summary.kept.then_some(is_verified);
+            }),
             Self::Listing { task, running, has_begun, bytes } => loop {
                 let Poll::Ready(piece) = running.flow.poll_next(context)? else {
                     return Poll::Pending;

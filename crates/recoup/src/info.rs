@@ -10,6 +10,7 @@ use crate::wait::block_on;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
+use recoup_packet::object_id::ObjectId;
 use std::time::{Duration, SystemTime};
 
 /// A producer's metadata of the newest version of an object.
@@ -28,6 +29,8 @@ pub struct ObjectInfo {
     pub modified: Option<SystemTime>,
     /// Whether it is the listing of a folder.
     pub is_folder: bool,
+    /// Identifier of the content, which differs for other content of the same name; `None` if its producer states none.
+    pub id: Option<ObjectId>,
 }
 
 impl ObjectInfo {
@@ -45,6 +48,7 @@ impl ObjectInfo {
             last_segment: None,
             modified: None,
             is_folder: false,
+            id: None,
         }
     }
 
@@ -52,6 +56,7 @@ impl ObjectInfo {
         let since_1970 = |ns| SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(ns));
         Self {
             is_folder: is_listing(asked, &metadata.versioned),
+            id: metadata.object_id,
             name: metadata.versioned,
             size: metadata.size,
             segment_bytes: metadata.segment_size,

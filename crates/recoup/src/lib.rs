@@ -24,7 +24,7 @@ mod flow;
 mod info;
 mod list;
 mod mode;
-mod name;
+pub mod name;
 mod packet;
 mod reader;
 #[cfg(feature = "object-store")]
@@ -46,12 +46,12 @@ pub mod uplink;
 
 pub use bytes::Bytes;
 pub use client::{Builder, Client};
-pub use error::{Error, ErrorKind, Result, reason};
+pub use error::{Error, ErrorKind, Result, conclude, reason};
 pub use fetch::{Chunks, FetchBuilder, FileFetch};
 pub use flow::Progress;
 pub use folder::{Files, FolderBuilder, FolderProgress};
 pub use info::ObjectInfo;
-pub use list::Entry;
+pub use list::{Entry, Listing};
 #[cfg(feature = "tokio")]
 pub use mode::Async;
 pub use mode::Blocking;

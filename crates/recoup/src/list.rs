@@ -3,10 +3,9 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::folder::MAX_LISTING_BYTES;
 use crate::name::ToName;
-use recoup_io::library::Listing;
 use recoup_packet::name::{Component, Name};
 
-pub use recoup_io::library::Entry;
+pub use recoup_io::library::{Entry, Listing};
 
 impl Client {
     /// The entries of a folder that `recoup serve` serves, in ascending order. Entries whose names no file can have are
@@ -39,16 +38,22 @@ impl crate::asynchronous::Client {
     /// # Errors
     /// As there.
     pub async fn list(&self, folder: impl ToName) -> Result<Vec<Entry>> {
-        let listing = fetch(self, &folder.to_name()?).await?;
+        let listing = self.listing(folder, MAX_LISTING_BYTES as u64).await?;
         Ok(listing.filter_map(std::result::Result::ok).collect())
     }
-}
 
-/// The listing of `folder`.
-#[cfg(feature = "tokio")]
-pub(crate) async fn fetch(client: &crate::asynchronous::Client, folder: &Name) -> Result<Listing> {
-    let content = client.fetch(name_of(folder)).max_size(MAX_LISTING_BYTES as u64).to_vec().await?;
-    listing(folder, content)
+    /// The listing of a folder, of at most `max_bytes`. Its entries are parsed one by one: it takes no more memory than its
+    /// bytes.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list); [`is_condition`](Error::is_condition) if the listing is longer.
+    pub async fn listing(&self, folder: impl ToName, max_bytes: u64) -> Result<Listing> {
+        let folder = folder.to_name()?;
+        let most = max_bytes.min(MAX_LISTING_BYTES as u64);
+        let mut content = self.fetch(name_of(&folder)).max_size(most).to_vec().await?;
+        content.shrink_to_fit();
+        listing(&folder, content)
+    }
 }
 
 fn name_of(folder: &Name) -> Name {

@@ -13,15 +13,17 @@ use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::signature::{Verdict, Verifier};
 use recoup_transport::application::{AppInput, AppOutput, Application, Report};
+use recoup_transport::fetch::{DENIALS, FetchError, denied_wait};
 use recoup_transport::random::Rng;
-use recoup_transport::resolve::Resolver;
+use recoup_transport::rejection::{Rejection, Rejections};
+use recoup_transport::resolve::{MAX_COPIES, Resolver, displaced};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Time to the first retransmission; it doubles with each.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(500);
-/// Interests for one name.
+/// Interests for one name, beside those that follow rejected answers.
 const MAX_ATTEMPTS: u32 = 4;
 
 impl Client {
@@ -44,6 +46,7 @@ impl Client {
 
     /// Begins what [`get_packet`](Self::get_packet) waits for.
     pub(crate) fn begin_packet(&self, name: Name) -> Result<Pending<Bytes>> {
+        self.permit(&name)?;
         self.locate(&name)?;
         let verifier = trust::verifier(&self.settings.options.verify)?;
         let found = Found::default();
@@ -65,12 +68,16 @@ struct Exchange {
     rng: Rng,
     is_up: bool,
     attempts: u32,
+    /// Application Nacks: another producer of the prefix may have the content.
+    denials: u32,
     until: Option<Instant>,
     found: Found,
     has_ended: bool,
-    objection: Option<&'static str>,
-    /// Data that waits for certificates.
-    pending: Option<Data>,
+    rejected: Rejections,
+    /// The last Interest had a rejected answer.
+    is_rejected: bool,
+    /// Copies that wait for certificates, and the names of these.
+    pending: Vec<(Data, Name)>,
     resolver: Resolver,
     outputs: VecDeque<AppOutput>,
 }
@@ -78,17 +85,19 @@ struct Exchange {
 impl Exchange {
     fn new(name: Name, verifier: Box<dyn Verifier>, rng: Rng, found: Found) -> Self {
         Self {
+            resolver: Resolver::of(name.clone()),
             name,
             verifier,
             rng,
             is_up: false,
             attempts: 0,
+            denials: 0,
             until: None,
             found,
             has_ended: false,
-            objection: None,
-            pending: None,
-            resolver: Resolver::default(),
+            rejected: Rejections::NONE,
+            is_rejected: false,
+            pending: Vec::new(),
             outputs: VecDeque::new(),
         }
     }
@@ -101,8 +110,9 @@ impl Exchange {
     }
 
     fn send(&mut self, now: Instant) {
-        let timeout = FIRST_TIMEOUT.saturating_mul(1 << self.attempts.min(8));
+        let timeout = FIRST_TIMEOUT.saturating_mul(1 << self.charged().min(8));
         self.attempts += 1;
+        self.is_rejected = false;
         self.until = Some(now + timeout);
         let mut interest = Interest::new(self.name.clone());
         (interest.can_be_prefix, interest.must_be_fresh) = (false, true);
@@ -110,29 +120,63 @@ impl Exchange {
         self.outputs.push_back(AppOutput::Interest(Arc::new(interest)));
     }
 
+    /// Interests that no rejected answer excuses.
+    fn charged(&self) -> u32 {
+        self.attempts.saturating_sub(self.rejected.count)
+    }
+
     /// Judges Data, which may have to wait for certificates.
     fn judge(&mut self, now: Instant, data: Data) {
         match self.verifier.verify(&data) {
-            Verdict::Bad(why) => self.objection = Some(why),
+            _ if self.has_ended => {}
+            verdict @ (Verdict::Bad(_) | Verdict::Invalid(_)) => {
+                if let Some(rejection) = Rejection::of(verdict, &data) {
+                    self.on_rejected(now, rejection);
+                }
+            }
             Verdict::Pending => {
                 if let Some(certificates) = self.verifier.certificates()
                     && let Some(name) = certificates.missing(&data)
                 {
                     self.resolver.want(now, &name, certificates);
-                    self.pending = Some(data);
+                    self.keep(data, name);
                 }
             }
-            Verdict::Verified | Verdict::NotVerified => self.accept(&data),
+            Verdict::Verified | Verdict::NotVerified => self.accept(now, &data),
         }
     }
 
-    fn accept(&mut self, data: &Data) {
+    /// Sends another Interest soon: a forged copy consumed the pending Interests on its way.
+    fn on_rejected(&mut self, now: Instant, rejection: Rejection) {
+        let is_first = self.attempts > 0 && !std::mem::replace(&mut self.is_rejected, true);
+        self.rejected.record(rejection, is_first);
+        if let Some(due) = self.rejected.due(now, None).filter(|_| is_first) {
+            self.until = self.until.map(|until| until.min(due));
+        }
+    }
+
+    /// Keeps a copy until the certificate `name` is there.
+    fn keep(&mut self, data: Data, name: Name) {
+        if self.pending.iter().any(|(known, _)| known.wire() == data.wire()) {
+            return;
+        }
+        if self.pending.len() >= MAX_COPIES {
+            let keys: Vec<&Name> = self.pending.iter().map(|(_, key)| key).collect();
+            displaced(&keys, &name, |_| 0).map(|place| self.pending.remove(place));
+        }
+        self.pending.push((data.detached(), name));
+    }
+
+    fn accept(&mut self, now: Instant, data: &Data) {
         if data.content_type() == ContentType::Nack {
-            let text = format!(
-                "{} does not exist: its producer answered with an application Nack",
-                self.name
-            );
-            self.end(Err(Error::new(ErrorKind::NotFound, text).with_remedy("check the name")));
+            self.denials += 1;
+            if self.denials < DENIALS {
+                // The next Interest is no retransmission.
+                self.attempts = self.attempts.saturating_sub(1);
+                self.until = Some(now + denied_wait(self.denials));
+                return;
+            }
+            self.end(Err(Error::from(&FetchError::denied(self.name.clone(), data))));
         } else {
             // A copy: what arrived is a part of a larger receive buffer.
             self.end(Ok(Bytes::copy_from_slice(data.content())));
@@ -145,7 +189,7 @@ impl Exchange {
             let certificates = self.verifier.certificates()?;
             let interest = self.resolver.poll(now, FIRST_TIMEOUT, certificates);
             if self.resolver.take_news() {
-                if let Some(data) = self.pending.take() {
+                for (data, _) in std::mem::take(&mut self.pending) {
                     self.judge(now, data);
                 }
             } else if interest.is_none() || self.has_ended {
@@ -161,14 +205,8 @@ impl Exchange {
 
     fn give_up(&mut self) {
         let name = &self.name;
-        let error = match self.objection {
-            Some(why) => Error::new(
-                ErrorKind::Verification,
-                format!("Data for {name} cannot be trusted: {why}"),
-            )
-            .with_remedy(
-                "verify with the signer's key, with digest an unsigned packet, with auto both",
-            ),
+        let error = match self.rejected.last() {
+            Some(rejection) => Error::from(&FetchError::rejected(name.clone(), rejection)),
             None => Error::new(
                 ErrorKind::TimedOut,
                 format!("no answer for {name} after {} Interests", self.attempts),
@@ -216,9 +254,13 @@ impl Application for Exchange {
             && self.is_up
             && self.until.is_none_or(|it| it <= now)
         {
-            match self.attempts < MAX_ATTEMPTS {
-                true => self.send(now),
-                false => self.give_up(),
+            match self.resolver.deadline().filter(|_| !self.pending.is_empty()) {
+                _ if self.charged() < MAX_ATTEMPTS && !self.rejected.are_too_many(None) => {
+                    self.send(now);
+                }
+                // The verdict on what waits follows.
+                Some(due) => self.until = Some(due),
+                None => self.give_up(),
             }
         }
         self.outputs.pop_front()

@@ -183,6 +183,7 @@ impl Client {
 
     /// Begins what [`ping`](Self::ping) waits for.
     pub(crate) fn begin_ping(&self, name: Name) -> Result<Pending<Duration>> {
+        self.permit(&name)?;
         self.locate(&ping_name(&name))?;
         let mut rng = self.rng()?;
         let options = PingOptions {

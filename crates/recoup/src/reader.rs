@@ -6,6 +6,8 @@ use crate::transfer::reject_folder;
 use crate::wait::block_on;
 use bytes::{Bytes, BytesMut};
 use recoup_packet::name::Name;
+#[cfg(feature = "object-store")]
+use recoup_packet::object_id::ObjectId;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
@@ -80,7 +82,7 @@ impl Reader {
 
     /// A reader of an object of which everything is known.
     pub(crate) fn of_object(builder: &FetchBuilder, info: &ObjectInfo) -> Self {
-        let source = builder.of_version(info.name.clone());
+        let source = builder.of_version(info.name.clone(), info.id);
         let layout = info.layout();
         Self {
             cache: Arc::new(Mutex::new(Cache::new(source.cache_bytes))),
@@ -102,9 +104,9 @@ impl Reader {
         let head = poll_fn(|context| running.flow.poll_next(context)).await?;
         // The end is known with the first segment, or not before the last.
         running.end().await?;
-        let (object, last) = {
+        let (object, last, id) = {
             let state = running.flow.lock();
-            (state.object.clone(), state.last)
+            (state.object.clone(), state.last, state.id)
         };
         let name = object.map_or_else(|| builder.name.clone(), Ok)?;
         let content = head.map(|(_, content)| content).unwrap_or_default();
@@ -113,7 +115,7 @@ impl Reader {
             last,
             latest: Some((1, 1)),
             fetched_segments: 1,
-            ..Self::of_object(builder, &ObjectInfo::new(name))
+            ..Self::of_object(builder, &ObjectInfo { id, ..ObjectInfo::new(name) })
         };
         if this.segment_bytes == 0 && this.last != Some(0) {
             return Err(this.uneven(0));
@@ -126,7 +128,7 @@ impl Reader {
     #[cfg(feature = "object-store")]
     pub(crate) fn fork(&self) -> Self {
         Self {
-            source: self.source.of_version(self.object.clone()),
+            source: self.source.of_version(self.object.clone(), None),
             object: self.object.clone(),
             cache: Arc::clone(&self.cache),
             position: 0,
@@ -145,12 +147,19 @@ impl Reader {
             segment_bytes: Some(self.segment_bytes),
             last_segment: self.last,
             modified: self.modified,
+            id: self.source.id(),
             ..ObjectInfo::new(self.object.clone())
         })
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Identifier of the content, if it is known.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn id(&self) -> Option<ObjectId> {
+        self.source.id()
     }
 
     /// The name of the object, with its version.
@@ -209,6 +218,13 @@ impl Reader {
         let mut piece = piece.split_off((skip as usize).min(piece.len()));
         piece.truncate(usize::try_from(range.end - range.start).unwrap_or(usize::MAX));
         Ok(Some(piece).filter(|piece| !piece.is_empty()))
+    }
+
+    /// Limits the content that waits for this reader, and that in its cache, to so many bytes each; 16 MiB without it. One
+    /// segment always fits.
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.source.limit_memory(bytes);
+        self.cache().limit_bytes = bytes;
     }
 
     /// Segments that were fetched over the network, those of the cache not counted.

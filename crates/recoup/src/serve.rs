@@ -11,28 +11,53 @@ use crate::client::{Client, parse_face};
 use crate::error::{Error, ErrorKind, Result};
 use crate::mode::Blocking;
 use crate::trust;
+use crate::uplink::Uplink;
 use bytes::Bytes;
 use recoup_io::clock::unix_time;
 use recoup_io::face::FaceUri;
 use recoup_io::library::{BytesLibrary, FileLibrary, FolderLibrary};
-use recoup_io::source::{Snapshots, Spool};
+use recoup_io::source::{Snapshots, SourceError, Spool};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
-use recoup_packet::name::Name;
+use recoup_packet::name::{Name, Scope};
 use recoup_packet::signature::{DigestSigner, Encrypter, Signer};
-use recoup_transport::serve::{Library, Serve, ServeConfig};
+use recoup_transport::serve::{Library, Serve, ServeConfig, Unresolved};
 use recoup_transport::time::Duration;
 use recoup_transport::unit::MAX_CONTENT_BYTES;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 pub use recoup_transport::serve::{ServeOptions, Unknown, Version};
 
 /// The configuration of the producer loop, with the present time of day.
 pub fn config(options: &ServeOptions, prefix: Name, signer: Box<dyn Signer>) -> ServeConfig {
     options.config(prefix, signer, unix_time().as_micros() as u64)
+}
+
+/// A sentence about the consumers that reach a producer of this name; `None` if all can, as forwarders pass the name on.
+pub fn scope_warning(name: &Name) -> Option<String> {
+    let consumers = match Scope::of(name) {
+        Scope::Global => return None,
+        Scope::Localhost => "only applications of this machine reach",
+        Scope::Localhop => "only machines one hop away reach",
+    };
+    Some(format!("{consumers} {name}: forwarders do not pass such names on"))
+}
+
+/// Fails if no consumer could reach a producer of this name by these faces, of listeners or toward a forwarder.
+///
+/// # Errors
+/// [`ErrorKind::Usage`]: the name is below `/localhost`, and no face shows that its peer is on this machine.
+pub fn check_scope(name: &Name, faces: &[FaceUri]) -> Result<()> {
+    if Scope::of(name) != Scope::Localhost || faces.iter().any(Uplink::is_local_at) {
+        return Ok(());
+    }
+    let message = format!("no face reaches {name}: only faces of this machine carry such names");
+    Err(Error::usage(message)
+        .with_remedy("serve it by a Unix socket or TCP at 127.0.0.1, or take another name"))
 }
 
 /// Describes a server; made by [`Client::serve`].
@@ -54,6 +79,8 @@ pub struct ServeBuilder<M = Blocking> {
     /// Certificates with which consumers verify what is signed.
     certificates: Vec<Data>,
     manifests: bool,
+    /// Hidden files and folders of a folder are served.
+    hidden: bool,
     mode: PhantomData<M>,
 }
 
@@ -75,6 +102,7 @@ impl<M> ServeBuilder<M> {
             signer: None,
             certificates: Vec::new(),
             manifests: false,
+            hidden: true,
             mode: PhantomData,
         }
     }
@@ -129,11 +157,25 @@ impl<M> ServeBuilder<M> {
         self
     }
 
+    /// Whether hidden files and folders of a folder are served: those whose names begin with a period. The default is
+    /// `true`, other than for the command: formats such as Zarr keep their metadata in hidden files.
+    pub fn hidden(mut self, hidden: bool) -> Self {
+        self.hidden = hidden;
+        self
+    }
+
     /// Encrypts content for the members of a group: its name in the key store, or the file of its public key. The keys that
     /// members need are served, too, signed with the key that [`sign`](Self::sign) names. Not for
     /// [`answer`](ServeBuilder::answer).
     pub fn encrypt(mut self, group: &str) -> Self {
         self.options.encrypt = Some(group.to_owned());
+        self
+    }
+
+    /// Encrypts by AES-CBC, for readers with NDNts or ndn-cxx, which must verify the author. Needs a key to
+    /// [`sign`](Self::sign) with.
+    pub fn encrypt_cbc(mut self, cbc: bool) -> Self {
+        self.options.encrypt_cbc = cbc;
         self
     }
 
@@ -157,7 +199,7 @@ impl<M> ServeBuilder<M> {
         self
     }
 
-    /// Leaves Interests for unknown names unanswered. By default, the consumer receives an application Nack at once.
+    /// Leaves Interests for unknown names unanswered. By default, the consumer receives an application Nack soon.
     pub fn silent(mut self) -> Self {
         self.options.unknown = Unknown::Silence;
         self
@@ -173,14 +215,18 @@ impl<M> ServeBuilder<M> {
     pub(crate) fn serve_file(self, path: PathBuf) -> Result<Server> {
         let (version, snapshots) = (self.options.version, snapshots(&self.options));
         self.serve_library(move || {
-            Ok(Box::new(FileLibrary::new(&path, version, snapshots)?) as Box<dyn Library>)
+            let library = FileLibrary::new(&path, version, snapshots)?.reporting(log);
+            Ok(Box::new(library) as Box<dyn Library>)
         })
     }
 
     pub(crate) fn serve_folder(self, path: PathBuf) -> Result<Server> {
         let (version, snapshots) = (self.options.version, snapshots(&self.options));
+        let hidden = self.hidden;
         self.serve_library(move || {
-            Ok(Box::new(FolderLibrary::new(&path, version, snapshots)?) as Box<dyn Library>)
+            let library = FolderLibrary::new(&path, version, snapshots)?.with_hidden(hidden);
+            let library = library.reporting(log).noticing(|line| tracing::info!("{line}"));
+            Ok(Box::new(library) as Box<dyn Library>)
         })
     }
 
@@ -213,18 +259,18 @@ impl<M> ServeBuilder<M> {
         let mut also = published_prefixes(&prefix, &certificates);
         let mut packets = certificates;
         let mut encrypter: Option<Arc<dyn Encrypter>> = None;
-        if let Some(group) = &options.encrypt {
-            let keys = trust::encryption(group, &prefix, &options.sign)?;
+        if let Some(keys) = trust::encryption(&options, &prefix)? {
             also.extend(keys.prefixes.into_iter().filter(|it| !prefix.is_prefix_of(it)));
             packets.extend(keys.packets);
             encrypter = Some(Arc::new(keys.key));
         }
         let config =
             ServeConfig { manifest_signer, encrypter, ..config(&options, prefix.clone(), signer) };
+        let asked = prefix.clone();
         start(Place { client, prefix, listen, also, sign }, move |name| {
             let mut serve = Serve::new(config, library()?);
             serve.publish(packets);
-            let object = serve.resolve(&Name::root()).ok_or_else(|| {
+            let object = resolved(&mut serve, &asked).ok_or_else(|| {
                 Error::new(ErrorKind::Local, format!("the content cannot be served as {name}"))
                     .with_remedy("can it still be read, and is the name shorter than a packet of 8800 bytes?")
             })?;
@@ -232,6 +278,28 @@ impl<M> ServeBuilder<M> {
             Ok(Box::new(serve))
         })
     }
+}
+
+/// Longest wait for content that changes all the time.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// Identifies what is served below `prefix`, before any Interest arrives. Returns the name of the content, with its version.
+/// Content that changes all the time has no version yet. `None` if nothing can be served.
+pub fn resolved(serve: &mut Serve, prefix: &Name) -> Option<Name> {
+    let begun = Instant::now();
+    loop {
+        match serve.resolve(&Name::root()) {
+            Ok(object) => return Some(object),
+            Err(Unresolved::Unknown) => return None,
+            Err(Unresolved::Later(_)) if begun.elapsed() > SETTLING => return Some(prefix.clone()),
+            Err(Unresolved::Later(wait)) => std::thread::sleep(wait),
+        }
+    }
+}
+
+/// Logs why an Interest has no answer.
+fn log(error: &SourceError) {
+    tracing::error!(error = %Error::from(error), "content cannot be served");
 }
 
 /// Snapshots of files, if the options enable them. A file that cannot be copied is logged and not served.

@@ -8,7 +8,7 @@ use recoup_forwarder::node::{Input, Node};
 use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::table::DeadNonceOptions;
 use recoup_io::descriptor;
-use recoup_io::driver::{Driver, ListenerHandle};
+use recoup_io::driver::{Driver, DriverOptions, ListenerHandle};
 use recoup_io::entropy;
 use recoup_io::face::{FaceChange, FaceError, FaceEvent, FaceUri};
 use recoup_packet::name::Name;
@@ -31,6 +31,8 @@ pub struct Session {
     recovery: Recovery,
     /// The first face toward producers.
     upstream: Option<FaceId>,
+    /// The first face is a stream, which loses nothing itself.
+    is_over_stream: bool,
     patience: Duration,
     /// Face events that the owner wants, if it does.
     events: Option<VecDeque<FaceEvent>>,
@@ -76,7 +78,8 @@ impl Session {
     fn with_nonces(rng: Rng, answers_itself: bool, dead_nonces: DeadNonceOptions) -> Result<Self> {
         // As many peers as the machine allows may connect to a producer.
         let _ = descriptor::raise_limit();
-        let driver = Driver::new().map_err(|error| Error::from(&error))?;
+        let options = DriverOptions { leaves_stops_out: true, ..DriverOptions::default() };
+        let driver = Driver::with_options(options).map_err(|error| Error::from(&error))?;
         let config = NodeConfig {
             rng: rng.substream("node"),
             answers_itself,
@@ -92,6 +95,7 @@ impl Session {
             unreachable: None,
             recovery: Recovery::Off,
             upstream: None,
+            is_over_stream: false,
             patience: Duration::ZERO,
             events: None,
         })
@@ -130,6 +134,11 @@ impl Session {
         self.upstream.map_or(Agreement::Off, |face| self.node.0.link_recovery(face))
     }
 
+    /// Whether the first face toward producers is a stream, which loses nothing itself.
+    pub fn is_over_stream(&self) -> bool {
+        self.is_over_stream
+    }
+
     /// The URI of the face toward producers, once it is open.
     pub fn upstream_uri(&self) -> Option<String> {
         Some(self.driver.describe(self.upstream?)?.uri)
@@ -141,9 +150,20 @@ impl Session {
     /// [`ErrorKind::Unreachable`]: there is no peer.
     pub fn open(&mut self, uri: &FaceUri) -> Result<FaceId> {
         let face = self.driver.connect(uri).map_err(|error| Error::from(&error))?;
+        self.follow_interfaces(uri);
         self.driver.set_recovery(face, self.recovery);
-        self.upstream.get_or_insert(face);
+        if self.upstream.is_none() {
+            (self.upstream, self.is_over_stream) = (Some(face), uri.is_stream());
+        }
         Ok(face)
+    }
+
+    /// Faces over IP are opened again when their local address is gone. A system that does not list its interfaces reports
+    /// that by the next frame at the latest.
+    fn follow_interfaces(&mut self, uri: &FaceUri) {
+        if matches!(uri, FaceUri::Udp(_) | FaceUri::Tcp(_) | FaceUri::WebSocket(..)) {
+            let _ = self.driver.follow_interfaces();
+        }
     }
 
     /// Sends Interests below `prefix` by `face`, or no longer.
@@ -158,6 +178,7 @@ impl Session {
     /// # Errors
     /// [`ErrorKind::Local`]: the address is taken, or not of this machine.
     pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle> {
+        self.follow_interfaces(uri);
         self.driver.listen(uri).map_err(|error| {
             let failure = Error::from(&error);
             match (is_taken(&error), uri) {
@@ -214,6 +235,7 @@ impl Session {
         name: &Name,
         check: &mut dyn FnMut(&mut Self) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.driver.count_stops();
         let registration = uplink.registration(name, self.driver.time_of_day())?;
         let app = self.attach(Box::new(registration), Vec::new());
         let mut answer = None;

@@ -14,7 +14,6 @@ use crate::asynchronous::Client;
 use crate::error::{Error, ErrorKind};
 use crate::fetch::FetchBuilder;
 use crate::info::ObjectInfo;
-use crate::list;
 use crate::mode::Async;
 use crate::name::ToName;
 use crate::reader::Reader;
@@ -129,7 +128,7 @@ impl NamedStore {
 
     /// The listing of a folder; an empty one if there is no such folder.
     async fn listing(&self, folder: &Path) -> Result<Listing> {
-        let listing = list::fetch(&self.inner.client, &self.name(folder)).await;
+        let listing = self.inner.client.listing(self.name(folder), u64::MAX).await;
         match listing {
             Err(error) if error.is_not_found() => Ok(Listing::default()),
             listing => listing.map_err(|error| failed(folder, error)),
@@ -161,7 +160,8 @@ async fn open(
 ) -> crate::Result<Opened> {
     let mut reader = fetch.reader().await?.into_inner();
     let info = reader.info().await?;
-    if let Some(before) = before.filter(|it| it.name == info.name) {
+    let is_same = |it: &Arc<Opened>| it.name == info.name && lock(&it.reader).id() == info.id;
+    if let Some(before) = before.filter(is_same) {
         // It has segments in its cache.
         reader = lock(&before.reader).fork();
     }

@@ -13,9 +13,22 @@ pub struct FetchSummary {
     /// Bytes of content that were there from an earlier run.
     #[serde(skip)]
     pub held_bytes: u64,
+    /// The whole file was there: it is unchanged since it was verified, and its version is the producer's latest.
+    #[serde(skip_serializing_if = "is_false")]
+    pub kept: bool,
     /// All transmissions that were lost.
     #[serde(skip)]
     pub lost: u64,
+    /// Retransmissions of the segments that were requested before any segment had arrived. A path that drops long packets, or
+    /// a late producer, causes them.
+    #[serde(skip)]
+    pub blind: u64,
+    /// The face is a stream, which loses nothing itself: see [`over_stream`](Self::over_stream).
+    #[serde(skip)]
+    pub is_stream: bool,
+    /// Retransmissions whose answers may still be on their way.
+    #[serde(skip)]
+    pub unsettled: u64,
     /// Number of the object's last segment.
     pub last_segment: Option<u64>,
     /// Bytes of content received in this run.
@@ -155,8 +168,14 @@ pub struct Verification {
     pub verified: u64,
     /// Segments that were accepted although nothing vouched for them.
     pub not_verified: u64,
+    /// Bytes from an earlier run that were accepted although nothing vouched for them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub held_not_verified: u64,
     /// Data that was rejected.
     pub rejected: u64,
+    /// Of these, Data of other content with the same name.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub other_content: u64,
     /// The reason of the first rejected Data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected_why: Option<&'static str>,
@@ -187,11 +206,17 @@ pub struct Algorithms {
 impl FetchSummary {
     /// The figures of a fetch that counted `tally` and took `total` in all; `policy` is its verification in text.
     pub fn new(tally: &Tally, algorithms: &Algorithms, policy: &str, total: Duration) -> Self {
-        Self {
+        let losses = losses(tally);
+        let disproved = losses.spurious - tally.spurious;
+        let summary = Self {
             segments: tally.segments,
             segments_before: 0,
             held_bytes: 0,
-            lost: tally.lost(),
+            kept: false,
+            lost: 0,
+            is_stream: false,
+            blind: tally.blind,
+            unsettled: tally.unsettled(),
             last_segment: tally.last_segment,
             bytes: tally.content_bytes,
             elapsed_s: tally.elapsed().as_secs_f64(),
@@ -202,9 +227,9 @@ impl FetchSummary {
             interests: Interests {
                 sent: tally.interests,
                 retransmitted: tally.retransmissions,
-                spurious: tally.spurious,
+                spurious: tally.spurious + disproved,
             },
-            losses: losses(tally),
+            losses,
             rtt_ms: rtt(tally),
             window: Window {
                 last: tally.window.unwrap_or(0.0),
@@ -213,8 +238,44 @@ impl FetchSummary {
             },
             verification: verification(tally, policy),
             algorithms: algorithms.clone(),
-        }
+        };
+        Self { lost: summary.losses.total(), ..summary }
     }
+
+    /// The figures of a fetch over a stream, such as TCP or a Unix socket. It delivers everything in order, so that an answer
+    /// that did not come in time was late, or a node beyond lost it: no cause can be inferred. At most the Interests were lost
+    /// that had no answer, although there was time for one.
+    #[must_use]
+    pub fn over_stream(mut self) -> Self {
+        let losses = &mut self.losses;
+        let inferred = losses.random + losses.congestion - losses.nacks_congestion;
+        let answered = self.segments + losses.duplicates + self.unsettled;
+        let unanswered = self.interests.sent.saturating_sub(answered);
+        let unknown = losses.unknown + inferred;
+        (losses.congestion, losses.random) = (losses.nacks_congestion, 0);
+        losses.unknown = unknown.min(unanswered);
+        let late = unknown - losses.unknown;
+        losses.spurious += late;
+        self.interests.spurious += late;
+        Self { is_stream: true, lost: self.losses.total(), ..self }
+    }
+}
+
+impl Losses {
+    /// Losses of all causes.
+    fn total(&self) -> u64 {
+        self.congestion + self.random + self.wireless + self.mobility + self.unknown
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(crate) fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn ms(duration: Duration) -> f64 {
@@ -222,6 +283,17 @@ fn ms(duration: Duration) -> f64 {
 }
 
 fn losses(tally: &Tally) -> Losses {
+    // Duplicate Data answered both Interests: the first one had not been lost (RFC 3708).
+    let mut left = tally.duplicates;
+    let mut proven = |judged: u64| {
+        let late = judged.min(left);
+        left -= late;
+        judged - late
+    };
+    let congestion = tally.nacks_congestion + proven(tally.inferred.congestion);
+    let random = proven(tally.random_losses());
+    let unknown = proven(tally.unknown_losses());
+    let disproved = tally.duplicates - left;
     let bad_timeouts = tally.spurious_timeouts();
     Losses {
         timeouts: tally.timeouts,
@@ -237,12 +309,12 @@ fn losses(tally: &Tally) -> Losses {
         nacks_mobility: tally.by_reason.mobility,
         nacks_loss: tally.by_reason.loss,
         nacks_other: tally.by_reason.other,
-        congestion: tally.congestion_losses(),
-        random: tally.random_losses(),
+        congestion,
+        random,
         wireless: tally.explained.wireless,
         mobility: tally.mobility_losses(),
-        unknown: tally.unknown_losses(),
-        spurious: tally.spurious,
+        unknown,
+        spurious: tally.spurious + disproved,
         nack_reductions: tally.reductions.nack,
         found_by_order: tally.lost_by_order,
         repaired_before_timer: tally.repaired,
@@ -268,12 +340,72 @@ fn rtt(tally: &Tally) -> Option<Rtt> {
 }
 
 fn verification(tally: &Tally, policy: &str) -> Verification {
-    let checked = if policy == "none" { 0 } else { tally.segments };
+    let checked = if policy.starts_with("none") { 0 } else { tally.segments };
     Verification {
         policy: policy.to_owned(),
         verified: checked.saturating_sub(tally.unverified),
         not_verified: tally.segments - checked.saturating_sub(tally.unverified),
+        held_not_verified: 0,
         rejected: tally.rejected,
+        other_content: tally.other_content,
         rejected_why: tally.rejected_why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::event::{Cause, Event};
+    use recoup_transport::time::Instant;
+
+    /// The figures of 100 segments, with so many transmissions, judged losses (inferred as congestion or at random), and
+    /// duplicates.
+    fn fetched(sent: u64, congestion: u64, random: u64, duplicates: u64) -> FetchSummary {
+        let mut tally = Tally::default();
+        let mut count = |times: u64, event: Event| {
+            (0..times).for_each(|_| tally.record(Instant::ZERO, &event));
+        };
+        let inferred = |cause| Event::Inferred { segment: 0, cause, holds: true };
+        let rto = recoup_transport::time::Duration::from_secs(1).into();
+        count(sent, Event::Sent { segment: 0, transmissions: 1, rto });
+        let (content_bytes, wire_bytes, delay) = (100, 150, rto);
+        let received = Event::Received {
+            segment: 0,
+            content_bytes,
+            wire_bytes,
+            rtt: rto,
+            delay,
+            transmissions: 1,
+        };
+        count(100, received);
+        count(congestion + random, Event::TimedOut { segment: 0 });
+        count(congestion, inferred(Cause::Congestion));
+        count(random, inferred(Cause::Random));
+        count(duplicates, Event::Duplicate);
+        FetchSummary::new(&tally, &Algorithms::default(), "auto", Duration::from_secs(1))
+    }
+
+    #[test]
+    fn answered_transmission_was_not_lost() {
+        for (congestion, random, duplicates, left) in
+            [(9, 0, 0, 9), (9, 0, 9, 0), (9, 4, 11, 2), (0, 4, 3, 1), (3, 0, 50, 0)]
+        {
+            let sent = 100 + congestion + random;
+            let summary = fetched(sent, congestion, random, duplicates);
+            assert_eq!(summary.lost, left, "{congestion} {random} {duplicates}");
+            assert_eq!(summary.losses.spurious, congestion + random - left);
+            assert_eq!(summary.interests.spurious, congestion + random - left);
+        }
+    }
+
+    #[test]
+    fn streams_lose_only_what_nothing_answered() {
+        for (congestion, random, duplicates, left) in
+            [(9, 0, 9, 0), (9, 0, 6, 3), (5, 4, 8, 1), (9, 0, 0, 9)]
+        {
+            let summary = fetched(109, congestion, random, duplicates).over_stream();
+            let Losses { congestion, random, unknown, .. } = summary.losses;
+            assert_eq!((congestion, random, unknown, summary.lost), (0, 0, left, left));
+        }
     }
 }

@@ -3,6 +3,7 @@ use recoup_packet::nack::NackReason;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::time::Instant;
+use std::collections::VecDeque;
 use std::ops::Deref;
 
 /// Counters and last values of one fetch.
@@ -17,7 +18,16 @@ pub struct Tally {
     pub ssthresh: f64,
     /// Whether no face leads toward producers at the moment.
     pub disconnected: bool,
+    /// Retransmissions of segments that were first requested before any segment had arrived.
+    pub(crate) blind: u64,
+    /// The highest of these segments.
+    blind_last: Option<u64>,
+    /// Times of the last retransmissions.
+    repeated: VecDeque<Instant>,
 }
+
+/// Most retransmissions whose time is kept.
+const MAX_REPEATED: usize = 256;
 
 /// Nacks by reason.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +79,13 @@ impl Deref for Tally {
 impl Tally {
     /// Adds what another fetch counted.
     pub fn add(&mut self, other: &Self) {
-        let Self { summary, by_reason, rejected_why, ssthresh, disconnected } = other;
+        let Self {
+            summary, by_reason, rejected_why, ssthresh, disconnected, repeated, blind, ..
+        } = other;
+        self.blind += blind;
+        self.repeated.extend(repeated);
+        let surplus = self.repeated.len().saturating_sub(MAX_REPEATED);
+        self.repeated.drain(..surplus);
         if summary.window.is_some() {
             self.ssthresh = *ssthresh;
         }
@@ -79,10 +95,27 @@ impl Tally {
         self.disconnected = *disconnected;
     }
 
+    /// Retransmissions that were sent less than the longest round trip before the last arrival.
+    pub(crate) fn unsettled(&self) -> u64 {
+        let longest = self.rtt.max().unwrap_or_default();
+        let is_open = |sent: &&Instant| self.ended.is_none_or(|ended| **sent + longest >= ended);
+        self.repeated.iter().filter(is_open).count() as u64
+    }
+
     /// Counts one event.
     pub fn record(&mut self, now: Instant, event: &Event) {
         self.summary.on_event(now, event);
         match *event {
+            Event::Sent { segment, transmissions: ..2, .. } if self.segments == 0 => {
+                self.blind_last = self.blind_last.max(Some(segment));
+            }
+            Event::Sent { segment, transmissions: 2.., .. } => {
+                self.blind += u64::from(Some(segment) <= self.blind_last);
+                if self.repeated.len() >= MAX_REPEATED {
+                    self.repeated.pop_front();
+                }
+                self.repeated.push_back(now);
+            }
             Event::Window { ssthresh, .. } => self.ssthresh = ssthresh,
             Event::Nacked { reason, .. } => self.by_reason.count(reason),
             Event::Rejected { why, .. } => {
@@ -92,5 +125,30 @@ impl Tally {
             Event::Connected => self.disconnected = false,
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::time::Duration;
+
+    #[test]
+    fn retransmissions_before_any_segment_are_blind() {
+        let mut tally = Tally::default();
+        let rto = Duration::from_secs(1).into();
+        let sent = |segment, transmissions| Event::Sent { segment, transmissions, rto };
+        let received = Event::Received {
+            segment: 0,
+            content_bytes: 1,
+            wire_bytes: 1,
+            rtt: rto,
+            delay: rto,
+            transmissions: 3,
+        };
+        let first = [sent(0, 1), sent(1, 1), sent(0, 2), sent(0, 3)];
+        let later = [received, sent(2, 1), sent(1, 2), sent(2, 2)];
+        first.iter().chain(&later).for_each(|event| tally.record(Instant::ZERO, event));
+        assert_eq!(tally.blind, 3);
     }
 }

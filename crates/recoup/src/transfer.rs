@@ -8,10 +8,12 @@ use crate::summary::{Algorithms, FetchSummary};
 use crate::tally::Tally;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::FetchError;
 use recoup_transport::time::{Duration, Instant};
+use recoup_trust::access::{NO_AUTHOR, UNREADABLE};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,14 +41,32 @@ pub(crate) fn is_listing(name: &Name, object: &Name) -> bool {
     name.is_prefix_of(object) && found.components().any(|it| it.is_keyword(b"ls"))
 }
 
-/// The error of a fetch loop that has counted `tally`.
-pub fn fetch_error(error: &FetchError, tally: &Tally) -> Error {
-    let is_silence = matches!(error, FetchError::NoAnswer { .. } | FetchError::NoProgress(_));
+/// The error of a fetch loop that has counted `tally`. Without any answer it names `face`, toward which Interests were sent.
+pub fn fetch_error(error: &FetchError, tally: &Tally, face: Option<&str>) -> Error {
+    use FetchError::{NoAnswer, NoFirstAnswer, NoProgress};
+    let is_silence = matches!(error, NoAnswer { .. } | NoProgress(_) | NoFirstAnswer { .. });
     if is_silence && tally.disconnected {
         return Error::new(ErrorKind::Unreachable, format!("the connection was lost: {error}"))
             .with_remedy("check that the forwarder or server still runs");
     }
-    error.into()
+    let verified = tally.segments.saturating_sub(tally.unverified);
+    let is_rejection = matches!(error, FetchError::Untrusted { why, .. } if !is_encryption(why));
+    let has_answer = tally.segments > 0 || matches!(error, NoProgress(_));
+    match Error::from(error) {
+        silence if is_silence && !has_answer => match face {
+            Some(face) => silence.at(face),
+            None => silence,
+        },
+        error if is_rejection && verified > 0 => error.with_remedy(
+            "segments before were verified: others are forged, damaged or stale; try again",
+        ),
+        error => error,
+    }
+}
+
+/// Whether the reason of a rejection is that of content that cannot be decrypted.
+fn is_encryption(why: &str) -> bool {
+    [UNREADABLE, NO_AUTHOR].contains(&why)
 }
 
 /// How much content one fetch, or all fetches of a folder, may take.
@@ -105,12 +125,27 @@ impl fmt::Debug for Order {
     }
 }
 
+/// Whether a report follows from Data or a Nack that arrived.
+fn is_answer(report: &Report) -> bool {
+    use Event::{Nacked, Received, Rejected};
+    match report {
+        Report::Event(event) => matches!(event, Received { .. } | Nacked { .. } | Rejected { .. }),
+        Report::Resolved { metadata, .. } => metadata.is_some(),
+        Report::Content { .. } | Report::Kept => true,
+        _ => false,
+    }
+}
+
 /// The owner of one fetch loop.
 pub(crate) struct Transfer {
     order: Order,
     tally: Tally,
     object: Name,
     metadata: Option<Box<Metadata>>,
+    /// Identifier of the content, once it is known.
+    id: Option<ObjectId>,
+    /// Content of an earlier run was not verified.
+    holds_unverified: bool,
     begun: bool,
     bytes: u64,
     held_bytes: u64,
@@ -122,15 +157,23 @@ pub(crate) struct Transfer {
     now: Instant,
     result: Option<Result<()>>,
     is_over: bool,
+    /// The face is a stream.
+    is_over_stream: bool,
+    /// The face toward producers.
+    face: Option<String>,
+    /// Data or a Nack has arrived.
+    is_answered: bool,
 }
 
 impl Transfer {
-    pub(crate) fn new(order: Order, now: Instant) -> Self {
+    pub(crate) fn new(order: Order, now: Instant, face: Option<String>) -> Self {
         Self {
             object: order.name.clone(),
             order,
             tally: Tally::default(),
             metadata: None,
+            id: None,
+            holds_unverified: false,
             begun: false,
             bytes: 0,
             held_bytes: 0,
@@ -142,17 +185,26 @@ impl Transfer {
             now,
             result: None,
             is_over: false,
+            is_over_stream: false,
+            face,
+            is_answered: false,
         }
     }
 
     fn take(&mut self, now: Instant, report: Report) -> Result<()> {
+        self.is_answered |= is_answer(&report);
         match report {
             Report::Resolved { object, metadata } => {
                 if !self.order.takes_folders {
                     reject_folder(&self.order.name, &object)?;
                 }
                 (self.object, self.metadata) = (*object, metadata);
-                self.begin()
+                self.begin()?;
+                if let (Some(download), Some(metadata)) = (&mut self.order.download, &self.metadata)
+                {
+                    download.describe(metadata);
+                }
+                Ok(())
             }
             Report::Content { segment, content } => {
                 self.begin()?;
@@ -165,6 +217,15 @@ impl Transfer {
                     }
                 }
             }
+            Report::Kept => {
+                self.order.download.iter_mut().for_each(Download::keep);
+                Ok(())
+            }
+            Report::Identified(id) => {
+                self.begin()?;
+                self.id = Some(id);
+                self.order.download.as_mut().map_or(Ok(()), |download| download.identified(id))
+            }
             Report::Event(event) => {
                 self.tally.record(now, &event);
                 if let Some(observer) = &mut self.order.observer {
@@ -172,11 +233,17 @@ impl Transfer {
                 }
                 match event {
                     Event::EndKnown { last } => self.end_known(last),
+                    Event::Unverified { .. } => {
+                        self.begin()?;
+                        self.order.download.iter_mut().for_each(Download::unverified);
+                        Ok(())
+                    }
                     _ => Ok(()),
                 }
             }
             Report::Done(result) => {
-                self.result = Some(result.map_err(|error| fetch_error(&error, &self.tally)));
+                let face = self.face.as_deref();
+                self.result = Some(result.map_err(|error| fetch_error(&error, &self.tally, face)));
                 Ok(())
             }
             _ => Ok(()),
@@ -191,6 +258,7 @@ impl Transfer {
         if let Some(download) = &mut self.order.download {
             download.begin(&self.object)?;
             self.held_bytes = download.held_bytes();
+            self.holds_unverified = download.holds_unverified();
         }
         self.count(self.held_bytes)
     }
@@ -222,6 +290,10 @@ impl Transfer {
             window: self.tally.window.unwrap_or(0.0),
             lost: self.tally.lost(),
             is_disconnected: self.tally.disconnected,
+            unanswered_for: self
+                .started
+                .filter(|_| !self.is_answered)
+                .map(|started| self.now.since(started)),
         }
     }
 
@@ -258,18 +330,23 @@ impl Transfer {
         let mut summary = FetchSummary::new(&self.tally, algorithms, policy, total);
         summary.segments_before = self.order.held_segments;
         summary.held_bytes = self.held_bytes;
-        summary
+        summary.kept = self.order.download.as_ref().is_some_and(Download::is_kept);
+        if self.holds_unverified {
+            summary.verification.held_not_verified = self.held_bytes;
+        }
+        if self.is_over_stream { summary.over_stream() } else { summary }
     }
 
     fn publish(&mut self, outcome: Option<Result<FetchSummary>>) -> u64 {
         let is_changed = std::mem::take(&mut self.is_changed) || outcome.is_some();
-        let (progress, begun, last) = (self.progress(), self.begun, self.last);
+        let (progress, begun, last, id) = (self.progress(), self.begun, self.last, self.id);
         let Self { object, metadata, pieces, .. } = self;
         self.order.flow.update(|state| {
             if is_changed {
                 state.pieces.extend(pieces.drain(..));
                 state.progress = progress;
                 state.last = last;
+                state.id = id;
                 if begun && state.object.is_none() {
                     state.object = Some(object.clone());
                     state.metadata = metadata.take();
@@ -293,7 +370,7 @@ impl Task for Transfer {
     }
 
     fn flush(&mut self, session: &Session) -> u64 {
-        self.now = session.driver.now();
+        (self.now, self.is_over_stream) = (session.driver.now(), session.is_over_stream());
         if self.result.is_none()
             && let Some(Err(error)) = self.order.download.as_mut().map(Download::flush)
         {
@@ -333,6 +410,18 @@ impl Task for Transfer {
 mod tests {
     use super::*;
 
+    fn received() -> Event {
+        let rtt = Duration::from_millis(1).into();
+        Event::Received {
+            segment: 0,
+            content_bytes: 1,
+            wire_bytes: 1,
+            rtt,
+            delay: rtt,
+            transmissions: 1,
+        }
+    }
+
     #[test]
     fn only_an_unexpected_listing_is_rejected() {
         let rejected = |name: &str, object: &str| {
@@ -342,5 +431,35 @@ mod tests {
         assert!(!rejected("/photos/32=ls", "/photos/32=ls/v=7"));
         assert!(!rejected("/photos/ls", "/photos/ls/v=7"));
         assert!(!rejected("/movie", "/movie/v=7"));
+    }
+
+    #[test]
+    fn key_that_has_verified_is_not_doubted() {
+        let (name, signers) = (Name::root(), Box::default());
+        let error = FetchError::Untrusted { name, why: "is not signed by the given key", signers };
+        let mut tally = Tally::default();
+        let remedy = |tally: &Tally| fetch_error(&error, tally, None).remedy().unwrap().to_owned();
+        assert!(!remedy(&tally).contains("were verified"));
+        tally.record(Instant::ZERO, &received());
+        assert!(remedy(&tally).starts_with("segments before were verified"));
+    }
+
+    #[test]
+    fn silence_names_the_face_until_an_answer() {
+        let name: Name = "/a".parse().unwrap();
+        let within = Duration::from_secs(8);
+        let mut tally = Tally::default();
+        for error in [
+            FetchError::NoFirstAnswer { name: name.clone(), within },
+            FetchError::NoAnswer { name: name.clone(), attempts: 3 },
+        ] {
+            let text = fetch_error(&error, &tally, Some("udp4://192.0.2.7:6363")).to_string();
+            assert!(text.starts_with("no answer for /a "), "{text}");
+            assert!(text.contains(" at udp4://192.0.2.7:6363; check the "), "{text}");
+        }
+        tally.record(Instant::ZERO, &received());
+        let late = FetchError::NoAnswer { name, attempts: 3 };
+        let text = fetch_error(&late, &tally, Some("udp4://192.0.2.7:6363")).to_string();
+        assert!(!text.contains("udp4"), "{text}");
     }
 }

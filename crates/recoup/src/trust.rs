@@ -5,9 +5,11 @@ use recoup_io::key::{Encryption, KeyStore};
 use recoup_packet::data::Data;
 use recoup_packet::name::Name;
 use recoup_packet::signature::{
-    AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier, PublicKey, Signer, Verifier,
+    AutoVerifier, DigestVerifier, KeyVerifier, NoVerifier, PublicKey, SignatureType, Signer,
+    Verifier, sha256,
 };
 use recoup_transport::fetch::FetchOptions;
+use recoup_transport::serve::ServeOptions;
 use recoup_trust::access::Decrypting;
 use recoup_trust::schema::{self, CompileError, Functions, Schema, SchemaError};
 use recoup_trust::{Manifests, Policy, TrustStore};
@@ -58,19 +60,35 @@ pub fn reader(options: &FetchOptions) -> Result<Box<dyn Verifier>> {
     }
     let member = KeyStore::open_default().member(which, passphrase().as_deref());
     let member = member.map_err(|error| Error::from(&error))?;
-    let reader = Arc::new(Decrypting::new(Arc::from(verifier(&options.verify)?), member));
+    let mut reader = Decrypting::new(Arc::from(verifier(&options.verify)?), member);
+    if options.verify.names_authors() {
+        reader = reader.with_verified_authors();
+    }
+    let reader = Arc::new(reader);
     readers.push((policy, Arc::downgrade(&reader)));
     Ok(Box::new(reader))
 }
 
-/// The keys that a producer needs to encrypt content below `prefix` for `group`; `sign` names the key that signs the packets.
+/// The keys that a producer with `options` needs to encrypt content below `prefix`, if it encrypts.
 ///
 /// # Errors
-/// [`ErrorKind::Local`]: there is no such group, or a key cannot be read.
-pub fn encryption(group: &str, prefix: &Name, sign: &str) -> Result<Encryption> {
-    let signer = signer(sign)?;
+/// [`ErrorKind::Local`]: there is no such group, or a key cannot be read. [`ErrorKind::Usage`]: AES-CBC without a signature.
+pub fn encryption(options: &ServeOptions, prefix: &Name) -> Result<Option<Encryption>> {
+    let Some(group) = &options.encrypt else {
+        return Ok(None);
+    };
+    let signer = signer(&options.sign)?;
+    if options.encrypt_cbc && signer.signature_type() == SignatureType::DigestSha256 {
+        return Err(Error::usage("AES-CBC does not detect changes, and a digest proves no author")
+            .with_remedy("sign with a key, or encrypt without CBC"));
+    }
     let encryption = KeyStore::open_default().encryption(group, prefix, signer.as_ref());
-    encryption.map_err(|error| (&error).into())
+    let encryption = encryption.map_err(|error| Error::from(&error))?;
+    let key = match options.encrypt_cbc {
+        true => encryption.key.with_cbc(),
+        false => encryption.key,
+    };
+    Ok(Some(Encryption { key, ..encryption }))
 }
 
 /// The store of certificates for these files: that of another fetch of this process, if one uses it, so that the files of a
@@ -190,6 +208,32 @@ pub fn chain(which: &str) -> Result<Vec<Data>> {
 pub fn public_key(which: &str) -> Result<PublicKey> {
     let key = KeyStore::open_default().public_key(which, passphrase().as_deref());
     key.map_err(|error| (&error).into())
+}
+
+/// How content is verified and decrypted, with digests of the keys and the schema that this refers to: what another run
+/// must have in common to rely on what a run has verified. A file of another key may take the place of a file.
+pub fn requirement(options: &FetchOptions) -> String {
+    let sources: Vec<&str> = match &options.verify {
+        Verify::Key(which) => vec![which],
+        Verify::Trust { anchors, schema } => {
+            anchors.iter().chain(schema).map(AsRef::as_ref).collect()
+        }
+        _ => Vec::new(),
+    };
+    sources.into_iter().filter_map(fingerprint).fold(options.policy(), |text, digest| {
+        digest.iter().take(8).fold(text + " #", |text, byte| text + &format!("{byte:02x}"))
+    })
+}
+
+/// The digest of a file, or of the certificate of a key in the key store.
+fn fingerprint(which: &str) -> Option<[u8; 32]> {
+    let mut bytes = Vec::new();
+    let file = File::open(which).ok().filter(|file| file.metadata().is_ok_and(|it| it.is_file()));
+    match file {
+        Some(file) => drop(file.take(schema::MAX_MODEL_BYTES as u64).read_to_end(&mut bytes)),
+        None => bytes = certificate(which).ok()?.wire().to_vec(),
+    }
+    Some(sha256(&bytes))
 }
 
 /// The passphrase of encrypted keys, if [`PASSPHRASE`] is set.

@@ -51,6 +51,16 @@ impl Uplink {
         Ok(Self { uri, origin: Some(setting.origin.to_string()), is_direct: false, sign: None })
     }
 
+    /// The error if no forwarder of this machine is found.
+    #[must_use]
+    pub fn no_forwarder() -> Error {
+        let setting = ClientConfig::load().map(|config| config.transport.origin);
+        let places = setting.map_or_else(|_| "the default places".to_owned(), |it| it.to_string());
+        Error::new(ErrorKind::Unreachable, format!("no forwarder was found: {places}")).with_remedy(
+            "start `recoup forward`; one that runs without a socket is reached by --face tcp://127.0.0.1",
+        )
+    }
+
     /// No face at all.
     pub(crate) fn alone() -> Self {
         Self { uri: FaceUri::Memory(String::new()), origin: None, is_direct: false, sign: None }
@@ -92,8 +102,13 @@ impl Uplink {
     /// A forwarder takes it for the face of an application on its own machine. Over UDP it never does, as the source address
     /// of a datagram can be forged.
     pub fn is_local(&self) -> bool {
+        Self::is_local_at(&self.uri)
+    }
+
+    /// As [`is_local`](Self::is_local), of a face with this URI.
+    pub fn is_local_at(uri: &FaceUri) -> bool {
         let address = |address: &std::net::SocketAddr| address.ip().is_loopback();
-        match &self.uri {
+        match uri {
             FaceUri::Unix(_) | FaceUri::Memory(_) => true,
             FaceUri::Ether(_) | FaceUri::Dev(_) | FaceUri::Udp(_) => false,
             FaceUri::Tcp(at) | FaceUri::WebSocket(at, _) => {

@@ -5,7 +5,7 @@ use recoup_transport::congestion::Congestion;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Content that differs from place to place.
 fn content(bytes: usize) -> Vec<u8> {
@@ -40,7 +40,7 @@ fn object_arrives_over_udp() {
     let server = server.bytes(sent.clone()).unwrap();
     let client = toward(&server.faces()[0]);
     assert!(client.get("/a/b").unwrap() == sent);
-    assert_eq!(server.summary().bytes, 1_000_000);
+    assert!(server.summary().bytes >= 1_000_000, "a busy machine retransmits");
 }
 
 #[test]
@@ -124,12 +124,12 @@ fn face_without_a_peer_is_unreachable() {
 
 #[test]
 fn cancelled_download_is_resumed() {
-    let (place, sent, face) = (alone(), content(8_000_000), face());
+    let (place, sent, face) = (alone(), content(40_000_000), face());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).unwrap();
     let client = toward(&face);
-    // A slow start, so that the fetch is in flight when it is cancelled.
+    // Slow, so that the fetch is in flight when it is cancelled.
     let slow =
         FetchOptions { congestion: "fixed(window=1)".parse().unwrap(), ..FetchOptions::default() };
     let fetch = client.fetch("/a").options(slow).start_file(&path).unwrap();
@@ -144,8 +144,8 @@ fn cancelled_download_is_resumed() {
     assert!(error.is_local(), "{error}");
     let summary = client.fetch("/a").resume(true).to_file(&path).unwrap();
     assert!(summary.segments_before >= 20, "{}", summary.segments_before);
-    assert_eq!(summary.segments + summary.segments_before, 1_000);
-    assert!(server.summary().segments - before <= 1_000 - 20);
+    assert_eq!(summary.segments + summary.segments_before, 5_000);
+    assert!(server.summary().segments - before <= 5_000 - 20);
     assert!(std::fs::read(&path).unwrap() == sent);
 }
 
@@ -161,10 +161,11 @@ fn dropped_fetch_sends_no_more_interests() {
     drop(chunks);
     // The client answers after it has cancelled the fetch.
     assert!(client.get("/a/nothing").is_err());
-    sleep(Duration::from_millis(50));
-    let before = server.summary().segments;
-    sleep(Duration::from_millis(100));
-    assert_eq!(server.summary().segments, before);
+    let mut before = u64::MAX;
+    while server.summary().segments != before {
+        before = server.summary().segments;
+        sleep(Duration::from_millis(100));
+    }
     assert!(before < 1_000, "{before}");
 }
 
@@ -176,8 +177,8 @@ fn slow_reader_slows_the_producer() {
     let client = toward(&face);
     let mut chunks = client.fetch("/a").chunks().unwrap();
     let first = chunks.next().unwrap().unwrap();
-    let (mut before, end) = (u64::MAX, Instant::now() + Duration::from_secs(20));
-    while server.summary().bytes != before && Instant::now() < end {
+    let mut before = u64::MAX;
+    while server.summary().bytes != before {
         before = server.summary().bytes;
         sleep(Duration::from_millis(300));
     }
@@ -334,4 +335,90 @@ fn same_seed_draws_the_same_nonces() {
         nonces.iter().take(2).collect::<Vec<_>>()
     };
     assert_eq!(nonces(), nonces());
+}
+
+/// Names with a meaning of their own at the node that they reach. The last one is a command of a repository.
+const LOCAL: [&str; 5] = [
+    "/localhost",
+    "/localhost/nfd/status/general",
+    "/localhop/nfd",
+    "/localhost/nfd/faces/create/h/t/nonce/%16%03%1b%01%00/%17%00",
+    "/repo/delete/h/t/KEY/%16%03%1b%01%00/%17%00",
+];
+
+#[test]
+fn name_of_local_meaning_is_no_request() {
+    let (place, face) = (alone(), face());
+    let server = place.serve("/").listen(&face).unwrap().bytes("hello").unwrap();
+    let (client, folder) = (toward(&face), tempfile::tempdir().unwrap());
+    let path = |file: &str| folder.path().join(file);
+    for name in LOCAL {
+        let results = [
+            client.get(name).map(drop),
+            client.get_packet(name).map(drop),
+            client.head(name).map(drop),
+            client.ping(name).map(drop),
+            client.fetch(name).bytes(0..1).to_vec().map(drop),
+            client.fetch(name).segments(0..1).to_vec().map(drop),
+            client.fetch(name).reader().map(drop),
+            client.fetch(name).chunks().map(drop),
+            client.fetch(name).to_file(path("file")).map(drop),
+            client.fetch(name).start_file(path("file")).map(drop),
+            client.fetch_folder(name).to_folder(path("folder")).map(drop),
+        ];
+        for (entry, result) in results.into_iter().enumerate() {
+            let error = result.expect_err(name);
+            assert!(error.is_usage() && error.is_permanent(), "{entry}: {error}");
+        }
+        // The listing is an object below the folder, so that a command is none any more.
+        let listing = client.list(name);
+        assert!(name.starts_with("/repo") || listing.is_err_and(|it| it.is_usage()), "{name}");
+    }
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
+    let summary = server.summary();
+    assert_eq!((summary.segments, summary.metadata), (0, 0), "no Interest has left");
+}
+
+#[test]
+fn allowed_local_name_is_fetched() {
+    let (place, face) = (alone(), face());
+    let _server = place.serve("/localhost/app").listen(&face).unwrap().bytes("hello").unwrap();
+    let client = Client::builder().face(&face).allow_local_names(true).connect().unwrap();
+    assert_eq!(client.get("/localhost/app").unwrap(), "hello");
+}
+
+#[test]
+fn figures_over_streams_infer_no_cause() {
+    let (place, folder) = (alone(), tempfile::tempdir().unwrap());
+    for (uri, is_stream) in [
+        (face(), true),
+        ("tcp://127.0.0.1:0".into(), true),
+        (format!("unix://{}", folder.path().join("socket").display()), true),
+        ("udp://127.0.0.1:0".into(), false),
+    ] {
+        let server = place.serve("/a").listen(&uri).unwrap().bytes(content(100_000)).unwrap();
+        let client = toward(&server.faces()[0]);
+        let summary = client.fetch("/a").to_file(folder.path().join("copy")).unwrap();
+        assert_eq!(summary.is_stream, is_stream, "{uri}");
+        let inferred = summary.losses.congestion + summary.losses.random;
+        assert!(!is_stream || inferred == 0, "{uri}");
+        drop(server);
+    }
+}
+
+#[test]
+fn packet_of_another_signer_names_it() {
+    let (place, folder, face) = (alone(), tempfile::tempdir().unwrap(), face());
+    let key = |byte: u8| {
+        let path = folder.path().join(format!("{byte}.pem"));
+        std::fs::write(&path, pem(byte)).unwrap();
+        path.display().to_string()
+    };
+    let server = place.serve("/sensor").listen(&face).unwrap().sign(&key(1));
+    let _server = server.answer(|_| Some("21.5".into())).unwrap();
+    let options = FetchOptions { verify: Verify::Key(key(2)), ..FetchOptions::default() };
+    let client = Client::builder().face(&face).options(options).connect().unwrap();
+    let error = client.get_packet("/sensor/temperature").unwrap_err();
+    assert!(error.is_unverified(), "{error}");
+    assert!(error.message().contains("not signed by the given key"), "{error}");
 }

@@ -36,6 +36,16 @@ fn memory_and_stream_print_the_content() {
 }
 
 #[test]
+fn example_without_words_names_the_missing() {
+    let output = run("download", "udp://127.0.0.1:9", &[]);
+    let report = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), report.trim_end()),
+        (Some(2), "name the content and a file: /name FILE")
+    );
+}
+
+#[test]
 fn download_writes_the_file() {
     let (_server, face) = serve("/a", "hello");
     let folder = tempfile::tempdir().unwrap();

@@ -6,26 +6,33 @@
 mod air;
 mod application;
 mod event;
+mod index;
 mod place;
+mod route;
 mod site;
 pub(super) mod travel;
+mod trouble;
+mod warning;
 
-use super::file::link::{read_link, read_node};
+pub(super) use route::to_all as routes_to_all;
+pub(super) use warning::warnings;
+
+use super::file::link::read_node;
 use super::file::record::Record;
 use super::file::{Content, Exception};
 use super::pattern;
+use index::Index;
 use recoup_config::problem::{Origin, Problems, hint, listed};
-use recoup_packet::name::{Component, Name};
+use recoup_config::tree::Table;
 use recoup_sim::network::{
-    ApplicationKind, ApplicationPlan, LinkId, LinkOptions, LinkPlan, Network, NodeId, NodePlan,
-    RoutePlan, Stop, StrategyPlan,
+    LinkId, LinkOptions, LinkPlan, Network, NodeId, NodePlan, Stop, StrategyPlan,
 };
 use recoup_sim::pcap::CaptureOptions;
-use recoup_sim::route::{Graph, Producer};
+use recoup_sim::route::Graph;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use site::Site;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use travel::Travels;
 
 /// The network of a scenario for a seed.
@@ -56,13 +63,16 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
             return Err(problems);
         }
     };
-    let places = place::places(content, &network, &graph, &rng, &mut problems);
+    let mut site = Site::new(&network.nodes, &network.links);
+    place::draw_all(content, &mut site, &graph, &rng, &mut problems);
+    let places = site.into_places();
     nodes_of_places(content, &places, &mut network.nodes, &mut problems);
-    let site = Site { nodes: &network.nodes, links: &network.links, places: &places };
+    let mut site = Site::new(&network.nodes, &network.links);
+    places.into_iter().for_each(|(name, nodes)| site.add_place(&name, nodes));
     let applications = application::applications(content, &site, &rng, &mut problems);
     let strategies = strategies(content, &site, &mut problems);
     let faults = event::faults(content, &site, &mut problems);
-    let by_hand = routes_by_hand(content, &site, &mut problems);
+    let by_hand = route::by_hand(content, &site, &mut problems);
     site.links_of(&content.record.capture, "record.capture", &mut problems);
     let mut travels = Travels::new(&content.motions, network.stop.at, &rng);
     let media = air::media(content, &air, &site, &mut travels, &mut problems);
@@ -70,51 +80,23 @@ pub(super) fn compile(content: &Content, seed: u64) -> Result<Network, Problems>
     network.applications = applications;
     network.strategies = strategies;
     network.faults = faults;
-    let routes = routes(content, &network, &graph, by_hand.clone(), &mut problems);
-    let producers = producers(&network);
+    let producers = route::producers(&network);
+    let routes = route::computed(content, &network, &graph, &producers, by_hand, &mut problems);
     air::rerouting(content, &air, producers, &mut network);
     // Computed routes lead over clients, which carry nothing for others.
-    network.routes = if network.rerouting.is_some() { by_hand } else { routes };
+    network.routes = match network.rerouting {
+        Some(_) => routes.by_hand,
+        None => routes.all(),
+    };
     problems.or(network)
-}
-
-/// Consumers on nodes without a route away, of names without a producer beside them.
-fn stranded(network: &Network) -> impl Iterator<Item = String> {
-    let is_served = |node, name: &Name| network.served_at(node).any(|it| it.is_prefix_of(name));
-    let lacks = move |one: &&ApplicationPlan| match &one.kind {
-        ApplicationKind::Fetch(plan) => !is_served(one.node, &plan.object),
-        ApplicationKind::Request(plan) => !plan.prefixes.iter().all(|it| is_served(one.node, it)),
-        _ => false,
-    };
-    let all = network.applications.iter().filter(|one| !network.leads_away(one.node));
-    all.filter(lacks)
-        .map(|one| format!("{} asks in vain: no route leads away from its node", one.name))
-}
-
-/// Routes of every node to every other.
-pub(super) fn routes_to_all(
-    content: &Content,
-    network: &Network,
-) -> Result<Vec<RoutePlan>, Problems> {
-    let mut problems = Problems::default();
-    let Some(paths) = content.routing.paths else { return Ok(Vec::new()) };
-    let producer = |(node, plan): (u32, &NodePlan)| {
-        let prefix = Name::root().append(Component::generic(plan.name.as_bytes()));
-        Producer { node: NodeId(node), prefix }
-    };
-    let producers: Vec<_> = (0..).zip(&network.nodes).map(producer).collect();
-    let graph = Graph::of_plans(&network.nodes, &network.links, content.routing.metric);
-    let routes = graph.and_then(|graph| graph.routes(&producers, paths, &[]));
-    let routes = routes.unwrap_or_else(|error| {
-        problems.add(Origin::Unknown, "routing", error.to_string());
-        Vec::new()
-    });
-    problems.or(routes)
 }
 
 /// The capture; unknown names were reported when the network was made.
 pub(super) fn capture(record: &Record, network: &Network) -> Option<CaptureOptions> {
-    let site = Site { nodes: &network.nodes, links: &network.links, places: &[] };
+    if record.capture.is_empty() {
+        return None;
+    }
+    let site = Site::new(&network.nodes, &network.links);
     let links = site.links_of(&record.capture, "record.capture", &mut Problems::default());
     let frame_bytes = record.capture_bytes;
     let links: BTreeSet<_> = links.into_iter().collect();
@@ -123,28 +105,26 @@ pub(super) fn capture(record: &Record, network: &Network) -> Option<CaptureOptio
 
 /// Puts layers on top of what the topology knows of nodes.
 fn lay_on_nodes(content: &Content, plans: &mut [NodePlan], problems: &mut Problems) {
+    let mut defaults = NodePlan::default();
+    read_node(&content.node, "node", Origin::Unknown, &mut defaults, false, problems);
     for plan in &mut *plans {
-        read_node(&content.node, "node", Origin::Unknown, plan, false, problems);
+        let name = std::mem::take(&mut plan.name);
+        let position = defaults.position.or(plan.position);
+        *plan = NodePlan { name, position, ..defaults.clone() };
     }
-    for exception in content.nodes.iter().filter(|one| !is_place(content, one)) {
-        layer(
-            exception,
-            "nodes",
-            "node",
-            plans,
-            |plan| &plan.name,
-            problems,
-            |plan, path, problems| {
-                let origin = exception.pattern.origin;
-                read_node(&exception.layer, path, origin, plan, false, problems);
-            },
-        );
+    let places: BTreeSet<&str> = content.places.iter().map(|place| place.name.as_str()).collect();
+    let names: Vec<String> = plans.iter().map(|plan| plan.name.clone()).collect();
+    let index = Index::new(names.iter().map(String::as_str));
+    // Nodes of places have to be drawn first.
+    let here = |one: &&Exception<Table>| !places.contains(one.pattern.value.as_str());
+    for exception in content.nodes.iter().filter(here) {
+        let path = format!("nodes.{}", recoup_config::print::key(&exception.pattern.value));
+        let known = names.iter().map(String::as_str);
+        for number in meant(exception, &path, "node", &index, known, problems) {
+            let (plan, origin) = (&mut plans[number as usize], exception.pattern.origin);
+            read_node(&exception.layer, &path, origin, plan, false, problems);
+        }
     }
-}
-
-/// Whether an exception is about nodes that have to be drawn first.
-fn is_place(content: &Content, exception: &Exception) -> bool {
-    content.places.iter().any(|place| place.name == exception.pattern.value)
 }
 
 /// Puts exceptions on top of the nodes that were drawn for places.
@@ -154,11 +134,13 @@ fn nodes_of_places(
     plans: &mut [NodePlan],
     problems: &mut Problems,
 ) {
+    // Of equal names the first counts.
+    let drawn = places.iter().rev().map(|(name, nodes)| (name.as_str(), nodes));
+    let drawn: BTreeMap<&str, &Vec<NodeId>> = drawn.collect();
     for exception in &content.nodes {
         let pattern = &exception.pattern;
-        let drawn = places.iter().find(|(name, _)| *name == pattern.value);
         let path = format!("nodes.{}", recoup_config::print::key(&pattern.value));
-        for node in drawn.into_iter().flat_map(|(_, nodes)| nodes) {
+        for node in drawn.get(pattern.value.as_str()).into_iter().flat_map(|nodes| *nodes) {
             if let Some(plan) = plans.get_mut(node.0 as usize) {
                 read_node(&exception.layer, &path, pattern.origin, plan, false, problems);
             }
@@ -168,53 +150,41 @@ fn nodes_of_places(
 
 /// Puts layers on top of what the topology knows of links.
 fn lay_on_links(content: &Content, plans: &mut [LinkPlan], problems: &mut Problems) {
-    for plan in &mut *plans {
-        read_link(&content.link, "link", Origin::Unknown, plan, problems);
-    }
+    plans.iter_mut().for_each(|plan| content.link.put_on(plan));
+    let names: Vec<String> = plans.iter().map(|plan| plan.name.clone()).collect();
+    let index = Index::new(names.iter().map(String::as_str));
     for exception in &content.links {
-        layer(
-            exception,
-            "links",
-            "link",
-            plans,
-            |plan| &plan.name,
-            problems,
-            |plan, path, problems| {
-                read_link(&exception.layer, path, exception.pattern.origin, plan, problems);
-            },
-        );
+        let path = format!("links.{}", recoup_config::print::key(&exception.pattern.value));
+        let known = names.iter().map(String::as_str);
+        for number in meant(exception, &path, "link", &index, known, problems) {
+            exception.layer.put_on(&mut plans[number as usize]);
+        }
     }
 }
 
-/// Puts an exception on top of all plans that it means; there must be one.
-fn layer<P>(
-    exception: &Exception,
-    section: &str,
+/// The numbers of what an exception means; there must be one.
+fn meant<'a, L>(
+    exception: &Exception<L>,
+    path: &str,
     what: &str,
-    plans: &mut [P],
-    name: impl Fn(&P) -> &String,
+    index: &Index<'_>,
+    known: impl Iterator<Item = &'a str> + Clone,
     problems: &mut Problems,
-    mut put: impl FnMut(&mut P, &str, &mut Problems),
-) {
+) -> Vec<u32> {
     let pattern = &exception.pattern;
-    let path = format!("{section}.{}", recoup_config::print::key(&pattern.value));
-    let patterns = match pattern::braces(&pattern.value) {
-        Ok(patterns) => patterns,
-        Err(what) => return problems.add(pattern.origin, path, what),
-    };
-    let mut found = 0;
-    for plan in plans.iter_mut() {
-        if patterns.iter().any(|pattern| pattern::fits(pattern, name(plan))) {
-            put(plan, &path, problems);
-            found += 1;
+    let found = match pattern::braces(&pattern.value) {
+        Ok(patterns) => index.matching_any(&patterns),
+        Err(what) => {
+            problems.add(pattern.origin, path, what);
+            return Vec::new();
         }
-    }
-    if found == 0 {
-        let known = || plans.iter().map(|plan| name(plan).as_str());
-        let near = hint(&pattern.value, known());
-        let near = if near.is_empty() { format!("; {}", listed(known())) } else { near };
+    };
+    if found.is_empty() && !problems.are_enough() {
+        let near = hint(&pattern.value, known.clone());
+        let near = if near.is_empty() { format!("; {}", listed(known)) } else { near };
         problems.add(pattern.origin, path, format!("no {what} is called that{near}"));
     }
+    found
 }
 
 fn strategies(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<StrategyPlan> {
@@ -230,122 +200,4 @@ fn strategies(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Ve
         }
     }
     plans
-}
-
-fn routes_by_hand(content: &Content, site: &Site<'_>, problems: &mut Problems) -> Vec<RoutePlan> {
-    let mut plans: Vec<RoutePlan> = Vec::new();
-    for (number, rule) in (1..).zip(&content.routes) {
-        let nodes = site.nodes_of(&rule.nodes, &format!("route.{number}.node"), problems);
-        for node in nodes {
-            let key = format!("route.{number}.via");
-            let hops: Vec<_> = rule
-                .via
-                .iter()
-                .filter_map(|via| site.way(node, via, &key, problems))
-                .map(|link| (link, rule.cost))
-                .collect();
-            let same = |plan: &&mut RoutePlan| plan.node == node && plan.prefix == rule.prefix;
-            match plans.iter_mut().find(same) {
-                Some(plan) => plan.hops.extend(hops),
-                None => plans.push(RoutePlan { node, prefix: rule.prefix.clone(), hops }),
-            }
-        }
-    }
-    plans
-}
-
-/// Routes to every producer; one by hand takes the place of the computed one.
-fn routes(
-    content: &Content,
-    network: &Network,
-    graph: &Graph,
-    by_hand: Vec<RoutePlan>,
-    problems: &mut Problems,
-) -> Vec<RoutePlan> {
-    let Some(paths) = content.routing.paths else {
-        return by_hand;
-    };
-    let mut routes = Vec::new();
-    for producers in producers(network) {
-        let consumers: Vec<_> =
-            producers.first().map_or_else(Vec::new, |one| consumers(network, &one.prefix));
-        // A consumer with a manual route need not be reached by a computed one.
-        let needy: Vec<_> = consumers
-            .into_iter()
-            .filter(|node| !by_hand.iter().any(|route| route.node == *node))
-            .collect();
-        match graph.routes(&producers, paths, &needy) {
-            Ok(these) => routes.extend(these),
-            Err(error) => problems.add(Origin::Unknown, "routing", error.to_string()),
-        }
-    }
-    let replaced = |route: &RoutePlan| {
-        by_hand.iter().any(|hand| hand.node == route.node && hand.prefix == route.prefix)
-    };
-    routes.retain(|route| !replaced(route));
-    routes.extend(by_hand);
-    routes
-}
-
-/// The producers of each prefix, in the order in which the prefixes come.
-fn producers(network: &Network) -> Vec<Vec<Producer>> {
-    let mut all: Vec<Vec<Producer>> = Vec::new();
-    let mut places = std::collections::BTreeMap::new();
-    for application in &network.applications {
-        let prefix = match &application.kind {
-            ApplicationKind::Serve(plan) => &plan.prefix,
-            ApplicationKind::Produce(plan) => &plan.prefix,
-            _ => continue,
-        };
-        let producer = Producer { node: application.node, prefix: prefix.clone() };
-        let place = *places.entry(prefix.value().clone()).or_insert_with(|| {
-            all.push(Vec::new());
-            all.len() - 1
-        });
-        if !all[place].contains(&producer) {
-            all[place].push(producer);
-        }
-    }
-    all
-}
-
-/// Consumers of names below a prefix.
-fn consumers(network: &Network, prefix: &Name) -> Vec<NodeId> {
-    let asks = |kind: &ApplicationKind| match kind {
-        ApplicationKind::Fetch(plan) => prefix.is_prefix_of(&plan.object),
-        ApplicationKind::Request(plan) => plan.prefixes.iter().any(|one| prefix.is_prefix_of(one)),
-        _ => false,
-    };
-    let those = network.applications.iter().filter(|application| asks(&application.kind));
-    those.map(|application| application.node).collect()
-}
-
-/// Warnings: valid parts that are probably not meant.
-pub(super) fn warnings(network: &Network) -> Vec<String> {
-    let served: Vec<&Name> =
-        network.applications.iter().filter_map(|application| application.kind.served()).collect();
-    let mut warnings = Vec::new();
-    for application in &network.applications {
-        let asked: Vec<&Name> = match &application.kind {
-            ApplicationKind::Fetch(plan) => vec![&plan.object],
-            ApplicationKind::Request(plan) => plan.prefixes.iter().collect(),
-            _ => continue,
-        };
-        for name in asked {
-            if !served.iter().any(|prefix| prefix.is_prefix_of(name)) {
-                let name = name.to_string();
-                let known: Vec<_> = served.iter().map(ToString::to_string).collect();
-                let near = hint(&name, known.iter().map(String::as_str));
-                warnings.push(format!(
-                    "{} requests {name}, which no producer serves{near}",
-                    application.name
-                ));
-            }
-        }
-    }
-    warnings.extend(stranded(network));
-    if network.applications.is_empty() {
-        warnings.push("there are no applications, so nothing happens".into());
-    }
-    warnings
 }

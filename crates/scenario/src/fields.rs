@@ -157,13 +157,13 @@ impl<'a> Fields<'a> {
             return;
         }
         self.table(key, |given, path, _, problems| {
-            let mut normal = Table::default();
+            let mut normal = Vec::new();
             for entry in given.entries() {
                 let path = format!("{path}.{}", recoup_config::print::key(&entry.key));
                 match &entry.tree.value {
                     Value::Table(table) => {
                         let value = Value::Table(read(entry, table, &path, problems));
-                        normal.insert(&entry.key, Tree { value, origin: entry.origin });
+                        normal.push((entry.key.clone(), Tree { value, origin: entry.origin }));
                     }
                     _ => {
                         let what = format!("is no table; write [{path}]");
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
                     }
                 }
             }
-            normal
+            normal.into_iter().collect()
         });
     }
 
@@ -246,6 +246,14 @@ impl<'a> Fields<'a> {
     /// A key that is known and has no place in the normal form.
     pub(super) fn leave_out(&mut self, key: &'static str) {
         self.known.push(key);
+    }
+
+    /// The text of a key that is given as one.
+    pub(super) fn look_text(&self, key: &str) -> Option<&'a str> {
+        match self.given.get(key).map(|tree| &tree.value) {
+            Some(Value::Text(text)) => Some(text.trim()),
+            _ => None,
+        }
     }
 
     /// Whether a key is given, as that word.

@@ -12,13 +12,14 @@ use super::layout::TopologyRule;
 use super::seeds::{Seeds, SeedsForm};
 use application::{ApplicationRule, KINDS, Mode};
 use arena::Arena;
-use event::{EventRule, RouteRule, StrategyRule};
+use event::{EventRule, RouteRule, StrategyRule, What};
+use link::{LinkLayer, Traces};
 use place::PlaceRule;
 use record::Record;
 use recoup_config::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
 use recoup_config::problem::{Origin, Problems, hint, listed};
 use recoup_config::tree::{Table, Tree, Value};
-use recoup_sim::network::{LinkPlan, NodePlan};
+use recoup_sim::network::NodePlan;
 use recoup_sim::route::{Metric, NextHops, SpellingError};
 use recoup_transport::time::Duration;
 use std::collections::BTreeMap;
@@ -60,10 +61,10 @@ pub(super) struct Content {
     pub stop: Duration,
     pub when_done: bool,
     pub topology: TopologyRule,
-    pub link: Table,
-    pub links: Vec<Exception>,
+    pub link: LinkLayer,
+    pub links: Vec<Exception<LinkLayer>>,
     pub node: Table,
-    pub nodes: Vec<Exception>,
+    pub nodes: Vec<Exception<Table>>,
     pub wifi: Option<WifiRule>,
     /// The text of each file that motions of nodes are in, once it was read.
     pub motions: BTreeMap<String, String>,
@@ -81,13 +82,25 @@ pub(super) struct Content {
 
 /// Properties of some links or nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Exception {
+pub(super) struct Exception<L> {
     /// Their names, as a pattern.
     pub pattern: Located<String>,
-    pub layer: Table,
+    pub layer: L,
 }
 
 impl Content {
+    /// Puts the files of traces of links in place.
+    pub(super) fn read_traces(&mut self, traces: &Traces) {
+        let exceptions = self.links.iter_mut().map(|exception| &mut exception.layer);
+        let changes = self.events.iter_mut().filter_map(|event| match &mut event.what {
+            What::Change(change) => Some(change),
+            _ => None,
+        });
+        let layers = exceptions.chain(changes).chain([&mut self.link]);
+        layers.for_each(|layer| layer.read_traces(traces));
+        self.applications.iter_mut().for_each(|rule| rule.read_log(traces));
+    }
+
     /// How nodes move, as it is written.
     pub(super) fn motions(&self) -> impl Iterator<Item = &Tree> {
         let layers = self.nodes.iter().map(|exception| &exception.layer);
@@ -162,13 +175,14 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
         content.topology.read(given, path, origin, complete, problems)
     });
     fields.table("link", |given, path, origin, problems| {
-        content.link = link::read_link(given, path, origin, &mut LinkPlan::default(), problems);
-        content.link.clone()
+        let normal;
+        (content.link, normal) = link::read_link(given, path, origin, problems);
+        normal
     });
     fields.named("links", |entry, given, path, problems| {
-        let layer = link::read_link(given, path, entry.origin, &mut LinkPlan::default(), problems);
-        content.links.push(Exception::new(&entry.key, entry.origin, &layer));
-        layer
+        let (layer, normal) = link::read_link(given, path, entry.origin, problems);
+        content.links.push(Exception::new(&entry.key, entry.origin, layer));
+        normal
     });
     fields.default_table("node", true, |given, path, origin, problems| {
         let mut node = NodePlan::default();
@@ -178,7 +192,7 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
     fields.named("nodes", |entry, given, path, problems| {
         let mut node = NodePlan::default();
         let layer = link::read_node(given, path, entry.origin, &mut node, false, problems);
-        content.nodes.push(Exception::new(&entry.key, entry.origin, &layer));
+        content.nodes.push(Exception::new(&entry.key, entry.origin, layer.clone()));
         layer
     });
     fields.table("wifi", |given, path, origin, problems| {
@@ -209,10 +223,9 @@ fn network(fields: &mut Fields<'_>, complete: bool, content: &mut Content) {
     });
 }
 
-impl Exception {
-    fn new(pattern: &str, origin: Origin, layer: &Table) -> Self {
-        let pattern = Located { value: pattern.to_owned(), origin };
-        Self { pattern, layer: layer.clone() }
+impl<L> Exception<L> {
+    fn new(pattern: &str, origin: Origin, layer: L) -> Self {
+        Self { pattern: Located { value: pattern.to_owned(), origin }, layer }
     }
 }
 

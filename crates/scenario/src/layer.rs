@@ -13,6 +13,7 @@ pub fn channels(
     problems: &mut Problems,
 ) {
     let mut plan = LinkPlan { forth: forth.clone(), back: back.clone(), ..LinkPlan::default() };
-    link::read_link(given, path, origin, &mut plan, problems);
+    let (layer, _) = link::read_link(given, path, origin, problems);
+    layer.put_on(&mut plan);
     (*forth, *back) = (plan.forth, plan.back);
 }

@@ -305,6 +305,7 @@ fn listed_topology(
                 }
                 ends.push((pair, link.origin));
             }
+            Err(_) if problems.are_enough() => break,
             Err(what) => problems.add(link.origin, "topology.links", what),
         }
     }

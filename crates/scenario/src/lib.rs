@@ -118,8 +118,9 @@ impl ScenarioFile {
     pub fn scenario(&self, point: &Point, files: FileReader<'_>) -> Result<Scenario, Problems> {
         let mut problems = Problems::default();
         let mut given = self.given_at(point, &mut problems).into_owned();
-        let mut read = trace_file::put_lists(&mut given, files, &mut problems);
+        let (mut read, traces) = trace_file::put_lists(&mut given, files, &mut problems);
         let mut content = file::read(&given, true, &mut problems);
+        content.read_traces(&traces);
         if let Some(name) = content.topology.file.clone() {
             match files(&name.value) {
                 Ok(text) => {

@@ -1,5 +1,6 @@
 //! Scenarios as a whole: what they mean.
 mod mistakes;
+mod over_time;
 
 use super::*;
 use recoup_sim::network::{

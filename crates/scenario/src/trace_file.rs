@@ -1,8 +1,13 @@
-//! Lists of losses that a scenario keeps in files: `loss = "trace(file=lift.txt)"`.
+//! Properties of links that a scenario keeps in files: lists of losses (`loss = "trace(file=lift.txt)"`), rates and delays over time.
 use super::FileReader;
+use super::file::link::Traces;
 use recoup_config::problem::Problems;
 use recoup_config::tree::{Table, Tree, Value};
 use recoup_sim::model::loss::with_trace_files;
+use recoup_sim::model::trace::Trace;
+use recoup_sim::network::OverTime;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Keys whose values are loss models.
 const KEYS: [&str; 2] = ["loss", "duplicate"];
@@ -12,16 +17,17 @@ pub(super) fn put_lists(
     given: &mut Table,
     files: FileReader<'_>,
     problems: &mut Problems,
-) -> String {
-    let mut lists = Lists { files, problems, read: String::new() };
+) -> (String, Traces) {
+    let mut lists = Lists { files, problems, read: String::new(), traces: Traces::default() };
     lists.table("", given);
-    lists.read
+    (lists.read, lists.traces)
 }
 
 struct Lists<'a> {
     files: FileReader<'a>,
     problems: &'a mut Problems,
     read: String,
+    traces: Traces,
 }
 
 impl Lists<'_> {
@@ -41,6 +47,13 @@ impl Lists<'_> {
                     }
                 }
                 _ if KEYS.contains(&entry.key.as_str()) => self.law(&path, &mut entry.tree),
+                _ if entry.key == "rate" => self.over_time(&path, &entry.tree, |it| &mut it.rates),
+                _ if entry.key == "popularity" => {
+                    self.over_time(&path, &entry.tree, |it| &mut it.logs);
+                }
+                _ if entry.key == "delay" => {
+                    self.over_time(&path, &entry.tree, |it| &mut it.delays)
+                }
                 _ => {}
             }
         }
@@ -53,6 +66,33 @@ impl Lists<'_> {
             Ok(whole) => {
                 self.read.push_str(&whole);
                 *text = whole;
+            }
+            Err(what) => self.problems.add(tree.origin, path, what),
+        }
+    }
+
+    /// Reads the file of a quantity over time, once.
+    fn over_time<T: Trace>(
+        &mut self,
+        path: &str,
+        tree: &Tree,
+        known: fn(&mut Traces) -> &mut BTreeMap<String, Arc<T>>,
+    ) {
+        // Another text is read, or found wrong, as an option of the link.
+        let Ok(Some(over_time)) = OverTime::<T>::parse(&tree.value.to_string()) else { return };
+        let file = over_time.file();
+        if known(&mut self.traces).contains_key(file) {
+            return;
+        }
+        let text = (self.files)(file).map_err(|what| format!("{file}: {what}"));
+        let read = text.and_then(|text| {
+            let trace = T::parse(&text).map_err(|error| format!("{file}:{error}"))?;
+            Ok((text, trace))
+        });
+        match read {
+            Ok((text, trace)) => {
+                self.read.push_str(&text);
+                known(&mut self.traces).insert(file.to_owned(), Arc::new(trace));
             }
             Err(what) => self.problems.add(tree.origin, path, what),
         }

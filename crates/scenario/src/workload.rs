@@ -3,7 +3,7 @@ use recoup_config::form::Form;
 use recoup_config::schema::Shape;
 use recoup_config::tree::{Tree, Value};
 use recoup_core::unit;
-use recoup_sim::network::{Arrival, Popularity};
+use recoup_sim::network::{Arrival, OverTime, Popularity};
 use recoup_transport::spec::{Spec, SpecError};
 use recoup_transport::time::Duration;
 
@@ -16,7 +16,10 @@ impl Form for PopularityForm {
 
     fn read(&self, tree: &Tree) -> Result<Popularity, String> {
         match &tree.value {
-            Value::Text(text) => popularity(text).map_err(|error| error.to_string()),
+            Value::Text(text) => match OverTime::parse(text)? {
+                Some(log) => Ok(Popularity::Log(log)),
+                None => popularity(text).map_err(|error| error.to_string()),
+            },
             other => Err(format!("{other} is no string; {}", self.example())),
         }
     }
@@ -26,11 +29,12 @@ impl Form for PopularityForm {
             Popularity::Sequential => "sequential".into(),
             Popularity::Uniform => "uniform".into(),
             Popularity::ZipfMandelbrot { q, s } => format!("zipf(q={q},s={s})"),
+            Popularity::Log(log) => log.to_string(),
         }))
     }
 
     fn example(&self) -> String {
-        "write \"zipf(q=0.7,s=1)\", \"uniform\" or \"sequential\"".into()
+        "write \"zipf(q=0.7,s=1)\", \"uniform\", \"sequential\" or \"trace(file=log.csv)\"".into()
     }
 
     fn shape(&self) -> Shape {
@@ -47,7 +51,9 @@ fn popularity(text: &str) -> Result<Popularity, SpecError> {
             q: spec.number("q", 0.0, 0.0..=1e9, "a number from 0 on")?,
             s: spec.number("s", 1.0, 0.0..=20.0, "a number from 0 to 20")?,
         },
-        name => return Err(unknown("popularity", name, &["zipf", "uniform", "sequential"])),
+        name => {
+            return Err(unknown("popularity", name, &["zipf", "uniform", "sequential", "trace"]));
+        }
     };
     spec.finish()?;
     Ok(popularity)

@@ -131,7 +131,7 @@ impl<L: Load + Clone> Channel<L> {
     /// An empty channel.
     pub fn new(model: ChannelModel) -> Self {
         Self {
-            rate: Rate::new(model.rate_bits),
+            rate: model.rate(),
             model,
             free_at: Instant::ZERO,
             latest: Instant::ZERO,
@@ -318,8 +318,7 @@ impl<L: Load + Clone> Channel<L> {
         if begun > self.free_at {
             self.rate.pause();
         }
-        let nanos = self.rate.transmission(bytes);
-        self.free_at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos));
+        self.free_at = self.rate.end(begun, bytes);
     }
 
     /// Gives the rate everything that it begins with until `now`.
@@ -342,13 +341,11 @@ impl<L: Load + Clone> Channel<L> {
     /// Time at which a frame that reaches the rate next will have left it.
     fn end_of_service(&self, next: &Timed<L>) -> Key {
         let begun = self.free_at.max(next.key.at());
-        let mut rate = self.rate;
+        let mut rate = self.rate.clone();
         if begun > self.free_at {
             rate.pause();
         }
-        let nanos = rate.transmission(next.frame.bytes());
-        let at = Instant::from_nanos(begun.as_nanos().saturating_add(nanos));
-        Key::new(at, next.key.sequence())
+        Key::new(rate.end(begun, next.frame.bytes()), next.key.sequence())
     }
 
     fn free_key(&self) -> Option<Key> {
@@ -370,8 +367,8 @@ impl<L: Load + Clone> Channel<L> {
 
     fn on_change(&mut self, now: Instant, model: ChannelModel) {
         self.settle(now);
-        if model.rate_bits != self.model.rate_bits {
-            self.rate = Rate::new(model.rate_bits);
+        if !model.has_rate_of(&self.model) {
+            self.rate = model.rate();
         }
         self.model.replace(model);
     }

@@ -137,6 +137,9 @@ impl Metrics {
         let place = self.places.application(id);
         if self.places.is_consumer(id) {
             flow.report(place, summary);
+            if let Some(reason) = flow.shortfall() {
+                summary.push(place, reason, "", 1.0);
+            }
             if let Some(score) = self.followed().and_then(|oracle| oracle.score(id)) {
                 report_score(place, score, summary);
             }
@@ -158,7 +161,7 @@ impl Metrics {
         };
         match report {
             Report::Event(event) => flow.on_event(now, event),
-            Report::Done(outcome) => flow.on_done(outcome.is_ok()),
+            Report::Done(outcome) => flow.on_done(outcome),
             _ => {}
         }
     }

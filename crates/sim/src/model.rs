@@ -3,3 +3,4 @@ pub mod law;
 pub mod loss;
 pub mod marking;
 pub mod rate;
+pub mod trace;

@@ -2,12 +2,17 @@
 //!
 //! Nodes and links are named and numbered in the order of their lists. Every random choice draws from a stream named
 //! after its owner, so that an added node or recorder moves no other draws.
+mod by_node;
 mod link;
+mod over_time;
 
+pub use by_node::{AtNode, ByNode};
 pub use link::{LinkOptions, Order};
+pub use over_time::OverTime;
 
 use crate::model::law::Law;
 use crate::route::{Metric, NextHops, Producer};
+use crate::workload::log::RequestLog;
 pub use recoup_forwarder::options::{Anticipation, NodeOptions, Unsolicited};
 use recoup_forwarder::strategy::Strategy;
 pub use recoup_forwarder::table::CsCapacity;
@@ -67,31 +72,6 @@ pub struct Network {
     /// Whether every first transmission of a consumer is followed until its fate is known, which
     /// separates spurious from genuine timeouts.
     pub follow_transmissions: bool,
-}
-
-impl Network {
-    /// The links of a node's faces: face number `k` is the `k`th item, from 0, in the order of the links.
-    pub fn faces(&self, node: NodeId) -> impl Iterator<Item = (LinkId, Direction)> {
-        self.links.iter().enumerate().flat_map(move |(number, link)| {
-            let (first, second) = link.ends;
-            let link = LinkId(number as u32);
-            let forth = (first == node).then_some((link, Direction::Forth));
-            let back = (second == node && first != node).then_some((link, Direction::Back));
-            forth.into_iter().chain(back)
-        })
-    }
-
-    /// Whether a route leads away from a node, or may one day.
-    pub fn leads_away(&self, node: NodeId) -> bool {
-        let leads = |route: &RoutePlan| route.node == node && !route.hops.is_empty();
-        self.rerouting.is_some() || self.routes.iter().any(leads)
-    }
-
-    /// The names that applications of a node serve.
-    pub fn served_at(&self, node: NodeId) -> impl Iterator<Item = &Name> {
-        let there = self.applications.iter().filter(move |plan| plan.node == node);
-        there.filter_map(|plan| plan.kind.served())
-    }
 }
 
 /// A node.
@@ -413,7 +393,7 @@ pub enum Pending {
 }
 
 /// The choice of content.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Popularity {
     /// In sequence.
     Sequential,
@@ -426,6 +406,8 @@ pub enum Popularity {
         /// Exponent.
         s: f64,
     },
+    /// As a log has them; after the last request it begins again.
+    Log(OverTime<RequestLog>),
 }
 
 /// When requests are made.

@@ -12,6 +12,7 @@ pub use self::graph::{Distance, Graph, Path};
 
 use crate::network::{LinkId, NodeId, RoutePlan};
 use recoup_packet::name::Name;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -89,13 +90,14 @@ impl Graph {
         next_hops: NextHops,
         consumers: &[NodeId],
     ) -> Result<Vec<RoutePlan>, RouteError> {
+        let mut nodes_of: BTreeMap<&Name, Vec<NodeId>> = BTreeMap::new();
+        for producer in producers {
+            nodes_of.entry(&producer.prefix).or_default().push(producer.node);
+        }
         let mut routes = Vec::new();
-        for (place, producer) in producers.iter().enumerate() {
-            if producers[..place].iter().any(|earlier| earlier.prefix == producer.prefix) {
-                continue;
-            }
-            let same = producers.iter().filter(|other| other.prefix == producer.prefix);
-            let nodes = same.map(|other| other.node).collect::<Vec<_>>();
+        for producer in producers {
+            // The first producer of a prefix stands for all of them.
+            let Some(nodes) = nodes_of.remove(&producer.prefix) else { continue };
             let distances = self.distances(&nodes)?;
             self.check_reach(producer, consumers, &distances)?;
             let hops = self.next_hops(&distances, next_hops);

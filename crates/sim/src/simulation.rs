@@ -26,7 +26,7 @@ pub(crate) use build::name_hash;
 pub use digest::Digest;
 
 use crate::channel::ChannelOutput;
-use crate::network::{ApplicationId, Direction, LinkId, Network, NodeId};
+use crate::network::{ApplicationId, ByNode, Direction, LinkId, Network, NodeId};
 use crate::observe::{Observation, Observer};
 use crate::workload::Tables;
 use aerial::Cell;
@@ -48,6 +48,8 @@ use station::Station;
 /// A simulation of a network.
 pub struct Simulation {
     network: Network,
+    /// Its routes, strategies and applications by node.
+    by_node: ByNode,
     rng: Rng,
     /// Whether nodes report their events.
     observe: bool,
@@ -80,10 +82,14 @@ pub struct Simulation {
 #[derive(Clone, Copy, Debug, Default)]
 struct Attachment {
     app: Option<AppId>,
+    /// The application answers already; its start at this instant is still to be reported.
+    is_early: bool,
     has_begun: bool,
     is_over: bool,
     /// Number of starts.
     lives: u32,
+    /// The source, if it is background traffic.
+    source: Option<usize>,
 }
 
 /// End of a run.

@@ -4,6 +4,7 @@
 //! loop of a fetch with another source of requests. The others are machines of the same kind, made for experiments.
 pub mod arrival;
 mod fetch;
+pub mod log;
 pub mod popularity;
 mod produce;
 mod request;

@@ -327,7 +327,7 @@ fn what_is_wrong_is_named() {
     for (found, expected) in [
         (
             wrong(&|it| it.links[1].forth.loss = "trace(file=lift.txt)".parse().unwrap()),
-            "link `n1-n2`, forth: loss: the list in `lift.txt` has not been read",
+            "link `n1-n2`, forth: loss: the file `lift.txt` has not been read",
         ),
         (wrong(&|it| it.nodes[1].name = "n0".into()), "node `n0`: this name is given twice"),
         (

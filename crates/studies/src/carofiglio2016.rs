@@ -32,6 +32,7 @@ pub static CAROFIGLIO2016: Study = Study {
     sockets: None,
     isolated: isolated::isolated,
     judge: judge::judge,
+    former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

@@ -69,6 +69,12 @@ impl Claim {
         self.remark.contains("used for inference")
     }
 
+    /// The day on which its rule was corrected to the paper's sentence, if it was. The remark has the former rule.
+    pub fn corrected(&self) -> Option<&str> {
+        let (_, rest) = self.remark.split_once("corrected ")?;
+        rest.get(..10).filter(|day| day.starts_with("20"))
+    }
+
     /// The study fails if this claim does.
     pub fn is_gating(&self) -> bool {
         self.class == Class::R && !self.used_for_inference()
@@ -131,12 +137,45 @@ pub struct Verdict {
     pub ours: String,
     /// Reason: the rule applied, and the parameters it depends on.
     pub why: String,
+    /// Finding of the former rule in the same runs, if the rule was corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub former: Option<Former>,
+}
+
+/// Finding by a rule that was not the paper's sentence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Former {
+    /// The day on which the rule was corrected.
+    pub until: String,
+    /// Its verdict.
+    pub verdict: Outcome,
+    /// Its result of our runs.
+    pub ours: String,
+}
+
+impl Former {
+    /// Its comparisons, each named as that of the former rule.
+    pub fn comparisons(&self) -> impl Iterator<Item = String> {
+        self.ours.split("; ").map(|it| format!("rule until {}: {it}", self.until))
+    }
 }
 
 impl Verdict {
     /// The comparison that decides, which is the first of ours.
     pub fn decisive(&self) -> &str {
         self.comparisons().next().unwrap_or_default()
+    }
+
+    /// The verdict by the former rule, if that is another one.
+    pub fn changed(&self) -> Option<&Former> {
+        self.former.as_ref().filter(|it| it.verdict != self.verdict)
+    }
+
+    /// The verdict in words, with that by the former rule.
+    pub fn words(&self) -> String {
+        let former =
+            |it: &Former| format!("; by the rule until {}: {}", it.until, it.verdict.word());
+        self.verdict.word().to_owned() + &self.former.as_ref().map_or_else(String::new, former)
     }
 
     /// All comparisons of ours, the one that decides first.

@@ -6,14 +6,15 @@ use crate::study::{Experiment, Study};
 use recoup_lab::scenario::Seeds;
 use std::num::NonZeroU64;
 
-/// A set-up in which a claim holds that fails in the study's own, and in which nothing else differs.
+/// A set-up in which a claim holds that fails in the study's own.
 ///
 /// Its seeds are none of those that showed the way to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Isolated {
     /// Number of the claim.
     pub claim: &'static str,
-    /// The difference, in words.
+    /// The difference, in words. If more than one thing differs, it begins with their number; then it names each number of
+    /// the paper that it leaves.
     pub change: &'static str,
     /// Its name, and the scenario with the places and timers that the claim is about.
     pub experiment: Experiment,
@@ -79,6 +80,23 @@ mod tests {
                 }
                 let verdict = study.judge_isolated(&isolated, &Results::default()).unwrap();
                 assert_eq!((verdict.id.as_str(), verdict.verdict), (isolated.claim, Outcome::Open));
+            }
+        }
+    }
+
+    /// Parts of a change, without the head that counts them.
+    fn parts(change: &str) -> usize {
+        let (_, parts) = change.split_once(": ").unwrap_or(("", change));
+        parts.split([',', ';']).filter(|it| it.starts_with(' ') || parts.starts_with(it)).count()
+    }
+
+    #[test]
+    fn isolating_run_counts_its_changes_first() {
+        for isolated in crate::all().iter().flat_map(|study| study.isolated()) {
+            let change = isolated.change;
+            match parts(change) {
+                1 => assert!(!change.contains(':'), "{change}"),
+                many => assert!(change.starts_with(&format!("{many} changes")), "{change}"),
             }
         }
     }

@@ -30,6 +30,7 @@ pub static NIKZAD2022: Study = Study {
     sockets: None,
     isolated: isolated::isolated,
     judge: judge::judge,
+    former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

@@ -348,6 +348,7 @@ pub fn verdict(claim: &Claim, finding: Finding, why: impl Into<String>) -> Verdi
         paper: claim.reported.clone(),
         ours: finding.ours,
         why,
+        former: None,
     }
 }
 

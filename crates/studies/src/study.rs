@@ -1,6 +1,6 @@
 //! The common parts of all studies.
 use crate::calibration::Calibration;
-use crate::claim::{self, Claim, Verdict};
+use crate::claim::{self, Claim, Former, Verdict};
 use crate::compare::Sockets;
 use crate::figure::Figure;
 use crate::isolated::Isolated;
@@ -23,6 +23,7 @@ pub struct Study {
     pub(crate) sockets: Option<fn(Scale) -> Sockets>,
     pub(crate) isolated: fn() -> Vec<Isolated>,
     pub(crate) judge: fn(&str, &Results) -> (Finding, &'static str),
+    pub(crate) former: fn(&str, &Results) -> Option<Finding>,
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
     pub(crate) figures: fn(&Results) -> Vec<Figure>,
     pub(crate) lessons: fn(&Results) -> Vec<Lesson>,
@@ -79,9 +80,16 @@ impl Study {
     pub fn judge(&self, results: &Results) -> Vec<Verdict> {
         let verdict = |claim: &Claim| {
             let (finding, why) = (self.judge)(&claim.id, results);
-            verdict(claim, finding, why)
+            let former = self.former(claim, results);
+            Verdict { former, ..verdict(claim, finding, why) }
         };
         self.claims().iter().map(verdict).collect()
+    }
+
+    /// Finding of a claim's former rule, if its rule was corrected.
+    fn former(&self, claim: &Claim, results: &Results) -> Option<Former> {
+        let Finding { outcome: verdict, ours } = (self.former)(&claim.id, results)?;
+        Some(Former { until: claim.corrected()?.to_owned(), verdict, ours })
     }
 
     /// Dependence of the verdicts on the parameters that the paper leaves open, one parameter after

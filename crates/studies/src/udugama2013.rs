@@ -33,6 +33,7 @@ pub static UDUGAMA2013: Study = Study {
     sockets: Some(sockets::sockets),
     isolated: Vec::new,
     judge: judge::judge,
+    former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

@@ -29,6 +29,7 @@ pub static VONROTZ2015: Study = Study {
     sockets: None,
     isolated: isolated::isolated,
     judge: judge::judge,
+    former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

@@ -26,6 +26,7 @@ pub static YANG2016: Study = Study {
     sockets: Some(sockets::sockets),
     isolated: Vec::new,
     judge: judge::judge,
+    former: |_, _| None,
     dependences: judge::dependences,
     figures: draw::figures,
     lessons: learn::lessons,

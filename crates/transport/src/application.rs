@@ -13,6 +13,7 @@ use recoup_packet::lp::Ignorable;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use std::sync::Arc;
 
 /// Return path of an answer: chosen by the node, opaque to the application, passed back with the answer.
@@ -72,9 +73,37 @@ pub enum AppInput {
     TimeOfDay(TimeOfDay),
 }
 
-/// Link header fields that came with Data (`docs/wire.md`). They are not signed.
+/// The pending Interest of an application that Data satisfied.
+///
+/// A name of this length that is a prefix of the name of the Data is that of the Interest. So an answer belongs to the
+/// Interest that it satisfied, whatever its own name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Length of the name of the Interest, in bytes.
+    name_bytes: u32,
+}
+
+impl Asked {
+    /// The identification of `interest`.
+    #[must_use]
+    #[inline]
+    pub fn of(interest: &Interest) -> Self {
+        Self { name_bytes: interest.name.value().len() as u32 }
+    }
+
+    /// Whether `data`, which satisfied the Interest, answers an Interest for `name`.
+    #[must_use]
+    pub fn is_for(self, name: &Name, data: &Data) -> bool {
+        self.name_bytes as usize == name.value().len() && name.is_prefix_of(data.name())
+    }
+}
+
+/// Context of received Data: link header fields, which are not signed (`docs/wire.md`), and the satisfied Interest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
+    /// The pending Interest. `None`: no Interest was pending, and the application [awaits](Application::awaits) further
+    /// copies.
+    pub asked: Option<Asked>,
     /// Identifier of the node that answered, if present.
     pub provider: Option<u64>,
     /// Further fields that nodes forwarded.
@@ -107,6 +136,9 @@ pub enum AppOutput {
         /// Return path of the Interest.
         path: ReturnPath,
     },
+    /// Send a frame without packet to the uplink: translators of addresses on the path and the other end are to keep what
+    /// they know of this machine.
+    KeepAlive,
     /// Report to the owner of the application.
     Report(Report),
 }
@@ -141,6 +173,11 @@ pub enum Report {
     Managed(Result<Box<Managed>, Box<ManagementError>>),
     /// The application has ended.
     Done(Result<(), Box<FetchError>>),
+    /// The identifier of the content, if its producer states one. Content follows this report.
+    Identified(ObjectId),
+    /// The latest version is the one that the owner has ([`FetchConfig::kept`](crate::fetch::FetchConfig::kept)): no content
+    /// follows.
+    Kept,
 }
 
 /// A state machine attached to a node: consumer, producer, or both.

@@ -131,6 +131,11 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
         None
     }
 
+    /// Upper limit of the retransmission timeout while nothing arrives; `None` while answers come, and without a limit.
+    fn silence_timeout(&self) -> Option<Duration> {
+        None
+    }
+
     /// A segment arrived.
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered);
 

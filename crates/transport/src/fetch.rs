@@ -13,7 +13,8 @@
 //! - the fetch loop retransmits at once, which renews the pending Interest in other nodes. From the second forged
 //!   answer on it backs off, because a poisoned cache repeats its answer;
 //! - such a retransmission is charged to a budget of its own, of 3 to 15 for each name, and not to the retries. After
-//!   the timeout of the last one the fetch ends ([`FetchError::Untrusted`]).
+//!   the last one the fetch ends ([`FetchError::Untrusted`]). It has MustBeFresh, which a forged copy in a
+//!   cache does not satisfy for longer than it claims to be fresh.
 //!
 //! Three timers are separate and ordered. The *retransmission timeout* (estimated) triggers a retransmission. The
 //! *Interest lifetime* (in the packet) limits how long forwarders keep the pending Interest. It is never shorter than
@@ -32,11 +33,13 @@
 //! - timeouts found by one scan are judged together, before any retransmission;
 //! - Nacks, congestion marks, verification, the reader's back-pressure and lost faces are handled as well.
 mod assemble;
+mod belonging;
 mod config;
 mod consumer;
 mod discover;
 mod end;
 mod error;
+mod limit;
 mod options;
 mod pacer;
 mod pending;
@@ -47,20 +50,25 @@ pub mod summary;
 mod verify;
 
 pub use assemble::Delivery;
-pub use config::FetchConfig;
+pub use belonging::{Belonging, OTHER_CONTENT};
+pub use config::{FetchConfig, Kept};
 pub use consumer::Consumer;
-pub use error::FetchError;
+pub use discover::{DENIALS, DENIED_WAIT, REPEAT_AFTER, denied_wait};
+pub use error::{FetchError, Signers};
+pub use limit::RateLimit;
 pub use options::{FetchOptions, Retries};
 pub use source::Source;
 pub use verify::Verify;
 
-use crate::application::{AppInput, AppOutput, Application, Beside, Report};
+use crate::application::{AppInput, AppOutput, Application, Asked, Beside, Report};
 use crate::event::Event;
+use crate::rejection::Rejection;
 use crate::rto::RttSample;
 use crate::time::{Duration, Instant};
 use assemble::Assembler;
 use config::{Control, ReceiveBuffer};
 use discover::{Answer, Discovery};
+use limit::Limited;
 use pending::Pending;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -82,6 +90,8 @@ struct Arrival {
     congestion_mark: u64,
     /// Node that answered, if known.
     provider: Option<u64>,
+    /// The Interest that it satisfied, if one was pending.
+    asked: Option<Asked>,
     /// Time that nodes report to have added to the round trip.
     reduction: Duration,
     /// Further link fields, if the timer uses them.
@@ -99,11 +109,11 @@ impl Arrival {
         beside: Beside,
         keeps_fields: bool,
     ) -> Self {
-        let Beside { provider, fields, .. } = beside;
+        let Beside { provider, fields, asked } = beside;
         let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
         let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
         let fields = fields.filter(|_| keeps_fields);
-        Self { at, data, congestion_mark, provider, reduction, fields, segment }
+        Self { at, data, congestion_mark, provider, asked, reduction, fields, segment }
     }
 }
 
@@ -122,6 +132,9 @@ pub struct Fetch {
     connected: bool,
     buffer: ReceiveBuffer,
     last_progress: Instant,
+    /// Time at which the fetch ends without any answer; `None` once there was one, or without that limit.
+    answer_by: Option<Instant>,
+    limited: Limited,
     arrivals: Vec<Arrival>,
     /// Packets that wait for certificates, if the verifier checks chains of them.
     pending: Pending,
@@ -132,13 +145,15 @@ impl Fetch {
     /// A fetch that begins at its first `poll`, once a face is up, with its algorithms in their initial state.
     pub fn new(config: FetchConfig) -> Self {
         Self {
+            pending: Pending::of(&config.name),
+            limited: Limited::new(config.rate_limit.clone()),
+            answer_by: None,
             control: Control::new(config),
             phase: Phase::Start,
             connected: false,
             buffer: ReceiveBuffer::default(),
             last_progress: Instant::ZERO,
             arrivals: Vec::new(),
-            pending: Pending::default(),
             reports: VecDeque::new(),
         }
     }
@@ -149,12 +164,21 @@ impl Fetch {
         self.control.rto.on_sample(now, &RttSample::new(first, rtt));
     }
 
+    /// Time for the first answer, if it is limited: never longer than that for any progress.
+    fn first_answer(&self) -> Option<Duration> {
+        let FetchConfig { first_answer, options, .. } = &self.control.config;
+        first_answer.map(|within| within.min(options.no_progress))
+    }
+
     fn start(&mut self, now: Instant) {
         self.last_progress = now;
+        self.answer_by = self.first_answer().map(|within| now + within);
         let version = self.control.config.name.last();
         let shown = version.and_then(|version| Convention::of_version(&version));
         self.control.convention = shown.unwrap_or(self.control.convention);
-        if self.control.config.options.discover && shown.is_none() {
+        // What the owner has is compared with what the producer has, also if the name has a version.
+        let compares = self.control.config.kept.is_some();
+        if compares || self.control.config.options.discover && shown.is_none() {
             let discovery = Discovery::new(&self.control, now);
             self.phase = Phase::Discovering(Box::new(discovery));
         } else if let Some(than) = self.control.config.options.newer_than
@@ -172,14 +196,22 @@ impl Fetch {
                 now,
                 self.control.config.name.clone(),
                 self.control.config.known_last,
-                false,
+                (self.control.config.belonging, false),
             );
         }
     }
 
-    fn transfer(&mut self, now: Instant, object: Name, last: Option<u64>, probed: bool) {
+    fn transfer(
+        &mut self,
+        now: Instant,
+        object: Name,
+        last: Option<u64>,
+        (belonging, probed): (Belonging, bool),
+    ) {
         let source = Object::new(object, self.control.convention);
         let mut transfer = Transfer::new(&self.control, source, probed, now);
+        transfer.bind(belonging);
+        self.reports.extend(belonging.id().map(Report::Identified));
         let share = self.buffer.share();
         transfer.set_receive_budget(&mut self.control, share);
         if let Some(last) = last {
@@ -190,8 +222,10 @@ impl Fetch {
 
     fn end(&mut self, result: Result<(), FetchError>) {
         self.phase = Phase::Ended;
-        self.pending = Pending::default();
-        self.reports.push_back(Report::Done(result.map_err(Box::new)));
+        self.pending = Pending::of(&self.control.config.name);
+        let wanted = self.control.config.options.verify.wanted();
+        self.reports
+            .push_back(Report::Done(result.map_err(|error| Box::new(error.wanting(wanted)))));
     }
 
     /// Processes the arrivals since the last call, in order.
@@ -208,6 +242,9 @@ impl Fetch {
                     let rest = &mut arrivals[judged..];
                     let step = transfer.on_arrivals(&mut self.control, rest, &mut self.reports);
                     self.last_progress = step.unwrap_or(self.last_progress);
+                    if transfer.is_lost() {
+                        self.pending = Pending::of(&self.control.config.name);
+                    }
                     break;
                 }
                 Phase::Start | Phase::Ended => break,
@@ -223,32 +260,36 @@ impl Fetch {
             return;
         };
         let (now, data) = (arrival.at, &arrival.data);
-        match self.control.config.verifier.verify(data) {
-            Verdict::Bad(why) => {
-                discovery.on_untrusted(now, data.name(), why);
-                self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
-                return;
-            }
-            Verdict::Pending => return,
-            Verdict::Verified | Verdict::NotVerified => {}
+        let verdict = self.control.config.verifier.verify(data);
+        if let Some(rejection) = Rejection::of(verdict, data) {
+            let why = rejection.why;
+            discovery.on_untrusted(now, data, arrival.asked, &rejection);
+            self.reports.push_back(Report::Event(Event::Rejected { segment: None, why }));
+            return;
         }
-        let found = match discovery.on_data(now, data) {
+        if verdict == Verdict::Pending {
+            return;
+        }
+        let found = match discovery.on_data(now, data, arrival.asked) {
             Answer::Found(found) => found,
             Answer::Contradiction(why) => return self.end(Err(why)),
             Answer::Unsolicited | Answer::Unusable => return,
         };
         let probed = discovery.has_probed();
         self.last_progress = now;
+        let kept = self.control.config.kept.as_ref();
+        let is_kept = kept.is_some_and(|kept| kept.is(&found.object, found.belonging));
+        self.reports.extend(is_kept.then_some(Report::Kept));
         let object = Box::new(found.object.clone());
         self.reports.push_back(Report::Resolved { object, metadata: found.metadata });
-        if self.control.config.only_discovers {
+        if self.control.config.only_discovers || is_kept {
             return self.end(Ok(()));
         }
         if let Some(single) = found.single {
             let name = single.name().clone();
             let content = match self.control.config.verifier.content(&single) {
                 Ok(content) => content,
-                Err(why) => return self.end(Err(FetchError::Untrusted { name, why })),
+                Err(why) => return self.end(Err(FetchError::untrusted(name, why))),
             };
             self.reports.push_back(Report::Event(Event::EndKnown { last: 0 }));
             Assembler::new(self.control.config.delivery, 0).take(0, content, &mut self.reports);
@@ -260,7 +301,7 @@ impl Fetch {
             let sample = RttSample { provider: arrival.provider, ..RttSample::new(0, rtt) };
             self.control.rto.on_sample(now, &sample);
         }
-        self.transfer(now, found.object, found.last, probed);
+        self.transfer(now, found.object, found.last, (found.belonging, probed));
     }
 
     fn on_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
@@ -322,6 +363,11 @@ impl Fetch {
                 }
                 interest.map(|interest| (interest, rto, None))
             }
+            Phase::Transferring(transfer) if transfer.is_lost() => None,
+            Phase::Transferring(transfer) if !self.limited.allows(now, transfer.in_flight()) => {
+                transfer.hold();
+                None
+            }
             Phase::Transferring(transfer) => {
                 transfer.next_interest(&self.control, now, &mut self.reports)
             }
@@ -339,6 +385,10 @@ impl Fetch {
         };
         if let Some(result) = verdict {
             self.end(result);
+        } else if self.answer_by.is_some_and(|deadline| deadline <= now) {
+            let name = self.control.config.name.clone();
+            let within = self.first_answer().unwrap_or_default();
+            self.end(Err(FetchError::NoFirstAnswer { name, within }));
         } else if self.progress_deadline().is_some_and(|deadline| deadline <= now) {
             let objection = match &mut self.phase {
                 Phase::Discovering(discovery) => discovery.objection(),
@@ -382,10 +432,13 @@ impl Fetch {
         self.reports.pop_front().map(AppOutput::Report)
     }
 
-    /// Time at which the fetch ends without new Data; `None` while it waits for the reader.
+    /// Time at which the fetch ends without new Data; `None` while it waits for the reader. The time in which the limit of the
+    /// rate permits no Interest does not count.
     fn progress_deadline(&self) -> Option<Instant> {
         let waits = self.waits_for_reader();
-        (!waits).then(|| self.last_progress + self.control.config.options.no_progress)
+        let since =
+            self.limited.deadline().map_or(self.last_progress, |it| it.max(self.last_progress));
+        (!waits).then(|| since + self.control.config.options.no_progress)
     }
 
     fn waits_for_reader(&self) -> bool {
@@ -398,10 +451,15 @@ impl Application for Fetch {
         match input {
             AppInput::Data { .. } if matches!(self.phase, Phase::Ended) => {}
             AppInput::Data { data, congestion_mark, beside } => {
+                self.answer_by = None;
+                self.limited.on_arrival(now, data.encoded_len());
                 let keeps_fields = self.control.announces > 0;
                 self.arrivals.push(Arrival::new(now, data, congestion_mark, beside, keeps_fields));
             }
-            AppInput::Nack { interest, reason } => self.on_nack(now, &interest, reason),
+            AppInput::Nack { interest, reason } => {
+                self.answer_by = None;
+                self.on_nack(now, &interest, reason);
+            }
             AppInput::Held { interest } => {
                 if let Phase::Transferring(transfer) = &mut self.phase {
                     transfer.on_held(now, &interest, &mut self.reports);
@@ -447,11 +505,15 @@ impl Application for Fetch {
                 let due = discovery.deadline();
                 due.map(|due| self.pending.held_until().map_or(due, |held| held.max(due)))
             }
-            Phase::Transferring(transfer) => transfer.deadline(),
+            Phase::Transferring(transfer) => {
+                let limited = self.limited.deadline().filter(|_| self.connected);
+                segment::earlier(transfer.deadline(), limited)
+            }
             Phase::Discovering(_) => None,
         };
         let certificates = self.pending.deadline().filter(|_| self.connected);
-        phase.into_iter().chain(self.progress_deadline()).chain(certificates).min()
+        let limits = self.progress_deadline().into_iter().chain(self.answer_by);
+        phase.into_iter().chain(limits).chain(certificates).min()
     }
 
     fn awaits(&self, data: &Data) -> bool {
@@ -464,7 +526,7 @@ impl Application for Fetch {
             || control.config.verifier.judges()
                 && match &self.phase {
                     Phase::Discovering(it) => {
-                        it.awaits(data.name()) && (it.is_disputed() || is_unjudged())
+                        it.awaits(data, None) && (it.is_disputed() || is_unjudged())
                     }
                     Phase::Transferring(it) => it
                         .awaits(control, data.name())

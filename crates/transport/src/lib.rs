@@ -12,6 +12,7 @@ pub mod loss;
 pub mod management;
 pub mod queue;
 pub mod registration;
+pub mod rejection;
 pub mod resolve;
 pub mod rto;
 pub mod serve;

@@ -15,6 +15,7 @@ mod element;
 mod face;
 mod inquiry;
 mod parameters;
+mod proof;
 mod record;
 mod typ;
 mod uri;

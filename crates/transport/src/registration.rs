@@ -3,6 +3,10 @@
 //! The application sends one command after the other, because forwarders reject two commands with the same time. It
 //! retransmits unanswered commands. It registers again whenever the uplink comes up, and every five minutes, because
 //! some forwarders remove idle faces.
+//!
+//! A forwarder on another machine is reached by way of address translators, which forget an idle UDP flow after 30 s
+//! ([`NAT_BINDING`]). The forwarder also closes idle UDP faces itself. While a prefix is registered there, a frame
+//! without packet follows every [`KEEP_ALIVE`].
 use crate::application::{AppInput, AppOutput, Application, Report};
 use crate::management::{
     CHILD_INHERIT, CommandTimes, ControlParameters, ManagementError, Origin, Scope, parse_response,
@@ -20,14 +24,22 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Commands for one prefix before its registration counts as failed.
-const MAX_ATTEMPTS: u32 = 4;
+pub const MAX_ATTEMPTS: u32 = 4;
+/// Lifetime of a command to a forwarder on another machine.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 /// Rejections of one prefix that are followed by another attempt.
 const MAX_REJECTIONS: u32 = 2;
 /// Least time between a rejection or Nack and the next attempt.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Interval of registrations of one prefix, and of retries after a failure.
-const REFRESH: Duration = Duration::from_secs(300);
-const RETRY: Duration = Duration::from_secs(30);
+/// Interval of registrations of one prefix.
+pub const REFRESH: Duration = Duration::from_secs(300);
+/// Interval of keep-alives, unless a command is sent.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(20);
+/// Common idle time after which address translators forget a UDP flow (Linux: 30 s in one direction). RFC 4787 wants two
+/// minutes at least.
+pub const NAT_BINDING: Duration = Duration::from_secs(30);
+/// Time after a failed registration to the next one.
+pub const RETRY: Duration = Duration::from_secs(30);
 
 /// Parameters of a registration.
 pub struct RegistrationConfig {
@@ -68,6 +80,8 @@ pub struct Registration {
     exchange: Option<Exchange>,
     /// Time of the next registration of all prefixes.
     again: Option<Instant>,
+    /// Time of the next keep-alive.
+    alive: Option<Instant>,
     times: CommandTimes,
     outputs: VecDeque<AppOutput>,
 }
@@ -96,6 +110,7 @@ impl Registration {
             waiting: VecDeque::new(),
             exchange: None,
             again: None,
+            alive: None,
             outputs: VecDeque::new(),
         }
     }
@@ -133,6 +148,7 @@ impl Registration {
         exchange.attempts += 1;
         exchange.asked = Some(interest.name.clone());
         exchange.until = now + self.patience();
+        self.alive = self.alive.map(|_| now + KEEP_ALIVE);
         self.exchange = Some(exchange);
         self.outputs.push_back(AppOutput::Interest(Arc::new(interest)));
     }
@@ -140,7 +156,14 @@ impl Registration {
     fn patience(&self) -> Duration {
         match self.config.scope {
             Scope::Localhost => Duration::from_secs(1),
-            Scope::Localhop => Duration::from_secs(2),
+            Scope::Localhop => PATIENCE,
+        }
+    }
+
+    fn keep_alive(&mut self, now: Instant) {
+        if self.alive.is_some_and(|alive| alive <= now) {
+            self.alive = Some(now + KEEP_ALIVE);
+            self.outputs.push_back(AppOutput::KeepAlive);
         }
     }
 
@@ -177,6 +200,9 @@ impl Registration {
         self.exchange = None;
         let again = now + if outcome.is_ok() { REFRESH } else { RETRY };
         self.again = Some(self.again.map_or(again, |earlier| earlier.min(again)));
+        if outcome.is_ok() && self.config.scope == Scope::Localhop {
+            self.alive.get_or_insert(now + KEEP_ALIVE);
+        }
         let fate = Some(outcome.is_ok());
         let (Some(known), Some(name)) =
             (self.fates.get_mut(prefix), self.config.prefixes.get(prefix))
@@ -233,7 +259,7 @@ impl Application for Registration {
             AppInput::FaceDown => {
                 self.is_up = false;
                 self.exchange = None;
-                self.again = None;
+                (self.again, self.alive) = (None, None);
                 self.waiting.clear();
                 self.fates.fill(None);
             }
@@ -250,11 +276,13 @@ impl Application for Registration {
     fn poll(&mut self, now: Instant) -> Option<AppOutput> {
         if self.outputs.is_empty() && self.is_up {
             self.advance(now);
+            self.keep_alive(now);
         }
         self.outputs.pop_front()
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.exchange.as_ref().map(|exchange| exchange.until).or(self.again)
+        let next = self.exchange.as_ref().map(|exchange| exchange.until).or(self.again);
+        next.into_iter().chain(self.alive).min()
     }
 }

@@ -1,10 +1,19 @@
 //! Fetches the certificates that a verifier misses, up to its trust anchors, and the manifests with digests of segments.
 //!
 //! The resolver requests one certificate after the other and passes each to the verifier ([`Certificates`]), which alone
-//! decides on trust. A certificate whose own signer is missing is held until that one arrives.
+//! decides on trust. A copy whose own signer is missing is held until that one arrives.
 //!
-//! Limits: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_ATTEMPTS`] Interests for each and
-//! [`PATIENCE`] for each. A forged answer costs one of the attempts.
+//! Anybody can answer an Interest. Therefore only an answer that verification accepts ends a request:
+//! - a request goes on while copies are held for it, up to [`MAX_COPIES`] that differ. One of them may be genuine;
+//! - an Interest with an answer is not charged to the [`MAX_ATTEMPTS`] unanswered ones. After a rejected answer the next
+//!   Interest follows soon, with MustBeFresh, as after rejected answers for segments (module `rejection`);
+//! - if the signer of a held copy cannot be had, that copy is dropped, and the request goes on.
+//!
+//! Limits: [`MAX_QUESTIONS`] certificates at a time, chains of [`MAX_DEPTH`], [`MAX_INTERESTS`] Interests for each and
+//! [`PATIENCE`] for each.
+//!
+//! Packets name what is fetched, and anybody may have made them. No Interest leaves for a name of local scope, nor for a name
+//! that is a command ([`Name::may_lead_to`]): such a name is given up at once.
 //!
 //! Forged packets may name any number of keys. If all places are taken, a further certificate is queued and not given up. The
 //! one that most packets need takes the place of one whose Interest has timed out.
@@ -16,40 +25,30 @@ use recoup_packet::signature::{Certificates, Verdict};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
+mod question;
+
+use question::{Held, Question};
+
 /// Most certificates that are fetched or held at a time.
 pub const MAX_QUESTIONS: usize = 32;
 /// Most certificates that are queued.
 pub const MAX_QUEUED: usize = 256;
 /// Most certificates between a packet and its anchor.
 pub const MAX_DEPTH: u32 = 16;
-/// Most Interests for one certificate.
+/// Most unanswered Interests for one certificate.
 pub const MAX_ATTEMPTS: u32 = 5;
+/// Most Interests for one certificate, all answered by rejected copies.
+pub const MAX_INTERESTS: u32 = 16;
+/// Most copies of one packet that wait for keys: all but one are forged.
+pub const MAX_COPIES: usize = 8;
 /// Longest time for one certificate, with those that it needs.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Longest time between two Interests for one certificate, unless the first timeout is longer.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// Time after a Nack for the first Interest, halved.
-const NACK_WAIT: Duration = Duration::from_millis(50);
-
-/// A certificate that is fetched, or held.
-#[derive(Debug)]
-struct Question {
-    /// Name of the certificate, or of its key.
-    name: Name,
-    /// Certificates between a packet and this one.
-    depth: u32,
-    until: Instant,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    /// Interests are sent; the next one is due then.
-    Asking { attempts: u32, due: Instant },
-    /// The certificate waits for its signer, of that name; it came after so many Interests.
-    Holding { certificate: Data, signer: Name, attempts: u32 },
-}
+const TOO_LONG: Verdict =
+    Verdict::Invalid("is signed by a key whose chain of certificates is too long");
+const LOCAL: Verdict = Verdict::Invalid("names a key by a name of local scope, or by a command");
+const CIRCLE: Verdict =
+    Verdict::Invalid("is signed by a key whose certificates sign each other in a circle");
 
 /// A certificate that has no place.
 #[derive(Debug)]
@@ -62,6 +61,8 @@ struct Queued {
 /// Fetches certificates.
 #[derive(Debug, Default)]
 pub struct Resolver {
+    /// Name of what is fetched.
+    object: Name,
     questions: Vec<Question>,
     /// Oldest first.
     queue: VecDeque<Queued>,
@@ -70,6 +71,12 @@ pub struct Resolver {
 }
 
 impl Resolver {
+    /// A resolver for the packets of `object`.
+    #[must_use]
+    pub fn of(object: Name) -> Self {
+        Self { object, ..Self::default() }
+    }
+
     /// Requests the certificate `name`, which a packet misses.
     pub fn want(&mut self, now: Instant, name: &Name, certificates: &dyn Certificates) {
         self.ask(now, name, 0, certificates);
@@ -82,27 +89,41 @@ impl Resolver {
         }
     }
 
-    fn ask(&mut self, now: Instant, name: &Name, depth: u32, certificates: &dyn Certificates) {
+    /// Requests a certificate, which a packet needs (`depth` 0) or a copy of another certificate. Returns whether it is
+    /// requested or queued.
+    fn ask(
+        &mut self,
+        now: Instant,
+        name: &Name,
+        depth: u32,
+        certificates: &dyn Certificates,
+    ) -> bool {
         if let Some(known) = self.questions.iter_mut().find(|it| it.name == *name) {
             known.depth = known.depth.max(depth);
-            return;
+            known.is_wanted |= depth == 0;
+            return true;
         }
-        if depth >= MAX_DEPTH {
-            return self.fail(name, certificates);
+        let may = self.object.may_lead_to(name);
+        if depth >= MAX_DEPTH || !may {
+            certificates.rule_out(name, if may { TOO_LONG } else { LOCAL });
+            self.news = true;
+            return false;
         }
         if depth == 0 {
             self.enqueue(name);
-            return self.admit(now);
+            self.admit(now);
+            return true;
         }
-        if self.questions.len() < MAX_QUESTIONS || self.displace(now, depth) {
+        let has_place = self.questions.len() < MAX_QUESTIONS || self.displace(now, depth);
+        if has_place {
             self.begin(now, name.clone(), depth);
         }
+        has_place
     }
 
     fn begin(&mut self, now: Instant, name: Name, depth: u32) {
         self.queue.retain(|queued| queued.name != name);
-        let state = State::Asking { attempts: 0, due: now };
-        self.questions.push(Question { name, depth, until: now + PATIENCE, state });
+        self.questions.push(Question::new(now, name, depth));
     }
 
     /// Queues a certificate, or counts the packet that needs it. A full queue drops the one that the fewest packets need.
@@ -132,44 +153,31 @@ impl Resolver {
         }
     }
 
-    /// Gives up a certificate, and those that need it.
-    fn fail(&mut self, name: &Name, certificates: &dyn Certificates) {
-        self.remove(name).iter().for_each(|name| certificates.give_up(name));
-        self.news = true;
-    }
-
-    /// Removes a certificate, and those that need it. Returns their names.
-    fn remove(&mut self, name: &Name) -> Vec<Name> {
-        let mut removed = vec![name.clone()];
-        let mut place = 0;
-        while let Some(name) = removed.get(place).cloned() {
-            self.questions.retain(|question| {
-                let needs_it =
-                    matches!(&question.state, State::Holding { signer, .. } if *signer == name);
-                if needs_it {
-                    removed.push(question.name.clone());
-                }
-                !needs_it && question.name != name
-            });
-            place += 1;
+    /// Gives up a certificate, and judges the copies that need it.
+    fn fail(&mut self, now: Instant, place: usize, certificates: &dyn Certificates) {
+        let question = self.questions.swap_remove(place);
+        match question.verdict {
+            Some(verdict) => certificates.rule_out(&question.name, verdict),
+            None => certificates.give_up(&question.name),
         }
-        removed
+        self.news = true;
+        self.judge_held(now, certificates);
     }
 
-    /// Removes the certificate with the most timeouts, of a packet rather than of another certificate. It is not given up.
-    /// A chain that answers take further displaces certificates of packets even before their timeout. Returns `false` if
-    /// there is none.
+    /// Removes the certificate with the most timeouts, of a packet rather than of another certificate, and the copies that
+    /// need it. It is not given up. A chain that answers take further displaces certificates of packets even before their
+    /// timeout. Returns `false` if there is none.
     fn displace(&mut self, now: Instant, depth: u32) -> bool {
-        let overdue = self.questions.iter().filter_map(|question| match question.state {
-            State::Asking { attempts: 1, due } if now < due && question.depth >= depth => None,
-            State::Asking { attempts: attempts @ 1.., .. } => Some((question, attempts)),
-            State::Asking { .. } | State::Holding { .. } => None,
-        });
-        let last = overdue.min_by_key(|(it, attempts)| (it.depth, Reverse(*attempts), it.until));
-        let Some(name) = last.map(|(question, _)| question.name.clone()) else {
+        let overdue = self.questions.iter().filter(|question| question.gives_way(now, depth));
+        let last = overdue
+            .min_by_key(|question| (question.depth, Reverse(question.attempts), question.until));
+        let Some(name) = last.map(|question| question.name.clone()) else {
             return false;
         };
-        self.remove(&name);
+        self.questions.retain(|question| question.name != name);
+        for question in &mut self.questions {
+            question.held.retain(|copy| copy.signer != name);
+        }
         true
     }
 
@@ -186,10 +194,8 @@ impl Resolver {
     }
 
     fn asked(&self, name: &Name) -> Option<usize> {
-        self.questions.iter().position(|question| {
-            matches!(question.state, State::Asking { attempts: 1.., .. })
-                && question.name.is_prefix_of(name)
-        })
+        let is_asked = |it: &Question| it.attempts > 0 && it.name.is_prefix_of(name);
+        self.questions.iter().position(is_asked)
     }
 
     /// Handles Data. Returns whether it answered a request.
@@ -201,108 +207,110 @@ impl Resolver {
         if !matches!(data.content_type(), Key | Manifest | Nack) && !certificates.is_key(data) {
             return false;
         }
-        match self.judge(place, data, certificates) {
+        let question = &mut self.questions[place];
+        question.on_answer();
+        match question.judge(data, certificates) {
+            Verdict::Pending => self.hold(now, place, data, certificates),
             Verdict::Verified => {
                 self.questions.swap_remove(place);
                 self.news = true;
                 self.judge_held(now, certificates);
             }
-            Verdict::Pending => self.hold(now, place, data, certificates),
-            Verdict::Bad(_) | Verdict::NotVerified => {
-                if let State::Asking { due, .. } = &mut self.questions[place].state {
-                    *due = now;
-                }
+            rejected => {
+                question.on_rejected(now, rejected, data);
+                // If the right key signed it, the verdict on what waits for it is known.
+                self.news |= matches!(rejected, Verdict::Invalid(_));
             }
         }
         true
     }
 
-    fn judge(&self, place: usize, data: &Data, certificates: &dyn Certificates) -> Verdict {
-        // The requested name is complete, or that of a key, which issuer and version follow, or the version alone.
-        let extra = data.name().len() - self.questions[place].name.len();
-        match (data.content_type(), extra) {
-            (ContentType::Key, 0..=2) | (ContentType::Manifest, 0) => certificates.take(data),
-            _ if certificates.is_key(data) => certificates.take(data),
-            _ => Verdict::Bad("is no certificate"),
-        }
-    }
-
-    /// Holds a certificate whose signer is missing.
+    /// Holds a copy whose signer is missing, and requests that one.
     fn hold(&mut self, now: Instant, place: usize, data: &Data, certificates: &dyn Certificates) {
         let Some(signer) = certificates.missing(data) else {
             return;
         };
-        let question = &mut self.questions[place];
-        let depth = question.depth + 1;
-        let attempts = match question.state {
-            State::Asking { attempts, .. } | State::Holding { attempts, .. } => attempts,
-        };
-        let certificate = data.clone().detached();
-        question.state = State::Holding { certificate, signer: signer.clone(), attempts };
-        if self.signs_itself(&signer) {
-            return self.fail(&signer, certificates);
+        let (name, depth) = (self.questions[place].name.clone(), self.questions[place].depth);
+        if self.needs(&signer, &name) {
+            return self.questions[place].on_rejected(now, CIRCLE, data);
         }
-        self.ask(now, &signer, depth, certificates);
-        if !self.questions.iter().any(|question| question.name == signer) {
-            // No place for the signer: the chain begins anew with the next packet that needs it.
-            self.remove(&signer);
+        self.questions[place].hold(data, signer.clone());
+        if self.ask(now, &signer, depth + 1, certificates) {
+            return;
         }
-    }
-
-    /// Whether the chain from `name` on returns to it.
-    fn signs_itself(&self, name: &Name) -> bool {
-        let mut next = name;
-        for _ in 0..=self.questions.len() {
-            let held = self.questions.iter().find_map(|question| match &question.state {
-                State::Holding { signer, .. } if question.name == *next => Some(signer),
-                _ => None,
-            });
-            match held {
-                Some(signer) if signer == name => return true,
-                Some(signer) => next = signer,
-                None => return false,
+        // No place for the signer, or a chain that is too long: a further Interest brings the copy again.
+        let question = self.questions.iter_mut().find(|it| it.name == name);
+        if let Some(question) = question {
+            question.held.retain(|copy| copy.signer != signer);
+            if depth + 1 >= MAX_DEPTH {
+                question.on_rejected(now, TOO_LONG, data);
             }
         }
-        true
     }
 
-    /// Verifies held certificates again, until none of them can be decided.
+    /// Whether the chain of a held copy leads from `signer` to `name`.
+    fn needs(&self, signer: &Name, name: &Name) -> bool {
+        let (mut reached, mut place) = (vec![signer], 0);
+        while let Some(next) = reached.get(place).copied() {
+            if next == name {
+                return true;
+            }
+            let held = self.questions.iter().filter(|it| it.name == *next);
+            for Held { signer, .. } in held.flat_map(|it| &it.held) {
+                if !reached.contains(&signer) {
+                    reached.push(signer);
+                }
+            }
+            place += 1;
+        }
+        false
+    }
+
+    /// Verifies held copies again, until none of them can be decided.
     fn judge_held(&mut self, now: Instant, certificates: &dyn Certificates) {
         let mut place = 0;
-        while let Some(question) = self.questions.get(place) {
-            let State::Holding { certificate, attempts, .. } = &question.state else {
+        while let Some(question) = self.questions.get_mut(place) {
+            if question.judge_held(now, certificates) {
+                self.questions.swap_remove(place);
+                (self.news, place) = (true, 0);
+            } else {
                 place += 1;
-                continue;
-            };
-            let (certificate, attempts) = (certificate.clone(), *attempts);
-            match certificates.take(&certificate) {
-                Verdict::Verified => {
-                    self.questions.swap_remove(place);
-                    place = 0;
-                }
-                Verdict::Pending => {
-                    self.hold(now, place, &certificate, certificates);
-                    place += 1;
-                }
-                Verdict::Bad(_) | Verdict::NotVerified => {
-                    // A forged one: the next Interest may bring another.
-                    self.questions[place].state = State::Asking { attempts, due: now };
-                    place += 1;
-                }
             }
+        }
+        self.request_signers(now, certificates);
+        self.prune();
+    }
+
+    /// Requests what held copies miss now: a key that is verified may itself be encrypted.
+    fn request_signers(&mut self, now: Instant, certificates: &dyn Certificates) {
+        let is_asked = |name: &Name| self.questions.iter().any(|it| it.name == *name);
+        let all = self.questions.iter().flat_map(|it| it.held.iter().map(|copy| (copy, it.depth)));
+        let unasked = all.filter(|(copy, _)| !is_asked(&copy.signer));
+        let unasked: Vec<_> = unasked.map(|(copy, depth)| (copy.signer.clone(), depth)).collect();
+        for (signer, depth) in unasked {
+            if !self.ask(now, &signer, depth + 1, certificates) {
+                let held = self.questions.iter_mut().map(|it| &mut it.held);
+                held.for_each(|held| held.retain(|copy| copy.signer != signer));
+            }
+        }
+    }
+
+    /// Ends requests that no packet and no held copy needs any longer.
+    fn prune(&mut self) {
+        let is_needed = |it: &Question, all: &[Question]| {
+            it.is_wanted
+                || all.iter().any(|other| other.held.iter().any(|copy| copy.signer == it.name))
+        };
+        while let Some(place) = self.questions.iter().position(|it| !is_needed(it, &self.questions))
+        {
+            self.questions.swap_remove(place);
         }
     }
 
     /// Handles a Nack. Returns whether it was for a certificate: the next Interest follows after a wait that doubles.
     pub fn on_nack(&mut self, now: Instant, name: &Name) -> bool {
-        let Some(question) = self.questions.iter_mut().find(|question| question.name == *name)
-        else {
-            return false;
-        };
-        if let State::Asking { attempts, due } = &mut question.state {
-            *due = (*due).min(now + NACK_WAIT.saturating_mul(1 << *attempts));
-        }
-        true
+        let question = self.questions.iter_mut().find(|question| question.name == *name);
+        question.map(|question| question.on_nack(now)).is_some()
     }
 
     /// Whether a certificate was accepted or given up since the last [`take_news`](Self::take_news).
@@ -324,41 +332,35 @@ impl Resolver {
         rto: Duration,
         certificates: &dyn Certificates,
     ) -> Option<Interest> {
-        let over = |question: &Question| match question.state {
-            _ if now >= question.until => true,
-            State::Asking { attempts, due } => attempts >= MAX_ATTEMPTS && now >= due,
-            State::Holding { .. } => false,
-        };
-        while let Some(place) = self.questions.iter().position(over) {
-            let name = self.questions[place].name.clone();
-            self.fail(&name, certificates);
+        while let Some(place) = self.questions.iter().position(|it| it.is_over(now)) {
+            self.fail(now, place, certificates);
         }
         self.admit(now);
-        for Question { name, state, .. } in &mut self.questions {
-            if let State::Asking { attempts, due } = state
-                && now >= *due
-            {
-                *due = now + rto.saturating_mul(1 << *attempts).min(LONGEST_WAIT.max(rto));
-                *attempts += 1;
-                let mut interest = Interest::new(name.clone());
-                // A key may have several certificates: the latest one is needed.
-                interest.must_be_fresh = is_key_name(name);
-                interest.can_be_prefix = interest.must_be_fresh || is_content_key(name);
-                return Some(interest);
-            }
-        }
-        None
+        let question = self.questions.iter_mut().find(|it| it.is_due(now))?;
+        question.on_sent(now, rto);
+        let mut interest = Interest::new(question.name.clone());
+        // A key may have several certificates: the latest one is needed. A cache may repeat a rejected answer.
+        let is_of_key = is_key_name(&question.name);
+        interest.must_be_fresh = is_of_key || question.verdict.is_some();
+        interest.can_be_prefix = is_of_key || is_content_key(&question.name);
+        Some(interest)
     }
 
     /// Time of the next call of [`poll`](Self::poll).
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
-        let due = self.questions.iter().map(|question| match question.state {
-            State::Asking { due, .. } => due.min(question.until),
-            State::Holding { .. } => question.until,
-        });
-        due.min()
+        self.questions.iter().map(Question::deadline).min()
     }
+}
+
+/// Place of the copy that gives way to a further one, which waits for `key`, of those that wait for `keys`: the oldest of the
+/// key that most copies wait for; of equal ones, of the key that is `needed` least. So copies that name few keys, or a key
+/// that other packets do not need, do not displace the others.
+pub fn displaced(keys: &[&Name], key: &Name, needed: impl Fn(&Name) -> usize) -> Option<usize> {
+    let copies = |of: &Name| keys.iter().filter(|it| **it == of).count() + usize::from(key == of);
+    let all = keys.iter().enumerate();
+    let rank = |(place, of): &(usize, &&Name)| (Reverse(copies(of)), needed(of), *place);
+    all.min_by_key(rank).map(|(place, _)| place)
 }
 
 /// Whether the name ends in `CK` and the identifier of a content key: that of the group follows.

@@ -12,6 +12,10 @@
 //! | a full name of a segment | that segment; the node compares the digest |
 //! | `…/54=<version>` or `…`, with CanBePrefix | segment 0 |
 //! | anything else | an application Nack, or silence |
+//! | content that the library cannot read | an application Nack with this reason ([`Denial`]) |
+//!
+//! An application Nack leaves [`DENIAL_DELAY`] after its Interest. If another producer of the prefix has the content, and the
+//! Interest reached both, that answer is first.
 //!
 //! Interests that arrive together are answered together: their packets are encoded, then signed in one batch, which
 //! is faster, then sent in the order of the Interests.
@@ -19,14 +23,17 @@
 //! In described form ([`Form::Described`]) segments have no bytes: nothing is read and nothing is signed, and all
 //! else is equal. Metadata and application Nacks have bytes in both forms.
 //!
-//! Every segment carries the FinalBlockId. A version means one content:
+//! Every segment carries the FinalBlockId, and the identifier of its content if the source has one
+//! ([`Source::identify`]). A version means one content:
 //!
+//! - Its number has bits of the identifier (`number`): content of equal time has another number, also after a restart
+//!   and on another host.
 //! - Before the packets of a batch leave, each source that was read is checked once
 //!   ([`Source::check`]). If it changed, none of its packets leaves.
 //! - A version whose source changed goes on if the content that took its place has the same version,
 //!   time and length, and each segment that was served is the same in it (`renewal`). Otherwise the
 //!   version ends: its segments are unknown, and the next Interest for metadata finds a new version.
-//! - If the number of a version was used for other content, the new content gets the next free
+//! - If the number of a version was nevertheless used for other content, the new content gets the next free
 //!   number, or is not served if the number is fixed ([`Library::may_renumber`]).
 //! - An Interest whose source cannot be read yet waits ([`SourceError::Unsettled`]).
 mod number;
@@ -41,8 +48,9 @@ mod signature;
 mod source;
 mod waiting;
 
+pub use number::version_number;
 pub use options::{ServeOptions, Version};
-pub use source::{Identity, Library, Opened, Source, SourceError, Zeros};
+pub use source::{Identified, Identity, Library, Opened, Source, SourceError, Zeros};
 
 use crate::application::{AppInput, AppOutput, Application};
 use crate::event::Event;
@@ -52,6 +60,7 @@ use outbox::{Answer, Outbox};
 use packet::Packet;
 use question::Question;
 use recoup_packet::data::{ContentType, Data, DataBuilder, SignatureShape};
+use recoup_packet::denial::Denial;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -113,6 +122,14 @@ impl ServeConfig {
     }
 }
 
+/// Time from an Interest for an unknown name to the application Nack: longer than a consumer waits before it repeats
+/// the pending Interest, so that forwarders can try another producer.
+pub const DENIAL_DELAY: Duration = Duration::from_millis(40);
+/// As [`DENIAL_DELAY`], for content that exists and cannot be read: earlier than a producer that lacks it.
+pub const FAILURE_DELAY: Duration = Duration::from_millis(10);
+/// Freshness of an application Nack, which caches should not keep; 0 would not satisfy an Interest with MustBeFresh.
+pub const DENIAL_FRESHNESS: Duration = Duration::from_millis(1);
+
 /// Questions answered together; at most that many packets wait to be signed.
 const BATCH: usize = 64;
 
@@ -121,8 +138,20 @@ const BATCH: usize = 64;
 enum Missing {
     /// The content does not exist.
     Unknown,
+    /// The content may exist, and the library cannot read it.
+    Unreadable(Denial),
     /// The content is not known yet; retry at that time.
     Until(Instant),
+}
+
+/// Reason why an object has no name yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unresolved {
+    /// The object cannot be served.
+    Unknown,
+    /// The name is not known yet: the object changed a moment ago, or is being read. The next useful attempt is after
+    /// this time.
+    Later(Duration),
 }
 
 /// Parameters of an object that answers.
@@ -131,6 +160,15 @@ struct Context<'a> {
     library: &'a mut dyn Library,
     outbox: &'a mut Outbox,
     now: Instant,
+}
+
+impl Context<'_> {
+    /// Opens the latest version of the object at `path`.
+    fn open(&mut self, path: &Name) -> Result<Opened, Missing> {
+        let why =
+            |library: &dyn Library| library.failure().map_or(Missing::Unknown, Missing::Unreadable);
+        self.library.open(path).ok_or_else(|| why(self.library))
+    }
 }
 
 /// A producer.
@@ -165,11 +203,17 @@ impl Serve {
         self.published = certificates;
     }
 
-    /// Opens the object at `path` and returns its name, version included.
-    pub fn resolve(&mut self, path: &Name) -> Option<Name> {
+    /// Opens the object at `path` before any Interest arrives, and returns its name, version included.
+    ///
+    /// # Errors
+    /// [`Unresolved`].
+    pub fn resolve(&mut self, path: &Name) -> Result<Name, Unresolved> {
         let (shelf, mut context) = self.parts(Instant::ZERO);
-        let id = shelf.latest(&mut context, path).ok()?;
-        shelf.object(id).map(|object| object.name.clone())
+        let id = shelf.latest(&mut context, path).map_err(|missing| match missing {
+            Missing::Unknown | Missing::Unreadable(_) => Unresolved::Unknown,
+            Missing::Until(until) => Unresolved::Later(until.since(Instant::ZERO)),
+        })?;
+        shelf.object(id).map(|object| object.name.clone()).ok_or(Unresolved::Unknown)
     }
 
     fn parts(&mut self, now: Instant) -> (&mut Shelf, Context<'_>) {
@@ -178,27 +222,36 @@ impl Serve {
     }
 
     fn answer(&mut self, now: Instant, pending: Pending) {
+        if let Some(why) = pending.denied {
+            let packet = self.nack(&pending.interest.name, why);
+            return self.outbox.nack(packet, pending.path);
+        }
         match self.packet(now, &pending.interest) {
             Ok(answer) => self.outbox.answer(answer, pending),
             Err(Missing::Until(until)) => self.postpone(now, until, pending),
-            Err(Missing::Unknown) => {
-                let certificate =
-                    self.published.iter().find(|it| pending.interest.is_satisfied_by(it));
-                if let Some(certificate) = certificate {
-                    self.outbox.report(Event::ServedMetadata);
-                    self.outbox.nack(Packet::Whole(certificate.clone()), pending.path);
-                    return;
-                }
-                self.outbox.report(Event::Unknown);
-                // Others may have what lies beside the prefix.
-                if !self.config.prefix.is_prefix_of(&pending.interest.name) {
-                    return;
-                }
-                if self.config.unknown == Unknown::Nack {
-                    let packet = self.nack(&pending.interest.name);
-                    self.outbox.nack(packet, pending.path);
-                }
-            }
+            Err(Missing::Unknown) => self.deny(now, pending, Denial::Absent),
+            Err(Missing::Unreadable(why)) => self.deny(now, pending, why),
+        }
+    }
+
+    /// Answers an Interest for content that the library does not have, or cannot read: with a certificate, later with an application Nack,
+    /// or not at all.
+    fn deny(&mut self, now: Instant, mut pending: Pending, why: Denial) {
+        let certificate = self.published.iter().find(|it| pending.interest.is_satisfied_by(it));
+        if let Some(certificate) = certificate {
+            self.outbox.report(Event::ServedMetadata);
+            return self.outbox.nack(Packet::Whole(certificate.clone()), pending.path);
+        }
+        if why == Denial::Absent {
+            self.outbox.report(Event::Unknown);
+        }
+        // Others may have what lies beside the prefix.
+        let is_below = self.config.prefix.is_prefix_of(&pending.interest.name);
+        if is_below && self.config.unknown == Unknown::Nack {
+            // If too many wait, the consumer retransmits.
+            pending.denied = Some(why);
+            let delay = if why == Denial::Absent { DENIAL_DELAY } else { FAILURE_DELAY };
+            self.waiting.push(now, now + delay, pending);
         }
     }
 
@@ -307,18 +360,23 @@ impl Serve {
         }
     }
 
-    /// The application Nack for `name`.
-    fn nack(&mut self, name: &Name) -> Packet {
+    /// The application Nack for `name`, with its reason.
+    fn nack(&mut self, name: &Name, why: Denial) -> Packet {
+        let content = why.to_content();
         if let Some(signer) = &self.config.manifest_signer {
             let nack = DataBuilder::new(name).content_type(ContentType::Nack);
-            let nack = nack.freshness(Duration::from_millis(10));
-            return Packet::Whole(nack.build(&[], signer.as_ref()));
+            let nack = nack.freshness(DENIAL_FRESHNESS);
+            return Packet::Whole(nack.build(&content, signer.as_ref()));
         }
         let signer = self.config.signer.as_ref();
-        let laid_out: Result<_, std::convert::Infallible> = DataBuilder::new(name)
+        let fill = |into: &mut [u8]| {
+            into.copy_from_slice(&content);
+            Ok::<_, std::convert::Infallible>(())
+        };
+        let laid_out = DataBuilder::new(name)
             .content_type(ContentType::Nack)
-            .freshness(Duration::from_millis(10))
-            .lay_out(self.outbox.buffer(0), 0, |_| Ok(()), signer);
+            .freshness(DENIAL_FRESHNESS)
+            .lay_out(self.outbox.buffer(content.len()), content.len(), fill, signer);
         match laid_out {
             Ok(unsigned) => Packet::Unsigned(unsigned, None),
             Err(never) => match never {},
@@ -366,7 +424,10 @@ fn failed(object: &mut Object, context: &mut Context<'_>, error: SourceError) ->
             let until = Missing::Until(context.now + renewal::PACE);
             object.decide(context).err().unwrap_or(until)
         }
-        SourceError::Unreadable => object.end(context),
+        SourceError::Unreadable => {
+            object.end(context);
+            Missing::Unreadable(Denial::Unavailable)
+        }
     }
 }
 

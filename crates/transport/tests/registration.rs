@@ -7,7 +7,7 @@ use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::random::Rng;
-use recoup_transport::registration::{Registration, RegistrationConfig};
+use recoup_transport::registration::{NAT_BINDING, Registration, RegistrationConfig};
 use recoup_transport::time::{Duration, Instant, TimeOfDay};
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ struct Harness {
     app: Registration,
     now: Instant,
     commands: Vec<Interest>,
+    kept_alive: Vec<Instant>,
     reports: Vec<(String, Result<(), ManagementError>)>,
 }
 
@@ -40,8 +41,8 @@ fn config(prefixes: &[&str]) -> RegistrationConfig {
 
 impl Harness {
     fn new(app: Registration) -> Self {
-        let (commands, reports) = (Vec::new(), Vec::new());
-        Self { app, now: Instant::ZERO, commands, reports }
+        let (commands, kept_alive, reports) = (Vec::new(), Vec::new(), Vec::new());
+        Self { app, now: Instant::ZERO, commands, kept_alive, reports }
     }
 
     fn up(prefixes: &[&str]) -> Self {
@@ -59,6 +60,7 @@ impl Harness {
         while let Some(output) = self.app.poll(self.now) {
             match output {
                 AppOutput::Interest(interest) => self.commands.push(Arc::unwrap_or_clone(interest)),
+                AppOutput::KeepAlive => self.kept_alive.push(self.now),
                 AppOutput::Report(Report::Registered { prefix, outcome }) => {
                     self.reports.push((prefix.to_string(), outcome.map_err(|error| *error)));
                 }
@@ -258,4 +260,31 @@ fn silent_forwarder_gets_every_prefix() {
     let before = harness.commands.len();
     harness.wait();
     assert!(harness.commands.len() > before, "the first one is registered again");
+}
+
+#[test]
+fn registration_over_a_network_is_kept_alive() {
+    let remote = RegistrationConfig { scope: Scope::Localhop, ..config(&["/a"]) };
+    let mut harness = Harness::new(Registration::new(remote));
+    harness.feed(UP);
+    harness.ok();
+    while harness.now < Instant::ZERO + REFRESH {
+        harness.wait();
+    }
+    let (mut before, mut frames) = (Instant::ZERO, harness.kept_alive.clone());
+    frames.push(Instant::ZERO + REFRESH);
+    for at in frames {
+        assert!(at.since(before) < NAT_BINDING, "no frame from {before:?} to {at:?}");
+        before = at;
+    }
+    assert_eq!(harness.commands.len(), 2, "the registration is renewed");
+    harness.feed(DOWN);
+    assert_eq!(harness.app.deadline(), None);
+}
+
+#[test]
+fn local_registration_needs_no_keep_alive() {
+    let mut harness = Harness::up(&["/a"]);
+    harness.ok();
+    assert_eq!((harness.wait(), harness.kept_alive.len()), (REFRESH, 0));
 }

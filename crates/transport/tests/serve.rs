@@ -12,7 +12,8 @@ use recoup_packet::signature::{
 use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use recoup_transport::event::Event;
 use recoup_transport::serve::{
-    Form, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
+    DENIAL_DELAY, Form, Identified, Library, Opened, Serve, ServeConfig, Source, SourceError,
+    Unknown,
 };
 use recoup_transport::time::{Duration, Instant};
 use std::cell::RefCell;
@@ -48,6 +49,10 @@ impl Source for Reading {
         let offset = offset as usize;
         into.copy_from_slice(&paper.content[offset..offset + into.len()]);
         Ok(())
+    }
+
+    fn identify(&mut self, _: Instant) -> Result<Identified, SourceError> {
+        Ok(Identified::No)
     }
 }
 
@@ -123,7 +128,7 @@ impl Harness {
         let input = AppInput::Interest { interest: Arc::new(interest), path: ReturnPath(9) };
         self.serve.handle(self.now, input);
         let mut answer = None;
-        while let Some(output) = self.serve.poll(self.now) {
+        while let Some(output) = self.next_output() {
             match output {
                 AppOutput::Data { data, path } => {
                     assert_eq!(path, ReturnPath(9));
@@ -139,6 +144,15 @@ impl Harness {
             assert_eq!(DigestVerifier.verify(data), Verdict::Verified);
         }
         answer
+    }
+
+    /// The next output, also an application Nack that is due later.
+    fn next_output(&mut self) -> Option<AppOutput> {
+        let output = self.serve.poll(self.now);
+        if output.is_some() || self.serve.deadline() != Some(self.now + DENIAL_DELAY) {
+            return output;
+        }
+        self.serve.poll(self.now + DENIAL_DELAY)
     }
 
     /// All outputs for simultaneous Interests, as text.
@@ -258,7 +272,7 @@ fn long_name_leaves_less_space_for_content() {
     }
     let prefix = format!("/{}", "a".repeat(8_750));
     let mut harness = Harness::called(&prefix, 20_000, 8_000, Unknown::Silence, Form::Encoded);
-    assert!(harness.serve.resolve(&Name::root()).is_none());
+    assert!(harness.serve.resolve(&Name::root()).is_err());
 }
 
 #[test]

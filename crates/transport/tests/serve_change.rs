@@ -8,7 +8,7 @@ use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application, Report, ReturnPath};
 use recoup_transport::event::Event;
 use recoup_transport::serve::{
-    Form, Identity, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
+    Form, Identified, Identity, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
 };
 use recoup_transport::time::{Duration, Instant};
 use std::cell::RefCell;
@@ -56,6 +56,10 @@ impl Source for Reader {
         let content = self.kept.as_ref().unwrap_or(&file.content).get(begin..begin + into.len());
         into.copy_from_slice(content.ok_or(SourceError::Changed)?);
         Ok(())
+    }
+
+    fn identify(&mut self, _: Instant) -> Result<Identified, SourceError> {
+        Ok(Identified::No)
     }
 
     fn check(&mut self, _: Instant) -> Result<(), SourceError> {
@@ -211,6 +215,8 @@ fn rewrite_after_a_batch_ends_the_version() {
     harness.file.borrow_mut().rewrite_at = Some(2_500);
     assert_eq!(harness.ask_together(segments(30)).len(), 0);
     harness.now = harness.serve.deadline().expect("they wait");
+    assert_eq!(harness.poll().len(), 0);
+    harness.now = harness.serve.deadline().expect("the application Nacks wait");
     let answers = harness.poll();
     let nacked = answers.iter().filter(|data| data.content_type() == ContentType::Nack);
     assert_eq!((nacked.count(), answers.len()), (30, 30));

@@ -11,8 +11,12 @@
 //! | KDK | `<namespace>/NAC/<dataset>/KDK/<id>/ENCRYPTED-BY/<member>/KEY/<id>` |
 //! | CK | `<prefix>/CK/<id>/ENCRYPTED-BY/<name of the KEK>` |
 //!
-//! Source: NAC specification (named-data/name-based-access-control, `docs/spec.rst`). RSA-OAEP has SHA-1, content keys are
-//! AES-CBC, as in NDNts (`@ndn/nac`) and ndn-cxx.
+//! Source: NAC specification (named-data/name-based-access-control, `docs/spec.rst`). RSA-OAEP has SHA-1, as in NDNts
+//! (`@ndn/nac`) and ndn-cxx. Content is encrypted by AES-GCM-SIV, which those do not have; AES-CBC, which they have, is read,
+//! and written on request.
+//!
+//! A content key serves names below its `<prefix>` alone. The group's public key is known to all, so that anybody can make a
+//! content key: encryption proves nothing about the author.
 //!
 //! Sans-IO, and without keys of its own: [`Decrypting`] is a verifier that names missing keys as it names missing
 //! certificates, and a [`Member`] opens them.
@@ -23,4 +27,4 @@ pub mod name;
 
 pub use cipher::{CipherError, ContentKey};
 pub use content::EncryptedContent;
-pub use decrypting::{Decrypting, GroupKey, MAX_KEYS, Member, NO_KEY};
+pub use decrypting::{Decrypting, GroupKey, MAX_KEYS, Member, NO_AUTHOR, UNREADABLE};

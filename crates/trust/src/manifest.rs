@@ -4,14 +4,20 @@
 //! [`recoup_packet::manifest`]). A verifier of manifests judges a segment with a digest by the list, which the resolver of the
 //! fetch loop fetches as it fetches certificates. The key of a manifest must be one that may sign each of its segments.
 //! Of a group of manifests the first alone is signed by a key, and it lists the others.
+//!
+//! Segments and manifests state the identifier of their content. A manifest that states another one than the segments that
+//! need it is not taken: a cache has kept it from other content of the same name.
 
 use crate::rejected::Rejected;
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::manifest::{self, GROUP, SEGMENTS};
+use recoup_packet::metadata;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use recoup_packet::signature::{
     Certificates, KeyVerifier, SignatureInfo, Verdict, Verifier, sha256_many,
 };
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,9 +26,14 @@ pub const MAX_MANIFESTS: usize = 64;
 /// Manifests that are fetched ahead: 8 MB of segments of 8,000 bytes.
 const AHEAD: u64 = 4;
 
+/// Most manifests of which the wanted content is remembered.
+const MAX_WANTED: usize = 256;
+
+const OTHER_CONTENT: Verdict = Verdict::Bad(manifest::OTHER_CONTENT);
 const NOT_LISTED: Verdict = Verdict::Bad("is not listed in the signed manifest");
+/// A further copy needs the same manifest.
 const NO_MANIFEST: Verdict =
-    Verdict::Bad("carries only a digest, and no manifest signed by a key lists it");
+    Verdict::Invalid("carries only a digest, and no manifest signed by a key lists it");
 
 /// Verifiers that know which names a key may sign.
 pub trait Signing: Verifier {
@@ -77,6 +88,8 @@ pub struct Manifests<V: Signing> {
 struct Known<K> {
     /// In the order in which they were taken.
     lists: Vec<Arc<List<K>>>,
+    /// Names of manifests, and the content of the packets that need them.
+    wanted: VecDeque<(Name, Option<ObjectId>)>,
     rejected: Rejected,
 }
 
@@ -120,7 +133,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// `None` if the packet is no segment with a digest. No manifest lists a manifest. `likely` is the object that it is
+    /// `None` if the packet is no segment with a digest. No manifest lists a manifest or metadata. `likely` is the object that it is
     /// probably of.
     fn of(data: &'a Data, likely: Option<&Name>) -> Option<Self> {
         if !data.has_digest() {
@@ -131,7 +144,7 @@ impl<'a> Entry<'a> {
             return Some(Self { data, object: &name.value()[..likely.len()], segment });
         }
         let (object, segment) = manifest::parse_segment(name)?;
-        Some(Self { data, object, segment })
+        (!metadata::is_packet_name(name)).then_some(Self { data, object, segment })
     }
 
     fn part(&self) -> u64 {
@@ -146,7 +159,7 @@ impl<'a> Entry<'a> {
 
 impl<K> Default for Known<K> {
     fn default() -> Self {
-        Self { lists: Vec::new(), rejected: Rejected::default() }
+        Self { lists: Vec::new(), wanted: VecDeque::new(), rejected: Rejected::default() }
     }
 }
 
@@ -161,9 +174,36 @@ impl<K> Known<K> {
         self.lists.last().map(|list| &list.object)
     }
 
+    /// The verdict on a packet while there is no manifest of this name.
+    fn without(&mut self, name: &Name) -> Verdict {
+        let verdict = self.rejected.verdict(name);
+        match self.rejected.count(name) {
+            true => verdict.unwrap_or(NO_MANIFEST),
+            false => Verdict::Pending,
+        }
+    }
+
+    /// Records that a packet of this content needs the manifest `name`.
+    fn want(&mut self, name: &Name, content: Option<ObjectId>) {
+        if self.wanted.iter().any(|(known, id)| known == name && *id == content) {
+            return;
+        }
+        if self.wanted.len() >= MAX_WANTED {
+            self.wanted.pop_front();
+        }
+        self.wanted.push_back((name.clone(), content));
+    }
+
+    /// Whether all packets that need this manifest belong to other content.
+    fn is_other_content(&self, manifest: &Data) -> bool {
+        let mut needs = self.wanted.iter().filter(|(name, _)| name == manifest.name()).peekable();
+        needs.peek().is_some() && needs.all(|(_, id)| *id != manifest.object_id())
+    }
+
     /// Keeps a list in place of an older one of its name, or of the oldest one.
     fn keep(&mut self, list: List<K>) {
         self.rejected.remove(list.manifest.name());
+        self.wanted.retain(|(name, _)| name != list.manifest.name());
         self.lists.retain(|known| known.part != list.part || known.object != list.object);
         if self.lists.len() >= MAX_MANIFESTS {
             self.lists.remove(0);
@@ -187,10 +227,7 @@ impl<V: Signing> Manifests<V> {
         let head = manifest::first_of_group(part);
         let mut known = self.known();
         let Some(first) = known.list(object.value(), head).cloned() else {
-            return match known.rejected.count(&manifest::name(&object, head)) {
-                true => NO_MANIFEST,
-                false => Verdict::Pending,
-            };
+            return known.without(&manifest::name(&object, head));
         };
         let mut digests = Vec::new();
         sha256_many(&[data.signed_portion()], &mut digests);
@@ -209,8 +246,7 @@ impl<V: Signing> Manifests<V> {
         let mut known = self.known();
         match known.list(entry.object, entry.part()).cloned() {
             Some(list) => Ok(list),
-            None if known.rejected.count(&entry.manifest(entry.part())) => Err(NO_MANIFEST),
-            None => Err(Verdict::Pending),
+            None => Err(known.without(&entry.manifest(entry.part()))),
         }
     }
 
@@ -232,10 +268,13 @@ impl<V: Signing> Manifests<V> {
         if manifest::digest(list.manifest.content(), entry.segment) != Some(&digest[..]) {
             return NOT_LISTED;
         }
-        let allowed = validity.and_then(|()| match list.covers {
+        if let Err(why) = validity {
+            return Verdict::Invalid(why);
+        }
+        let allowed = match list.covers {
             true => Ok(()),
             false => self.inner.may_sign(&list.key, entry.data.name()),
-        });
+        };
         allowed.map_or_else(Verdict::Bad, |()| Verdict::Verified)
     }
 }
@@ -275,13 +314,16 @@ impl<V: Signing> Verifier for Manifests<V> {
 impl<V: Signing> Certificates for Manifests<V> {
     fn missing(&self, data: &Data) -> Option<Name> {
         if let Some((object, part)) = listed_manifest(data) {
-            let (known, head) = (self.known(), manifest::first_of_group(part));
+            let (mut known, head) = (self.known(), manifest::first_of_group(part));
             let name = manifest::name(&object, head);
             let is_wanted =
                 known.list(object.value(), head).is_none() && !known.rejected.contains(&name);
+            if is_wanted {
+                known.want(&name, data.object_id());
+            }
             return is_wanted.then_some(name);
         }
-        let known = self.known();
+        let mut known = self.known();
         let Some(entry) = Entry::of(data, known.likely()) else {
             drop(known);
             return self.inner.certificates()?.missing(data);
@@ -289,7 +331,12 @@ impl<V: Signing> Certificates for Manifests<V> {
         if known.list(entry.object, entry.part()).is_some() {
             return None;
         }
-        Some(entry.manifest(entry.part())).filter(|name| !known.rejected.contains(name))
+        let name = entry.manifest(entry.part());
+        if known.rejected.contains(&name) {
+            return None;
+        }
+        known.want(&name, data.object_id());
+        Some(name)
     }
 
     fn ahead(&self, data: &Data) -> Vec<Name> {
@@ -298,18 +345,22 @@ impl<V: Signing> Certificates for Manifests<V> {
         };
         let last = data.final_block().and_then(|last| last.is_segment()).unwrap_or(entry.segment);
         let (part, last) = (entry.part(), last / SEGMENTS);
-        let known = self.known();
-        (part + 1..=last.min(part + AHEAD))
+        let mut known = self.known();
+        let names = (part + 1..=last.min(part + AHEAD))
             .filter(|part| known.list(entry.object, *part).is_none())
-            .map(|part| entry.manifest(part))
-            .filter(|name| !known.rejected.contains(name))
-            .collect()
+            .map(|part| entry.manifest(part));
+        let names: Vec<Name> = names.filter(|name| !known.rejected.contains(name)).collect();
+        names.iter().for_each(|name| known.want(name, data.object_id()));
+        names
     }
 
     fn take(&self, data: &Data) -> Verdict {
         if data.content_type() != ContentType::Manifest {
             let certificates = self.inner.certificates();
             return certificates.map_or(Verdict::Bad("is no manifest"), |it| it.take(data));
+        }
+        if self.known().is_other_content(data) {
+            return OTHER_CONTENT;
         }
         if let Some((object, part)) = listed_manifest(data) {
             return self.take_listed(data, object, part);
@@ -336,6 +387,15 @@ impl<V: Signing> Certificates for Manifests<V> {
             return;
         }
         self.known().rejected.add(name);
+    }
+
+    fn rule_out(&self, name: &Name, verdict: Verdict) {
+        if manifest::parse(name).is_some() {
+            let is_reason = matches!(verdict, Verdict::Invalid(_)) || verdict == OTHER_CONTENT;
+            self.known().rejected.rule_out(name, Some(verdict).filter(|_| is_reason));
+        } else if let Some(certificates) = self.inner.certificates() {
+            certificates.rule_out(name, verdict);
+        }
     }
 }
 
@@ -502,6 +562,29 @@ mod tests {
         let data = DataBuilder::new(&name).build(b"x", &key(b"right"));
         assert_eq!(manifests.verify(&data), Verdict::Verified);
         assert_eq!(manifests.missing(&data), None);
+    }
+
+    /// A cache has kept the manifest of the content that had the name before.
+    #[test]
+    fn manifest_of_other_content_is_not_taken() {
+        let manifests = verifier();
+        let of = |id: u8| Some(ObjectId::new([id; 16]));
+        let name = object().append(Component::segment(0));
+        let made = |id, content: &[u8]| {
+            DataBuilder::new(&name).object_id(of(id)).build(content, &DigestSigner)
+        };
+        let list = |id, segment: &Data| {
+            DataBuilder::new(&manifest::name(&object(), 0))
+                .content_type(ContentType::Manifest)
+                .object_id(of(id))
+                .build(segment.signature_value(), &key(b"right"))
+        };
+        let (before, now) = (made(1, b"a"), made(2, b"b"));
+        assert!(manifests.missing(&now).is_some());
+        assert_eq!(manifests.take(&list(1, &before)), OTHER_CONTENT);
+        assert!(manifests.missing(&now).is_some(), "it is still needed");
+        assert_eq!(manifests.take(&list(2, &now)), Verdict::Verified);
+        assert_eq!(manifests.verify_batch(&[&now, &before]), [Verdict::Verified, NOT_LISTED]);
     }
 
     #[test]

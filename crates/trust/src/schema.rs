@@ -111,7 +111,17 @@ impl Schema {
     /// # Errors
     /// [`TooCostly`]: the answer needs more than [`MAX_STEPS`] steps.
     pub fn allows(&self, packet: &Name, key: &Name) -> Result<bool, TooCostly> {
-        let (packet, key) = (matching::elements(packet), matching::elements(key));
+        self.may_allow(packet, key, 0)
+    }
+
+    /// As [`allows`](Self::allows), if the last `unknown` components of the key's name are missing: whether the answer may be
+    /// yes for some of them.
+    ///
+    /// # Errors
+    /// [`TooCostly`]
+    pub fn may_allow(&self, packet: &Name, key: &Name, unknown: usize) -> Result<bool, TooCostly> {
+        let (packet, mut key) = (matching::elements(packet), matching::elements(key));
+        key.extend(std::iter::repeat_n(matching::UNKNOWN, unknown));
         let mut search = Search::new(self);
         let mut allowed = false;
         search.each(&packet, &mut |search, node| {

@@ -8,12 +8,13 @@
 
 use crate::certificate::{self, Certificate, CertificateError};
 use crate::manifest::Signing;
-use crate::policy::{Policy, is_key_name};
+use crate::policy::{Locator, Policy};
 use recoup_packet::data::Data;
 use recoup_packet::name::Name;
 use recoup_packet::signature::{Certificates, SignatureInfo, Verdict, Verifier};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most certificates that are kept beside the anchors.
@@ -27,9 +28,13 @@ const NO_LOCATOR: Verdict = Verdict::Bad("names no key that signed it");
 const NO_SIGNATURE: Verdict = Verdict::Bad("carries only a digest, no signature by a key");
 const NO_CERTIFICATE: Verdict = Verdict::Bad("is signed by a key whose certificate cannot be had");
 const NO_KEY_NAME: Verdict = Verdict::Bad("is signed by something that is no key by its name");
-const SELF_SIGNED: Verdict = Verdict::Bad("is signed by itself and no trust anchor");
-const EXPIRED: Verdict = Verdict::Bad("is signed by a key whose certificate is not valid now");
-const NOT_VALID: Verdict = Verdict::Bad("is a certificate that is not valid now");
+const NOT_TRUSTED: Verdict =
+    Verdict::Bad("is signed by a key for which only certificates came that cannot be trusted");
+const SELF_SIGNED: Verdict = Verdict::Invalid(
+    "is signed by a key whose chain of certificates ends in one that is signed by itself, and no trust anchor",
+);
+const EXPIRED: &str = "is signed by a key whose certificate, or one of its chain, has expired";
+const NOT_YET: &str = "is signed by a key whose certificate, or one of its chain, is not valid yet";
 const WRONG: Verdict = Verdict::Bad("is not signed by the key that it names");
 
 /// An anchor that cannot be one.
@@ -70,22 +75,34 @@ pub struct TrustStore {
 struct Known {
     /// Anchors, and certificates that are verified.
     certificates: BTreeMap<Name, Arc<Entry>>,
-    /// Names that cannot be had, until when.
-    rejected: BTreeMap<Name, u64>,
+    /// Names that cannot be had: until when, and the verdict on packets that need them.
+    rejected: BTreeMap<Name, (u64, Verdict)>,
     /// Number of the last certificate that was taken.
     taken: u64,
 }
 
 struct Entry {
     certificate: Certificate,
-    /// Last second in which each certificate of the chain is valid.
-    until: u64,
+    /// First and last second in which each certificate of the chain is valid.
+    valid: RangeInclusive<u64>,
     /// In which order it was taken; 0 for anchors.
     number: u64,
 }
 
+impl Entry {
+    /// Whether each certificate of the chain is valid at `now`; if not, why the packets that it signed are not.
+    fn is_valid(&self, now: u64) -> Result<(), &'static str> {
+        match self.valid.contains(&now) {
+            true => Ok(()),
+            false if now < *self.valid.start() => Err(NOT_YET),
+            false => Err(EXPIRED),
+        }
+    }
+}
+
 /// State of a packet's signer.
 enum Signer {
+    /// Its chain is verified. It may not be valid now.
     Known(Arc<Entry>),
     Missing(Name),
     Rejected(Verdict),
@@ -112,7 +129,8 @@ impl TrustStore {
             {
                 return Err(AnchorError::Unmatched(name));
             }
-            known.certificates.insert(name, Arc::new(Entry { certificate, until, number: 0 }));
+            let valid = from..=until;
+            known.certificates.insert(name, Arc::new(Entry { certificate, valid, number: 0 }));
         }
         if known.certificates.is_empty() {
             return Err(AnchorError::Missing);
@@ -132,42 +150,44 @@ impl TrustStore {
         let Some(name) = certificate::locator(data) else {
             return Signer::Rejected(NO_LOCATOR);
         };
-        let is_whole = certificate::key_name(&name).is_some();
-        if !is_whole && !is_key_name(&name) {
+        // Before any Interest for it: what a forger names may be no key at all.
+        let Some(locator) = Locator::of(&name) else {
             return Signer::Rejected(NO_KEY_NAME);
+        };
+        if let Err(why) = self.policy.check_locator(data.name(), &name, locator) {
+            let is_own = name.is_prefix_of(data.name());
+            return Signer::Rejected(if is_own { SELF_SIGNED } else { Verdict::Bad(why) });
         }
-        if is_whole && let Err(why) = self.policy.check(data.name(), &name) {
-            return Signer::Rejected(Verdict::Bad(why));
-        }
+        let is_whole = locator == Locator::Certificate;
         let now = (self.clock)();
         let mut known = self.known();
         let below = known.certificates.range(name.clone()..);
-        let mut verdict = None;
+        let mut other = None;
         for (_, entry) in below.take_while(|(found, _)| name.is_prefix_of(found)) {
             let allowed = match is_whole {
                 true => Ok(()),
                 false => self.policy.check(data.name(), entry.certificate.name()),
             };
-            verdict = Some(match allowed {
-                Err(why) => Verdict::Bad(why),
-                Ok(()) if now > entry.until || now < entry.certificate.not_before() => EXPIRED,
-                Ok(()) => return Signer::Known(Arc::clone(entry)),
+            other = Some(match allowed {
+                Err(why) => Signer::Rejected(Verdict::Bad(why)),
+                Ok(()) if entry.is_valid(now).is_ok() => return Signer::Known(Arc::clone(entry)),
+                Ok(()) => Signer::Known(Arc::clone(entry)),
             });
         }
-        match verdict {
+        match other {
+            Some(other) if is_whole => return other,
             // A renewed certificate of the key may be there.
-            Some(verdict) if is_whole => return Signer::Rejected(verdict),
             _ => {}
         }
         if name.is_prefix_of(data.name()) {
             return Signer::Rejected(SELF_SIGNED);
         }
-        if let Some(until) = known.rejected.get(&name).copied() {
-            if now < until {
-                return Signer::Rejected(verdict.unwrap_or(NO_CERTIFICATE));
+        match known.rejected.get(&name).copied() {
+            Some((until, verdict)) if now < until => {
+                return other.unwrap_or(Signer::Rejected(verdict));
             }
-            known.rejected.remove(&name);
-        }
+            _ => known.rejected.remove(&name),
+        };
         Signer::Missing(name)
     }
 
@@ -184,7 +204,34 @@ impl TrustStore {
         {
             return (WRONG, None);
         }
-        (Verdict::Verified, Some(entry))
+        let verdict =
+            entry.is_valid((self.clock)()).map_or_else(Verdict::Invalid, |()| Verdict::Verified);
+        (verdict, Some(entry))
+    }
+
+    /// Keeps a certificate that `signer` has verified. It is kept even if it is not valid now, so that it is not requested for
+    /// each packet that it signed.
+    fn keep(&self, certificate: Certificate, signer: &Entry) -> Arc<Entry> {
+        let mut known = self.known();
+        known.taken += 1;
+        let from = certificate.not_before().max(*signer.valid.start());
+        let valid = from..=certificate.not_after().min(*signer.valid.end());
+        let (number, certificate) = (known.taken, certificate.detached());
+        known.rejected.retain(|name, _| !name.is_prefix_of(certificate.name()));
+        let name = certificate.name().clone();
+        let entry = Arc::new(Entry { certificate, valid, number });
+        known.certificates.insert(name, Arc::clone(&entry));
+        known.shrink();
+        entry
+    }
+
+    fn reject(&self, name: &Name, verdict: Verdict) {
+        let until = (self.clock)().saturating_add(REJECTED_S);
+        let mut known = self.known();
+        if known.rejected.len() >= MAX_REJECTED {
+            known.rejected.pop_first();
+        }
+        known.rejected.insert(name.clone(), (until, verdict));
     }
 }
 
@@ -196,8 +243,8 @@ impl Signing for Arc<TrustStore> {
 
     fn key_of(&self, manifest: &Data) -> Option<Verified> {
         match self.signer(manifest) {
-            Signer::Known(entry) => Some(Verified(entry)),
-            Signer::Missing(_) | Signer::Rejected(_) => None,
+            Signer::Known(entry) if entry.is_valid((self.clock)()).is_ok() => Some(Verified(entry)),
+            Signer::Known(_) | Signer::Missing(_) | Signer::Rejected(_) => None,
         }
     }
 
@@ -206,11 +253,7 @@ impl Signing for Arc<TrustStore> {
     }
 
     fn is_valid(&self, Verified(key): &Verified) -> Result<(), &'static str> {
-        let now = (self.clock)();
-        if now > key.until || now < key.certificate.not_before() {
-            return Err("is listed by a manifest whose key is not valid now");
-        }
-        Ok(())
+        key.is_valid((self.clock)())
     }
 
     fn may_sign(&self, Verified(key): &Verified, name: &Name) -> Result<(), &'static str> {
@@ -245,32 +288,22 @@ impl Certificates for TrustStore {
         let Ok(certificate) = Certificate::new(data.clone()) else {
             return Verdict::Bad("is no certificate");
         };
-        let (now, until) = ((self.clock)(), certificate.not_after());
-        if now < certificate.not_before() || now > until {
-            return NOT_VALID;
+        match self.judge_data(data) {
+            (_, Some(signer)) => {
+                let valid = self.keep(certificate, &signer).is_valid((self.clock)());
+                valid.map_or_else(Verdict::Invalid, |()| Verdict::Verified)
+            }
+            (verdict, None) => verdict,
         }
-        let (verdict, signer) = self.judge_data(data);
-        if let Some(signer) = signer {
-            let mut known = self.known();
-            known.taken += 1;
-            let number = known.taken;
-            let until = until.min(signer.until);
-            let certificate = certificate.detached();
-            known.rejected.retain(|name, _| !name.is_prefix_of(certificate.name()));
-            let name = certificate.name().clone();
-            known.certificates.insert(name, Arc::new(Entry { certificate, until, number }));
-            known.shrink();
-        }
-        verdict
     }
 
     fn give_up(&self, name: &Name) {
-        let until = (self.clock)().saturating_add(REJECTED_S);
-        let mut known = self.known();
-        if known.rejected.len() >= MAX_REJECTED {
-            known.rejected.pop_first();
-        }
-        known.rejected.insert(name.clone(), until);
+        self.reject(name, NO_CERTIFICATE);
+    }
+
+    fn rule_out(&self, name: &Name, verdict: Verdict) {
+        let is_reason = matches!(verdict, Verdict::Invalid(_)) || verdict == NO_CERTIFICATE;
+        self.reject(name, if is_reason { verdict } else { NOT_TRUSTED });
     }
 }
 
@@ -429,6 +462,34 @@ mod tests {
         assert!(matches!(store.verify(&data), Verdict::Bad(why) if why.contains("schema")));
     }
 
+    /// Names that a forger may put into a key locator, for a packet of `/site/ann/data`: no Interest may leave for it.
+    const FORGED: [&str; 9] = [
+        "/site/bob/KEY/1",
+        "/site/bob/KEY/1/site",
+        "/elsewhere/KEY/1",
+        "/site/ann/data/x",
+        "/localhost/nfd/rib/KEY/1",
+        "/localhop/nfd/KEY/1/i/v=1",
+        "/localhost/nfd/faces/create/h/t/KEY/%16%03%1b%01%00/%17%00",
+        "/localhost/nfd/faces/create/h/KEY/n/%16%03%1b%01%00/%17%00",
+        "/site/ann/repo/delete/t/KEY/%16%03%1b%01%00/%17%00",
+    ];
+
+    #[test]
+    fn forged_key_locator_causes_no_interest() {
+        let Case { root, author, store, .. } = case();
+        let anchors = vec![root.certificate.clone()];
+        let hierarchy = TrustStore::new(Policy::Hierarchical, anchors, Box::new(|| NOW)).unwrap();
+        for locator in FORGED {
+            let signer = signer(author.seed, &locator.parse().unwrap());
+            let sign = |name: &str| DataBuilder::new(&name.parse().unwrap()).build(b"x", &signer);
+            for (store, name) in [(&store, "/site/ann/data"), (&hierarchy, "/site/ann/data")] {
+                assert_eq!(store.missing(&sign(name)), None, "{locator}");
+                assert!(matches!(store.verify(&sign(name)), Verdict::Bad(_)), "{locator}");
+            }
+        }
+    }
+
     #[test]
     fn certificate_of_another_issuer_is_rejected() {
         let Case { author, store, .. } = case();
@@ -436,7 +497,7 @@ mod tests {
         let forged = Key::new("/site/ann/KEY/1/site/v=1", 3, Some(&stranger));
         assert_eq!(store.take(&forged.certificate), WRONG);
         let itself = Key::new("/site/KEY/2/self/v=1", 4, None);
-        assert!(matches!(store.take(&itself.certificate), Verdict::Bad(_)));
+        assert_eq!(store.take(&itself.certificate), SELF_SIGNED);
         assert_eq!(store.verify(&author.signs("/site/ann/data")), Verdict::Pending);
         let mut bits = author.certificate.wire().to_vec();
         *bits.last_mut().unwrap() ^= 1;
@@ -467,15 +528,55 @@ mod tests {
         store.take(&author.certificate);
         let data = author.signs("/site/ann/data");
         clock.store(NOW + 1_001, Ordering::Relaxed);
-        assert_eq!(store.verify(&data), EXPIRED);
-        assert_eq!(store.take(&author.certificate), NOT_VALID);
+        assert_eq!(store.verify(&data), Verdict::Invalid(EXPIRED));
+        assert_eq!(store.take(&author.certificate), Verdict::Invalid(EXPIRED));
         clock.store(NOW, Ordering::Relaxed);
         let name = "/site/bob/KEY/1/site/v=1";
         let long = Key::valid(name, 5, Some(&root), (NOW, NOW + 1_000_000));
         assert_eq!(store.take(&long.certificate), Verdict::Verified);
         assert_eq!(store.verify(&long.signs("/site/bob/data")), Verdict::Verified);
         clock.store(NOW + 1_001, Ordering::Relaxed);
-        assert_eq!(store.verify(&long.signs("/site/bob/data")), EXPIRED, "its issuer's is over");
+        let over = store.verify(&long.signs("/site/bob/data"));
+        assert_eq!(over, Verdict::Invalid(EXPIRED), "its issuer's is over");
+    }
+
+    #[test]
+    fn only_a_right_signature_makes_validity_count() {
+        for (period, why) in [((0, NOW - 1), EXPIRED), ((NOW + 1, NOW + 9), NOT_YET)] {
+            let Case { root, author, store, clock } = case();
+            let name = author.certificate.name().to_string();
+            let stranger = Key::new("/site/KEY/1/self/v=1", 9, None);
+            let forged = Key::valid(&name, 3, Some(&stranger), period);
+            assert_eq!(store.take(&forged.certificate), WRONG);
+            let data = author.signs("/site/ann/data");
+            assert_eq!(store.verify(&data), Verdict::Pending, "a forged one changes nothing");
+            let late = Key::valid(&name, 2, Some(&root), period);
+            assert_eq!(store.take(&late.certificate), Verdict::Invalid(why));
+            assert_eq!((store.missing(&data), store.verify(&data)), (None, Verdict::Invalid(why)));
+            let other = Key::new(&name, 3, None).signs("/site/ann/data");
+            assert_eq!(store.verify(&other), WRONG, "not signed by that key");
+            clock.store(*[period.0, NOW].iter().max().unwrap(), Ordering::Relaxed);
+            let counts = period.0 > NOW;
+            assert_eq!(store.verify(&data) == Verdict::Verified, counts, "{why}");
+        }
+    }
+
+    #[test]
+    fn chain_without_anchor_keeps_its_reason() {
+        let Case { author, store, clock, .. } = case();
+        let data = author.signs("/site/ann/data");
+        for (verdict, expected) in [(SELF_SIGNED, SELF_SIGNED), (WRONG, NOT_TRUSTED)] {
+            store.rule_out(author.certificate.name(), verdict);
+            assert_eq!((store.missing(&data), store.verify(&data)), (None, expected));
+        }
+        let alone = Key::new("/site/ann/KEY/3/self/v=1", 5, None);
+        assert_eq!(store.take(&alone.certificate), SELF_SIGNED);
+        let below = Key::new("/site/ann/KEY/2/site/v=1", 4, Some(&author));
+        assert_ne!(store.take(&below.certificate), Verdict::Verified, "its signer is rejected");
+        clock.store(NOW + REJECTED_S, Ordering::Relaxed);
+        assert_eq!(store.verify(&data), Verdict::Pending);
+        assert_eq!(store.take(&author.certificate), Verdict::Verified);
+        assert_eq!(store.verify(&data), Verdict::Verified);
     }
 
     #[test]

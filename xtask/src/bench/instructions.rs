@@ -195,6 +195,8 @@ pub(super) fn rows() -> Outcome<Vec<super::row::Row>> {
 fn count(rows: &[&'static Row], kept: &BTreeMap<String, Kept>) -> Outcome<Vec<Figure>> {
     callgrind::available()?;
     let mut build = cargo(&["build", "--release", "--quiet"]);
+    // As in the profile `dist` of the command; wheels alone need panics that unwind.
+    build.args(["--config", "profile.release.panic=\"abort\""]);
     for row in rows {
         build.args(["--package", row.package, "--example", row.example]);
     }

@@ -7,12 +7,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// Files that the archive of the program has beside it, from the root of the tree.
-const BESIDE: [&str; 5] = [
+const BESIDE: [&str; 7] = [
     "README.md",
     "CHANGELOG.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "packaging/recoup-forward.service",
+    "packaging/recoup-hostapd-action.sh",
+    "packaging/recoup-wpa-action.sh",
 ];
 
 /// `recoup-VERSION-TARGET.tar.gz`: the static program with its pages and completions.

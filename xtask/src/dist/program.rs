@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The features of a released command, beside the default ones.
-pub(super) const FEATURES: &str = "gateway";
+pub(crate) const FEATURES: &str = "gateway";
 
 /// Cargo's name of this machine with a C library.
 pub(super) fn target(library: &str) -> String {

@@ -17,8 +17,14 @@ const SCRIPTS: [(&str, &str); 5] = [
 ];
 
 /// Files of the tree that the RPM package has.
-const AS_THEY_ARE: [&str; 4] =
-    ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "packaging/recoup-forward.service"];
+const AS_THEY_ARE: [&str; 6] = [
+    "CHANGELOG.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "packaging/recoup-forward.service",
+    "packaging/recoup-hostapd-action.sh",
+    "packaging/recoup-wpa-action.sh",
+];
 
 /// Writes man pages, completions, the list of changes and licences of linked libraries.
 pub(super) fn write_texts(release: &Release) -> Outcome {

@@ -113,7 +113,7 @@ impl<'a> Fetches<'a> {
         let _ = fs::remove_dir_all(&folder);
     }
 
-    /// Fetches each file from each server; records those that do not arrive in time.
+    /// Fetches each file from each server, without faults; records those that do not arrive in time.
     pub(super) fn fetch_all(&self) {
         for from in Role::SERVERS {
             for number in Network::numbers() {
@@ -123,7 +123,7 @@ impl<'a> Fetches<'a> {
                     if Instant::now() > until {
                         let name = from.name();
                         self.soak
-                            .fail(format!("file {number} of {name} is not fetched at the end"));
+                            .fail(format!("file {number} of {name} is not fetched without faults"));
                         break;
                     }
                     std::thread::sleep(PAUSE);

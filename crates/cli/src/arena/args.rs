@@ -37,7 +37,7 @@ there is the geometric mean and the worst. docs/arena.md has the formulas.";
 /// seed. Results are kept in a folder, from which a repeated command resumes; it also holds the page, a
 /// heat map of transports and cases.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{SCORES}\n\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{SCORES}\n\n{EXIT_CODES}"))]
 pub(crate) struct ArenaArgs {
     /// Cases: names, patterns such as 'loss-*', or situations such as sharing; by default all
     #[arg(value_name = "CASE")]

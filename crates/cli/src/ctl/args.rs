@@ -1,5 +1,5 @@
 //! The options of `recoup ctl`.
-use super::face::FaceRef;
+use super::face::{FaceRef, Peer};
 use super::show::ORIGINS;
 use crate::error::EXIT_CODES;
 use clap::{Args, Subcommand, ValueEnum};
@@ -20,6 +20,8 @@ Examples:
   recoup ctl route list --json
   recoup ctl strategy set /live multicast
   recoup ctl cs erase /old
+  recoup ctl face down 192.0.2.7
+  recoup ctl face up '[02:00:00:00:00:07]'
   recoup ctl face events
   recoup ctl --face unix:///run/nfd/nfd.sock --sign /operator face destroy 262
 ";
@@ -29,7 +31,7 @@ Examples:
 /// Speaks NFD's management protocol, with the verbs of nfdc, to `recoup forward`, NFD and
 /// compatible forwarders. A face is given by its number or its URI.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct CtlArgs {
     /// Subject of the command.
     #[command(subcommand)]
@@ -137,6 +139,27 @@ pub(crate) enum FaceVerb {
         /// The face
         #[arg(id = "which", value_name = "FACE")]
         face: FaceRef,
+    },
+    /// Declare a face down: it keeps its routes, and its Interests leave by other faces or wait
+    Down {
+        /// The face, or an IP address or Ethernet station: all faces that lead there
+        #[arg(id = "which", value_name = "FACE")]
+        face: Peer,
+    },
+    /// End that
+    Up {
+        /// The face, or an IP address or Ethernet station: all faces that lead there
+        #[arg(id = "which", value_name = "FACE")]
+        face: Peer,
+    },
+    /// Report a packet that a driver gave up: its consumer sends the Interest again at once
+    Lost {
+        /// The face
+        #[arg(id = "which", value_name = "FACE")]
+        face: FaceRef,
+        /// Name of the Interest or Data
+        #[arg(value_name = "NAME")]
+        name: Name,
     },
     /// Print face events as they happen, until Ctrl-C
     Events,

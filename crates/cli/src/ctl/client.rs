@@ -22,8 +22,7 @@ impl Forwarder {
     pub(super) fn find(args: &CtlArgs) -> Result<Self, Failure> {
         let uplink = Uplink::find(args.face.as_ref())?;
         if uplink.is_direct {
-            let failure = Failure::new(Exit::Unreachable, "there is no forwarder on this machine");
-            return Err(failure.advise("start `recoup forward`, or name a --face"));
+            return Err(Uplink::no_forwarder().into());
         }
         let mut session = Session::new(false)?;
         session.connect(&uplink)?;

@@ -29,7 +29,7 @@ pub(crate) const ORIGINS: [(u64, &str); 7] = [
     (255, "static"),
 ];
 
-fn origin(number: u64) -> String {
+pub(super) fn origin(number: u64) -> String {
     let known = ORIGINS.iter().find(|(known, _)| *known == number);
     known.map_or_else(|| number.to_string(), |(_, name)| (*name).to_owned())
 }

@@ -25,7 +25,7 @@ Examples:
 /// transport of `recoup fetch`. Each run has a link of its own with the same losses. Checks the received bytes, prints
 /// a table, and draws round-trip times and timeouts as an SVG file.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct DemoArgs {
     /// Folder for the picture, recoup-demo.svg
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Reports")]

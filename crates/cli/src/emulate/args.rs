@@ -41,7 +41,7 @@ Examples:
 ///
 /// Other load on the machine distorts results in milliseconds.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct EmulateArgs {
     /// The topology or scenario; `-` reads standard input
     #[arg(value_name = "FILE")]

@@ -1,6 +1,9 @@
 //! Errors of the command line in one line: the error, a valid form, and where it is described.
 use super::Failure;
-use clap::error::ErrorKind;
+use crate::command::Cli;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+use recoup_transport::spec::nearest;
 
 /// The failure of the parser; `None` where it only shows help or a version.
 pub(crate) fn failure(error: &clap::Error) -> Option<Failure> {
@@ -12,13 +15,28 @@ pub(crate) fn failure(error: &clap::Error) -> Option<Failure> {
         return None;
     }
     let text = error.to_string();
-    let (message, command) = sentence(&text);
+    let (mut message, command) = sentence(&text);
+    // `help` suggests nothing by itself.
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && !message.contains("similar")
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(near) = nearest_command(word)
+    {
+        message.push_str(&format!("; a similar subcommand exists: '{near}'"));
+    }
     let failure = Failure::usage(message);
     // The error of a value names valid ones.
     Some(match error.kind() {
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => failure,
         _ => failure.advise(format!("see {} --help", command.unwrap_or("recoup"))),
     })
+}
+
+/// The command, of all of them, that is spelled most like a word.
+fn nearest_command(word: &str) -> Option<String> {
+    let cli = Cli::command();
+    let names = cli.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
+    nearest(word, names).map(str::to_owned)
 }
 
 /// The parser's paragraphs as one sentence, and the command that its usage names.
@@ -54,7 +72,6 @@ fn sentence(text: &str) -> (String, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Cli;
     use clap::Parser;
 
     fn message(words: &str) -> String {
@@ -81,6 +98,10 @@ mod tests {
         assert_eq!(
             message("recoup serve movie.mp4"),
             "the following required arguments were not provided: --name <NAME>; see recoup serve --help"
+        );
+        assert_eq!(
+            message("recoup help fecth"),
+            "unrecognized subcommand 'fecth'; a similar subcommand exists: 'fetch'; see recoup --help"
         );
         let both = message("recoup fetch /a --jobs 3");
         assert!(both.contains("--recursive") && !both.contains('\n'), "{both}");

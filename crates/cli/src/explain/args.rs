@@ -33,7 +33,7 @@ Examples:
 /// hits, and the timer of each retransmission. The last line is the verdict, beside the median delay of the consumer in
 /// that run.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ExplainArgs {
     /// Folder of results
     #[arg(value_name = "RESULT")]

@@ -2,6 +2,7 @@
 use crate::error::EXIT_CODES;
 use crate::value::SegmentRange;
 use clap::{ArgAction, Args};
+use recoup::download::Earlier;
 use recoup::{FetchOptions, Verify};
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
@@ -34,7 +35,9 @@ Examples:
   recoup fetch /movie -o movie.mp4 --trace movie.pftrace --trace movie.sqlog
       see segments, window and RTT over time, in https://ui.perfetto.dev and in tools for qlog
   recoup fetch /photos -r -o photos
-      a whole folder
+      a whole folder; the same command again fetches what has changed
+  recoup fetch /movie /log -o downloads --limit-rate 2M
+      two names into a folder, at 2 MiB a second
 ";
 
 /// Fetch named content into a file, a folder or a pipe
@@ -42,14 +45,20 @@ Examples:
 /// Discovers the newest version and the length of the content. Fetches its segments with a congestion window and an
 /// adaptive retransmission timer, verifies every segment and writes it at its offset in the file. After an
 /// interruption the partial file stays in .recoup-UID beside FILE; --resume continues it.
-#[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct FetchArgs {
-    /// Name of the content, such as /movie, /movie/v=1690000000000 or ndn:/movie
-    #[arg(value_name = "NAME")]
+    /// Name of the content, such as /movie or ndn:/movie; several are fetched in turn
+    ///
+    /// With a version, such as /movie/v=1690000000000, that version.
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<Name>,
+
+    /// The name that is fetched; one of `names`.
+    #[arg(skip)]
     pub name: Name,
 
-    /// Write to FILE (or into folder FILE with -r); `-` for standard output
+    /// Write to FILE (with -r or several names a folder); `-`: standard output
     ///
     /// By default: to standard output in order; on a terminal, to a file (or folder) named by the last component of
     /// NAME,
@@ -57,11 +66,17 @@ pub(crate) struct FetchArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Resume an interrupted download of FILE
+    /// Resume an interrupted download; keep unchanged files of the latest version
     #[arg(long)]
     pub resume: bool,
 
-    /// Fetch a folder of `recoup serve`, recursively
+    /// Begin anew: discard an interrupted download, replace finished files
+    #[arg(long, conflicts_with = "resume")]
+    pub restart: bool,
+
+    /// Fetch a folder, recursively: what has changed; the rest stays as it is
+    ///
+    /// A file stays if it is unchanged since it was fetched, and its version is the producer's latest.
     #[arg(short, long, conflicts_with_all = ["range", "newer_than"])]
     pub recursive: bool,
 
@@ -69,6 +84,7 @@ pub(crate) struct FetchArgs {
     #[arg(
         short,
         long,
+        hide_short_help = true,
         value_name = "N",
         requires = "recursive",
         conflicts_with_all = ["statistics", "trace"],
@@ -96,40 +112,63 @@ pub(crate) struct FetchArgs {
     pub face: Option<FaceUri>,
 
     /// Link recovery to the next node: auto (if it supports it; UDP only), off, wldr or acked, with parameters, such as wldr(hold=5ms)
-    #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "SPEC",
+        default_value = "auto",
+        hide_short_help = true,
+        help_heading = "Network"
+    )]
     pub recovery: Recovery,
 
     /// Initial window, in segments
-    #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
+    #[arg(long, value_name = "SEGMENTS", hide_short_help = true, help_heading = "Algorithms", value_parser = window)]
     pub init_cwnd: Option<f64>,
 
     /// Initial slow-start threshold, in segments; not with recoup
-    #[arg(long, value_name = "SEGMENTS", help_heading = "Algorithms", value_parser = window)]
+    #[arg(long, value_name = "SEGMENTS", hide_short_help = true, help_heading = "Algorithms", value_parser = window)]
     pub init_ssthresh: Option<f64>,
 
     /// Reset the window to its initial value after a loss; not with recoup
-    #[arg(long, help_heading = "Algorithms")]
+    #[arg(long, hide_short_help = true, help_heading = "Algorithms")]
     pub reset_cwnd_to_init: bool,
 
     /// Reduce the window for every loss instead of once per round trip; not with recoup
-    #[arg(long, help_heading = "Algorithms")]
+    #[arg(long, hide_short_help = true, help_heading = "Algorithms")]
     pub no_cwa: bool,
 
     /// Shortest retransmission timeout
-    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = unit::interval)]
+    #[arg(long, value_name = "TIME", hide_short_help = true, help_heading = "Algorithms", value_parser = unit::interval)]
     pub min_rto: Option<Duration>,
 
     /// Longest retransmission timeout
-    #[arg(long, value_name = "TIME", help_heading = "Algorithms", value_parser = unit::interval)]
+    #[arg(long, value_name = "TIME", hide_short_help = true, help_heading = "Algorithms", value_parser = unit::interval)]
     pub max_rto: Option<Duration>,
 
-    /// Accept no more content than this, such as 500MB or 2GiB, of a folder in all; exit code 8 if there is more
+    /// Accept no more content than this, such as 500MB or 2GiB, of a folder in all
     ///
-    /// Content from before (--resume) counts, and so do listings.
-    #[arg(long, value_name = "BYTES", help_heading = "Limits", value_parser = unit::bare_bytes)]
+    /// Exit code 8 if there is more. Content from before (--resume) counts, and so do listings.
+    #[arg(long, value_name = "BYTES", hide_short_help = true, help_heading = "Limits", value_parser = unit::bare_bytes)]
     pub max_size: Option<u64>,
 
-    /// Wait for an absent or restarting producer, with =TIME for that time at most
+    /// Receive at most so many bytes per second, such as 500k or 2MB/s
+    ///
+    /// k, M and G are powers of 1024, as for curl; 2MB/s and 20Mbit/s are read, too. Fewer Interests are sent. Files of a folder share the limit.
+    #[arg(long, value_name = "RATE", help_heading = "Limits", value_parser = unit::byte_limit)]
+    pub limit_rate: Option<u64>,
+
+    /// Give up if no answer at all comes within this time; by default 8s, or twice a longer --lifetime
+    #[arg(
+        long,
+        value_name = "TIME",
+        conflicts_with = "wait",
+        hide_short_help = true,
+        help_heading = "Limits",
+        value_parser = unit::interval
+    )]
+    pub connect_timeout: Option<Duration>,
+
+    /// Wait for an absent or restarting producer, with =TIME at most so long
     #[arg(
         long,
         value_name = "TIME",
@@ -143,20 +182,26 @@ pub(crate) struct FetchArgs {
     pub wait: Option<Duration>,
 
     /// Write window, RTT and segment tables (cwnd.tsv, rtt.tsv, segments.tsv) to folder DIR
-    #[arg(short = 's', long = "statistics", value_name = "DIR", help_heading = "Reports")]
+    #[arg(
+        short = 's',
+        long = "statistics",
+        value_name = "DIR",
+        hide_short_help = true,
+        help_heading = "Reports"
+    )]
     pub statistics: Option<PathBuf>,
 
     /// Write a trace of the transfer: for https://ui.perfetto.dev, or as qlog if FILE ends in .sqlog; may be given twice
     ///
     /// Segments, window, RTO and RTT over time, losses and their signs. For what the network does, see
     /// `recoup forward --trace` and `recoup sim --trace`.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Reports")]
     pub trace: Vec<PathBuf>,
 
     /// Show window, RTT, goodput and losses since the start below the progress line
     ///
     /// On a terminal only. A full block is the largest value so far, a blank is zero.
-    #[arg(long, conflicts_with = "quiet", help_heading = "Reports")]
+    #[arg(long, conflicts_with = "quiet", hide_short_help = true, help_heading = "Reports")]
     pub live: bool,
 
     /// Print details before the result; twice (-vv): every event, too
@@ -173,23 +218,31 @@ pub(crate) struct FetchArgs {
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// End with a JSON document instead of the line of result (on standard error if standard output has the content)
+    /// End with a JSON document instead of the line of result
+    ///
+    /// On standard error if standard output has the content.
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 }
 
 /// Trust anchors and a trust schema, in place of `--verify`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TrustArgs {
-    /// Accept only content whose signature leads to this trust anchor; may be given several times
+    /// Accept only content whose signature leads to this trust anchor
     ///
-    /// A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
+    /// May be given several times. A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
     /// key may sign what lies below the name of its owner.
     #[arg(long, value_name = "CERT", conflicts_with = "verify", help_heading = "Verification")]
     trust: Vec<String>,
 
     /// Trust schema (Light VerSec) of keys and the names that they may sign; compiled, or as text
-    #[arg(long, value_name = "FILE", requires = "trust", help_heading = "Verification")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "trust",
+        hide_short_help = true,
+        help_heading = "Verification"
+    )]
     schema: Option<String>,
 }
 
@@ -207,9 +260,11 @@ impl FetchArgs {
     /// Fetches `name` with the defaults of the command.
     pub(crate) fn new(name: Name) -> Self {
         Self {
+            names: vec![name.clone()],
             name,
             output: None,
             resume: false,
+            restart: false,
             recursive: false,
             jobs: None,
             range: None,
@@ -224,6 +279,8 @@ impl FetchArgs {
             min_rto: None,
             max_rto: None,
             max_size: None,
+            limit_rate: None,
+            connect_timeout: None,
             wait: None,
             statistics: None,
             trace: Vec::new(),
@@ -231,6 +288,16 @@ impl FetchArgs {
             verbose: 0,
             quiet: false,
             json: false,
+        }
+    }
+
+    /// Treatment of what an earlier download has left.
+    pub(crate) fn earlier(&self) -> Earlier {
+        match (self.resume, self.restart, self.recursive) {
+            (true, ..) => Earlier::Resume,
+            (_, true, _) => Earlier::Restart,
+            (_, _, true) => Earlier::Mirror,
+            _ => Earlier::Reject,
         }
     }
 

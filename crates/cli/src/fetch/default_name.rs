@@ -6,6 +6,7 @@
 use super::args::FetchArgs;
 use crate::error::{Exit, Failure};
 use crate::output;
+use crate::terminal::path_line;
 use recoup_io::part::Journal;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::name::{Component, Name};
@@ -73,7 +74,7 @@ pub(super) fn complete(args: &mut FetchArgs) -> Result<Option<Reserved>, Failure
     };
     let path = begun.or_else(|| Some(reserved.as_ref()?.path.clone()));
     if let Some(path) = path.as_deref().filter(|_| !args.quiet) {
-        output::eprint(&format!("writing to {}", path.display()));
+        output::eprint(&format!("writing to {}", path_line(path)));
     }
     args.output = path;
     Ok(reserved)
@@ -87,7 +88,7 @@ fn named(args: &FetchArgs) -> Result<String, Failure> {
 }
 
 /// The last generic component that is neither a version nor a segment number, as the name of a file.
-fn file_name(name: &Name) -> Option<String> {
+pub(crate) fn file_name(name: &Name) -> Option<String> {
     let is_number = |it: &Component<'_>| {
         Convention::of_version(it).is_some() || Convention::of_segment(it).is_some()
     };
@@ -96,8 +97,8 @@ fn file_name(name: &Name) -> Option<String> {
     plain(components.last()?.value())
 }
 
-/// A name for a file that is one component of a path, visible, and shown as it is: other characters become `_`. `None` if no
-/// letter or digit is left.
+/// A name for a file: one component of a path, visible, shown as it is, and possible on any system to which the file may be
+/// copied. Other characters become `_`. `None` if no letter or digit is left.
 fn plain(component: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(component);
     let mut name = String::new();
@@ -111,7 +112,23 @@ fn plain(component: &[u8]) -> Option<String> {
     if name.starts_with(['.', '-', '~']) {
         name.replace_range(..1, "_");
     }
+    // Windows drops these, and the name is another one then.
+    let kept = name.trim_end_matches(['.', ' ']).len();
+    let end = "_".repeat(name.len() - kept);
+    name.replace_range(kept.., &end);
+    if is_device(&name) {
+        name.insert(0, '_');
+    }
     name.chars().any(char::is_alphanumeric).then_some(name)
+}
+
+/// Names of devices on Windows, with any extension.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let is_numbered = stem.len() == 4
+        && (stem.starts_with("COM") || stem.starts_with("LPT"))
+        && stem.ends_with(|digit: char| digit.is_ascii_digit());
+    is_numbered || matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL")
 }
 
 fn is_plain(letter: char) -> bool {
@@ -190,6 +207,11 @@ mod tests {
         assert_eq!(name(b"a\x1b[2Jb\nc").as_deref(), Some("a_[2Jb_c"));
         assert_eq!(name("gpj\u{202e}.exe".as_bytes()).as_deref(), Some("gpj_.exe"));
         assert_eq!(name(b"\xff\xfeok").as_deref(), Some("__ok"));
+        assert_eq!(name(b"report. . ").as_deref(), Some("report____"));
+        for device in ["con", "NUL.txt", "com1", "Lpt9.tar.gz", "aux .log"] {
+            assert_eq!(name(device.as_bytes()), Some(format!("_{device}")));
+        }
+        assert_eq!(name(b"console.log").as_deref(), Some("console.log"));
         for nothing in [&b""[..], b"..", b"/", b"\x00\x01"] {
             assert_eq!(name(nothing), None);
         }

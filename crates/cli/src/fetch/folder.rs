@@ -5,6 +5,8 @@ use crate::fetch::sink::{FileSink, ListingSink};
 use crate::fetch::transfer::{Ended, Transfers};
 use crate::output;
 use crate::session;
+use crate::terminal::path_line;
+use recoup::download::Earlier;
 use recoup::folder::walk::{FileTask, ListingTask, Skipped, Step, Walk};
 use recoup::folder::{Files, LISTING_REORDER_BYTES};
 use recoup_forwarder::face::AppId;
@@ -18,8 +20,8 @@ const MAX_REPORTED: u64 = 20;
 /// How a folder is fetched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
-    /// Files that are there already are left as they are.
-    pub resume: bool,
+    /// Treatment of files that are there.
+    pub earlier: Earlier,
     /// A line for every file.
     pub verbose: bool,
     /// Concurrent files and listings.
@@ -46,7 +48,7 @@ impl<'a> Folders<'a> {
         mode: Mode,
     ) -> Result<Self, Failure> {
         transfers.observer.files = Some(Files::default());
-        Ok(Self { transfers, plan, mode, walk: Walk::new(mode.resume)?, files: Vec::new() })
+        Ok(Self { transfers, plan, mode, walk: Walk::new()?, files: Vec::new() })
     }
 
     /// Fetches the folder `name`, with everything in it, into the folder `target`. Returns the name of its listing.
@@ -112,10 +114,6 @@ impl<'a> Folders<'a> {
         match self.walk.step() {
             Ok(Step::Wait) => return Ok(false),
             Ok(Step::Again) => {}
-            Ok(Step::Kept(bytes)) => {
-                self.count();
-                self.transfers.count(bytes)?;
-            }
             Ok(Step::List(task)) => self.list(task)?,
             Ok(Step::File(task)) => {
                 let name = task.name.to_string();
@@ -129,7 +127,14 @@ impl<'a> Folders<'a> {
     }
 
     fn list(&mut self, task: ListingTask) -> Result<(), Failure> {
-        let mut config = self.plan.config(task.name().clone(), session::seed()?)?;
+        let mut config = match self.plan.config(task.name().clone(), session::seed()?) {
+            Ok(config) => config,
+            Err(failure) => {
+                let name = task.name().to_string();
+                self.walk.unlisted(task);
+                return self.skip(&name, failure);
+            }
+        };
         config.delivery = Delivery::Ordered { limit_bytes: LISTING_REORDER_BYTES };
         self.transfers.start(config, Box::new(ListingSink::new(task)));
         Ok(())
@@ -138,11 +143,11 @@ impl<'a> Folders<'a> {
     fn file(&mut self, task: FileTask) -> Result<(), Failure> {
         let FileTask { name, target, place } = task;
         if self.mode.verbose {
-            output::eprint(&format!("{name} -> {}", target.display()).replace('\n', " "));
+            output::eprint(&format!("{name} -> {}", path_line(&target)));
         }
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
-        let verification = self.plan.verification();
-        let sink = FileSink::new(&target, &verification, &mut config, self.mode.resume)?;
+        let requirement = self.plan.requirement();
+        let sink = FileSink::new(&target, requirement, &mut config, self.mode.earlier)?;
         let app = self.transfers.start(config, Box::new(sink.within(place)));
         self.files.push((app, name));
         Ok(())
@@ -151,10 +156,14 @@ impl<'a> Folders<'a> {
     /// Takes what has ended; if it failed, with its name.
     fn take(&mut self, ended: Ended) -> Result<(), (Name, Failure)> {
         let file = self.files.iter().position(|(app, _)| *app == ended.app);
+        let kept = ended.sink.is_kept().then(|| !ended.sink.holds_unverified());
         let taken = match (file.map(|at| self.files.swap_remove(at)), ended.sink.into_listing()) {
             (Some((_, name)), _) => {
                 ended.object.map_err(|failure| (name, failure))?;
-                self.walk.fetched();
+                match kept {
+                    Some(is_verified) => self.walk.kept(is_verified),
+                    None => self.walk.fetched(),
+                }
                 Ok(())
             }
             (None, Some(task)) => {

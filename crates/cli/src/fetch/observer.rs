@@ -31,6 +31,10 @@ pub(crate) struct Observer {
     already: u64,
     /// Bytes of content that were there before.
     pub held_bytes: u64,
+    /// Of these, bytes that nothing vouched for.
+    pub held_not_verified: u64,
+    /// The single file was there, and stays as it is.
+    pub is_kept: bool,
     /// Segments wanted, if known.
     total: Option<u64>,
     /// Of a folder.
@@ -147,7 +151,8 @@ impl Observer {
             extent,
             held_bytes: self.held_bytes,
             fetched_bytes: tally.content_bytes,
-            lost: tally.lost(),
+            // Duplicate Data answered both transmissions.
+            lost: tally.lost().saturating_sub(tally.duplicates),
             interests: tally.interests,
             last_arrival: tally.ended.max(tally.started),
             srtt: tally.srtt,

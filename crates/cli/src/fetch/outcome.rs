@@ -42,32 +42,37 @@ fn broken(part: String, columns: usize) -> String {
 
 /// Advice if a link without recovery lost packets that it could repair.
 pub(super) fn hint(report: &Report, is_plain_datagram: bool) -> Option<&'static str> {
-    let (random, sent) = (report.losses.random, report.interests.sent.max(1));
+    // A path that drops long packets keeps all segments away at first: the link loses nothing then.
+    let random = report.losses.random.saturating_sub(report.blind);
+    let sent = report.interests.sent.max(1);
     let many = random >= WORTH_A_HINT.1 && random as f64 / sent as f64 >= WORTH_A_HINT.0;
     (is_plain_datagram && many).then_some(HINT)
 }
 
 fn parts(report: &Report, words: Words) -> Vec<String> {
     let mut parts = vec![amount(report)];
-    parts.extend(losses(report, words));
-    parts.push(trust(&report.verification));
+    if is_all_there(report) {
+        parts.push(kept(report).unwrap_or_else(|| unchanged(report)));
+    } else {
+        parts.extend(losses(report, words));
+        parts.push(trust(&report.verification));
+        parts.extend(kept(report));
+    }
     parts
 }
 
 fn amount(report: &Report) -> String {
     let (bytes, held) = (report.bytes, report.held_bytes);
     let mut text = String::new();
-    if let Some(Files { fetched, before, skipped, .. }) = report.files {
+    if is_all_there(report) || report.segments == 0 && report.segments_before > 0 {
+        return format!("all {} were there already", format::bytes(held));
+    }
+    if let Some(Files { fetched, skipped, .. }) = report.files {
         text = format!("{fetched} {}", if fetched == 1 { "file" } else { "files" });
-        if before > 0 {
-            text += &format!(" ({before} were there)");
-        }
         if skipped > 0 {
             text += &format!(", {skipped} skipped");
         }
         text += ", ";
-    } else if report.segments == 0 && report.segments_before > 0 {
-        return format!("all {} were there already", format::bytes(held));
     }
     text += &match held {
         0 => format::bytes(bytes),
@@ -94,6 +99,9 @@ fn losses(report: &Report, words: Words) -> Option<String> {
     let (congestion, unknown) = (report.losses.congestion, report.losses.unknown);
     let cause = match (congestion, unknown) {
         _ if lost == 0 => return Some("no packet lost".into()),
+        (0, unknown) if report.is_stream && unknown == lost => {
+            return Some(format!("{}{packets} late or lost", share(lost)));
+        }
         (0, 0) => "none by congestion".into(),
         (_, unknown) if unknown == lost => "cause unknown".into(),
         (congestion, _) if congestion == lost => "all by congestion".into(),
@@ -103,16 +111,52 @@ fn losses(report: &Report, words: Words) -> Option<String> {
     Some(format!("{}{packets} lost, {cause}", share(lost)))
 }
 
+/// Whether everything was there and stays as it is.
+fn is_all_there(report: &Report) -> bool {
+    match report.files {
+        Some(Files { fetched, before, skipped, .. }) => fetched + skipped == 0 && before > 0,
+        None => report.kept,
+    }
+}
+
+/// The files of a folder that were there and stay as they are.
+fn kept(report: &Report) -> Option<String> {
+    let Files { before, .. } = report.files.filter(|it| it.before > 0)?;
+    Some(format!("{before} kept, {}", unchanged(report)))
+}
+
+/// How content was verified that was there and stays as it is.
+fn unchanged(report: &Report) -> String {
+    let Verification { policy, held_not_verified, .. } = &report.verification;
+    let of_files = report.files.map_or(0, |files| files.before_not_verified);
+    match (of_files, held_not_verified) {
+        _ if policy == "none" => "unchanged, not verified".to_owned(),
+        (0, 0) => "unchanged since they were verified".to_owned(),
+        (0, _) => "unchanged, not verified, signed by an unknown key".to_owned(),
+        (some, _) => format!("unchanged, {some} of them not verified"),
+    }
+}
+
 fn trust(verification: &Verification) -> String {
-    let Verification { policy, verified, not_verified, rejected, .. } = verification;
-    let mut text = match (not_verified, policy.as_str()) {
+    let Verification { policy, verified, not_verified, rejected, other_content, .. } = verification;
+    let how = policy.split_once(", decrypted").map_or(policy.as_str(), |(how, _)| how);
+    let has_author = how.starts_with("key=") || how.starts_with("trust=");
+    let held = verification.held_not_verified;
+    let mut text = match (not_verified, how) {
+        _ if how != policy && !has_author => "decrypted, author not verified".to_owned(),
         (0, "none") | (1.., "none") => "not verified".to_owned(),
+        (0, _) if held > 0 && *verified == 0 => "not verified, signed by an unknown key".to_owned(),
+        (0, _) if held > 0 => format!("{} from before not verified", format::bytes(held)),
         (0, _) => "verified".to_owned(),
         (_, _) if *verified == 0 => "not verified, signed by an unknown key".to_owned(),
         (some, _) => format!("{some} segments not verified, signed by an unknown key"),
     };
-    if *rejected > 0 {
-        text += &format!(", {rejected} forged packets rejected");
+    let forged = rejected - other_content;
+    if forged > 0 {
+        text += &format!(", {forged} forged packets rejected");
+    }
+    if *other_content > 0 {
+        text += &format!(", {other_content} packets of other content rejected");
     }
     text
 }
@@ -174,6 +218,9 @@ mod tests {
         assert_eq!(cause(62, 31, 0), "1.2 % of packets lost, 0.6 % by congestion");
         assert_eq!(cause(62, 0, 31), "1.2 % of packets lost, 0.6 % for unknown causes");
         assert_eq!(cause(1, 0, 0), "<0.1 % of packets lost, none by congestion");
+        let mut report = report(62, 0, 62);
+        report.summary.is_stream = true;
+        assert!(line(&report, None).contains("; 1.2 % of packets late or lost; "));
     }
 
     #[test]
@@ -212,6 +259,25 @@ mod tests {
     }
 
     #[test]
+    fn unchanged_content_is_named_once() {
+        let mut report = report(0, 0, 0);
+        (report.summary.held_bytes, report.summary.bytes) = (41_200_000, 300);
+        let files = |fetched, before, before_not_verified| {
+            let listed = fetched + before;
+            Some(Files { fetched, before, before_not_verified, listed, skipped: 0 })
+        };
+        report.files = files(0, 12, 0);
+        let text = "all 41.2 MB were there already; 12 kept, unchanged since they were verified";
+        assert_eq!(line(&report, None), text);
+        report.files = files(1, 12, 2);
+        let text = line(&report, None);
+        assert!(text.ends_with("; verified; 12 kept, unchanged, 2 of them not verified"), "{text}");
+        (report.files, report.summary.kept) = (None, true);
+        let text = "all 41.2 MB were there already; unchanged since they were verified";
+        assert_eq!(line(&report, None), text);
+    }
+
+    #[test]
     fn resumed_result_names_the_new_bytes() {
         let resumed = Report::new(FetchSummary {
             bytes: 22_300_000,
@@ -229,6 +295,9 @@ mod tests {
         assert!(line(&report, None).ends_with("; not verified, signed by an unknown key"));
         report.summary.verification.policy = "none".into();
         assert!(line(&report, None).ends_with("; not verified"));
+        report.summary.verification.policy = "digest, decrypted with /alice".into();
+        assert!(line(&report, None).ends_with("; decrypted, author not verified"));
+        report.summary.verification.policy = "none".into();
         report.summary.verification.rejected = 3;
         assert!(line(&report, None).ends_with("; not verified, 3 forged packets rejected"));
     }
@@ -239,6 +308,9 @@ mod tests {
         assert_eq!(hint(&report(62, 0, 0), false), None);
         assert_eq!(hint(&report(62, 62, 0), true), None);
         assert_eq!(hint(&report(62, 0, 62), true), None);
+        let mut narrow = report(62, 0, 0);
+        narrow.summary.blind = 60;
+        assert_eq!(hint(&narrow, true), None);
         assert_eq!(hint(&report(4, 0, 0), true), None);
     }
 }

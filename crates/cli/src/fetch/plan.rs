@@ -8,7 +8,7 @@ use recoup::trust;
 use recoup_packet::name::Name;
 use recoup_packet::signature::Verifier;
 use recoup_transport::congestion::Congestion;
-use recoup_transport::fetch::FetchConfig;
+use recoup_transport::fetch::{FetchConfig, RateLimit};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Rto;
 use recoup_transport::spec::Spelled;
@@ -20,6 +20,10 @@ pub(crate) struct Plan<'a> {
     options: FetchOptions,
     /// The algorithms, as they are reported.
     pub choice: Algorithms,
+    /// Limit of the rate of all objects together.
+    limit: Option<RateLimit>,
+    /// How content is verified, with digests of the keys.
+    requirement: String,
     /// Keeps certificates from one file of a folder to the next.
     _verifier: Box<dyn Verifier>,
 }
@@ -37,19 +41,29 @@ impl<'a> Plan<'a> {
             FetchOptions { congestion: congestion(args)?, rto: rto(args)?, ..args.options.clone() };
         let choice = options::algorithms(&options);
         let verifier = trust::reader(&options)?;
-        Ok(Self { args, options, choice, _verifier: verifier })
+        let requirement = trust::requirement(&options);
+        let limit = args.limit_rate.map(RateLimit::new);
+        Ok(Self { args, options, choice, limit, requirement, _verifier: verifier })
     }
 
     /// The configuration for one object.
     pub(crate) fn config(&self, name: Name, rng: Rng) -> Result<FetchConfig, Failure> {
         let range = self.args.range.unwrap_or_default();
         let last = range.end.map(|end| end - 1);
-        Ok(options::config(&self.options, name, (range.begin, last), rng)?)
+        let mut config = options::config(&self.options, name, (range.begin, last), rng)?;
+        config.first_answer = self.args.connect_timeout.or(config.first_answer);
+        config.rate_limit.clone_from(&self.limit);
+        Ok(config)
     }
 
-    /// How content is verified and decrypted, as it is written into a journal.
+    /// How content is verified and decrypted.
     pub(crate) fn verification(&self) -> String {
         self.options.policy()
+    }
+
+    /// The verification with digests of the keys, as it is written into a journal.
+    pub(crate) fn requirement(&self) -> &str {
+        &self.requirement
     }
 }
 

@@ -79,7 +79,7 @@ impl fmt::Display for Report {
         if let Some(Files { fetched, before, skipped, .. }) = self.files {
             write!(f, "  files         {fetched} fetched")?;
             if before > 0 {
-                write!(f, ", {before} there from before")?;
+                write!(f, ", {before} kept, unchanged")?;
             }
             if skipped > 0 {
                 write!(f, ", {skipped} entries skipped")?;
@@ -197,7 +197,7 @@ impl Report {
     }
 
     fn fmt_trust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verification { policy, verified, not_verified, rejected, rejected_why } =
+        let Verification { policy, verified, not_verified, rejected, rejected_why, .. } =
             &self.verification;
         write!(f, "  verification  --verify {policy}: {verified} segments verified")?;
         if *not_verified > 0 {
@@ -206,6 +206,10 @@ impl Report {
                 _ => "signed by an unknown key",
             };
             write!(f, ", {not_verified} not verified ({why})")?;
+        }
+        let held = self.verification.held_not_verified;
+        if held > 0 {
+            write!(f, ", {} from before not verified", format::bytes(held))?;
         }
         if *rejected > 0 {
             write!(f, ", {rejected} rejected ({})", rejected_why.unwrap_or("wrong"))?;

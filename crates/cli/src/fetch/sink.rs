@@ -13,7 +13,9 @@ pub(crate) use recoup::download::destination;
 use crate::error::Failure;
 use bytes::Bytes;
 use recoup::folder::walk::ListingTask;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 
 /// Destination of the content of one object.
 pub(crate) trait Sink {
@@ -25,6 +27,24 @@ pub(crate) trait Sink {
     fn begin(&mut self, _object: &Name) -> Result<(), Failure> {
         Ok(())
     }
+    /// The metadata of the object, after its beginning.
+    fn describe(&mut self, _metadata: &Metadata) {}
+    /// The object is the latest version, and all of it is there from an earlier run.
+    fn keep(&mut self) {}
+    /// Whether all of the object was there, and stays as it is.
+    fn is_kept(&self) -> bool {
+        false
+    }
+    /// Whether content from an earlier run was accepted although nothing vouched for it.
+    fn holds_unverified(&self) -> bool {
+        false
+    }
+    /// The content has this identifier.
+    fn identified(&mut self, _id: ObjectId) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// A segment is accepted although nothing vouches for it.
+    fn unverified(&mut self) {}
     /// The last segment of the object is known, or has moved.
     fn end_known(&mut self, _last: u64) -> Result<(), Failure> {
         Ok(())

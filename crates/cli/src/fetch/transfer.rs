@@ -12,7 +12,7 @@ use recoup_transport::application::{AppInput, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError};
 use recoup_transport::time::{Duration, Instant};
-use recoup_trust::access::{EncryptedContent, NO_KEY};
+use recoup_trust::access::EncryptedContent;
 
 /// Fetches what `config` describes into `sink`. Returns the object's name, with its version, and the sink.
 pub(crate) fn run(
@@ -79,6 +79,8 @@ struct Transfer {
     app: AppId,
     /// A folder's listing is not what the user wants.
     rejects_folders: bool,
+    /// The face toward producers.
+    face: Option<String>,
     sink: Box<dyn Sink>,
     tally: Tally,
     /// The object's name, as far as it is known.
@@ -106,14 +108,6 @@ impl<'a> Transfers<'a> {
         self.session.stop.wanted().map_or(Ok(()), Err)
     }
 
-    /// Counts content that is there without a transfer.
-    ///
-    /// # Errors
-    /// [`Exit::Condition`]: it is more than the user permits.
-    pub(crate) fn count(&mut self, bytes: u64) -> Result<(), Failure> {
-        self.size.add(bytes)
-    }
-
     /// Number of transfers.
     pub(crate) fn len(&self) -> usize {
         self.active.len()
@@ -122,8 +116,10 @@ impl<'a> Transfers<'a> {
     /// Begins one. Returns its number, which may be given to another one when it has ended.
     ///
     /// Its timer begins with the round trip of one that has ended, by the same face (RFC 9040, temporal sharing).
-    pub(crate) fn start(&mut self, config: FetchConfig, sink: Box<dyn Sink>) -> AppId {
+    pub(crate) fn start(&mut self, mut config: FetchConfig, sink: Box<dyn Sink>) -> AppId {
         let (object, range) = (config.name.clone(), (config.first, config.last));
+        // The face has answered before: the first answer for a name may take as long as any.
+        config.first_answer = config.first_answer.filter(|_| self.srtt.is_none());
         let mut fetch = Fetch::new(config);
         if let Some(srtt) = self.srtt {
             fetch.expect_rtt(self.session.driver.now(), srtt);
@@ -133,6 +129,7 @@ impl<'a> Transfers<'a> {
         self.active.push(Transfer {
             app,
             rejects_folders: false,
+            face: self.session.upstream_uri(),
             sink,
             tally,
             object,
@@ -276,12 +273,14 @@ impl Transfer {
         size: &mut Size,
     ) -> Result<(), Failure> {
         match report {
-            Report::Resolved { object, .. } => {
+            Report::Resolved { object, metadata } => {
                 if self.rejects_folders {
                     reject_folder(&self.object, &object)?;
                 }
                 self.object = *object;
-                self.begin(size, observer)
+                self.begin(size, observer)?;
+                metadata.iter().for_each(|metadata| self.sink.describe(metadata));
+                Ok(())
             }
             Report::Content { segment, content } => {
                 self.begin(size, observer)?;
@@ -292,6 +291,14 @@ impl Transfer {
                 }
                 self.sink.content(segment, content)
             }
+            Report::Kept => {
+                self.sink.keep();
+                Ok(())
+            }
+            Report::Identified(id) => {
+                self.begin(size, observer)?;
+                self.sink.identified(id)
+            }
             Report::Event(event) => {
                 self.tally.record(now, &event);
                 observer.record(now, &event, self.tally.started)?;
@@ -299,6 +306,11 @@ impl Transfer {
                     Event::EndKnown { last } => {
                         self.begin(size, observer)?;
                         self.end_known(last, observer)
+                    }
+                    Event::Unverified { .. } => {
+                        self.begin(size, observer)?;
+                        self.sink.unverified();
+                        Ok(())
                     }
                     _ => Ok(()),
                 }
@@ -317,8 +329,13 @@ impl Transfer {
         }
         self.begun = true;
         self.sink.begin(&self.object)?;
-        observer.held_bytes = observer.held_bytes.saturating_add(self.sink.held_bytes());
-        size.add(self.sink.held_bytes())
+        let held = self.sink.held_bytes();
+        observer.held_bytes = observer.held_bytes.saturating_add(held);
+        observer.is_kept = self.sink.is_kept();
+        if self.sink.holds_unverified() {
+            observer.held_not_verified = observer.held_not_verified.saturating_add(held);
+        }
+        size.add(held)
     }
 
     fn end_known(&mut self, last: u64, observer: &mut Observer) -> Result<(), Failure> {
@@ -334,20 +351,17 @@ impl Transfer {
 
     /// The exit code and the line for the end of the fetch loop.
     fn failure(&self, error: &FetchError) -> Failure {
-        let (tally, failure) = (&self.tally, Failure::from(fetch_error(error, &self.tally)));
+        let (tally, face) = (&self.tally, self.face.as_deref());
+        let failure = Failure::from(fetch_error(error, tally, face));
         let is_silence = matches!(error, FetchError::NoAnswer { .. } | FetchError::NoProgress(_));
         match error {
-            FetchError::Untrusted { why, .. } if *why != NO_KEY => failure.advise(
-                "--verify key=FILE wants the signer's key, digest an unsigned object, auto takes both",
-            ),
             FetchError::RangeBeyondEnd { .. } => failure.advise("choose another --range"),
-            _ if is_silence && failure.exit == Exit::TimedOut && tally.segments > 0 => {
-                failure.advise(format!(
+            _ if is_silence && failure.exit == Exit::TimedOut && tally.segments > 0 => failure
+                .advise(format!(
                     "{} segments ({}) had arrived before",
                     tally.segments,
                     format::bytes(tally.content_bytes)
-                ))
-            }
+                )),
             _ => failure,
         }
     }

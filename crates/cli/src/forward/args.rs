@@ -54,6 +54,7 @@ A configuration:
   [management]
   keys = [\"operator.cert\"]      # whose commands count; without it those of all local programs
   open = [\"rib\"]                # what local programs may do without such a key
+  v02-commands = false          # whether old clients may register: python-ndn's ndn.app
 
   [[strategy]]
   prefix = \"/live\"
@@ -67,10 +68,10 @@ A configuration:
 /// counters; SIGHUP reloads the configuration.
 ///
 /// Without a configuration it listens on UDP and TCP port 6363 and WebSocket port 9696 of IPv4 and IPv6, and at
-/// /run/nfd/nfd.sock. For users without write access to /run, the socket is $XDG_RUNTIME_DIR/nfd/nfd.sock. `recoup
-/// fetch`, `serve` and `ctl` find these sockets.
+/// /run/nfd/nfd.sock. For users without write access to /run, the socket is $XDG_RUNTIME_DIR/nfd/nfd.sock, or without that
+/// variable ~/.ndn/nfd.sock. `recoup fetch`, `serve` and `ctl` find these sockets.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ForwardArgs {
     /// Configuration, a TOML file; by default the forwarder listens at the standard addresses
     #[arg(short, long, value_name = "FILE")]

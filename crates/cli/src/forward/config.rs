@@ -223,6 +223,7 @@ impl ForwardConfig {
         let open = table.value("open", open);
         self.authority.open = open.unwrap_or_else(|| vec!["rib".to_owned()]);
         let names = &self.key_names;
+        self.authority.takes_v0_2 = table.value("v02-commands", truth).unwrap_or_default();
         let rights = table.value("schema", |tree: &Tree| rights(&text(tree)?, names));
         self.authority.rights = rights;
     }
@@ -307,7 +308,7 @@ impl ForwardConfig {
         let node = (NodeOptions { strategy, ..node.clone() }, localhop);
         let links = (&self.scheduling, self.recovery);
         let process = (self.metrics, self.log, self.workers, self.components);
-        let authority = (&self.key_names, &self.authority.open);
+        let authority = (&self.key_names, &self.authority.open, self.authority.takes_v0_2);
         format!("{node:?} {links:?} {process:?} {authority:?} {:?}", self.limits)
     }
 

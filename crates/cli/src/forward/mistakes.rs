@@ -152,7 +152,7 @@ fn neighbours_and_routes() {
             ),
             (
                 "[[route]]\nprefix = \"a/b\"\nface = \"north\"",
-                "5:10: route.1.prefix: a name begins with '/', or 'ndn:/'",
+                "5:10: route.1.prefix: a name begins with '/', or 'ndn:/'; did you mean '/a/b'?",
             ),
             (
                 "[[route]]\nprefix = \"/a\"\nface = \"nroth\"",

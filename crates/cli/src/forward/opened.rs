@@ -5,6 +5,7 @@ use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::{Forwarder, Opening};
 use crate::error::Failure;
 use crate::session::face_failure;
+use recoup::session::is_taken;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, RouteChange};
 use recoup_io::driver::{Driver, ListenerHandle};
@@ -85,7 +86,7 @@ impl Opened {
                     }
                     self.listeners.push((uri.clone(), handles));
                 }
-                Err(error) => failures.push(face_failure(&error)),
+                Err(error) => failures.push(listen_failure(&error)),
             }
         }
         failures
@@ -190,6 +191,17 @@ impl Opened {
             }
         }
         self.strategies = wanted;
+    }
+}
+
+/// The failure of a listener. A `recoup serve` that was started without a forwarder may have the port.
+fn listen_failure(error: &FaceError) -> Failure {
+    let failure = face_failure(error);
+    match is_taken(error) {
+        true => failure.advise(
+            "end that program and start it again after the forwarder, or choose another port (uri under [[listen]])",
+        ),
+        false => failure,
     }
 }
 

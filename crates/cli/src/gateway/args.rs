@@ -24,9 +24,10 @@ Examples:
 /// Answer HTTP and WebDAV requests with named content
 ///
 /// GET /ndn/NAME fetches the newest version of NAME, verified, with ranges and entity tags. A path that ends in a slash lists
-/// a folder of `recoup serve`, as a page or as JSON. File managers mount it by WebDAV, read-only.
+/// a folder of `recoup serve`, as a page or as JSON. File managers mount it by WebDAV, read-only. Components of the path are
+/// names of files; a name with typed components, such as a version, is /uri/NAME/v=7.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct GatewayArgs {
     /// Address and TCP port
     #[arg(

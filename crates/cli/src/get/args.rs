@@ -17,7 +17,7 @@ Examples:
 ///
 /// Finds `recoup share` by multicast DNS, and accepts only content that is signed by the key from which the code was made.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct GetArgs {
     /// The code that `recoup share` printed
     #[arg(value_name = "CODE")]
@@ -30,6 +30,14 @@ pub(crate) struct GetArgs {
     /// Resume an interrupted download
     #[arg(long)]
     pub resume: bool,
+
+    /// Begin anew: discard an interrupted download, and replace a finished file
+    #[arg(long, conflicts_with = "resume")]
+    pub restart: bool,
+
+    /// Receive at most so many bytes per second: 500k, 2M (powers of 1024, as curl), 20Mbit/s or 2MB/s
+    #[arg(long, value_name = "RATE", value_parser = unit::byte_limit)]
+    pub limit_rate: Option<u64>,
 
     /// How long the share is looked for
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = unit::interval)]

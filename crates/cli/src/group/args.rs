@@ -24,7 +24,7 @@ Examples:
 /// Producers encrypt content for a group (name-based access control). Each member gets the group's key, encrypted for the
 /// member's own RSA key. Keys are stored beside those of `recoup key`.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct GroupArgs {
     /// Verb of the command.
     #[command(subcommand)]

@@ -21,7 +21,7 @@ Examples:
 /// Keys are stored in ~/.local/share/recoup/keys; ndn-cxx keys in ~/.ndn are usable, too. The
 /// environment variable RECOUP_PASSPHRASE can hold the passphrase of an encrypted key.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct KeyArgs {
     /// Verb of the command.
     #[command(subcommand)]

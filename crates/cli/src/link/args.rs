@@ -42,7 +42,7 @@ A file; each key as in a scenario, options take precedence over [link]:
 /// channels are those of the simulator, in real time. Runs until Ctrl-C or SIGTERM and then prints
 /// how many frames entered, arrived and were lost.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct LinkArgs {
     /// Address to listen at, and address of the far end
     #[arg(long, value_names = ["URI", "FAR"], num_args = 2, required = true, help_heading = "Link")]

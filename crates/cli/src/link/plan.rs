@@ -9,10 +9,12 @@ use recoup_config::tree::{Table, Tree, Value};
 use recoup_lab::scenario::layer;
 use recoup_sim::channel::ChannelError;
 use recoup_sim::model::loss::{Loss, with_trace_files};
+use recoup_sim::model::trace::Trace;
 use recoup_sim::network::LinkOptions;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::{SpecError, Spelled};
 use recoup_transport::time::Instant;
+use std::sync::Arc;
 
 /// Both directions of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -165,14 +167,25 @@ impl LinkPlan {
     }
 }
 
-/// The plan with the lists of losses that it names files for.
+/// The plan with the content of the files that it names.
 fn with_lists(plan: &LinkOptions) -> Result<LinkOptions, Failure> {
     let read = |name: &str| std::fs::read_to_string(name).map_err(|error| reason(&error));
     let list = |loss: &Spelled<Loss>| {
         let text = with_trace_files(loss.text(), &read).map_err(Failure::usage)?;
         text.parse().map_err(|error: SpecError| Failure::usage(error.to_string()))
     };
-    Ok(LinkOptions { loss: list(&plan.loss)?, duplicate: list(&plan.duplicate)?, ..plan.clone() })
+    let (loss, duplicate) = (list(&plan.loss)?, list(&plan.duplicate)?);
+    let mut plan = LinkOptions { loss, duplicate, ..plan.clone() };
+    plan.read_traces(trace, trace)?;
+    Ok(plan)
+}
+
+/// The trace in a file.
+fn trace<T: Trace>(name: &str) -> Result<Arc<T>, Failure> {
+    let text = std::fs::read_to_string(name);
+    let text = text.map_err(|error| Failure::usage(format!("{name}: {}", reason(&error))))?;
+    let trace = T::parse(&text).map_err(|error| Failure::usage(format!("{name}:{error}")))?;
+    Ok(Arc::new(trace))
 }
 
 fn lay_table(table: &Table, forth: &mut LinkOptions, back: &mut LinkOptions) {
@@ -250,6 +263,21 @@ mod tests {
         std::fs::write(&list, "3\n5-7\n").unwrap();
         assert_eq!(with_lists(&plan.forth).unwrap().loss.text(), "trace(packets=3 5-7)");
         plan.ways(1).unwrap();
+    }
+
+    #[test]
+    fn rates_and_delays_follow_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("lte.up");
+        let text = format!("[link]\nback = {{ rate = \"trace(file={})\" }}\n", file.display());
+        let plan = LinkPlan::parse("l.toml", &text).unwrap();
+        assert!(plan.ways(1).unwrap_err().to_string().contains("lte.up: "));
+        std::fs::write(&file, "0\n5\n10\n").unwrap();
+        let read = with_lists(&plan.back).unwrap();
+        assert_eq!((read.rate_bits, plan.forth.rate_bits), (3 * 1504 * 8 * 100, 0));
+        plan.ways(1).unwrap();
+        std::fs::write(&file, "0\nx\n").unwrap();
+        assert!(plan.ways(1).unwrap_err().to_string().contains("lte.up:2: `x` is no time"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ Examples:
 /// Sends Interests for NAME/ping/NUMBER, as ndnping does; ndnpingserver answers them. `recoup ping
 /// --serve` answers ndnping.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct PingArgs {
     /// Name to measure
     #[arg(value_name = "NAME")]

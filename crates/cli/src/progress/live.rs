@@ -84,7 +84,7 @@ impl Live {
         };
         let rate = format::rate(latest.rate);
         let row = |name: &str, strip: &Strip, value: String| {
-            let value = console::truncate_str(&value, VALUE - 2, "…").into_owned();
+            let value = fitting(value);
             format!("{name:NAME$}{:width$}  {value}", strip.draw(width))
         };
         vec![
@@ -93,6 +93,14 @@ impl Live {
             row("goodput", goodput, rate),
             row("losses", losses, lost),
         ]
+    }
+}
+
+/// A value that fits its columns: no number is cut, the largest value so far is left out instead.
+fn fitting(value: String) -> String {
+    match value.split_once(", ") {
+        Some((latest, _)) if value.chars().count() > VALUE - 2 => latest.to_owned(),
+        _ => value,
     }
 }
 
@@ -127,6 +135,21 @@ mod tests {
             }
         }
         assert_eq!(transfer(60).rows(42), Vec::<String>::new());
+    }
+
+    #[test]
+    fn no_number_is_cut() {
+        let mut live = Live::new();
+        let window = Some(1_234_567.0);
+        let srtt = Some(Duration::from_micros(123_456_789));
+        let vitals = Vitals { window, srtt, rate: 1e12, lost: 1_234_567, interests: 9_999_999 };
+        live.push(Instant::ZERO, vitals);
+        let rows = live.rows(60);
+        for (row, end) in
+            rows.iter().zip(["1234567 segments", "most 123457", "bit/s", "1234567 (12 %)"])
+        {
+            assert!(row.ends_with(end) && row.chars().count() <= 60 - MARGIN, "{row}");
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ Examples:
 /// SIGTERM and then prints its counters. A change of a file ends the version that is served, unless the content is
 /// still the same; --snapshot serves files that change.
 #[derive(Debug, Args)]
-#[command(disable_version_flag = true, after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(disable_version_flag = true, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ServeArgs {
     /// File or folder to serve; `-` for standard input
     #[arg(value_name = "PATH")]
@@ -65,6 +65,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, requires = "sign", help_heading = "Content")]
     pub manifest: bool,
 
+    /// Serve hidden files and folders of a folder, too: those whose names begin with a period
+    #[arg(long, help_heading = "Content")]
+    pub hidden: bool,
+
     /// Print a line for every event
     #[arg(short, long, conflicts_with = "quiet", help_heading = "Reports")]
     pub verbose: bool,
@@ -89,6 +93,7 @@ impl ServeArgs {
             recovery: Recovery::auto(),
             options: ServeOptions::default(),
             manifest: false,
+            hidden: false,
             verbose: false,
             quiet: false,
             json: false,

@@ -17,7 +17,7 @@ Examples:
 /// verifies it: the code is made from the key, so that no other machine can give it different content. The content is not
 /// encrypted: everyone in the network can fetch it.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct ShareArgs {
     /// File or folder to share
     #[arg(value_name = "PATH")]
@@ -26,6 +26,10 @@ pub(crate) struct ShareArgs {
     /// UDP port; by default one that is free
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
+
+    /// Share hidden files and folders of a folder, too: those whose names begin with a period
+    #[arg(long)]
+    pub hidden: bool,
 
     /// Print nothing but the code
     #[arg(short, long)]

@@ -42,7 +42,7 @@ Examples:
 /// Results are kept in a folder: one row per run in runs.csv, a folder of tables for each record, the
 /// scenario as it was run. The same command goes on where it stopped, whatever stopped it.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct SimArgs {
     /// The scenario, a TOML file; `-` reads standard input
     #[arg(value_name = "FILE")]

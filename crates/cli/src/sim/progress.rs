@@ -1,15 +1,17 @@
 //! The bar of a campaign: runs that are done, how long the rest takes, and a live view of a run in progress.
-use crate::format;
 use crate::progress::live::{Live, Vitals};
+use crate::{format, output, terminal};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use recoup_lab::campaign::Watch;
 use recoup_lab::journal::Row;
 use recoup_lab::pulse::{Glance, Pulse};
 use recoup_sim::record::Table;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Time between two lines where there is no bar.
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Watches a campaign: counts runs, and draws a bar on a terminal.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(crate) struct Progress {
     begun: Instant,
     /// Runs that were made.
     pub made: usize,
+    /// Lines take the place of the bar, where standard error is no terminal; the time of the last one.
+    lines: Option<Instant>,
     /// Packet-hops of these runs.
     pub hops: f64,
     /// Seconds that they took, one after the other.
@@ -38,12 +42,13 @@ struct LiveView {
 impl Progress {
     /// A bar if standard error is a terminal and it is `wanted`.
     pub(crate) fn new(wanted: bool) -> Self {
-        let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
+        let bar = (wanted && terminal::can_draw()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(10);
             ProgressBar::with_draw_target(None, target).with_style(style(""))
         });
         let (label, begun) = (String::new(), Instant::now());
-        Self { bar, label, begun, made: 0, hops: 0.0, busy_s: 0.0, view: None }
+        let lines = (wanted && bar.is_none()).then_some(begun);
+        Self { bar, label, begun, made: 0, lines, hops: 0.0, busy_s: 0.0, view: None }
     }
 
     /// The bar with a live view of the runs that `pulse` shows.
@@ -71,15 +76,16 @@ impl Drop for Progress {
 
 impl Watch for Progress {
     fn progress(&mut self, done: usize, all: usize, left: Option<Duration>) {
+        let left = left.map(|left| format!(", {} left", format::clock(left))).unwrap_or_default();
+        let text = format!("{}{done} of {all} runs{left}", self.label);
+        if let Some(last) = self.lines.filter(|last| last.elapsed() >= LINE_EVERY) {
+            self.lines = Some(last + last.elapsed());
+            output::eprint(&text);
+        }
         if let Some(bar) = &self.bar {
-            let left = left.map(|left| format!(", {} left", format::clock(left)));
             bar.set_length(all as u64);
             bar.set_position(done as u64);
-            bar.set_message(format!(
-                "{}{done} of {all} runs{}",
-                self.label,
-                left.unwrap_or_default()
-            ));
+            bar.set_message(text);
             if let Some(view) = &mut self.view {
                 view.look();
                 bar.set_prefix(view.rows(format::columns(&Term::stderr())).join("\n"));

@@ -46,7 +46,7 @@ study any more, with 4 if the result was kept without digests.";
 /// run networks in real time as processes of this machine. Results are kept, by default below
 /// $XDG_CACHE_HOME/recoup/studies. Kept runs are not repeated, unless the scenario or its execution has changed.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{CODES}\n\n{EXIT_CODES}"), arg_required_else_help = true)]
+#[command(after_long_help = format!("{EXAMPLES}\n{CODES}\n\n{EXIT_CODES}"), arg_required_else_help = true)]
 pub(crate) struct StudyArgs {
     #[command(subcommand)]
     pub(super) action: Action,
@@ -59,7 +59,7 @@ pub(super) enum Action {
     /// Run experiments, print a verdict on each claim
     Run(RunArgs),
     /// Run missing experiments, judge each claim, and exit with 0 if the study holds
-    #[command(after_help = CODES)]
+    #[command(after_long_help = CODES)]
     Check(CheckArgs),
     /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
@@ -68,10 +68,10 @@ pub(super) enum Action {
     /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
     /// set before. A claim that fails without one is turned by a value of what the
     /// paper leaves open; `study report` shows it.
-    #[command(after_help = ISOLATE_CODES)]
+    #[command(after_long_help = ISOLATE_CODES)]
     Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests
-    #[command(after_help = VERIFY_CODES)]
+    #[command(after_long_help = VERIFY_CODES)]
     Verify(VerifyArgs),
 }
 

@@ -250,9 +250,13 @@ fn row(verdict: &Verdict, claim: Option<&Claim>, metric: &str) -> String {
         format!("<br><span class=\"small\">Accepted: {}.{remark}</span>", escape(&claim.acceptance))
     });
     let word = verdict.verdict.word();
+    let former = verdict.former.as_ref().map_or_else(String::new, |it| {
+        let text = format!("by the rule until {}: {}", it.until, it.verdict.word());
+        format!("<br><span class=\"small\">{}</span>", escape(&text))
+    });
     format!(
         "<tr><td class=\"number\">{}</td><td>{class}</td><td>{what}</td><td>{}</td><td>{}</td>\
-         <td><span class=\"badge {word}\">{word}</span></td><td>{}{terms}</td></tr>\n",
+         <td><span class=\"badge {word}\">{word}</span>{former}</td><td>{}{terms}</td></tr>\n",
         escape(&verdict.id),
         escape(&verdict.paper),
         folded(verdict.comparisons().map(escape)),

@@ -7,7 +7,7 @@ use super::page::{Page, pictures};
 use super::verdict::Summary;
 use crate::error::Failure;
 use recoup_sim::statistic::Estimate;
-use recoup_studies::claim::{Claim, Outcome, Verdict};
+use recoup_studies::claim::{Claim, Former, Outcome, Verdict};
 use recoup_studies::figure::{Figure, Series, Style};
 use recoup_studies::kept::{self, KeptPoint};
 use recoup_studies::lesson::Lesson;
@@ -36,6 +36,9 @@ struct Document<'a> {
     /// Claims that do not gate, without those that helped to fix a parameter.
     reported: usize,
     used_for_inference: usize,
+    /// Gating claims whose rule was corrected, and those of them that have another verdict since.
+    corrected: usize,
+    changed: usize,
     claims: Vec<Judged<'a>>,
     lessons: &'a [Lesson],
 }
@@ -45,6 +48,9 @@ struct Judged<'a> {
     id: &'a str,
     gating: bool,
     verdict: &'static str,
+    /// The verdict by the former rule, if the rule was corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    former: Option<&'static str>,
 }
 
 /// Writes the pages, their pictures, `result.json` and `digests.csv` into a folder; returns the path of the first page.
@@ -74,12 +80,14 @@ pub(super) fn write(
 
 fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
     let claims = page.study.claims();
-    let Summary { hold, fail, undecided, others } = Summary::new(&claims, page.verdicts);
+    let Summary { hold, fail, undecided, others, corrected, changed } =
+        Summary::new(&claims, page.verdicts);
     let inferred = claims.iter().filter(|claim| claim.used_for_inference()).count();
     let judged = |verdict: &'a Verdict| Judged {
         id: &verdict.id,
         gating: claims.iter().any(|claim| claim.id == verdict.id && claim.is_gating()),
         verdict: verdict.verdict.word(),
+        former: verdict.former.as_ref().map(|it| it.verdict.word()),
     };
     Document {
         study: page.study.key(),
@@ -91,6 +99,8 @@ fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
         undecided,
         reported: others - inferred,
         used_for_inference: inferred,
+        corrected,
+        changed,
         claims: page.verdicts.iter().map(judged).collect(),
         lessons,
     }
@@ -123,7 +133,7 @@ fn first(page: &Page<'_>, figures: &[Figure]) -> String {
     let mut text = format!(
         "# {key}: {}\n\n{}. Set-up, deviations and reasons: [the room](../../../crates/studies/src/{key}/README.md).\
          {calibrated}\n\n\
-         Of {} gating claims {} hold, {} fail, {} are undecided. {} others stand beside them: \
+         Of {} gating claims {} hold, {} fail, {} are undecided.{} {} others stand beside them: \
          [all claims]({CLAIMS}), [what the paper leaves open]({OPEN}){isolated}.\n\n{RESULT}\n",
         page.study.title(),
         page.study.source(),
@@ -131,6 +141,7 @@ fn first(page: &Page<'_>, figures: &[Figure]) -> String {
         summary.hold,
         summary.fail,
         summary.undecided,
+        summary.corrections(),
         summary.others
     );
     text += &gating(page);
@@ -173,9 +184,9 @@ fn gating(page: &Page<'_>) -> String {
             continue;
         };
         let paper = format!("{}: {}", claim.place, verdict.paper);
-        let (id, ours, verdict, why) =
-            (verdict.id.as_str(), verdict.decisive(), verdict.verdict.word(), &verdict.why);
-        text += &row([id, &paper, ours, verdict, why].into_iter().map(cell));
+        let (id, ours, words, why) =
+            (verdict.id.as_str(), verdict.decisive(), verdict.words(), &verdict.why);
+        text += &row([id, &paper, ours, &words, why].into_iter().map(cell));
     }
     text += "\n*Ours* is the comparison that decides.\n\n";
     text
@@ -202,8 +213,10 @@ fn claims(page: &Page<'_>) -> String {
         let class =
             if gates { format!("**{}**", verdict.class) } else { verdict.class.to_string() };
         let first = [verdict.id.as_str(), &class, &what, &verdict.paper].map(cell).into_iter();
-        let last = [verdict.verdict.word(), &verdict.why].map(cell);
-        text += &row(first.chain([folded(verdict.comparisons().map(cell))]).chain(last));
+        let last = [verdict.words().as_str(), &verdict.why].map(cell);
+        let former = verdict.former.iter().flat_map(Former::comparisons);
+        let ours = verdict.comparisons().map(cell).chain(former.map(|it| cell(&it)));
+        text += &row(first.chain([folded(ours)]).chain(last));
     }
     text
 }

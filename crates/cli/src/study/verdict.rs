@@ -32,6 +32,9 @@ pub(super) struct Summary {
     pub undecided: usize,
     /// Claims that do not gate.
     pub others: usize,
+    /// Gating claims whose rule was corrected, and those of them that have another verdict since.
+    pub corrected: usize,
+    pub changed: usize,
 }
 
 impl Summary {
@@ -47,8 +50,24 @@ impl Summary {
                 _ => &mut summary.undecided,
             };
             *place += 1;
+            if let Some(verdict) = verdict.filter(|it| claim.is_gating() && it.former.is_some()) {
+                summary.corrected += 1;
+                summary.changed += usize::from(verdict.changed().is_some());
+            }
         }
         summary
+    }
+
+    /// How many verdicts the corrected rules change, as a sentence; empty if no rule was corrected.
+    pub(super) fn corrections(self) -> String {
+        match self.corrected {
+            0 => String::new(),
+            rules => format!(
+                " {} corrected to the paper's sentence; that changes {} of the verdicts.",
+                if rules == 1 { "One rule was".into() } else { format!("{rules} rules were") },
+                self.changed
+            ),
+        }
     }
 
     /// How `study check` ends.
@@ -79,15 +98,16 @@ impl fmt::Display for Check<'_> {
         for verdict in self.verdicts {
             entry(f, verdict, None)?;
         }
-        let Summary { hold, fail, undecided, others } = self.summary;
+        let Summary { hold, fail, undecided, others, .. } = self.summary;
         write!(
             f,
             "\n{} at scale {} with {} seeds: of {} gating claims {hold} hold, {fail} fail, {undecided} are \
-             undecided; {others} claims beside them",
+             undecided; {others} claims beside them.{}",
             self.study,
             self.scale,
             self.seeds,
-            hold + fail + undecided
+            hold + fail + undecided,
+            self.summary.corrections()
         )
     }
 }
@@ -107,7 +127,11 @@ pub(super) fn entry(
     writeln!(f, "{:6} {}  {outcome}", verdict.id, verdict.class)?;
     let Verdict { paper, ours, why, .. } = verdict;
     let change = change.unwrap_or_default();
-    let lines = [("with", change), ("paper", paper), ("ours", ours), ("why", why)];
+    let former = verdict.former.as_ref().map_or_else(String::new, |it| {
+        format!("by the rule until {}: {} ({})", it.until, it.verdict.word(), it.ours)
+    });
+    let lines =
+        [("with", change), ("paper", paper), ("ours", ours), ("why", why), ("until", &former)];
     for (name, text) in lines.into_iter().filter(|(_, text)| !text.is_empty()) {
         writeln!(f, "         {name:5}  {}", text.trim())?;
     }
@@ -117,6 +141,7 @@ pub(super) fn entry(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_studies::claim::Former;
 
     fn verdicts(outcome: impl Fn(&str) -> Outcome) -> (Vec<Claim>, Vec<Verdict>) {
         let claims = recoup_studies::yang2016::YANG2016.claims();
@@ -127,6 +152,7 @@ mod tests {
             paper: claim.reported.clone(),
             ours: "1 ± 0".into(),
             why: "because".into(),
+            former: None,
         };
         let verdicts = claims.iter().map(verdict).collect();
         (claims, verdicts)
@@ -153,6 +179,25 @@ mod tests {
             Err(Exit::Other)
         );
         assert_eq!(Exit::Usage as u8, 2);
+    }
+
+    #[test]
+    fn corrected_rule_counts_and_names_its_change() {
+        let (claims, mut verdicts) = verdicts(|_| Outcome::Holds);
+        let former =
+            |verdict| Former { until: "2026-11-28".into(), verdict, ours: "2 ± 0".into() };
+        verdicts[3].former = Some(former(Outcome::Fails));
+        // B-02 does not gate.
+        verdicts[1].former = Some(former(Outcome::Fails));
+        let summary = Summary::new(&claims, &verdicts);
+        assert_eq!((summary.fail, summary.corrected, summary.changed), (0, 1, 1));
+        assert!(summary.corrections().contains("changes 1 of"), "{}", summary.corrections());
+        verdicts[3].former = Some(former(Outcome::Holds));
+        assert_eq!(Summary::new(&claims, &verdicts).changed, 0);
+        let check =
+            Check { study: "yang2016", scale: "check", seeds: 20, verdicts: &verdicts, summary };
+        let text = check.to_string();
+        assert!(text.contains("until  by the rule until 2026-11-28: holds (2 ± 0)"), "{text}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ Examples:
 /// A trust schema (Light VerSec) has a rule for each kind of name: its pattern, and the rules of keys that may sign it.
 /// python-ndn, NDNts and ndnd read the compiled form.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct TrustArgs {
     /// Verb of the command.
     #[command(subcommand)]

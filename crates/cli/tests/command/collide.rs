@@ -41,7 +41,7 @@ fn colliding_names_of_a_folder_arrive_whole() {
             let [copy, tree] = ["copy", "tree"].map(|of| fs::read(place.path(of).join(name)));
             assert!(copy.unwrap() == tree.unwrap(), "{}", name.display());
         }
-        assert_eq!(fs::read_dir(place.path("copy")).unwrap().count(), names.len());
+        assert_eq!(place.listed("copy"), names.len());
         fs::remove_dir_all(place.path("copy")).unwrap();
     }
 }
@@ -85,7 +85,7 @@ fn listed_name_of_a_staging_folder_is_rejected() {
     let ended = place.run(&words);
     ended.fails(4, &["2 entries", "kept for unfinished downloads", "all the rest"]);
     assert_eq!(place.read("copy/good"), b"good");
-    assert_eq!(fs::read_dir(place.path("copy")).unwrap().count(), 1);
+    assert_eq!(place.listed("copy"), 1);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn unfinished_downloads_are_not_served() {
     place.write("tree/whole", b"all of it");
     let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
     place.run(&format!("fetch /tree -r -o copy --face {}", server.face())).succeeds();
-    assert_eq!(fs::read_dir(place.path("copy")).unwrap().count(), 1);
+    assert_eq!(place.listed("copy"), 1);
     let words = format!("fetch /tree/.recoup-7/secret --face {}", server.face());
     assert_eq!(place.run(&words).code, Some(3));
 }

@@ -66,7 +66,7 @@ impl<'a> Limited<'a> {
 
     /// Fetches `/data` by way of a face.
     fn fetch(&self, uri: &str) {
-        let words = format!("fetch /data -q --no-progress-timeout 30s --face {uri}");
+        let words = format!("fetch /data -q --no-progress-timeout 300s --face {uri}");
         assert_eq!(self.place.run(&words).succeeds().stdout, self.place.read("data"));
     }
 }
@@ -121,7 +121,7 @@ fn flood_with_datagrams(node: &str) {
     let udp = forwarder.address("udp");
     send_from_many(udp, 0..1_100);
     let ended = AtomicBool::new(false);
-    let (faces, evicted) = std::thread::scope(|scope| {
+    let faces = std::thread::scope(|scope| {
         scope.spawn(|| {
             // 5,000 a second at most: a busy machine makes them fewer, and never a burst of what is due.
             for round in 0_u32.. {
@@ -140,12 +140,10 @@ fn flood_with_datagrams(node: &str) {
             }
             forwarder.fetch(&format!("udp4://{udp}"));
             // A busy machine takes a while to fill the table of newcomers.
-            let evicted =
-                || forwarder.status()["admission"]["newcomers_evicted"].as_u64().unwrap_or(0);
-            while evicted() == 0 && begun.elapsed() < Duration::from_secs(60) {
-                std::thread::sleep(MOMENT);
-            }
-            (forwarder.status()["faces"].as_array().map_or(0, Vec::len), evicted())
+            until("a newcomer's eviction", || {
+                forwarder.status()["admission"]["newcomers_evicted"].as_u64() > Some(0)
+            });
+            forwarder.status()["faces"].as_array().map_or(0, Vec::len)
         });
         ended.store(true, Ordering::Relaxed);
         carried.expect("the fetches succeed")
@@ -153,7 +151,6 @@ fn flood_with_datagrams(node: &str) {
     assert!(is_open(&mut application), "the face of the local application was closed");
     assert!(is_open(&mut neighbour), "the face of the TCP peer was closed");
     assert!(faces < 20, "{faces} faces are listed");
-    assert!(evicted > 0, "no newcomer was evicted");
 }
 
 #[test]
@@ -186,10 +183,11 @@ fn fill_with_idle_connections(node: &str) {
     let server = place.serve(&format!("serve data --name /data --face {face}"));
     forwarder.fetch(&face);
     forwarder.fetch(&format!("tcp4://{tcp}"));
-    let status = forwarder.status();
-    let evicted = &status["admission"]["evicted"];
-    let rejected = &status["drops"]["face-no-room"];
-    assert!(evicted.as_u64().max(rejected.as_u64()) > Some(0), "{status}");
+    until("an eviction", || {
+        let status = forwarder.status();
+        let evicted = status["admission"]["evicted"].as_u64();
+        evicted.max(status["drops"]["face-no-room"].as_u64()) > Some(0)
+    });
     until("the line", || forwarder.logged("idle connections") > 0);
     assert_eq!(forwarder.logged("idle connections"), 1, "once in an episode");
     drop((idle, server));
@@ -232,8 +230,9 @@ fn exhausted_descriptors_close_idle_connections() {
     let _server = place.serve(&format!("serve data --name /data --face {face}"));
     forwarder.fetch(&face);
     forwarder.fetch(&format!("tcp4://{tcp}"));
-    let status = forwarder.status();
-    assert!(status["admission"]["descriptor_shortages"].as_u64() > Some(0), "{status}");
+    until("a shortage", || {
+        forwarder.status()["admission"]["descriptor_shortages"].as_u64() > Some(0)
+    });
     until("the line", || forwarder.logged("\"short\":\"descriptors\"") > 0);
     assert_eq!(forwarder.logged("\"short\":\"descriptors\""), 1, "once in an episode");
 }

@@ -71,6 +71,15 @@ fn missing_face_is_an_error_for_all_commands() {
         let expected = ["there is no face 999", "face list"];
         place.run(&format!("{ctl} {words}")).fails(3, &expected);
     }
+    let made = run_ctl(&place, &ctl, "face create udp4://127.0.0.1:9");
+    let face = made["face"].as_u64().unwrap();
+    run_ctl(&place, &ctl, &format!("route add /route {face}"));
+    let wrong = [format!("/no-route {face}"), format!("/route {face} --origin app")];
+    for words in wrong.map(|route| format!("route remove {route}")) {
+        place.run(&format!("{ctl} {words}")).fails(3, &["there is no route", "route list"]);
+    }
+    run_ctl(&place, &ctl, &format!("route remove /route {face}"));
+    place.run(&format!("{ctl} strategy unset /a")).fails(3, &["no strategy is chosen for /a"]);
     let rejected = place.run(&format!("{ctl} strategy unset /"));
     assert!(!rejected.fails(2, &["must have a strategy"]).stderr.contains("too old"));
 }
@@ -99,7 +108,13 @@ fn strategies_and_content_store_are_changed() {
     run_ctl(&place, &ctl, "strategy set /live multicast");
     let shown = run_ctl(&place, &ctl, "strategy show /live/x");
     assert_eq!(shown[0]["strategy"], "/localhost/nfd/strategy/multicast/v=4");
-    place.run(&format!("{ctl} strategy set /live unheard")).fails(3, &["404"]);
+    for wrong in ["unheard", "multicats", "/localhost/nfd/strategy/multicats/v=4"] {
+        let failed = place.run(&format!("{ctl} strategy set /live {wrong}"));
+        let failed = failed.fails(3, &["404", "best-route, multicast"]);
+        let suggests = failed.stderr.contains("did you mean multicast?");
+        assert_eq!(suggests, wrong != "unheard", "{}", failed.stderr);
+    }
+    place.run(&format!("{ctl} strategy list")).succeeds();
     run_ctl(&place, &ctl, "strategy unset /live");
     assert_eq!(run_ctl(&place, &ctl, "strategy list").as_array().unwrap().len(), 1);
     let changed = run_ctl(&place, &ctl, "cs config --capacity 9 --serve off");
@@ -184,4 +199,38 @@ fn missing_forwarder_error_names_the_command() {
     let face = format!("unix://{}", place.path("nowhere").display());
     place.run(&format!("ctl --face {face} status show")).fails(6, &["nowhere"]);
     place.run("ctl face show north").fails_as_usage(&["north", "no number of a face"]);
+}
+
+#[test]
+fn face_that_is_declared_down_keeps_its_routes() {
+    let place = Place::new();
+    let content = crate::place::noise(20_000);
+    place.write("data", &content);
+    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let far = server.face();
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        far.replace("udp4", "udp")
+    );
+    let (node, ctl) = forwarder(&place, &more);
+    let mut faces = node.listening["faces"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let to = faces.find(|it| it.starts_with("udp")).unwrap().to_owned();
+    let fetch = |more: &str| place.run(&format!("fetch /data -q --face {to} {more}"));
+    let routes = run_ctl(&place, &ctl, "route list");
+    let down = run_ctl(&place, &ctl, &format!("face down {far}"));
+    assert!(down["face"].is_u64(), "{down}");
+    assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
+    assert_eq!(run_ctl(&place, &ctl, "route list"), routes);
+    // Twice is as once.
+    run_ctl(&place, &ctl, &format!("face down {}", down["face"]));
+    run_ctl(&place, &ctl, &format!("face lost {far} /data/never"));
+    run_ctl(&place, &ctl, &format!("face up {far}"));
+    assert!(fetch("").succeeds().stdout == content);
+    for words in ["face down 999", "face up 999", "face lost 999 /data"] {
+        place.run(&format!("{ctl} {words}")).fails(3, &["there is no face 999"]);
+    }
+    place
+        .run(&format!("{ctl} face down 198.51.100.9"))
+        .fails(3, &["no face leads to 198.51.100.9"]);
+    place.run(&format!("{ctl} face down north")).fails(2, &["no number of a face"]);
 }

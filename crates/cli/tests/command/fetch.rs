@@ -3,7 +3,8 @@ use crate::place::{Place, noise, recoup};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::process::Command;
 
 const SERVE: &str = "serve data --name /data --listen unix://socket";
 
@@ -40,12 +41,43 @@ fn link_stays_and_its_target_is_replaced() {
     let fetch = |to| place.run(&format!("fetch /data -o {to} --face {}", server.face()));
     fetch("link").succeeds();
     assert!(place.read("inner/old") == place.read("data"));
-    fetch("device").fails(4, &["device is no regular file", "without -o"]);
+    fetch("device").succeeds();
     fetch("stray").fails(4, &["stray is a link that leads nowhere"]);
     for name in ["link", "device", "stray"] {
         assert!(place.path(name).is_symlink(), "{name}");
     }
     assert!(!place.exists("nowhere"));
+}
+
+#[test]
+fn pipes_and_devices_are_written_to() {
+    let (place, server) = served(100_000);
+    let words = |to: &str| format!("fetch /data -o {to} --face {}", server.face());
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let mut fetch = place.command(&words("pipe")).spawn().unwrap();
+    assert!(place.read("pipe") == place.read("data"));
+    assert!(fetch.wait().unwrap().success());
+    assert!(fs::symlink_metadata(place.path("pipe")).unwrap().file_type().is_fifo());
+    place.run(&words("/dev/null")).succeeds();
+    place.run(&words("/dev/full")).fails(4, &["cannot write /dev/full", "no space left"]);
+    for words in [words("pipe --resume"), words("/dev/null -r")] {
+        place.run(&words).fails(2, &["needs a place in the file system"]);
+    }
+    let _socket = std::os::unix::net::UnixListener::bind(place.path("socket2")).unwrap();
+    place.run(&words("socket2")).fails(4, &["socket2 is no regular file"]);
+    fs::create_dir(place.path("folder")).unwrap();
+    place.run(&words("folder")).fails(4, &["folder is a folder"]);
+}
+
+#[test]
+fn name_longer_than_a_packet_is_usage() {
+    let place = Place::new();
+    let name = "a".repeat(8_750);
+    for words in ["fetch", "ping"] {
+        // Nothing listens there.
+        let words = format!("{words} /{name} --face udp://127.0.0.1:9");
+        place.run(&words).fails(2, &["bytes long, and a packet has 8800 bytes", "shorter"]);
+    }
 }
 
 #[test]
@@ -220,7 +252,7 @@ fn silence_ends_by_timeout_or_retries() {
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
     let words = format!("fetch /data/more -o x --no-progress-timeout 1s --face {}", server.face());
-    place.run(&words).fails(7, &["nothing new arrived for 1 s"]);
+    place.run(&words).fails(7, &["no answer for /data/more within 1 s"]);
     let words =
         format!("fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}", server.face());
     place.run(&words).fails(7, &["no answer", "1"]);
@@ -277,6 +309,21 @@ fn a_full_device_is_named() {
     let words = format!("fetch /data --face {}", server.face());
     let output = place.command(&words).stdout(full).output().unwrap();
     crate::place::Ended::of(&words, output).fails(4, &["standard output", "no space left"]);
+}
+
+#[test]
+fn redirected_standard_output_is_not_replaced() {
+    let place = Place::new();
+    place.write("data", b"the content\n");
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
+    for output in ["-", "/dev/stdout", "/proc/self/fd/1"] {
+        let fetch = place.command(&format!("fetch /data -q -o {output} --face {}", server.face()));
+        let script = r#"(echo before; "$0" "$@"; echo after) > log"#;
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", script]).arg(fetch.get_program()).args(fetch.get_args());
+        assert!(shell.current_dir(place.path("")).status().unwrap().success());
+        assert_eq!(place.read("log"), b"before\nthe content\nafter\n", "{output}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@ use crate::place::{Ended, Place, Server, kill, noise, until};
 use serde_json::json;
 use std::fs;
 use std::ops::RangeBounds;
+use std::process::Command;
 
 fn tree(place: &Place) {
     fs::create_dir_all(place.path("tree/sub/deep")).unwrap();
@@ -91,6 +92,156 @@ fn resumed_folder_ends_files_that_replace_older_ones() {
     assert!(!place.has_staging("copy/a"));
 }
 
+/// A fetched folder, and a function that fetches it again with `--resume`.
+fn fetched(place: &Place, face: &str, verify: &str) -> impl Fn() -> serde_json::Value {
+    let words = format!("fetch /three -r -o copy --json {verify} --face {face}");
+    place.run(&words).succeeds();
+    move || place.run(&format!("{words} --resume")).succeeds().document()["files"].clone()
+}
+
+#[test]
+fn resume_keeps_only_unchanged_files_of_the_version() {
+    for key in ["", "/k"] {
+        let place = Place::new();
+        place.run("key new /k").succeeds();
+        place.run("key export /k --public -o k.cert").succeeds();
+        fs::create_dir(place.path("three")).unwrap();
+        for file in THREE {
+            place.write(&format!("three/{file}"), &noise(20_000));
+        }
+        let (sign, verify) = match key {
+            "" => (String::new(), ""),
+            key => (format!("--sign {key}"), "--verify key=k.cert"),
+        };
+        let server =
+            place.serve(&format!("serve three --name /three {sign} --listen tcp://127.0.0.1:0"));
+        let again = fetched(&place, server.face(), verify);
+        let counts = |fetched: u64| json!({ "fetched": fetched, "before": 3 - fetched, "listed": 3, "skipped": 0 });
+        assert_eq!(again(), counts(0));
+        // Damaged, truncated and foreign files, the time of the last one put back.
+        let mut damaged = place.read("copy/a");
+        damaged[9_000] ^= 4;
+        place.write("copy/a", &damaged);
+        place.write("copy/b", &noise(20_000)[..19_999]);
+        let time = fs::metadata(place.path("copy/c")).unwrap().modified().unwrap();
+        place.write("copy/c", &[7; 20_000]);
+        fs::File::options()
+            .write(true)
+            .open(place.path("copy/c"))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+        assert_eq!(again(), counts(3));
+        for file in THREE {
+            assert!(place.read(&format!("copy/{file}")) == noise(20_000), "{file}");
+        }
+        // Another version of one file, of equal length and time.
+        let path = place.path("three/b");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        place.write("three/b", &[1; 20_000]);
+        fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        // Metadata of the version before are fresh for 10 ms.
+        until("the version is found", || {
+            again();
+            place.read("copy/b") == [1; 20_000]
+        });
+        assert_eq!(again(), counts(0));
+    }
+}
+
+#[test]
+fn resume_words_state_what_was_checked() {
+    let place = Place::new();
+    place.run("key new /k").succeeds();
+    place.run("key export /k --public -o k.cert").succeeds();
+    place.run("key new /other").succeeds();
+    place.run("key export /other --public -o other.cert").succeeds();
+    fs::create_dir(place.path("tree")).unwrap();
+    place.write("tree/a", &noise(20_000));
+    let server = place.serve("serve tree --name /tree --sign /k --listen tcp://127.0.0.1:0");
+    let run = |words: &str| {
+        let words = format!("fetch {words} --resume --face {}", server.face());
+        place.run(&words).succeeds().stderr
+    };
+    let kept = "1 kept, unchanged since they were verified";
+    assert!(!run("-r /tree -o copy --verify key=k.cert").contains("kept"));
+    assert!(run("-r /tree -o copy --verify key=k.cert").contains(kept));
+    // What was verified otherwise is fetched again, also if another key lies in the file of that name.
+    assert!(!run("-r /tree -o copy").contains("kept"));
+    let words = run("-r /tree -o copy");
+    assert!(words.contains("1 kept, unchanged, 1 of them not verified"), "{words}");
+    assert!(!run("-r /tree -o copy --verify none").contains("kept"));
+    assert!(run("-r /tree -o copy --verify none").contains("1 kept, unchanged, not verified"));
+    assert!(!run("-r /tree -o copy --verify key=k.cert").contains("kept"));
+    fs::copy(place.path("other.cert"), place.path("k.cert")).unwrap();
+    let words = format!(
+        "fetch -r /tree -o copy --verify key=k.cert --resume --retries 3 --face {}",
+        server.face()
+    );
+    place.run(&words).fails(5, &["cannot be trusted"]);
+}
+
+#[test]
+fn fetched_folder_has_nothing_of_its_own() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("tree/sub")).unwrap();
+    for file in ["a", "sub/b"] {
+        place.write(&format!("tree/{file}"), &noise(20_000));
+    }
+    let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
+    let words = format!("fetch -r /tree -o copy --resume --face {}", server.face());
+    let is_equal = || {
+        let mut diff = Command::new("diff");
+        diff.arg("-r").args(["tree", "copy"].map(|it| place.path(it)));
+        diff.output().unwrap().stdout.is_empty()
+    };
+    place.run(&words).succeeds();
+    assert!(is_equal());
+    let again = place.run(&words).succeeds();
+    assert!(
+        again.stderr.contains("2 kept, unchanged since they were verified"),
+        "{}",
+        again.stderr
+    );
+    assert!(is_equal());
+    // A record of an earlier version beside the file.
+    let former = place.part("copy/a").with_extension("done");
+    fs::create_dir(former.parent().unwrap()).unwrap();
+    fs::write(former, b"").unwrap();
+    place.write("tree/a", &noise(30_000));
+    place.run(&words).succeeds();
+    assert!(is_equal());
+}
+
+#[test]
+fn complete_single_file_is_not_fetched_again() {
+    let place = Place::new();
+    place.write("f", &noise(50_000));
+    let serve = "serve f --name /f --listen tcp://127.0.0.1:0";
+    let words = |face: &str| format!("fetch /f -o copy --face {face}");
+    let server = place.serve(serve);
+    place.run(&words(server.face())).succeeds();
+    let again = place.run(&format!("{} --resume", words(server.face()))).succeeds();
+    assert_eq!(
+        again.stderr.trim(),
+        "all 50.0 kB were there already; unchanged since they were verified"
+    );
+    let document =
+        place.run(&format!("{} --resume --json", words(server.face()))).succeeds().document();
+    assert_eq!((&document["kept"], &document["segments"]), (&json!(true), &json!(0)));
+    drop(server);
+    let server = place.serve(serve);
+    let again = place.run(&format!("{} --resume", words(server.face()))).succeeds();
+    assert!(again.stderr.contains("were there already"), "{}", again.stderr);
+    drop(server);
+    place.write("f", &[5; 50_000]);
+    let server = place.serve(serve);
+    let document =
+        place.run(&format!("{} --resume --json", words(server.face()))).succeeds().document();
+    assert_eq!((&document["kept"], &document["segments"]), (&json!(null), &json!(7)));
+    assert!(place.read("copy") == [5; 50_000]);
+}
+
 #[test]
 fn files_are_fetched_in_sequence_on_request() {
     let place = Place::new();
@@ -115,19 +266,10 @@ fn unserved_entry_does_not_stop_the_rest() {
     let place = Place::new();
     tree(&place);
     place.write("tree/middle", b"listed");
-    place.write("gone", b"gone");
-    let face = format!("unix://{}", place.path("node").display());
-    place.write(
-        "node.toml",
-        format!("[node]\ncache = \"0\"\n[[listen]]\nuri = \"{face}\"\n").as_bytes(),
-    );
-    let _node = place.serve("forward --config node.toml");
-    // The first of two faces of equal cost leads to a producer that no longer has this file.
-    let _gone = place.serve(&format!("serve gone --name /tree/middle --face {face}"));
-    let _tree = place.serve(&format!("serve tree --name /tree --face {face}"));
-    fs::remove_file(place.path("gone")).unwrap();
-    let one = format!("fetch /tree/middle --face {face}");
-    until("the end of it", || place.run(&one).code == Some(3));
+    // A fixed version keeps its first listing.
+    let served = place.serve("serve tree --name /tree --version 7 --listen tcp://127.0.0.1:0");
+    fs::remove_file(place.path("tree/middle")).unwrap();
+    let face = served.face();
     let ended = place.run(&format!("fetch /tree -r -o copy --face {face}"));
     ended.fails(3, &["/tree/middle does not exist", "all the rest is there"]);
     assert!(!place.exists("copy/middle"));

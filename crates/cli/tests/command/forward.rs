@@ -411,7 +411,7 @@ fn reload_keeps_connections() {
 
 /// A fetch of 3 MB at 1.2 MB/s or less, because a window of 40 segments meets a link of 40 ms; its final document. Only
 /// its timer detects losses, and it is so long that it never expires, however slow the machine.
-fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
+pub(crate) fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
     let words = format!(
         "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) --loss timeout \
          --rto constant(rto=60s) --lifetime 60s --no-progress-timeout 120s --face {face}"

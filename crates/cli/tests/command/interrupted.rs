@@ -93,9 +93,37 @@ fn ignored_hangup_stays_ignored() {
 }
 
 #[test]
+fn hangup_ends_daemons_as_termination_does() {
+    let place = Place::new();
+    place.write("data", b"content");
+    let serve = "serve data --name /data --listen udp://127.0.0.1:0";
+    let link = "link --between udp://127.0.0.1:0 udp://127.0.0.1:9";
+    for words in [serve, link] {
+        let [ended, hung_up] = ["TERM", "HUP"].map(|signal| place.serve(words).stop(signal));
+        assert_eq!(hung_up.0, ended.0, "{words}");
+        let keys = |it: &serde_json::Value| it.as_object().map(|it| it.len());
+        assert_eq!(keys(&hung_up.1), keys(&ended.1), "{words}");
+    }
+}
+
+#[test]
+fn stopped_download_goes_on() {
+    let slow = Slow::new();
+    let words = slow.words("--no-progress-timeout 2s");
+    let child = slow.place.command(&words).spawn().unwrap();
+    until("a part", || slow.place.part_bytes("copy") > 400_000);
+    kill(&child, "STOP");
+    // Longer than the fetch waits for content; what is in flight arrives meanwhile.
+    std::thread::sleep(Duration::from_secs(4));
+    kill(&child, "CONT");
+    Ended::of(&words, child.wait_with_output().unwrap()).succeeds();
+    assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
 fn process_killed_each_second_makes_progress() {
     let slow = Slow::new();
-    let ended = (0..30).any(|_| {
+    let ended = (0..300).any(|_| {
         let mut child = slow.place.command(&slow.words("--resume")).spawn().unwrap();
         // Sooner than a second after its begin, which was when the first journal came.
         std::thread::sleep(Duration::from_millis(950));
@@ -178,7 +206,7 @@ fn advice_to_resume_is_for_the_same_download() {
     slow.interrupt("INT").fails(130, &[]);
     for more in ["--verify digest", "--range 0..3"] {
         let ended = slow.place.run(&slow.words(more));
-        let ended = ended.fails(4, &["copy-", "another download", "remove it"]);
+        let ended = ended.fails(4, &["copy-", "another download", "--restart"]);
         assert!(!ended.stderr.contains("--resume"), "{}", ended.stderr);
     }
 }
@@ -192,7 +220,7 @@ fn vanished_version_is_reported() {
     let words = format!("fetch {old} -q --range 0..1 --face {}", slow.server.face());
     until("the end of the version", || slow.place.run(&words).code == Some(3));
     let ended = slow.place.run(&slow.words("--resume"));
-    let ended = ended.fails(3, &["does not exist", "copy-", "remove that"]);
+    let ended = ended.fails(3, &["was replaced or ended", "copy-", "--restart"]);
     assert!(!ended.stderr.contains("--resume"), "{}", ended.stderr);
     drop(slow.server);
 }

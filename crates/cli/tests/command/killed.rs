@@ -68,8 +68,7 @@ impl Case {
             let found = fs::read(place.path("").join(path)).unwrap();
             assert!(found == *content, "{}: {}", self.words, path.display());
         }
-        let left: Vec<_> = fs::read_dir(place.path("out")).unwrap().collect();
-        assert_eq!(left.len(), self.content.len(), "{}: {left:?}", self.words);
+        assert_eq!(place.listed("out"), self.content.len(), "{}", self.words);
         fs::remove_dir_all(place.path("out")).unwrap();
         fs::create_dir(place.path("out")).unwrap();
     }

@@ -47,7 +47,8 @@ fn two_fetches_share_one_link() {
     let began = Instant::now();
     let fetches = ["a", "b"].map(|file| {
         let words = format!(
-            "fetch /folder/{file} -o {file}.copy --json --congestion fixed(window=3) --loss timeout --face {}",
+            "fetch /folder/{file} -o {file}.copy --json --congestion fixed(window=3) --loss timeout \
+             --rto constant(rto=60s) --lifetime 60s --no-progress-timeout 120s --face {}",
             link.face()
         );
         (file, place.command(&words).spawn().expect("the command runs"))

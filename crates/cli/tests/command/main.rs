@@ -1,6 +1,8 @@
 //! The command as its users run it: its effects, and its errors.
 mod place;
 
+mod absence;
+mod address;
 mod arena;
 mod chain;
 mod clock;
@@ -13,11 +15,15 @@ mod emulate;
 mod explain;
 mod fetch;
 mod folder;
+mod foreign;
+mod forged;
 mod forward;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod generate;
 mod group;
+mod habits;
+mod half_closed;
 mod hostile;
 mod interrupted;
 mod key;
@@ -30,8 +36,10 @@ mod outcome;
 mod ping;
 mod rewritten;
 mod rto;
+mod same_time;
 mod serve;
 mod share;
+mod silent;
 mod sim;
 mod study;
 mod terminal;

@@ -1,5 +1,5 @@
 //! A folder of its own for each test, and the command running in it.
-use recoup_io::part::part_path;
+use recoup_io::part::{is_reserved, part_path};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A folder that is home and working directory at once: nothing on this machine decides how a test goes.
 pub(crate) struct Place {
@@ -46,9 +46,15 @@ impl Place {
         fs::metadata(self.part(name)).map_or(0, |part| part.len())
     }
 
-    /// Whether a download beside `name` is unfinished.
+    /// Whether a folder for unfinished downloads lies beside `name`.
     pub(crate) fn has_staging(&self, name: &str) -> bool {
-        self.part(name).parent().is_some_and(|staging| staging.exists())
+        self.part(name).parent().is_some_and(|folder| folder.exists())
+    }
+
+    /// Entries of a folder, without the one for unfinished downloads.
+    pub(crate) fn listed(&self, folder: &str) -> usize {
+        let entries = fs::read_dir(self.path(folder)).expect("a folder").flatten();
+        entries.filter(|entry| !is_reserved(entry.file_name().as_ref())).count()
     }
 
     /// The command with these words, one per space.
@@ -159,6 +165,15 @@ impl Server {
         kill(&self.child, signal);
     }
 
+    /// Stops it. Returns what it has printed on standard error.
+    pub(crate) fn stop_with_log(mut self) -> String {
+        kill(&self.child, "INT");
+        let mut log = String::new();
+        let stderr = self.child.stderr.as_mut().expect("a pipe");
+        stderr.read_to_string(&mut log).expect("text");
+        log
+    }
+
     /// Asks it to stop by a signal. Returns its exit code and its last document.
     pub(crate) fn stop(mut self, signal: &str) -> (Option<i32>, Value) {
         kill(&self.child, signal);
@@ -237,6 +252,68 @@ pub(crate) fn in_own_network(test: &str, body: impl FnOnce()) {
     assert!(output.status.success() && log.contains("1 passed"), "{log}{complained}");
 }
 
+/// A second machine, in a network that [`in_own_network`] made: the link between them is `near` here and `far` there.
+pub(crate) struct Neighbour(Child);
+
+impl Neighbour {
+    /// A machine without addresses.
+    pub(crate) fn new() -> Self {
+        let mut holder = Command::new("unshare");
+        let child = holder.args(["--net", "sleep", "1000"]).spawn().expect("unshare runs");
+        let there = Self(child);
+        let own = std::fs::read_link("/proc/self/ns/net").unwrap();
+        let its = format!("/proc/{}/ns/net", there.0.id());
+        until("another network", || std::fs::read_link(&its).is_ok_and(|it| it != own));
+        ip("link add near type veth peer name far");
+        ip("link set near addrgenmode none");
+        ip(&format!("link set far netns {}", there.0.id()));
+        there.ip("link set lo up");
+        there.ip("link set far addrgenmode none");
+        ip("link set near up");
+        there.ip("link set far up");
+        there
+    }
+
+    /// Runs `ip` there.
+    pub(crate) fn ip(&self, words: &str) {
+        let mut command = self.entering();
+        assert!(command.arg("ip").args(words.split(' ')).status().unwrap().success(), "{words}");
+    }
+
+    /// The command, there.
+    pub(crate) fn command(&self, place: &Place, words: &str) -> Command {
+        let (mut command, ours) = (self.entering(), place.command(words));
+        command.arg(ours.get_program()).args(ours.get_args());
+        for (key, value) in ours.get_envs() {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        command.current_dir(place.path(""));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn entering(&self) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["--net", "--target", &self.0.id().to_string()]);
+        command
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs `ip` in this network.
+pub(crate) fn ip(words: &str) {
+    assert!(Command::new("ip").args(words.split(' ')).status().unwrap().success(), "{words}");
+}
+
 /// Processes whose command line has this in it.
 pub(crate) fn processes(piece: &str) -> usize {
     let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps runs").stdout;
@@ -295,14 +372,16 @@ impl Ended {
     }
 }
 
-/// Waits until something is so.
+/// Waits until something is so. The limit counts looks, because a busy machine delays the test as it delays the command.
 #[track_caller]
 pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !so() {
-        assert!(begin.elapsed() < Duration::from_secs(120), "{what} never came about");
+    for _ in 0..12_000 {
+        if so() {
+            return;
+        }
         std::thread::sleep(Duration::from_millis(10));
     }
+    panic!("{what} never came about");
 }
 
 /// Bytes that differ everywhere.

@@ -85,6 +85,21 @@ fn what_cannot_be_served_is_named() {
 }
 
 #[test]
+fn names_of_local_scope_are_announced_as_such() {
+    let place = Place::new();
+    place.write("data", b"x");
+    for (name, reach) in [("/localhost/x", "of this machine"), ("/localhop/x", "one hop away")] {
+        let words = format!("serve data --name {name} --listen tcp://127.0.0.1:0 -q");
+        let server = place.serve(&words);
+        let log = server.stop_with_log();
+        assert!(log.contains(reach) && log.lines().count() == 1, "{log}");
+    }
+    // A datagram proves no machine.
+    let words = "serve data --name /localhost/x --listen udp://127.0.0.1:0";
+    place.run(words).fails(2, &["/localhost/x", "no face reaches"]);
+}
+
+#[test]
 fn a_place_that_is_taken_is_named() {
     let place = Place::new();
     place.write("data", b"x");
@@ -149,7 +164,7 @@ fn servers_share_a_machine_without_forwarder() {
         }
         place.run("ping /third -c 2").succeeds();
         let silent = place.run("fetch /second/more -o x --no-progress-timeout 1s");
-        silent.fails(7, &["nothing new arrived for 1 s"]);
+        silent.fails(7, &["no answer for /second/more within 1 s at udp"]);
         place.run("fetch /other -o x --retries 1").fails(3, &["/other"]);
         // Each stands for itself, and a port that is free again is used again.
         first.stop("TERM");

@@ -42,7 +42,7 @@ fn an_interrupted_download_goes_on_without_a_name() {
     );
     let words = format!("fetch /movie -o movie.1 -q --face {}", link.face());
     let fetch = Ends(place.command(&words).spawn().unwrap());
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    until("a part", || place.part_bytes("movie.1") > 0);
     kill(&fetch.0, "TERM");
     let mut fetch = fetch;
     until("the end", || fetch.0.try_wait().unwrap().is_some());

@@ -5,7 +5,7 @@ use crate::place::Place;
 fn without_words_it_shows_what_there_is() {
     let ended = Place::new().run("");
     assert_eq!(ended.code, Some(2));
-    for word in ["fetch", "serve", "key", "ping", "demo", "sim", "Exit codes"] {
+    for word in ["fetch", "serve", "key", "ping", "demo", "sim", "Transfer:", "Research:"] {
         assert!(ended.stderr.contains(word), "{word}");
     }
 }
@@ -43,6 +43,32 @@ fn misspelled_value_is_named_with_the_right_one() {
     ];
     for (words, pieces) in cases {
         place.run(words).fails_as_usage(pieces);
+    }
+}
+
+#[test]
+fn mistakes_are_answered_with_the_right_spelling() {
+    let place = Place::new();
+    let link = "link --between udp://127.0.0.1:0 udp://127.0.0.1:9";
+    for (words, answer) in [
+        (format!("{link} --loss 2%"), "did you mean `bernoulli(p=2%)`?"),
+        (format!("{link} --loss 0.02"), "did you mean `bernoulli(p=0.02)`?"),
+        (format!("{link} --rate 20MB/s"), "write 160 Mbit/s"),
+        ("fetch /a --rto 4s".into(), "did you mean `constant(rto=4s)`?"),
+        ("fetch /a --congestion 16".into(), "did you mean `fixed(window=16)`?"),
+        ("fetch /a --face 10.77.0.1".into(), "did you mean udp://10.77.0.1?"),
+        ("fetch /a --face upd://10.77.0.1".into(), "did you mean udp://10.77.0.1?"),
+        ("serve x --name /x --listen 0.0.0.0:6363".into(), "did you mean udp://0.0.0.0:6363?"),
+        ("fetch /a --verify alice.cert".into(), "did you mean key=alice.cert?"),
+        ("fetch movie".into(), "did you mean '/movie'?"),
+        ("serve x --name x".into(), "did you mean '/x'?"),
+        ("fetch /a --lifetime 4sec".into(), "did you mean `s`?"),
+        ("fetch //x".into(), "the name has an empty component"),
+        ("help fecth".into(), "'fetch'"),
+        ("fetch /a --limit-rate fast".into(), "500k"),
+    ] {
+        let words = words.split(' ').collect::<Vec<_>>().join(" ");
+        place.run(&words).fails(2, &[answer]);
     }
 }
 

@@ -1,5 +1,5 @@
 //! `fetch --wait`: a producer that is not there yet, or that restarts.
-use crate::place::{Ended, Place, in_own_network, noise};
+use crate::place::{Ended, Place, in_own_network, noise, until};
 use std::net::{TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
@@ -38,14 +38,14 @@ fn a_producer_that_restarts_is_waited_for() {
     let far = server.face().replace("udp4", "udp");
     let link = place.serve_with(
         &format!("link --between udp://127.0.0.1:0 {far} --back-queue 1000packets"),
-        &["--back-rate", "8 Mbit/s"],
+        &["--back-rate", "4 Mbit/s"],
     );
     // To a file and to a pipe at a time.
     let fetches = ["-o copy", ""].map(|output| {
         let words = format!("fetch /data -q --wait=60s {output} --face {}", link.face());
         (output, place.command(&words).spawn().unwrap())
     });
-    std::thread::sleep(Duration::from_millis(400));
+    until("a part", || place.part_bytes("copy") > 50_000);
     let (_, served) = server.stop("TERM");
     assert!(served["segments"].as_u64().unwrap() < 200, "{served}");
     std::thread::sleep(ABSENCE);
@@ -70,7 +70,7 @@ fn a_stream_that_breaks_is_opened_again() {
         server.face()
     );
     let fetch = place.command(&words).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    until("a part", || place.part_bytes("copy") > 0);
     let (_, served) = server.stop("TERM");
     assert!(served["bytes"].as_u64().unwrap() < content.len() as u64, "{served}");
     std::thread::sleep(ABSENCE);
@@ -84,10 +84,9 @@ fn waiting_ends_when_its_time_is_over() {
     let place = Place::new();
     let begun = Instant::now();
     place.run("fetch /a -o x --wait=1s --face unix:///no/where.sock").fails(6, &["/no/where.sock"]);
-    let took = begun.elapsed();
-    assert!(took > Duration::from_millis(900) && took < Duration::from_secs(20), "{took:?}");
+    assert!(begun.elapsed() > Duration::from_millis(900), "{:?}", begun.elapsed());
     let words = format!("fetch /a -o x --wait=1s --face udp://127.0.0.1:{}", udp_port());
-    place.run(&words).fails(7, &["nothing new arrived for 1 s"]);
+    place.run(&words).fails(7, &["no answer for /a within 1 s"]);
     place.run("fetch /a -o x --wait --retries 3").fails_as_usage(&["--wait", "--retries"]);
 }
 

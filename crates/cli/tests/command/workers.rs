@@ -7,6 +7,7 @@ use recoup_transport::management::{ControlParameters, Scope, register_command};
 use serde_json::Value;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The words of a consumer of `/NAME/file`, which it writes to a file called like its face.
 fn fetch(name: &str, face: &str) -> String {
@@ -179,8 +180,10 @@ fn several_workers_cannot_be_recorded() {
 /// A command that registers a prefix for the application that sends it.
 fn registration(prefix: &str, nonce: u32) -> Vec<u8> {
     let parameters = ControlParameters { name: prefix.parse().ok(), ..Default::default() };
-    let bytes = nonce.to_be_bytes();
-    let unique = Uniqueness { nonce: Some(&bytes), time: Some(nonce.into()), seq_num: None };
+    let bytes = u64::from(nonce).to_be_bytes();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+    let time = u64::try_from(now.as_millis()).ok();
+    let unique = Uniqueness { nonce: Some(&bytes), time, seq_num: None };
     let mut command = register_command(Scope::Localhost, &parameters, &DigestSigner, unique);
     command.nonce = Some(nonce);
     command.to_bytes().to_vec()

@@ -5,6 +5,8 @@ use crate::object::{Object, SEGMENT, VERSION};
 use crate::peer::Peer;
 use crate::recoup::Served;
 use serde_json::json;
+use std::fmt::Write;
+use std::fs;
 
 /// Fetches each object twice: discovering its version, and knowing it.
 fn fetch_every_object(mut consumer: Peer, transport: Transport) {
@@ -68,4 +70,38 @@ fn ndnts_fetches_what_we_serve_over_tcp() {
 #[ignore = "needs NDNts: cargo xtask test interop"]
 fn ndnts_fetches_what_we_serve_over_udp() {
     fetch_every_object(Peer::node("consume.js"), Transport::Udp);
+}
+
+#[test]
+#[ignore = "needs NDNts: cargo xtask test interop"]
+fn file_server_client_reads_a_folder() {
+    let place = tempfile::tempdir().expect("a folder for this test");
+    let folder = place.path().join("served");
+    fs::create_dir_all(folder.join("inner/empty")).expect("a folder");
+    let inner = folder.join("inner");
+    let objects = [Object::of(0, &folder), Object::of(300_000, &folder), Object::of(9, &inner)];
+    let served = Served::start(&folder, &["--name", "/t", "--listen", "tcp://127.0.0.1:0"]);
+    let mut client = Peer::node("fileserver.js");
+    let found = client.ask(&json!({ "do": "walk", "face": served.face, "name": "/t" }));
+    let expected = json!({
+        "0": { "size": 0, "bytes": 0, "sha256": objects[0].sha256() },
+        "300000": { "size": 300_000, "bytes": 300_000, "sha256": objects[1].sha256() },
+        "inner/": null,
+        "inner/9": { "size": 9, "bytes": 9, "sha256": objects[2].sha256() },
+        "inner/empty/": null,
+    });
+    assert_eq!(found, expected);
+    let (position, length) = (123_456, 20_000);
+    let part = client.ask(&json!({
+        "do": "part", "face": served.face, "name": "/t", "path": "300000",
+        "position": position, "length": length,
+    }));
+    let hex = objects[1].content[position..position + length].iter().fold(
+        String::new(),
+        |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        },
+    );
+    assert_eq!(part["hex"], hex);
 }

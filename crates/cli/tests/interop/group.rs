@@ -39,7 +39,7 @@ fn ndnts_reads_what_we_encrypt() {
     run(home, &["group", "add", "/site/reports", &reader]);
     let listen = Transport::Unix.listen_uri(home);
     let arguments = ["--name", &scene.object.name, "--listen", &listen, "--sign", "/site"];
-    let arguments = [&arguments[..], &["--encrypt", "/site/reports"]].concat();
+    let arguments = [&arguments[..], &["--encrypt", "/site/reports", "--encrypt-cbc"]].concat();
     let served = Served::start_at(home, &scene.object.file, &arguments);
     let name = &scene.object.name;
     let request = json!({ "do": "read", "face": served.face, "name": name, "certificate": site });

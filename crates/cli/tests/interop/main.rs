@@ -9,6 +9,7 @@ mod recoup;
 
 mod chain;
 mod consume;
+mod dav;
 mod forward;
 mod group;
 mod manage;

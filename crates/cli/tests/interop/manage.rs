@@ -102,6 +102,12 @@ fn manage_with_python(transport: Transport) {
     let routes = dataset("rib/list");
     assert_eq!(routes["entries"][0]["name"], "/x", "{routes}");
     assert_eq!(routes["entries"][0]["routes"][0]["cost"], 9, "{routes}");
+    // A command that is all in its name is rejected: a stranger can have a program send a name.
+    let in_name = json!({ "do": "command", "face": face, "verb": "rib/register", "in_name": true,
+        "parameters": { "name": "/y" } });
+    assert_eq!(peer.ask(&in_name)["statusCode"], 403);
+    let mut dataset =
+        |dataset: &str| peer.ask(&json!({ "do": "status", "face": face, "dataset": dataset }));
     let fib = dataset("fib/list");
     let names: Vec<_> =
         fib["entries"].as_array().into_iter().flatten().map(|it| &it["name"]).collect();

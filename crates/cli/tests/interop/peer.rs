@@ -22,8 +22,13 @@ pub(crate) struct Peer {
 impl Peer {
     /// Starts a script of `peers/python`.
     pub(crate) fn python(script: &'static str) -> Self {
+        Self::python_with(script, &[])
+    }
+
+    /// Starts a script of `peers/python` with arguments.
+    pub(crate) fn python_with(script: &'static str, arguments: &[&str]) -> Self {
         let mut command = Command::new(folder().join("python/bin/python"));
-        command.arg("-B").arg(scripts().join("python").join(script));
+        command.arg("-B").arg(scripts().join("python").join(script)).args(arguments);
         Self::start(command, script)
     }
 

@@ -62,6 +62,29 @@ impl Served {
     }
 }
 
+/// `recoup gateway` at a face, until its process is dropped, and where it listens.
+pub(crate) fn gateway(face: &str) -> (Running, String) {
+    let mut command = recoup(Path::new(NOWHERE));
+    command.args(["gateway", "--listen", "127.0.0.1:0", "--face", face, "--json"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("recoup runs");
+    let mut line = String::new();
+    let output = child.stdout.take().expect("a pipe");
+    BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
+    let listening: Value = serde_json::from_str(&line).expect("a document");
+    let url = listening["url"].as_str().expect("a URL");
+    (Running(child), url.trim_start_matches("http://").to_owned())
+}
+
+/// A process that ends when it is dropped.
+pub(crate) struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// `recoup forward`, until it is dropped.
 pub(crate) struct Forwarder {
     child: Child,
@@ -74,11 +97,16 @@ pub(crate) struct Forwarder {
 impl Forwarder {
     /// Forwards between all peers that connect at `uri`; the configuration is in `folder`.
     pub(crate) fn start(folder: &Path, uri: &str) -> Self {
+        Self::start_with(folder, uri, "")
+    }
+
+    /// As [`start`](Self::start), with further tables of the configuration.
+    pub(crate) fn start_with(folder: &Path, uri: &str, tables: &str) -> Self {
         let config = folder.join("node.toml");
         // Faces over UDP offer recovery, which other implementations ignore.
         let listen = [uri, "udp://127.0.0.1:0"].map(|uri| format!("[[listen]]\nuri = \"{uri}\"\n"));
         let node = "[node]\nrecovery = \"wldr\"\nlocalhop = true\ncache = 0\n";
-        let text = format!("{node}{}", listen.concat());
+        let text = format!("{node}{}{tables}", listen.concat());
         std::fs::write(&config, text).expect("a file");
         let mut command = recoup(Path::new(NOWHERE));
         command.arg("forward").arg("--config").arg(config).arg("--json").stdout(Stdio::piped());

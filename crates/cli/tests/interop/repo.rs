@@ -10,7 +10,10 @@ use std::time::Duration;
 /// The repository uses one kind of face, consumers of its content use all.
 fn store(transport: Transport) {
     let folder = tempfile::tempdir().expect("a folder for this test");
-    let forwarder = Forwarder::start(folder.path(), &transport.listen_uri(folder.path()));
+    // It registers its names by commands with their signature in their name.
+    let table = "[management]\nv02-commands = true\n";
+    let uri = transport.listen_uri(folder.path());
+    let forwarder = Forwarder::start_with(folder.path(), &uri, table);
     let object = Object::of(100_000, folder.path());
     let mut repo = Peer::python("repo.py");
     repo.ask(&json!({ "do": "start", "face": forwarder.face, "folder": folder.path() }));

@@ -10,6 +10,7 @@ use crate::packet::Hop;
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::field;
+use recoup_transport::application::Asked;
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
@@ -47,6 +48,6 @@ impl<E: Edge> Forwarder<E> {
         if self.faces.has_local_fields(downstream) {
             hop.extra_mut().incoming = Some(FaceId::CONTENT_STORE);
         }
-        self.outgoing_data(now, downstream, data, hop, None);
+        self.outgoing_data(now, downstream, data, hop, None, Some(Asked::of(interest)));
     }
 }

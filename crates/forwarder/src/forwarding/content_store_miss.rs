@@ -13,7 +13,7 @@ use crate::limits::MAX_LIFETIME;
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Extra, Hop, Kind};
-use crate::strategy::{Action, Context, Faces, ForwardingStrategy, Scope};
+use crate::strategy::{Action, Context, FaceFacts, Faces, ForwardingStrategy, Scope};
 use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId, Rare};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::field;
@@ -115,7 +115,7 @@ impl<E: Edge> Forwarder<E> {
     /// Follows the NextHopFaceId of a local application.
     fn direct(&self, ingress: FaceId, to: FaceId, interest: &Interest, actions: &mut Vec<Action>) {
         let from = self.faces.facts(ingress);
-        let passes = |facts| Scope::of(&interest.name).lets_pass(from, facts);
+        let passes = |to: FaceFacts| to.admits(Scope::of(&interest.name), from);
         if to != ingress && self.faces.facts(to).is_some_and(passes) {
             actions.push(Action::SendInterest { face: to });
         } else {

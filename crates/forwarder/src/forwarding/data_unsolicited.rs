@@ -39,7 +39,7 @@ impl<E: Edge> Forwarder<E> {
         let mut next = self.edge.awaiting(AppId(0), data);
         let is_awaited = next.is_some();
         while let Some(app) = next {
-            self.outgoing_data(now, FaceId::of_app(app), data.clone(), hop.clone(), None);
+            self.outgoing_data(now, FaceId::of_app(app), data.clone(), hop.clone(), None, None);
             next = self.edge.awaiting(AppId(app.0 + 1), data);
         }
         is_awaited

@@ -18,9 +18,9 @@ use crate::shard::Visit;
 use crate::strategy::{FaceFacts, Faces, Scope};
 use crate::table::PitId;
 use crate::table::policy::CopyDown;
-use recoup_packet::data::Data;
+use recoup_packet::data::{ContentType, Data};
 use recoup_packet::lp::field;
-use recoup_transport::application::ReturnPath;
+use recoup_transport::application::{Asked, ReturnPath};
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
@@ -90,10 +90,14 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Offers Data to the content store, unless it forbids that; returns whether the content store answers with it
-    /// from now on. If no node downstream is to store it, too, the Data is marked.
+    /// from now on. If no node downstream is to store it, too, the Data is marked. An application Nack is not stored: it
+    /// reports what one producer lacks now, while the store answers with it for as long as it has room.
     #[inline]
     pub(super) fn store(&mut self, now: Instant, data: &Data, hop: &mut Hop) -> bool {
         if self.cs.is_off() || hop.extra.as_ref().is_some_and(|extra| extra.no_cache) {
+            return false;
+        }
+        if data.content_type() == ContentType::Nack {
             return false;
         }
         let Some(evicted) = self.cs.insert(now, data.clone(), hop.name_hash) else {
@@ -131,6 +135,7 @@ impl<E: Edge> Forwarder<E> {
         let Outbox { observer, outputs } = self.edge.out();
         let common = observer.satisfied(id, self.pit.entry(id), came, outputs);
         let content = self.content_of_answer(id, &data);
+        let asked = Asked::of(self.pit.entry(id).interest());
         let waiting = self.pit.entry(id).ins().len();
         let (mut place, mut left) = (0, Some(data));
         while let Some(record) = self.pit.entry_mut(id).ins_mut().get_mut(place) {
@@ -173,7 +178,7 @@ impl<E: Edge> Forwarder<E> {
             if self.faces.has_local_fields(face) {
                 hop.extra_mut().incoming = Some(ingress);
             }
-            self.outgoing_data(now, face, data, hop, content);
+            self.outgoing_data(now, face, data, hop, content, Some(asked));
         }
         // These writes wait for memory; the copies above would otherwise wait for them.
         self.remember_nonces(now, id, ending);

@@ -141,7 +141,7 @@ impl<E: Edge> Forwarder<E> {
         let reroute = self.reroutes.reroute(id, &self.pit);
         let hops = route(&self.fib, interest).next_hops.iter().map(|hop| hop.face);
         hops.filter(move |face| {
-            let passes = self.faces.facts(*face).is_some_and(|to| scope.lets_pass(from, to));
+            let passes = self.faces.facts(*face).is_some_and(|to| to.admits(scope, from));
             let tried = reroute.is_some_and(|it| it.tried.contains(face));
             passes && entry.in_record(*face).is_none() && !tried
         })
@@ -319,13 +319,25 @@ impl<E: Edge> Forwarder<E> {
                     self.interest_returned(now, id, face, NackReason::Loss);
                 }
             }
-            Body::Data(data) => {
-                let mut interest = Interest::new(data.name().clone());
-                interest.nonce = Some(self.rng.next_u32());
-                let notice = Packet::nack(Arc::new(interest), NackReason::Loss, &self.hasher);
-                self.edge.transmit(now, face, notice);
-            }
+            Body::Data(data) => self.data_lost(now, face, data.name().clone()),
             Body::Nack(..) | Body::Idle => {}
+        }
+    }
+
+    fn data_lost(&mut self, now: Instant, face: FaceId, name: Name) {
+        let mut interest = Interest::new(name);
+        interest.nonce = Some(self.rng.next_u32());
+        let notice = Packet::nack(Arc::new(interest), NackReason::Loss, &self.hasher);
+        self.edge.transmit(now, face, notice);
+    }
+
+    /// A driver gave up a packet for a face: the Interest that is pending there under this name, or else Data.
+    pub(crate) fn given_up(&mut self, now: Instant, face: FaceId, name: Name) {
+        let hash = self.hasher.hash(name.value());
+        let interest = Interest::new(name);
+        match self.find_lost(&interest, hash, face) {
+            Some(id) => self.interest_returned(now, id, face, NackReason::Loss),
+            None => self.data_lost(now, face, interest.name),
         }
     }
 

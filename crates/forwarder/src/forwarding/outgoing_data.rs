@@ -11,11 +11,11 @@ use crate::outbox::Outbox;
 use crate::packet::{Body, Extra, Hop, Kind, Packet};
 use crate::strategy::{Faces, Scope};
 use recoup_packet::data::Data;
-use recoup_transport::application::AppInput;
+use recoup_transport::application::{AppInput, Asked, Beside};
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
-    /// `content` is the hash of its content, if known already.
+    /// `content` is the hash of its content, if known already; `asked` the pending Interest that it satisfies.
     #[inline]
     pub(super) fn outgoing_data(
         &mut self,
@@ -24,10 +24,12 @@ impl<E: Edge> Forwarder<E> {
         data: Data,
         mut hop: Hop,
         content: Option<u64>,
+        asked: Option<Asked>,
     ) {
         if let Some(app) = egress.app() {
             let congestion_mark = u64::from(hop.congestion_mark);
             let beside = hop.extra.as_deref_mut().map(Extra::beside).unwrap_or_default();
+            let beside = Beside { asked, ..beside };
             if self.edge.deliver(now, app, AppInput::Data { data, congestion_mark, beside }) {
                 let Outbox { observer, outputs } = self.edge.out();
                 observer.data_delivered(app, &hop, outputs);

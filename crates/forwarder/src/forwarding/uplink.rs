@@ -4,7 +4,7 @@ use crate::drop::DropReason;
 use crate::face::{AppId, FaceAttributes, FaceId};
 use crate::observer::Observer;
 use crate::outbox::Outbox;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 use crate::table::{NextHop, PitEntry, PitId, RouteChange, Tickets};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
@@ -190,6 +190,13 @@ impl<E: Edge> Forwarder<E> {
 
     fn is_next_hop(&self, prefix: &Name, face: FaceId) -> bool {
         self.fib.get(prefix).iter().any(|hop| hop.face == face)
+    }
+
+    /// Sends a frame without packet to the uplink.
+    pub(crate) fn keep_alive(&mut self, now: Instant) {
+        if let Some(Uplink::Upstream(face)) = self.uplink {
+            self.edge.transmit(now, face, Packet::keep_alive());
+        }
     }
 
     /// Upstream faces first, then faces with routes.

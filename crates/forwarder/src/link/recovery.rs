@@ -1,4 +1,5 @@
 //! Link recovery: its users, and the state that outlives a face that is down.
+use super::watch::Watch;
 use super::wire::Piece;
 use super::{Duty, Link, Timers};
 use crate::face::{FaceAttributes, FaceId};
@@ -25,14 +26,47 @@ pub(super) struct Recovering<T> {
     due: Option<Instant>,
     /// Packets sent.
     pub(super) packets: u64,
+    /// Detection of a silent neighbour, if the node has it.
+    watch: Option<Box<Watch>>,
 }
 
 impl<T> Recovering<T> {
     /// Sets the timer again.
     #[inline]
     pub(super) fn arm(&mut self, id: FaceId, timers: &mut Timers) {
-        let due = self.end.deadline();
+        let watch = self.watch.as_ref().and_then(|watch| watch.deadline());
+        let due = watch.into_iter().chain(self.end.deadline()).min();
         timers.set(&mut self.due, Duty::Recovery, id, due);
+    }
+
+    /// Records an Interest that leaves.
+    #[inline]
+    pub(super) fn sends_interest(&mut self, now: Instant) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_interest(now, self.end.answers());
+        }
+    }
+
+    /// Records a frame that arrived.
+    #[inline]
+    pub(super) fn receives(&mut self, now: Instant, has_packet: bool) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_frame(now, has_packet);
+        }
+    }
+
+    /// Handles expired timers.
+    fn fire(&mut self, now: Instant) {
+        self.end.fire(now);
+        let answers = self.end.answers();
+        if self.watch.as_mut().is_some_and(|watch| watch.fire(now, answers)) {
+            self.end.ask(now);
+        }
+    }
+
+    /// Whether the neighbour has left all questions unanswered.
+    fn is_silent(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.is_silent())
     }
 
     /// Sets the timer to `now`, after all other work.
@@ -59,6 +93,8 @@ pub(super) struct Recoveries {
     /// Number of recoveries so far: each draws a session of its own.
     made: u64,
     rng: Rng,
+    /// Neighbours that fall silent are detected.
+    pub(super) watches: bool,
     /// Memory of frames held for peers that opened their faces.
     pool: Arc<Pool>,
 }
@@ -66,7 +102,8 @@ pub(super) struct Recoveries {
 impl Recoveries {
     pub(super) fn new(rng: Rng) -> Self {
         let (resting, past, made) = Default::default();
-        Self { any: false, resting, past, made, rng, pool: Arc::new(Pool::new(POOL_BYTES)) }
+        let pool = Arc::new(Pool::new(POOL_BYTES));
+        Self { any: false, resting, past, made, rng, watches: false, pool }
     }
 
     /// Opens the recovery of a link with these settings; an earlier one with equal settings continues.
@@ -134,7 +171,8 @@ impl Recoveries {
                 if !attributes.permanent {
                     end.share(&self.pool);
                 }
-                Recovering { settings, end, is_down: true, due: None, packets: 0 }
+                let watch = (self.watches && !attributes.local).then(Box::default);
+                Recovering { settings, end, is_down: true, due: None, packets: 0, watch }
             }
         };
         if std::mem::take(&mut recovering.is_down) {
@@ -205,12 +243,12 @@ impl Recoveries {
         match link {
             Some(Link::Wire(link)) => {
                 if let Some(it) = &mut link.recovery {
-                    it.end.fire(now);
+                    it.fire(now);
                 }
             }
             Some(Link::Value(link)) => {
                 if let Some(it) = &mut link.recovery {
-                    it.end.fire(now);
+                    it.fire(now);
                 }
             }
             Some(Link::Elsewhere(_)) | None => match self.resting.get_mut(&id) {
@@ -218,6 +256,15 @@ impl Recoveries {
                 Some(Resting::Value(it)) => it.fire_resting(now, id, timers),
                 None => {}
             },
+        }
+    }
+
+    /// Whether the neighbour of a link has left all questions unanswered.
+    pub(super) fn is_silent(link: &Link) -> bool {
+        match link {
+            Link::Wire(link) => link.recovery.as_ref().is_some_and(Recovering::is_silent),
+            Link::Value(link) => link.recovery.as_ref().is_some_and(Recovering::is_silent),
+            Link::Elsewhere(_) => false,
         }
     }
 
@@ -257,6 +304,10 @@ impl<T> Recovering<T> {
     fn down(&mut self, now: Instant, id: FaceId, timers: &mut Timers) {
         self.is_down = true;
         self.end.link_down(now);
+        // Nothing can be asked over a link that is down.
+        if let Some(watch) = &mut self.watch {
+            **watch = Watch::default();
+        }
         self.arm(id, timers);
     }
 

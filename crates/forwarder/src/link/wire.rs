@@ -2,17 +2,18 @@
 //!
 //! While no frame is lost, a frame of a link with recovery is a number and a packet. It is encoded and decoded
 //! without a link header, and without copying the packet.
+use super::path::Path;
 use super::{Lean, Lost, Medium, Received, Service, Shared, Timers, Whole};
 use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceId};
 use crate::frame::Frame;
 use crate::message::Output;
 use crate::outbox::Outputs;
-use crate::packet::Packet;
+use crate::packet::{Body, Kind, Packet};
 use bytes::{Buf, Bytes};
 use recoup_packet::lp::{LpHeader, LpPacket, field};
 use recoup_packet::tlv::{MAX_PACKET_SIZE, typ};
-use recoup_transport::link::recovery::{Arrival, Label, Outgoing, Sending, Tag, lean};
+use recoup_transport::link::recovery::{Arrival, FrameKind, Label, Outgoing, Sending, Tag, lean};
 use recoup_transport::link::{Fragmenter, Reassembler, ReassemblyLimits};
 use recoup_transport::management::FaceCounters;
 use recoup_transport::time::{Duration, Instant};
@@ -22,6 +23,8 @@ pub(super) const GREETING: &[u8] = &[
     5, 28, 7, 17, 8, 8, b'l', b'o', b'c', b'a', b'l', b'h', b'o', b'p', 8, 5, b'h', b'e', b'l',
     b'l', b'o', 10, 4, 0, 0, 0, 0, 34, 1, 0,
 ];
+/// A frame without packet: an empty LpPacket (NDNLPv2), which NFD and ndnd accept as a sign of life.
+const IDLE: &[u8] = &[typ::LP_PACKET as u8, 0];
 /// Bytes by which a packet grows that would be bare without its tag.
 const WRAPPING_BYTES: usize = 8;
 /// Bytes of the RttReduction field.
@@ -31,6 +34,8 @@ const REDUCTION_BYTES: usize = 12;
 #[derive(Debug)]
 pub(super) struct Wire {
     fragmenter: Fragmenter,
+    /// Known properties of the path, if there is a path that may be narrower than the first link.
+    path: Option<Path>,
     reassembler: Reassembler,
     /// Fragments dropped and not yet reported.
     discarded: u64,
@@ -60,6 +65,7 @@ impl Wire {
     pub(super) fn new(mtu: usize, attributes: &FaceAttributes) -> Self {
         Self {
             fragmenter: Fragmenter::new(mtu, 0),
+            path: Path::may_be_narrow(mtu, attributes).then(Path::default),
             reassembler: Reassembler::new(reassembly(attributes)),
             discarded: 0,
             backlog_bytes: 0,
@@ -69,7 +75,7 @@ impl Wire {
 
     /// Changes the MTU and the limits of incomplete packets.
     pub(super) fn change(&mut self, mtu: usize, attributes: &FaceAttributes) {
-        self.fragmenter.set_mtu(mtu);
+        self.fragmenter.set_mtu(self.path.as_ref().map_or(mtu, |path| path.limit(mtu)));
         if self.provisional != attributes.provisional {
             self.provisional = attributes.provisional;
             self.reassembler.set_limits(reassembly(attributes));
@@ -84,6 +90,16 @@ impl Wire {
     /// Adds bytes sent to the driver.
     fn add_backlog(&mut self, bytes: usize) {
         self.backlog_bytes += bytes as u64;
+    }
+
+    /// Records a packet that is about to be sent. If the path turns out to drop long frames, further ones are short.
+    #[inline]
+    fn watch(&mut self, packet: &Packet) {
+        if let (Some(path), Body::Data(data)) = (&mut self.path, &packet.body)
+            && path.sends(data.name(), packet.bytes())
+        {
+            self.fragmenter.set_mtu(path.limit(self.fragmenter.mtu()));
+        }
     }
 
     /// Accepts a decoded frame; returns the network packet that it completes.
@@ -228,6 +244,13 @@ impl Service<Wire> {
         shared: &mut Shared,
         outputs: &mut Outputs,
     ) -> Result<bool, DropReason> {
+        if packet.kind() == Kind::Idle {
+            self.medium.backlog_bytes += IDLE.len() as u64;
+            counters.out_bytes += IDLE.len() as u64;
+            outputs.push_back(Output::Send { face: id, frame: Bytes::from_static(IDLE).into() });
+            return Ok(false);
+        }
+        self.medium.watch(packet);
         if self.recovery.is_some() {
             return self.send_recovering(now, id, packet, counters, shared, outputs);
         }
@@ -284,7 +307,11 @@ impl Service<Wire> {
         if packet.retransmits() {
             recovery.end.retransmits();
         }
+        if kind == FrameKind::Interest {
+            recovery.sends_interest(now);
+        }
         if recovery.end.leaves_plain(now, kind) {
+            recovery.arm(id, &mut shared.timers);
             return self.send_plain(now, id, packet, counters, shared, outputs);
         }
         recovery.packets += 1;
@@ -354,6 +381,7 @@ impl Service<Wire> {
             frame.advance(packet_at);
             recovery.end.numbered(now, label)
         };
+        recovery.receives(now, true);
         let drains = recovery.end.waits();
         if !drains {
             recovery.arm(id, timers);
@@ -395,6 +423,7 @@ impl Service<Wire> {
             let greets = tag.notice.is_some() && frame.fragment.as_deref() == Some(GREETING);
             frame.fragment = frame.fragment.filter(|_| !greets);
             let arrival = recovery.end.receive(now, &tag, frame.fragment.is_some());
+            recovery.receives(now, frame.fragment.is_some());
             drains = recovery.end.waits();
             if !drains {
                 recovery.arm(id, timers);

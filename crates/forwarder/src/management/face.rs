@@ -6,7 +6,7 @@
 //! Multicast groups can be created, too, on the interface of LocalUri. With `LocalFieldsEnabled` on local faces,
 //! Interests, Data and Nacks carry IncomingFaceId, and Interests may carry NextHopFaceId.
 use super::registry::{EventAnswer, event_name};
-use super::{Command, MAX_ORDERS, Management, Ordered, Outcome, View};
+use super::{Command, Effect, MAX_ORDERS, Management, Ordered, Outcome, View};
 use crate::face::FaceId;
 use crate::order::{FaceDescription, FaceOrder, FaceSettings, OrderError};
 use recoup_packet::data::{Data, DataBuilder};
@@ -27,6 +27,8 @@ const FRESH: Duration = Duration::from_secs(1);
 const NO_URI: Rejection = Rejection { code: 400, text: "malformed command: where is it to lead?" };
 const NOT_OURS_TO_OPEN: Rejection =
     Rejection { code: 406, text: "on-demand faces are opened by peers" };
+const OWN_FACE: Rejection = Rejection { code: 409, text: "the command comes by this face" };
+const NO_PACKET: Rejection = Rejection { code: 400, text: "malformed command: which packet?" };
 const NO_LOCAL_FIELDS: Rejection =
     Rejection { code: 409, text: "only applications of this machine get local fields" };
 
@@ -85,6 +87,48 @@ impl Management {
             }
             Err(_) => Outcome::Done(done(parameters.unwrap_or_default())),
         }
+    }
+
+    /// Holds a face down, or ends that.
+    pub(super) fn switch_face(
+        &mut self,
+        ingress: FaceId,
+        command: Command,
+        view: &impl View,
+        down: bool,
+    ) -> Result<Outcome, Rejection> {
+        let face = self.other_face(ingress, &command, view)?;
+        self.effects.push_back(Effect::Hold { face, down });
+        let face_id = Some(u64::from(face.0));
+        Ok(Outcome::Done(ControlParameters { face_id, ..Default::default() }))
+    }
+
+    /// Reports a packet for a face that a driver gave up.
+    pub(super) fn packet_given_up(
+        &mut self,
+        ingress: FaceId,
+        command: Command,
+        view: &impl View,
+    ) -> Result<Outcome, Rejection> {
+        let face = self.other_face(ingress, &command, view)?;
+        let name = command.parameters.name.ok_or(NO_PACKET)?;
+        self.effects.push_back(Effect::Lost { face, name: name.clone() });
+        let (face_id, name) = (Some(u64::from(face.0)), Some(name));
+        Ok(Outcome::Done(ControlParameters { face_id, name, ..Default::default() }))
+    }
+
+    /// The face of a command that must name one, and another than its own.
+    fn other_face(
+        &self,
+        ingress: FaceId,
+        command: &Command,
+        view: &impl View,
+    ) -> Result<FaceId, Rejection> {
+        let number = command.parameters.face_id.filter(|number| *number != 0);
+        let number = Some(number.ok_or(Rejection::MALFORMED)?);
+        let face = self.commanded_face(ingress, command.scope, number, view)?;
+        self.registry.get(face).ok_or(Rejection::UNKNOWN_FACE)?;
+        if face == ingress { Err(OWN_FACE) } else { Ok(face) }
     }
 
     /// A command that others execute is answered afterwards; returns its ticket, unless too many are pending.

@@ -4,6 +4,9 @@
 //! from the nearest shorter prefixes with the inherit flag, up to the first with the capture flag. A route near the
 //! root may be inherited by all others, so inherited next hops are limited like routes: further ones are left out.
 //!
+//! Among routes of peers at one cost, the one that was registered last comes first: the other next hops cost one more. A
+//! producer whose address has changed registers again, and its former face stays until it has been idle for long.
+//!
 //! Source: NFD's developer guide, "RIB Management"; NFD, `daemon/rib/rib.cpp`.
 use crate::face::FaceId;
 use crate::limits::FEW;
@@ -79,6 +82,8 @@ struct Entry {
     next_hops: BTreeMap<FaceId, u64>,
     /// Number of inherited ones among them.
     inherited: usize,
+    /// Face and origin of the peer that registered last.
+    latest: Option<(FaceId, u64)>,
 }
 
 /// Faces and their costs.
@@ -87,9 +92,14 @@ type Hops = BTreeMap<FaceId, u64>;
 impl Entry {
     fn hops(&self, counts: impl Fn(&Route) -> bool) -> Hops {
         let mut hops = Hops::new();
+        let latest =
+            self.latest.and_then(|(face, origin)| Some((face, self.routes.get(&(face, origin))?)));
         for ((face, _), route) in self.routes.iter().filter(|(_, route)| counts(route)) {
-            let cost = hops.entry(*face).or_insert(route.cost);
-            *cost = route.cost.min(*cost);
+            let is_older = route.registrant == Registrant::Peer
+                && latest.is_some_and(|(other, it)| other != *face && it.cost == route.cost);
+            let of_route = route.cost.saturating_add(u64::from(is_older));
+            let cost = hops.entry(*face).or_insert(of_route);
+            *cost = of_route.min(*cost);
         }
         hops
     }
@@ -132,7 +142,11 @@ impl Rib {
         let registered = self.faces.entry(face).or_default();
         registered.prefixes.insert(own.clone());
         registered.routes += 1;
-        self.entries.entry(own).or_default().routes.insert((face, origin), route);
+        let entry = self.entries.entry(own).or_default();
+        entry.routes.insert((face, origin), route);
+        if route.registrant == Registrant::Peer {
+            entry.latest = Some((face, origin));
+        }
         Ok(self.follow(prefix, before))
     }
 
@@ -347,6 +361,19 @@ mod tests {
         assert_eq!(text(&rib.forget_face(FACE)), ["/a 3 -", "/b 3 -"]);
         assert_eq!((rib.deadline(), rib.len, rib.entries.len()), (None, 0, 0));
         rib.set(&name("/c"), FaceId(4), 0, route(0, None)).unwrap();
+    }
+
+    #[test]
+    fn latest_registration_of_peers_comes_first() {
+        let mut rib = Rib::new(100);
+        let of_peer = |cost| Route { registrant: Registrant::Peer, ..route(cost, None) };
+        let mut set = |face, route| text(&rib.set(&name("/a"), FaceId(face), 65, route).unwrap());
+        assert_eq!(set(1, route(0, None)), ["/a 1 0"]);
+        assert_eq!(set(2, of_peer(0)), ["/a 2 0"]);
+        assert_eq!(set(3, of_peer(0)), ["/a 2 1", "/a 3 0"]);
+        assert_eq!(set(4, of_peer(7)), ["/a 2 0", "/a 4 7"]);
+        assert_eq!(set(2, of_peer(0)), ["/a 3 1"]);
+        assert_eq!(text(&rib.forget_face(FaceId(2))), ["/a 2 -", "/a 3 0"]);
     }
 
     #[test]

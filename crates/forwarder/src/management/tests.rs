@@ -78,7 +78,7 @@ fn code(effect: &Effect) -> u64 {
 fn register(prefix: &str) -> Interest {
     let name = Some(prefix.parse().unwrap());
     let parameters = ControlParameters { name, ..ControlParameters::default() };
-    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some(1), seq_num: None };
+    let unique = Uniqueness { nonce: Some(&[7; 8]), time: Some((1 << 50) / 1_000), seq_num: None };
     register_command(Scope::Localhost, &parameters, &DigestSigner, unique)
 }
 

@@ -32,6 +32,9 @@ impl<O: Observer> Node<O> {
         if let Some(shard) = &self.shard {
             attributes.limits = attributes.limits.map(|it| share_of_face(it, &shard.options));
         }
+        if self.stays_held(id, &attributes) {
+            return;
+        }
         let known = self.forwarder.faces.get(id).is_some();
         let stays = self.forwarder.edge.links.up(id, &attributes, elsewhere);
         self.forwarder.face_up(id, attributes, stays);
@@ -52,6 +55,9 @@ impl<O: Observer> Node<O> {
     }
 
     pub(super) fn face_down(&mut self, now: Instant, id: FaceId) {
+        if let Some(held) = self.held.remove(&id) {
+            self.forwarder.face_up(id, held.attributes, false);
+        }
         let Some(face) = self.forwarder.faces.down(id) else {
             return;
         };

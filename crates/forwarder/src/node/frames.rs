@@ -17,6 +17,9 @@ impl<O: Observer> Node<O> {
     /// Handles an arriving frame.
     #[inline]
     pub(super) fn on_frame(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
+        if !self.held.is_empty() && self.is_held_at(now, id) {
+            return self.out().dropped(id, None, DropReason::NoFace);
+        }
         match self.forwarder.edge.links.arrives(id, &frame) {
             Ok(true) => self.read(now, id, None, frame),
             Ok(false) => self.on_framed(now, id, sender, frame),

@@ -13,6 +13,7 @@ use crate::tally::Tally;
 use bytes::Bytes;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::LpHeader;
+use recoup_packet::name::Name;
 use recoup_packet::tlv::typ;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
@@ -37,6 +38,9 @@ impl<O: Observer> Node<O> {
                 self.face_up(now, face, *attributes, Some(worker));
             }
             WorkerMessage::FaceDown { face } => self.face_down(now, face),
+            WorkerMessage::FaceHeld { face, silent } => self.hold(now, face, silent),
+            WorkerMessage::FaceReleased { face } => self.release(now, face),
+            WorkerMessage::GivenUp { face, name } => self.forwarder.given_up(now, face, name),
             WorkerMessage::Route(change) => self.change_route(now, &change),
             WorkerMessage::RoutesGone { face, prefixes } => {
                 self.forwarder.remove_routes(face, &prefixes);
@@ -179,6 +183,12 @@ impl<O: Observer> Node<O> {
             self.send(worker, WorkerMessage::Lost { face, interest: Arc::clone(interest) });
         }
         !is_here
+    }
+
+    /// The worker that Interests for a name belong to; `None` if it is this one.
+    pub(super) fn worker_elsewhere(&self, name: &Name) -> Option<Worker> {
+        let shard = self.shard.as_ref()?;
+        Some(shard.worker_of_interest(name)).filter(|worker| *worker != shard.worker())
     }
 
     // --- tasks ----------------------------------------------------------------------------------

@@ -64,6 +64,25 @@ pub enum WorkerMessage {
         /// The face.
         face: FaceId,
     },
+    /// A face is down although its link is up.
+    FaceHeld {
+        /// The face.
+        face: FaceId,
+        /// Its neighbour is silent: any frame ends it.
+        silent: bool,
+    },
+    /// Such a face is up again.
+    FaceReleased {
+        /// The face.
+        face: FaceId,
+    },
+    /// A driver gave up a packet with a name of the other.
+    GivenUp {
+        /// The egress face.
+        face: FaceId,
+        /// Name of the packet.
+        name: Name,
+    },
     /// The leader changes a route.
     Route(Box<RouteChange>),
     /// The leader removes all routes of a face that is gone.

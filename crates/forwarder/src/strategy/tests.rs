@@ -472,7 +472,7 @@ fn local_names_stay_local() {
         ("/localhosts", Some(far), far, true),
     ];
     for (uri, from, to, passes) in cases {
-        assert_eq!(Scope::of(&name(uri)).lets_pass(from, to), passes, "{uri}");
+        assert_eq!(to.admits(Scope::of(&name(uri)), from), passes, "{uri}");
     }
 }
 
@@ -515,7 +515,7 @@ fn check(stage: &Stage, uri: &str, ingress: Option<u32>, actions: &[Action]) {
         let facts = facts.unwrap_or_else(|| panic!("sent to face {face}, which is down"));
         assert!(hops.iter().any(|hop| hop.face.0 == face), "face {face} does not lead to {uri}");
         assert!(Some(face) != ingress || facts.link_type == LinkType::AdHoc, "sent back to {face}");
-        assert!(ingress.is_none() || scope.lets_pass(from, facts), "{uri} left its scope");
+        assert!(ingress.is_none() || facts.admits(scope, from), "{uri} left its scope");
     }
     let mut distinct = sent(actions);
     distinct.sort_unstable();

@@ -94,7 +94,7 @@ fn without_an_announcement_nothing_is_recorded() {
     let (mut tester, consumer) = row(Anticipation::All, |_| true);
     consumer.ask("/p/a", 1);
     tester.run(100);
-    assert_eq!(consumer.beside(), [Beside { provider: Some(3), fields: None }]);
+    assert_eq!(consumer.beside(), [Beside { provider: Some(3), ..Beside::default() }]);
 }
 
 #[test]

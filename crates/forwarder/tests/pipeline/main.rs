@@ -1,4 +1,5 @@
 //! Pipelines of nodes, one module each, with exact times.
+mod absence;
 mod anticipation;
 mod application;
 mod bench;

@@ -7,7 +7,8 @@ use recoup_forwarder::options::NodeConfig;
 use recoup_forwarder::packet::Packet;
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
-use recoup_transport::application::{AppInput, AppOutput, Application, Beside, ReturnPath};
+use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report, ReturnPath};
+use recoup_transport::fetch::FetchError;
 use recoup_transport::time::{Duration, Instant};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -88,7 +89,7 @@ impl Application for Probe {
                 line
             }
             AppInput::Data { data, congestion_mark, beside } => {
-                desk.beside.push(beside);
+                desk.beside.push(Beside { asked: None, ..beside });
                 let marked = if congestion_mark > 0 { "marked " } else { "" };
                 format!("{marked}data {}", data.name())
             }
@@ -120,6 +121,8 @@ pub(crate) struct Tester {
     /// Packets sent over links so far.
     carried: u64,
     now: Instant,
+    /// End of an application, and when.
+    pub(crate) done: Option<(Instant, Result<(), Box<FetchError>>)>,
     /// Outputs of the nodes, with time and node.
     pub(crate) log: Vec<String>,
 }
@@ -149,6 +152,7 @@ impl Tester {
             sequence: 0,
             carried: 0,
             now: Instant::ZERO,
+            done: None,
             log: Vec::new(),
         }
     }
@@ -201,9 +205,18 @@ impl Tester {
     }
 
     pub(crate) fn attach(&mut self, node: u32, probe: &Probe, prefixes: &[&str]) -> AppId {
+        self.attach_application(node, Box::new(probe.clone()), prefixes)
+    }
+
+    pub(crate) fn attach_application(
+        &mut self,
+        node: u32,
+        application: Box<dyn Application>,
+        prefixes: &[&str],
+    ) -> AppId {
         let prefixes = prefixes.iter().map(|uri| uri.parse().unwrap()).collect();
         let now = self.now;
-        self.node(node).attach(now, Box::new(probe.clone()), prefixes)
+        self.node(node).attach(now, application, prefixes)
     }
 
     pub(crate) fn node(&mut self, node: u32) -> &mut Node<Recorder> {
@@ -249,6 +262,9 @@ impl Tester {
                 self.log.push(format!("{} ms, node {node}: {line}", now.as_nanos() / 1_000_000));
             }
             match output {
+                Output::App { report: Report::Done(result), .. } => {
+                    self.done = Some((now, result));
+                }
                 Output::Wants { face } => self.feed(node, Input::Ready { face }),
                 Output::Transmit { face, packet } => {
                     if let Some(delay) = self.delays.get(&(node, face.0)) {

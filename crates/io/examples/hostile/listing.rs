@@ -7,7 +7,7 @@ use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::serve::{
-    Form, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
+    Form, Identified, Library, Opened, Serve, ServeConfig, Source, SourceError, Unknown,
 };
 use recoup_transport::time::{Duration, Instant};
 use std::str::FromStr;
@@ -53,6 +53,10 @@ impl Source for Shape {
             *byte = self.byte(at);
         }
         Ok(())
+    }
+
+    fn identify(&mut self, _: Instant) -> Result<Identified, SourceError> {
+        Ok(Identified::No)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A face and a UDP socket, as the driver keeps them.
 use super::channel::LastReceived;
+use super::half_closed::HalfClosed;
 use super::room::{Neighbour, PeerKind};
 use super::{DriverOptions, ListenerId};
 use crate::face::{Counters, FaceId, FaceUri, LARGEST_FRAME_SENT, MediumOptions};
@@ -46,6 +47,8 @@ pub(super) struct Face {
     pub(super) unreachable_reported: bool,
     /// Bytes that counted as waiting at the last flush.
     pub(super) waiting: usize,
+    /// Since when the peer has taken none of them.
+    pub(super) stalled_since: Option<Instant>,
     /// To be tried in turn when the face is opened again.
     pub(super) addresses: Vec<SocketAddr>,
     /// The address and port of ours that the peer knows, if it does.
@@ -56,6 +59,8 @@ pub(super) struct Face {
     pub(super) neighbour: Option<Neighbour>,
     /// Whether the descriptor is watched for writability, if it is watched.
     pub(super) watched: Option<bool>,
+    /// The peer sends no more.
+    pub(super) half_closed: Option<HalfClosed>,
     /// When something last arrived; at first, when it was opened.
     pub(super) last_received: Instant,
     /// Time of the last frame, shared with the worker that opened the face, if that is another one.
@@ -136,11 +141,13 @@ impl Face {
             dirty: false,
             unreachable_reported: false,
             waiting: 0,
+            stalled_since: None,
             addresses: Vec::new(),
             known_as: None,
             failures: 0,
             neighbour: None,
             watched: None,
+            half_closed: None,
             last_received: Instant::ZERO,
             shared_last_received: None,
         }
@@ -173,7 +180,9 @@ impl Face {
     /// When something is due even if nothing arrives.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match &self.conduit {
-            Conduit::Link { open_until, .. } => *open_until,
+            Conduit::Link { open_until, .. } => {
+                self.half_closed.map(|half_closed| half_closed.look_at).or(*open_until)
+            }
             Conduit::Down { retry_at } => Some(*retry_at),
             Conduit::Udp(_) => None,
         }
@@ -191,6 +200,16 @@ impl Face {
     /// Time since which an on-demand face has received nothing.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         (!self.permanent && !self.is_kept).then_some(self.last_received)
+    }
+
+    /// After a flush: of `before` bytes, `waiting` were not taken.
+    pub(super) fn mark_flushed(&mut self, before: usize, waiting: usize, now: Instant) {
+        self.waiting = waiting;
+        self.stalled_since = match self.stalled_since {
+            _ if waiting == 0 => None,
+            Some(since) if waiting >= before => Some(since),
+            _ => Some(now),
+        };
     }
 
     /// Whether the peer is a program on this machine that relays for no other machine. The source
@@ -293,7 +312,12 @@ fn frame_limit(path: usize, options: &DriverOptions) -> usize {
     options.udp_mtu.unwrap_or(path).min(LARGEST_FRAME_SENT)
 }
 
-/// Longest unfragmented datagram toward a peer; a conservative guess if the system does not know.
+/// Longest unfragmented datagram toward a peer; a conservative guess if the system does not know. To another machine it is
+/// shorter than the largest frame: a link with a shorter MTU watches its path for a black hole.
 fn path_to(remote: SocketAddr) -> usize {
-    udp::path_datagram(remote).unwrap_or(1_232)
+    let path = udp::path_datagram(remote).unwrap_or(1_232);
+    match remote.ip().to_canonical().is_loopback() {
+        true => path,
+        false => path.min(LARGEST_FRAME_SENT - 1),
+    }
 }

@@ -10,6 +10,7 @@ use crate::face::{CloseReason, FaceId};
 use crate::interface::{InterfaceWatch, Interfaces};
 use crate::udp::UdpPort;
 use recoup_transport::management::Persistency;
+use recoup_transport::time::{Duration, Instant};
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 
@@ -20,32 +21,72 @@ enum Ground<'a> {
     Address(IpAddr),
 }
 
+/// Interval between two looks where the system reports no changes.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// The interfaces that faces follow.
 #[derive(Debug)]
 pub(super) struct Followed {
-    watch: InterfaceWatch,
+    /// Reports changes; `None` where the system denies it.
+    watch: Option<InterfaceWatch>,
     /// As they were at the last look.
     known: Interfaces,
+    /// Time of the next look without a report.
+    look_at: Option<Instant>,
 }
 
 impl Driver {
-    /// Faces follow the interfaces of this machine from here on.
+    /// Faces follow the interfaces of this machine from here on. Where the system reports no changes, the driver looks for
+    /// them from time to time.
     ///
     /// # Errors
-    /// If the system does not report changes of interfaces.
+    /// If the system does not list its interfaces.
     pub fn follow_interfaces(&mut self) -> io::Result<()> {
-        let watch = InterfaceWatch::new()?;
-        self.watch.add(watch.fd(), Token::Interfaces, false)?;
-        self.followed = Some(Followed { watch, known: Interfaces::of_system()? });
+        if self.followed.is_some() {
+            return Ok(());
+        }
+        let watch = InterfaceWatch::new().and_then(|watch| {
+            self.watch.add(watch.fd(), Token::Interfaces, false)?;
+            Ok(watch)
+        });
+        let look_at = watch.is_err().then(|| self.clock.now() + LOOK);
+        let known = Interfaces::of_system()?;
+        self.followed = Some(Followed { watch: watch.ok(), known, look_at });
         Ok(())
+    }
+
+    /// Time of the next look at the interfaces, if there are faces that depend on them.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        self.followed.as_ref().filter(|_| !self.faces.is_empty())?.look_at
+    }
+
+    /// The system rejects what a face sends: whether that is since the address of its socket is gone. The face is opened
+    /// again then.
+    pub(super) fn has_lost_ground(&mut self, id: FaceId, kind: ErrorKind) -> bool {
+        let may_be = matches!(
+            kind,
+            ErrorKind::InvalidInput
+                | ErrorKind::AddrNotAvailable
+                | ErrorKind::NetworkUnreachable
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkDown
+        );
+        let is_there =
+            |ground: Ground<'_>| Interfaces::of_system().is_ok_and(|it| ground.is_there(&it));
+        let is_lost = may_be && self.ground(id).is_some_and(|ground| !is_there(ground));
+        if is_lost {
+            self.lose_ground(id);
+        }
+        is_lost
     }
 
     /// Something about the interfaces has changed.
     pub(super) fn follow_change(&mut self) {
-        let Some(Followed { watch, known }) = &mut self.followed else {
+        let Some(Followed { watch, known, look_at }) = &mut self.followed else {
             return;
         };
-        watch.clear();
+        watch.iter().for_each(InterfaceWatch::clear);
+        *look_at = look_at.map(|_| self.clock.now() + LOOK);
         let Ok(present) = Interfaces::of_system() else {
             return;
         };

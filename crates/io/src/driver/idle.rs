@@ -1,7 +1,7 @@
 //! Faces that peers opened and do not use: closed after a time, and where one address has many of them.
 use super::face_entry::Face;
 use super::room::{Neighbour, PeerKind};
-use super::{Driver, Uses};
+use super::{Driver, DriverOptions, Uses};
 use crate::face::{CloseReason, FaceId};
 use recoup_transport::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ const IDLE_AFTER: Duration = Duration::from_secs(10);
 impl Driver {
     /// Time between two looks at silent faces.
     pub(super) fn sweep_interval(&self) -> Duration {
-        self.options.udp_idle.min(self.options.stream_idle) / 4
+        let DriverOptions { udp_idle, stream_idle, stream_stall, .. } = self.options;
+        udp_idle.min(stream_idle).min(stream_stall) / 4
     }
 
     /// Ends faces that have been silent for too long.
@@ -25,7 +26,19 @@ impl Driver {
         let faces: Vec<_> =
             self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
         faces.into_iter().for_each(|face| self.end(face, CloseReason::Idle(idle), false));
+        self.sweep_stalled(now);
         self.sweep_streams(now, uses);
+    }
+
+    /// Ends connections whose peers do not read, those of this machine included.
+    fn sweep_stalled(&mut self, now: Instant) {
+        let most = self.options.stream_stall;
+        let stalls = |face: &Face| {
+            face.peer_kind().is_some() && face.stalled_since.is_some_and(|it| now.since(it) > most)
+        };
+        let faces: Vec<_> =
+            self.faces.iter().filter(|(_, face)| stalls(face)).map(|(id, _)| *id).collect();
+        faces.into_iter().for_each(|face| self.end(face, CloseReason::Stalled(most), false));
     }
 
     /// Ends connections from other machines that have been idle for long, and the longest idle of an address that has many.
@@ -93,6 +106,27 @@ mod tests {
         assert_eq!(left(&driver), faces);
         driver.sweep(driver.now() + idle + Duration::from_secs(1), &uses);
         assert_eq!(left(&driver), faces[..2]);
+    }
+
+    #[test]
+    fn slow_peer_is_no_stalled_one() {
+        let (mut driver, faces, _ends) = driver(&[1, 2]);
+        let (start, stall) = (driver.now(), driver.options.stream_stall);
+        let flush = |driver: &mut Driver, before, waiting, now| {
+            let face = driver.faces.get_mut(&faces[0]).unwrap();
+            face.mark_flushed(before, waiting, now);
+            driver.waiting = waiting;
+        };
+        // One byte in each interval is progress; further bytes that wait are none.
+        for step in 1..10 {
+            let now = start + stall * step;
+            flush(&mut driver, 100, 99, now);
+            flush(&mut driver, 200, 200, now + stall / 2);
+            driver.sweep_stalled(now + stall);
+            assert_eq!(left(&driver), faces);
+        }
+        driver.sweep_stalled(start + stall * 11);
+        assert_eq!(left(&driver), faces[1..]);
     }
 
     #[test]

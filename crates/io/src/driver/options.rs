@@ -26,6 +26,8 @@ pub struct DriverOptions {
     /// How long a connection from another machine may be idle (silent, without routes and pending Interests) before it is
     /// closed.
     pub stream_idle: Duration,
+    /// How long a peer that opened a connection may take nothing of what waits for it.
+    pub stream_stall: Duration,
     /// Connections from one address that may be idle for more than some seconds.
     pub idle_streams_per_address: usize,
     /// Faces that peers may open, of each kind: over Unix, over TCP and WebSocket, over UDP, over Ethernet. No kind may have
@@ -50,6 +52,9 @@ pub struct DriverOptions {
     pub managed: bool,
     /// How late a timer may fire so that the system can save power; its own default is 50 µs.
     pub timer_slack: Duration,
+    /// Time in which the process was stopped (SIGSTOP, a debugger) does not count, as that of a suspended machine does not.
+    /// For consumers: after a stop they go on where they were. A forwarder must not have it, as packets age meanwhile.
+    pub leaves_stops_out: bool,
 }
 
 impl Default for DriverOptions {
@@ -65,6 +70,7 @@ impl Default for DriverOptions {
             udp_mtu: None,
             udp_idle: Duration::from_secs(120),
             stream_idle: Duration::from_secs(600),
+            stream_stall: Duration::from_secs(120),
             idle_streams_per_address: 64,
             on_demand_faces: 1_024,
             newcomers: 2_048,
@@ -76,6 +82,7 @@ impl Default for DriverOptions {
             busy_poll: None,
             managed: false,
             timer_slack: Duration::from_micros(1),
+            leaves_stops_out: false,
         }
     }
 }
@@ -85,5 +92,64 @@ impl DriverOptions {
     pub(crate) fn back_off(&self, failures: u32) -> Duration {
         let doubled = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
         self.reconnect_after.saturating_mul(doubled).min(self.reconnect_after_at_most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relay::IDLE_LIMIT;
+    use crate::tcp::{PROBE_AFTER, PROBE_INTERVAL, PROBES};
+    use recoup_forwarder::limits::MAX_LIFETIME;
+    use recoup_forwarder::suppression;
+    use recoup_forwarder::table::DeadNonceOptions;
+    use recoup_transport::fetch::{DENIED_WAIT, FetchOptions, REPEAT_AFTER};
+    use recoup_transport::registration::{KEEP_ALIVE, MAX_ATTEMPTS, NAT_BINDING, PATIENCE};
+    use recoup_transport::registration::{REFRESH, RETRY};
+    use recoup_transport::resolve;
+    use recoup_transport::rto::JacobsonSettings;
+    use recoup_transport::serve::{DENIAL_DELAY, DENIAL_FRESHNESS, FAILURE_DELAY, ServeOptions};
+
+    /// Time after which NFD and ndnd close an idle UDP face.
+    const OTHER_UDP_IDLE: Duration = Duration::from_secs(600);
+
+    /// Each pair of timers of two parts that must keep an order: the first is shorter.
+    #[test]
+    fn timers_of_two_parts_keep_their_order() {
+        let driver = DriverOptions::default();
+        let FetchOptions { lifetime, no_progress, .. } = FetchOptions::default();
+        let least_rto = JacobsonSettings::default().min;
+        let serve = ServeOptions::default();
+        let tcp_probes = PROBE_AFTER + PROBE_INTERVAL * PROBES;
+        let repeated = REPEAT_AFTER + FAILURE_DELAY;
+        for (shorter, one, longer, other) in [
+            ("keep-alive", KEEP_ALIVE, "binding of an address translator", NAT_BINDING),
+            ("three keep-alives", KEEP_ALIVE * 3, "idle UDP face", driver.udp_idle),
+            ("three keep-alives", KEEP_ALIVE * 3, "idle UDP face of others", OTHER_UDP_IDLE),
+            ("keep-alive", KEEP_ALIVE, "idle client of an impaired link", IDLE_LIMIT),
+            ("keep-alive", KEEP_ALIVE, "renewal of a registration", REFRESH),
+            ("all commands", PATIENCE * MAX_ATTEMPTS, "retry of a registration", RETRY),
+            ("retry of a registration", RETRY, "idle UDP face", driver.udp_idle),
+            ("probes of a connection", tcp_probes, "idle connection", driver.stream_idle),
+            ("connecting", driver.connect_timeout, "no progress", no_progress),
+            (
+                "pause before a new connection",
+                driver.reconnect_after_at_most,
+                "no progress",
+                no_progress,
+            ),
+            ("Interest lifetime", lifetime, "longest pending Interest", MAX_LIFETIME),
+            ("Interest lifetime", lifetime, "dead nonce", DeadNonceOptions::default().lifetime),
+            ("Interest lifetime", lifetime, "no progress", no_progress),
+            ("certificate", resolve::PATIENCE, "no progress", no_progress),
+            ("fresh metadata", ServeOptions::METADATA_FRESHNESS, "fresh segment", serve.freshness),
+            ("fresh application Nack", DENIAL_FRESHNESS, "Interest after it", DENIED_WAIT),
+            ("suppressed Interest", suppression::INITIAL, "repeated Interest", REPEAT_AFTER),
+            ("repeated Interest, and a failure", repeated, "application Nack", DENIAL_DELAY),
+            ("application Nack", DENIAL_DELAY, "least timeout", least_rto),
+            ("application Nack", DENIAL_DELAY, "Interest lifetime", lifetime),
+        ] {
+            assert!(one < other, "{shorter} ({one:?}) is not shorter than {longer} ({other:?})");
+        }
     }
 }

@@ -380,6 +380,14 @@ mod tests {
             let face = driver.describe(driver.faces().next().unwrap()).unwrap();
             assert_eq!(face.uri, format!("udp4://{}", peer.local_addr().unwrap()));
             assert_eq!(face.local_uri, format!("udp4://127.0.0.3:{port}"));
+            // The peer goes on by another address of ours.
+            peer.send_to(&[5, 2, 7, 0], ("127.0.0.4", port)).unwrap();
+            let id = driver.faces().next().unwrap();
+            let moved = format!("udp4://127.0.0.4:{port}");
+            while driver.describe(id).unwrap().local_uri != moved && driver.now() < end {
+                driver.receive_datagrams(0);
+            }
+            assert_eq!(driver.describe(id).unwrap().local_uri, moved);
         }
     }
 

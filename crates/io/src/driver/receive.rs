@@ -3,10 +3,11 @@ use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
 use super::room::{Neighbour, PeerKind};
 use super::{Arrival, Driver, ListenerId, Uses};
 use crate::descriptor;
-use crate::face::{Authority, DropReason, FaceId, FaceUri};
+use crate::face::{Authority, CloseReason, DropReason, FaceId, FaceUri};
 use crate::udp::Chunk;
 use recoup_transport::time::{Duration, Instant};
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 /// Connections accepted per wake-up and listener.
@@ -33,6 +34,7 @@ impl Driver {
         }
         self.take_frames(id);
         match result {
+            Err(CloseReason::Ended) => return self.end_receiving(id),
             Err(reason) => return self.end(id, reason, true),
             Ok(()) if writable => self.soil(id),
             Ok(()) => {}
@@ -82,8 +84,8 @@ impl Driver {
         if chunk.is_empty() {
             return self.past.drop_frames(DropReason::Empty, 1);
         }
-        let id = match self.sender(port, chunk, now) {
-            Ok(id) => id,
+        let (id, local) = match self.sender(port, chunk, now) {
+            Ok(sender) => sender,
             Err(reason) => {
                 let datagrams = chunk.datagrams().count() as u64;
                 return self.past.drop_frames(reason, datagrams);
@@ -93,6 +95,10 @@ impl Driver {
             return;
         };
         face.mark_received(now);
+        // A peer may change the address of ours that it uses; answers leave from the one that it knows.
+        if let (Conduit::Udp(peer), Some(local)) = (&mut face.conduit, local) {
+            peer.route.local = Some(local);
+        }
         // A process that waited for its processor does not take that for a part of the round trip.
         self.arrivals.push_back(Arrival::ReceivedAt(now - chunk.waited));
         for frame in chunk.datagrams() {
@@ -101,20 +107,26 @@ impl Driver {
         }
     }
 
-    /// The face of a chunk's sender; a new one for a packet of an unknown sender.
-    fn sender(&mut self, port: usize, chunk: &Chunk, now: Instant) -> Result<FaceId, DropReason> {
+    /// The face of a chunk's sender, and the address of ours that the sender used where there are several; a new face for a
+    /// packet of an unknown sender.
+    fn sender(
+        &mut self,
+        port: usize,
+        chunk: &Chunk,
+        now: Instant,
+    ) -> Result<(FaceId, Option<IpAddr>), DropReason> {
         let Some(Some(Port { used, .. })) = self.ports.get(port) else {
             return Err(DropReason::NoFace);
         };
         let (known, local, listener) = match used {
-            PortUse::Connected(face) => return Ok(*face),
+            PortUse::Connected(face) => return Ok((*face, None)),
             PortUse::Shared { peers, wildcard, listener } => {
                 let local = chunk.local.filter(|_| *wildcard);
                 (peers.get(&chunk.remote).copied(), local, *listener)
             }
         };
         if let Some(known) = known {
-            return Ok(known);
+            return Ok((known, local));
         }
         if !starts_conversation(chunk.first_byte()) {
             return Err(DropReason::Unsolicited);
@@ -130,7 +142,8 @@ impl Driver {
         let peer = UdpPeer::new(port, chunk.remote, local);
         let limits = self.listener_limits.get(&listener).copied();
         let neighbour = Some(neighbour);
-        Ok(self.add(Face { neighbour, limits, ..Face::over_udp(uri, peer, &self.options) }))
+        let face = Face { neighbour, limits, ..Face::over_udp(uri, peer, &self.options) };
+        Ok((self.add(face), local))
     }
 
     pub(super) fn accept(&mut self, id: ListenerId, uses: Uses<'_>) {

@@ -164,6 +164,10 @@ impl Driver {
     /// No peer is at the address of a face. If the host has other addresses, the next is tried
     /// before the failure is reported.
     pub(super) fn unreachable(&mut self, id: FaceId, kind: io::ErrorKind) {
+        let is_reported = self.faces.get(&id).is_some_and(|face| face.unreachable_reported);
+        if !is_reported && self.has_lost_ground(id, kind) {
+            return;
+        }
         if let Some(face) = self.faces.get_mut(&id)
             && face.permanent
             && face.addresses.len() > 1

@@ -177,10 +177,11 @@ impl Driver {
             Conduit::Down { .. } => {}
             Conduit::Link { link, .. } if !link.is_open() => {}
             Conduit::Link { link, .. } => {
+                let before = link.waiting_bytes();
                 let result = link.flush();
                 let waiting = if link.wants_write() { link.waiting_bytes() } else { 0 };
                 self.waiting = self.waiting - face.waiting + waiting;
-                face.waiting = waiting;
+                face.mark_flushed(before, waiting, self.clock.now());
                 let settled = face.watched == Some(waiting > 0);
                 self.report_backlog(id);
                 match result {

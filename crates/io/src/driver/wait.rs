@@ -7,6 +7,9 @@ use crate::medium;
 use recoup_transport::time::{Duration, Instant};
 use std::io::{self, ErrorKind};
 
+/// A process that has not run for longer was stopped.
+const LONGEST_LAG: Duration = Duration::from_secs(1);
+
 impl Driver {
     /// Waits and records ready descriptors. Returns whether a waker or signal interrupted.
     pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, DriverError> {
@@ -17,7 +20,12 @@ impl Driver {
             false => Some(Duration::ZERO),
         };
         self.ready.clear();
+        let began = self.see_time();
         let waited = self.await_ready(timeout);
+        if timeout.is_some_and(|timeout| self.clock.now() > began + timeout + LONGEST_LAG) {
+            self.leave_out(self.clock.now().since(began));
+        }
+        self.seen = self.clock.now();
         self.channels.as_ref().inspect(|channels| channels.is_awake());
         match waited {
             Ok(()) => {}
@@ -33,6 +41,20 @@ impl Driver {
             }
         }
         Ok(self.ready.iter().any(|(token, _)| matches!(token, Token::Alarm)))
+    }
+
+    /// The time now. If the process did not run since the time that was seen last, that span is left out: a deadline has not
+    /// passed as long as nothing could arrive before it.
+    pub(super) fn see_time(&mut self) -> Instant {
+        self.leave_out(self.clock.now().since(self.seen));
+        self.seen = self.clock.now();
+        self.seen
+    }
+
+    fn leave_out(&mut self, span: Duration) {
+        if self.options.leaves_stops_out && span > LONGEST_LAG {
+            self.clock.leave_out(span);
+        }
     }
 
     /// Waits, after looking again for a moment where that has paid.
@@ -65,7 +87,7 @@ impl Driver {
         let Conduit::Link { link, .. } = &face.conduit else {
             return;
         };
-        if link.is_send_only() {
+        if link.is_send_only() || face.half_closed.is_some() {
             return;
         }
         if link.has_more() && !self.more.contains(&id) {
@@ -113,8 +135,12 @@ impl Driver {
         let faces = self.timed.iter().filter_map(|id| self.faces.get(id)?.deadline());
         let listeners = self.listeners.iter().filter_map(|listener| listener.paused_until);
         let retry = self.retry_at(now);
-        let first =
-            [deadline, limit, sweep, retry].into_iter().flatten().chain(faces).chain(listeners);
+        let look = self.next_look();
+        let first = [deadline, limit, sweep, retry, look]
+            .into_iter()
+            .flatten()
+            .chain(faces)
+            .chain(listeners);
         Some(first.min()?.since(now))
     }
 
@@ -141,6 +167,9 @@ impl Driver {
     pub(super) fn expire(&mut self, uses: Uses<'_>) {
         let now = self.clock.now();
         self.resume_listeners(now);
+        if self.next_look().is_some_and(|look_at| look_at <= now) {
+            self.follow_change();
+        }
         for index in (0..self.timed.len()).rev() {
             let Some(&id) = self.timed.get(index) else {
                 continue;
@@ -151,7 +180,7 @@ impl Driver {
             };
             if deadline <= now {
                 self.timed.swap_remove(index);
-                self.expire_face(id);
+                self.expire_face(id, uses);
             }
         }
         if self.peers() > 0 && self.next_sweep <= now {
@@ -159,10 +188,13 @@ impl Driver {
         }
     }
 
-    fn expire_face(&mut self, id: FaceId) {
+    fn expire_face(&mut self, id: FaceId, uses: Uses<'_>) {
         let Some(face) = self.faces.get_mut(&id) else {
             return;
         };
+        if face.half_closed.is_some() {
+            return self.look_at_half_closed(id, uses);
+        }
         if !matches!(face.conduit, Conduit::Down { .. }) {
             return self.end(id, CloseReason::TooSlow, true);
         }
@@ -194,6 +226,7 @@ impl Driver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::DriverOptions;
     use crate::stream::Stream;
     use recoup_forwarder::frame::Frame;
     use recoup_packet::tlv::{put_tlv, typ};
@@ -215,6 +248,21 @@ mod tests {
         let uri = "unix:///here".parse().unwrap();
         let stream = Stream::new(ours, false, 8 << 20);
         (driver.add(Face::over_link(uri, Box::new(stream))), theirs)
+    }
+
+    #[test]
+    fn time_without_running_is_left_out() {
+        for leaves_stops_out in [true, false] {
+            let options = DriverOptions { leaves_stops_out, ..DriverOptions::default() };
+            let mut driver = Driver::with_options(options).unwrap();
+            let before = driver.see_time();
+            driver.seen = before;
+            // As if the process had been stopped for a minute.
+            driver.clock = driver.clock.earlier(Duration::from_secs(60));
+            let passed = driver.see_time().since(before);
+            assert_eq!(passed < Duration::from_secs(50), leaves_stops_out, "{passed:?}");
+            assert!(driver.see_time() >= before);
+        }
     }
 
     #[test]

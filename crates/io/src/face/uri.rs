@@ -1,6 +1,7 @@
 //! How a face is written: `udp://host:6363`, `tcp://host`, `unix:///run/nfd/nfd.sock`, …
 use super::FaceError;
 use crate::interface;
+use recoup_transport::spec::nearest;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -56,12 +57,18 @@ pub enum FaceUri {
 
 /// A face's text could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not a face: {reason}")]
+#[error("\"{text}\" is not a face: {reason}{}", suggested(.intended.as_ref()))]
 pub struct FaceUriError {
     /// The text.
     pub text: String,
     /// The rule that the text breaks.
     pub reason: &'static str,
+    /// The face that was probably meant.
+    pub intended: Option<String>,
+}
+
+fn suggested(intended: Option<&String>) -> String {
+    intended.map_or_else(String::new, |face| format!("; did you mean {face}?"))
 }
 
 const ANY_PORT: &str = "port 0 is no destination: name the port of the peer";
@@ -69,6 +76,8 @@ const NO_ETHER: &str = "after ether:// stand six bytes in brackets: [01:00:5e:00
 // What leads to a neighbour inside this process is for programs that hold both ends, not for people.
 const SCHEMES: &str = "it must begin with udp://, tcp://, unix://, ws://, ether:// or dev:// \
                        (udp4, udp6, tcp4 and tcp6 choose the kind of address)";
+
+const NO_SCHEME: &str = "a face begins with udp://, tcp://, unix://, ws://, ether:// or dev://";
 
 impl FaceUri {
     /// Whether it leads to a medium by itself and not to a socket of a peer: a multicast group, or anything on Ethernet.
@@ -79,6 +88,12 @@ impl FaceUri {
             Self::Ether(_) => true,
             _ => false,
         }
+    }
+
+    /// Whether the face is a stream, which delivers everything in order or ends.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        matches!(self, Self::Tcp(_) | Self::Unix(_) | Self::WebSocket(..) | Self::Memory(_))
     }
 
     /// Whether the URI names a multi-access medium.
@@ -124,7 +139,10 @@ impl FaceUri {
     /// Whether the URI can name a peer.
     pub(crate) fn check_far(&self) -> Result<(), FaceUriError> {
         match self.is_any_port() {
-            true => Err(FaceUriError { text: self.to_string(), reason: ANY_PORT }),
+            true => {
+                let (text, reason) = (self.to_string(), ANY_PORT);
+                Err(FaceUriError { text, reason, intended: None })
+            }
             false => Ok(()),
         }
     }
@@ -143,9 +161,37 @@ impl FromStr for FaceUri {
     type Err = FaceUriError;
 
     fn from_str(text: &str) -> Result<Self, FaceUriError> {
-        parse(text)
-            .map_err(|reason| FaceUriError { text: text.chars().take(200).collect(), reason })
+        parse(text).map_err(|reason| {
+            let intended = intended(text);
+            let reason = if intended.is_some() { NO_SCHEME } else { reason };
+            FaceUriError { text: text.chars().take(200).collect(), reason, intended }
+        })
     }
+}
+
+/// The face that a text without a known scheme stands for: the nearest scheme, a socket for a path, or UDP for a host.
+fn intended(text: &str) -> Option<String> {
+    const KNOWN: [&str; 9] = ["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "unix", "ws", "ether"];
+    let (scheme, rest) = match text.split_once("://") {
+        Some((scheme, _))
+            if KNOWN.contains(&scheme) || ["dev", "memory", "wss"].contains(&scheme) =>
+        {
+            return None;
+        }
+        Some(("http" | "https", rest)) => ("ws", rest),
+        Some((scheme, rest)) => (nearest(scheme, KNOWN)?, rest),
+        None if text.starts_with('/') => ("unix", text),
+        None => match text.split_once(":/") {
+            Some((scheme, rest)) => (nearest(scheme, KNOWN)?, rest.trim_start_matches('/')),
+            None => ("udp", text),
+        },
+    };
+    let bare_v6 = rest.parse::<Ipv6Addr>().is_ok();
+    let host = if bare_v6 { format!("[{rest}]") } else { rest.to_owned() };
+    // A single word may be anything: a host has a dot or a port, or is this machine.
+    let is_host = bare_v6 || host == "localhost" || host.contains(['.', ':', '/', '[']);
+    let face = format!("{scheme}://{host}");
+    (is_host && parse(&face).is_ok() && face.len() <= 200).then_some(face)
 }
 
 fn parse(text: &str) -> Result<FaceUri, &'static str> {
@@ -432,6 +478,28 @@ mod tests {
         ] {
             let error = text.parse::<FaceUri>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");
+        }
+    }
+
+    #[test]
+    fn face_without_its_scheme_is_suggested() {
+        let intended = |text: &str| text.parse::<FaceUri>().unwrap_err().intended;
+        for (text, face) in [
+            ("10.77.0.1", "udp://10.77.0.1"),
+            ("10.77.0.1:6364", "udp://10.77.0.1:6364"),
+            ("::1", "udp://[::1]"),
+            ("localhost", "udp://localhost"),
+            ("example.net", "udp://example.net"),
+            ("upd://10.77.0.1", "udp://10.77.0.1"),
+            ("TCP://10.77.0.1", "tcp://10.77.0.1"),
+            ("udp:/10.77.0.1", "udp://10.77.0.1"),
+            ("/run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
+            ("http://example.net:9696", "ws://example.net:9696"),
+        ] {
+            assert_eq!(intended(text).as_deref(), Some(face), "{text}");
+        }
+        for text in ["", "movie", "udp://", "udp://a b", "wss://a.net", "a b.c", "gopher://a.net"] {
+            assert_eq!(intended(text), None, "{text}");
         }
     }
 

@@ -372,7 +372,7 @@ mod tests {
         fs::write(&kek, manager.kek("/site", &DigestSigner).unwrap().wire()).unwrap();
         let producer = KeyStore::open(&there.path().join("keys"));
         let kek = kek.to_str().unwrap();
-        let mut encryption = producer.encryption(kek, &n("/news"), &DigestSigner).unwrap();
+        let mut encryption = producer.encryption(kek, &n("/site/report"), &DigestSigner).unwrap();
         assert_eq!(encryption.packets.len(), 1);
         let error = producer.grant(kek, &manager.certificate("/alice").unwrap()).unwrap_err();
         assert!(matches!(error, KeyStoreError::OnlyKek(_)), "{error}");

@@ -1,7 +1,8 @@
 //! Downloads that are complete and get their names, alone or as a group.
-use super::PartError;
 use super::error::failed;
+use super::journal::Journal;
 use super::keeper::Storage;
+use super::{Attributes, PartError, Records, record};
 use std::path::PathBuf;
 
 /// A file with all its content, before it has its name.
@@ -11,6 +12,10 @@ pub(super) struct Complete {
     pub(super) storage: Storage,
     /// Whether another file may lie in its place.
     pub(super) overwrite: bool,
+    /// Mode and time that its producer states.
+    pub(super) attributes: Attributes,
+    /// Where the file is recorded, if it is, with the journal of the whole file.
+    pub(super) record: Option<(Records, Box<Journal>)>,
 }
 
 impl Complete {
@@ -35,10 +40,20 @@ impl Complete {
         group.iter().map(Self::sync).collect()
     }
 
-    /// Gives the file its name, and removes the journal.
+    /// Gives the file its name, records it, and removes the journal.
     pub(super) fn publish(&self) -> Result<(), PartError> {
         let Storage { file, staging } = &self.storage;
+        staging.remove_record();
+        if let Some((records, _)) = &self.record {
+            record::stamp(file);
+            // The record of the file that lies in its place.
+            records.remove(&self.target);
+        }
+        self.attributes.apply(file, &staging.part_path())?;
         staging.publish(file, self.overwrite)?;
+        if let Some((records, journal)) = &self.record {
+            record::store(records, &self.target, journal, file);
+        }
         staging.remove_journal();
         Ok(())
     }

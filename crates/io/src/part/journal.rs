@@ -9,6 +9,10 @@
 //! verify digest
 //! first 0
 //! last 99            only if an end was requested
+//! object 30…ff       identifier of the content, if its producer states one
+//! unverified yes     if nothing vouched for a segment
+//! mode 644           permissions of the finished file, if its producer states them
+//! modified 17…000    time of its last change in nanoseconds since 1970, likewise
 //! final 24999        once it is known
 //! size 8000          once it is known
 //! tail 24999 120     the segment that is not of that size, once it has arrived, and its size
@@ -18,6 +22,8 @@
 //! crc32 5e0c17a2
 //! ```
 //!
+//! The record of a finished file is the same text with a line `finished`, before those of `received` (`record.rs`).
+//!
 //! A `received` line is one stretch: consecutive segments, and the CRC-32 of their content.
 //!
 //! The file is replaced as a whole (written beside, then renamed), so a reader sees the old or the
@@ -26,7 +32,9 @@ use super::batch::Piece;
 use super::checksum::{self, Checksums, Stretch};
 use super::error::failed;
 use super::staging::Staging;
-use super::{Identity, PartError, RangeSet};
+use super::{Attributes, Identity, PartError, RangeSet};
+use crate::source::state::FileState;
+use recoup_packet::object_id::ObjectId;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
@@ -46,6 +54,14 @@ const MAX_STRETCHES: usize = 15_000;
 pub struct Journal {
     /// Of what it is a part.
     pub identity: Identity,
+    /// Identifier of the content, if its producer states one.
+    pub object: Option<ObjectId>,
+    /// A segment was accepted although nothing vouched for it.
+    pub is_unverified: bool,
+    /// Attributes of the finished file.
+    pub(super) attributes: Attributes,
+    /// The state of the finished file, in its record.
+    pub(super) finished: Option<FileState>,
     /// Number of the object's last segment, if known.
     pub final_segment: Option<u64>,
     /// Content length of every segment but the last, in bytes, if known.
@@ -57,7 +73,7 @@ pub struct Journal {
     /// Checksums of their content.
     pub(super) checksums: Checksums,
     /// The target's name, as [`Staging::target_word`] writes it.
-    target: String,
+    pub(super) target: String,
 }
 
 impl Journal {
@@ -65,6 +81,10 @@ impl Journal {
     pub(super) fn new(target: String, identity: Identity) -> Self {
         Self {
             identity,
+            object: None,
+            is_unverified: false,
+            attributes: Attributes::default(),
+            finished: None,
             final_segment: None,
             segment_size: None,
             tail: None,
@@ -173,7 +193,7 @@ impl Journal {
         }
     }
 
-    fn to_text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let Identity { name, verification, first, last } = &self.identity;
         let target = &self.target;
         let mut text =
@@ -185,9 +205,14 @@ impl Journal {
         };
         put("first", Some(first.to_string()));
         put("last", last.map(|last| last.to_string()));
+        put("object", self.object.map(|id| id.to_string()));
+        put("unverified", self.is_unverified.then(|| "yes".to_owned()));
+        put("mode", self.attributes.mode.map(|mode| format!("{mode:o}")));
+        put("modified", self.attributes.modified_ns.map(|time| time.to_string()));
         put("final", self.final_segment.map(|last| last.to_string()));
         put("size", self.segment_size.map(|size| size.to_string()));
         put("tail", self.tail.map(|(segment, bytes)| format!("{segment} {bytes}")));
+        put("finished", self.finished.map(FileState::to_words));
         for (first, Stretch { last, crc, .. }) in self.checksums.iter().take(MAX_STRETCHES) {
             put("received", Some(format!("{first}-{last} {crc:08x}")));
         }
@@ -195,7 +220,7 @@ impl Journal {
         text
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         if bytes.len() > MAX_JOURNAL_BYTES {
             return Err(FOREIGN);
         }
@@ -244,6 +269,22 @@ impl<'a> Lines<'a> {
         self.value(key).map_or(Some(None), |value| value.parse().ok().map(Some))
     }
 
+    /// Permissions that may be absent.
+    fn mode(&mut self) -> Option<Option<u32>> {
+        let mode = |value| u32::from_str_radix(value, 8).ok().filter(|mode| *mode <= 0o7777);
+        self.value("mode").map_or(Some(None), |value| mode(value).map(Some))
+    }
+
+    /// An identifier that may be absent.
+    fn object(&mut self) -> Option<Option<ObjectId>> {
+        self.value("object").map_or(Some(None), |value| value.parse().ok().map(Some))
+    }
+
+    /// The state of a finished file, which may be absent.
+    fn finished(&mut self) -> Option<Option<FileState>> {
+        self.value("finished").map_or(Some(None), |value| FileState::parse(value).map(Some))
+    }
+
     /// Two numbers that may be absent.
     fn pair(&mut self, key: &str) -> Option<Option<(u64, u64)>> {
         let Some(value) = self.value(key) else {
@@ -270,9 +311,17 @@ impl<'a> Lines<'a> {
         let verification = self.value("verify")?.to_owned();
         let (first, last) = (self.number("first")??, self.number("last")?);
         let mut journal = Journal::new(target, Identity { name, verification, first, last });
+        journal.object = self.object()?;
+        journal.is_unverified = match self.value("unverified") {
+            None => false,
+            Some(yes) => (yes == "yes").then_some(true)?,
+        };
+        journal.attributes =
+            Attributes { mode: self.mode()?, modified_ns: self.number("modified")? };
         journal.final_segment = self.number("final")?;
         journal.segment_size = self.number("size")?;
         journal.tail = self.pair("tail")?;
+        journal.finished = self.finished()?;
         let bound = journal.last().unwrap_or(u64::MAX);
         let mut free = Some(first);
         while let Some((from, to, crc)) = self.stretch()? {
@@ -319,7 +368,7 @@ pub(super) fn load(staging: &Staging) -> Result<Option<Journal>, PartError> {
 }
 
 /// The beginning of a file: at most one byte more than a journal may have.
-fn read(file: File) -> io::Result<Vec<u8>> {
+pub(super) fn read(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_JOURNAL_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -344,6 +393,9 @@ mod tests {
             last: Some(40),
         };
         let mut journal = Journal::new("movie".to_owned(), identity);
+        journal.object = Some(ObjectId::new([0xa7; 16]));
+        journal.is_unverified = true;
+        journal.finished = FileState::parse("1 2 3 -4 5");
         journal.final_segment = Some(30);
         journal.segment_size = Some(8000);
         journal.tail = Some((30, 120));
@@ -404,6 +456,10 @@ mod tests {
             "first 0\nsize 2\nreceived 0-18446744073709551615 00000000\n",
             "first 0\nsize 10\nunknown 1\n",
             "first 0\nsize 10\nfinal 3\n",
+            "first 0\nobject 12\n",
+            "first 0\nunverified no\n",
+            "first 0\nfinished 1 2 3 4\n",
+            "first 0\nfinished 1 2 3 4 5 6\n",
         ] {
             let text = signed(&format!("{start}{rest}"));
             assert_eq!(Journal::parse(text.as_bytes()), Err("it contradicts itself"), "{rest}");

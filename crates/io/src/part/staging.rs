@@ -92,7 +92,7 @@ fn in_staging(target: &Path, suffix: &str) -> PathBuf {
 
 /// First part of the names of a download: the beginning of the target's name, in characters that every file system takes, and
 /// the digest.
-fn stem(name: &OsStr) -> String {
+pub(super) fn stem(name: &OsStr) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let readable = name.as_bytes().iter().take(READABLE_BYTES);
     let mut stem: String =
@@ -295,16 +295,14 @@ impl Staging {
         journal_path(&self.target)
     }
 
-    /// The target's name as a journal has it: `%` and two hexadecimal digits for each byte that is not graphic ASCII.
+    /// The target's name as a journal has it.
     pub(super) fn target_word(&self) -> String {
-        let mut word = String::new();
-        for &byte in self.name.as_bytes() {
-            let _ = match byte.is_ascii_graphic() && byte != b'%' {
-                true => write!(word, "{}", char::from(byte)),
-                false => write!(word, "%{byte:02x}"),
-            };
-        }
-        word
+        target_word(&self.name)
+    }
+
+    /// Removes the record of the finished file that earlier versions kept here.
+    pub(super) fn remove_record(&self) {
+        let _ = unlinkat(&self.folder, format!("{}.done", self.stem), AtFlags::empty());
     }
 
     fn part(&self) -> String {
@@ -332,6 +330,18 @@ impl Drop for Staging {
         // The system does not remove a folder that holds another download.
         let _ = unlinkat(&self.parent, folder_name(), AtFlags::REMOVEDIR);
     }
+}
+
+/// The name as a journal has it: `%` and two hexadecimal digits for each byte that is not graphic ASCII.
+pub(super) fn target_word(name: &OsStr) -> String {
+    let mut word = String::new();
+    for &byte in name.as_bytes() {
+        let _ = match byte.is_ascii_graphic() && byte != b'%' {
+            true => write!(word, "{}", char::from(byte)),
+            false => write!(word, "%{byte:02x}"),
+        };
+    }
+    word
 }
 
 fn is_same(one: &Stat, other: &Stat) -> bool {

@@ -6,9 +6,10 @@
 //! Differences: the number of clients is limited. If all places are taken, a newcomer takes that of the client with the longest
 //! idle time, if that is at least ten seconds; otherwise its frames are dropped and counted.
 use super::port::Port;
+use crate::interface::Interfaces;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Clients of one link at a time.
@@ -39,6 +40,8 @@ pub struct ClientCount {
 struct Client {
     /// Where its answers go; `None` until the first client is known.
     address: Option<SocketAddr>,
+    /// The address of ours that the client knows; answers leave from there.
+    local: Option<IpAddr>,
     port: Port,
     /// When a frame passed last, in either direction.
     active: Instant,
@@ -61,7 +64,8 @@ impl Clients {
     /// Opens the socket of the first client, which is the one at `peer` if that is known.
     pub(super) fn new(far: SocketAddr, peer: Option<SocketAddr>) -> io::Result<Self> {
         let first = ClientId::default();
-        let client = Client { address: peer, port: upstream(far)?, active: Instant::ZERO };
+        let client =
+            Client { address: peer, local: None, port: upstream(far)?, active: Instant::ZERO };
         Ok(Self {
             far,
             clients: BTreeMap::from([(first, client)]),
@@ -100,9 +104,24 @@ impl Clients {
         Some(&client.port)
     }
 
-    /// The address at the near end.
-    pub(super) fn address(&self, id: ClientId) -> Option<SocketAddr> {
-        self.clients.get(&id)?.address
+    /// The address at the near end, and the address of ours that the client knows.
+    pub(super) fn address(&self, id: ClientId) -> Option<(SocketAddr, Option<IpAddr>)> {
+        let client = self.clients.get(&id)?;
+        Some((client.address?, client.local))
+    }
+
+    /// The client has sent a frame to this address of ours.
+    pub(super) fn note_local(&mut self, id: ClientId, local: Option<IpAddr>) {
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.local = local.or(client.local);
+        }
+    }
+
+    /// The system has rejected a frame toward the far end: if the address of the socket may be gone, that is found out at once.
+    pub(super) fn note_rejected(&mut self, error: &io::Error) {
+        if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::AddrNotAvailable) {
+            self.check = Instant::ZERO;
+        }
     }
 
     /// The client at `address`, which sends a frame; `None` if there is no place for it.
@@ -142,7 +161,7 @@ impl Clients {
         let port = upstream(self.far).ok()?;
         let id = ClientId(self.next);
         self.next += 1;
-        self.clients.insert(id, Client { address: None, port, active: now });
+        self.clients.insert(id, Client { address: None, local: None, port, active: now });
         Some(id)
     }
 
@@ -152,12 +171,28 @@ impl Clients {
             return;
         }
         self.check = now + EXPIRY_CHECK;
+        self.reopen();
         let is_idle =
             |client: &Client| client.address.is_some() && now.since(client.active) >= IDLE_LIMIT;
         let idle = self.clients.iter().filter(|(id, _)| Some(**id) != self.permanent);
         let idle: Vec<_> = idle.filter_map(|(id, client)| is_idle(client).then_some(*id)).collect();
         for id in idle {
             self.forget(id);
+        }
+    }
+
+    /// Opens the sockets again whose local address this machine has no longer.
+    fn reopen(&mut self) {
+        let Ok(present) = Interfaces::of_system() else {
+            return;
+        };
+        for client in self.clients.values_mut() {
+            let local = client.port.socket().local_addr();
+            let is_there = local.is_ok_and(|at| at.ip().is_unspecified() || present.has(at.ip()));
+            // Without a way to the far end the next look tries again.
+            if !is_there && let Ok(port) = upstream(self.far) {
+                client.port = port;
+            }
         }
     }
 
@@ -217,7 +252,10 @@ mod tests {
             .collect();
         assert_eq!(clients.admit(at(10), near(1_000)), None);
         assert!(clients.admit(at(11), near(1_000)).is_some());
-        assert_eq!((clients.address(ids[0]), clients.address(ids[1])), (None, Some(near(2))));
+        assert_eq!(
+            (clients.address(ids[0]), clients.address(ids[1])),
+            (None, Some((near(2), None)))
+        );
         let count = clients.count();
         assert_eq!((count.expired, count.rejected_frames), (1, 1));
         assert_eq!(clients.clients.len(), MAX_CLIENTS);

@@ -3,10 +3,10 @@
 //! A relay that waits for its processor reads frames later than they came. With the time at which the system received them
 //! they enter the link when they would have done so otherwise: its rate is used although the relay was late.
 use crate::clock;
-use quinn_udp::{RecvMeta, UdpSockRef, UdpSocketState};
+use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use recoup_transport::time::Duration;
 use std::io::{self, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Requested socket buffer, so that the relay itself loses nothing.
@@ -23,6 +23,8 @@ pub(super) struct Port {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Received {
     pub(super) from: SocketAddr,
+    /// The address of ours that they were sent to.
+    pub(super) to: Option<IpAddr>,
     /// Bytes of all of them.
     pub(super) bytes: usize,
     /// Bytes of each, but for the last one, which may be shorter.
@@ -46,14 +48,28 @@ impl Port {
         &self.socket
     }
 
+    /// Sends a frame from `src_ip`, which is an address of ours.
+    ///
+    /// # Errors
+    /// Of the system.
+    pub(super) fn send(
+        &self,
+        contents: &[u8],
+        destination: SocketAddr,
+        src_ip: Option<IpAddr>,
+    ) -> io::Result<()> {
+        let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip };
+        self.state.try_send(UdpSockRef::from(&self.socket), &transmit)
+    }
+
     /// The frames that came next; `None` if there are none, or the system reports that earlier ones were lost.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> Option<Received> {
         let (mut slices, mut meta) = ([IoSliceMut::new(buffer)], [RecvMeta::default()]);
         let received = self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut meta);
-        let [RecvMeta { addr: from, len: bytes, stride, timestamp, .. }] = meta;
+        let [RecvMeta { addr: from, dst_ip: to, len: bytes, stride, timestamp, .. }] = meta;
         (received.ok()? > 0).then(|| {
             let waited = clock::waited(timestamp);
-            Received { from, bytes, stride: stride.max(1), waited }
+            Received { from, to, bytes, stride: stride.max(1), waited }
         })
     }
 }

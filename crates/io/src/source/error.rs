@@ -1,6 +1,8 @@
 //! Why content cannot be read for serving, in words for the user of `serve`.
+use recoup_packet::denial::Denial;
 use recoup_transport::serve::SourceError as Ended;
 use recoup_transport::time::{Duration, Instant};
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,6 +57,18 @@ pub enum SourceError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// The content of a file is longer or shorter than its size.
+    #[error(
+        "{} is not served: its content does not end at its size of {bytes} bytes, as in /proc; \
+         serve what `cat` prints, with `-` on standard input",
+        path.display()
+    )]
+    WrongSize {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        bytes: u64,
+    },
     /// A read beyond the end.
     #[error("bytes {offset} to {end} were requested, but there are only {length}")]
     OutOfRange {
@@ -94,8 +108,28 @@ pub enum SourceError {
 }
 
 impl SourceError {
+    /// The reason of an application Nack; `None` if there is no such content.
+    pub(crate) fn denial(&self) -> Option<Denial> {
+        use io::ErrorKind::{
+            InvalidFilename, InvalidInput, NotADirectory, NotFound, PermissionDenied,
+        };
+        match self {
+            Self::NotAFile { .. } | Self::NotInside { .. } | Self::Changed { .. } => None,
+            Self::Io { source, .. } => match source.kind() {
+                NotFound | NotADirectory | InvalidFilename | InvalidInput => None,
+                PermissionDenied => Some(Denial::Forbidden),
+                // A circle of links; a socket.
+                _ if matches!(Errno::from_io_error(source), Some(Errno::LOOP | Errno::NXIO)) => {
+                    None
+                }
+                _ => Some(Denial::Unavailable),
+            },
+            _ => Some(Denial::Unavailable),
+        }
+    }
+
     /// The reason for the producer loop.
-    pub(super) fn ended(&self, now: Instant) -> Ended {
+    pub(crate) fn ended(&self, now: Instant) -> Ended {
         match self {
             Self::Changed { .. } => Ended::Changed,
             Self::Unsettled { wait } => Ended::Unsettled { until: now + *wait },
@@ -133,4 +167,29 @@ impl fmt::Display for Change {
 
 pub(super) fn failed(action: &'static str, path: &Path, source: io::Error) -> SourceError {
     SourceError::Io { action, path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_absent_file_does_not_exist() {
+        for (code, denial) in [
+            (Errno::NOENT, None),
+            (Errno::NOTDIR, None),
+            (Errno::LOOP, None),
+            (Errno::NXIO, None),
+            (Errno::NAMETOOLONG, None),
+            (Errno::ACCESS, Some(Denial::Forbidden)),
+            (Errno::PERM, Some(Denial::Forbidden)),
+            (Errno::MFILE, Some(Denial::Unavailable)),
+            (Errno::NFILE, Some(Denial::Unavailable)),
+            (Errno::IO, Some(Denial::Unavailable)),
+            (Errno::NOMEM, Some(Denial::Unavailable)),
+            (Errno::STALE, Some(Denial::Unavailable)),
+        ] {
+            assert_eq!(failed("open", Path::new("f"), code.into()).denial(), denial, "{code}");
+        }
+    }
 }

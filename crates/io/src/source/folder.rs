@@ -31,6 +31,17 @@ pub enum Found {
     Directory(Directory),
 }
 
+/// Kind of an entry of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// A file, or a link to one.
+    File,
+    /// A folder.
+    Folder,
+    /// The entry is not served, for this reason.
+    LeftOut(&'static str),
+}
+
 /// An open directory of a folder.
 #[derive(Debug)]
 pub struct Directory {
@@ -91,16 +102,16 @@ impl Folder {
         FileSource::new(self.root.join(below), handle).map(Found::File)
     }
 
-    /// Calls `each` with the name of each file and each folder in a directory, and whether it is a
-    /// folder. Links count as the files that they lead to; links to folders, which can lead in
-    /// circles, to places outside, and what is neither file nor folder are left out.
+    /// Calls `each` with the name of each entry of a directory and its kind. Links count as the files that they lead to;
+    /// links to folders, which can lead in circles, to places outside, and what is neither file nor folder are
+    /// [left out](Listed::LeftOut).
     ///
     /// # Errors
     /// Those of the system, and of `each`.
     pub fn list(
         &self,
         directory: &Directory,
-        mut each: impl FnMut(&[u8], bool) -> io::Result<()>,
+        mut each: impl FnMut(&[u8], Listed) -> io::Result<()>,
     ) -> io::Result<()> {
         for entry in Dir::read_from(&directory.handle)? {
             let entry = entry?;
@@ -112,11 +123,16 @@ impl Folder {
                 FileType::Unknown => kind_of(directory, name),
                 known => known,
             };
-            let is_file = kind == FileType::RegularFile
-                || kind == FileType::Symlink && self.leads_to_file(directory, name);
-            if is_file || kind == FileType::Directory {
-                each(name.to_bytes(), kind == FileType::Directory)?;
-            }
+            each(
+                name.to_bytes(),
+                match kind {
+                    FileType::RegularFile => Listed::File,
+                    FileType::Directory => Listed::Folder,
+                    FileType::Symlink if self.leads_to_file(directory, name) => Listed::File,
+                    FileType::Symlink => Listed::LeftOut("a link to no file in the folder"),
+                    _ => Listed::LeftOut("neither file nor folder"),
+                },
+            )?;
         }
         Ok(())
     }
@@ -168,6 +184,11 @@ impl Folder {
 }
 
 impl Directory {
+    /// Its path below the root of its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Its attributes as of its opening.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
@@ -288,12 +309,14 @@ mod tests {
         fs::rename(dir.path().join("in/b"), dir.path().join("in/moved")).unwrap();
         symlink("../out", dir.path().join("in/b")).unwrap();
         let mut names = Vec::new();
-        let list = folder.list(&directory, |name, is_folder| {
-            names.push((String::from_utf8_lossy(name).into_owned(), is_folder));
+        let list = folder.list(&directory, |name, kind| {
+            names.push((String::from_utf8_lossy(name).into_owned(), kind));
             Ok(())
         });
         list.unwrap();
-        assert_eq!(names, [("c".to_owned(), true)]);
+        names.sort_by(|one, other| one.0.cmp(&other.0));
+        let link = Listed::LeftOut("a link to no file in the folder");
+        assert_eq!(names, [("c".to_owned(), Listed::Folder), ("link-self".to_owned(), link)]);
         assert!(folder.find(Path::new("b")).is_err());
     }
 

@@ -11,7 +11,7 @@
 //! not read for [`IDLE`] give way, the longest unread first, and their versions end.
 use super::error::failed;
 use super::{FileSource, SourceError};
-use recoup_transport::serve::{Identity, Source, SourceError as Ended};
+use recoup_transport::serve::{Identified, Identity, Source, SourceError as Ended};
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 use std::fs::File;
@@ -233,6 +233,10 @@ impl Source for SnapshotSource {
 
     fn identity(&self) -> Identity {
         self.original.identity()
+    }
+
+    fn identify(&mut self, now: Instant) -> Result<Identified, Ended> {
+        self.original.identify(now)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Standard input as something that can be read at any offset, again and again.
 use super::error::failed;
+use super::identifier::of_digest;
 use super::{SourceError, version_of, within};
-use recoup_transport::serve::{Source, SourceError as Ended};
+use recoup_packet::object_id::ObjectId;
+use recoup_transport::serve::{Identified, Source, SourceError as Ended};
 use recoup_transport::time::Instant;
+use ring::digest::{Context, SHA256};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -19,6 +22,7 @@ pub struct Spool {
     folder: PathBuf,
     length: u64,
     read: SystemTime,
+    id: ObjectId,
 }
 
 impl Spool {
@@ -45,7 +49,7 @@ impl Spool {
         let file = tempfile::tempfile_in(folder);
         let mut file = file.map_err(|error| failed("keep the input in", folder, error))?;
         let mut chunk = vec![0; CHUNK_BYTES];
-        let mut length = 0;
+        let (mut length, mut context) = (0, Context::new(&SHA256));
         loop {
             match next_piece(input, &mut chunk)? {
                 Some([]) => break,
@@ -54,6 +58,7 @@ impl Spool {
                     if length > limit {
                         return Err(SourceError::TooLong { limit });
                     }
+                    context.update(piece);
                     file.write_all(piece).map_err(|error| unwritten(folder, length, error))?;
                 }
                 None => {}
@@ -62,7 +67,8 @@ impl Spool {
                 return Err(SourceError::BrokenOff);
             }
         }
-        Ok(Self { file, folder: folder.to_owned(), length, read: SystemTime::now() })
+        let (id, read) = (of_digest(context.finish().as_ref()), SystemTime::now());
+        Ok(Self { file, folder: folder.to_owned(), length, read, id })
     }
 
     /// When the input had been read.
@@ -70,7 +76,12 @@ impl Spool {
         self.read
     }
 
-    /// Version number: when the input had been read, in microseconds since 1970.
+    /// Identifier of the content.
+    pub(crate) fn id(&self) -> ObjectId {
+        self.id
+    }
+
+    /// When the input had been read, in microseconds since 1970: the time in its version number.
     pub fn version(&self) -> u64 {
         version_of(self.read)
     }
@@ -93,6 +104,10 @@ impl Source for Spool {
 
     fn read_at(&mut self, now: Instant, offset: u64, into: &mut [u8]) -> Result<(), Ended> {
         Self::read_at(self, offset, into).map_err(|error| error.ended(now))
+    }
+
+    fn identify(&mut self, _: Instant) -> Result<Identified, Ended> {
+        Ok(Identified::ByContent(self.id))
     }
 }
 

@@ -29,8 +29,8 @@ const TICK: i128 = 20_000_000;
 const COARSE_TICK: i128 = 2_020_000_000;
 
 /// Identifies the state of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileState {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileState {
     device: u64,
     inode: u64,
     pub(super) length: u64,
@@ -63,6 +63,34 @@ impl FileState {
         }
     }
 
+    /// Whether the file system stores times so precisely that each change has a time of its own.
+    pub(crate) fn is_precise(self) -> bool {
+        self.changed % 1_000_000_000 != 0
+    }
+
+    /// All of it.
+    pub(super) fn bytes(self) -> Vec<u8> {
+        let words = [self.device, self.inode, self.length].map(u64::to_le_bytes);
+        let times = [self.modified, self.changed].map(i128::to_le_bytes);
+        [words.concat(), times.concat()].concat()
+    }
+
+    /// The state in words, for a record.
+    pub(crate) fn to_words(self) -> String {
+        let Self { device, inode, length, modified, changed } = self;
+        format!("{device} {inode} {length} {modified} {changed}")
+    }
+
+    /// The state in such words.
+    pub(crate) fn parse(words: &str) -> Option<Self> {
+        let mut words = words.split(' ');
+        let mut next = || words.next();
+        let (device, inode, length) =
+            (next()?.parse().ok()?, next()?.parse().ok()?, next()?.parse().ok()?);
+        let (modified, changed) = (next()?.parse().ok()?, next()?.parse().ok()?);
+        next().is_none().then_some(Self { device, inode, length, modified, changed })
+    }
+
     pub(super) fn is_same_file(self, other: Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
@@ -74,9 +102,8 @@ impl FileState {
 
     /// For how long another write could still go unnoticed, where the clock of file systems shows
     /// `now` (nanoseconds since 1970). A time of change that lies in the future cannot come again.
-    pub(super) fn unsettled_for(self, now: i128) -> Option<Duration> {
-        let is_whole_seconds = self.changed % 1_000_000_000 == 0;
-        let tick = if is_whole_seconds { COARSE_TICK } else { TICK };
+    pub(crate) fn unsettled_for(self, now: i128) -> Option<Duration> {
+        let tick = if self.is_precise() { TICK } else { COARSE_TICK };
         let age = now - self.changed;
         let wait = if age < -tick { 0 } else { tick - age };
         u64::try_from(wait).ok().filter(|wait| *wait > 0).map(Duration::from_nanos)
@@ -84,7 +111,7 @@ impl FileState {
 }
 
 /// The clock from which file systems take their times, in nanoseconds since 1970.
-pub(super) fn file_clock() -> i128 {
+pub(crate) fn file_clock() -> i128 {
     #[cfg(target_os = "linux")]
     if let Ok(time) = nix::time::clock_gettime(nix::time::ClockId::CLOCK_REALTIME_COARSE) {
         return nanos(time.tv_sec(), time.tv_nsec());

@@ -117,8 +117,7 @@ fn timers_fire_on_time_and_wakers_interrupt() {
     while machine.fired.is_empty() {
         driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
     }
-    let late = machine.fired[0].since(due);
-    assert!(machine.fired[0] >= due && late < Duration::from_secs(20), "{late:?}");
+    assert!(machine.fired[0] >= due, "{:?}", machine.fired[0]);
     let waker = driver.waker();
     let thread = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(20));
@@ -172,8 +171,9 @@ fn connection_tries_each_address_of_a_host() {
         let port = echo.handle.address.unwrap().port();
         let (mut driver, mut machine) = (driver(), Recorder::default());
         let face = driver.connect(&uri(&format!("udp://localhost:{port}"))).unwrap();
-        let end = driver.now() + Duration::from_secs(20);
-        while machine.frames.is_empty() && driver.now() < end {
+        let mut patience = Patience::new(&driver);
+        while machine.frames.is_empty() {
+            patience.look(&driver);
             machine.send(face, interest(20));
             driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();
         }

@@ -412,7 +412,7 @@ fn the_journal_advances_by_itself_in_the_background() {
         if claimed > 20 {
             break;
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "no journal was written");
+        assert!(start.elapsed() < Duration::from_secs(120), "no journal was written");
     }
 }
 

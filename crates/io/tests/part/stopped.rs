@@ -105,7 +105,7 @@ fn content_without_a_journal_is_no_download() {
 #[test]
 fn first_journal_is_written_after_a_tenth() {
     let place = place();
-    let options = Options { journal_interval: Duration::from_secs(3), ..Options::default() };
+    let options = Options { journal_interval: Duration::from_secs(10), ..Options::default() };
     let mut part = PartFile::open(&place.target, identity(), options).unwrap();
     let start = std::time::Instant::now();
     let claims = || Journal::read(&place.target).unwrap().map_or(0, |read| read.received.len());
@@ -113,10 +113,10 @@ fn first_journal_is_written_after_a_tenth() {
         let number = part.received().last().map_or(0, |last| last + 1);
         part.write(number, big_segment(number).into()).unwrap();
         part.flush().unwrap();
-        assert!(start.elapsed() < Duration::from_secs(3), "no journal was written");
+        assert!(start.elapsed() < Duration::from_secs(10), "no journal was written");
         std::thread::sleep(Duration::from_millis(1));
     }
-    assert!(start.elapsed() >= Duration::from_millis(300));
+    assert!(start.elapsed() >= Duration::from_secs(1));
 }
 
 /// Limits that need a mount: the child runs as the root of a user namespace of its own.

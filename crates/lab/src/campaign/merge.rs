@@ -1,5 +1,5 @@
 //! Results that other processes have made become part of a folder.
-use super::Campaign;
+use super::{Campaign, Stage};
 use crate::folder::{self, ResultFolder};
 use crate::journal::Row;
 use crate::{Error, ErrorKind};
@@ -56,26 +56,29 @@ impl Campaign {
             return Ok(());
         }
         let pairs = units.iter().map(|(name, unit)| (name.clone(), unit.clone()));
-        folder.journal.append_with(row, pairs)
+        let files = folder.files(&row.point, row.seed)?;
+        folder.journal.append_with(Row { files, ..row }, pairs)
     }
 
     /// Whether a run is in the folder already.
     ///
     /// # Errors
     /// If it is there with another digest.
-    fn is_there(&self, folder: &ResultFolder, row: &Row) -> Result<bool, Error> {
+    pub fn is_there(&self, folder: &ResultFolder, row: &Row) -> Result<bool, Error> {
         match folder.journal.find(&row.point, row.seed) {
             None => Ok(false),
             Some(known) if known.digest == row.digest => Ok(true),
             Some(known) => {
-                let at: Vec<_> =
-                    row.values.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
-                let at =
-                    if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-                let (seed, here, there) = (row.seed, &known.digest, &row.digest);
-                let message = format!("seed {seed}{at} ran in two ways: {here} and {there}");
-                Err(Error::new(ErrorKind::Local, message)
-                    .with_remedy("make all runs with the same version of recoup"))
+                let (seed, at, here, there) = (row.seed, row.at(), &known.digest, &row.digest);
+                let run = format!("seed {seed}{at} ran in two ways: {here} and {there}");
+                let of_classes = |stage: &&Stage| {
+                    stage.key == row.point && !stage.scenario.registered().is_empty()
+                };
+                Err(match self.points.iter().find(of_classes) {
+                    Some(stage) => stage.other_algorithm(&run),
+                    None => Error::new(ErrorKind::Local, run)
+                        .with_remedy("make all runs with the same version of recoup"),
+                })
             }
         }
     }

@@ -313,14 +313,19 @@ fn run_with_two_digests_is_not_merged() {
     assert!(error.contains("holds no results"), "{error}");
 }
 
-#[test]
-fn version_of_an_algorithm_is_identity() {
+/// The scenario with an algorithm of that name, which this process registers.
+fn with_registered(name: &'static str) -> String {
     use recoup_transport::congestion::{Congestion, Fixed};
-    Congestion::register("versioned-window", |spec| {
+    Congestion::register(name, |spec| {
         spec.finish()?;
         Ok(Congestion::custom(Fixed::new(4.0)))
     });
-    let text = TEXT.replace("[sweep]", "[fetch]\ncongestion = \"versioned-window\"\n[sweep]");
+    TEXT.replace("[sweep]", &format!("[fetch]\ncongestion = \"{name}\"\n[sweep]"))
+}
+
+#[test]
+fn version_of_an_algorithm_is_identity() {
+    let text = with_registered("versioned-window");
     let key = |version: &str| {
         recoup_core::spec::family::set_version("versioned-window", version);
         let campaign = campaign(&text, None);
@@ -330,4 +335,23 @@ fn version_of_an_algorithm_is_identity() {
     assert!(first.0 != second.0 && first.1 != second.1);
     assert_eq!(key("1"), first);
     assert!(campaign(TEXT, None).points[0].scenario.registered().is_empty());
+}
+
+#[test]
+fn registered_algorithm_repeats_a_run_of_each_point() {
+    let (bench, text) = (Bench::new(), with_registered("reading-window"));
+    recoup_core::spec::family::set_version("reading-window", "1");
+    bench.run(&campaign(&text, None), &Pretender::default()).1.unwrap();
+    let runner = Pretender::default();
+    let (seen, rows) = bench.run(&campaign(&text, None), &runner);
+    assert_eq!((rows.unwrap().len(), seen.ended), (6, 0));
+    let runs = runner.runs.into_inner().unwrap();
+    let of = |label: &str| runs.iter().filter(|(point, _)| point == label).count();
+    assert_eq!((of("link.delay=1 ms"), of("link.delay=2 ms"), runs.len()), (1, 1, 2));
+    // The second point reads what has changed: no old result is returned, and the error names the point.
+    let runner = Pretender { other_second: true, ..Pretender::default() };
+    let error = bench.run(&campaign(&text, None), &runner).1.unwrap_err();
+    for part in ["`reading-window` of the same version", "at link.delay=2 ms", "--fresh"] {
+        assert!(error.contains(part), "{error}");
+    }
 }

@@ -178,6 +178,12 @@ fn check(network: &Network) -> Result<(), String> {
         if forth.marking.0.is_some() || back.marking.0.is_some() {
             return Err(format!("link {name} changes no packets: it can have no `marking`"));
         }
+        let is_traced = |way: &LinkOptions| way.rate_trace.is_some() || way.delay_trace.is_some();
+        if is_traced(forth) || is_traced(back) {
+            return Err(format!(
+                "link {name} is the same at all times: its rate and delay can be no trace"
+            ));
+        }
     }
     Ok(())
 }

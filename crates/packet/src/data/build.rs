@@ -3,6 +3,7 @@
 use super::encoded::{Encoded, Parts, Span};
 use super::{ContentType, Data};
 use crate::name::{Component, Name};
+use crate::object_id::{OBJECT_ID_BYTES, ObjectId};
 use crate::signature::{SignatureInfo, Signer};
 use crate::tlv::{self, typ};
 use bytes::{Buf, BufMut, BytesMut};
@@ -19,13 +20,15 @@ pub struct DataBuilder<'a> {
     content_type: ContentType,
     freshness_ms: u64,
     final_block: Option<Component<'a>>,
+    object_id: Option<ObjectId>,
 }
 
 impl<'a> DataBuilder<'a> {
-    /// A packet of this name, with content type BLOB, without freshness and final block.
+    /// A packet of this name, with content type BLOB, without freshness, final block and object identifier.
     #[must_use]
     pub fn new(name: &'a Name) -> Self {
-        Self { name, content_type: ContentType::Blob, freshness_ms: 0, final_block: None }
+        let content_type = ContentType::Blob;
+        Self { name, content_type, freshness_ms: 0, final_block: None, object_id: None }
     }
 
     /// Sets the ContentType.
@@ -45,6 +48,12 @@ impl<'a> DataBuilder<'a> {
     #[must_use]
     pub fn final_block(self, component: Component<'a>) -> Self {
         Self { final_block: Some(component), ..self }
+    }
+
+    /// Sets the content that the packet belongs to.
+    #[must_use]
+    pub fn object_id(self, object_id: Option<ObjectId>) -> Self {
+        Self { object_id, ..self }
     }
 
     /// Builds the packet from content in memory, in a buffer of its own.
@@ -164,6 +173,10 @@ impl<'a> DataBuilder<'a> {
             component.encode(out);
             parts.final_block = (start..out.len()).into();
         }
+        if let Some(id) = &self.object_id {
+            tlv::put_tlv(out, typ::OBJECT_ID, id.bytes());
+            parts.object_id = (out.len() - OBJECT_ID_BYTES..out.len()).into();
+        }
     }
 
     fn meta_info_len(&self) -> usize {
@@ -177,7 +190,8 @@ impl<'a> DataBuilder<'a> {
         };
         let final_block =
             self.final_block.map_or(0, |it| tlv::tlv_len(typ::FINAL_BLOCK_ID, it.encoded_len()));
-        content_type + freshness + final_block
+        let object_id = self.object_id.map_or(0, |_| tlv::tlv_len(typ::OBJECT_ID, OBJECT_ID_BYTES));
+        content_type + freshness + final_block + object_id
     }
 
     pub(super) fn signed_len(&self, content_len: usize, info: &SignatureInfo<'_>) -> usize {
@@ -273,6 +287,7 @@ impl Parts {
         };
         Self {
             final_block: shift(self.final_block),
+            object_id: shift(self.object_id),
             content: shift(self.content),
             info: shift(self.info),
             signed: shift(self.signed),
@@ -316,7 +331,8 @@ mod tests {
         let builder = DataBuilder::new(&name)
             .content_type(ContentType::Other(1000))
             .freshness(Duration::from_millis(10))
-            .final_block(Component::segment(9));
+            .final_block(Component::segment(9))
+            .object_id(Some(ObjectId::new([7; 16])));
         for content_len in [0, 1, 100, 200, 210, 250, 253, 8000, 66_000] {
             let content = vec![7; content_len];
             let built = builder.build(&content, &DigestSigner);
@@ -328,6 +344,7 @@ mod tests {
                 assert_eq!(data.content_type(), ContentType::Other(1000));
                 assert_eq!(data.freshness(), Duration::from_millis(10));
                 assert_eq!(data.final_block(), Some(Component::segment(9)));
+                assert_eq!(data.object_id(), Some(ObjectId::new([7; 16])));
                 assert_eq!(data.signature_info(), DigestSigner.signature_info());
                 assert_eq!(data.signature_value(), sha256(data.signed_portion()));
             }

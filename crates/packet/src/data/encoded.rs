@@ -2,6 +2,7 @@
 
 use super::{ContentType, plain};
 use crate::name::{self, Component, Name, component};
+use crate::object_id::ObjectId;
 use crate::signature::{SignatureInfo, SignatureType};
 use crate::tlv::{DecodeError, Reader, Tlv, typ};
 use bytes::Bytes;
@@ -99,6 +100,11 @@ impl Encoded {
         Component::new(u16::try_from(tlv.typ).ok()?, tlv.value)
     }
 
+    #[inline]
+    pub(super) fn object_id(&self) -> Option<ObjectId> {
+        ObjectId::read(self.parts.object_id.of(&self.wire))
+    }
+
     pub(super) fn signature_info(&self) -> SignatureInfo<'_> {
         // Decoding checked it, so this fallback is unreachable; verifiers accept no such type.
         SignatureInfo::decode(self.parts.info.of(&self.wire))
@@ -130,6 +136,8 @@ pub(super) struct Parts {
     pub(super) freshness_ms: u64,
     /// The component inside FinalBlockId; empty if there is none.
     pub(super) final_block: Span,
+    /// TLV-VALUE of the object identifier; empty if there is none.
+    pub(super) object_id: Span,
     /// TLV-VALUE of Content; empty if there is none.
     pub(super) content: Span,
     /// TLV-VALUE of SignatureInfo.
@@ -223,6 +231,7 @@ impl Parts {
                 typ::CONTENT_TYPE if last < tlv.typ => self.content_type = tlv.number()?.into(),
                 typ::FRESHNESS_PERIOD if last < tlv.typ => self.freshness_ms = tlv.number()?,
                 typ::FINAL_BLOCK_ID if last < tlv.typ => self.final_block = final_block(&tlv)?,
+                typ::OBJECT_ID if last < tlv.typ => self.object_id = tlv.range().into(),
                 _ => {
                     tlv.skip_unless_critical()?;
                     continue;

@@ -25,12 +25,15 @@ const NUMBER_WORDS: [(&str, u16); 5] = [
 /// A malformed URI.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
-    /// The first character is not a slash.
-    #[error("a name begins with '/', or 'ndn:/'")]
-    NoSlash,
-    /// Two slashes with nothing between, or one or two periods: write `...` for an empty component.
+    /// The first character is not a slash; with the name that was probably meant.
+    #[error("a name begins with '/', or 'ndn:/'{}", suggestion(.0.as_deref()))]
+    NoSlash(Option<String>),
+    /// Two slashes with nothing between.
+    #[error("the name has an empty component, between two slashes; leave one slash out")]
+    EmptyComponent,
+    /// One or two periods, which are steps of a path and no component.
     #[error(
-        "component {0:?}: an empty component is written '...', and periods only with three more"
+        "component {0:?}: names have no steps as paths have; leave it out, or write '...{0}' for periods"
     )]
     OnlyPeriods(String),
     /// A percent sign without two hexadecimal digits.
@@ -49,12 +52,25 @@ pub enum UriError {
     BadDigest(String),
 }
 
+/// The end of a message that suggests a name, if there is one.
+fn suggestion(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
+}
+
+/// The name that a text without its first slash stands for, if it can be one.
+fn with_slash(text: &str) -> Option<String> {
+    let is_plain = !text.is_empty() && !text.contains([' ', ':']);
+    let name = format!("/{text}");
+    (is_plain && name.parse::<Name>().is_ok()).then_some(name)
+}
+
 impl FromStr for Name {
     type Err = UriError;
 
     fn from_str(uri: &str) -> Result<Self, UriError> {
         let path = uri.strip_prefix("ndn:").unwrap_or(uri);
-        let path = path.strip_prefix('/').ok_or(UriError::NoSlash)?;
+        let slash = path.strip_prefix('/');
+        let path = slash.ok_or_else(|| UriError::NoSlash(with_slash(path)))?;
         let mut name = Self::root();
         if path.is_empty() {
             return Ok(name);
@@ -71,6 +87,9 @@ impl FromStr for Name {
 }
 
 fn put_component(out: &mut BytesMut, text: &str) -> Result<(), UriError> {
+    if text.is_empty() {
+        return Err(UriError::EmptyComponent);
+    }
     let Some((word, rest)) = text.split_once('=') else {
         Component::generic(&unescape(text, text)?).encode(out);
         return Ok(());
@@ -222,6 +241,21 @@ mod tests {
         ] {
             assert_eq!(uri.parse::<Name>().unwrap().to_string(), canonical);
         }
+    }
+
+    #[test]
+    fn errors_suggest_the_intended_name() {
+        let message = |uri: &str| uri.parse::<Name>().unwrap_err().to_string();
+        assert!(message("movie").ends_with("; did you mean '/movie'?"));
+        assert!(message("ndn:a/b/").ends_with("; did you mean '/a/b/'?"));
+        for no_name in ["", "ndn:", "http://x", "a b", "udp:x", "a//b"] {
+            assert!(!message(no_name).contains("did you mean"), "{no_name}");
+        }
+        for empty in ["//x", "//", "/a//b", "/a//"] {
+            assert!(message(empty).contains("has an empty component"), "{empty}");
+        }
+        assert_eq!("/a/.....".parse::<Name>().unwrap().to_string(), "/a/.....");
+        assert!(message("/a/..").contains("write '.....' for periods"));
     }
 
     #[test]

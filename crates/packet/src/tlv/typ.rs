@@ -39,6 +39,9 @@ pub const VALIDITY_PERIOD: u64 = 253;
 pub const NOT_BEFORE: u64 = 254;
 pub const NOT_AFTER: u64 = 255;
 
+/// Application element of MetaInfo: even, so that receivers that do not know it ignore it.
+pub const OBJECT_ID: u64 = 242;
+
 pub const FRAGMENT: u64 = 80;
 pub const SEQUENCE: u64 = 81;
 pub const FRAG_INDEX: u64 = 82;
@@ -65,6 +68,8 @@ pub const BTIME: u64 = 0xf508;
 pub const CTIME: u64 = 0xf50a;
 pub const MTIME: u64 = 0xf50c;
 pub const OBJECT_TYPE: u64 = 0xf50e;
+/// The object identifier in metadata.
+pub const METADATA_OBJECT_ID: u64 = 0xf572;
 
 /// Types of the usual packets, as the one byte that encodes each.
 pub mod byte {

@@ -126,6 +126,11 @@ impl AsyncReader {
         self.reader.piece_of(begin..end).await
     }
 
+    /// As [`Reader::limit_memory`].
+    pub fn limit_memory(&mut self, bytes: u64) {
+        self.reader.limit_memory(bytes);
+    }
+
     /// Segments that were fetched over the network, those of the cache not counted.
     pub fn fetched_segments(&self) -> u64 {
         self.reader.fetched_segments()

@@ -4,11 +4,12 @@
 //! name, a link in its place, a contradictory listing, a file that is not served. The walk is depth-first, so that only
 //! the listings of open folders are kept.
 use super::listing::{ListingBuffer, Pool, Share};
-use crate::download::{FilePlace, is_there, reserved};
+use crate::download::{FilePlace, reserved};
 use crate::error::{Error, ErrorKind, Result};
 use recoup_io::library::{BadName, Entry, Listing};
 use recoup_io::part::{Group, Outcome, is_reserved};
 use recoup_io::target::{Occupant, TargetError, TargetFolder};
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::{Component, Name};
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -26,8 +27,11 @@ const MAX_OPEN: usize = 64;
 pub struct Files {
     /// Fetched in this run.
     pub fetched: u64,
-    /// Left alone, as they were there.
+    /// There from an earlier run, unchanged since they arrived, and the producer's latest version.
     pub before: u64,
+    /// Of these, files with segments that nothing vouched for.
+    #[serde(skip_serializing_if = "crate::summary::is_zero")]
+    pub before_not_verified: u64,
     /// Listed, in the listings that have arrived.
     pub listed: u64,
     /// Entries of listings, files and folders, that could not be fetched.
@@ -37,7 +41,6 @@ pub struct Files {
 /// A folder that is being fetched, with everything in it: what is to be transferred next, and what has ended.
 #[derive(Debug)]
 pub struct Walk {
-    resume: bool,
     pool: Pool,
     /// Listings in flight.
     listings: usize,
@@ -59,8 +62,6 @@ pub enum Step {
     List(ListingTask),
     /// Fetch a file.
     File(FileTask),
-    /// A file of so many bytes is there already.
-    Kept(u64),
     /// Call again: an entry needed no transfer.
     Again,
     /// There is nothing to begin before a transfer has ended.
@@ -71,8 +72,17 @@ pub enum Step {
 #[derive(Debug)]
 pub struct ListingTask {
     place: Place,
+    /// Mode of the producer's folder, if it is known.
+    mode: Option<u64>,
     /// The part that has arrived.
     pub buffer: ListingBuffer,
+}
+
+impl ListingTask {
+    /// Takes the metadata of the listing: a folder that is made for it gets no more permissions than the producer's has.
+    pub fn describe(&mut self, metadata: &Metadata) {
+        self.mode = metadata.mode;
+    }
 }
 
 /// A file to be fetched.
@@ -117,11 +127,11 @@ struct Open {
 }
 
 impl Walk {
-    /// With `resume`, files that are there are left as they are.
+    /// A walk that has not begun.
     ///
     /// # Errors
     /// There is no thread to be had.
-    pub fn new(resume: bool) -> Result<Self> {
+    pub fn new() -> Result<Self> {
         let group = Group::start().map_err(|error| {
             Error::new(
                 ErrorKind::Local,
@@ -129,7 +139,6 @@ impl Walk {
             )
         })?;
         Ok(Self {
-            resume,
             group: Arc::new(group),
             unnamed: 0,
             pool: Pool::default(),
@@ -193,6 +202,10 @@ impl Walk {
         folder: Arc<TargetFolder>,
         depth: usize,
     ) -> Result<Step> {
+        if let Some(why) = name.objection().filter(|_| !name.parent().may_lead_to(name)) {
+            let message = format!("the producer lists {name}, which {why}");
+            return Err(Error::new(ErrorKind::Verification, message).of_entry());
+        }
         let file_name = OsStr::from_bytes(&entry.name);
         if is_reserved(file_name.as_ref()) {
             return Err(reserved(name).of_entry());
@@ -204,13 +217,6 @@ impl Walk {
             return self.list(place).map(Step::List);
         }
         folder.check_place()?;
-        if self.resume
-            && let Occupant::File(bytes) = occupant
-            && is_there(&target)?
-        {
-            self.files.before += 1;
-            return Ok(Step::Kept(bytes));
-        }
         if occupant == Occupant::Folder {
             let message = format!("{} is a folder, and {name} is a file", target.display());
             let error = Error::new(ErrorKind::Local, message).with_remedy("remove it");
@@ -233,7 +239,7 @@ impl Walk {
         };
         self.listings += 1;
         let buffer = ListingBuffer::new(place.name.clone(), share);
-        Ok(ListingTask { place, buffer })
+        Ok(ListingTask { place, mode: None, buffer })
     }
 
     /// A listing has arrived.
@@ -242,7 +248,7 @@ impl Walk {
     /// If the listing contradicts itself, or its folder cannot be made.
     pub fn listed(&mut self, task: ListingTask) -> Result<()> {
         self.listings -= 1;
-        let ListingTask { place: Place { name, target, parent, depth }, buffer } = task;
+        let ListingTask { place: Place { name, target, parent, depth }, mode, buffer } = task;
         let (content, share) = buffer.into_parts();
         let listing = Listing::new(content).map_err(|error| {
             let message = format!("the producer of {name} contradicts itself: {error}");
@@ -252,7 +258,9 @@ impl Walk {
             (Some(parent), Some(file_name)) => parent.enter(file_name),
             _ => TargetFolder::open(&target),
         };
-        let target = Arc::new(target?);
+        let target = target?;
+        mode.into_iter().for_each(|mode| target.restrict(mode));
+        let target = Arc::new(target);
         self.files.listed += listing.files();
         self.open.push(Open { name, target, depth, listing, _share: share });
         Ok(())
@@ -267,6 +275,12 @@ impl Walk {
     /// A file has been fetched, and waits for its name.
     pub fn fetched(&mut self) {
         self.unnamed += 1;
+    }
+
+    /// A file was there, and stays as it is; whether all of it was verified.
+    pub fn kept(&mut self, is_verified: bool) {
+        self.files.before += 1;
+        self.files.before_not_verified += u64::from(!is_verified);
     }
 
     /// Counts files that have their names. Returns one that cannot have it; [`skip`](Self::skip) it, and call again.
@@ -376,8 +390,8 @@ mod tests {
     use recoup_io::part::{Identity, Options, PartFile};
 
     /// A walk through a folder with this listing, in `target`.
-    fn walk(target: &Path, resume: bool, listing: &[u8]) -> Walk {
-        let mut walk = Walk::new(resume).unwrap();
+    fn walk(target: &Path, listing: &[u8]) -> Walk {
+        let mut walk = Walk::new().unwrap();
         let mut task = walk.begin(&"/a".parse().unwrap(), target).unwrap();
         task.buffer.content(listing).unwrap();
         walk.listed(task).unwrap();
@@ -387,7 +401,7 @@ mod tests {
     #[test]
     fn entries_come_in_order_with_their_targets() {
         let folder = tempfile::tempdir().unwrap();
-        let mut walk = walk(folder.path(), false, b"b/\0c\0");
+        let mut walk = walk(folder.path(), b"b/\0c\0");
         let Ok(Step::List(inner)) = walk.step() else { panic!() };
         assert_eq!(inner.name().to_string(), "/a/b");
         let Ok(Step::File(file)) = walk.step() else { panic!() };
@@ -409,9 +423,25 @@ mod tests {
     }
 
     #[test]
+    fn listing_adds_no_local_scope() {
+        let folder = tempfile::tempdir().unwrap();
+        for (root, reason) in [("/", Some("has local scope")), ("/localhost", None)] {
+            let mut walk = Walk::new().unwrap();
+            let mut task = walk.begin(&root.parse().unwrap(), folder.path()).unwrap();
+            task.buffer.content(b"localhost/\0").unwrap();
+            walk.listed(task).unwrap();
+            let found = walk.step().map_err(|skipped| skipped.error.message().to_owned());
+            match reason {
+                Some(reason) => assert!(found.unwrap_err().contains(reason), "{root}"),
+                None => assert!(matches!(found, Ok(Step::List(_))), "{root}"),
+            }
+        }
+    }
+
+    #[test]
     fn file_without_a_name_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let mut walk = walk(folder.path(), false, b"c\0");
+        let mut walk = walk(folder.path(), b"c\0");
         walk.group.close();
         walk.fetched();
         assert!(walk.settle_all().is_none());
@@ -424,7 +454,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/etc", folder.path().join("link")).unwrap();
         std::fs::create_dir(folder.path().join("taken")).unwrap();
-        let mut walk = walk(folder.path(), false, b"..\0link/\0taken\0");
+        let mut walk = walk(folder.path(), b"..\0link/\0taken\0");
         for reason in ["no name of a file", "is a link", "is a folder, and"] {
             let Err(skipped) = walk.step() else { panic!("{reason}") };
             assert!(skipped.error.message().contains(reason), "{:?}", skipped.error);
@@ -435,18 +465,18 @@ mod tests {
     }
 
     #[test]
-    fn resumed_walk_leaves_files_that_are_there() {
+    fn existing_file_is_no_reason_to_skip() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("c"), "12345").unwrap();
-        let mut again = walk(folder.path(), true, b"c\0");
-        assert!(matches!(again.step(), Ok(Step::Kept(5))));
-        assert_eq!(again.files().before, 1);
-        assert!(matches!(walk(folder.path(), false, b"c\0").step(), Ok(Step::File(_))));
+        let mut walk = walk(folder.path(), b"c\0");
+        assert!(matches!(walk.step(), Ok(Step::File(_))), "its download decides");
+        walk.kept(false);
+        assert_eq!((walk.files().before, walk.files().before_not_verified), (1, 1));
     }
 
     #[test]
     fn wider_error_ends_the_walk() {
-        let mut walk = Walk::new(false).unwrap();
+        let mut walk = Walk::new().unwrap();
         assert!(walk.skip(Error::new(ErrorKind::TimedOut, "silence")).is_err());
     }
 }

@@ -2,6 +2,7 @@
 use crate::client::Client;
 use crate::engine::{Engine, Task, TaskId};
 use crate::error::{Error, Result};
+use crate::serve::scope_warning;
 use crate::uplink::Uplink;
 use recoup_io::face::FaceUri;
 use recoup_packet::data::Data;
@@ -243,6 +244,9 @@ pub(crate) fn start(
     make: impl FnOnce(&mut Name) -> Result<Box<dyn Application>> + Send + 'static,
 ) -> Result<Server> {
     let Place { client, prefix, listen, also, sign } = place;
+    if let Some(warning) = scope_warning(&prefix) {
+        tracing::warn!("{warning}");
+    }
     let mut name = prefix.clone();
     let summary = Arc::<Mutex<ServeSummary>>::default();
     let (counted, served) = (Arc::clone(&summary), prefix.clone());

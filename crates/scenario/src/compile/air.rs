@@ -1,4 +1,5 @@
 //! Links and faces of `[wifi]`: links from clients to access points, and broadcast faces.
+use super::index::Index;
 use super::pattern;
 use crate::compile::site::Site;
 use crate::compile::travel::Travels;
@@ -26,11 +27,12 @@ pub(super) fn extend(content: &Content, topology: &mut Topology, problems: &mut 
     let points = nodes(&rule.points, "wifi.points", topology, problems);
     let mut clients = nodes(&rule.clients, "wifi.clients", topology, problems);
     let all = nodes(&rule.broadcast, "wifi.broadcast", topology, problems);
-    if !clients.is_empty() && clients.iter().all(|client| points.contains(client)) {
+    let are_points: BTreeSet<NodeId> = points.iter().copied().collect();
+    if !clients.is_empty() && clients.iter().all(|client| are_points.contains(client)) {
         let origin = rule.clients.first().map(|one| one.origin).unwrap_or_default();
         problems.add(origin, "wifi.clients", "names access points only; name other nodes, too");
     }
-    clients.retain(|client| !points.contains(client));
+    clients.retain(|client| !are_points.contains(client));
     let mut air = Air { points, clients, links: Vec::new() };
     let wanted = air.points.len() * air.clients.len() + all.len();
     if topology.links.len() + wanted > MAX_LINKS {
@@ -82,6 +84,8 @@ fn nodes(
     topology: &Topology,
     problems: &mut Problems,
 ) -> Vec<NodeId> {
+    let names = || topology.nodes.iter().map(|node| node.name.as_str());
+    let index = Index::new(names());
     let mut found = BTreeSet::new();
     for located in patterns {
         let each = match pattern::braces(&located.value) {
@@ -92,14 +96,11 @@ fn nodes(
             }
         };
         for pattern in each {
-            let fits = |name: &str| pattern::fits(&pattern, name);
-            let these = (0..).map(NodeId).zip(&topology.nodes).filter(|(_, node)| fits(&node.name));
             let before = found.len();
-            found.extend(these.map(|(id, _)| id));
-            if found.len() == before {
-                let known = || topology.nodes.iter().map(|node| node.name.as_str());
-                let near = hint(&pattern, known());
-                let near = if near.is_empty() { format!("; {}", listed(known())) } else { near };
+            found.extend(index.matching(&pattern).into_iter().map(NodeId));
+            if found.len() == before && !problems.are_enough() {
+                let near = hint(&pattern, names());
+                let near = if near.is_empty() { format!("; {}", listed(names())) } else { near };
                 let what = format!("no more nodes are called `{pattern}`{near}");
                 problems.add(located.origin, key, what);
             }

@@ -45,6 +45,9 @@ pub(super) fn applications(
 fn unique(content: &Content, plans: &[ApplicationPlan], problems: &mut Problems) {
     let mut seen = BTreeSet::new();
     for plan in plans.iter().filter(|plan| !seen.insert(&plan.name)) {
+        if problems.are_enough() {
+            return;
+        }
         let rule = content.applications.iter().find(|rule| rule.name == plan.name);
         let origin = rule.map_or_else(Default::default, |rule| rule.origin);
         let what = "is also the name of one of several applications; give one another name";

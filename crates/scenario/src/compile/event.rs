@@ -1,12 +1,13 @@
 //! Events, one after the other.
-use super::site::{Site, Thing};
+use super::site::Site;
+use super::trouble::{Trouble, Troubles};
 use crate::file::Content;
 use crate::file::event::{EventRule, What};
-use crate::file::link::read_link;
-use recoup_config::problem::{Origin, Problems};
-use recoup_config::tree::Table;
-use recoup_sim::network::{Direction, Fault, LinkId, LinkOptions, LinkPlan};
+use crate::file::link::{ChannelLayer, LinkLayer};
+use recoup_config::problem::Problems;
+use recoup_sim::network::{Direction, Fault, LinkId, LinkOptions};
 use recoup_transport::time::Instant;
+use std::collections::BTreeMap;
 
 /// More faults than that are a mistake.
 const MOST: usize = 1_000_000;
@@ -17,7 +18,7 @@ pub(super) fn faults(
     site: &Site<'_>,
     problems: &mut Problems,
 ) -> Vec<(Instant, Fault)> {
-    let mut faults = Vec::new();
+    let mut troubles = Troubles::default();
     let mut changes = Vec::new();
     for (number, rule) in (1..).zip(&content.events) {
         match &rule.what {
@@ -31,31 +32,40 @@ pub(super) fn faults(
                 let key = format!("event.{number}.outage");
                 for link in site.links_of(&rule.targets, &key, problems) {
                     for way in way.directions() {
-                        outages(rule, link, *way, &mut faults);
+                        troubles.add(Trouble::Outage(link, *way), periods(rule));
                     }
                 }
             }
-            What::Fail | What::Repair => {
-                let verb = if rule.what == What::Fail { "fail" } else { "repair" };
-                let key = format!("event.{number}.{verb}");
+            What::Fail => {
+                let key = format!("event.{number}.fail");
                 for thing in site.things_of(&rule.targets, &key, problems) {
-                    failures(rule, thing, &mut faults);
+                    troubles.add(Trouble::Failure(thing), periods(rule));
+                }
+            }
+            What::Repair => {
+                let key = format!("event.{number}.repair");
+                for thing in site.things_of(&rule.targets, &key, problems) {
+                    troubles.repair(Trouble::Failure(thing), periods(rule));
                 }
             }
         }
-        if faults.len() + changes.len() > MOST {
+        if troubles.count + changes.len() > MOST {
             let what = format!("there are more than {MOST} faults");
             problems.add(rule.origin, format!("event.{number}"), what);
             return Vec::new();
         }
     }
-    changed(site, &changes, &mut faults);
+    let mut faults = troubles.faults();
+    changed(site, changes, &mut faults);
     faults.sort_by_key(|(at, _)| *at);
     faults
 }
 
 /// When an event begins, and when it is over, if ever.
 type Period = (Instant, Option<Instant>);
+
+/// A change of a link for a time.
+type Change<'a> = (LinkId, Period, &'a LinkLayer);
 
 fn periods(rule: &EventRule) -> impl Iterator<Item = Period> {
     let (lasting, every) = (rule.lasting, rule.every.unwrap_or_default());
@@ -66,66 +76,67 @@ fn periods(rule: &EventRule) -> impl Iterator<Item = Period> {
     })
 }
 
-fn outages(rule: &EventRule, link: LinkId, way: Direction, faults: &mut Vec<(Instant, Fault)>) {
-    for (begin, end) in periods(rule) {
-        faults.push((begin, Fault::OutageBegins(link, way)));
-        faults.extend(end.map(|end| (end, Fault::OutageEnds(link, way))));
-    }
-}
-
-fn failures(rule: &EventRule, thing: Thing, faults: &mut Vec<(Instant, Fault)>) {
-    let (down, up) = match thing {
-        Thing::Link(link) => (Fault::LinkDown(link), Fault::LinkUp(link)),
-        Thing::Node(node) => (Fault::NodeDown(node), Fault::NodeUp(node)),
-    };
-    for (begin, end) in periods(rule) {
-        match rule.what {
-            What::Repair => faults.push((begin, up.clone())),
-            _ => {
-                faults.push((begin, down.clone()));
-                faults.extend(end.map(|end| (end, up.clone())));
+/// Channel of a link at each time of a change: its initial channel with the changes in force, in the order of their
+/// begin.
+fn changed(site: &Site<'_>, mut changes: Vec<Change<'_>>, faults: &mut Vec<(Instant, Fault)>) {
+    changes.sort_by_key(|(link, (begin, _), _)| (*link, *begin));
+    for mine in changes.chunk_by(|(one, ..), (other, ..)| one == other) {
+        let Some((link, ..)) = mine.first() else { continue };
+        let Some(initial) = site.links.get(link.0 as usize) else { continue };
+        let mut turns: Vec<_> = (0..).zip(mine).flat_map(turns).collect();
+        turns.sort();
+        let mut forth = Altered::new(&initial.forth);
+        let mut back = Altered::new(&initial.back);
+        for turns in turns.chunk_by(|(one, ..), (other, ..)| one == other) {
+            let (before, before_back) = (forth.now.clone(), back.now.clone());
+            for (_, number, begins) in turns {
+                forth.turn(*number, *begins, &mine[*number].2.forth);
+                back.turn(*number, *begins, &mine[*number].2.back);
             }
+            let at = turns[0].0;
+            let mut push = |way, old: &LinkOptions, new: &LinkOptions| {
+                if old != new {
+                    faults.push((at, Fault::Change(*link, way, Box::new(new.clone()))));
+                }
+            };
+            push(Direction::Forth, &before, &forth.now);
+            push(Direction::Back, &before_back, &back.now);
         }
     }
 }
 
-/// Channel of a link at each time of a change: its initial channel with the changes in force, in the order of their
-/// begin.
-fn changed(
-    site: &Site<'_>,
-    changes: &[(LinkId, Period, &Table)],
-    faults: &mut Vec<(Instant, Fault)>,
-) {
-    let mut links: Vec<_> = changes.iter().map(|(link, ..)| *link).collect();
-    links.sort();
-    links.dedup();
-    for link in links {
-        let Some(begun) = site.links.get(link.0 as usize) else { continue };
-        let mut mine: Vec<_> = changes.iter().filter(|(other, ..)| *other == link).collect();
-        mine.sort_by_key(|(_, (begin, _), _)| *begin);
-        let mut times: Vec<_> =
-            mine.iter().flat_map(|(_, (begin, end), _)| [Some(*begin), *end]).flatten().collect();
-        times.sort();
-        times.dedup();
-        let mut before = begun.clone();
-        for at in times {
-            let in_force = mine
-                .iter()
-                .filter(|(_, (begin, end), _)| *begin <= at && end.is_none_or(|end| at < end));
-            let mut after = begun.clone();
-            for (_, _, layer) in in_force {
-                // It was read before, so that nothing can be wrong with it.
-                let mut silent = Problems::default();
-                read_link(layer, "", Origin::Unknown, &mut after, &mut silent);
+/// When a change of that number begins (`true`), and when it is over.
+fn turns((number, (_, (begin, end), _)): (usize, &Change<'_>)) -> Vec<(Instant, usize, bool)> {
+    match end {
+        Some(end) if end <= begin => Vec::new(),
+        Some(end) => vec![(*begin, number, true), (*end, number, false)],
+        None => vec![(*begin, number, true)],
+    }
+}
+
+/// One direction of a link, with the changes in force by the options that they give.
+struct Altered<'a> {
+    initial: &'a LinkOptions,
+    now: LinkOptions,
+    in_force: BTreeMap<usize, BTreeMap<usize, &'a LinkOptions>>,
+}
+
+impl<'a> Altered<'a> {
+    fn new(initial: &'a LinkOptions) -> Self {
+        Self { initial, now: initial.clone(), in_force: BTreeMap::new() }
+    }
+
+    /// The change of that number begins, or is over: of each option the change that began last decides.
+    fn turn(&mut self, number: usize, begins: bool, layer: &'a ChannelLayer) {
+        for option in &layer.options {
+            let given = self.in_force.entry(*option).or_default();
+            if begins {
+                given.insert(number, &layer.values);
+            } else {
+                given.remove(&number);
             }
-            let mut push = |way, old: &LinkOptions, new: &LinkOptions| {
-                if old != new {
-                    faults.push((at, Fault::Change(link, way, Box::new(new.clone()))));
-                }
-            };
-            push(Direction::Forth, &before.forth, &after.forth);
-            push(Direction::Back, &before.back, &after.back);
-            before = LinkPlan { forth: after.forth, back: after.back, ..before };
+            let decides = given.last_key_value().map_or(self.initial, |(_, values)| values);
+            self.now.copy(*option, decides);
         }
     }
 }

@@ -4,72 +4,68 @@ use crate::file::Content;
 use crate::file::place::PlaceRule;
 use recoup_config::form::Located;
 use recoup_config::problem::{Problems, hint, listed};
-use recoup_sim::network::{Network, NodeId};
+use recoup_sim::network::NodeId;
 use recoup_sim::route::Graph;
 use recoup_transport::random::Rng;
-
-/// Places with their nodes, in the order of the file.
-type Places = Vec<(String, Vec<NodeId>)>;
+use std::collections::BTreeSet;
 
 /// Draws every place. Each draws from a stream of its own.
-pub(super) fn places(
+pub(super) fn draw_all(
     content: &Content,
-    network: &Network,
+    site: &mut Site<'_>,
     graph: &Graph,
     rng: &Rng,
     problems: &mut Problems,
-) -> Places {
-    let mut places = Places::new();
+) {
     for rule in &content.places {
-        let taken = network.nodes.iter().any(|node| node.name == rule.name);
-        if taken {
+        if site.has_node(&rule.name) {
             let key = format!("places.{}", rule.name);
             problems.add(rule.origin, key, "a node is called that; give the place another name");
         }
         let stream = format!("place/{}", rule.name);
         let mut rng = rule.seed.map_or_else(|| rng.clone(), Rng::from_seed).substream(&stream);
-        let nodes = draw(rule, network, graph, &places, &mut rng, problems);
-        places.push((rule.name.clone(), nodes));
+        let nodes = draw(rule, site, graph, &mut rng, problems);
+        site.add_place(&rule.name, nodes);
     }
-    places
 }
 
 fn draw(
     rule: &PlaceRule,
-    network: &Network,
+    site: &Site<'_>,
     graph: &Graph,
-    places: &Places,
     rng: &mut Rng,
     problems: &mut Problems,
 ) -> Vec<NodeId> {
     let key = |key: &str| format!("places.{}.{key}", rule.name);
-    let site = Site { nodes: &network.nodes, links: &network.links, places };
     let mut open = site.nodes_of(&rule.among, &key("among"), problems);
     open.sort();
     open.dedup();
     for except in &rule.except {
-        let out = place(except, &key("except"), places, problems);
+        let out: BTreeSet<_> = place(except, &key("except"), site, problems).into_iter().collect();
         open.retain(|node| !out.contains(node));
     }
     let near = rule.from.as_ref().zip(rule.hops);
-    let anchors = near.map(|(from, _)| place(from, &key("from"), places, problems));
+    let anchors = near.map(|(from, _)| place(from, &key("from"), site, problems));
     let mut drawn = Vec::new();
     for number in 0..rule.pick as usize {
         let anchor = anchors.as_ref().map(|nodes| nodes.get(number).copied());
-        let fitting: Vec<NodeId> = match (anchor, near) {
-            (None, _) | (_, None) => open.clone(),
+        let fitting: Option<Vec<NodeId>> = match (anchor, near) {
+            (None, _) | (_, None) => None,
             (Some(None), _) => {
                 problems.add(rule.origin, key("pick"), "is more than `from` has nodes");
                 return drawn;
             }
-            (Some(Some(anchor)), Some((_, hops))) => within(graph, anchor, hops, &open),
+            (Some(Some(anchor)), Some((_, hops))) => Some(within(graph, anchor, hops, &open)),
         };
+        let fitting = fitting.as_deref().unwrap_or(&open);
         let Some(node) = fitting.get(rng.below(fitting.len() as u64) as usize).copied() else {
             let what = format!("only {number} of {} nodes can be found", rule.pick);
             problems.add(rule.origin, key("pick"), what);
             return drawn;
         };
-        open.retain(|other| *other != node);
+        if let Ok(place) = open.binary_search(&node) {
+            open.remove(place);
+        }
         drawn.push(node);
     }
     drawn
@@ -89,16 +85,15 @@ fn within(graph: &Graph, anchor: NodeId, hops: (u64, u64), open: &[NodeId]) -> V
 fn place(
     name: &Located<String>,
     key: &str,
-    places: &Places,
+    site: &Site<'_>,
     problems: &mut Problems,
 ) -> Vec<NodeId> {
-    let found = places.iter().find(|(place, _)| *place == name.value);
-    found.map(|(_, nodes)| nodes.clone()).unwrap_or_else(|| {
-        let known = || places.iter().map(|(place, _)| place.as_str());
-        let near = hint(&name.value, known());
-        let near = if near.is_empty() { listed(known()) } else { near[2..].to_owned() };
-        let what = format!("no place above is called `{}`; {near}", name.value);
-        problems.add(name.origin, key, what);
-        Vec::new()
-    })
+    if let Some(nodes) = site.place(&name.value) {
+        return nodes.to_vec();
+    }
+    let near = hint(&name.value, site.place_names());
+    let near = if near.is_empty() { listed(site.place_names()) } else { near[2..].to_owned() };
+    let what = format!("no place above is called `{}`; {near}", name.value);
+    problems.add(name.origin, key, what);
+    Vec::new()
 }

@@ -4,24 +4,28 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use recoup_wifi::motion::Motion;
 use recoup_wifi::motion::plan::{MotionPlan, Recording};
-use recoup_wifi::motion::trace::{self, TraceError};
+use recoup_wifi::motion::trace::{self, TraceError, Unit};
 use recoup_wifi::propagation::Position;
 use std::collections::BTreeMap;
+
+/// Files that were read, by what they are read as.
+type Files<K, M> = BTreeMap<K, Result<M, TraceError>>;
 
 /// Motions of nodes until the end of a run, each drawn from a stream of its own.
 pub(crate) struct Travels<'a> {
     /// The text of each file.
     files: &'a BTreeMap<String, String>,
-    ns2: BTreeMap<String, Result<BTreeMap<u32, Motion>, TraceError>>,
-    sumo: BTreeMap<String, Result<BTreeMap<String, Motion>, TraceError>>,
+    ns2: Files<String, BTreeMap<u32, Motion>>,
+    sumo: Files<(String, Unit), BTreeMap<String, Motion>>,
+    bonnmotion: Files<(String, usize), Vec<Motion>>,
     until: Instant,
     rng: Rng,
 }
 
 impl<'a> Travels<'a> {
     pub(super) fn new(files: &'a BTreeMap<String, String>, until: Instant, rng: &Rng) -> Self {
-        let (ns2, sumo) = (BTreeMap::new(), BTreeMap::new());
-        Self { files, ns2, sumo, until, rng: rng.substream("motion") }
+        let (ns2, sumo, bonnmotion) = Default::default();
+        Self { files, ns2, sumo, bonnmotion, until, rng: rng.substream("motion") }
     }
 
     /// The motion of a node that has `place`, unless it begins elsewhere; `None` if it has none and
@@ -56,13 +60,28 @@ impl<'a> Travels<'a> {
                 let known = known.or_insert_with(|| trace::ns2(text(file)));
                 (file, found(known, node))
             }
-            Recording::Sumo { file, vehicle } => {
-                let known = self.sumo.entry(file.clone());
-                let known = known.or_insert_with(|| trace::sumo(text(file)));
+            Recording::Sumo { file, vehicle, unit } => {
+                let known = self.sumo.entry((file.clone(), *unit));
+                let known = known.or_insert_with(|| trace::sumo(text(file), *unit));
                 (file, found(known, vehicle))
             }
+            Recording::BonnMotion { file, node, dimensions } => {
+                let known = self.bonnmotion.entry((file.clone(), *dimensions));
+                let known = known.or_insert_with(|| trace::bonnmotion(text(file), *dimensions));
+                (file, line(known, *node))
+            }
         };
-        read.map_err(|problem| format!("{file}: {problem}"))
+        read.map_err(|problem| format!("{file}:{problem}"))
+    }
+}
+
+/// The motion of a node by its number.
+fn line(known: &Result<Vec<Motion>, TraceError>, node: u32) -> Result<Motion, String> {
+    match known {
+        Err(error) => Err(error.to_string()),
+        Ok(motions) => motions.get(node as usize).cloned().ok_or_else(|| {
+            format!(" it has {} nodes, counted from 0, and no node {node}", motions.len())
+        }),
     }
 }
 
@@ -74,7 +93,7 @@ fn found<K: Ord + std::fmt::Display>(
         Err(error) => Err(error.to_string()),
         Ok(motions) => match motions.get(key) {
             Some(motion) => Ok(motion.clone()),
-            None => Err(format!("`{key}` moves nowhere in it; it moves {}", few(motions.keys()))),
+            None => Err(format!(" `{key}` moves nowhere in it; it moves {}", few(motions.keys()))),
         },
     }
 }

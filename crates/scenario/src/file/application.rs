@@ -3,6 +3,7 @@
 //! An application that stands at several nodes is that many applications; `{k}` in its names is then
 //! the number of each (from 1), `{node}` the name of its node, `{name}` its own name.
 use crate::fields::Fields;
+use crate::file::link::Traces;
 use crate::law;
 use crate::ndn::CONTENT;
 use crate::pattern;
@@ -16,6 +17,7 @@ use recoup_config::schema::Shape;
 use recoup_config::tree::{Table, Tree, Value};
 use recoup_core::unit;
 use recoup_packet::name::Name;
+use recoup_sim::model::trace::Trace as _;
 use recoup_sim::network::{
     Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Pending, Popularity,
     ProducePlan, RequestPlan, ServePlan,
@@ -51,6 +53,26 @@ pub(crate) struct ApplicationRule {
     pub stop: Option<Instant>,
     pub direction: Located<Way>,
     pub job: Job,
+}
+
+/// Number of contents that the log of requests decides.
+const OF_LOG: u64 = 0;
+
+impl ApplicationRule {
+    /// Puts the log of requests in place, with its contents and times where no others are given.
+    pub(crate) fn read_log(&mut self, traces: &Traces) {
+        let Job::Request(plan, _) = &mut self.job else { return };
+        let Popularity::Log(over_time) = &mut plan.popularity else { return };
+        // A file that cannot be read was reported where it is named.
+        let Some(log) = traces.logs.get(over_time.file()) else { return };
+        over_time.read(log.clone());
+        if plan.contents == OF_LOG {
+            plan.contents = log.nominal();
+        }
+        if plan.arrival == Arrival::Batches(Vec::new()) {
+            plan.arrival = Arrival::Batches(log.batches().to_vec());
+        }
+    }
 }
 
 /// Directions of a link.
@@ -211,8 +233,8 @@ fn fetch(fields: &mut Fields<'_>, mode: Mode, plan: &mut FetchPlan, object: &mut
 }
 
 /// Options of `recoup serve` that have no effect in a simulation, and the version, which is a number there or not given.
-const NOT_SIMULATED_OF_SERVE: [&str; 6] =
-    ["sign", "encrypt", "snapshot", "unknown", "convention", "version"];
+const NOT_SIMULATED_OF_SERVE: [&str; 7] =
+    ["sign", "encrypt", "encrypt-cbc", "snapshot", "unknown", "convention", "version"];
 
 fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut String) {
     ask(fields, mode, "prefix", prefix, Template);
@@ -259,9 +281,19 @@ fn packet(fields: &mut Fields<'_>, mode: Mode, shape: &mut PacketShape) {
 
 fn request(fields: &mut Fields<'_>, mode: Mode, plan: &mut RequestPlan, names: &mut Vec<String>) {
     ask(fields, mode, "prefix", names, Many(Template));
+    // A log has contents and times of its own.
+    let is_log = |text: &str| text.starts_with("trace");
+    let has_log = mode == Mode::Whole && fields.look_text("popularity").is_some_and(is_log);
+    let mode = if has_log { Mode::Part } else { mode };
     ask(fields, mode, "contents", &mut plan.contents, Count(1, 1 << 40));
     fields.field("popularity", &mut plan.popularity, POPULARITY);
     ask(fields, mode, "arrival", &mut plan.arrival, ArrivalForm);
+    if has_log && !fields.gives("contents") {
+        plan.contents = OF_LOG;
+    }
+    if has_log && !fields.gives("arrival") {
+        plan.arrival = Arrival::Batches(Vec::new());
+    }
     fields.field("requests", &mut plan.requests, OrWord(Count(1, 1 << 50), "unlimited"));
     fields.field("rto", &mut plan.rto, law::RTO_OR_NONE);
     let mut retries = plan.retries.map(u64::from);

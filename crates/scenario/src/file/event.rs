@@ -1,6 +1,6 @@
 //! The keys of what is given as a list: events in time, routes and strategies by hand.
 use super::application::{WAY, Way};
-use super::link::read_link;
+use super::link::{LinkLayer, read_link};
 use crate::fields::Fields;
 use crate::law;
 use crate::ndn::NAME;
@@ -10,7 +10,6 @@ use recoup_config::tree::Table;
 use recoup_forwarder::options::NodeOptions;
 use recoup_forwarder::strategy::Strategy;
 use recoup_packet::name::Name;
-use recoup_sim::network::LinkPlan;
 use recoup_transport::spec::Spelled;
 use recoup_transport::time::{Duration, Instant};
 
@@ -42,7 +41,7 @@ pub(crate) enum What {
     /// Links carry nothing for a while, and no node is notified.
     Outage(Way),
     /// Links get other properties.
-    Change(Table),
+    Change(LinkLayer),
 }
 
 /// The keys of events.
@@ -98,16 +97,16 @@ fn what(fields: &mut Fields<'_>, verb: &str) -> What {
             What::Outage(way)
         }
         "change" => {
-            let mut change = Table::default();
+            let mut change = LinkLayer::default();
             fields.table("to", |given, path, origin, problems| {
-                let mut link = LinkPlan::default();
-                change = read_link(given, path, origin, &mut link, problems);
+                let normal;
+                (change, normal) = read_link(given, path, origin, problems);
                 if let Some(cost) = given.get("cost") {
                     let what =
                         "routes are computed at the beginning; change a delay, or let links fail";
                     problems.add(cost.origin, format!("{path}.cost"), what);
                 }
-                change.clone()
+                normal
             });
             if fields.look("to").is_none_or(Table::is_empty) {
                 fields.problem("change", "needs what it changes to: to = { rate = \"1 Mbit/s\" }");

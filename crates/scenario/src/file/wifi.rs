@@ -15,6 +15,7 @@ use recoup_wifi::error::ErrorModel;
 use recoup_wifi::plan::{Category, MediumPlan, RateControl, Role, Timing};
 use recoup_wifi::propagation::{PathLoss, Position};
 use recoup_wifi::rate::Rate;
+use std::collections::BTreeSet;
 
 /// A medium, and what it carries.
 #[derive(Clone, Debug, PartialEq)]
@@ -309,11 +310,12 @@ impl WifiRule {
         travels: &mut Travels<'_>,
         problems: &mut Problems,
     ) -> WifiPlan {
+        let set = |nodes: &[NodeId]| nodes.iter().copied().collect::<BTreeSet<NodeId>>();
+        let (points, clients) = (set(points), set(clients));
+        let ends: BTreeSet<usize> = links.iter().flat_map(|(_, ends)| *ends).collect();
         let mut stations = Vec::new();
-        for (number, node) in nodes.iter().enumerate() {
-            if !links.iter().any(|(_, ends)| ends.contains(&number)) {
-                continue;
-            }
+        for number in ends {
+            let Some(node) = nodes.get(number) else { continue };
             let in_row = self.spacing.map(|metres| (number as f64 * metres, 0.0));
             let id = NodeId(number as u32);
             let role = match (points.contains(&id), clients.contains(&id)) {

@@ -207,7 +207,7 @@ fn list_in_a_file_is_no_channel() {
     let unread = "bernoulli(p=0.1)+trace(file=lift.txt)".parse().unwrap();
     let plan = LinkOptions { duplicate: unread, ..plan() };
     let error = ChannelModel::read(&plan, &Rng::from_seed(1)).unwrap_err();
-    assert_eq!(error.to_string(), "duplicate: the list in `lift.txt` has not been read");
+    assert_eq!(error.to_string(), "duplicate: the file `lift.txt` has not been read");
 }
 
 // --- with a queue in front ----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 use super::summary::Summary;
 use crate::statistic::moments::{Durations, Moments, TimeMean};
 use recoup_transport::event::{Cause, Event};
+use recoup_transport::fetch::FetchError;
 use recoup_transport::fetch::summary::Summary as Counts;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeSet;
@@ -19,12 +20,23 @@ pub(super) struct Flow {
     rttvar: Moments,
     recovery: Recovery,
     moves: Moves,
-    outcome: Option<bool>,
+    outcome: Option<Outcome>,
     /// Interests that left the node.
     left: u64,
     served: u64,
     served_bytes: u64,
     unknown: u64,
+}
+
+/// How an application ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Completed,
+    /// Nothing new arrived for too long.
+    NoProgress,
+    /// Retransmissions were answered by nothing or by Nacks until there were none left.
+    NoAnswer,
+    Failed,
 }
 
 /// Segments whose Interest or Data was lost by a move: the network forwarded the Interest again, or sent a notice.
@@ -103,8 +115,13 @@ impl Flow {
     }
 
     /// The application ended.
-    pub(super) fn on_done(&mut self, well: bool) {
-        self.outcome = Some(well);
+    pub(super) fn on_done(&mut self, result: &Result<(), Box<FetchError>>) {
+        self.outcome = Some(match result.as_ref().map_err(AsRef::as_ref) {
+            Ok(()) => Outcome::Completed,
+            Err(FetchError::NoProgress(_)) => Outcome::NoProgress,
+            Err(FetchError::NoAnswer { .. } | FetchError::Nacked { .. }) => Outcome::NoAnswer,
+            Err(_) => Outcome::Failed,
+        });
     }
 
     /// The run is over. A window that outlives its fetch does not count.
@@ -116,7 +133,7 @@ impl Flow {
 
     /// Several together, without means over consumers.
     pub(super) fn merged<'a>(flows: impl Iterator<Item = &'a Self>) -> Self {
-        let mut all = Self { outcome: Some(true), ..Self::default() };
+        let mut all = Self { outcome: Some(Outcome::Completed), ..Self::default() };
         flows.for_each(|flow| all.merge(flow));
         all
     }
@@ -160,12 +177,25 @@ impl Flow {
         self.srtt.merge(&other.srtt);
         self.rttvar.merge(&other.rttvar);
         self.recovery.stood_still |= other.recovery.stood_still;
-        self.outcome = Some(self.is_completed() && other.is_completed());
+        if !other.is_completed() {
+            self.outcome = other.outcome;
+        }
     }
 
     /// Whether it ended as it should.
     pub(super) fn is_completed(&self) -> bool {
-        self.outcome == Some(true)
+        self.outcome == Some(Outcome::Completed)
+    }
+
+    /// Metric of the reason why it did not complete.
+    pub(super) fn shortfall(&self) -> Option<&'static str> {
+        match self.outcome {
+            Some(Outcome::Completed) => None,
+            Some(Outcome::NoProgress) => Some("no_progress"),
+            Some(Outcome::NoAnswer) => Some("no_answer"),
+            Some(Outcome::Failed) => Some("failed"),
+            None => Some("stopped"),
+        }
     }
 
     /// First Interest to last Data, if it completed.

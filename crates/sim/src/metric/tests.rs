@@ -39,6 +39,8 @@ fn a_completed_fetch_has_its_time_and_rates() {
     assert_metric(&summary, "c1.rtt_min_s", 0.1);
     assert_eq!(summary.get("c2.time_s"), None, "it did not complete");
     assert_metric(&summary, "c2.completed", 0.0);
+    assert_metric(&summary, "c2.stopped", 1.0);
+    assert_eq!(summary.get("c1.stopped"), None, "it completed");
     assert_metric(&summary, "all.completed", 1.0);
     assert_eq!(summary.get("all.time_s"), None, "not all completed");
     assert_metric(&summary, "all.time_mean_s", 2.0);

@@ -4,9 +4,14 @@
 //! pause,
 //! so that a busy channel never drifts.
 
-/// A rate in bits per second, with what the last transmission left over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use super::trace::{RateTrace, Rest};
+use recoup_transport::time::Instant;
+use std::sync::Arc;
+
+/// A rate in bits per second, or over time, with what the last transmission left over.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rate {
+    over_time: Option<(Arc<RateTrace>, Rest)>,
     bits: u64,
     /// Part of a nanosecond, in units of 1/bits.
     remainder: u64,
@@ -18,16 +23,33 @@ const SCALE: u64 = 8_000_000_000;
 impl Rate {
     /// `bits` per second; 0 means without limit.
     pub fn new(bits: u64) -> Self {
-        Self { bits, remainder: 0 }
+        Self { over_time: None, bits, remainder: 0 }
+    }
+
+    /// A rate over time.
+    pub fn over_time(trace: Arc<RateTrace>) -> Self {
+        Self { over_time: Some((trace, Rest::default())), ..Self::new(0) }
     }
 
     /// A pause drops the carried fraction.
     pub fn pause(&mut self) {
         self.remainder = 0;
+        if let Some((_, rest)) = &mut self.over_time {
+            *rest = Rest::default();
+        }
     }
 
-    /// Nanoseconds of a transmission of `bytes`, right after the previous one.
-    pub fn transmission(&mut self, bytes: u32) -> u64 {
+    /// The end of a transmission of `bytes` that begins at `begun`.
+    #[inline]
+    pub fn end(&mut self, begun: Instant, bytes: u32) -> Instant {
+        if let Some((trace, rest)) = &mut self.over_time {
+            return Instant::from_nanos(trace.end(begun, bytes, rest));
+        }
+        Instant::from_nanos(begun.as_nanos().saturating_add(self.transmission(bytes)))
+    }
+
+    /// Nanoseconds of a transmission of `bytes` at a constant rate, right after the previous one.
+    fn transmission(&mut self, bytes: u32) -> u64 {
         if self.bits == 0 {
             return 0;
         }

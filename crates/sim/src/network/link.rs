@@ -4,37 +4,44 @@
 use crate::model::law::Law;
 use crate::model::loss::Loss;
 use crate::model::marking::LinkMarking;
+use crate::model::trace::{DelayTrace, RateTrace, Trace as _};
+use crate::network::OverTime;
 use recoup_transport::link::Recovery;
 use recoup_transport::queue::{QueueLimit, Scheduler};
 use recoup_transport::spec::Spelled;
 use recoup_transport::time::Duration;
 use recoup_transport::unit;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One direction of a link. The command `recoup link` has one for each direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LinkOptions {
-    /// Bits per second, such as '10 Mbit/s' or unlimited
+    /// Bits per second, such as '10 Mbit/s', unlimited, or 'trace(file=lte.up)' over time
+    ///
+    /// A trace has packet-delivery opportunities of mahimahi, or a time in seconds and Mbit/s on each line.
     // In the code, 0 means without limit.
     #[serde(rename = "rate", with = "unit::as_text::rate")]
     #[cfg_attr(feature = "clap", arg(
         long = "rate",
         value_name = "RATE",
         default_value = unit::print_rate(Self::default().rate_bits),
-        value_parser = unit::rate,
+        value_parser = rate,
         help_heading = "Link"
     ))]
     pub rate_bits: u64,
 
-    /// Propagation delay, such as '10 ms'
+    /// Propagation delay, such as '10 ms', or 'trace(file=rtt.txt)' over time
+    ///
+    /// A trace has a time in seconds and milliseconds on each line.
     #[serde(with = "unit::as_text::duration")]
     #[cfg_attr(feature = "clap", arg(
         long,
         value_name = "TIME",
         default_value = unit::print_compact_duration(Self::default().delay),
-        value_parser = unit::duration,
+        value_parser = delay,
         help_heading = "Link"
     ))]
     pub delay: Duration,
@@ -134,6 +141,16 @@ pub struct LinkOptions {
     /// and measures what others send in them.
     #[cfg_attr(feature = "clap", arg(skip = Self::default().scheduler))]
     pub scheduler: Spelled<Scheduler>,
+
+    /// The rate over time; [`rate_bits`](Self::rate_bits) then stands for the whole trace, and is 0 until its file was read.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub rate_trace: Option<OverTime<RateTrace>>,
+
+    /// The delay over time; [`delay`](Self::delay) is then that at the beginning, and 0 until the file was read.
+    #[serde(skip)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub delay_trace: Option<OverTime<DelayTrace>>,
 }
 
 impl Default for LinkOptions {
@@ -152,6 +169,87 @@ impl Default for LinkOptions {
             marking: LinkMarking::default().into(),
             recovery: Recovery::Off.into(),
             scheduler: Scheduler::default().into(),
+            rate_trace: None,
+            delay_trace: None,
+        }
+    }
+}
+
+#[cfg(feature = "clap")]
+fn rate(text: &str) -> Result<u64, String> {
+    match OverTime::<RateTrace>::parse(text)? {
+        Some(_) => Ok(0),
+        None => unit::rate(text).map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(feature = "clap")]
+fn delay(text: &str) -> Result<Duration, String> {
+    match OverTime::<DelayTrace>::parse(text)? {
+        Some(_) => Ok(Duration::ZERO),
+        None => unit::duration(text).map_err(|error| error.to_string()),
+    }
+}
+
+/// Copies one option of a link onto another link.
+type Copied = fn(&mut LinkOptions, &LinkOptions);
+
+impl LinkOptions {
+    /// The options by their keys, each with the function that copies it.
+    const COPIES: [(&'static str, Copied); 13] = [
+        ("rate", |to, from| {
+            to.rate_bits = from.rate_bits;
+            to.rate_trace.clone_from(&from.rate_trace);
+        }),
+        ("delay", |to, from| {
+            to.delay = from.delay;
+            to.delay_trace.clone_from(&from.delay_trace);
+        }),
+        ("jitter", |to, from| to.jitter = from.jitter.clone()),
+        ("reorder", |to, from| to.reorder = from.reorder),
+        ("queue", |to, from| to.queue = from.queue),
+        ("overhead", |to, from| to.overhead_bytes = from.overhead_bytes),
+        ("interest", |to, from| to.interest_bytes = from.interest_bytes),
+        ("loss", |to, from| to.loss = from.loss.clone()),
+        ("duplicate", |to, from| to.duplicate = from.duplicate.clone()),
+        ("order", |to, from| to.order = from.order),
+        ("marking", |to, from| to.marking = from.marking.clone()),
+        ("recovery", |to, from| to.recovery = from.recovery.clone()),
+        ("scheduler", |to, from| to.scheduler = from.scheduler.clone()),
+    ];
+
+    /// The number of an option, by its key.
+    #[must_use]
+    pub fn option(key: &str) -> Option<usize> {
+        Self::COPIES.iter().position(|(known, _)| *known == key)
+    }
+
+    /// Puts the files of traces in place; each of the functions reads one.
+    ///
+    /// # Errors
+    /// Those of the functions.
+    pub fn read_traces<E>(
+        &mut self,
+        rate: impl FnOnce(&str) -> Result<Arc<RateTrace>, E>,
+        delay: impl FnOnce(&str) -> Result<Arc<DelayTrace>, E>,
+    ) -> Result<(), E> {
+        if let Some(over_time) = &mut self.rate_trace {
+            let trace = rate(over_time.file())?;
+            self.rate_bits = trace.nominal();
+            over_time.read(trace);
+        }
+        if let Some(over_time) = &mut self.delay_trace {
+            let trace = delay(over_time.file())?;
+            self.delay = trace.nominal();
+            over_time.read(trace);
+        }
+        Ok(())
+    }
+
+    /// Copies the option of that number ([`option`](Self::option)) from another link.
+    pub fn copy(&mut self, option: usize, from: &Self) {
+        if let Some((_, copy)) = Self::COPIES.get(option) {
+            copy(self, from);
         }
     }
 }

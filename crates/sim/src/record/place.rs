@@ -1,7 +1,8 @@
 //! Where things happen: the names of applications, nodes and links, and what a record must know of
 //! them.
 use crate::network::{
-    ApplicationId, ApplicationKind, Direction, Fault, LinkId, LinkOptions, Network, NodeId, Order,
+    ApplicationId, ApplicationKind, ByNode, Direction, Fault, LinkId, LinkOptions, Network, NodeId,
+    Order,
 };
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::packet::{Kind, Packet};
@@ -115,6 +116,7 @@ impl Places {
             consumer: matches!(plan.kind, ApplicationKind::Fetch(_) | ApplicationKind::Request(_)),
         });
         let faults = network.faults.iter().enumerate();
+        let by_node = network.by_node();
         Self {
             applications: applications.collect(),
             nodes: network.nodes.iter().map(|node| node.name.clone()).collect(),
@@ -124,10 +126,13 @@ impl Places {
                 .iter()
                 .flat_map(|link| [ChannelCharge::of(&link.forth), ChannelCharge::of(&link.back)])
                 .collect(),
-            faces: faces(network),
+            faces: faces(network, &by_node),
             changes: faults.clone().filter_map(|(number, (_, it))| change(number, it)).collect(),
             crashes: faults.clone().filter_map(|(number, (_, it))| crash(number, it)).collect(),
-            failures: faults.map(|(number, (_, it))| (number, failing(network, it))).collect(),
+            failures: faults
+                .map(|(number, (_, it))| (number, failing(&by_node, it)))
+                .filter(|(_, channels)| !channels.is_empty())
+                .collect(),
             aerial: network.wifi.iter().flat_map(|plan| &plan.links).copied().collect(),
         }
     }
@@ -223,11 +228,13 @@ impl Places {
     }
 }
 
-fn failing(network: &Network, fault: &Fault) -> Vec<Channel> {
+fn failing(by_node: &ByNode, fault: &Fault) -> Vec<Channel> {
     let both = |link| [Direction::Forth, Direction::Back].map(|it| Channel::new(link, it));
     match fault {
         Fault::LinkDown(link) => both(*link).into(),
-        Fault::NodeDown(node) => network.faces(*node).flat_map(|(link, _)| both(link)).collect(),
+        Fault::NodeDown(node) => {
+            by_node.at(*node).faces.iter().flat_map(|(link, _)| both(*link)).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -249,13 +256,12 @@ fn change(number: usize, fault: &Fault) -> Option<(usize, (Channel, ChannelCharg
 }
 
 /// Channels by the faces that send on them.
-fn faces(network: &Network) -> BTreeMap<(NodeId, FaceId), Channel> {
+fn faces(network: &Network, by_node: &ByNode) -> BTreeMap<(NodeId, FaceId), Channel> {
     let nodes = (0..network.nodes.len() as u32).map(NodeId);
     nodes
         .flat_map(|node| {
-            network.faces(node).enumerate().map(move |(face, (link, direction))| {
-                ((node, FaceId(face as u32)), Channel::new(link, direction))
-            })
+            let faces = (0..).map(FaceId).zip(&by_node.at(node).faces);
+            faces.map(move |(face, (link, way))| ((node, face), Channel::new(*link, *way)))
         })
         .collect()
 }

@@ -21,15 +21,34 @@ pub(super) struct Recoveries {
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     window: f64,
+    /// Time of the last change of the window, and the window before that instant.
+    changed: Instant,
+    before: f64,
     /// Segments taken for lost by the order of arrivals since the last recovery.
     lost: u64,
     open: Option<Stay>,
+}
+
+impl Flow {
+    /// Records a window.
+    fn set_window(&mut self, now: Instant, window: f64) {
+        if now > self.changed {
+            (self.changed, self.before) = (now, self.window);
+        }
+        self.window = window;
+    }
+
+    /// The window before this instant.
+    fn before(&self, now: Instant) -> f64 {
+        if self.changed == now { self.before } else { self.window }
+    }
 }
 
 /// A recovery in progress.
 #[derive(Clone, Copy, Debug)]
 struct Stay {
     since: Instant,
+    window_before: f64,
     window_max: f64,
     false_alarms: u64,
     timeouts: u64,
@@ -45,6 +64,7 @@ impl Recoveries {
             ("lost", "segments", Type::U64),
             ("false_alarms", "segments", Type::U64),
             ("timeouts", "", Type::U64),
+            ("window_before", "segments", Type::F64),
         ];
         let flows = vec![Flow::default(); places.applications()];
         Self { places, sheet: Sheet::new(Table::new("recoveries", &columns), rows), flows }
@@ -55,7 +75,7 @@ impl Recoveries {
         match *event {
             Event::Lost { .. } => flow.lost += 1,
             Event::Window { window, .. } => {
-                flow.window = window;
+                flow.set_window(now, window);
                 let open = flow.open.as_mut();
                 open.into_iter().for_each(|it| it.window_max = it.window_max.max(window));
             }
@@ -64,8 +84,12 @@ impl Recoveries {
                 flow.open.iter_mut().for_each(|it| it.false_alarms += 1);
             }
             Event::Phase { phase: Phase::Fast } => {
-                let (window_max, false_alarms, timeouts) = (flow.window, 0, 0);
-                flow.open.get_or_insert(Stay { since: now, window_max, false_alarms, timeouts });
+                // The reduction is reported before the phase, at the same instant.
+                let window_before = flow.before(now);
+                let window_max = flow.window;
+                let (since, false_alarms, timeouts) = (now, 0, 0);
+                let stay = Stay { since, window_before, window_max, false_alarms, timeouts };
+                flow.open.get_or_insert(stay);
             }
             Event::Phase { .. } => self.close(now, id),
             _ => {}
@@ -83,6 +107,7 @@ impl Recoveries {
             Cell::U64(std::mem::take(&mut flow.lost)),
             Cell::U64(stay.false_alarms),
             Cell::U64(stay.timeouts),
+            Cell::F64(stay.window_before),
         ]);
     }
 }
@@ -104,5 +129,20 @@ impl Recorder for Recoveries {
     fn finish(&mut self, now: Instant) -> Vec<Table> {
         (0..self.flows.len() as u32).for_each(|id| self.close(now, ApplicationId(id)));
         self.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_before_recovery_precedes_its_reduction() {
+        let mut flow = Flow { window: 10.0, ..Flow::default() };
+        let at = |millis| Instant::ZERO + recoup_transport::time::Duration::from_millis(millis);
+        flow.set_window(at(1), 80.0);
+        flow.set_window(at(2), 43.0);
+        flow.set_window(at(2), 49.0);
+        assert_eq!((flow.before(at(2)), flow.before(at(3))), (80.0, 49.0));
     }
 }

@@ -86,7 +86,7 @@ fn fast_recovery_records_its_widest_window() {
     feed.event(C2, phase(Phase::Pre)).event(C2, phase(Phase::Fast));
     feed.at(25).event(C2, Event::TimedOut { segment: 1 });
     let rows = rows(&records.finish(at(30)), "recoveries");
-    assert_eq!(rows, ["0.005,c1,0.01,17.5,1,0,0", "0.02,c2,0.01,0,0,0,1"]);
+    assert_eq!(rows, ["0.005,c1,0.01,17.5,1,0,0,20", "0.02,c2,0.01,0,0,0,1,0"]);
 }
 
 #[test]

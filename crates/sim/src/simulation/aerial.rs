@@ -17,7 +17,7 @@ use recoup_transport::random::Rng;
 use recoup_wifi::medium::{Counters, Discard, Medium, MediumInput, MediumOutput};
 use recoup_wifi::plan::{Category, Role};
 use recoup_wifi::{Address, StationId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod defer;
 mod part;
@@ -28,6 +28,8 @@ pub(super) struct Cell {
     pub(super) medium: Medium<Borne>,
     /// In the order of its stations.
     ground: Vec<Ground>,
+    /// The station of each node.
+    stations: BTreeMap<usize, StationId>,
     /// Bytes of the longest packet that is sent in one frame.
     largest: Option<u32>,
     parts: Parts,
@@ -92,6 +94,10 @@ impl Cell {
                 rng.substream(&format!("wifi/{}/defer", plan.name)),
             ),
             ground: plan.stations.iter().map(|station| ground(station.node)).collect(),
+            stations: (0..)
+                .zip(&plan.stations)
+                .map(|(id, station)| (station.node.0 as usize, StationId(id)))
+                .collect(),
             largest: plan.medium.largest_bytes,
             parts: Parts::default(),
         }
@@ -103,8 +109,7 @@ impl Cell {
     }
 
     pub(super) fn station(&self, node: usize) -> Option<StationId> {
-        let place = self.ground.iter().position(|ground| ground.node == node)?;
-        Some(StationId(place as u32))
+        self.stations.get(&node).copied()
     }
 
     /// Frames that have not arrived anywhere yet.
@@ -114,11 +119,9 @@ impl Cell {
     }
 }
 
-/// Whether a medium carries the link of that name.
-pub(super) fn carries(network: &Network, name: &str) -> bool {
-    let carried = network.wifi.iter().flat_map(|plan| &plan.links);
-    let named = |link: &LinkId| network.links.get(link.0 as usize).map(|plan| plan.name.as_str());
-    carried.into_iter().any(|link| named(link) == Some(name))
+/// The links that a medium carries.
+pub(super) fn carried(network: &Network) -> BTreeSet<LinkId> {
+    network.wifi.iter().flat_map(|plan| &plan.links).copied().collect()
 }
 
 /// Rejects media that refer to something that does not exist or carry a link of another medium, and faults that a
@@ -209,7 +212,7 @@ impl Simulation {
         Ok(())
     }
 
-    fn role(&self, cell: usize, station: StationId) -> Role {
+    pub(super) fn role(&self, cell: usize, station: StationId) -> Role {
         self.network.wifi[cell].stations[station.0 as usize].role
     }
 

@@ -2,7 +2,7 @@
 //! reported before the run.
 use super::aerial;
 use super::balance::Balance;
-use super::lane::{End, Lane};
+use super::lane::{self, End, Lane};
 use super::roam::Ways;
 use super::script::Script;
 use super::source::Source;
@@ -60,6 +60,11 @@ impl Simulation {
         let kinds = || network.applications.iter().map(|plan| &plan.kind);
         let open = kinds().filter(|kind| workload::ends(kind)).count();
         let sources: Vec<Source> = kinds().filter_map(source).collect();
+        let mut numbers = 0..;
+        let attachment = |kind| Attachment {
+            source: source(kind).and_then(|_| numbers.next()),
+            ..Attachment::default()
+        };
         let slots =
             2 * network.links.len() + network.nodes.len() + sources.len() + 1 + network.wifi.len();
         let mut simulation = Self {
@@ -73,7 +78,7 @@ impl Simulation {
             stations: Vec::new(),
             sources,
             cells: Vec::new(),
-            attachments: vec![Attachment::default(); network.applications.len()],
+            attachments: kinds().map(attachment).collect(),
             script: Script::new(&network),
             failed: vec![false; network.links.len()],
             detached: vec![false; 2 * network.links.len()],
@@ -81,6 +86,7 @@ impl Simulation {
             balance: Balance::default(),
             open,
             has_ends: open > 0,
+            by_node: network.by_node(),
             network,
         };
         simulation.build_stations()?;
@@ -193,13 +199,13 @@ impl Simulation {
 
     /// Whether requests of the node can only reach producers at the node itself, since no route leads away.
     fn answers_itself(&self, node: NodeId) -> bool {
-        !self.network.leads_away(node) && self.network.served_at(node).next().is_some()
+        let mut served = self.by_node.served_at(&self.network, node);
+        !self.by_node.leads_away(node) && served.next().is_some()
     }
 
     /// Gives a blank node its strategies, faces and routes.
     pub(super) fn set_up(&mut self, number: usize) -> Result<(), NetworkError> {
         let now = self.now;
-        let id = NodeId(number as u32);
         for face in 0..self.stations[number].doors.len() {
             if let Some(scheduling) = self.scheduling(self.stations[number].doors[face]) {
                 let (face, scheduling) = (FaceId(face as u32), Box::new(scheduling));
@@ -207,9 +213,10 @@ impl Simulation {
                 self.stations[number].node.handle(now, input);
             }
         }
-        let Self { network, stations, lanes, detached, .. } = self;
+        let Self { network, by_node, stations, lanes, detached, .. } = self;
+        let at = by_node.at(NodeId(number as u32));
         let Station { node, doors, .. } = &mut stations[number];
-        for plan in network.strategies.iter().filter(|plan| plan.node == id) {
+        for plan in at.strategies.iter().map(|plan| &network.strategies[*plan as usize]) {
             node.set_strategy(&plan.prefix, &plan.strategy);
         }
         for (face, lane) in doors.iter().enumerate().filter(|(_, lane)| !detached[**lane]) {
@@ -218,13 +225,9 @@ impl Simulation {
             let attributes = FaceAttributes { link_type, ..attributes(plan_of(network, *lane)) };
             node.handle(now, Input::FaceUp { face, attributes });
         }
-        for plan in network.routes.iter().filter(|plan| plan.node == id) {
+        for plan in at.routes.iter().map(|plan| &network.routes[*plan as usize]) {
             for (link, cost) in &plan.hops {
-                let away = |lane: &&usize| **lane / 2 == link.0 as usize;
-                let Some(lane) = doors.iter().find(away) else {
-                    continue;
-                };
-                let face = lanes[*lane].from.face;
+                let face = lanes[lane::away(lanes, *link, number)].from.face;
                 let (prefix, cost) = (plan.prefix.clone(), Some(*cost));
                 node.handle(now, Input::Route(RouteChange { prefix, face, cost }));
             }
@@ -283,11 +286,12 @@ fn check(network: &Network) -> Result<(), NetworkError> {
     names("node", network.nodes.iter().map(|plan| &plan.name).collect())?;
     names("link", network.links.iter().map(|plan| &plan.name).collect())?;
     names("application", network.applications.iter().map(|plan| &plan.name).collect())?;
-    for plan in &network.links {
+    let aerial = aerial::carried(network);
+    for (number, plan) in (0..).map(LinkId).zip(&network.links) {
         let place = format!("link `{}`", plan.name);
         node(network, &place, plan.ends.0)?;
         node(network, &place, plan.ends.1)?;
-        if plan.ends.0 == plan.ends.1 && !aerial::carries(network, &plan.name) {
+        if plan.ends.0 == plan.ends.1 && !aerial.contains(&number) {
             return Err(wrong(place, "both ends are the same node"));
         }
     }

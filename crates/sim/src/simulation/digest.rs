@@ -80,6 +80,8 @@ impl Digest {
                 self.write(prefix.value());
                 self.word(u64::from(outcome.is_ok()));
             }
+            Report::Identified(id) => self.write(id.bytes()),
+            Report::Kept => {}
             Report::Managed(answer) => self.word(u64::from(answer.is_ok())),
             Report::Done(result) => self.word(u64::from(result.is_ok())),
         }

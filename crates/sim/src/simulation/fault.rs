@@ -11,13 +11,17 @@ use crate::observe::Observation;
 use crate::workload;
 use recoup_forwarder::drop::DropReason;
 use recoup_forwarder::event::NodeEvent;
-use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::face::{AppId, FaceAttributes};
 use recoup_forwarder::node::Input;
 
 impl Simulation {
     pub(super) fn on_script(&mut self, observers: &mut Observers<'_, '_>) {
         match self.script.pop() {
             Some(Turn::Start(application)) => {
+                self.answer_early(application);
+                while let Some(other) = self.script.take_starting() {
+                    self.answer_early(other);
+                }
                 self.attachments[application.0 as usize].has_begun = true;
                 self.start(application, observers);
             }
@@ -168,10 +172,8 @@ impl Simulation {
                 notify(observers, self.now, &Observation::Node { node: id, event });
             }
         }
-        for place in 0..self.attachments.len() {
-            if self.network.applications[place].node == id
-                && let Some(app) = self.attachments[place].app.take()
-            {
+        for place in &self.by_node.at(id).applications {
+            if let Some(app) = self.attachments[*place as usize].app.take() {
                 self.stations[node].node.detach(app);
                 self.stations[node].note(app, None);
             }
@@ -208,49 +210,71 @@ impl Simulation {
         // Routes that could be computed when the simulation was built can be computed again.
         self.route_anew().unwrap_or_default();
         self.turn_to(node, observers);
-        for place in 0..self.attachments.len() {
-            let attachment = self.attachments[place];
-            let is_here = self.network.applications[place].node == id;
-            if is_here && attachment.has_begun && !attachment.is_over {
-                self.start(ApplicationId(place as u32), observers);
-            }
-        }
+        let begun: Vec<ApplicationId> = self
+            .by_node
+            .at(id)
+            .applications
+            .iter()
+            .filter(|place| self.attachments[**place as usize].has_begun)
+            .map(|place| ApplicationId(*place))
+            .collect();
+        begun.iter().for_each(|id| self.answer_early(*id));
+        begun.iter().for_each(|id| self.start(*id, observers));
     }
 
     // --- applications ---------------------------------------------------------------------------
 
-    fn start(&mut self, id: ApplicationId, observers: &mut Observers<'_, '_>) {
+    /// A producer that is about to start answers from now on, so that no consumer that starts at the same instant comes
+    /// too early.
+    fn answer_early(&mut self, id: ApplicationId) {
+        let place = id.0 as usize;
+        let is_producer = self.network.applications[place].kind.served().is_some();
+        if is_producer && self.may_start(id) && self.attach(id).is_some() {
+            self.attachments[place].is_early = true;
+        }
+    }
+
+    fn may_start(&self, id: ApplicationId) -> bool {
+        let plan = &self.network.applications[id.0 as usize];
+        let attachment = &self.attachments[id.0 as usize];
+        let is_background = matches!(plan.kind, ApplicationKind::Background(_));
+        let has_node = is_background || !self.stations[plan.node.0 as usize].is_down;
+        has_node && !attachment.is_over && attachment.app.is_none()
+    }
+
+    /// Attaches an application to its node; `None` for background traffic, which begins.
+    fn attach(&mut self, id: ApplicationId) -> Option<AppId> {
         let place = id.0 as usize;
         let plan = &self.network.applications[place];
-        let (node, attachment) = (plan.node.0 as usize, &mut self.attachments[place]);
-        if attachment.is_over || attachment.app.is_some() {
-            return;
-        }
-        let is_background = matches!(plan.kind, ApplicationKind::Background(_));
-        if self.stations[node].is_down && !is_background {
-            return;
-        }
+        let attachment = &mut self.attachments[place];
         attachment.lives += 1;
         let rng = self.rng.substream(&format!("application/{}", plan.name));
         let rng = lived(rng, attachment.lives);
         // The plan was checked when the simulation was built; an invalid one was rejected.
-        match workload::make(&plan.kind, &rng, &mut self.tables) {
-            Ok(Some(made)) => {
-                let station = &mut self.stations[node];
-                let app = station.node.attach(self.now, made.application, made.prefixes);
-                station.note(app, Some(id));
-                self.attachments[place].app = Some(app);
-                let started = Observation::Started { application: id, app: Some(app) };
-                notify(observers, self.now, &started);
-                self.turn_to(node, observers);
-            }
-            Ok(None) => {
-                notify(observers, self.now, &Observation::Started { application: id, app: None });
-                let number = self.source_of(place);
-                self.sources[number].start(self.now, rng);
-                self.arm_source(number);
-            }
-            Err(_) => {}
+        let made = workload::make(&plan.kind, &rng, &mut self.tables).ok()?;
+        let Some(made) = made else {
+            let number = attachment.source?;
+            self.sources[number].start(self.now, rng);
+            return None;
+        };
+        let station = &mut self.stations[plan.node.0 as usize];
+        let app = station.node.attach(self.now, made.application, made.prefixes);
+        station.note(app, Some(id));
+        attachment.app = Some(app);
+        Some(app)
+    }
+
+    fn start(&mut self, id: ApplicationId, observers: &mut Observers<'_, '_>) {
+        let place = id.0 as usize;
+        let app = match std::mem::take(&mut self.attachments[place].is_early) {
+            true => self.attachments[place].app,
+            false if self.may_start(id) => self.attach(id),
+            false => return,
+        };
+        notify(observers, self.now, &Observation::Started { application: id, app });
+        match self.attachments[place].source {
+            Some(number) => self.arm_source(number),
+            None => self.turn_to(self.network.applications[place].node.0 as usize, observers),
         }
     }
 
@@ -258,8 +282,7 @@ impl Simulation {
         let place = id.0 as usize;
         let plan = &self.network.applications[place];
         let node = plan.node.0 as usize;
-        if matches!(plan.kind, ApplicationKind::Background(_)) {
-            let number = self.source_of(place);
+        if let Some(number) = self.attachments[place].source {
             self.sources[number].stop();
             self.arm_source(number);
             self.forget_others(self.sources[number].lane(), observers);
@@ -270,12 +293,5 @@ impl Simulation {
             self.turn_to(node, observers);
         }
         self.close(id);
-    }
-
-    /// The source of an application that is one.
-    fn source_of(&self, place: usize) -> usize {
-        let is_source = |kind: &ApplicationKind| matches!(kind, ApplicationKind::Background(_));
-        let before = &self.network.applications[..place];
-        before.iter().filter(|plan| is_source(&plan.kind)).count()
     }
 }

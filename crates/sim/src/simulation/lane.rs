@@ -114,6 +114,12 @@ pub(super) fn place(link: LinkId, direction: Direction) -> usize {
     2 * link.0 as usize + usize::from(direction == Direction::Back)
 }
 
+/// The lane of a link that leads away from the node of that number, which is one of its ends.
+pub(super) fn away(lanes: &[Lane], link: LinkId, node: usize) -> usize {
+    let forth = place(link, Direction::Forth);
+    if lanes[forth].from.node == node { forth } else { forth + 1 }
+}
+
 /// Link and direction of the lane at that index.
 pub(super) fn name(place: usize) -> (LinkId, Direction) {
     let direction = if place.is_multiple_of(2) { Direction::Forth } else { Direction::Back };

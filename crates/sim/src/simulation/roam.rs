@@ -15,7 +15,6 @@ use super::{Observers, Simulation, notify};
 use crate::network::{Direction, LinkId, NodeId, Notice, RoutePlan};
 use crate::observe::Observation;
 use crate::route::Graph;
-use recoup_forwarder::face::FaceId;
 use recoup_forwarder::node::{Input, RouteChange};
 use recoup_packet::name::Name;
 use recoup_wifi::StationId;
@@ -128,8 +127,7 @@ impl Simulation {
 
     /// The lane of a link that leads away from a node.
     fn lane_from(&self, link: LinkId, node: usize) -> usize {
-        let forth = lane::place(link, Direction::Forth);
-        if self.lanes[forth].from.node == node { forth } else { forth + 1 }
+        lane::away(&self.lanes, link, node)
     }
 
     // --- routes ---------------------------------------------------------------------------------
@@ -169,12 +167,9 @@ impl Simulation {
     }
 
     fn notify_route(&mut self, node: usize, prefix: &Name, link: LinkId, cost: Option<u64>) {
-        let station = &mut self.stations[node];
-        let Some(door) = station.doors.iter().position(|lane| lane / 2 == link.0 as usize) else {
-            return;
-        };
-        let change = RouteChange { prefix: prefix.clone(), face: FaceId(door as u32), cost };
-        station.node.handle(self.now, Input::Route(change));
+        let face = self.lanes[self.lane_from(link, node)].from.face;
+        let change = RouteChange { prefix: prefix.clone(), face, cost };
+        self.stations[node].node.handle(self.now, Input::Route(change));
     }
 
     /// Whether routes lead over a link: to a client over the access point that it belonged to last, even while
@@ -203,8 +198,8 @@ impl Simulation {
         let aerial = self.lanes[lane::place(link, Direction::Forth)].aerial?;
         let (a, b) = self.network.links[link.0 as usize].ends;
         let role = |node: NodeId| {
-            let stations = &self.network.wifi[aerial.cell].stations;
-            stations.iter().find(|station| station.node == node).map(|station| station.role)
+            let station = self.cells[aerial.cell].station(node.0 as usize)?;
+            Some(self.role(aerial.cell, station))
         };
         match (role(a)?, role(b)?) {
             (Role::Client, Role::AccessPoint) => Some(a.0 as usize),

@@ -18,6 +18,8 @@ pub(super) enum Turn {
 pub(super) struct Script {
     turns: Vec<(Instant, Turn)>,
     next: usize,
+    /// The first turn that [`Self::take_starting`] has not seen.
+    unseen: usize,
 }
 
 impl Script {
@@ -29,7 +31,7 @@ impl Script {
         turns.extend(applications().filter_map(|(id, plan)| Some((plan.stop?, Turn::Stop(id)))));
         turns.extend(applications().map(|(id, plan)| (plan.start, Turn::Start(id))));
         turns.sort_by_key(|(at, _)| *at);
-        Self { turns, next: 0 }
+        Self { turns, next: 0, unseen: 0 }
     }
 
     pub(super) fn next_at(&self) -> Option<Instant> {
@@ -40,5 +42,18 @@ impl Script {
         let turn = self.turns.get(self.next).map(|(_, turn)| *turn);
         self.next += 1;
         turn
+    }
+
+    /// The next application that starts at the same instant as the turn before; each comes once.
+    pub(super) fn take_starting(&mut self) -> Option<ApplicationId> {
+        let now = self.turns.get(self.next.checked_sub(1)?)?.0;
+        self.unseen = self.unseen.max(self.next);
+        match self.turns.get(self.unseen) {
+            Some((at, Turn::Start(application))) if *at == now => {
+                self.unseen += 1;
+                Some(*application)
+            }
+            _ => None,
+        }
     }
 }

@@ -5,6 +5,8 @@
 //! method in Vose's form (1991).
 //!
 //! Differences: one 64-bit number gives both the column and the choice in it.
+use super::log::RequestLog;
+use crate::model::trace::Trace as _;
 use crate::network::Popularity;
 use recoup_transport::random::Rng;
 use std::sync::Arc;
@@ -90,6 +92,7 @@ enum Rule {
     Sequential(u64),
     Uniform,
     Weighted(Arc<AliasTable>),
+    Log(Arc<RequestLog>, usize),
 }
 
 impl Chooser {
@@ -104,6 +107,15 @@ impl Chooser {
         let rule = match popularity {
             Popularity::Sequential => Rule::Sequential(0),
             Popularity::Uniform => Rule::Uniform,
+            Popularity::Log(log) => {
+                let read =
+                    log.trace().ok_or_else(|| format!("{log}: the file has not been read"))?;
+                let greatest = read.nominal();
+                if greatest > contents {
+                    return Err(format!("{log} requests content {greatest} of {contents}"));
+                }
+                Rule::Log(Arc::clone(read), 0)
+            }
             Popularity::ZipfMandelbrot { q, s } => {
                 if contents > MOST_WEIGHTED {
                     return Err(format!(
@@ -130,6 +142,12 @@ impl Chooser {
             }
             Rule::Uniform => rng.below(self.contents) + 1,
             Rule::Weighted(table) => table.draw(rng) as u64 + 1,
+            Rule::Log(log, next) => {
+                let contents = log.contents();
+                let content = contents.get(*next).copied().unwrap_or(1);
+                *next = (*next + 1) % contents.len().max(1);
+                content
+            }
         }
     }
 }

@@ -103,7 +103,7 @@ impl Catalogue {
         });
         Ok(Self {
             prefixes: plan.prefixes.clone(),
-            chooser: Chooser::new(plan.popularity, plan.contents, tables)?,
+            chooser: Chooser::new(plan.popularity.clone(), plan.contents, tables)?,
             choices: rng.substream("popularity"),
             upcoming: VecDeque::new(),
             schedule,

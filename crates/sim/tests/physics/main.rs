@@ -7,6 +7,7 @@
 //! permits it ([`significance::scaled`]).
 mod cache;
 mod carry;
+mod default;
 mod determinism;
 mod discover;
 mod goodput;

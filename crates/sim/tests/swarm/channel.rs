@@ -33,6 +33,8 @@ pub(crate) fn any(dice: &mut Dice) -> LinkOptions {
         marking: marking(dice).parse().unwrap(),
         recovery: recovery(dice).parse().unwrap(),
         scheduler: "none".parse().unwrap(),
+        rate_trace: None,
+        delay_trace: None,
     }
 }
 

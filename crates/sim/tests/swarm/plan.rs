@@ -215,7 +215,7 @@ fn routes(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentle: 
     // Misconfigured routes: Interests may loop.
     for _ in 0..if dice.chance(0.15) { dice.between(1, 6) } else { 0 } {
         let node = NodeId(dice.place(network.nodes.len()));
-        let links: Vec<LinkId> = network.faces(node).map(|(link, _)| link).collect();
+        let links: Vec<LinkId> = network.by_node().at(node).faces.iter().map(|it| it.0).collect();
         if links.is_empty() {
             continue;
         }
@@ -239,7 +239,7 @@ fn consumers(dice: &mut Dice, network: &mut Network, served: &[Served], is_gentl
         let of = &served[dice.place(served.len()) as usize];
         // If no route leads away, only local producers answer.
         if is_gentle
-            && !network.leads_away(node)
+            && !network.by_node().leads_away(node)
             && !served.iter().all(|it| it.nodes.contains(&node))
         {
             continue;

@@ -227,7 +227,7 @@ impl Observer for Counts {
 fn wrong_motion_names_file_and_line() {
     let problem = |text: &str, car: &str| moving(text, car, 1).unwrap_err();
     let wrong = problem(MOVING, "$node_(4) set X_ 1\n$node_(4) setdest 1 2\n");
-    assert!(wrong.contains("car.tcl: line 2: write `set X_ 1.0`"), "{wrong}");
+    assert!(wrong.contains("car.tcl:2: is no movement: write `$node_(0) set X_ 1.0`"), "{wrong}");
     let not_moving = problem(MOVING, "$node_(3) set X_ 1\n");
     assert!(not_moving.contains("`4` moves nowhere in it; it moves `3`"), "{not_moving}");
     let gone = problem(&MOVING.replace("car.tcl", "bus.tcl"), CAR);

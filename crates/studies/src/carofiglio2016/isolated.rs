@@ -19,7 +19,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
     vec![
         Isolated {
             claim: "E-02",
-            change: "2 tries of an MPDU, files of a check",
+            change: "2 changes: 2 tries of an MPDU, files of a check",
             experiment: with(
                 "isolated-E-02",
                 (Net::Wireless, Scale::Check),
@@ -31,7 +31,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "E-03",
-            change: "2 tries of an MPDU, files of a check, wires of 20 Mbit/s in place of 60",
+            change: "3 changes; leaves a stated number (wires of 60 Mbit/s): 2 tries of an MPDU, files of a check, wires of 20 Mbit/s",
             experiment: with(
                 "isolated-E-03",
                 (Net::Wireless, Scale::Check),
@@ -43,7 +43,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "E-09",
-            change: "2 tries of an MPDU, files of a check",
+            change: "2 changes: 2 tries of an MPDU, files of a check",
             experiment: with(
                 "isolated-E-09",
                 (Net::Wireless, Scale::Check),
@@ -67,7 +67,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "E-20",
-            change: "no fading, wires of 8 ms, access points 12 m apart",
+            change: "3 changes; leaves stated numbers (wires of 1 ms, access points 50 m apart): no fading, wires of 8 ms, access points 12 m apart",
             experiment: with(
                 "isolated-E-20",
                 (Net::Mobile, Scale::Verdict),
@@ -79,7 +79,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "E-26",
-            change: "the radio of the authors' code, no fading",
+            change: "2 changes: the radio of the authors' code, no fading",
             experiment: freed(with(
                 "isolated-E-26",
                 (Net::Joint, Scale::Check),

@@ -15,6 +15,11 @@ const FOURTH: &str = "Paired over seeds; intervals of 98.75 %, since it is the f
 const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
 const SHARE: &str = "Of mean flow times.";
 
+/// The finding by the rule that a claim had until 28 November 2026.
+pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
+    (id == "E-09").then(|| wireless::the_whole_is_best_at_both(&Runs::of(results, "part")))
+}
+
 /// Claims of Section 5.2, and of the ring.
 fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
     let [timer, part, speed, ring, saturated] =

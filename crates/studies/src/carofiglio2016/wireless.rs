@@ -117,11 +117,13 @@ pub(super) fn nothing_needs_a_timer(runs: &Runs<'_>) -> Finding {
 
 /// At both timers, one part is quicker than the other.
 fn quicker(runs: &Runs<'_>, one: &str, other: &str) -> Finding {
-    Finding::all(TWO_TIMERS.map(|timer| {
-        let (ours, theirs) = (part(runs, one, timer), part(runs, other, timer));
-        let finding = less_at(THIRD_LOOK, (one, &ours), (other, &theirs), "s");
-        finding.labelled(&format!("{timer} ms"))
-    }))
+    Finding::all(TWO_TIMERS.map(|timer| quicker_at(runs, timer, one, other)))
+}
+
+fn quicker_at(runs: &Runs<'_>, timer: &str, one: &str, other: &str) -> Finding {
+    let (ours, theirs) = (part(runs, one, timer), part(runs, other, timer));
+    let finding = less_at(THIRD_LOOK, (one, &ours), (other, &theirs), "s");
+    finding.labelled(&format!("{timer} ms"))
 }
 
 pub(super) fn interests_help_more(runs: &Runs<'_>) -> Finding {
@@ -156,11 +158,23 @@ pub(super) fn data_helps_far(runs: &Runs<'_>) -> Finding {
     most.and(less(("the rest at 60 ms", &rest("60")), ("at 200 ms", &rest("200")), "s"))
 }
 
-/// WLDR as a whole is best, none worst.
+/// At 200 ms WLDR as a whole is quickest, and nothing slowest; at 60 ms nothing is slowest.
 pub(super) fn the_whole_is_best(runs: &Runs<'_>) -> Finding {
-    let between = PARTS.iter().filter(|way| ![NOTHING, WLDR].contains(way));
-    let one = |way: &&str| quicker(runs, WLDR, way).and(quicker(runs, way, NOTHING));
-    Finding::all(between.map(one))
+    let before_nothing = |timer, way: &&str| quicker_at(runs, timer, way, NOTHING);
+    let best = in_part().map(|way| quicker_at(runs, "200", WLDR, way));
+    let worst = in_part().map(|way| before_nothing("200", way));
+    let short = in_part().chain([&WLDR]).map(|way| before_nothing("60", way));
+    Finding::all(best.chain(worst).chain(short))
+}
+
+/// E-09 until 28 November 2026: at both timers.
+pub(super) fn the_whole_is_best_at_both(runs: &Runs<'_>) -> Finding {
+    Finding::all(in_part().map(|way| quicker(runs, WLDR, way).and(quicker(runs, way, NOTHING))))
+}
+
+/// The modes that recover something, and not all.
+fn in_part() -> impl Iterator<Item = &'static &'static str> {
+    PARTS.iter().filter(|way| ![NOTHING, WLDR].contains(way))
 }
 
 // --- speeds -------------------------------------------------------------------------------------

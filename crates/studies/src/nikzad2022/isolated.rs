@@ -31,7 +31,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
     vec![
         Isolated {
             claim: "C-09",
-            change: "caches of 500 packets at the consumers' own nodes, q of 0.7; 2,000 requests",
+            change: "3 changes: caches of 500 packets at the consumers' own nodes, q of 0.7; 2,000 requests",
             experiment: experiment(
                 "isolated-C-09",
                 (2_000, &[floored(100), floored(200)], &[]),
@@ -43,7 +43,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "C-14",
-            change: "a catalogue for each pair, 5 ms a link, caches of 20 packets; 10,000 requests",
+            change: "4 changes; leaves stated numbers (Sprint's delays, caches of 5 %): a catalogue for each pair, 5 ms a link, caches of 20 packets; 10,000 requests",
             experiment: experiment(
                 "isolated-C-14",
                 (10_000, &[very_slow, fast], &[]),
@@ -55,7 +55,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "C-29",
-            change: "no caches, windows of 1, 10 Mbit/s a link with losses of 3 %, a catalogue of 100 contents; 3,000 requests",
+            change: "6 changes; leaves stated numbers (caches of 5 %, 1 Mbit/s, 10,000 contents): no caches, windows of 1, 10 Mbit/s a link, losses of 3 %, a catalogue of 100 contents; 3,000 requests",
             experiment: experiment(
                 "isolated-C-29",
                 (3_000, &[BASIC, RECONSIDERED], &[PER_PROVIDER, PREDICTIVE]),
@@ -67,7 +67,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "C-30",
-            change: "a catalogue for each pair, no caches, one way, 20 ms and 10 Mbit/s a link",
+            change: "6 changes; leaves stated numbers (caches of 5 %, Sprint's delays, 1 Mbit/s): a catalogue for each pair, no caches, one way, 20 ms a link, 10 Mbit/s a link; 10,000 requests",
             experiment: experiment(
                 "isolated-C-30",
                 (10_000, &[BASIC, RECONSIDERED], &[PER_PROVIDER]),
@@ -79,7 +79,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "C-36",
-            change: "no aggregation, windows of 1, pairs 2 to 10 hops apart, one way, links of 0.7 Mbit/s; 5,000 requests",
+            change: "6 changes; leaves stated numbers (pairs 4 to 10 hops apart, 1 Mbit/s): no aggregation, windows of 1, pairs 2 to 10 hops apart, one way, links of 0.7 Mbit/s; 5,000 requests",
             experiment: experiment(
                 "isolated-C-36",
                 (5_000, &[floored(100)], &[]),

@@ -13,6 +13,16 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     of(id, &Runs::paper(results))
 }
 
+/// The finding by the rule that a claim had until 28 November 2026.
+pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
+    let runs = Runs::paper(results);
+    match id {
+        "C-26" => Some(gains::larger_factor_adds_less(&runs)),
+        "C-36" => Some(floor::popularity_helps_shares(&runs)),
+        _ => None,
+    }
+}
+
 fn of(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
     match id {
         "C-29" | "C-30" | "C-31" | "C-32" | "C-33" | "C-34" | "C-35" => compared(id, runs),
@@ -103,9 +113,10 @@ fn factors(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
     match id {
         "C-24" => (gains::factor_trades(runs), RANKS),
         "C-25" => (gains::factor_raises_both(runs), RANKS),
-        "C-26" => {
-            (gains::factor_costs_less_at_much_popularity(runs), "Quotients, paired over seeds.")
-        }
+        "C-26" => (
+            gains::large_factor_costs_little_at_much_popularity(runs),
+            "Paired over seeds; fails only if W is larger.",
+        ),
         "C-27" => (gains::deviation_falls(runs), RANKS),
         _ => (
             gains::six_is_near_the_best(runs),
@@ -182,7 +193,7 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("C-12", gains::slow_is_accurate(runs)),
         ("C-13", gains::round_trips_converge(runs)),
         ("C-16", gains::floor_helps_fast_ones(runs)),
-        ("C-26", gains::factor_costs_less_at_much_popularity(runs)),
+        ("C-26", gains::large_factor_costs_little_at_much_popularity(runs)),
         ("C-27", gains::deviation_falls(runs)),
         ("C-30", compare::reconsidered_is_better(runs)),
         ("C-32", compare::reconsidered_doubles(runs)),

@@ -21,6 +21,13 @@ pub(super) fn peak(recoveries: &Curve, at: f64) -> Option<f64> {
     all.filter(|(time, _)| (at..at + 5.0).contains(time)).map(|(_, window)| window).reduce(f64::max)
 }
 
+/// Widest window in fast recovery over the window before the burst.
+fn rise(recoveries: &Curve, at: f64) -> Option<f64> {
+    let all = recoveries.points("time_s", "window_before").into_iter();
+    let (_, before) = all.into_iter().find(|(time, _)| (at..at + 5.0).contains(time))?;
+    peak(recoveries, at).map(|it| it / before)
+}
+
 /// `measure` after the burst of so many losses, by seed.
 pub(super) fn after(
     runs: &Runs<'_>,
@@ -84,14 +91,31 @@ pub(super) fn peaks_rise(runs: &Runs<'_>, flavour: &str) -> Finding {
     increasing(&[("1", peak(1)), ("2", peak(2)), ("3", peak(3)), ("4", peak(4))], "segments")
 }
 
-/// The peaks of Smart lie within 15 % of each other.
+/// How far the window of Smart rises above that before the burst is alike for one to four losses, within 15 %.
+pub(super) fn rises_stay(runs: &Runs<'_>, flavour: &str) -> Finding {
+    stay(runs, flavour, rise).beside(&each(runs, flavour, peak, " segments"))
+}
+
+/// D-18 until 28 November 2026: the peaks themselves.
 pub(super) fn peaks_stay(runs: &Runs<'_>, flavour: &str) -> Finding {
-    let peaks: Vec<_> = (1..=4).map(|losses| after(runs, flavour, "Smart", losses, peak)).collect();
+    stay(runs, flavour, peak)
+}
+
+/// A measure of Smart lies within 15 % for one to four losses.
+fn stay(runs: &Runs<'_>, flavour: &str, measure: Measure) -> Finding {
+    let of = |losses| after(runs, flavour, "Smart", losses, measure);
     let over = |with: fn(f64, f64) -> f64| {
-        peaks.iter().cloned().reduce(|a, b| joined(&a, &b, with)).unwrap_or_default()
+        (1..=4).map(of).reduce(|a, b| joined(&a, &b, with)).unwrap_or_default()
     };
     let found = ratio("highest/lowest", &over(f64::max), &over(f64::min), 0.0, 1.15);
-    let mean = |values: &Vec<Seeded>| estimate(values).map_or("none".into(), |it| text(&it, ""));
-    let each: Vec<_> = peaks.iter().map(mean).collect();
-    found.beside(&format!("{} segments", each.join(", ")))
+    found.beside(&each(runs, flavour, measure, ""))
+}
+
+/// The means of a measure of Smart after one to four losses.
+fn each(runs: &Runs<'_>, flavour: &str, measure: Measure, unit: &str) -> String {
+    let mean = |losses| {
+        let values = after(runs, flavour, "Smart", losses, measure);
+        estimate(&values).map_or("none".into(), |it| text(&it, ""))
+    };
+    (1..=4).map(mean).collect::<Vec<_>>().join(", ") + unit
 }

@@ -56,16 +56,16 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
             "NewReno; widest window in fast recovery, per burst.",
         ),
         "D-18" => (
-            burst::peaks_stay(&bursts, "NewReno"),
-            "NewReno; widest window in fast recovery, per burst. The first burst meets a wider window than the others; \
-             the paper does not state the flavour of its figure.",
+            burst::rises_stay(&bursts, "NewReno"),
+            "NewReno; widest window in fast recovery over the window before the burst. The first burst meets a wider \
+             window than the others; the paper does not state the flavour of its figure.",
         ),
         "D-19" => {
             (near::simple3_falls_for_it(&caching), "Nothing is lost, so every entry is false.")
         }
         "D-20" => (
-            near::smart_falls_less_and_later(&caching),
-            "Nothing is lost, so every entry is false. Times are compared in the runs in which both enter.",
+            near::smart_falls_later(&caching),
+            "Nothing is lost, so every entry is false. Runs in which Simple3 enters count; a run of Smart without entry has its end.",
         ),
         "D-21" => (
             near::smart_changes_over(&caching, &caching, near::FIRST_NEAR),
@@ -105,6 +105,16 @@ fn shares(id: &str, fairness: &Runs<'_>) -> (Finding, &'static str) {
         ),
         "D-30" => (share::equality(fairness), "Throughputs at a load of 80 %."),
         _ => (Finding::open("no rule for this claim"), ""),
+    }
+}
+
+/// The finding by the rule that a claim had until 28 November 2026.
+pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
+    let runs = |experiment| Runs::of(results, experiment);
+    match id {
+        "D-18" => Some(burst::peaks_stay(&runs("burst"), "NewReno")),
+        "D-20" => Some(near::smart_falls_less_and_later(&runs("caching"))),
+        _ => None,
     }
 }
 
@@ -155,11 +165,11 @@ fn findings(open: &Open, value: &'static str, results: &Results) -> Vec<(&'stati
             ("D-15", burst::stays_short(&runs)),
             ("D-16", burst::flavours_agree(&runs)),
             ("D-17", burst::peaks_rise(&runs, "NewReno")),
-            ("D-18", burst::peaks_stay(&runs, "NewReno")),
+            ("D-18", burst::rises_stay(&runs, "NewReno")),
         ],
         Section::Caching => vec![
             ("D-19", near::simple3_falls_for_it(&runs)),
-            ("D-20", near::smart_falls_less_and_later(&runs)),
+            ("D-20", near::smart_falls_later(&runs)),
             ("D-21", near::smart_changes_over(&runs, &runs, near::FIRST_NEAR)),
         ],
         Section::Sources => Vec::new(),
@@ -184,7 +194,7 @@ fn flavours(results: &Results) -> [Dependence; 3] {
         is_assumed: flavour == "NewReno",
         findings: vec![
             ("D-17", burst::peaks_rise(&bursts, flavour)),
-            ("D-18", burst::peaks_stay(&bursts, flavour)),
+            ("D-18", burst::rises_stay(&bursts, flavour)),
         ],
     })
 }
@@ -200,7 +210,7 @@ fn other_sources(results: &Results) -> [Dependence; 2] {
     let caching = Runs::of(results, "caching");
     let near = vec![
         ("D-19", near::simple3_falls_for_it(&caching)),
-        ("D-20", near::smart_falls_less_and_later(&caching)),
+        ("D-20", near::smart_falls_later(&caching)),
     ];
     let [falls, less] = near::of_two_servers(&Runs::of(results, "sources"));
     [

@@ -1,7 +1,8 @@
 //! Section 4.3: a part of the file is nearer than the rest, so its Data overtakes the other without any loss.
 use super::runs::Runs;
+use crate::claim::Outcome;
 use crate::result::Curve;
-use crate::rule::{Finding, always, estimate, less, text};
+use crate::rule::{Finding, always, are_enough, estimate, less, text};
 use recoup_sim::statistic::Seeded;
 
 /// The axes at which a run stands.
@@ -81,7 +82,30 @@ fn falls_in_every_run(entries: &[Seeded]) -> Finding {
     estimate(entries).map_or(found.clone(), |it| found.beside(&format!("{} a run", text(&it, ""))))
 }
 
-/// Smart does so less often, and later.
+/// Smart enters it later than Simple3, or not at all. That it enters only above FRT+Pre_FRT is its detector's rule.
+pub(super) fn smart_falls_later(runs: &Runs<'_>) -> Finding {
+    let (soon, late) = (first_entry(runs, "Simple3"), first_entry_or_end(runs, "Smart"));
+    if soon.is_empty() && are_enough(&entries(runs, "Simple3")) {
+        let ours = "no run of Simple3 enters, so none of Smart is later".into();
+        return Finding { outcome: Outcome::Fails, ours };
+    }
+    let smart = first_entry(runs, "Smart").len();
+    let ours = format!("Smart enters in {smart} of {} runs", late.len());
+    less(("first Simple3", &soon), ("Smart", &late), "s").beside(&ours)
+}
+
+/// Time of the first entry, or of the end of a run without any.
+fn first_entry_or_end(runs: &Runs<'_>, version: &str) -> Vec<Seeded> {
+    let entries = first_entry(runs, version);
+    let one = |(seed, window): (u64, &Curve)| {
+        let time = window.column("time_s");
+        let entry = entries.iter().find(|(it, _)| *it == seed).map(|(_, entry)| *entry);
+        Some((seed, entry.or_else(|| Some(time.last()? - time.first()?))?))
+    };
+    runs.tables(&at(version, PART), "c1", "window").into_iter().filter_map(one).collect()
+}
+
+/// D-20 until 28 November 2026: Smart does so less often, and later.
 pub(super) fn smart_falls_less_and_later(runs: &Runs<'_>) -> Finding {
     let (smart, simple3) = (entries(runs, "Smart"), entries(runs, "Simple3"));
     let fewer = less(("entries Smart", &smart), ("Simple3", &simple3), "");

@@ -176,7 +176,7 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
             is_assumed: false,
             findings: vec![
                 ("D-19", near::simple3_falls_for_it(&part)),
-                ("D-20", near::smart_falls_less_and_later(&part)),
+                ("D-20", near::smart_falls_later(&part)),
                 ("D-21", near::smart_changes_over(&part, &references, first)),
             ],
         }

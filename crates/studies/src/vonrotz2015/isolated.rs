@@ -13,7 +13,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
     vec![
         Isolated {
             claim: "A-33",
-            change: "hidden nodes at 6 Mbit/s, a pipeline of 8, whole files",
+            change: "4 changes: hidden nodes, 6 Mbit/s, a pipeline of 8, whole files",
             experiment: experiment(
                 "isolated-A-33",
                 &["2", "3", "4", "5"],
@@ -37,7 +37,7 @@ pub(super) fn isolated() -> Vec<Isolated> {
         },
         Isolated {
             claim: "A-53",
-            change: "the set-up of 22 November: hidden nodes at 6 Mbit/s, 1,024 bytes, a pipeline of 16, 5 ms a packet",
+            change: "5 changes: hidden nodes, 6 Mbit/s, 1,024 bytes, a pipeline of 16, 5 ms a packet (the set-up of 22 November)",
             experiment: variants("isolated-A-53"),
             seeds: "701..800",
             places: &["variants-1"],

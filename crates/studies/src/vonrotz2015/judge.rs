@@ -57,6 +57,11 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
     }
 }
 
+/// The finding by the rule that a claim had until 28 November 2026.
+pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
+    (id == "A-41").then(|| dense::wma_is_lowest(&Runs::assumed(results)))
+}
+
 const PAIRED: &str = "Paired over seeds.";
 const QUOTIENTS: &str = "Quotients, seed by seed, geometric mean.";
 const BEST: &str =
@@ -126,7 +131,7 @@ fn of_many(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
         "A-38" => (trace::more_is_lost(runs), "Segments that took 4 s or more."),
         "A-39" => (trace::icp_at_four(runs), "Share of time; the first 1000 segments."),
         "A-40" => (trace::time_at_four(runs), "Share of time at 3.9 s or more."),
-        "A-41" => (dense::wma_is_lowest(runs), PAIRED),
+        "A-41" => (dense::wma_is_below_timers_with_variance(runs), PAIRED),
         "A-42" => (dense::times_are_alike(runs), QUOTIENTS),
         "A-43" => (dense::wma_gains_only_near(runs), QUOTIENTS),
         "A-44" => (dense::icp_loses_near(runs), QUOTIENTS),
@@ -141,7 +146,7 @@ fn of_many(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
         ),
         "A-51" => (
             dense::wma_is_sometimes_too_short(runs),
-            "Spurious: first timeouts whose Data was in flight, followed to its end. Interval of 98.3 %, since it is the third look.",
+            "Whole files. Spurious: first timeouts whose Data was in flight, followed to its end. Interval of 98.3 %, since it is the third look.",
         ),
         "A-52" => (dense::icp_times_out(runs), "Means over seeds."),
         "A-57" => (
@@ -217,9 +222,9 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("A-31", of_many("A-31", runs).0),
         ("A-32", of_many("A-32", runs).0),
         ("A-35", of_many("A-35", runs).0),
-        ("A-41", dense::wma_is_lowest(runs)),
+        ("A-41", dense::wma_is_below_timers_with_variance(runs)),
         ("A-50", dense::timeest_waits_too_long(runs)),
-        ("A-51", dense::wma_is_sometimes_too_short(runs)),
+        ("A-51", dense::wma_is_too_short_in_a_quarter(runs)),
     ]);
     // Most changes were run at five hops only.
     if !runs.time(row("2"), "WMA").is_empty() {

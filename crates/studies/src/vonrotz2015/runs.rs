@@ -7,6 +7,9 @@ use crate::rule::{Finding, ratio};
 pub(super) use crate::rule::{joined, mean_of};
 use recoup_sim::statistic::Seeded;
 
+/// Scenario 3 at one hop with whole files, whose transmissions are followed.
+pub(super) const WHOLE: &str = "side-whole";
+
 /// A scenario at a number of hops.
 pub(super) type At = (Scenario, &'static str);
 
@@ -114,6 +117,12 @@ impl<'a> Runs<'a> {
     /// A metric of scenario 3 at one hop, where transmissions are followed.
     pub(super) fn followed(&self, timer: &str, metric: &str) -> Vec<Seeded> {
         self.own((Scenario::Sides, "1"), timer, metric)
+    }
+
+    /// A metric of scenario 3 at one hop in whole files, where transmissions are followed.
+    pub(super) fn followed_whole(&self, timer: &str, metric: &str) -> Vec<Seeded> {
+        let choice = [("timer", timer), ("hops", "1"), ("setup", ASSUMED)];
+        self.results.values(WHOLE, &choice, &format!("c1.{metric}"))
     }
 
     /// `metric` of one timer over that of another.

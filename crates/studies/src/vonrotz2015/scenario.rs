@@ -2,6 +2,7 @@
 use super::axis::{Scenario, TIMERS, axis, hops, rto, timers};
 use super::draw::TRACES;
 use super::open;
+use super::runs;
 use super::setup::{LAST, NAMED};
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{change_variants, changed};
@@ -123,6 +124,8 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let axes = |scenario, chosen: &[&'static str]| [timers(&TIMERS), place(scenario, chosen)];
     let (one, row, sides) = (Scenario::One, Scenario::Row, Scenario::Sides);
     let near = many("side-trace", &TRACES[2].2, &axes(sides, &["1"]));
+    let near_two = [timers(&["CCNTimer", "WMA"]), place(sides, &["1"])];
+    let spurious = whole(runs::WHOLE, &["spurious"], &near_two);
     let (but_three, but_five) = (["1", "2", "4", "5"], ["1", "2", "3", "4"]);
     vec![
         whole("one", &["time-1", "interests-1"], &axes(one, &but_three)),
@@ -131,6 +134,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         traces(whole("one-trace", &TRACES[0].2, &axes(one, &["3"]))),
         traces(many("row-trace", &TRACES[1].2, &axes(row, &["5"]))),
         traces(Experiment { scenario: followed(&near.scenario), seeds: many_seeds, ..near }),
+        Experiment { scenario: followed(&spurious.scenario), seeds: many_seeds, ..spurious },
         whole("variants-1", &["variants"], &[variants(|_| true), place(one, &["3"])]),
         many("variants-2", &["variants"], &[variants(is_longer), place(row, &["5"])]),
     ]
@@ -162,7 +166,7 @@ mod tests {
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
         for (scale, points) in
-            [(Scale::Smoke, 212), (Scale::Check, 956), (Scale::Verdict, 956), (Scale::Paper, 104)]
+            [(Scale::Smoke, 214), (Scale::Check, 958), (Scale::Verdict, 958), (Scale::Paper, 106)]
         {
             let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
             assert_eq!(found, points, "{scale:?}");

@@ -13,7 +13,13 @@
 //! - `ssthresh` derives from the window, not from the flight (4.6 permits it): see `windowed`;
 //! - a timeout is a loss like any other (4.8 would begin anew with K = 0): see `windowed`;
 //! - time during which the window was not in use or at its limit does not count (5.8);
-//! - an epoch begins with the first growth after the reduction has taken effect.
+//! - an epoch begins with the first growth after the reduction has taken effect: `t` counts from the end of recovery.
+//!
+//! Udugama et al. 2013 print W(t) = C·(t − K)³ + W_max with K = ∛(W_max·β/C), and count `t` from the last reduction.
+//! Both forms here differ in two points:
+//! - `K` is ∛((W_max − cwnd)/C) of the present window. Both are equal after a reduction to (1 − β)·W_max; after a
+//!   timeout, which halves, the paper's is ∛(0.4) = 0.74 times as long with its β = 0.2.
+//! - `t` does not count the time in fast recovery, one round trip at least: the paper's curve is ahead by that.
 use super::{Delivered, WIDEST, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};

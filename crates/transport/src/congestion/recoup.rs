@@ -3,21 +3,26 @@
 //! *Losses.* A loss without a queue is no congestion: the segment is retransmitted and the window stays (`cause.rs`). On a
 //! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
 //! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, until a queue stands, a loss is
-//! congestion, or three rounds bring no higher rate. Short objects leave as fast as the last train came. Their
-//! window grows fourfold while that train shows a path for twice as much (`train.rs`).
+//! congestion, or three rounds bring no higher rate. It is at most three times what a recent round delivered. Short
+//! objects leave as fast as the last train came. Their window grows fourfold while that train shows a path for twice as
+//! much (`train.rs`).
 //! Where jitter decides what a queue is, a short one ends start-up only once the rate rises no more.
 //! *Rise.* Within some six rounds the window rises from an empty queue to a standing one, but not beyond twice the
 //! deliveries of a round trip. After rounds without a queue beyond the jitter it accelerates. Where jitter decides what a
 //! queue is, a short one stands only if the rate no longer follows the window (`growth.rs`). A drain keeps most of it.
 //! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue (delivery
 //! rate · base round trip / (1 − loss)). Half of the reduction is undone afterwards. *Marks.* A congestion mark
-//! drains, and removes half of the share of marked answers (`marks.rs`). *Heavy loss.* If far more is lost than at a
-//! small window, the window becomes what the path delivers (`heavy.rs`). *Compete.* If two drains do not lower the
-//! queue, others fill it: the window follows CUBIC up to half of the bottleneck (`compete.rs`). A drain tests whether
-//! they still do, after 4 s and then ever more rarely up to 32 s. Competition ends if the queue vanishes twice
-//! without having been full. Meanwhile a loss that a link repaired counts as one if a full queue stood beside it: the
-//! queue may be below that link. The window does not grow beyond 1.25 times what the longest round trip delivers.
-//! *Silence.* After a timeout in a silence the window is 2 until something arrives.
+//! drains, and removes half of the share of marked answers (`marks.rs`). *Heavy loss.* Far more may be lost than
+//! at a small window, or more while the rate does not follow. The window then becomes what the path delivers, and grows
+//! slowly beyond (`heavy.rs`). *Compete.* If two drains do not lower the queue, others fill it: the window follows CUBIC
+//! up to half of the bottleneck (`compete.rs`).
+//! A loss beside a queue of which this flow has less than three quarters shows the same: a late flow takes a queue that
+//! never empties for the path, and cannot drain it. A drain tests whether others still compete, after 4 s and then
+//! ever more rarely up to 32 s. Competition ends if the queue vanishes twice without having been full, or for three
+//! rounds. A further one begins with the same window. Meanwhile a loss that a link repaired counts as one if a full
+//! queue stood beside it: the queue may be below that link. The window does not grow beyond 1.25 times what the longest
+//! round trip delivers.
+//! *Silence.* After a timeout in a silence the window is 2, and timers expire after a second, until something arrives.
 //!
 //! Sources: Copa (NSDI 2018) and Nimbus (SIGCOMM 2022) for drains and the detection of competitors; BBR
 //! (draft-ietf-ccwg-bbr) for the end of start-up; RFC 9438 for competition; RFC 9002 for the base round trip; F-RTO
@@ -34,8 +39,8 @@ use super::{
 };
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
-use compete::Bottleneck;
 use growth::Growth;
+use heavy::Policed;
 use mode::{Calm, Mode, Startup};
 use path::Path;
 use std::fmt;
@@ -55,12 +60,12 @@ mod train;
 
 /// Minimum window, segments.
 const LEAST: f64 = 2.0;
-/// Pacing rate over window per round trip: in start-up, and later.
-const GAINS: (f64, f64) = (2.0, 1.25);
-/// Round trips without an answer that count as silence; without any round trip, seconds.
-const SILENCE: (f64, f64) = (2.0, 0.2);
+/// Pacing rate over window per round trip: in start-up, later, and after heavy loss.
+const GAINS: (f64, f64, f64) = (2.0, 1.25, 1.0);
 /// Minimum of a timer, in longest recent round trips.
 const PATIENT: f64 = 2.0;
+/// Interval of probes in a silence, at least: an Interest each second costs nothing, and the fetch goes on at once.
+const PROBE: Duration = Duration::from_secs(1);
 /// Maximum of that minimum.
 const MOST_PATIENT: Duration = Duration::from_secs(60);
 /// Part of the window that has to be in flight for the window to be in use.
@@ -91,11 +96,9 @@ pub struct Recoup {
     /// The window within all limits.
     window: f64,
     path: Path,
-    bottleneck: Bottleneck,
     train: Train,
     cubic: Cubic,
     recovery: RecoveryPoint,
-    last_active: Instant,
     /// Window before a silence.
     silenced: Option<f64>,
     calm: Option<Calm>,
@@ -109,6 +112,8 @@ pub struct Recoup {
     competed: Option<(Instant, f64)>,
     /// Whether the rate follows the window.
     growth: Growth,
+    /// Slow growth after heavy loss.
+    policed: Policed,
 }
 
 impl Recoup {
@@ -122,11 +127,9 @@ impl Recoup {
             limit: WIDEST,
             window: 1.0,
             path: Path::new(),
-            bottleneck: Bottleneck::new(),
             train: Train::default(),
             cubic: Cubic::default(),
             recovery: RecoveryPoint::default(),
-            last_active: Instant::ZERO,
             silenced: None,
             calm: None,
             patience: react::LEAST_PATIENCE,
@@ -134,6 +137,7 @@ impl Recoup {
             ceiling: 0.0,
             competed: None,
             growth: Growth::default(),
+            policed: Policed::default(),
         };
         recoup.settle();
         recoup
@@ -157,8 +161,7 @@ impl Recoup {
 
     /// Handles a timer that expired in a silence: the next transmissions only probe.
     fn fall_silent(&mut self, now: Instant) {
-        let silence = self.path.smoothed().map_or(SILENCE.1, |rtt| SILENCE.0 * rtt);
-        if self.silenced.is_none() && now.since(self.last_active).as_secs_f64() > silence {
+        if self.silenced.is_none() && self.path.is_silent(now) {
             self.silenced = Some(self.cwnd);
             self.cwnd = self.cwnd.min(LEAST);
         }
@@ -185,6 +188,7 @@ impl CongestionControl for Recoup {
                 (GAINS.0 * self.window / rtt).max(self.train.pace(self.window, rtt))
             }
             Mode::Startup(_) => GAINS.0 * self.window / rtt,
+            _ if self.policed.is_active() => GAINS.2 * self.window / rtt,
             _ => GAINS.1 * self.window / rtt,
         })
     }
@@ -194,12 +198,15 @@ impl CongestionControl for Recoup {
         Some(least.min(MOST_PATIENT))
     }
 
+    fn silence_timeout(&self) -> Option<Duration> {
+        self.silenced?;
+        Some(self.least_timeout().map_or(PROBE, |least| least.max(PROBE)))
+    }
+
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
-        self.last_active = now;
         self.cwnd = self.cwnd.max(self.silenced.take().unwrap_or(0.0));
         self.settle();
         self.in_use = f64::from(delivered.in_flight) + 1.0 >= IN_USE * libm::floor(self.window);
-        self.bottleneck.on_delivered(now, delivered);
         let seen = self.path.on_delivered(now, self.window, delivered);
         if let Some(rtt) = self.path.smoothed() {
             self.train.on_delivered(now, rtt);
@@ -270,6 +277,7 @@ impl fmt::Display for Recoup {
 
 #[cfg(test)]
 mod tests {
+    use super::compete::Bottleneck;
     use super::*;
 
     /// A window of 100 after 198 answers, one each millisecond, over a queue that grows repeatedly from 0 to 19 ms.
@@ -297,10 +305,9 @@ mod tests {
         (recoup, now)
     }
 
-    /// Whether the repair of that transmission reduces the window.
-    fn narrows((mut recoup, now): (Recoup, Instant), order: u64) -> bool {
-        let loss = Loss {
-            kind: LossKind::Order,
+    fn lost(order: u64, kind: LossKind) -> Loss {
+        Loss {
+            kind,
             order,
             highest_order: 208,
             high_data: 0,
@@ -309,10 +316,50 @@ mod tests {
             evidence: 0,
             srtt: None,
             min_rtt: None,
-        };
-        let narrowed = recoup.on_repaired(now, &loss);
+        }
+    }
+
+    /// Whether the repair of that transmission reduces the window.
+    fn narrows((mut recoup, now): (Recoup, Instant), order: u64) -> bool {
+        let narrowed = recoup.on_repaired(now, &lost(order, LossKind::Order));
         assert_eq!(narrowed, recoup.cwnd < 100.0);
         narrowed
+    }
+
+    /// A rise at a window of 100 beside a queue, at this share of the bottleneck: the mode after a loss beside the full
+    /// queue.
+    fn after_overflow(share: f64) -> Mode {
+        let (mut recoup, now) = beside_a_queue();
+        recoup.mode = Mode::Rise { calm: 0 };
+        recoup.path.bottleneck = Bottleneck::of(recoup.path.rate() / share);
+        recoup.on_loss(now, &lost(199, LossKind::Order));
+        recoup.mode
+    }
+
+    #[test]
+    fn overflow_of_a_foreign_queue_begins_competition() {
+        assert!(matches!(after_overflow(0.7), Mode::Compete(_)));
+        assert!(matches!(after_overflow(0.8), Mode::Drain(_)), "the queue is its own");
+    }
+
+    #[test]
+    fn competing_window_has_no_floor_but_two() {
+        let (mut recoup, now) = beside_a_queue();
+        recoup.compete(now);
+        for order in (199..).step_by(100).take(30) {
+            recoup.recovery = RecoveryPoint::default();
+            recoup.path.bottleneck = Bottleneck::of(1_000.0);
+            recoup.on_loss(now, &lost(order, LossKind::Mark));
+        }
+        assert_eq!(recoup.cwnd, LEAST);
+    }
+
+    #[test]
+    fn timers_expire_each_second_in_a_silence() {
+        let (mut recoup, now) = beside_a_queue();
+        assert_eq!(recoup.silence_timeout(), None);
+        recoup.on_loss(now + Duration::from_secs(3), &lost(205, LossKind::Timeout));
+        assert_eq!(recoup.silence_timeout(), Some(PROBE));
     }
 
     #[test]

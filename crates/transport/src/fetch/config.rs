@@ -1,5 +1,8 @@
 //! Configuration of a fetch, and the state of the algorithms that it owns.
 use super::assemble::Delivery;
+use super::belonging::Belonging;
+use super::discover::version_of;
+use super::limit::RateLimit;
 use super::options::FetchOptions;
 use crate::congestion::CongestionControl;
 use crate::loss::LossDetector;
@@ -9,6 +12,7 @@ use crate::time::Duration;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
+use recoup_packet::object_id::ObjectId;
 use recoup_packet::signature::{AutoVerifier, Verifier};
 use std::ops::Range;
 
@@ -29,12 +33,21 @@ pub struct FetchConfig {
     /// Number of the object's last segment, if it is known and no version is discovered. If all segments up to it are
     /// held, the fetch ends without any Interest.
     pub known_last: Option<u64>,
+    /// The content that segments have to belong to, if it is known from an earlier fetch of the same version.
+    pub belonging: Belonging,
+    /// Version that the owner has already. If discovery shows that it is the latest version, the fetch ends
+    /// ([`Report::Kept`](crate::application::Report::Kept)).
+    pub kept: Option<Kept>,
     /// Order of the delivery of content.
     pub delivery: Delivery,
     /// Judge of every Data packet. If it judges by chains of certificates, the fetch loop fetches them.
     pub verifier: Box<dyn Verifier>,
     /// Source of nonces, and of what the congestion control draws.
     pub rng: Rng,
+    /// The fetch ends if the first answer takes longer than this. `None`: only the other limits hold.
+    pub first_answer: Option<Duration>,
+    /// Limit of the rate at which Data arrives.
+    pub rate_limit: Option<RateLimit>,
 }
 
 impl FetchConfig {
@@ -48,10 +61,32 @@ impl FetchConfig {
             last: None,
             held: Vec::new(),
             known_last: None,
+            belonging: Belonging::Unknown,
+            kept: None,
             delivery: Delivery::Unordered,
             verifier: Box::new(AutoVerifier),
             rng,
+            first_answer: None,
+            rate_limit: None,
         }
+    }
+}
+
+/// An object that the owner of a fetch has already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its name, with the version.
+    pub object: Name,
+    /// Its identifier, if its producer states one.
+    pub id: Option<ObjectId>,
+}
+
+impl Kept {
+    /// Whether a discovered object is this one. Without identifiers, the name has to have a version.
+    pub(super) fn is(&self, object: &Name, belonging: Belonging) -> bool {
+        self.object == *object
+            && self.id == belonging.id()
+            && (self.id.is_some() || version_of(object).is_some())
     }
 }
 

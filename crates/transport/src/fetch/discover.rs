@@ -5,10 +5,23 @@
 //! for one timeout. The first valid answer decides. Timeouts double with every attempt of a lane. Without a known
 //! round trip, the first timeout is 1 s, and the first Interest of a lane is repeated once before it ([`EARLY`]).
 //!
+//! An answer belongs to the lane whose Interest it satisfied ([`Asked`]). Its name may be longer: a cache answers the
+//! prefix probe with what it has below the name, such as the application Nack of the metadata.
+//!
+//! An application Nack reports what one producer lacks. Another producer of the prefix may have the object, so a lane ends
+//! after [`DENIALS`] of them. In between it sends Interests that caches do not answer (MustBeFresh), each twice
+//! ([`REPEAT_AFTER`]).
+//!
+//! Rejected answers end a lane by the rule of the module `rejection`: if no two of them name
+//! different signers, one source gives them, and the lane ends within 1.5 s on an idle path.
+//!
 //! A version that is not newer than the caller's ([`FetchOptions::newer_than`](super::FetchOptions::newer_than)) decides nothing: any node can replay
 //! an old packet, however well signed. Its lane retransmits after a wait that doubles.
 use super::Control;
+use super::belonging::Belonging;
 use super::error::FetchError;
+use crate::application::Asked;
+use crate::rejection::{Rejection, Rejections};
 use crate::time::{Duration, Instant};
 use recoup_packet::data::{ContentType, Data};
 use recoup_packet::interest::Interest;
@@ -17,7 +30,6 @@ use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
-use std::ops::RangeInclusive;
 
 /// Result of discovery.
 #[derive(Clone, Debug)]
@@ -26,6 +38,8 @@ pub(crate) struct Found {
     pub(crate) object: Name,
     /// Naming convention of the object's version and segment numbers.
     pub(crate) convention: Convention,
+    /// Identifier that its segments have to state.
+    pub(crate) belonging: Belonging,
     /// Number of the last segment, if known.
     pub(crate) last: Option<u64>,
     /// The metadata of the object, if its producer has them.
@@ -63,10 +77,16 @@ struct Lane {
     is_early: bool,
     /// A forged answer to the last attempt came.
     is_forged: bool,
-    /// Attempts with forged answers, which are not charged to the retries.
-    forged: u32,
-    /// 1 after the early attempt, which is not charged to the retries.
+    /// Rejected answers; their attempts are not charged to the retries.
+    rejected: Rejections,
+    /// Attempts with answers that waited for certificates, which are not charged either.
+    waited: u32,
+    /// Early attempts, which are not charged to the retries.
     early: u32,
+    /// Attempts answered by an application Nack, which are not charged to the retries.
+    denials: u32,
+    /// An answer shows that caches are of no use: Interests are to reach a producer.
+    avoids_caches: bool,
     /// Attempts answered by a Nack with reason NoRoute.
     unrouted: u32,
     state: LaneState,
@@ -77,8 +97,9 @@ enum LaneState {
     Idle,
     Asking,
     Nacked(NackReason),
-    Untrusted(&'static str),
+    Untrusted(Rejection),
     Stale(FetchError),
+    Denied(FetchError),
     Ended(FetchError),
 }
 
@@ -90,8 +111,11 @@ impl Lane {
         is_answered: false,
         is_early: false,
         is_forged: false,
-        forged: 0,
+        rejected: Rejections::NONE,
+        waited: 0,
         early: 0,
+        denials: 0,
+        avoids_caches: false,
         unrouted: 0,
         state: LaneState::Idle,
     };
@@ -107,9 +131,10 @@ impl Lane {
     fn is_exhausted(&self, retries: Option<u32>) -> bool {
         let (nowhere, charged) = (
             self.unrouted == self.attempts,
-            self.attempts.saturating_sub(self.forged + self.early),
+            self.attempts
+                .saturating_sub(self.rejected.count + self.waited + self.early + self.denials),
         );
-        self.forged > forged_retries(retries)
+        self.rejected.are_too_many(retries)
             || retries.is_some_and(|retries| charged > affordable(retries, nowhere))
     }
 
@@ -118,11 +143,14 @@ impl Lane {
         self.attempts += 1;
         let was_early = std::mem::take(&mut self.is_early);
         self.early += u32::from(was_early);
-        self.is_early = self.attempts == 1 && rto > EARLY && retries != Some(0);
+        let early = if self.denials > 0 { REPEAT_AFTER } else { EARLY };
+        let repeats = if self.denials > 0 { !was_early } else { self.attempts == 1 };
+        self.is_early = repeats && rto > early && retries != Some(0);
+        let charged = self.attempts.saturating_sub(self.early + self.denials);
         let wait = match (self.is_early, was_early) {
-            (true, _) => EARLY,
-            (_, true) => rto.saturating_sub(EARLY),
-            _ => backed_off(rto, self.attempts - self.early - 1, WAIT_MAX.max(rto)),
+            (true, _) => early,
+            (_, true) => rto.saturating_sub(early),
+            _ => backed_off(rto, charged.saturating_sub(1), WAIT_MAX.max(rto)),
         };
         (self.sent, self.due) = (now, Some(now + wait));
         (self.is_answered, self.is_forged) = (false, false);
@@ -150,6 +178,31 @@ impl Lane {
         self.state = LaneState::Stale(why);
     }
 
+    /// Handles a packet that is no denial and names no object.
+    fn on_unusable(&mut self, now: Instant) {
+        let times = self.attempts.saturating_sub(1);
+        self.avoids_caches = true;
+        self.retransmit_at(now + backed_off(UNUSABLE_WAIT, times, NACK_WAIT_MAX));
+    }
+
+    /// Handles the answer `why` that the object does not exist, or cannot be had. The last one ends the lane.
+    fn on_denied(&mut self, now: Instant, why: FetchError) {
+        if self.is_answered || !self.is_asking() {
+            return;
+        }
+        let why = match &self.state {
+            LaneState::Denied(before) => graver(before, &why).clone(),
+            _ => why,
+        };
+        self.denials += 1;
+        self.avoids_caches = true;
+        if self.denials >= DENIALS {
+            return self.end(why);
+        }
+        self.retransmit_at(now + denied_wait(self.denials));
+        self.state = LaneState::Denied(why);
+    }
+
     /// The first unusable answer sets the time: later ones cannot postpone it for ever.
     fn retransmit_at(&mut self, at: Instant) {
         if let Some(due) = &mut self.due {
@@ -158,16 +211,13 @@ impl Lane {
         }
     }
 
-    /// Handles a forged answer: the lane retransmits at once, from the second such attempt on after a wait. After the
-    /// last attempt it only waits for its timeout.
-    fn on_forged(&mut self, now: Instant, retries: Option<u32>, why: &'static str) {
-        self.state = LaneState::Untrusted(why);
-        if std::mem::replace(&mut self.is_forged, true) {
-            return;
-        }
-        self.forged += 1;
-        if self.forged <= forged_retries(retries) {
-            self.retransmit_at(now + forged_wait(self.forged));
+    /// Handles a forged answer: the lane retransmits at once, from the second such attempt on after a wait.
+    fn on_forged(&mut self, now: Instant, retries: Option<u32>, rejection: Rejection) {
+        self.state = LaneState::Untrusted(rejection.clone());
+        let is_first = !std::mem::replace(&mut self.is_forged, true);
+        self.rejected.record(rejection, is_first);
+        if let Some(due) = self.rejected.due(now, retries).filter(|_| is_first) {
+            self.retransmit_at(due);
         }
     }
 }
@@ -191,12 +241,20 @@ pub(crate) struct Discovery {
 /// trip is known. An Interest is small and idempotent, so one more changes no load. RFC 8305 (section 5) begins
 /// another connection after the same time.
 const EARLY: Duration = Duration::from_millis(250);
+/// Application Nacks for one name after which it does not exist.
+pub const DENIALS: u32 = 5;
+/// Wait after the first application Nack; it doubles. It is longer than caches call such a Nack fresh, and short: the
+/// answer of a farther producer finds a pending Interest only while there is one.
+pub const DENIED_WAIT: Duration = Duration::from_millis(2);
+/// Wait after the first answer that states nothing about the object; it doubles.
+const UNUSABLE_WAIT: Duration = Duration::from_millis(15);
+/// After an application Nack each Interest is sent again while it is pending: forwarders send the second one to another
+/// producer (best-route). It is longer than they suppress it, and shorter than a producer waits with its Nack.
+pub const REPEAT_AFTER: Duration = Duration::from_millis(15);
 /// Wait after the first Nack; it doubles.
 pub(crate) const NACK_WAIT: Duration = Duration::from_millis(50);
 /// Longest wait after a Nack.
 pub(crate) const NACK_WAIT_MAX: Duration = Duration::from_secs(1);
-/// Least and most retransmissions for one name after forged answers: over 0.15 s and 10.5 s, as they back off.
-const FORGED_RETRIES: RangeInclusive<u32> = 3..=15;
 /// Retries after NoRoute Nacks: over 1.5 s, in which a producer may register its name.
 const UNROUTED_RETRIES: u32 = 5;
 /// Longest wait between attempts of a lane.
@@ -247,10 +305,13 @@ impl Discovery {
                 lane.end(why);
                 continue;
             }
+            lane.waited += u32::from(waits && lane.attempts > 0 && !lane.is_forged);
             lane.on_sent(now, rto, self.retries);
             let mut interest = Interest::new(name.clone());
             interest.can_be_prefix = true;
-            interest.must_be_fresh = !is_probe || self.must_be_fresh;
+            // A cache may repeat a forged answer.
+            interest.must_be_fresh =
+                !is_probe || self.must_be_fresh || lane.avoids_caches || lane.rejected.count > 0;
             return Some(interest);
         }
         None
@@ -261,9 +322,15 @@ impl Discovery {
         self.probe.attempts > 0
     }
 
-    /// The reason of the failure, once both lanes have ended.
+    /// The reason of the failure, once both lanes have ended. If each answer of the metadata lane had an invalid chain of
+    /// certificates, the probe is not waited for: nothing usable would be signed by another key.
     pub(crate) fn failure(&self) -> Option<FetchError> {
         match (&self.metadata.state, &self.probe.state) {
+            (LaneState::Ended(why), LaneState::Asking | LaneState::Untrusted(_))
+                if self.metadata.rejected.are_invalid() && self.probe.attempts > 1 =>
+            {
+                Some(why.clone())
+            }
             (LaneState::Ended(first), LaneState::Ended(second)) => {
                 Some(graver(first, second).clone())
             }
@@ -279,15 +346,15 @@ impl Discovery {
         Some(exhausted(lane, &self.name))
     }
 
-    /// Whether an answer was forged or stale.
+    /// Whether an answer was forged, stale or negative, and another may be better.
     pub(crate) fn is_disputed(&self) -> bool {
-        self.objection().is_some()
+        self.objection().is_some() || self.metadata.denials + self.probe.denials > 0
     }
 
-    /// Whether Data of that name would answer a lane.
-    pub(crate) fn awaits(&self, name: &Name) -> bool {
+    /// Whether Data answers a lane.
+    pub(crate) fn awaits(&self, data: &Data, asked: Option<Asked>) -> bool {
         let lanes = [(&self.metadata, &self.metadata_name), (&self.probe, &self.name)];
-        lanes.iter().any(|(lane, asked)| lane.is_asking() && asked.is_prefix_of(name))
+        lanes.iter().any(|(lane, name)| lane.is_asking() && is_answer(name, data, asked))
     }
 
     /// Retransmits at once: an uplink is up again.
@@ -307,7 +374,8 @@ impl Discovery {
         };
         lane.unrouted += u32::from(reason == NackReason::NoRoute && !lane.is_answered);
         let wait = match reason {
-            NackReason::Duplicate => Duration::ZERO,
+            // As for a segment: only the first fresh nonce may help.
+            NackReason::Duplicate if lane.attempts < 2 => Duration::ZERO,
             _ => backed_off(NACK_WAIT, lane.attempts.saturating_sub(1), NACK_WAIT_MAX),
         };
         lane.retransmit_at(now + wait);
@@ -317,44 +385,59 @@ impl Discovery {
         true
     }
 
-    /// Handles Data with a wrong signature or digest: the lanes that it answers retransmit. Metadata also answers the
-    /// probe, whose name is a prefix of it; caches of forwarders do that.
-    pub(crate) fn on_untrusted(&mut self, now: Instant, name: &Name, why: &'static str) {
-        for (lane, asked) in
+    /// Handles Data with a wrong signature or digest: the lanes whose Interests it answers retransmit.
+    pub(crate) fn on_untrusted(
+        &mut self,
+        now: Instant,
+        data: &Data,
+        asked: Option<Asked>,
+        rejection: &Rejection,
+    ) {
+        for (lane, name) in
             [(&mut self.metadata, &self.metadata_name), (&mut self.probe, &self.name)]
         {
-            if lane.is_asking() && asked.is_prefix_of(name) {
-                lane.on_forged(now, self.retries, why);
+            if lane.is_asking() && is_answer(name, data, asked) {
+                lane.on_forged(now, self.retries, rejection.clone());
             }
         }
     }
 
-    /// Handles Data.
-    pub(crate) fn on_data(&mut self, now: Instant, data: &Data) -> Answer {
-        if self.metadata_name.is_prefix_of(data.name()) {
-            self.on_metadata(now, data)
-        } else if self.has_probed() && self.name.is_prefix_of(data.name()) {
-            self.on_probe(now, data)
-        } else {
-            Answer::Unsolicited
+    /// Handles Data, which satisfied the Interest `asked` if one was pending.
+    pub(crate) fn on_data(&mut self, now: Instant, data: &Data, asked: Option<Asked>) -> Answer {
+        let is_metadata = self.metadata_name.is_prefix_of(data.name());
+        let for_metadata = is_answer(&self.metadata_name, data, asked);
+        let for_probe = self.has_probed() && is_answer(&self.name, data, asked);
+        let found = (is_metadata && data.content_type() != ContentType::Nack)
+            .then(|| Metadata::decode(data.content_bytes()).ok())
+            .flatten();
+        match found {
+            Some(metadata) if for_metadata => self.on_metadata(now, metadata, false),
+            Some(metadata) if for_probe => self.on_metadata(now, metadata, true),
+            _ if for_metadata => {
+                self.metadata.on_denied(now, FetchError::denied(self.name.clone(), data));
+                self.probe.begin(now);
+                self.probe.avoids_caches = true;
+                Answer::Unusable
+            }
+            _ if for_probe && is_metadata => {
+                self.probe.on_unusable(now);
+                Answer::Unusable
+            }
+            _ if for_probe => self.on_probe(now, data),
+            _ => Answer::Unsolicited,
         }
     }
 
-    fn on_metadata(&mut self, now: Instant, data: &Data) -> Answer {
-        let found = (data.content_type() != ContentType::Nack)
-            .then(|| Metadata::decode(data.content_bytes()).ok())
-            .flatten();
-        let Some(metadata) = found else {
-            self.metadata.end(FetchError::NotFound(self.name.clone()));
-            self.probe.begin(now);
-            return Answer::Unusable;
-        };
-        if !self.name.is_prefix_of(&metadata.versioned) {
+    /// Handles metadata, which caches also answer the probe with.
+    fn on_metadata(&mut self, now: Instant, metadata: Metadata, is_probe: bool) -> Answer {
+        if !self.is_own(&metadata.versioned) {
             let (name, named) = (self.name.clone(), metadata.versioned);
             return Answer::Contradiction(FetchError::OtherObject { name, named });
         }
-        if let Some(why) = self.staleness(&metadata.versioned) {
-            self.metadata.on_stale(now, why);
+        let staleness = self.staleness(&metadata.versioned);
+        let lane = if is_probe { &mut self.probe } else { &mut self.metadata };
+        if let Some(why) = staleness {
+            lane.on_stale(now, why);
             return Answer::Unusable;
         }
         let version = metadata.versioned.last();
@@ -362,12 +445,18 @@ impl Discovery {
             convention: version
                 .and_then(|version| Convention::of_version(&version))
                 .unwrap_or(self.convention),
+            belonging: Belonging::of_metadata(metadata.object_id),
             last: metadata.final_block,
             object: metadata.versioned.clone(),
             metadata: Some(Box::new(metadata)),
             single: None,
-            rtt: self.metadata.rtt(now),
+            rtt: lane.rtt(now),
         }))
+    }
+
+    /// Whether an answer may name this object: it lies below the requested name, and adds no local scope to it.
+    fn is_own(&self, object: &Name) -> bool {
+        self.name.is_prefix_of(object) && self.name.may_lead_to(object)
     }
 
     /// The reason why an object is not new enough; `None` if it is.
@@ -390,7 +479,11 @@ impl Discovery {
     fn on_probe(&mut self, now: Instant, data: &Data) -> Answer {
         let name = data.name();
         if data.content_type() == ContentType::Nack {
-            self.probe.end(FetchError::NotFound(self.name.clone()));
+            match *name == self.name {
+                true => self.probe.on_denied(now, FetchError::denied(self.name.clone(), data)),
+                // This Nack states nothing about the object.
+                false => self.probe.on_unusable(now),
+            }
             return Answer::Unusable;
         }
         let number = name.last();
@@ -398,16 +491,18 @@ impl Discovery {
             number.as_ref().and_then(Convention::of_segment).unwrap_or(self.convention);
         let segment = number.and_then(|number| convention.parse_segment(&number));
         let object = match segment {
-            Some(_) if name.len() > self.name.len() && !self.has_manifest(name) => {
-                name.prefix(name.len() - 1)
-            }
+            Some(_) if name.len() > self.name.len() && !self.has_manifest(name) => name.parent(),
             None if *name == self.name => self.name.clone(),
             _ => {
                 // Another object below this name does not answer the probe.
-                self.probe.retransmit_at(now + NACK_WAIT_MAX);
+                self.probe.on_unusable(now);
                 return Answer::Unusable;
             }
         };
+        if !self.is_own(&object) {
+            self.probe.retransmit_at(now + NACK_WAIT_MAX);
+            return Answer::Unusable;
+        }
         if let Some(why) = self.staleness(&object) {
             self.probe.on_stale(now, why);
             return Answer::Unusable;
@@ -415,7 +510,18 @@ impl Discovery {
         let last = data.final_block().and_then(|block| convention.parse_segment(&block));
         let single = segment.is_none().then(|| data.clone());
         let rtt = self.probe.rtt(now);
-        Answer::Found(Box::new(Found { object, convention, last, metadata: None, single, rtt }))
+        let belonging = Belonging::Stated(data.object_id());
+        let found = Found { object, convention, belonging, last, metadata: None, single, rtt };
+        Answer::Found(Box::new(found))
+    }
+}
+
+/// Whether Data answers an Interest for `name`: the one that it satisfied, or any whose name is a prefix if none was
+/// pending.
+fn is_answer(name: &Name, data: &Data, asked: Option<Asked>) -> bool {
+    match asked {
+        Some(asked) => asked.is_for(name, data),
+        None => name.is_prefix_of(data.name()),
     }
 }
 
@@ -425,19 +531,10 @@ pub(crate) fn version_of(object: &Name) -> Option<u64> {
     Convention::of_version(&last)?.parse_version(&last)
 }
 
-/// Most retransmissions after forged answers for one name: a budget of their own, as large as that of the retries
-/// within [`FORGED_RETRIES`], and finite even where that is not.
-pub(crate) fn forged_retries(retries: Option<u32>) -> u32 {
-    let (least, most) = (*FORGED_RETRIES.start(), *FORGED_RETRIES.end());
-    retries.map_or(most, |retries| retries.clamp(least, most))
-}
-
-/// Wait before a retransmission after `forged` transmissions with forged answers.
-pub(crate) fn forged_wait(forged: u32) -> Duration {
-    match forged.checked_sub(2) {
-        None => Duration::ZERO,
-        Some(times) => backed_off(NACK_WAIT, times, NACK_WAIT_MAX),
-    }
+/// Wait before a retransmission after `denials` application Nacks.
+#[must_use]
+pub fn denied_wait(denials: u32) -> Duration {
+    backed_off(DENIED_WAIT, denials.saturating_sub(1), NACK_WAIT_MAX)
 }
 
 /// The part of `retries` that is made: fewer if each attempt so far was answered by a NoRoute Nack.
@@ -453,9 +550,9 @@ pub(crate) fn backed_off(wait: Duration, times: u32, limit: Duration) -> Duratio
 fn exhausted(lane: &Lane, name: &Name) -> FetchError {
     let (name, attempts) = (name.clone(), lane.attempts);
     match &lane.state {
-        LaneState::Stale(why) => why.clone(),
+        LaneState::Stale(why) | LaneState::Denied(why) => why.clone(),
         LaneState::Nacked(reason) => FetchError::Nacked { name, reason: *reason, attempts },
-        LaneState::Untrusted(why) => FetchError::Untrusted { name, why },
+        LaneState::Untrusted(rejection) => FetchError::rejected(name, rejection),
         _ => FetchError::NoAnswer { name, attempts },
     }
 }
@@ -470,6 +567,8 @@ fn graver<'a>(metadata: &'a FetchError, probe: &'a FetchError) -> &'a FetchError
         _ => 0,
     };
     match (metadata, probe) {
+        (FetchError::Unreadable { .. }, FetchError::NotFound(_)) => metadata,
+        (_, FetchError::Unreadable { .. }) => probe,
         (FetchError::Stale { .. }, FetchError::NotFound(_)) => metadata,
         (FetchError::NotFound(_), _) | (_, FetchError::NotFound(_)) => probe,
         _ if rank(metadata) >= rank(probe) => metadata,

@@ -30,6 +30,7 @@ use std::time::Duration;
 pub struct FetchOptions {
     /// The newest version is discovered, unless the name ends in a version.
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long = "no-discovery",
         action = clap::ArgAction::SetFalse,
         help = "NAME is complete: append segment numbers and discover no version",
@@ -39,6 +40,7 @@ pub struct FetchOptions {
 
     /// Retransmission timer: jacobson, reconsidered, experts, constant, …, with parameters, such as constant(rto=4s)
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "SPEC",
         default_value_t = Self::default().rto,
@@ -49,6 +51,7 @@ pub struct FetchOptions {
     /// Segments that give round-trip time samples: per-rtt, every or rfc7323
     #[serde(with = "as_text")]
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "WHICH",
         default_value_t = Self::default().sampling,
@@ -76,6 +79,7 @@ pub struct FetchOptions {
     /// Caches and several producers change the order of answers. A tail-loss probe ends a silence before the timer
     /// does.
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "SPEC",
         default_value_t = Self::default().loss,
@@ -86,6 +90,7 @@ pub struct FetchOptions {
     /// InterestLifetime; raised to the retransmission timeout if that is longer
     #[serde(with = "unit::as_text::milliseconds")]
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "TIME",
         default_value = unit::print_compact_duration(Self::default().lifetime),
@@ -96,6 +101,7 @@ pub struct FetchOptions {
 
     /// Most retransmissions of a segment: a number, or unlimited
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "N",
         default_value_t = Self::default().retries,
@@ -107,6 +113,7 @@ pub struct FetchOptions {
     /// Give up if no Data arrives for this time; an idle reader of a pipe stops the clock
     #[serde(with = "unit::as_text::interval")]
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long = "no-progress-timeout",
         value_name = "TIME",
         default_value = unit::print_compact_duration(Self::default().no_progress),
@@ -118,6 +125,7 @@ pub struct FetchOptions {
     /// Granularity of retransmission timers; 0 means exact
     #[serde(with = "unit::as_text::duration")]
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "TIME",
         default_value = unit::print_compact_duration(Self::default().rto_check),
@@ -128,6 +136,7 @@ pub struct FetchOptions {
 
     /// A congestion mark reduces the window.
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long = "ignore-marks",
         action = clap::ArgAction::SetFalse,
         help = "Do not reduce the window for congestion marks",
@@ -145,15 +154,18 @@ pub struct FetchOptions {
     pub follows_faces: bool,
 
     /// Ignore Data that arrives between its timeout and the retransmission
-    #[cfg_attr(feature = "clap", arg(long, help_heading = "Algorithms"))]
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, help_heading = "Algorithms"))]
     pub cancel_on_timeout: bool,
 
     /// Require fresh Data (MustBeFresh on every Interest)
-    #[cfg_attr(feature = "clap", arg(short = 'f', long = "fresh", help_heading = "Naming"))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(short = 'f', long = "fresh", hide_short_help = true, help_heading = "Naming")
+    )]
     pub must_be_fresh: bool,
 
     /// Send a number with each Interest by which routers with fair link sharing distinguish this fetch from others
-    #[cfg_attr(feature = "clap", arg(long, help_heading = "Algorithms"))]
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, help_heading = "Algorithms"))]
     pub flow_nonce: bool,
 
     /// How to verify content
@@ -179,8 +191,8 @@ pub struct FetchOptions {
 
     /// Decrypt content that is encrypted for a group, with this member's RSA key: its name in the key store, or its file
     ///
-    /// Keys of the content and of the group are fetched and verified as certificates are. Content without encryption stays
-    /// as it is.
+    /// Keys of the content and of the group are fetched and verified as certificates are. Content that cannot be decrypted
+    /// ends the fetch. With --verify key=FILE or --trust, content without encryption stays as it is, and AES-CBC is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", help_heading = "Verification"))]
     pub decrypt: Option<String>,
@@ -192,6 +204,7 @@ pub struct FetchOptions {
     /// marker: marker bytes in generic components, /%FD%01/%00%00 (older software).
     #[serde(with = "as_text")]
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "WHICH",
         default_value_t = Self::default().convention,
@@ -205,6 +218,7 @@ pub struct FetchOptions {
     /// a retransmission, within --retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "VERSION",
         conflicts_with = "discover",

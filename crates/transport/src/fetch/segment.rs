@@ -1,6 +1,8 @@
 //! The transfer of one version of one object, segment by segment.
 use super::Control;
 use super::assemble::Assembler;
+use super::belonging::Belonging;
+use super::discover::REPEAT_AFTER;
 use super::end::End;
 use super::error::FetchError;
 use super::pacer::Pacer;
@@ -12,9 +14,10 @@ use crate::event::Event;
 use crate::rto::{Question, Sampler};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
-use lose::{Forged, Setback};
+use lose::{Denied, Forged, Setback};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, anticipation, field};
+use recoup_packet::name::Name;
 use recover::Watch;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,13 +39,18 @@ pub(super) struct Transfer<S> {
     sampler: Sampler,
     min_rtt: Option<Duration>,
     end: End,
+    /// Identifier that segments have to state; always unknown where requests are no parts of one object.
+    belonging: Belonging,
     assembler: Assembler,
     segment_bytes: Option<u64>,
     receive_budget: Option<u64>,
     setbacks: BTreeMap<u64, Setback>,
     /// Segments that had forged answers and no genuine one.
     forged: BTreeMap<u64, Forged>,
-    /// Transmissions that are not charged to the retries: an answer waited for a certificate.
+    /// Segments whose only genuine answers were application Nacks.
+    denied: BTreeMap<u64, Denied>,
+    /// Transmissions that are not charged to the retries, beside those with forged answers: an answer waited for a
+    /// certificate.
     excused: BTreeMap<u64, u32>,
     /// The lowest abandoned segment. The fetch fails once it turns out to lie before the end.
     failed: Option<(u64, FetchError)>,
@@ -98,10 +106,12 @@ impl<S: Source> Transfer<S> {
             sampler: Sampler::new(control.config.options.sampling),
             min_rtt: None,
             end: End::new(control.config.last),
+            belonging: Belonging::Unknown,
             segment_bytes: None,
             receive_budget: None,
             setbacks: BTreeMap::new(),
             forged: BTreeMap::new(),
+            denied: BTreeMap::new(),
             excused: BTreeMap::new(),
             failed: None,
             last_window: 0.0,
@@ -115,6 +125,11 @@ impl<S: Source> Transfer<S> {
             nowhere: true,
             batches: 0,
         }
+    }
+
+    /// Sets what segments have to state about their content.
+    pub(super) fn bind(&mut self, belonging: Belonging) {
+        self.belonging = belonging;
     }
 
     /// Sets the size of the receive buffer, in bytes.
@@ -178,6 +193,7 @@ impl<S: Source> Transfer<S> {
         (is_due
             && self.end.may_include(next)
             && self.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
+            && !self.may_be_beyond_end(next)
             && !self.board.is_full()
             && self.has_room())
         .then_some(next)
@@ -201,6 +217,16 @@ impl<S: Source> Transfer<S> {
     /// Segments that have not been requested yet, if the end of the object is known.
     fn remaining(&self) -> Option<u64> {
         self.end.last().map(|last| (last + 1).saturating_sub(self.board.next()))
+    }
+
+    /// Interests without an answer that are not declared lost.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
+    /// Records that no Interest may be sent for now, for another reason than the pace.
+    pub(super) fn hold(&mut self) {
+        self.pacer.release();
     }
 
     /// The next Interest that may be sent, without nonce and lifetime, its timeout, and its announcement.
@@ -227,8 +253,13 @@ impl<S: Source> Transfer<S> {
             self.source.on_requested(segment);
         }
         let rto = self.timeout(control, now, segment, transmissions);
+        let repeats = self.repeats(segment, rto);
         self.high_interest = self.high_interest.max(segment);
-        let due = if self.source.follows_estimate() { now } else { now + rto };
+        let due = match self.source.follows_estimate() {
+            true => now,
+            false if repeats => now + REPEAT_AFTER,
+            false => now + rto,
+        };
         self.timers.arm(timer::<S>(segment), self.check_instant(control, due));
         self.watch.on_sent(self.board.highest_order(), segment);
         if self.watch.deadline().is_none() {
@@ -241,13 +272,26 @@ impl<S: Source> Transfer<S> {
         }
         emit(reports, Event::Sent { segment, transmissions, rto: rto.into() });
         let mut interest = Interest::new(self.source.name(segment));
-        interest.must_be_fresh = control.config.options.must_be_fresh;
+        // A cache may repeat a forged answer, or a negative one.
+        interest.must_be_fresh = control.config.options.must_be_fresh || self.is_disputed(segment);
         let announced = if transmissions == 1 { self.announcement(control, segment) } else { None };
         Some((interest, rto, announced))
     }
 
     /// Timeout of a transmission.
     fn timeout(
+        &self,
+        control: &Control,
+        now: Instant,
+        segment: u64,
+        transmissions: u32,
+    ) -> Duration {
+        let timeout = self.backed_off_timeout(control, now, segment, transmissions);
+        control.congestion.silence_timeout().map_or(timeout, |most| timeout.min(most))
+    }
+
+    /// Timeout without the limit in a silence.
+    fn backed_off_timeout(
         &self,
         control: &Control,
         now: Instant,
@@ -304,11 +348,24 @@ impl<S: Source> Transfer<S> {
         self.timers.cancel(timer::<S>(segment));
         self.setbacks.remove(&segment);
         self.forged.remove(&segment);
+        self.denied.remove(&segment);
         self.excused.remove(&segment);
         self.sampler.on_abandoned(segment);
         if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
             self.failed = Some((segment, why));
         }
+    }
+
+    /// Ends the fetch, because content of an accepted packet cannot be decrypted. Another Interest would show a stranger how many
+    /// packets were decrypted before.
+    fn end_unreadable(&mut self, name: &Name, why: &'static str) {
+        let name = name.clone();
+        self.failed.get_or_insert((0, FetchError::untrusted(name, why))).0 = 0;
+    }
+
+    /// Whether the fetch ends whatever else arrives.
+    pub(super) fn is_lost(&self) -> bool {
+        self.failed.as_ref().is_some_and(|(failed, _)| *failed == 0)
     }
 
     /// Records the last segment, as the producer or metadata announced it.
@@ -329,6 +386,7 @@ impl<S: Source> Transfer<S> {
         });
         self.setbacks.retain(|segment, _| *segment < end);
         self.forged.retain(|segment, _| *segment < end);
+        self.denied.retain(|segment, _| *segment < end);
         self.excused.retain(|segment, _| *segment < end);
         if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
             self.failed = None;

@@ -1,4 +1,5 @@
 //! Counters of a fetch, from its events.
+use super::belonging::OTHER_CONTENT;
 use crate::event::{Cause, Event, Signal};
 use crate::loss::Phase;
 use crate::time::{Duration, Instant};
@@ -57,6 +58,8 @@ pub struct Summary {
     pub duplicates: u64,
     /// Data with a wrong digest or signature.
     pub rejected: u64,
+    /// Of these, Data of other content with the same name.
+    pub other_content: u64,
     /// Data accepted without verification.
     pub unverified: u64,
     /// The last segment, if known.
@@ -299,7 +302,10 @@ impl Summary {
             Event::LeftOut { .. } => self.left_out += 1,
             Event::Withdrawn { .. } => self.withdrawn += 1,
             Event::Duplicate => self.duplicates += 1,
-            Event::Rejected { .. } => self.rejected += 1,
+            Event::Rejected { why, .. } => {
+                self.rejected += 1;
+                self.other_content += u64::from(why == OTHER_CONTENT);
+            }
             Event::Unverified { .. } => self.unverified += 1,
             Event::EndKnown { last } => self.last_segment = Some(last),
             _ => {}
@@ -335,6 +341,7 @@ impl Summary {
             withdrawn,
             duplicates,
             rejected,
+            other_content,
             unverified,
             last_segment,
             rtt,
@@ -368,6 +375,7 @@ impl Summary {
         self.withdrawn += withdrawn;
         self.duplicates += duplicates;
         self.rejected += rejected;
+        self.other_content += other_content;
         self.unverified += unverified;
         self.last_segment = last_segment.or(self.last_segment);
         self.rtt.add_all(rtt);

@@ -1,4 +1,5 @@
 //! Choice of the verifier of a fetch.
+use crate::spec::nearest;
 use std::fmt;
 use std::str::FromStr;
 
@@ -37,6 +38,22 @@ pub enum Verify {
     None,
 }
 
+impl Verify {
+    /// Whether only packets of certain authors are accepted.
+    #[must_use]
+    pub fn names_authors(&self) -> bool {
+        matches!(self, Self::Key(_) | Self::Trust { .. })
+    }
+
+    /// The one key whose signature is accepted, as it was given; `None` for other choices.
+    pub(crate) fn wanted(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            _ => None,
+        }
+    }
+}
+
 impl FromStr for Verify {
     type Err = String;
 
@@ -47,10 +64,7 @@ impl FromStr for Verify {
             "none" => Ok(Self::None),
             _ => match text.strip_prefix("key=") {
                 Some(key) if !key.is_empty() => Ok(Self::Key(key.to_owned())),
-                _ => trust(text).ok_or_else(|| {
-                    "write auto, digest, key=FILE, trust=FILE, trust=FILE,schema=FILE or none"
-                        .into()
-                }),
+                _ => trust(text).ok_or_else(|| format!("{FORMS}{}", intended(text))),
             },
         }
     }
@@ -72,6 +86,18 @@ impl fmt::Display for Verify {
     }
 }
 
+const FORMS: &str = "write auto, digest, key=FILE, trust=FILE, trust=FILE,schema=FILE or none";
+
+/// The end of an error that suggests a form: the nearest word, or else the key of a file or name.
+fn intended(text: &str) -> String {
+    let form = match nearest(text, ["auto", "digest", "none"]) {
+        Some(word) => word.to_owned(),
+        None if text.is_empty() || text.contains(['=', ' ']) => return String::new(),
+        None => format!("key={text}"),
+    };
+    format!("; did you mean {form}?")
+}
+
 /// Reads `trust=FILE` and `schema=FILE`, separated by commas.
 fn trust(text: &str) -> Option<Verify> {
     let (mut anchors, mut schema) = (Vec::new(), None);
@@ -84,4 +110,20 @@ fn trust(text: &str) -> Option<Verify> {
         }
     }
     (!anchors.is_empty()).then_some(Verify::Trust { anchors, schema })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_choice_is_answered_with_the_nearest() {
+        let message = |text: &str| text.parse::<Verify>().unwrap_err();
+        assert!(message("alice.cert").ends_with("did you mean key=alice.cert?"));
+        assert!(message("/alice").ends_with("did you mean key=/alice?"));
+        assert!(message("digets").ends_with("did you mean digest?"));
+        for other in ["", "key=", "trust=", "a b"] {
+            assert!(!message(other).contains("did you mean"), "{other}");
+        }
+    }
 }

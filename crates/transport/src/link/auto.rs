@@ -17,6 +17,8 @@
 //! has answered, and the number of offers is limited. Offers begin anew when the face comes up, when the neighbour is
 //! lost, and when no frame arrived for `SILENCE` although Interests were sent. The neighbour may have restarted, or
 //! may have been replaced by one with recovery.
+//!
+//! A question ([`LinkRecovery::ask`]) is a state without an offer: the neighbour answers it, and nothing is agreed.
 mod path;
 
 use super::recovery::tag::STATE_TLV_BYTES;
@@ -60,6 +62,12 @@ pub struct Auto<T> {
     budget: AnswerBudget,
     /// Session of an offer to be answered.
     owed: Option<u64>,
+    /// Session that was answered last.
+    answered_to: Option<u64>,
+    /// A question to the neighbour is due.
+    asks: bool,
+    /// The neighbour has answered a question or an offer.
+    answered: bool,
     agreed: Option<Box<Wldr<T>>>,
     /// Memory shared with other links.
     pool: Option<Arc<Pool>>,
@@ -84,6 +92,9 @@ impl<T> Auto<T> {
             waits_since: None,
             budget: AnswerBudget::default(),
             owed: None,
+            answered_to: None,
+            asks: false,
+            answered: false,
             agreed: None,
             pool: None,
             past: Counters::default(),
@@ -232,7 +243,11 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
             if let Some(Notice::State(state)) = &tag.notice
                 && self.is_agreed_by(now, state)
             {
-                self.agree();
+                self.answered = true;
+                // The answer to a mere question begins no recovery: it would not pay here.
+                if self.offers > 0 || self.answered_to == Some(state.session) {
+                    self.agree();
+                }
             }
         }
         match &mut self.agreed {
@@ -249,16 +264,23 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
     }
 
     fn waits(&self) -> bool {
-        self.agreed.as_ref().map_or(self.owed.is_some(), |wldr| wldr.waits())
+        self.agreed.as_ref().map_or(self.asks || self.owed.is_some(), |wldr| wldr.waits())
     }
 
     fn poll(&mut self, now: Instant) -> Option<Outgoing<T>> {
         if let Some(wldr) = &mut self.agreed {
             return wldr.poll(now);
         }
-        let whom = self.owed.take()?;
-        self.past.control += 1;
-        Some(Outgoing::Control(Tag::notice(self.state(whom, true))))
+        if let Some(whom) = self.owed.take() {
+            self.answered_to = Some(whom);
+            self.past.control += 1;
+            return Some(Outgoing::Control(Tag::notice(self.state(whom, true))));
+        }
+        // A neighbour without recovery may not read frames without packets.
+        std::mem::take(&mut self.asks).then(|| {
+            self.past.control += 1;
+            Outgoing::Greeting(Tag::notice(self.state(0, false)))
+        })
     }
 
     fn dropped(&mut self, label: Label) {
@@ -275,8 +297,19 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         self.agreed.as_ref()?.deadline()
     }
 
+    fn ask(&mut self, now: Instant) {
+        match &mut self.agreed {
+            Some(wldr) => wldr.ask(now),
+            None => self.asks = true,
+        }
+    }
+
+    fn answers(&self) -> bool {
+        self.answered || self.agreed.is_some()
+    }
+
     fn link_down(&mut self, now: Instant) {
-        self.owed = None;
+        (self.owed, self.asks) = (None, false);
         if let Some(wldr) = &mut self.agreed {
             wldr.link_down(now);
         }

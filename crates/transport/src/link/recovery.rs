@@ -98,6 +98,16 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
         let _ = pool;
     }
 
+    /// Asks the neighbour for its state, which it sends at once if it has recovery: a sign of life.
+    fn ask(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// Whether the neighbour has answered a question of this end.
+    fn answers(&self) -> bool {
+        self.agreement() == Agreement::Agreed
+    }
+
     /// Whether both ends recover losses.
     fn agreement(&self) -> Agreement;
 

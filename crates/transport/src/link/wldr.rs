@@ -18,6 +18,8 @@
 //! - an EWLN is repeated until it is confirmed; a late, duplicate or forged one changes nothing;
 //! - a gap is held for `hold` before an EWLN. On links that reorder it is held for as long as frames were late, up to
 //!   `max-hold` (`wldr/reordering.rs`);
+//! - a number that skips many frames counts once the neighbour's state confirms it: senders off the path can guess the 8
+//!   bits of the session;
 //! - retransmissions are limited to the number of first transmissions plus the size of the ring, whatever EWLNs
 //!   demand;
 //! - the sender also queries after each 128 frames, so that received frames are not held for long;
@@ -226,8 +228,13 @@ impl<T> Wldr<T> {
         let number = lengthen(label.number, LABEL_BITS, self.gaps.expected());
         let origin = label.origin.map(|origin| lengthen(origin, 32, number));
         let judged = self.gaps.came(now, number, origin);
+        // The neighbour's state decides. Forged numbers use up the budget of probes, and not the query.
         if judged.ambiguous {
-            self.session.probe(now);
+            let may_ask = self.session.peer().is_some() && !self.session.is_asking();
+            match may_ask && !self.settings.strict {
+                true => self.query = true,
+                false => self.session.probe(now),
+            }
         }
         if judged.arrival == Arrival::Duplicate {
             self.counters.duplicates += 1;
@@ -421,6 +428,10 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
             return self.alarm;
         }
         self.alarm.into_iter().chain(self.gaps.deadline()).min()
+    }
+
+    fn ask(&mut self, _now: Instant) {
+        self.query = true;
     }
 
     fn link_down(&mut self, _now: Instant) {

@@ -25,6 +25,8 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
+/// Time until the first probe while no round trip is known (RFC 8305, section 5: the connection attempt delay).
+const FIRST_PROBE: Duration = Duration::from_millis(250);
 /// Part of the minimum round trip below which no answer arrives.
 const SOONEST: f64 = 0.9;
 
@@ -62,6 +64,9 @@ impl Rack {
             if arrival.order < arrival.answered {
                 self.window.on_reordered();
             }
+            if self.shortest.is_none() {
+                self.window = ReorderingWindow::default();
+            }
             self.window.add(now, rtt);
             self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
             let rtt = rtt.as_secs_f64();
@@ -73,7 +78,10 @@ impl Rack {
     }
 
     fn learn_repeated(&mut self, now: Instant, since_last: Duration, since_lost: Duration) {
-        let Some(shortest) = self.shortest else { return };
+        let Some(shortest) = self.shortest else {
+            // Which transmission it answers is unknown, and so is any round trip: the longer time is safe.
+            return self.window.add(now, since_lost);
+        };
         if since_last < shortest.mul_f64(SOONEST) {
             self.window.add(now, since_lost);
             self.window.widen();
@@ -125,8 +133,8 @@ impl LossDetector for Rack {
     }
 
     fn probe_after(&self) -> Option<Duration> {
-        let smoothed = Duration::try_from_secs_f64(self.smoothed?).ok()?;
-        Some(self.age()?.saturating_add(smoothed))
+        let Some(smoothed) = self.smoothed else { return Some(FIRST_PROBE) };
+        Some(self.age()?.saturating_add(Duration::try_from_secs_f64(smoothed).ok()?))
     }
 }
 
@@ -197,6 +205,15 @@ mod tests {
     }
 
     #[test]
+    fn answer_to_a_first_probe_is_no_sample() {
+        let mut rack = Rack::new(9.0 / 8.0);
+        rack.on_arrival(at(260), &repeated(10, 260));
+        assert_eq!(rack.age(), Some(ms(260).mul_f64(9.0 / 8.0)), "the longer of both ages");
+        rack.on_arrival(at(300), &Arrival { rtt: Some(ms(40)), ..in_order(2, 0) });
+        assert_eq!(rack.age(), Some(ms(45)), "a sample is better");
+    }
+
+    #[test]
     fn early_answer_is_of_the_transmission_before() {
         let mut rack = Rack::new(9.0 / 8.0);
         rack.on_arrival(at(100), &Arrival { rtt: Some(ms(40)), ..in_order(2, 0) });
@@ -217,7 +234,7 @@ mod tests {
     #[test]
     fn probe_follows_a_round_trip_after_the_threshold() {
         let mut rack = Rack::new(9.0 / 8.0);
-        assert_eq!((rack.age(), rack.probe_after()), (None, None));
+        assert_eq!((rack.age(), rack.probe_after()), (None, Some(FIRST_PROBE)));
         rack.on_arrival(at(100), &Arrival { rtt: Some(ms(40)), ..in_order(2, 0) });
         assert_eq!(rack.probe_after(), Some(ms(85)));
     }

@@ -2,16 +2,18 @@
 //!
 //! Source: NFD's wiki pages "ControlCommand", "StatusDataset" and those of the modules; status codes as in NFD.
 //!
-//! Differences from NFD: signed Interests of packet format v0.2, which python-ndn sends, are accepted.
+//! Differences from NFD: commands of packet format v0.2, which old clients send, are parsed; [`Authority`](super::Authority)
+//! decides on them.
 use super::announcement::{self, PrefixAnnouncement};
 use super::face::FaceFilter;
+use super::proof::Proof;
 use super::typ::{CONTROL_PARAMETERS, CONTROL_RESPONSE, STATUS_CODE, STATUS_TEXT};
 use super::{ControlParameters, OK, Scope};
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
-use recoup_packet::signature::{DigestSigner, SignatureInfo, SignatureType, sha256};
-use recoup_packet::tlv::{Reader, nni_tlv_len, put_header, put_nni_tlv, tlv_len, typ};
+use recoup_packet::signature::DigestSigner;
+use recoup_packet::tlv::{nni_tlv_len, put_header, put_nni_tlv, tlv_len};
 
 /// Most components of the prefix of a route, as in NFD's tables.
 pub const MAX_PREFIX_COMPONENTS: usize = 32;
@@ -32,10 +34,16 @@ pub enum Verb {
     StrategyUnset,
     CsConfig,
     CsErase,
+    /// Own verb: a face is down, with its routes.
+    FaceDown,
+    /// Own verb: such a face is up again.
+    FaceUp,
+    /// Own verb: a driver gave up a packet for a face.
+    FaceLost,
 }
 
 impl Verb {
-    const ALL: [(Self, &'static str, &'static str); 12] = [
+    pub(super) const ALL: [(Self, &'static str, &'static str); 15] = [
         (Self::RibRegister, "rib", "register"),
         (Self::RibUnregister, "rib", "unregister"),
         (Self::RibAnnounce, "rib", "announce"),
@@ -48,6 +56,9 @@ impl Verb {
         (Self::StrategyUnset, "strategy-choice", "unset"),
         (Self::CsConfig, "cs", "config"),
         (Self::CsErase, "cs", "erase"),
+        (Self::FaceDown, "faces", "down"),
+        (Self::FaceUp, "faces", "up"),
+        (Self::FaceLost, "faces", "lost"),
     ];
 
     fn read(module: &[u8], verb: &[u8]) -> Option<Self> {
@@ -138,6 +149,14 @@ impl Rejection {
     pub const MALFORMED: Self = Self { code: 400, text: "malformed command" };
     /// The command is unsigned, wrongly signed, or not authorized.
     pub const NOT_ALLOWED: Self = Self { code: 403, text: "not allowed" };
+    /// The signature is in the name of the command.
+    pub const V0_2: Self = Self {
+        code: 403,
+        text: "not allowed: its signature is in its name (packet format v0.2); sign as v0.3 does",
+    };
+    /// The signature has no time, or no nonce.
+    pub const NOT_UNIQUE: Self =
+        Self { code: 403, text: "not allowed: its signature needs a time and a nonce of 8 bytes" };
     /// The prefix announcement is not valid at this time.
     pub const NOT_VALID: Self =
         Self { code: 403, text: "the prefix announcement is not valid now" };
@@ -176,7 +195,7 @@ impl Request {
             let rejection = interest.signature.as_ref().map(|_| Err(Rejection::UNKNOWN));
             return request.map(Ok).or(rejection);
         };
-        if !is_signed(interest) {
+        if !Proof::of(interest).is_some_and(|proof| proof.is_intact()) {
             return Some(Err(Rejection::NOT_ALLOWED));
         }
         let announcement = (verb == Verb::RibAnnounce).then(|| announcement::carried(interest));
@@ -219,7 +238,12 @@ impl Command {
         let parameters = parameters.ok_or(Rejection::MALFORMED)?;
         let needs_name = !matches!(
             verb,
-            Verb::FaceCreate | Verb::FaceUpdate | Verb::FaceDestroy | Verb::CsConfig
+            Verb::FaceCreate
+                | Verb::FaceUpdate
+                | Verb::FaceDestroy
+                | Verb::FaceDown
+                | Verb::FaceUp
+                | Verb::CsConfig
         );
         match &parameters.name {
             None if needs_name => Err(Rejection::MALFORMED),
@@ -233,26 +257,6 @@ impl Command {
     pub fn prefix(&self) -> Name {
         self.parameters.name.clone().unwrap_or_default()
     }
-}
-
-/// Whether an Interest is signed; a digest signature is verified.
-pub(super) fn is_signed(interest: &Interest) -> bool {
-    let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion()) else {
-        return is_signed_in_its_name(&interest.name).unwrap_or(false);
-    };
-    signature.info().typ != SignatureType::DigestSha256 || signature.value() == sha256(&portion)
-}
-
-/// Signed Interests of packet format v0.2 end with time, nonce, SignatureInfo and SignatureValue as components. The
-/// signature covers the components before the last. `None` for other names.
-fn is_signed_in_its_name(name: &Name) -> Option<bool> {
-    const LEN: usize = 9;
-    let (info, value) = (name.get(LEN - 2)?, name.get(LEN - 1).filter(|_| name.len() == LEN)?);
-    let element = |bytes, typ| Reader::new(bytes).expect(typ, "a signature").ok();
-    let info = element(info.value(), typ::SIGNATURE_INFO)?.value;
-    let value = element(value.value(), typ::SIGNATURE_VALUE)?.value;
-    let is_digest = SignatureInfo::decode(info).ok()?.typ == SignatureType::DigestSha256;
-    Some(!is_digest || value == sha256(name.prefix(LEN - 1).value()))
 }
 
 /// The answer to the command `name`: the applied parameters, or the reason of the rejection. A rejection has empty

@@ -1,11 +1,17 @@
 //! Authorization of management commands.
 //!
-//! Without configured keys the face decides: a signed command from a local face is executed, whatever its key; a
-//! digest signature must be correct. With keys, commands must be signed by one of them and be made after the start of
-//! the forwarder. They must be at most [`GRACE`] away from its clock, and not be replays. A prefix announcement in a
+//! Each command is a signed Interest with a time and a nonce. The time is that of a moment after the start of the forwarder, at
+//! most [`GRACE`] away from its clock. A command is executed once.
+//!
+//! Without configured keys the face decides: such a command from a local face is executed, whatever its key; a
+//! digest signature must be correct. With keys, commands must be signed by one of them. A prefix announcement in a
 //! command is verified like the command, except for its time.
 //!
 //! A key may be restricted ([`Rights`]): to routes of some prefixes, and to some commands.
+//!
+//! A command of packet format v0.2 is all in its name. Each program that sends names of others can therefore be led to
+//! send a command: a browser, a gateway, a consumer that follows key locators. Such a command is rejected, unless
+//! [`AuthorityOptions::takes_v0_2`] allows such commands to register names for the face on which they arrive.
 //!
 //! Source: NFD's wiki page "CommandAuthenticator", ndn-cxx, `security/validation-policy-signed-interest.cpp`.
 //!
@@ -16,7 +22,8 @@
 //! rejected, because earlier ones are not remembered. The start is converted to the current setting of the clock.
 //! Signed Interests of packet format v0.2 carry no signatures by keys here.
 use super::announcement;
-use super::answer::{Command, Rejection, is_signed};
+use super::answer::{Command, Rejection};
+use super::proof::Proof;
 use super::{Scope, Verb};
 use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
@@ -45,6 +52,8 @@ pub struct AuthorityOptions {
     pub open: Vec<String>,
     /// Rights of the keys; `None`: each key may do everything.
     pub rights: Option<Rights>,
+    /// Commands of packet format v0.2 may register and unregister names for their own face, where no key is required.
+    pub takes_v0_2: bool,
 }
 
 /// Whether the key with a number, counted from 0, may act on a name.
@@ -74,6 +83,8 @@ pub struct Authority {
     options: AuthorityOptions,
     /// Received commands of each key.
     seen: Vec<Seen>,
+    /// Received commands that needed no key.
+    of_anybody: Seen,
 }
 
 /// Commands of one key: their times in milliseconds and the first bytes of their digests.
@@ -90,7 +101,7 @@ impl Authority {
     pub fn new(mut options: AuthorityOptions) -> Self {
         options.keys.truncate(MAX_KEYS);
         let seen = vec![Seen::default(); options.keys.len()];
-        Self { options, seen }
+        Self { options, seen, of_anybody: Seen::default() }
     }
 
     /// Checks whether a command may be executed. `now_millis` is the time of day. `start_millis` is that of the
@@ -105,9 +116,29 @@ impl Authority {
         now_millis: u64,
         start_millis: u64,
     ) -> Result<(), Rejection> {
+        let proof = Proof::of(interest).ok_or(Rejection::NOT_ALLOWED)?;
+        if proof.is_in_name && !self.lets_v0_2(command) {
+            return Err(Rejection::V0_2);
+        }
+        let time = proof.time.ok_or(Rejection::NOT_UNIQUE)?;
+        let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+        if time < start_millis || time.abs_diff(now_millis) > grace {
+            return Err(Rejection::NOT_IN_TIME);
+        }
+        let signer = self.signer(interest, command, &proof).ok_or(Rejection::NOT_ALLOWED)?;
+        let seen = match signer {
+            SignedBy::Anybody => Some(&mut self.of_anybody),
+            SignedBy::Key(key) => self.seen.get_mut(key),
+        };
+        let is_new = seen.is_some_and(|seen| seen.note(now_millis, time, &proof.portion));
+        if is_new { Ok(()) } else { Err(Rejection::NOT_IN_TIME) }
+    }
+
+    /// Signer of a command; `None` if that signer may not give the command.
+    fn signer(&self, interest: &Interest, command: &Command, proof: &Proof) -> Option<SignedBy> {
         if self.options.keys.is_empty() || self.is_open(command) {
-            let is_right = is_signed(interest) && announces(command, interest, is_data_signed);
-            return if is_right { Ok(()) } else { Err(Rejection::NOT_ALLOWED) };
+            let is_right = proof.is_intact() && announces(command, interest, is_data_signed);
+            return is_right.then_some(SignedBy::Anybody);
         }
         let acts_on = object(command);
         let may = |key| self.options.rights.as_ref().is_none_or(|it| (it.0)(&acts_on, key));
@@ -118,34 +149,33 @@ impl Authority {
             )
         };
         if !announces(command, interest, by_a_key) {
-            return Err(Rejection::NOT_ALLOWED);
+            return None;
         }
-        let (Some(signature), Some(portion)) = (&interest.signature, interest.signed_portion())
-        else {
-            return Err(Rejection::NOT_ALLOWED);
-        };
-        let info = signature.info();
-        let time = info.time.ok_or(Rejection::NOT_ALLOWED)?;
-        let grace = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
-        if time < start_millis || time.abs_diff(now_millis) > grace {
-            return Err(Rejection::NOT_IN_TIME);
-        }
-        let by = |key: &PublicKey| {
-            key.signature_type() == info.typ && key.verify(&portion, signature.value())
-        };
-        let key = self.options.keys.iter().position(by).ok_or(Rejection::NOT_ALLOWED)?;
-        if !may(key) {
-            return Err(Rejection::NOT_ALLOWED);
-        }
-        let is_new =
-            self.seen.get_mut(key).is_some_and(|seen| seen.note(now_millis, time, &portion));
-        if is_new { Ok(()) } else { Err(Rejection::NOT_IN_TIME) }
+        let key = self.options.keys.iter().position(|key| proof.is_by(key))?;
+        may(key).then_some(SignedBy::Key(key))
+    }
+
+    /// Whether a command with its signature in its name may be executed: it changes routes of its own face only.
+    fn lets_v0_2(&self, command: &Command) -> bool {
+        let is_own = command.parameters.face_id.is_none_or(|face| face == 0);
+        self.options.takes_v0_2
+            && is_own
+            && matches!(command.verb, Verb::RibRegister | Verb::RibUnregister)
     }
 
     fn is_open(&self, command: &Command) -> bool {
         let module = Verb::words(command.verb).0;
         command.scope == Scope::Localhost && self.options.open.iter().any(|it| it == module)
     }
+}
+
+/// The signer of a command.
+#[derive(Clone, Copy, Debug)]
+enum SignedBy {
+    /// A local program, where no key is required.
+    Anybody,
+    /// A configured key, by its number.
+    Key(usize),
 }
 
 /// The name that a command acts on.
@@ -260,7 +290,7 @@ mod tests {
     fn authority(open: &[&str]) -> Authority {
         let keys = vec![PublicKey::from_hmac_secret(b"one"), PublicKey::from_hmac_secret(b"two")];
         let open = open.iter().map(|it| (*it).to_owned()).collect();
-        Authority::new(AuthorityOptions { keys, open, rights: None })
+        Authority::new(AuthorityOptions { keys, open, ..AuthorityOptions::default() })
     }
 
     fn code(authority: &mut Authority, (interest, command): &(Interest, Command)) -> u64 {
@@ -289,10 +319,91 @@ mod tests {
     #[test]
     fn any_signature_is_accepted_without_keys() {
         let mut anybody = Authority::new(AuthorityOptions::default());
-        assert_eq!(code(&mut anybody, &made(Verb::FibAddNextHop, &DigestSigner, 1, 1)), 200);
-        let (mut interest, command) = made(Verb::FibAddNextHop, &DigestSigner, 1, 1);
+        let verb = Verb::FibAddNextHop;
+        assert_eq!(code(&mut anybody, &made(verb, &DigestSigner, NOW, 1)), 200);
+        assert_eq!(code(&mut anybody, &made(verb, &signer(b"unknown"), NOW, 1)), 200);
+        let (mut interest, command) = made(verb, &DigestSigner, NOW, 2);
         interest.parameters = Some(bytes::Bytes::from_static(b"other"));
         assert_eq!(code(&mut anybody, &(interest, command)), 403);
+    }
+
+    #[test]
+    fn command_without_keys_is_fresh_and_new() {
+        let mut anybody = Authority::new(AuthorityOptions::default());
+        let mut check = |unique: Uniqueness<'_>| {
+            let (_, command) = made(Verb::CsErase, &DigestSigner, NOW, 1);
+            let (scope, verb) = (command.scope, command.verb);
+            let interest =
+                command_interest(scope, verb, &command.parameters, &DigestSigner, unique);
+            anybody.check(&interest, &command, NOW, START).map_err(|it| it.text)
+        };
+        let unique = |nonce, time| Uniqueness { nonce, time, seq_num: None };
+        let (nonce, other) = (Some(&[1; 8][..]), Some(&[2; 8][..]));
+        let (late, early, before) = (NOW - 120_001, NOW + 120_001, START - 1);
+        for (nonce, time, rejection) in [
+            (nonce, Some(NOW), None),
+            (nonce, Some(NOW), Some(Rejection::NOT_IN_TIME)),
+            (other, Some(NOW), None),
+            (other, Some(NOW - 120_000), None),
+            (nonce, Some(late), Some(Rejection::NOT_IN_TIME)),
+            (nonce, Some(early), Some(Rejection::NOT_IN_TIME)),
+            (nonce, Some(before), Some(Rejection::NOT_IN_TIME)),
+            (nonce, None, Some(Rejection::NOT_UNIQUE)),
+            (None, Some(NOW + 1), Some(Rejection::NOT_UNIQUE)),
+            (Some(&[3; 7][..]), Some(NOW + 1), Some(Rejection::NOT_UNIQUE)),
+        ] {
+            let expected = rejection.map_or(Ok(()), |it| Err(it.text));
+            assert_eq!(check(unique(nonce, time)), expected, "{nonce:?} {time:?}");
+        }
+    }
+
+    /// A command of packet format v0.2, as python-ndn makes it.
+    fn in_name(verb: Verb, face_id: Option<u64>, time: u64, nonce: &[u8]) -> (Interest, Command) {
+        let name = Some("/a".parse().unwrap());
+        let parameters = ControlParameters { name, face_id, ..ControlParameters::default() };
+        let words = [&parameters.to_bytes()[..], &time.to_be_bytes(), nonce, b"\x16\x03\x1b\x01\0"];
+        let name = words.into_iter().fold(verb.name(Scope::Localhost), |name, word| {
+            name.append(recoup_packet::name::Component::generic(word))
+        });
+        let value = [&b"\x17\x20"[..], &sha256(name.value())].concat();
+        let interest = Interest::new(name.append(recoup_packet::name::Component::generic(&value)));
+        (interest, Command { scope: Scope::Localhost, verb, parameters, announcement: None })
+    }
+
+    #[test]
+    fn name_alone_commands_nothing_by_default() {
+        let open = vec!["rib".to_owned()];
+        let keys = vec![PublicKey::from_hmac_secret(b"one")];
+        let with_keys = AuthorityOptions { keys, open, ..AuthorityOptions::default() };
+        for options in [AuthorityOptions::default(), with_keys] {
+            let mut authority = Authority::new(options);
+            for (verb, ..) in Verb::ALL {
+                let (interest, command) = in_name(verb, None, NOW, b"nonce of");
+                let verdict = authority.check(&interest, &command, NOW, START);
+                assert_eq!(verdict, Err(Rejection::V0_2), "{verb:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn configured_v0_2_registers_its_own_face_only() {
+        let options = AuthorityOptions { takes_v0_2: true, ..AuthorityOptions::default() };
+        let mut authority = Authority::new(options.clone());
+        for (verb, ..) in Verb::ALL {
+            let may = matches!(verb, Verb::RibRegister | Verb::RibUnregister);
+            let mut code = |face, time, nonce: &[u8]| {
+                code(&mut authority, &in_name(verb, face, time, nonce)) == 200
+            };
+            assert_eq!(code(None, NOW, b"nonce of"), may, "{verb:?}");
+            assert!(!code(None, NOW, b"nonce of"), "repeated: {verb:?}");
+            assert_eq!(code(Some(0), NOW, b"nonce of"), may, "{verb:?}");
+            assert!(!code(Some(7), NOW, b"another!"), "of another face: {verb:?}");
+            assert!(!code(None, NOW - 120_001, b"nonce of"), "late: {verb:?}");
+            assert!(!code(None, NOW + 1, b"KEY"), "no nonce: {verb:?}");
+        }
+        let keys = vec![PublicKey::from_hmac_secret(b"one")];
+        let mut keys = Authority::new(AuthorityOptions { keys, ..options });
+        assert_eq!(code(&mut keys, &in_name(Verb::RibRegister, None, NOW, b"nonce of")), 403);
     }
 
     #[test]
@@ -301,7 +412,7 @@ mod tests {
         assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &signer(b"two"), NOW, 1)), 200);
         assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &signer(b"other"), NOW, 1)), 403);
         assert_eq!(code(&mut keys, &made(Verb::FaceDestroy, &DigestSigner, NOW, 1)), 403);
-        assert_eq!(code(&mut keys, &made(Verb::RibRegister, &DigestSigner, 1, 1)), 200);
+        assert_eq!(code(&mut keys, &made(Verb::RibRegister, &DigestSigner, NOW, 2)), 200);
         let (interest, command) = made(Verb::RibRegister, &DigestSigner, NOW, 1);
         let hop = Command { scope: Scope::Localhop, ..command };
         assert_eq!(code(&mut keys, &(interest, hop)), 403, "open for this machine only");

@@ -3,7 +3,7 @@ use super::outbox::Answer;
 use super::packet::{Origin, Packet};
 use super::renewal::State;
 use super::signature::Signatures;
-use super::source::{Identity, Opened, Source, SourceError};
+use super::source::{Identified, Identity, Opened, Source, SourceError};
 use super::{Context, Form, ServeConfig};
 use crate::event::Event;
 use crate::time::Instant;
@@ -12,7 +12,8 @@ use recoup_packet::data::{ContentType, Data, DataBuilder, Template, Unsigned};
 use recoup_packet::manifest::{self, DIGEST_BYTES, GROUP, SEGMENTS};
 use recoup_packet::metadata::{self, Metadata};
 use recoup_packet::name::{Component, Name};
-use recoup_packet::signature::{DigestSigner, Signer, sha256_many};
+use recoup_packet::object_id::ObjectId;
+use recoup_packet::signature::{DigestSigner, Encrypter, Signer, sha256, sha256_many};
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use std::sync::Arc;
 
@@ -31,6 +32,10 @@ pub(super) struct Object {
     pub(super) source: Box<dyn Source>,
     /// State of the content of its source.
     pub(super) identity: Identity,
+    /// How its source identified the content.
+    pub(super) identified: Identified,
+    /// The identifier that its packets carry.
+    object_id: Option<ObjectId>,
     /// Bytes of the source.
     pub(super) bytes: u64,
     pub(super) signatures: Signatures,
@@ -56,7 +61,12 @@ pub(super) struct Object {
 
 /// Bytes of content in a segment called `name`, of an object of `bytes` bytes: the configured number, or as many as
 /// fit a packet with such a name. `None` if none fits.
-fn segment_bytes(config: &ServeConfig, name: &Name, bytes: u64) -> Option<u64> {
+fn segment_bytes(
+    config: &ServeConfig,
+    name: &Name,
+    bytes: u64,
+    id: Option<ObjectId>,
+) -> Option<u64> {
     let fitting = |bytes: u64| match &config.encrypter {
         Some(encrypter) => encrypter.fitting(bytes as usize).map(|bytes| bytes as u64),
         None => Some(bytes),
@@ -66,7 +76,7 @@ fn segment_bytes(config: &ServeConfig, name: &Name, bytes: u64) -> Option<u64> {
     let max_bytes = |segment| {
         let component = config.convention.segment(segment);
         let name = name.append(component);
-        let builder = DataBuilder::new(&name).freshness(config.freshness);
+        let builder = DataBuilder::new(&name).freshness(config.freshness).object_id(id);
         builder.final_block(component).max_len(longest, config.signer.as_ref())
     };
     if max_bytes(bytes.saturating_sub(1) / wanted) <= MAX_PACKET_SIZE {
@@ -81,16 +91,33 @@ pub(super) fn encoded_len(config: &ServeConfig, bytes: usize) -> usize {
     config.encrypter.as_ref().map_or(bytes, |encrypter| encrypter.encrypted_len(bytes))
 }
 
+/// The identifier that packets carry. That of encrypted content is encrypted as well: a digest of the content would let
+/// anyone confirm a guess.
+fn published(config: &ServeConfig, path: &Name, identified: Identified) -> Option<ObjectId> {
+    let id = identified.id()?;
+    Some(match &config.encrypter {
+        Some(encrypter) => encrypted_id(encrypter.as_ref(), &config.prefix.join(path), id),
+        None => id,
+    })
+}
+
+fn encrypted_id(encrypter: &dyn Encrypter, name: &Name, id: ObjectId) -> ObjectId {
+    let mut encrypted = vec![0; encrypter.encrypted_len(id.bytes().len())];
+    encrypter.encrypt(name, id.bytes(), &mut encrypted);
+    ObjectId::of_digest(&sha256(&encrypted))
+}
+
 impl Object {
     /// `None` if its name leaves no space for content in a packet.
     pub(super) fn new(
         context: &Context<'_>,
         id: u64,
         path: &Name,
-        opened: Opened,
+        (opened, identified): (Opened, Identified),
         version: Option<u64>,
     ) -> Option<Self> {
         let config = context.config;
+        let object_id = published(config, path, identified);
         let mut name = config.prefix.join(path);
         if let Some(suffix) = &opened.suffix {
             name = name.join(suffix);
@@ -100,7 +127,7 @@ impl Object {
         }
         let bytes = opened.source.len();
         let segment_bytes = match config.form {
-            Form::Encoded => segment_bytes(config, &name, bytes)?,
+            Form::Encoded => segment_bytes(config, &name, bytes, object_id)?,
             Form::Described(_) => config.segment_bytes as u64,
         };
         let last = bytes.saturating_sub(1) / segment_bytes;
@@ -119,6 +146,8 @@ impl Object {
             version,
             offered: opened.version,
             identity: opened.source.identity(),
+            identified,
+            object_id,
             source: opened.source,
             bytes,
             signatures: Signatures::new(last.saturating_add(1), config.signer.max_signature_len()),
@@ -203,9 +232,10 @@ impl Object {
             let described = template.describe(name, span.1).ok();
             return Ok(described.map(|data| served(None, Packet::Whole(data), span.1)));
         }
+        let frame = self.frame();
         let (source, pool) =
             (self.source.as_mut(), context.outbox.buffer(encoded_len(config, span.1)));
-        let unsigned = encode_segment(config, now, &name, self.last, span, source, pool)?;
+        let unsigned = encode_segment(config, now, &name, frame, span, source, pool)?;
         let packet = match self.signatures.get(segment) {
             Some(kept) => Packet::Whole(unsigned.finish(kept)),
             None => Packet::Unsigned(unsigned, Some(Origin { object: self.id, segment })),
@@ -257,11 +287,17 @@ impl Object {
         builder.max_len(most, config.author()) <= MAX_PACKET_SIZE
     }
 
+    /// Number of the last segment and identifier, as each segment states them.
+    pub(super) fn frame(&self) -> (u64, Option<ObjectId>) {
+        (self.last, self.object_id)
+    }
+
     fn list_builder<'a>(&self, config: &ServeConfig, name: &'a Name) -> DataBuilder<'a> {
         DataBuilder::new(name)
             .content_type(ContentType::Manifest)
             .freshness(config.freshness)
             .final_block(Component::segment(self.last / SEGMENTS))
+            .object_id(self.object_id)
     }
 
     fn list(&self, config: &ServeConfig, number: u64, content: &[u8], signer: &dyn Signer) -> Data {
@@ -281,9 +317,10 @@ impl Object {
             for segment in batch.filter(|segment| self.signatures.get(*segment).is_none()) {
                 let name = self.name.append(config.convention.segment(segment));
                 let span = self.span(segment);
+                let frame = self.frame();
                 let (source, pool) =
                     (self.source.as_mut(), context.outbox.buffer(encoded_len(config, span.1)));
-                let packet = encode_segment(config, now, &name, self.last, span, source, pool)?;
+                let packet = encode_segment(config, now, &name, frame, span, source, pool)?;
                 unsigned.push((segment, packet));
             }
             let portions: Vec<&[u8]> = unsigned.iter().map(|(_, it)| it.signed_portion()).collect();
@@ -321,6 +358,7 @@ impl Object {
             size: Some(self.bytes),
             mode: self.mode,
             mtime_ns: self.mtime_ns,
+            object_id: self.object_id,
             ..Metadata::new(self.name.clone())
         }
         .to_bytes();
@@ -338,18 +376,20 @@ impl Object {
 /// Segments read together for a manifest.
 const MANIFEST_BATCH: usize = 32;
 
-/// The packet of the segment `name`, whose content is `span` (offset and length) of `source`.
+/// The packet of the segment `name` of an object with this [frame](Object::frame), whose content is `span` (offset and
+/// length) of `source`.
 pub(super) fn encode_segment(
     config: &ServeConfig,
     now: Instant,
     name: &Name,
-    last: u64,
+    (last, object_id): (u64, Option<ObjectId>),
     (offset, length): (u64, usize),
     source: &mut dyn Source,
     pool: &mut BytesMut,
 ) -> Result<Unsigned, SourceError> {
     let final_block = config.convention.segment(last);
     let builder = DataBuilder::new(name).freshness(config.freshness).final_block(final_block);
+    let builder = builder.object_id(object_id);
     let Some(encrypter) = &config.encrypter else {
         let fill = |into: &mut [u8]| source.read_at(now, offset, into);
         return builder.lay_out(pool, length, fill, config.signer.as_ref());

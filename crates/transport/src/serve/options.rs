@@ -53,6 +53,13 @@ pub struct ServeOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "GROUP", help_heading = "Content"))]
     pub encrypt: Option<String>,
 
+    /// Encrypt by AES-CBC, for readers with NDNts or ndn-cxx; needs --sign KEY
+    ///
+    /// AES-CBC does not detect changes: readers must verify the author.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "clap", arg(long, requires = "encrypt", help_heading = "Content"))]
+    pub encrypt_cbc: bool,
+
     /// How long a cache may call the content fresh
     #[serde(with = "unit::as_text::duration")]
     #[cfg_attr(feature = "clap", arg(
@@ -66,8 +73,9 @@ pub struct ServeOptions {
 
     /// Version in the names: mtime (the file's time), now, a number, or none
     ///
-    /// One version means one content. With mtime, content that changes without its time gets the next free
-    /// number. With the others, changed content is served after a restart only.
+    /// One version means one content. With mtime, the number has the time and bits of the identifier of the
+    /// content, so that content of equal time has another number. With the others, changed content is served
+    /// after a restart only.
     #[serde(with = "as_text")]
     #[cfg_attr(feature = "clap", arg(
         long,
@@ -96,7 +104,7 @@ pub struct ServeOptions {
 
     /// Answer to an Interest for a name that is not served
     ///
-    /// nack: an application Nack, so that the consumer knows at once.
+    /// nack: an application Nack, so that the consumer knows soon.
     ///
     /// silent: nothing, so that the consumer times out.
     #[serde(with = "as_text")]
@@ -129,6 +137,7 @@ impl Default for ServeOptions {
             segment_bytes: 8_000,
             sign: "digest".into(),
             encrypt: None,
+            encrypt_cbc: false,
             freshness: Duration::from_secs(10),
             version: Version::Modified,
             snapshot: None,
@@ -165,9 +174,10 @@ impl ServeOptions {
 /// Where the version numbers of served content come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// `mtime`: the time of the last change, in microseconds since 1970.
+    /// `mtime`: the time of the last change, and bits of the identifier of the content
+    /// ([`version_number`](super::version_number)).
     Modified,
-    /// `now`: the time at which serving begins, in microseconds since 1970.
+    /// `now`: the time at which serving begins, in the units of `mtime`.
     Now,
     /// This number.
     Fixed(u64),

@@ -4,6 +4,8 @@
 //! identity and perhaps the same content. A version whose source changed is therefore compared with the new source:
 //!
 //! - Version, time and length must be equal.
+//! - If the sources identify their content by digests, equal digests prove that the content is the same. Different
+//!   digests prove that the content differs. Without digests:
 //! - Each segment served before is encoded from the new source and signed. Its signature must equal the kept one;
 //!   signatures cover content and name, and a signer is deterministic.
 //!
@@ -13,7 +15,7 @@
 //! At most [`STEP`] segments are compared at an instant, while Interests for the object wait.
 use super::Opened;
 use super::object::{Object, encode_segment, encoded_len};
-use super::source::{Identity, Source, SourceError};
+use super::source::{Identified, Identity, Source, SourceError};
 use super::{Context, Missing};
 use crate::event::Event;
 use crate::time::{Duration, Instant};
@@ -143,7 +145,8 @@ impl Object {
             && opened.mtime_ns == self.mtime_ns
             && opened.source.len() == self.bytes
             && identity != self.identity
-            && self.signatures.are_complete();
+            && (self.signatures.are_complete()
+                || matches!(self.identified, Identified::ByContent(_)));
         may_be_same.then_some(Renewal { source: opened.source, identity, next: 0 })
     }
 
@@ -153,13 +156,22 @@ impl Object {
         renewal: &mut Renewal,
     ) -> Result<Step, SourceError> {
         let (config, now) = (context.config, context.now);
+        if let Identified::ByContent(before) = self.identified
+            && let Identified::ByContent(id) = renewal.source.identify(now)?
+        {
+            renewal.source.check(now)?;
+            return Ok(if id == before { Step::Same } else { Step::Different });
+        }
+        if !self.signatures.are_complete() {
+            return Ok(Step::Different);
+        }
         let (mut kept, mut unsigned, mut next) = (Vec::new(), Vec::new(), renewal.next);
         for (slot, segment, signature) in self.signatures.kept_from(renewal.next).take(STEP) {
             let name = self.name.append(config.convention.segment(segment));
             let span = self.span(segment);
             let source = renewal.source.as_mut();
             let pool = context.outbox.buffer(encoded_len(config, span.1));
-            unsigned.push(encode_segment(config, now, &name, self.last, span, source, pool)?);
+            unsigned.push(encode_segment(config, now, &name, self.frame(), span, source, pool)?);
             kept.push(signature);
             next = slot + 1;
         }

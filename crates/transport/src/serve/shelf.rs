@@ -2,7 +2,8 @@
 use super::number::Numbers;
 use super::object::Object;
 use super::packet::Origin;
-use super::{BATCH, Context, Missing, Opened, ServeConfig};
+use super::source::{Identified, SourceError};
+use super::{BATCH, Context, Missing, Opened, ServeConfig, renewal, version_number};
 use recoup_packet::name::Name;
 
 /// Most open versions.
@@ -101,12 +102,12 @@ impl Shelf {
 
     /// Queries the library for the latest version and returns the index of its object.
     fn open(&mut self, context: &mut Context<'_>, path: &Name) -> Result<usize, Missing> {
-        let opened = context.library.open(path).ok_or(Missing::Unknown)?;
+        let opened = context.open(path)?;
         let is_offered = |object: &Object| {
             object.is_latest() && object.path == *path && object.offered == opened.version
         };
         let Some(place) = self.objects.iter().position(is_offered) else {
-            return self.put(context, path, opened).ok_or(Missing::Unknown);
+            return self.put(context, path, opened);
         };
         if let Some(object) = self.objects.get_mut(place) {
             object.opened = context.now;
@@ -118,27 +119,39 @@ impl Shelf {
         if self.goes_on(context, place)? {
             return Ok(place);
         }
-        let opened = context.library.open(path).ok_or(Missing::Unknown)?;
-        self.put(context, path, opened).ok_or(Missing::Unknown)
+        let opened = context.open(path)?;
+        self.put(context, path, opened)
     }
 
     /// Adds a new object, in place of one that has ended or was used least recently.
-    fn put(&mut self, context: &Context<'_>, path: &Name, opened: Opened) -> Option<usize> {
+    fn put(
+        &mut self,
+        context: &Context<'_>,
+        path: &Name,
+        mut opened: Opened,
+    ) -> Result<usize, Missing> {
+        let identified = identify(&mut opened, context)?;
         let again = self.previous_number(path, &opened);
-        let version = again.or_else(|| self.free_number(context, path, opened.version))?;
+        let version = again.or_else(|| {
+            let offered = opened.version.map(|offered| number(context, offered, identified));
+            self.free_number(context, path, offered)
+        });
+        let version = version.ok_or(Missing::Unknown)?;
         self.opened += 1;
-        let mut object = Object::new(context, self.opened, path, opened, version)?;
+        let object = Object::new(context, self.opened, path, (opened, identified), version);
+        let mut object = object.ok_or(Missing::Unknown)?;
         if again.is_some() {
             object.signatures.mark_incomplete();
         }
         if self.objects.len() >= PLACES {
             let oldest =
-                (0..self.objects.len()).min_by_key(|place| self.objects[*place].eviction_rank())?;
+                (0..self.objects.len()).min_by_key(|place| self.objects[*place].eviction_rank());
+            let oldest = oldest.ok_or(Missing::Unknown)?;
             let gone = self.objects.remove(oldest);
             self.numbers.remember(&gone.path, gone.offered, gone.version, gone.lasting_identity());
         }
         self.objects.push(object);
-        Some(self.objects.len() - 1)
+        Ok(self.objects.len() - 1)
     }
 
     fn is_open(&self, path: &Name, version: Option<u64>) -> bool {
@@ -167,5 +180,22 @@ impl Shelf {
             version = Some(version?.checked_add(1)?);
         }
         Some(version)
+    }
+}
+
+/// Identifies the content of a source, if that can be done now.
+fn identify(opened: &mut Opened, context: &Context<'_>) -> Result<Identified, Missing> {
+    opened.source.identify(context.now).map_err(|error| match error {
+        SourceError::Unsettled { until } => Missing::Until(until),
+        SourceError::Changed => renewal::later(context.now),
+        SourceError::Unreadable => Missing::Unknown,
+    })
+}
+
+/// The version number of content for which the library offers `offered`.
+fn number(context: &Context<'_>, offered: u64, identified: Identified) -> u64 {
+    match (context.library.may_renumber(), identified.id()) {
+        (true, Some(id)) => version_number(offered, Some(id)),
+        _ => offered,
     }
 }

@@ -1,6 +1,8 @@
 //! Interface to served content.
 use crate::time::Instant;
+use recoup_packet::denial::Denial;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use std::fmt;
 
 /// Reason why a source cannot be read.
@@ -24,6 +26,28 @@ pub enum SourceError {
 /// two of different identity may have the same content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity(pub [u64; 4]);
+
+/// How a source identifies its content for consumers, across restarts of the producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identified {
+    /// By nothing: path, version and length determine the content.
+    No,
+    /// By a digest of the content: equal content has an equal identifier, wherever it is served.
+    ByContent(ObjectId),
+    /// By the state of a file, which changes with each write; equal content may have several identifiers.
+    ByState(ObjectId),
+}
+
+impl Identified {
+    /// The identifier, if there is one.
+    #[must_use]
+    pub fn id(self) -> Option<ObjectId> {
+        match self {
+            Self::No => None,
+            Self::ByContent(id) | Self::ByState(id) => Some(id),
+        }
+    }
+}
 
 /// Content of one version of one object.
 pub trait Source: fmt::Debug {
@@ -55,6 +79,13 @@ pub trait Source: fmt::Debug {
     fn identity(&self) -> Identity {
         Identity::default()
     }
+
+    /// Identifies the content. A long computation is done in parts: it returns [`SourceError::Unsettled`] until it is
+    /// complete, also across sources of equal [identity](Self::identity).
+    ///
+    /// # Errors
+    /// [`SourceError`].
+    fn identify(&mut self, now: Instant) -> Result<Identified, SourceError>;
 }
 
 /// Zeros: content of a given length.
@@ -73,6 +104,10 @@ impl Source for Zeros {
         into.fill(0);
         Ok(())
     }
+
+    fn identify(&mut self, _: Instant) -> Result<Identified, SourceError> {
+        Ok(Identified::No)
+    }
 }
 
 /// An opened object.
@@ -80,7 +115,8 @@ impl Source for Zeros {
 pub struct Opened {
     /// Its content.
     pub source: Box<dyn Source>,
-    /// Version, or `None` where objects have no versions.
+    /// Version, or `None` where objects have no versions; the time of the last change in microseconds since 1970, if
+    /// the library [may renumber](Library::may_renumber).
     pub version: Option<u64>,
     /// Components between the object's path and its version, such as `32=ls` for a listing.
     pub suffix: Option<Name>,
@@ -95,8 +131,14 @@ pub trait Library: fmt::Debug {
     /// Opens the latest version of the object at `path`, or `None` if there is no such object.
     fn open(&mut self, path: &Name) -> Option<Opened>;
 
-    /// Whether a higher number may replace a version number that was used for other content. If not, the new content
-    /// is not served.
+    /// Why the last [`open`](Self::open) returned `None`, if not because there is no such object.
+    fn failure(&self) -> Option<Denial> {
+        None
+    }
+
+    /// Whether versions are times. If so, the producer loop makes the number from the time and the identifier of the
+    /// content ([`version_number`](super::version_number)). A higher number may then replace one that was used for other
+    /// content. If versions are not times, the number stands, and other content is not served under it.
     fn may_renumber(&self) -> bool {
         false
     }

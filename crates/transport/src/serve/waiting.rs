@@ -1,9 +1,10 @@
-//! Interests that wait until a source can be read.
+//! Interests that wait until a source can be read, or for their application Nack.
 //!
 //! Their number is limited. Each waits no longer than its lifetime and [`LONGEST_WAIT`], because a later answer finds
 //! no pending Interest.
 use crate::application::ReturnPath;
 use crate::time::{Duration, Instant};
+use recoup_packet::denial::Denial;
 use recoup_packet::interest::{DEFAULT_LIFETIME, Interest};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,11 +21,13 @@ pub(super) struct Pending {
     pub(super) path: ReturnPath,
     /// End of the wait, set when it begins.
     expires: Option<Instant>,
+    /// The Interest waits for its application Nack, with that reason.
+    pub(super) denied: Option<Denial>,
 }
 
 impl Pending {
     pub(super) fn new(interest: Arc<Interest>, path: ReturnPath) -> Self {
-        Self { interest, path, expires: None }
+        Self { interest, path, expires: None, denied: None }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Discovery of versions.
 use crate::harness::{
-    Answer, Answers, DELAY, Harness, SEGMENT, config, cut, file, forged, honest, last, metadata_of,
-    name, segment_of,
+    Answer, Answers, DELAY, Harness, SEGMENT, config, cut, denial, file, forged, honest, last,
+    metadata_of, name, segment_of, with_options,
 };
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::metadata;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::convention::Convention;
+use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{AutoVerifier, DigestSigner, KeyVerifier, PublicKey};
 use recoup_transport::application::{AppInput, Beside};
 use recoup_transport::fetch::{FetchError, Retries};
@@ -316,4 +317,107 @@ fn metadata_of_another_object_are_a_contradiction() {
     });
     let named = name("/b/file/v=7");
     assert_eq!(result, Err(FetchError::OtherObject { name: name("/a/file"), named }));
+}
+
+#[test]
+fn answer_leads_to_no_local_name() {
+    // Metadata, or content, of a name of local scope answers an Interest for everything.
+    for named in ["/localhost/nfd/rib/list", "/localhop/nfd"] {
+        for has_metadata in [true, false] {
+            let mut harness = Harness::new(with_options("/", |it| it.retries = Retries(Some(1))));
+            let mut local = Vec::new();
+            let result = harness.run(|interest| {
+                local.extend(Some(interest.name.clone()).filter(Name::has_local_scope));
+                let is_metadata = interest.name == metadata::discovery_name(&name("/"));
+                let data = if is_metadata && has_metadata {
+                    let mut other = interest.clone();
+                    other.name = metadata::discovery_name(&name(named));
+                    let content = metadata_of(&other, 7, Some(0)).content_bytes();
+                    let packet = metadata::packet_name(&name("/"), 1);
+                    DataBuilder::new(&packet).build(&content, &DigestSigner)
+                } else if !is_metadata && !has_metadata {
+                    let segment = name(named).append(Component::segment(0));
+                    DataBuilder::new(&segment).build(b"content", &DigestSigner)
+                } else {
+                    return Vec::new();
+                };
+                vec![(DELAY, Answer::Data(data))]
+            });
+            let is_contradiction = matches!(result, Err(FetchError::OtherObject { .. }));
+            assert_eq!(is_contradiction, has_metadata, "{result:?}");
+            assert!(result.is_err() && local.is_empty(), "{local:?}");
+        }
+    }
+}
+
+/// A content store as that of NFD, which keeps application Nacks and answers with them by prefix.
+#[derive(Default)]
+struct Store(Vec<(Instant, Data)>);
+
+impl Store {
+    /// The stored answer, or else that of `producer`, which is stored.
+    fn answer(
+        &mut self,
+        now: Instant,
+        interest: &Interest,
+        producer: impl FnOnce() -> Option<Data>,
+    ) -> Answers {
+        let mut stored = self.0.iter();
+        let found = stored.find(|(stale_at, data)| {
+            interest.is_satisfied_by(data) && (!interest.must_be_fresh || now < *stale_at)
+        });
+        let (delay, data) = match found {
+            Some((_, data)) => (Duration::from_millis(1), Some(data.clone())),
+            None => (DELAY, producer()),
+        };
+        if let Some(data) = &data {
+            self.0.push((now + data.freshness(), data.clone()));
+        }
+        data.into_iter().map(|data| (delay, Answer::Data(data))).collect()
+    }
+}
+
+#[test]
+fn cached_nack_of_metadata_does_not_answer_probe() {
+    for exists in [false, true] {
+        let (mut store, file) = (Store::default(), file(950));
+        let mut harness = Harness::new(config("/a/file"));
+        let result = harness.run_timed(|now, interest| {
+            store.answer(now, interest, || {
+                let mut probed = interest.clone();
+                if probed.name == name("/a/file") {
+                    probed.name = name("/a/file/v=9/seg=0");
+                }
+                let found = cut(&file, &probed).filter(|_| exists);
+                Some(found.unwrap_or_else(|| denial(&interest.name)))
+            })
+        });
+        match exists {
+            true => assert_eq!((result, harness.bytes()), (Ok(()), file)),
+            false => assert_eq!(result, Err(FetchError::NotFound(name("/a/file")))),
+        }
+        let asked = harness.asked.len();
+        assert!(asked <= 30 && harness.now < Instant::from_millis(500), "{asked} Interests");
+    }
+}
+
+#[test]
+fn denials_before_an_answer_do_not_end_fetch() {
+    for denials in 0..5 {
+        // Of metadata, and of each segment.
+        for denied in ["metadata", "segments"] {
+            let (file, mut sent) = (file(2_000), std::collections::BTreeMap::new());
+            let mut harness = Harness::new(config("/a/file"));
+            let result = harness.run(|interest| {
+                let is_segment = segment_of(interest).is_some();
+                let times: &mut u32 = sent.entry(interest.name.clone()).or_default();
+                *times += 1;
+                if is_segment == (denied == "segments") && *times <= denials {
+                    return vec![(DELAY, Answer::Data(denial(&interest.name)))];
+                }
+                honest(&file)(interest)
+            });
+            assert_eq!((result, harness.bytes()), (Ok(()), file), "{denials} of {denied}");
+        }
+    }
 }

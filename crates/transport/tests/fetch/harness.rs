@@ -1,6 +1,6 @@
 //! A fetch, a link, and producers that answer it.
 use bytes::Bytes;
-use recoup_packet::data::{Data, DataBuilder};
+use recoup_packet::data::{ContentType, Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
@@ -9,8 +9,9 @@ use recoup_packet::metadata::Metadata;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
+use recoup_packet::object_id::ObjectId;
 use recoup_packet::signature::DigestSigner;
-use recoup_transport::application::{AppInput, AppOutput, Application, Beside, Report};
+use recoup_transport::application::{AppInput, AppOutput, Application, Asked, Beside, Report};
 use recoup_transport::event::Event;
 use recoup_transport::fetch::summary::Summary;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError, FetchOptions};
@@ -43,6 +44,8 @@ pub(crate) struct Harness {
     pub(crate) content: BTreeMap<u64, Bytes>,
     pub(crate) order: Vec<u64>,
     pub(crate) resolved: Option<Name>,
+    pub(crate) identified: Option<ObjectId>,
+    pub(crate) is_kept: bool,
     pub(crate) summary: Summary,
     pub(crate) events: Vec<(Instant, Event)>,
     pub(crate) asked: Vec<Interest>,
@@ -64,6 +67,8 @@ impl Harness {
             content: BTreeMap::new(),
             order: Vec::new(),
             resolved: None,
+            identified: None,
+            is_kept: false,
             summary: Summary::default(),
             events: Vec::new(),
             asked: Vec::new(),
@@ -94,23 +99,24 @@ impl Harness {
             };
             match output {
                 AppOutput::Interest(interest) => {
+                    let satisfied = Some(Asked::of(&interest));
                     for (delay, answer) in producer(self.now, &interest) {
                         let input = match answer {
                             Answer::Data(data) => AppInput::Data {
                                 data,
                                 congestion_mark: 0,
-                                beside: Beside::default(),
+                                beside: Beside { asked: satisfied, ..Beside::default() },
                             },
                             Answer::Marked(data) => AppInput::Data {
                                 data,
                                 congestion_mark: 1,
-                                beside: Beside::default(),
+                                beside: Beside { asked: satisfied, ..Beside::default() },
                             },
                             Answer::Prolonged(data, by) => {
                                 let mut fields = Ignorable::default();
                                 field::set_time(&mut fields, field::RTT_REDUCTION, by);
                                 let fields = Some(Box::new(fields));
-                                let beside = Beside { fields, ..Beside::default() };
+                                let beside = Beside { fields, asked: satisfied, provider: None };
                                 AppInput::Data { data, congestion_mark: 0, beside }
                             }
                             Answer::Recorded(data, record) => {
@@ -118,7 +124,7 @@ impl Harness {
                                 fields.set(field::ANTICIPATED, announced.clone());
                                 fields.set(field::RECORDS, anticipation::with_record(&[], record));
                                 let fields = Some(Box::new(fields));
-                                let beside = Beside { fields, ..Beside::default() };
+                                let beside = Beside { fields, asked: satisfied, provider: None };
                                 AppInput::Data { data, congestion_mark: 0, beside }
                             }
                             Answer::Nack(reason) => {
@@ -138,6 +144,8 @@ impl Harness {
                     self.order.push(segment);
                 }
                 AppOutput::Report(Report::Resolved { object, .. }) => self.resolved = Some(*object),
+                AppOutput::Report(Report::Identified(id)) => self.identified = Some(id),
+                AppOutput::Report(Report::Kept) => self.is_kept = true,
                 AppOutput::Report(Report::Event(event)) => {
                     self.summary.on_event(self.now, &event);
                     self.events.push((self.now, event));
@@ -148,6 +156,7 @@ impl Harness {
                 AppOutput::InterestWith { .. }
                 | AppOutput::Data { .. }
                 | AppOutput::Nack { .. }
+                | AppOutput::KeepAlive
                 | AppOutput::Report(Report::Registered { .. } | Report::Managed(_)) => {
                     unreachable!("not a producer")
                 }
@@ -237,6 +246,12 @@ pub(crate) fn file(bytes: usize) -> Vec<u8> {
 }
 
 pub(crate) const SEGMENT: usize = 100;
+
+/// An application Nack for `name`, as producers of earlier versions make it.
+pub(crate) fn denial(name: &Name) -> Data {
+    let builder = DataBuilder::new(name).content_type(ContentType::Nack);
+    builder.freshness(Duration::from_millis(10)).build(b"", &DigestSigner)
+}
 
 /// The last segment of `file`.
 pub(crate) fn last(file: &[u8]) -> u64 {

@@ -240,6 +240,7 @@ fn lost_path_is_tried_once_per_round_trip() {
         let answer = honest(&file);
         let mut bounced_off = config("/a/file");
         bounced_off.options.rto = rto.parse().expect("an estimator");
+        bounced_off.options.retries = Retries(None);
         let mut harness = Harness::new(bounced_off);
         let mut bounced = 0;
         let result = harness.run(|interest| match segment_of(interest) {
@@ -296,13 +297,37 @@ fn spurious_nack_restores_no_window() {
 
 #[test]
 fn lost_path_without_samples_backs_off() {
-    let mut harness = Harness::new(config("/a/file/v=7"));
+    let unlimited = with_options("/a/file/v=7", |it| it.retries = Retries(None));
+    let mut harness = Harness::new(unlimited);
     let near = Duration::from_micros(50);
     let limit = Instant::from_millis(1_000);
     let result = harness.run_until(limit, |_| vec![(near, Answer::Nack(NackReason::Mobility))]);
     assert_eq!(result, None);
     // Two segments: twice at once, and then each 50 ms.
     assert_eq!(harness.asked.len(), 2 * (2 + 19));
+}
+
+#[test]
+fn every_nack_is_charged_to_the_retries() {
+    let file = file(30_000);
+    let numbers = [0, 50, 100, 150, 200, 201, 7, 1 << 40];
+    for reason in numbers.map(NackReason::from) {
+        for name in ["/a/file/v=7", "/a/file"] {
+            let config = with_options(name, |it| it.retries = Retries(Some(4)));
+            let (mut harness, answer) = (Harness::new(config), honest(&file));
+            let result = harness.run(|interest| match segment_of(interest) {
+                Some(20) => vec![(DELAY, Answer::Nack(reason))],
+                None if name == "/a/file" => vec![(DELAY, Answer::Nack(reason))],
+                _ => answer(interest),
+            });
+            let case = format!("{reason} for {name}: {result:?} at {:?}", harness.now);
+            assert!(matches!(result, Err(FetchError::Nacked { .. })), "{case}");
+            let is_nacked = |it: &&Interest| segment_of(it).is_none_or(|it| it == 20);
+            let nacked = harness.asked.iter().filter(is_nacked).count();
+            // Discovery has two lanes, and an Interest that is not charged in each.
+            assert!(nacked == 5 || name == "/a/file" && nacked <= 12, "{nacked}, {case}");
+        }
+    }
 }
 
 #[test]

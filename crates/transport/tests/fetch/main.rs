@@ -1,5 +1,6 @@
 //! The fetch loop with correct, faulty and hostile producers, on a simulated link.
 mod announce;
+mod belonging;
 mod bottleneck;
 mod burst_curves;
 mod cause;
@@ -10,6 +11,7 @@ mod end;
 mod harness;
 mod history;
 mod lifetime;
+mod limit;
 mod loss;
 mod order;
 mod paper;

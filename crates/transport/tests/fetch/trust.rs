@@ -3,13 +3,15 @@ use crate::harness::{
     Answer, Answers, DELAY, Harness, SEGMENT, config, cut, file, forged, honest, last, metadata_of,
     name, segment_of,
 };
-use recoup_packet::data::DataBuilder;
+use bytes::Bytes;
+use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::{
     AutoVerifier, DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey, SignatureInfo,
     Verdict, Verifier,
 };
+use recoup_transport::event::Event;
 use recoup_transport::fetch::{FetchError, Retries};
 use recoup_transport::time::Instant;
 use std::sync::Arc;
@@ -73,6 +75,53 @@ fn simultaneous_answers_are_judged_separately() {
     assert_eq!((summary.rejected, summary.retransmissions), (22, 0));
     assert_eq!(summary.duplicates, 64 * 4 - 64 - 22);
     assert_eq!(judged.load(Ordering::Relaxed), 64 + 22);
+}
+
+/// Accepts all packets, and decrypts no content of a segment from this one on.
+struct Undecryptable(u64);
+
+impl Verifier for Undecryptable {
+    fn judge(&self, _: &SignatureInfo<'_>, _: &[u8], _: &[u8]) -> Verdict {
+        Verdict::Verified
+    }
+
+    fn content(&self, data: &Data) -> Result<Bytes, &'static str> {
+        let segment = data.name().last().and_then(|last| Convention::Typed.parse_segment(&last));
+        match segment {
+            Some(segment) if segment >= self.0 => Err("cannot be read"),
+            _ => Ok(data.content_bytes()),
+        }
+    }
+}
+
+#[test]
+fn undecryptable_content_ends_the_fetch() {
+    for (bad, discovers) in [(0, true), (0, false), (1, false), (7, true), (19, false)] {
+        let file = file(20 * SEGMENT);
+        let mut config = config(if discovers { "/a/file" } else { "/a/file/v=7" });
+        config.verifier = Box::new(Undecryptable(bad));
+        let mut harness = Harness::new(config);
+        // The bad segment comes first: others are in flight, and must not be waited for.
+        let answer = honest(&file);
+        let answer = |interest: &Interest| -> Answers {
+            let late = segment_of(interest).is_some_and(|segment| segment < bad);
+            let delay = if late { DELAY * 3 } else { DELAY };
+            answer(interest).into_iter().map(|(_, answer)| (delay, answer)).collect()
+        };
+        let result = harness.run(answer);
+        assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{bad}: {result:?}");
+        let segments: Vec<_> = harness.asked.iter().filter_map(segment_of).collect();
+        let distinct: std::collections::BTreeSet<_> = segments.iter().collect();
+        assert_eq!(segments.len(), distinct.len(), "{bad}: no segment is requested twice");
+        let rejected = harness.events.iter().position(|(_, event)| is_rejection(event)).unwrap();
+        let after = &harness.events[rejected + 1..];
+        assert!(!after.iter().any(|(_, event)| matches!(event, Event::Sent { .. })), "{bad}");
+        assert_eq!(harness.summary.rejected, 1);
+    }
+}
+
+fn is_rejection(event: &Event) -> bool {
+    matches!(event, Event::Rejected { .. })
 }
 
 #[test]
@@ -250,5 +299,88 @@ fn forged_metadata_is_not_charged_to_retries() {
         });
         assert_eq!(result.is_ok(), answered, "{forgeries}: {result:?}");
         assert!(answered || matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
+    }
+}
+
+/// Finds an invalid chain of certificates in forged packets.
+struct Chains;
+
+impl Verifier for Chains {
+    fn judge(&self, info: &SignatureInfo<'_>, signed_portion: &[u8], value: &[u8]) -> Verdict {
+        match AutoVerifier.judge(info, signed_portion, value) {
+            Verdict::Bad(why) => Verdict::Invalid(why),
+            verdict => verdict,
+        }
+    }
+}
+
+#[test]
+fn invalid_chain_ends_a_fetch_soon() {
+    let file = file(3_000);
+    for (name, valid_from, seconds) in
+        [("/a/file", None, 5), ("/a/file/v=7", None, 5), ("/a/file", Some(7), 40)]
+    {
+        let mut config = config(name);
+        config.verifier = Box::new(Chains);
+        let (mut harness, answer) = (Harness::new(config), honest(&file));
+        let mut seen = std::collections::BTreeMap::new();
+        let result = harness.run(|interest| {
+            // Nothing answers a prefix.
+            if interest.name.last().is_some_and(|it| it.value() == b"file") {
+                return Vec::new();
+            }
+            let seen: &mut u32 = seen.entry(interest.name.clone()).or_default();
+            *seen += 1;
+            let mut answers = answer(interest);
+            for (_, answer) in &mut answers {
+                if let Answer::Data(data) = answer
+                    && valid_from.is_none_or(|from| *seen < from)
+                {
+                    *data = forged(data);
+                }
+            }
+            answers
+        });
+        assert!(harness.now < Instant::from_millis(seconds * 1_000), "{:?}", harness.now);
+        if valid_from.is_some() {
+            assert_eq!(
+                (result, harness.bytes()),
+                (Ok(()), file.clone()),
+                "the 7th answer is right"
+            );
+            continue;
+        }
+        assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
+        let most = seen.values().max().copied();
+        assert_eq!(most, Some(7), "{name}");
+    }
+}
+
+#[test]
+fn answers_of_one_signer_end_soon() {
+    let file = file(3_000);
+    let wrong = name("/elsewhere/KEY/1/i/v=1");
+    let signer = HmacSigner::new(b"another secret", KeyLocator::Name(wrong.value()));
+    for object in ["/a/file", "/a/file/v=7"] {
+        let mut keyed = config(object);
+        keyed.options.verify = "key=right.cert".parse().unwrap();
+        keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"the right secret")));
+        let (mut harness, answer) = (Harness::new(keyed), honest(&file));
+        let result = harness.run(|interest| {
+            let mut asked = interest.clone();
+            if asked.name == name("/a/file") {
+                asked.name = name("/a/file/v=7/seg=0");
+            }
+            let mut answers = answer(&asked);
+            for (_, answer) in &mut answers {
+                if let Answer::Data(data) = answer {
+                    *data = DataBuilder::new(data.name()).build(data.content(), &signer);
+                }
+            }
+            answers
+        });
+        let error = result.expect_err("no answer is right").to_string();
+        assert!(error.contains("it names /elsewhere/KEY/1/i/v=1, wanted is right.cert"), "{error}");
+        assert!(harness.now < Instant::from_millis(3_000), "{object}: {:?}", harness.now);
     }
 }

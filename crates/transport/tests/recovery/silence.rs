@@ -2,7 +2,9 @@
 use crate::exchange::{deliver_control, next_ewln, send};
 use crate::pair::{End, Frame, acquainted, converse, ewlns, introduce, ms, number, states};
 use recoup_transport::link::recovery::{Arrival, Ewln, Label, Notice, Tag};
+use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
+use std::collections::VecDeque;
 
 #[test]
 fn received_frames_are_released_on_busy_links() {
@@ -219,4 +221,53 @@ fn silent_neighbour_is_forgotten() {
         introduce(ms(200_000), &mut b, &mut a);
         assert!(number(&a.send(ms(200_000), 1)).is_some());
     }
+}
+
+/// Sends 5,000 frames, 50 of which are in flight at a time. Each fiftieth frame is lost. A sender off the path guesses
+/// `guesses` labels for each frame, and knows that the link is young. Returns how many packets arrived, and the frames
+/// sent again.
+fn flooded(guesses: u64) -> (usize, u64) {
+    let (mut a, mut b) = acquainted("wldr");
+    let (mut rng, mut in_flight) = (Rng::from_seed(3), VecDeque::new());
+    for packet in 0..5_050 {
+        let now = ms(1 + packet / 10);
+        let sent: (u64, Frame) = (packet, a.send(now, packet));
+        in_flight.push_back(sent);
+        if packet >= 50
+            && let Some((sent, frame)) = in_flight.pop_front()
+            && sent % 50 != 7
+        {
+            b.receive(now, &frame);
+        }
+        for _ in 0..guesses {
+            let (number, epoch) = (rng.next_u32() >> 16, rng.next_u32() as u8);
+            let label = Some(Label { epoch, number, origin: None });
+            b.receive(now, &Frame { tag: Tag { label, ..Tag::default() }, packet: Some(u64::MAX) });
+        }
+        converse(now, &mut a, &mut b);
+    }
+    b.got.retain(|packet| *packet < 5_000);
+    b.got.sort_unstable();
+    b.got.dedup();
+    (b.got.len(), a.counters().resent)
+}
+
+#[test]
+fn guessed_labels_neither_stop_nor_multiply_repairs() {
+    let (calm, storm) = (flooded(0), flooded(60));
+    // Of 100 losses. Without a limit of jumps, 96 are not repaired.
+    assert!(calm.0 == 5_000 && storm.0 > 4_980, "{} arrived after 300,000 guesses", storm.0);
+    assert!(storm.1 < calm.1 + 500, "{} frames were sent again, {} without", storm.1, calm.1);
+}
+
+#[test]
+fn long_burst_of_losses_is_recovered() {
+    let (mut a, mut b) = acquainted("wldr");
+    let lost: Vec<u64> = (10..1_500).collect();
+    let all: Vec<u64> = (0..1_600).collect();
+    send(ms(1), &mut a, &mut b, &all, &lost);
+    converse(ms(2), &mut a, &mut b);
+    b.got.sort_unstable();
+    assert_eq!(b.got, all, "each once");
+    assert_eq!(a.counters().resent, lost.len() as u64);
 }

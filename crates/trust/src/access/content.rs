@@ -7,8 +7,11 @@ const ENCRYPTED_CONTENT: u64 = 0x82;
 const PAYLOAD: u64 = 0x84;
 const IV: u64 = 0x85;
 const PAYLOAD_KEY: u64 = 0x86;
-/// Bytes of an initialization vector.
-pub(super) const IV_BYTES: usize = 16;
+/// Not of NAC. Not critical: a reader that ignores it rejects the length of the vector.
+const CIPHER: u64 = 0x88;
+
+/// Bytes of an initialization vector of AES-CBC; other ciphers have other lengths.
+const CBC_VECTOR: usize = 16;
 
 /// Encrypted bytes, and how they are decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub struct EncryptedContent<'a> {
     pub iv: Option<&'a [u8]>,
     /// For a KDK: the passphrase of the SafeBag, encrypted.
     pub payload_key: Option<&'a [u8]>,
+    /// Number of the cipher; without it, the content is encrypted by AES-CBC.
+    pub cipher: Option<&'a [u8]>,
     /// For encrypted content: the value of the name of its content key.
     pub key: Option<&'a [u8]>,
 }
@@ -27,7 +32,7 @@ impl<'a> EncryptedContent<'a> {
     /// Content key or KDK.
     #[must_use]
     pub fn of(payload: &'a [u8]) -> Self {
-        Self { payload, iv: None, payload_key: None, key: None }
+        Self { payload, iv: None, payload_key: None, cipher: None, key: None }
     }
 
     /// Reads the element that is all of `bytes`.
@@ -47,6 +52,7 @@ impl<'a> EncryptedContent<'a> {
             let place = match field.typ {
                 IV if before < IV => &mut this.iv,
                 PAYLOAD_KEY if before < PAYLOAD_KEY => &mut this.payload_key,
+                CIPHER if before < CIPHER => &mut this.cipher,
                 typ::NAME if this.key.is_none() => &mut this.key,
                 _ => {
                     field.skip_unless_critical()?;
@@ -72,46 +78,48 @@ impl<'a> EncryptedContent<'a> {
         Name::from_value(self.key?.to_vec().into()).ok()
     }
 
+    /// Whether it has the form of content that is encrypted by AES-CBC.
+    pub(super) fn is_cbc(&self) -> bool {
+        self.cipher.is_none() && self.iv.is_some_and(|iv| iv.len() == CBC_VECTOR)
+    }
+
     /// The element.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut inner = Vec::with_capacity(self.payload.len() + 256);
-        tlv::put_tlv(&mut inner, PAYLOAD, self.payload);
-        let fields = [(IV, self.iv), (PAYLOAD_KEY, self.payload_key), (typ::NAME, self.key)];
-        for (typ, value) in fields {
-            value.into_iter().for_each(|value| tlv::put_tlv(&mut inner, typ, value));
-        }
-        let mut bytes = Vec::with_capacity(inner.len() + 4);
-        tlv::put_tlv(&mut bytes, ENCRYPTED_CONTENT, &inner);
+        let mut bytes = vec![0; self.encoded_len(self.payload.len())];
+        self.write(&mut bytes, self.payload.len(), |into| into.copy_from_slice(self.payload));
         bytes
     }
 
-    /// Length of the element of encrypted content, in bytes.
-    pub(super) fn encoded_len(payload: usize, key: &Name) -> usize {
-        let inner = tlv::tlv_len(PAYLOAD, payload)
-            + tlv::tlv_len(IV, IV_BYTES)
-            + tlv::tlv_len(typ::NAME, key.value().len());
-        tlv::tlv_len(ENCRYPTED_CONTENT, inner)
+    fn fields(&self) -> [(u64, Option<&'a [u8]>); 4] {
+        [
+            (IV, self.iv),
+            (PAYLOAD_KEY, self.payload_key),
+            (CIPHER, self.cipher),
+            (typ::NAME, self.key),
+        ]
     }
 
-    /// Writes the element of encrypted content; `fill` writes the payload of that many bytes. `into` has the
+    fn inner_len(&self, payload: usize) -> usize {
+        let fields = self.fields().into_iter().filter_map(|(typ, it)| Some((typ, it?.len())));
+        fields.fold(tlv::tlv_len(PAYLOAD, payload), |sum, (typ, len)| sum + tlv::tlv_len(typ, len))
+    }
+
+    /// Length of the element if its payload has so many bytes, in bytes.
+    pub(super) fn encoded_len(&self, payload: usize) -> usize {
+        tlv::tlv_len(ENCRYPTED_CONTENT, self.inner_len(payload))
+    }
+
+    /// Writes the element; `fill` writes the payload of that many bytes. `into` has the
     /// [encoded length](Self::encoded_len).
-    pub(super) fn write(
-        mut into: &mut [u8],
-        key: &Name,
-        iv: &[u8; IV_BYTES],
-        payload: usize,
-        fill: impl FnOnce(&mut [u8]),
-    ) {
-        let inner = tlv::tlv_len(PAYLOAD, payload)
-            + tlv::tlv_len(IV, IV_BYTES)
-            + tlv::tlv_len(typ::NAME, key.value().len());
-        tlv::put_header(&mut into, ENCRYPTED_CONTENT, inner);
+    pub(super) fn write(&self, mut into: &mut [u8], payload: usize, fill: impl FnOnce(&mut [u8])) {
+        tlv::put_header(&mut into, ENCRYPTED_CONTENT, self.inner_len(payload));
         tlv::put_header(&mut into, PAYLOAD, payload);
         let (encrypted, mut rest) = into.split_at_mut(payload);
         fill(encrypted);
-        tlv::put_tlv(&mut rest, IV, iv);
-        tlv::put_tlv(&mut rest, typ::NAME, key.value());
+        for (typ, value) in self.fields() {
+            value.into_iter().for_each(|value| tlv::put_tlv(&mut rest, typ, value));
+        }
     }
 }
 
@@ -126,19 +134,16 @@ mod tests {
         let iv = [7; 16];
         let whole = EncryptedContent {
             iv: Some(&iv),
+            cipher: Some(&[1]),
             key: Some(key.value()),
             ..EncryptedContent::of(b"payload")
         };
         let bytes = whole.encode();
         assert_eq!(EncryptedContent::decode(&bytes), Ok(whole));
         assert_eq!(whole.key_name(), Some(key.clone()));
-        assert_eq!(bytes.len(), EncryptedContent::encoded_len(7, &key));
+        assert_eq!(bytes.len(), whole.encoded_len(7));
         assert!(EncryptedContent::is_in(&bytes) && !EncryptedContent::is_in(b"payload"));
         assert!(!EncryptedContent::is_in(&EncryptedContent::of(b"key").encode()));
-        let mut written = vec![0; bytes.len()];
-        let fill = |into: &mut [u8]| into.copy_from_slice(b"payload");
-        EncryptedContent::write(&mut written, &key, &iv, 7, fill);
-        assert_eq!(written, bytes);
     }
 
     #[test]

@@ -14,11 +14,13 @@ use zeroize::Zeroizing;
 /// Most content keys, and most groups, that are kept.
 pub const MAX_KEYS: usize = 64;
 
-/// Why content whose key cannot be fetched or opened is rejected.
-pub const NO_KEY: &str = "is encrypted, and its key cannot be had by this member";
+/// Why content is rejected, whatever the reason: a key that cannot be had or that serves other names, a wrong tag or padding,
+/// another form. Different answers would reveal what the content is.
+pub const UNREADABLE: &str = "is encrypted for others, damaged, or not encrypted at all";
+/// Why content by AES-CBC is rejected before it is decrypted.
+pub const NO_AUTHOR: &str = "is encrypted by AES-CBC, which needs a verified author";
 const NOT_A_MEMBER: Verdict = Verdict::Bad("is a key that is not encrypted for this member");
 const NO_CONTENT_KEY: Verdict = Verdict::Bad("holds no content key of its group");
-const UNREADABLE: &str = "cannot be decrypted with its content key";
 
 /// The private key of a member of groups.
 pub trait Member: Send + Sync {
@@ -35,11 +37,21 @@ pub trait GroupKey: Send + Sync {
     fn decrypt(&self, encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>>;
 }
 
-/// Verifies with another verifier, and decrypts encrypted content with the keys of a member. Other content stays as it is.
+/// Verifies with another verifier, and then decrypts with the keys of a member.
 ///
-/// Missing keys are named as missing certificates are, verified, and kept.
+/// Missing keys are named as missing certificates are, verified, and kept. What is accepted depends on the inner verifier:
+///
+/// | content | author verified | otherwise |
+/// |---|---|---|
+/// | AES-GCM-SIV | decrypted | decrypted |
+/// | AES-CBC | decrypted | [`NO_AUTHOR`] |
+/// | not encrypted | as it is | [`UNREADABLE`] |
+///
+/// Content that is [`UNREADABLE`] must end the fetch: an answer for each of many attempts would be an oracle.
 pub struct Decrypting<V> {
     inner: V,
+    /// The inner verifier accepts nothing but packets of known authors.
+    has_authors: bool,
     member: Box<dyn Member>,
     known: Mutex<Known>,
 }
@@ -82,7 +94,13 @@ enum KeyPacket {
 impl<V: Verifier> Decrypting<V> {
     /// Decrypts with the keys of `member` what `inner` has verified.
     pub fn new(inner: V, member: Box<dyn Member>) -> Self {
-        Self { inner, member, known: Mutex::default() }
+        Self { inner, has_authors: false, member, known: Mutex::default() }
+    }
+
+    /// The inner verifier accepts packets of certain authors only.
+    #[must_use]
+    pub fn with_verified_authors(self) -> Self {
+        Self { has_authors: true, ..self }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -98,20 +116,42 @@ impl<V: Verifier> Decrypting<V> {
         (member == *self.member.key_name()).then_some(KeyPacket::Group)
     }
 
-    /// The verdict on verified content: whether its key is known.
+    /// The encrypted element of a packet with the name of its content key; `None` if its content is used as it is.
+    ///
+    /// # Errors
+    /// The reason for which the content must not be decrypted.
+    fn element<'a>(
+        &self,
+        data: &'a Data,
+    ) -> Result<Option<(EncryptedContent<'a>, Name)>, &'static str> {
+        let Some(element) = encrypted(data).filter(|it| it.key.is_some()) else {
+            return if self.has_authors { Ok(None) } else { Err(UNREADABLE) };
+        };
+        let key = element.key_name().filter(|key| name::serves(key, data.name()));
+        match key {
+            None => Err(UNREADABLE),
+            Some(_) if element.is_cbc() && !self.has_authors => Err(NO_AUTHOR),
+            Some(key) => Ok(Some((element, key))),
+        }
+    }
+
+    /// The verdict on verified content: whether its key is known. [`content`](Verifier::content) rejects what cannot be
+    /// decrypted.
     fn judge_content(&self, data: &Data, verdict: Verdict) -> Verdict {
         let is_accepted = matches!(verdict, Verdict::Verified | Verdict::NotVerified);
-        let Some(key) = encrypted(data).and_then(|it| it.key).filter(|_| is_accepted) else {
+        let Some((_, key)) = self.element(data).ok().flatten().filter(|_| is_accepted) else {
             return verdict;
         };
         let mut known = self.known();
-        if known.content_key(key).is_some() {
-            return verdict;
-        }
-        match Name::from_value(key.to_vec().into()) {
-            Ok(key) if !name::is_content_key(&key) => NO_CONTENT_KEY,
-            Ok(key) if !known.rejected.count(&key) => Verdict::Pending,
-            _ => Verdict::Bad(NO_KEY),
+        if known.content_key(key.value()).is_some() {
+            verdict
+        } else if !known.rejected.count(&key) {
+            Verdict::Pending
+        } else if self.has_authors {
+            // The answers for the key may have been lost, but a further copy needs it as well.
+            Verdict::Invalid(UNREADABLE)
+        } else {
+            verdict
         }
     }
 
@@ -131,7 +171,7 @@ impl<V: Verifier> Decrypting<V> {
         let mut known = self.known();
         let Some(group) = known.group(kdk).map(Arc::clone) else {
             return if known.rejected.contains(kdk) {
-                Verdict::Bad(NO_KEY)
+                Verdict::Invalid(UNREADABLE)
             } else {
                 Verdict::Pending
             };
@@ -174,11 +214,11 @@ impl<V: Verifier> Verifier for Decrypting<V> {
     }
 
     fn content(&self, data: &Data) -> Result<Bytes, &'static str> {
-        let Some((element, value)) = encrypted(data).and_then(|it| Some((it, it.key?))) else {
+        let Some((element, key)) = self.element(data)? else {
             return Ok(data.content_bytes());
         };
-        let key = self.known().content_key(value).map(Arc::clone).ok_or(UNREADABLE)?;
-        key.decrypt(&element).map_err(|_| UNREADABLE)
+        let key = self.known().content_key(key.value()).map(Arc::clone).ok_or(UNREADABLE)?;
+        key.decrypt(data.name(), &element).map_err(|_| UNREADABLE)
     }
 }
 
@@ -194,8 +234,8 @@ impl<V: Verifier> Certificates for Decrypting<V> {
             Some(KeyPacket::Content { kdk, .. }) => known.group(&kdk).is_none().then_some(kdk)?,
             Some(KeyPacket::Group) => return None,
             None => {
-                let element = encrypted(data)?;
-                known.content_key(element.key?).is_none().then(|| element.key_name())??
+                let (_, key) = self.element(data).ok()??;
+                known.content_key(key.value()).is_none().then_some(key)?
             }
         };
         Some(name).filter(|name| !known.rejected.contains(name))
@@ -224,13 +264,26 @@ impl<V: Verifier> Certificates for Decrypting<V> {
     }
 
     fn give_up(&self, name: &Name) {
-        if name::is_content_key(name) || name::member_of_kdk(name).is_some() {
+        if is_key_name(name) {
             return self.known().rejected.add(name);
         }
         if let Some(certificates) = self.inner.certificates() {
             certificates.give_up(name);
         }
     }
+
+    fn rule_out(&self, name: &Name, verdict: Verdict) {
+        match self.inner.certificates().filter(|_| !is_key_name(name)) {
+            Some(certificates) => certificates.rule_out(name, verdict),
+            None if is_key_name(name) => self.known().rejected.rule_out(name, None),
+            None => {}
+        }
+    }
+}
+
+/// Whether it is the name of a content key, or of a key of a group.
+fn is_key_name(name: &Name) -> bool {
+    name::is_content_key(name) || name::member_of_kdk(name).is_some()
 }
 
 impl<V: fmt::Debug> fmt::Debug for Decrypting<V> {
@@ -283,11 +336,28 @@ mod tests {
         ContentKey::new(n("/site/CK/1"), &[7; 32]).unwrap()
     }
 
+    fn encrypted_by(key: &ContentKey, name: &str) -> Data {
+        let mut content = vec![0; key.encrypted_len(6)];
+        key.encrypt(&n(name), b"secret", &mut content);
+        packet(&n(name), &content)
+    }
+
     fn segment() -> Data {
-        let mut content = vec![0; key().encrypted_len(6)];
-        let name = n("/site/seg=0");
-        key().encrypt(&name, b"secret", &mut content);
-        packet(&name, &content)
+        encrypted_by(&key(), "/site/seg=0")
+    }
+
+    /// A verifier that has the content key.
+    fn reader() -> Decrypting<DigestVerifier> {
+        let verifier = verifier();
+        verifier.take(&group_key(b"bag"));
+        assert_eq!(verifier.take(&content_key()), Verdict::Verified);
+        verifier
+    }
+
+    /// The content, if it is accepted at once.
+    fn read(verifier: &Decrypting<DigestVerifier>, data: &Data) -> Result<Bytes, &'static str> {
+        assert!(matches!(verifier.verify(data), Verdict::Verified | Verdict::Pending));
+        verifier.content(data)
     }
 
     fn content_key() -> Data {
@@ -326,11 +396,61 @@ mod tests {
     }
 
     #[test]
-    fn other_content_stays_as_it_is() {
+    fn plain_content_needs_a_verified_author() {
         let plain = packet(&n("/site/seg=0"), b"plain");
-        assert_eq!(verifier().verify(&plain), Verdict::Verified);
-        assert_eq!(verifier().content(&plain).unwrap(), "plain");
-        assert_eq!(verifier().missing(&plain), None);
+        for verifier in [verifier(), verifier().with_verified_authors()] {
+            assert_eq!(verifier.verify(&plain), Verdict::Verified);
+            assert_eq!(verifier.missing(&plain), None);
+            let right = if verifier.has_authors { Ok("plain".into()) } else { Err(UNREADABLE) };
+            assert_eq!(verifier.content(&plain), right);
+        }
+    }
+
+    #[test]
+    fn cbc_needs_a_verified_author() {
+        let segment = encrypted_by(&key().with_cbc(), "/site/seg=0");
+        assert_eq!(
+            (verifier().missing(&segment), read(&reader(), &segment)),
+            (None, Err(NO_AUTHOR))
+        );
+        assert_eq!(read(&reader().with_verified_authors(), &segment).unwrap(), "secret");
+    }
+
+    #[test]
+    fn every_change_of_a_segment_is_one_error() {
+        let reader = reader();
+        let (name, content) = (n("/site/seg=0"), segment().content().to_vec());
+        for (at, bit) in (0..content.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut changed = content.clone();
+            changed[at] ^= 1 << bit;
+            assert_eq!(read(&reader, &packet(&name, &changed)), Err(UNREADABLE), "{at} {bit}");
+        }
+        for renamed in ["/site/seg=1", "/site/v=1/seg=0", "/sitE/seg=0", "/seg=0"] {
+            assert_eq!(read(&reader, &packet(&n(renamed), &content)), Err(UNREADABLE), "{renamed}");
+        }
+    }
+
+    #[test]
+    fn content_key_serves_only_its_prefix() {
+        let elsewhere = encrypted_by(&key(), "/evil/seg=0");
+        for verifier in [verifier(), reader(), reader().with_verified_authors()] {
+            assert_eq!(verifier.missing(&elsewhere), None, "no Interest for the key");
+            assert_eq!(verifier.verify(&elsewhere), Verdict::Verified);
+            assert_eq!(verifier.content(&elsewhere), Err(UNREADABLE));
+        }
+    }
+
+    #[test]
+    fn renamed_content_key_decrypts_nothing_else() {
+        let reader = reader();
+        let (name, kek) = (name::content_key(&n("/evil"), b"1"), n("/site/NAC/KEK/7"));
+        let sealed = content_key().content().to_vec();
+        let copy = packet(&name::content_key_packet(&name, &kek), &sealed);
+        assert_eq!(reader.take(&copy), Verdict::Verified);
+        let key = Some(name.value().as_ref());
+        let stolen = segment();
+        let element = EncryptedContent { key, ..encrypted(&stolen).unwrap() }.encode();
+        assert_eq!(read(&reader, &packet(&n("/evil/seg=0"), &element)), Err(UNREADABLE));
     }
 
     #[test]
@@ -345,12 +465,15 @@ mod tests {
     fn content_without_key_is_rejected_for_a_while() {
         let verifier = verifier();
         verifier.give_up(key().name());
-        for _ in 0..PATIENCE {
-            assert_eq!(verifier.verify(&segment()), Verdict::Bad(NO_KEY));
+        assert_eq!(verifier.missing(&segment()), None);
+        assert_eq!(read(&verifier, &segment()), Err(UNREADABLE));
+        let verifier = verifier.with_verified_authors();
+        for _ in 1..PATIENCE {
+            assert_eq!(verifier.verify(&segment()), Verdict::Invalid(UNREADABLE));
         }
         assert_eq!(verifier.verify(&segment()), Verdict::Pending);
         verifier.give_up(group_key(b"bag").name());
-        assert_eq!(verifier.take(&content_key()), Verdict::Bad(NO_KEY));
+        assert_eq!(verifier.take(&content_key()), Verdict::Invalid(UNREADABLE));
     }
 
     #[test]

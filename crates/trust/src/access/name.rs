@@ -79,6 +79,12 @@ pub fn is_content_key(name: &Name) -> bool {
     is_at(name, 2, CK)
 }
 
+/// Whether the content key `key` may decrypt content of the packet `name`: it lies below the key's prefix.
+#[must_use]
+pub fn serves(key: &Name, name: &Name) -> bool {
+    is_content_key(key) && key.prefix(key.len() - 2).is_prefix_of(name)
+}
+
 /// The packet that has the content key `key`, encrypted by `kek`.
 #[must_use]
 pub fn content_key_packet(key: &Name, kek: &Name) -> Name {
@@ -116,6 +122,16 @@ mod tests {
         let packet = content_key_packet(&key, &kek);
         assert_eq!(packet, n("/site/reports/CK/3/ENCRYPTED-BY/site/NAC/reports/KEK/7"));
         assert_eq!(parse_content_key_packet(&packet), Some((key, kek)));
+    }
+
+    #[test]
+    fn content_key_serves_its_own_prefix() {
+        let key = n("/site/reports/CK/3");
+        assert!(serves(&key, &n("/site/reports/may/seg=0")) && serves(&n("/CK/3"), &n("/a")));
+        for other in ["/site", "/site/report", "/site/reports2/may", "/evil/site/reports/may"] {
+            assert!(!serves(&key, &n(other)), "{other}");
+        }
+        assert!(!serves(&n("/site/reports/KEY/3"), &n("/site/reports/may")));
     }
 
     #[test]

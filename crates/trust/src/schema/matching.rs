@@ -38,6 +38,9 @@ pub(super) struct Search<'s, 'n> {
 /// Receiver of matches: it gets the search in the state of the match, and the node, and returns whether to go on.
 type Found<'f, 's, 'n> = &'f mut dyn FnMut(&mut Search<'s, 'n>, usize) -> bool;
 
+/// In place of a component that is not known: no component is empty. It matches all that some component might.
+pub(super) const UNKNOWN: &[u8] = &[];
+
 impl<'s, 'n> Search<'s, 'n> {
     pub(super) fn new(schema: &'s Schema) -> Self {
         Self { schema, values: vec![None; schema.bound.len()], steps_left: MAX_STEPS }
@@ -83,11 +86,14 @@ impl<'s, 'n> Search<'s, 'n> {
             if !self.step() {
                 return false;
             }
-            if *edge.value == **component {
+            let is_unknown = component.is_empty();
+            if is_unknown || *edge.value == **component {
                 if !self.walk(edge.to, rest, found) {
                     return false;
                 }
-                break;
+                if !is_unknown {
+                    break;
+                }
             }
         }
         node.patterns.iter().all(|edge| self.follow(edge, component, rest, found))
@@ -101,6 +107,9 @@ impl<'s, 'n> Search<'s, 'n> {
         rest: &[&'n [u8]],
         found: Found<'_, 's, 'n>,
     ) -> bool {
+        if component.is_empty() {
+            return self.walk(edge.to, rest, found);
+        }
         let slot = self.slot(edge.tag);
         if let Some(value) = slot.and_then(|slot| self.values[slot]) {
             return value != component || self.walk(edge.to, rest, found);

@@ -7,7 +7,9 @@
 //! | `shuttle(east=,north=,speed=,pause=0s,begin=here)` | from its place to the one so many metres east and north of it, and back, again and again; with `begin=anywhere` from a random point of that way, in either direction |
 //! | `random-waypoint(west=,south=,east=,north=,speed=,slowest=,pause=0s)` | within an area ([`RandomWaypoint`]); speeds lie between `slowest` (the same as `speed` unless given) and `speed` |
 //! | `ns2(file=,node=)` | as a movement file of ns-2 has it ([`super::trace::ns2`]) |
-//! | `sumo(file=,vehicle=)` | as floating car data of SUMO have it ([`super::trace::sumo`]) |
+//! | `sumo(file=,vehicle=,unit=)` | as floating car data of SUMO have it ([`super::trace::sumo`]), in `metres` or `degrees` |
+//! | `bonnmotion(file=,node=,dimensions=2)` | as a file of BonnMotion has it ([`super::trace::bonnmotion`]); nodes count from 0 |
+use super::trace::Unit;
 use super::{Motion, RandomWaypoint};
 use crate::propagation::Position;
 use recoup_core::random::Rng;
@@ -54,6 +56,17 @@ pub enum Recording {
         file: String,
         /// Name of the vehicle.
         vehicle: String,
+        /// Unit of places.
+        unit: Unit,
+    },
+    /// A node of a file of BonnMotion.
+    BonnMotion {
+        /// The file.
+        file: String,
+        /// Number of the node: its line, from 0.
+        node: u32,
+        /// 2 or 3.
+        dimensions: usize,
     },
 }
 
@@ -84,6 +97,7 @@ const FAMILY: &[(&str, Reader<MotionPlan>)] = &[
     ("random-waypoint", random_waypoint),
     ("ns2", ns2),
     ("sumo", sumo),
+    ("bonnmotion", bonnmotion),
 ];
 
 impl MotionPlan {
@@ -103,9 +117,11 @@ impl MotionPlan {
     /// The file that it is in.
     pub fn file(&self) -> Option<&str> {
         match self {
-            Self::Recorded(Recording::Ns2 { file, .. } | Recording::Sumo { file, .. }) => {
-                Some(file)
-            }
+            Self::Recorded(
+                Recording::Ns2 { file, .. }
+                | Recording::Sumo { file, .. }
+                | Recording::BonnMotion { file, .. },
+            ) => Some(file),
             _ => None,
         }
     }
@@ -180,18 +196,37 @@ fn random_waypoint(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
 }
 
 fn ns2(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
-    let file = text(&mut spec, "file")?;
-    let missing = "the number of a node in the file";
-    let node = spec.take("node", None, missing, |text| text.parse().ok().map(Some))?;
-    let node = node.ok_or_else(|| spec.bad("node", "", missing))?;
+    let (file, node) = (text(&mut spec, "file")?, node(&mut spec)?);
     spec.finish()?;
     Ok(MotionPlan::Recorded(Recording::Ns2 { file, node }))
 }
 
+fn bonnmotion(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
+    let (file, node) = (text(&mut spec, "file")?, node(&mut spec)?);
+    let dimensions = spec.take("dimensions", 2, "2 or 3", |text| match text {
+        "2" => Some(2),
+        "3" => Some(3),
+        _ => None,
+    })?;
+    spec.finish()?;
+    Ok(MotionPlan::Recorded(Recording::BonnMotion { file, node, dimensions }))
+}
+
 fn sumo(mut spec: Spec<'_>) -> Result<MotionPlan, SpecError> {
     let (file, vehicle) = (text(&mut spec, "file")?, text(&mut spec, "vehicle")?);
+    let unit = spec.take("unit", Unit::Found, "metres or degrees", |text| match text {
+        "metres" => Some(Unit::Metres),
+        "degrees" => Some(Unit::Degrees),
+        _ => None,
+    })?;
     spec.finish()?;
-    Ok(MotionPlan::Recorded(Recording::Sumo { file, vehicle }))
+    Ok(MotionPlan::Recorded(Recording::Sumo { file, vehicle, unit }))
+}
+
+fn node(spec: &mut Spec<'_>) -> Result<u32, SpecError> {
+    let missing = "the number of a node in the file";
+    let node = spec.take("node", None, missing, |text| text.parse().ok().map(Some))?;
+    node.ok_or_else(|| spec.bad("node", "", missing))
 }
 
 /// A speed: `13.9`, `13.9m/s` or `50km/h`; it must be given unless there is a default.

@@ -1,10 +1,14 @@
 //! A download into a file, which can be continued.
 use super::Sink;
 use crate::error::Failure;
+use crate::terminal::path_line;
 use crate::{format, output};
 use bytes::Bytes;
-use recoup::download::{Download, FilePlace};
+use recoup::download::{Download, Earlier, FilePlace};
+use recoup_io::part::Records;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
+use recoup_packet::object_id::ObjectId;
 use recoup_transport::fetch::FetchConfig;
 use std::path::Path;
 
@@ -18,9 +22,10 @@ impl FileSink {
         target: &Path,
         verification: &str,
         config: &mut FetchConfig,
-        resume: bool,
+        earlier: Earlier,
     ) -> Result<Self, Failure> {
-        let download = Download::new(target, verification, config, resume).map_err(|error| {
+        let download = Download::new(Records::of_user(), target, verification, config, earlier);
+        let download = download.map_err(|error| {
             let failure = Failure::from(error);
             match target.is_dir() {
                 true => failure.advise("name a file after -o"),
@@ -30,7 +35,7 @@ impl FileSink {
         if download.dropped_bytes() > 0 {
             output::eprint(&format!(
                 "{} has changed since it was written: {} are fetched again",
-                download.part_path().display(),
+                path_line(&download.part_path()),
                 format::bytes(download.dropped_bytes())
             ));
         }
@@ -50,6 +55,30 @@ impl Sink for FileSink {
 
     fn begin(&mut self, object: &Name) -> Result<(), Failure> {
         Ok(self.0.begin(object)?)
+    }
+
+    fn describe(&mut self, metadata: &Metadata) {
+        self.0.describe(metadata);
+    }
+
+    fn keep(&mut self) {
+        self.0.keep();
+    }
+
+    fn is_kept(&self) -> bool {
+        self.0.is_kept()
+    }
+
+    fn holds_unverified(&self) -> bool {
+        self.0.holds_unverified()
+    }
+
+    fn identified(&mut self, id: ObjectId) -> Result<(), Failure> {
+        Ok(self.0.identified(id)?)
+    }
+
+    fn unverified(&mut self) {
+        self.0.unverified();
     }
 
     fn end_known(&mut self, last: u64) -> Result<(), Failure> {
@@ -75,13 +104,15 @@ impl Sink for FileSink {
     fn abandon(&mut self, failure: &Failure) -> Option<String> {
         let bytes = self.0.abandon();
         let (path, kept) = (self.0.part_path(), format::bytes(bytes));
-        let path = path.display();
+        let path = path_line(&path);
         match (bytes, failure.permanent) {
             (0, _) => None,
             (_, false) => {
                 Some(format!("{kept} are kept in {path}: the same command with --resume goes on"))
             }
-            (_, true) => Some(format!("{path} holds {kept} of it: remove that to begin anew")),
+            (_, true) => Some(format!(
+                "{path} holds {kept} of it: the same command with --restart begins anew"
+            )),
         }
     }
 }
@@ -96,11 +127,12 @@ mod tests {
     #[test]
     fn permanent_failure_does_not_advise_to_resume() {
         let folder = tempfile::tempdir().unwrap();
-        for (second, advice) in [(10, "--resume"), (11, "remove that to begin anew")] {
+        for (second, advice) in [(10, "--resume"), (11, "--restart begins anew")] {
             let target = folder.path().join(format!("file{second}"));
             let (name, rng) = ("/a".parse().unwrap(), Rng::from_seed(1));
             let config = options::config(&FetchOptions::default(), name, (0, None), rng);
-            let mut sink = FileSink::new(&target, "digest", &mut config.unwrap(), false).unwrap();
+            let mut sink =
+                FileSink::new(&target, "digest", &mut config.unwrap(), Earlier::Reject).unwrap();
             sink.begin(&"/a/v=1".parse().unwrap()).unwrap();
             sink.end_known(5).unwrap();
             sink.content(0, vec![0; 10].into()).unwrap();

@@ -3,6 +3,7 @@ use super::Sink;
 use crate::error::Failure;
 use bytes::Bytes;
 use recoup::folder::walk::ListingTask;
+use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 
 /// A listing.
@@ -23,6 +24,10 @@ impl ListingSink {
 impl Sink for ListingSink {
     fn begin(&mut self, object: &Name) -> Result<(), Failure> {
         Ok(self.task.buffer.begin(object)?)
+    }
+
+    fn describe(&mut self, metadata: &Metadata) {
+        self.task.describe(metadata);
     }
 
     fn end_known(&mut self, last: u64) -> Result<(), Failure> {

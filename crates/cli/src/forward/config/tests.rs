@@ -194,6 +194,7 @@ fn options_that_need_a_restart_are_distinguished() {
         "[node]\nlog = \"json\"",
         "[limits]\npending = 7",
         "[management]\nopen = [\"cs\"]",
+        "[management]\nv02-commands = true",
     ] {
         assert_ne!(fixed(changed), usual, "{changed}");
     }

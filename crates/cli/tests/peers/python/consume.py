@@ -6,8 +6,9 @@ import logging
 from urllib.parse import urlsplit
 
 from ndn.app import NDNApp
+from ndn.app_support import nfd_mgmt
 from ndn.encoding import Component, Name, parse_tl_num
-from ndn.security import KeychainDigest
+from ndn.security import DigestSha256Signer, KeychainDigest
 from ndn.security.validator.digest_validator import sha256_digest_checker
 from ndn.transport.stream_face import TcpFace, UnixFace
 from ndn.transport.udp_face import UdpFace
@@ -30,6 +31,22 @@ def face_for(uri):
     if parts.scheme.startswith("udp"):
         return UdpFace(parts.hostname, parts.port)
     raise ValueError(f"no face for {uri}")
+
+
+async def command(app, module, verb, **parameters):
+    """Gives the forwarder a command, as a signed Interest of packet format v0.3; returns the answer."""
+    name = nfd_mgmt.make_command_v2(module, verb, app.face, **parameters)
+    signer = DigestSha256Signer(for_interest=True)
+    _, _, content = await app.express_interest(
+        name, app_param=b"", signer=signer, lifetime=4000, can_be_prefix=True, must_be_fresh=True
+    )
+    return nfd_mgmt.parse_response(content)
+
+
+async def register(app, name, answer):
+    """As `app.register`, whose command has its signature in its name (packet format v0.2)."""
+    app.set_interest_filter(name, answer)
+    return (await command(app, "rib", "register", name=name))["status_code"] == 200
 
 
 async def ask(app, name, **options):

@@ -10,6 +10,7 @@ from ndn.encoding import Name, TlvModel
 from ndn.security import KeychainDigest
 from ndn.security.validator.digest_validator import sha256_digest_checker
 
+import consume
 import lines
 from consume import face_for
 
@@ -66,7 +67,7 @@ async def status(request):
 
 
 async def command(request):
-    """Gives a command, signed in its name as version 0.2 of the packet format has it."""
+    """Gives a command; with `in_name` signed in its name, as packet format v0.2 has it."""
 
     async def work(app):
         parameters = dict(request["parameters"])
@@ -74,9 +75,12 @@ async def command(request):
             if key in parameters:
                 parameters[key] = Name.from_str(parameters[key])
         module, verb = request["verb"].split("/")
-        name = nfd_mgmt.make_command(module, verb, app.face, **parameters)
-        _, _, content = await app.express_interest(name, lifetime=4000, can_be_prefix=True, must_be_fresh=True)
-        answer = nfd_mgmt.parse_response(content)
+        if request.get("in_name"):
+            name = nfd_mgmt.make_command(module, verb, app.face, **parameters)
+            _, _, content = await app.express_interest(name, lifetime=4000, can_be_prefix=True, must_be_fresh=True)
+            answer = nfd_mgmt.parse_response(content)
+        else:
+            answer = await consume.command(app, module, verb, **parameters)
         return {"statusCode": answer["status_code"], "statusText": plain(answer["status_text"])}
 
     return await run(request, work)

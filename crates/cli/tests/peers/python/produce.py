@@ -9,7 +9,7 @@ from ndn.encoding import Component, MetaInfo, Name
 from ndn.security import KeychainDigest
 
 import lines
-from consume import face_for
+from consume import face_for, register
 
 running = []
 
@@ -35,7 +35,7 @@ async def serve(request):
     registered = asyncio.get_running_loop().create_future()
 
     async def work():
-        registered.set_result(await app.register(name, answer))
+        registered.set_result(await register(app, name, answer))
 
     running.append(asyncio.create_task(app.main_loop(work())))
     if not await registered:

@@ -19,7 +19,7 @@ from ndn.security.validator.cascade_validator import MemoryKeyStorage
 from ndn.types import InterestNack, InterestTimeout, ValidationFailure
 
 import lines
-from consume import face_for
+from consume import face_for, register
 
 running = []
 
@@ -77,7 +77,7 @@ async def serve(request):
 
     async def work():
         prefixes = [name, admin.name, author.name]
-        registered.set_result(all([await app.register(prefix, answer) for prefix in prefixes]))
+        registered.set_result(all([await register(app, prefix, answer) for prefix in prefixes]))
 
     running.append(asyncio.create_task(app.main_loop(work())))
     if not await registered:

@@ -28,7 +28,7 @@ const EMPTIED: (u32, u32) = (16, 2);
 /// Rounds over which the share is smoothed.
 const SMOOTHED: f64 = 8.0;
 /// Span of each half of the filter for the shortest spacing.
-const SPACING_SPAN: Duration = Duration::from_secs(10);
+const SPACING_SPAN: Duration = Duration::from_secs(60);
 
 /// Capacity of the bottleneck, and share of this consumer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +47,14 @@ impl Bottleneck {
         Self { latest: [(0, Instant::ZERO); 2], spacing, share: 0.0 }
     }
 
+    /// A bottleneck of so many deliveries per second.
+    #[cfg(test)]
+    pub(super) fn of(capacity: f64) -> Self {
+        let mut bottleneck = Self::new();
+        bottleneck.spacing.add(Instant::ZERO, 1.0 / capacity);
+        bottleneck
+    }
+
     pub(super) fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
         let [(last, at), (first, since)] = self.latest;
         if delivered.order == last + 1 && last == first + 1 {
@@ -59,6 +67,11 @@ impl Bottleneck {
     pub(super) fn end_round(&mut self, rate: f64) {
         let share = self.spacing.get().map_or(0.0, |spacing| rate * spacing);
         self.share += (share - self.share) / SMOOTHED;
+    }
+
+    /// Deliveries per second of the bottleneck; 0 if unknown.
+    pub(super) fn capacity(&self) -> f64 {
+        self.spacing.get().filter(|spacing| *spacing > 0.0).map_or(0.0, |spacing| 1.0 / spacing)
     }
 
     /// Begins a competition, with an unknown share.

@@ -4,13 +4,25 @@
 //! far above that at a smaller window. Losses explained by a queue do not count. With several sources no loss is
 //! heavy, because late answers of a far one look lost. Differences from a reduction by losses: the usual loss of the
 //! path does not count, and the window is reduced to what the path delivers, not below.
+//!
+//! Afterwards the window grows by a segment in a round, paced exactly, since a policer passes few packets in a row. A
+//! round with more than the usual loss sets the window to what the path delivers again ([`Policed`]). A policer delivers
+//! as much for a smaller window. If the rate falls with the window instead, the losses were random, and the rule ends.
 use super::super::extreme::Extreme;
 use crate::time::{Duration, Instant};
 
 /// Transmissions over which a share is measured.
 const ENOUGH: u64 = 128;
+/// Transmissions of the first share: the window is small.
+const FIRST: u64 = 32;
 /// Excess over the usual share at which a share is heavy.
-const HEAVY: f64 = 0.1;
+pub(super) const HEAVY: f64 = 0.05;
+/// Rounds of slow growth.
+const POLICED: u32 = 64;
+/// Part of the first window, and of the first rate, below which it has fallen.
+const FALLEN: (f64, f64) = (0.75, 0.85);
+/// Rounds before both are compared: they still answer earlier transmissions.
+const EARLY: u32 = 3;
 /// Minimum excess, in standard deviations of independent losses.
 const DEVIATIONS: f64 = 2.0;
 /// Variance of a share over that of independent losses, for each loss of a mean burst. For geometric burst lengths it
@@ -49,11 +61,17 @@ impl HeavyLoss {
         self.latest = order;
     }
 
+    /// Discards the losses that are not yet judged: a silence caused them.
+    pub(super) fn forget(&mut self) {
+        (self.delivered, self.lost, self.bursts) = (0, 0, 0);
+    }
+
     /// Ends a round with this many deliveries; true if the recent losses are heavy.
     pub(super) fn end_round(&mut self, now: Instant, delivered: u64) -> bool {
         self.delivered += delivered;
         let all = (self.delivered + self.lost) as f64;
-        if self.delivered + self.lost < ENOUGH {
+        let enough = if self.usual.get().is_some() { ENOUGH } else { FIRST };
+        if self.delivered + self.lost < enough {
             return false;
         }
         let share = self.lost as f64 / all;
@@ -61,8 +79,43 @@ impl HeavyLoss {
         self.usual.add(now, share);
         let burst = self.lost as f64 / self.bursts.max(1) as f64;
         let variance = (BURSTS * burst).max(1.0) * share * (1.0 - share) / all;
-        (self.delivered, self.lost, self.bursts) = (0, 0, 0);
+        self.forget();
         share > usual + HEAVY + DEVIATIONS * libm::sqrt(variance)
+    }
+}
+
+/// Slow growth after heavy loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Policed {
+    /// Rounds left.
+    left: u32,
+    /// Rounds since the beginning.
+    rounds: u32,
+    /// Window and deliveries per second at the beginning.
+    from: (f64, f64),
+}
+
+impl Policed {
+    /// Begins with this window and so many deliveries per second.
+    pub(super) fn begin(window: f64, rate: f64) -> Self {
+        Self { left: POLICED, rounds: 0, from: (window, rate) }
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Ends a round.
+    pub(super) fn end_round(&mut self) {
+        (self.left, self.rounds) = (self.left.saturating_sub(1), self.rounds.saturating_add(1));
+    }
+
+    /// Handles a reduction of the window. Returns the window of the beginning if the losses were random.
+    pub(super) fn on_reduced(&mut self, window: f64, rate: f64) -> Option<f64> {
+        let have_fallen = window < FALLEN.0 * self.from.0 && rate < FALLEN.1 * self.from.1;
+        let is_random = self.rounds >= EARLY && have_fallen;
+        self.left = if is_random { 0 } else { POLICED };
+        is_random.then_some(self.from.0)
     }
 }
 
@@ -102,5 +155,33 @@ mod tests {
         round(&mut loss, 200, 0, 1);
         assert!(!round(&mut loss, 32, 32, 1));
         assert!(round(&mut loss, 32, 32, 1), "the two rounds together");
+    }
+
+    /// A policed window of 100 segments and 1,000 deliveries per second, after this many rounds.
+    fn policed(rounds: u32) -> Policed {
+        let mut policed = Policed::begin(100.0, 1_000.0);
+        (0..rounds).for_each(|_| policed.end_round());
+        policed
+    }
+
+    #[test]
+    fn policer_delivers_as_much_for_less() {
+        let mut policed = policed(10);
+        assert_eq!(policed.on_reduced(60.0, 950.0), None);
+        assert!(policed.is_active());
+    }
+
+    #[test]
+    fn rate_that_falls_too_ends_slow_growth() {
+        assert_eq!(policed(2).on_reduced(60.0, 600.0), None, "earlier transmissions");
+        let mut policed = policed(3);
+        assert_eq!(policed.on_reduced(60.0, 600.0), Some(100.0));
+        assert!(!policed.is_active());
+    }
+
+    #[test]
+    fn slow_growth_ends_after_its_rounds() {
+        assert!(policed(POLICED - 1).is_active());
+        assert!(!policed(POLICED).is_active());
     }
 }

@@ -95,6 +95,8 @@ pub(super) struct Compete {
     /// Rounds since then.
     pub(super) still: u32,
     pub(super) emptied: Emptied,
+    /// Rounds in a row without a queue.
+    pub(super) empty: u32,
 }
 
 /// Queueing delays of transmissions of a drained flight, seconds.

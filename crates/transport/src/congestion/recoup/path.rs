@@ -7,6 +7,7 @@ use super::super::delivery_rate::DeliveryRate;
 use super::super::extreme::Extreme;
 use super::super::{Delivered, Loss};
 use super::class::{Above, Classes, Sample};
+use super::compete::Bottleneck;
 use super::heavy::HeavyLoss;
 use super::jump::Jump;
 use super::marks::Marks;
@@ -34,6 +35,10 @@ const WAIT: f64 = 0.01;
 const OVERTAKEN: (f64, f64) = (64.0, 1.0 / 8.0);
 /// Weight of a round with longer gaps between deliveries than before, and of one with shorter gaps.
 const BURST_GAINS: (f64, f64) = (1.0 / 2.0, 1.0 / 8.0);
+/// Rounds whose deliveries bound the window of start-up.
+const ROUNDS: usize = 8;
+/// Round trips without an answer that count as silence; without any round trip, seconds.
+const SILENCE: (f64, f64) = (2.0, 0.2);
 /// Samples in a row that indicate a standing queue.
 const STANDING_SAMPLES: u64 = 3;
 
@@ -58,6 +63,7 @@ pub(super) struct Path {
     classes: Classes,
     queues: Queues,
     rates: DeliveryRate,
+    pub(super) bottleneck: Bottleneck,
     jump: Jump,
     round: Round,
     rounds: u64,
@@ -73,11 +79,15 @@ pub(super) struct Path {
     burst: f64,
     /// Share of answers that others of the same source overtook, smoothed.
     overtaken: f64,
+    /// Deliveries in each of the latest rounds.
+    delivered: [u64; ROUNDS],
     /// Share of lost transmissions, smoothed over rounds.
     loss: f64,
     heavy: HeavyLoss,
     marks: Marks,
     last_active: Instant,
+    /// Highest send order at the first answer after a silence: what was lost up to here, the silence lost.
+    resumed: u64,
 }
 
 impl Path {
@@ -86,6 +96,7 @@ impl Path {
             classes: Classes::new(Extreme::new(false, BASE_SPANS.0)),
             queues: Queues::new(),
             rates: DeliveryRate::new(),
+            bottleneck: Bottleneck::new(),
             jump: Jump::default(),
             round: Round::default(),
             rounds: 0,
@@ -96,10 +107,12 @@ impl Path {
             spread: 0.0,
             burst: 0.0,
             overtaken: 0.0,
+            delivered: [0; ROUNDS],
             loss: 0.0,
             heavy: HeavyLoss::new(),
             marks: Marks::default(),
             last_active: Instant::ZERO,
+            resumed: 0,
         }
     }
 
@@ -147,9 +160,19 @@ impl Path {
         self.top_rate() * self.longest().unwrap_or(0.0)
     }
 
+    /// Most deliveries in one of the recent rounds, the current one included.
+    pub(super) fn most_in_round(&self) -> f64 {
+        self.delivered.iter().fold(self.round.delivered, |most, of| most.max(*of)) as f64
+    }
+
     /// Highest recent rate, the current round included.
     pub(super) fn latest_rate(&self) -> f64 {
         self.rates.latest().max(self.top_rate())
+    }
+
+    /// Share of the bottleneck in the last round; infinite if its capacity is unknown.
+    pub(super) fn share(&self) -> f64 {
+        self.rate() / self.bottleneck.capacity()
     }
 
     /// Segments that the path carries without a queue at this rate.
@@ -161,6 +184,12 @@ impl Path {
     /// Segments that the path carries at this rate with the usual loss.
     pub(super) fn carried_without_excess(&self, rate: f64) -> f64 {
         rate * self.classes.mean().unwrap_or(0.0) / (1.0 - self.heavy.usual().min(0.5))
+    }
+
+    /// Whether a share of lost transmissions exceeds the usual one by this much. With several sources late answers of
+    /// a far one look lost.
+    pub(super) fn exceeds_usual(&self, loss: f64, by: f64) -> bool {
+        self.classes.is_single() && loss > self.heavy.usual() + by
     }
 
     /// Factor of the window at a congestion mark.
@@ -207,7 +236,9 @@ impl Path {
 
     /// The cause of a loss.
     pub(super) fn cause(&self, loss: &Loss) -> LossCause {
-        match self.queues.judge(loss, self.rounds, self.rate()) {
+        // A packet in the queue may be of others.
+        let rate = self.rate().max(self.bottleneck.capacity());
+        match self.queues.judge(loss, self.rounds, rate) {
             LossCause::Random if self.short => LossCause::Congestion(Evidence::ShortPath),
             cause => cause,
         }
@@ -236,6 +267,9 @@ impl Path {
     /// Records a lost transmission.
     pub(super) fn on_lost(&mut self, loss: &Loss) {
         self.queues.on_lost(loss);
+        if loss.order <= self.resumed {
+            return;
+        }
         self.round.lost += 1;
         if !matches!(self.cause(loss), LossCause::Congestion(_)) {
             self.heavy.on_lost(loss.order);
@@ -249,8 +283,14 @@ impl Path {
         window: f64,
         delivered: &Delivered,
     ) -> Seen {
+        self.bottleneck.on_delivered(now, delivered);
         self.rates.on_delivered(now, self.mean_base());
         let in_use = f64::from(delivered.in_flight) + 1.0 >= libm::floor(window);
+        if self.smoothed.is_some() && self.is_silent(now) {
+            self.resumed = delivered.highest_order;
+            self.round.lost = 0;
+            self.heavy.forget();
+        }
         self.round.on_delivered(now.since(self.last_active).as_secs_f64(), in_use);
         self.last_active = now;
         let mut seen = Seen::default();
@@ -279,6 +319,12 @@ impl Path {
             seen.round = self.end_round(now, delivered.highest_order);
         }
         seen
+    }
+
+    /// Whether nothing has arrived for longer than a short pause takes.
+    pub(super) fn is_silent(&self, now: Instant) -> bool {
+        let silence = self.smoothed.map_or(SILENCE.1, |rtt| SILENCE.0 * rtt);
+        now.since(self.last_active).as_secs_f64() > silence
     }
 
     /// Resets the state of the path, except for its base round trip.
@@ -346,6 +392,7 @@ impl Path {
 
     fn end_round(&mut self, now: Instant, highest_order: u64) -> Option<RoundFacts> {
         let round = std::mem::replace(&mut self.round, Round::new(now, highest_order));
+        self.delivered[(self.rounds % ROUNDS as u64) as usize] = round.delivered;
         self.rounds += 1;
         if self.rounds == 1 {
             return None;

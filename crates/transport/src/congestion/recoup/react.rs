@@ -3,6 +3,7 @@ use super::super::cause::{Evidence, LossCause};
 use super::super::cubic::Cubic;
 use super::super::{Delivered, Loss, WindowRule};
 use super::compete::Emptied;
+use super::heavy::{HEAVY, Policed};
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
 use super::path::Seen;
 use super::round::RoundFacts;
@@ -27,8 +28,11 @@ const MOST: f64 = 2.0;
 /// Maximum window in competition, as a factor of the deliveries in the longest round trip: all of the rest is lost,
 /// whatever the losses look like.
 const MOST_COMPETING: f64 = 1.25;
-/// Window after heavy loss, as a factor of what the path delivers.
-const POLICED: f64 = 1.1;
+/// Maximum window of start-up, in most deliveries of a recent round: a window that doubles is at most three times, one that
+/// grows fourfold seven times as large. The cache of a moment is no measure for the path behind.
+const MOST_STARTING: (f64, f64) = (3.0, 7.0);
+/// Share of lost transmissions above the usual one that ends the growth of a policed window.
+const EXCESS: f64 = 0.03;
 /// Rounds of a rise from an empty queue to a standing one.
 const RISE: f64 = 6.0;
 /// Window of a drain after an ineffective one, as a part of what the path carries.
@@ -41,6 +45,12 @@ const BLIND: u32 = 3;
 const MOST_PATIENCE: f64 = 32.0;
 /// First such time, seconds.
 pub(super) const LEAST_PATIENCE: f64 = 4.0;
+/// Share of the bottleneck below which a loss beside its queue shows that others fill it: in start-up, where the own rate
+/// still doubles, and later.
+const OTHERS: (f64, f64) = (0.25, 0.75);
+/// Rounds in a row whose delays all are below half of a standing queue that end competition, and the minimum window
+/// then. A flow with a few segments sees too little of a queue.
+const EMPTY: (u32, f64) = (3, 16.0);
 /// Rounds of competition before a test.
 const COMPETING: u32 = 32;
 /// Rounds and growth of the window, as a factor, after which a constant delay is no queue. Beside a full queue that costs
@@ -130,7 +140,9 @@ impl Recoup {
             let rate = standing.max(self.path.latest_rate());
             return self.drain(rate, self.path.standing_floor());
         }
-        if startup.in_use || self.in_use {
+        let times = if is_short(delivered.remaining) { MOST_STARTING.1 } else { MOST_STARTING.0 };
+        let most = times * self.path.most_in_round() + self.settings.init_cwnd;
+        if (startup.in_use || self.in_use) && self.cwnd < most {
             let rtt = self.path.smoothed().filter(|_| is_short(delivered.remaining));
             self.cwnd += rtt.map_or(1.0, |rtt| self.train.growth(self.cwnd, rtt));
         }
@@ -143,8 +155,9 @@ impl Recoup {
                 if faster { (rate, 0) } else { (startup.rate, startup.still + 1) };
         }
         self.mode = Mode::Startup(startup);
-        if round.heavy {
-            return self.stop_growing(self.path.latest_rate());
+        let in_vain = round.in_use && !self.growth.may_follow(self.cwnd);
+        if round.heavy || in_vain && self.path.exceeds_usual(round.loss, HEAVY) {
+            return self.stop_growing();
         }
         if startup.still >= STILL {
             self.drain(startup.rate, round.floor.unwrap_or(0.0));
@@ -174,14 +187,16 @@ impl Recoup {
         let rtt = self.path.smoothed().unwrap_or(0.0).max(self.path.mean_base());
         let most = MOST * rate.max(self.path.top_rate()) * rtt + LEAST;
         if self.in_use && self.cwnd < most {
-            let fast = calm >= 2 * CALM || calm >= CALM && self.cwnd < self.ceiling;
-            let step = (rate * threshold / RISE).max(1.0);
+            let policed = self.policed.is_active();
+            let fast = calm >= 2 * CALM && !policed || calm >= CALM && self.cwnd < self.ceiling;
+            let step = if policed { 1.0 } else { (rate * threshold / RISE).max(1.0) };
             self.cwnd += if fast { FAST } else { step / self.cwnd };
         }
         if let Some(round) = seen.round.filter(|round| round.in_use) {
             if round.heavy {
-                return self.stop_growing(self.path.top_rate());
+                return self.stop_growing();
             }
+            self.end_policed_round(round.loss);
             let jitter = self.path.jitter();
             let part = CALM_PART * (threshold - 2.0 * jitter);
             let below = |times| round.floor.is_some_and(|floor| floor <= part + times * jitter);
@@ -195,12 +210,23 @@ impl Recoup {
         }
     }
 
-    /// Ends the growth after heavy losses without a queue: the path delivers no more than this rate.
-    fn stop_growing(&mut self, rate: f64) {
-        self.ceiling = (POLICED * self.path.carried_without_excess(rate)).max(LEAST);
+    /// Ends the growth after heavy losses without a queue: the path delivers no more than in the last round.
+    fn stop_growing(&mut self) {
+        self.ceiling = self.path.carried_without_excess(self.path.rate()).max(LEAST);
         self.cwnd = self.cwnd.min(self.ceiling);
+        self.policed = Policed::begin(self.ceiling, self.path.rate());
         self.growth.begin();
         self.mode = Mode::Rise { calm: 0 };
+    }
+
+    /// Ends a round of slow growth with this share of lost transmissions.
+    fn end_policed_round(&mut self, loss: f64) {
+        self.policed.end_round();
+        if self.policed.is_active() && self.path.exceeds_usual(loss, EXCESS) {
+            let rate = self.path.rate();
+            self.cwnd = self.cwnd.min(self.path.carried_without_excess(rate).max(LEAST));
+            self.cwnd = self.policed.on_reduced(self.cwnd, rate).unwrap_or(self.cwnd);
+        }
     }
 
     pub(super) fn on_drain(
@@ -253,8 +279,7 @@ impl Recoup {
 
     /// Ends an unsuccessful drain: another drain goes deeper, or others fill the queue.
     fn fail_drain(&mut self, now: Instant, drain: Drain) {
-        let recently = |(at, _): &(Instant, f64)| now.since(*at).as_secs_f64() < self.patience;
-        let competed = self.competed.filter(recently);
+        let competed = self.competed_recently(now);
         if !drain.again && !drain.tests && competed.is_none() {
             let rate = self.path.rate().min(drain.rate);
             let (mark, end, floor, first) = (None, None, f64::INFINITY, drain.floor);
@@ -266,7 +291,7 @@ impl Recoup {
             self.path.forget(now, self.path.base() + drain.floor);
             return self.on_moved();
         }
-        if let Some((_, window)) = competed {
+        if let Some(window) = competed {
             self.cwnd = drain.from.max(window);
         } else if drain.tests {
             self.cwnd = drain.from;
@@ -282,9 +307,10 @@ impl Recoup {
 
     pub(super) fn compete(&mut self, now: Instant) {
         self.path.set_shared(true);
-        self.bottleneck.begin();
+        self.path.bottleneck.begin();
         let (steady, emptied) = ((0.0, self.cwnd), Emptied::default());
-        self.mode = Mode::Compete(Compete { since: now, rounds: 0, steady, still: 0, emptied });
+        let compete = Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0 };
+        self.mode = Mode::Compete(compete);
     }
 
     pub(super) fn on_compete(
@@ -300,8 +326,9 @@ impl Recoup {
             let step = self.cubic.increase(now, self.cwnd, delivered);
             let threshold = self.path.threshold(self.path.rate());
             let queues = seen.queue.is_some_and(|queue| queue > threshold);
-            if self.bottleneck.is_exceeded() && queues {
-                self.cwnd = (self.cwnd - self.bottleneck.shrink(self.cwnd, step)).max(LEAST);
+            let bottleneck = &self.path.bottleneck;
+            if bottleneck.is_exceeded() && queues {
+                self.cwnd = (self.cwnd - bottleneck.shrink(self.cwnd, step)).max(LEAST);
             } else if self.cwnd < MOST_COMPETING * self.path.most_delivered() + LEAST {
                 self.cwnd += step;
             }
@@ -314,16 +341,20 @@ impl Recoup {
     fn on_compete_round(&mut self, now: Instant, round: &RoundFacts, mut compete: Compete) {
         let (floor, base) = (round.floor.unwrap_or(0.0), self.path.base());
         let threshold = self.path.threshold(self.path.rate());
-        self.bottleneck.end_round(self.path.rate());
+        self.path.bottleneck.end_round(self.path.rate());
         let (steady, window) = compete.steady;
         (compete.rounds, compete.still) = (compete.rounds + 1, compete.still + 1);
-        if (floor - steady).abs() > threshold / 4.0 || round.lost > 0 {
+        if (floor - steady).abs() > threshold / 4.0 || round.loss > 0.0 {
             (compete.steady, compete.still) = ((floor, self.cwnd), 0);
         }
         let vanished = round.floor.is_some_and(|floor| floor < threshold / 2.0);
         let is_full = |delay| self.path.is_full(delay);
-        if compete.emptied.end_round(vanished, threshold, is_full) && !self.path.is_short() {
-            return self.end_competition();
+        let is_empty = round.floor.is_some() && round.high < threshold / 2.0;
+        compete.empty = if is_empty { compete.empty + 1 } else { 0 };
+        let ends =
+            compete.emptied.end_round(vanished, threshold, is_full) || compete.empty >= EMPTY.0;
+        if ends && self.cwnd >= EMPTY.1 && !self.path.is_short() {
+            return self.end_competition(now);
         }
         self.mode = Mode::Compete(compete);
         let stays = compete.still >= STEADY.0 && self.cwnd >= STEADY.1 * window;
@@ -338,12 +369,38 @@ impl Recoup {
     }
 
     /// Ends a competition: others drain the queue, too, and the window rises from what the path carries.
-    fn end_competition(&mut self) {
+    fn end_competition(&mut self, now: Instant) {
         self.path.set_shared(false);
+        self.competed = Some((now, self.cwnd));
         self.cwnd = self.cwnd.min(self.carried(self.path.top_rate()));
         self.growth.begin();
         self.mode = Mode::Rise { calm: 0 };
         self.path.forget_standing();
+    }
+
+    /// Whether a loss with this evidence shows that others fill the queue: its overflow is not this consumer's doing.
+    fn others_fill(&self, evidence: Evidence) -> bool {
+        let startup = matches!(self.mode, Mode::Startup(_));
+        let least = if startup { OTHERS.0 } else { OTHERS.1 };
+        let beside_queue = matches!(evidence, Evidence::Queue { .. } | Evidence::Rank);
+        beside_queue && self.path.share() < least
+    }
+
+    /// Window at the end of a recent competition.
+    fn competed_recently(&self, now: Instant) -> Option<f64> {
+        let (at, window) = self.competed?;
+        (now.since(at).as_secs_f64() < self.patience).then_some(window)
+    }
+
+    /// Begins a competition with a reduced window. If one ended recently, drains have left the queue to others since.
+    fn give_way(&mut self, now: Instant) {
+        let startup = matches!(self.mode, Mode::Startup(_));
+        let excess = if startup { 2.0 } else { 1.0 };
+        let before = self.competed_recently(now).filter(|window| !startup && *window >= EMPTY.1);
+        self.cwnd = self.cwnd.max(before.unwrap_or(0.0));
+        self.cubic = Cubic::default();
+        self.cwnd = self.cubic.decrease(now, self.cwnd / excess).max(LEAST);
+        self.compete(now);
     }
 
     /// Reacts to a loss by its cause; true if that is congestion.
@@ -357,16 +414,15 @@ impl Recoup {
         let queue = self.path.beside(loss.order);
         match self.mode {
             Mode::Compete(_) => {
-                let short = self.path.is_short();
-                let least = if short { LEAST } else { self.carried(self.path.top_rate()) };
-                self.cwnd = self.cubic.decrease(now, self.cwnd).max(least.min(self.cwnd));
+                self.cwnd = self.cubic.decrease(now, self.cwnd).max(LEAST.min(self.cwnd));
             }
             _ if self.path.is_short() => {
                 // A queue that cannot be measured cannot be drained. Start-up sends twice what the path carries.
-                let excess = if matches!(self.mode, Mode::Startup(_)) { 2.0 } else { 1.0 };
-                self.cubic = Cubic::default();
-                self.cwnd = self.cubic.decrease(now, self.cwnd / excess).max(LEAST);
-                self.compete(now);
+                self.give_way(now);
+            }
+            Mode::Startup(_) | Mode::Rise { .. } if self.others_fill(evidence) => {
+                self.patience = LEAST_PATIENCE;
+                self.give_way(now);
             }
             Mode::Drain(_) => {}
             Mode::Startup(_) => self.drain(self.path.latest_rate(), queue),

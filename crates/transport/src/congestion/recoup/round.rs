@@ -11,6 +11,7 @@ pub(super) struct Round {
     pub(super) lost: u64,
     pub(super) in_use: bool,
     floor: Option<f64>,
+    high: f64,
     /// The longest gaps between deliveries, the longest first.
     gaps: [f64; 3],
 }
@@ -20,10 +21,12 @@ pub(super) struct Round {
 pub(super) struct RoundFacts {
     /// Least queueing delay, seconds, if any round trip was measured.
     pub(super) floor: Option<f64>,
+    /// Longest queueing delay, seconds.
+    pub(super) high: f64,
     /// The window, not the application, limited the sending.
     pub(super) in_use: bool,
-    /// Transmissions that were lost.
-    pub(super) lost: u64,
+    /// Share of lost transmissions.
+    pub(super) loss: f64,
     /// The loss is far above that at a small window.
     pub(super) heavy: bool,
 }
@@ -46,6 +49,7 @@ impl Round {
     /// Records a queueing delay.
     pub(super) fn on_sample(&mut self, queue: f64) {
         self.floor = Some(self.floor.map_or(queue, |floor| floor.min(queue)));
+        self.high = self.high.max(queue);
     }
 
     /// The third longest gap between deliveries: a link that aggregates frames makes several in each round.
@@ -59,6 +63,7 @@ impl Round {
     }
 
     pub(super) fn facts(&self) -> RoundFacts {
-        RoundFacts { floor: self.floor, in_use: self.in_use, lost: self.lost, heavy: false }
+        let Self { floor, high, in_use, .. } = *self;
+        RoundFacts { floor, high, in_use, loss: self.loss(), heavy: false }
     }
 }

@@ -1,15 +1,18 @@
 //! Arriving Data: matching, verification, and updates of the transfer.
 use super::{Reports, Transfer, emit, timer};
+use crate::application::Report;
 use crate::congestion::{Delivered, LossKind};
 use crate::event::{Cause, Event, Signal};
+use crate::fetch::belonging::{Belonging, OTHER_CONTENT};
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::source::Source;
 use crate::fetch::{Arrival, Control};
+use crate::rejection::Rejection;
 use crate::rto::{self, Answer, RttSample, Trail};
 use crate::time::{Duration, Instant};
 use bytes::Bytes;
-use recoup_packet::data::ContentType;
+use recoup_packet::data::{ContentType, Data};
 use recoup_packet::lp::anticipation::{self, Record};
 use recoup_packet::lp::{Ignorable, field};
 use recoup_packet::nack::NackReason;
@@ -75,9 +78,14 @@ impl<S: Source> Transfer<S> {
         }
     }
 
-    /// Whether the only answers for the segment were forged.
+    /// Whether Data states other content than the wanted one. An application Nack states none.
+    pub(in crate::fetch) fn is_other_content(&self, data: &Data) -> bool {
+        !self.belonging.permits(data) && data.content_type() != ContentType::Nack
+    }
+
+    /// Whether the only answers for the segment were forged or negative.
     pub(in crate::fetch) fn is_disputed(&self, segment: u64) -> bool {
-        self.forged.contains_key(&segment)
+        self.forged.contains_key(&segment) || self.denied.contains_key(&segment)
     }
 
     /// Processes arrivals, in order. Returns the time of the last progress, if any.
@@ -105,6 +113,9 @@ impl<S: Source> Transfer<S> {
                 }
                 arrival.segment = next;
             }
+            if self.is_lost() {
+                break;
+            }
         }
         // Once for all of them: no timer fires in between.
         self.set_alarm(control);
@@ -122,6 +133,7 @@ impl<S: Source> Transfer<S> {
         data.reserve(arrivals.len());
         for (place, arrival) in arrivals.iter().enumerate() {
             if let Match::Awaited(segment) = self.recognise(control, arrival.segment)
+                && !self.is_other_content(&arrival.data)
                 && self.board.claim(segment, self.batches)
             {
                 places.push(place);
@@ -151,31 +163,46 @@ impl<S: Source> Transfer<S> {
                 return false;
             }
         };
+        if self.is_other_content(&arrival.data) {
+            let rejection = Rejection::new(&arrival.data, OTHER_CONTENT);
+            self.on_forged(control, arrival.at, segment, rejection, reports);
+            return false;
+        }
         if control.config.verifier.judges() {
-            match verdict.unwrap_or_else(|| control.config.verifier.verify(&arrival.data)) {
-                Verdict::Bad(why) => {
-                    emit(reports, Event::Rejected { segment: Some(segment), why });
-                    self.on_forged(control, arrival.at, segment, why);
-                    return false;
-                }
+            let verdict = verdict.unwrap_or_else(|| control.config.verifier.verify(&arrival.data));
+            if let Some(rejection) = Rejection::of(verdict, &arrival.data) {
+                self.on_forged(control, arrival.at, segment, rejection, reports);
+                return false;
+            }
+            match verdict {
                 Verdict::NotVerified => emit(reports, Event::Unverified { segment }),
                 Verdict::Pending => return false,
-                Verdict::Verified => {}
+                _ => {}
             }
         }
         if S::ORDERED && arrival.data.content_type() == ContentType::Nack {
-            self.fail(segment, FetchError::NotFound(arrival.data.name().clone()));
-            return true;
+            let why = FetchError::denied(arrival.data.name().clone(), &arrival.data);
+            self.on_denied(arrival.at, segment, why);
+            return false;
         }
         match control.config.verifier.content(&arrival.data) {
             Ok(content) => self.accept(control, arrival, segment, content, reports),
             Err(why) => {
                 emit(reports, Event::Rejected { segment: Some(segment), why });
-                self.on_forged(control, arrival.at, segment, why);
+                self.end_unreadable(arrival.data.name(), why);
                 return false;
             }
         }
         !arrival.data.content().is_empty()
+    }
+
+    /// The first accepted segment decides which content the others have to belong to.
+    fn learn_content(&mut self, data: &Data, reports: &mut Reports) {
+        if S::ORDERED && self.belonging == Belonging::Unknown {
+            let id = data.object_id();
+            self.belonging = Belonging::Stated(id);
+            reports.extend(id.map(Report::Identified));
+        }
     }
 
     fn accept(
@@ -191,9 +218,11 @@ impl<S: Source> Transfer<S> {
         let Some(slot) = self.board.receive(segment) else {
             return;
         };
+        self.learn_content(data, reports);
         self.timers.cancel(timer::<S>(segment));
         self.setbacks.remove(&segment);
         self.forged.remove(&segment);
+        self.denied.remove(&segment);
         self.excused.remove(&segment);
         self.high_data = self.high_data.max(segment);
         self.nowhere = false;

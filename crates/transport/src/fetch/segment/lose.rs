@@ -4,15 +4,19 @@ use crate::congestion::{Loss, LossKind};
 use crate::event::{Cause, Event};
 use crate::fetch::Control;
 use crate::fetch::discover::{
-    NACK_WAIT, NACK_WAIT_MAX, affordable, backed_off, forged_retries, forged_wait,
+    DENIALS, NACK_WAIT, NACK_WAIT_MAX, REPEAT_AFTER, affordable, backed_off, denied_wait,
 };
 use crate::fetch::error::FetchError;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::source::Source;
-use crate::time::Instant;
+use crate::rejection::{Rejection, Rejections};
+use crate::time::{Duration, Instant};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
+
+/// Transmissions whose reported losses are repaired after a round trip at most; later ones back off.
+const PROMPT_REPORTS: u32 = 3;
 
 /// Reason of a postponed retransmission, other than a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +24,10 @@ pub(super) enum Setback {
     Nacked(NackReason),
     /// Its answer was forged, and a genuine one may still come.
     Forged,
-    /// The network reported a non-congestive loss. It is not charged to the retries.
-    Reported,
+    /// Its answer was an application Nack, and another producer may have the segment.
+    Denied,
+    /// An uplink that kept the Interest is up again. It is not charged to the retries.
+    Released,
     /// The answer may only be late: the loss is not declared yet.
     Awaited,
     /// The node keeps the Interest until a face is up.
@@ -36,21 +42,31 @@ impl Setback {
 }
 
 /// Forged answers for one segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Forged {
-    /// Transmissions with forged answers.
-    transmissions: u32,
+    answers: Rejections,
+    /// Send order of the last transmission with one.
+    order: u64,
+}
+
+/// Application Nacks for one segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Denied {
+    /// Transmissions that they answered.
+    count: u32,
     /// Send order of the last of them.
     order: u64,
-    /// Reason of the rejection of the last forged answer.
-    why: &'static str,
+    /// Transmissions that were made to repeat a pending Interest.
+    repeated: u32,
+    /// The count at the last of these.
+    repeated_at: u32,
 }
 
 impl<S: Source> Transfer<S> {
     /// Why the answers to a segment are unusable, while the fetch continues.
     pub(in crate::fetch) fn objection(&mut self) -> Option<FetchError> {
         let (segment, forged) = self.forged.first_key_value()?;
-        Some(FetchError::Untrusted { name: self.source.name(*segment), why: forged.why })
+        Some(FetchError::rejected(self.source.name(*segment), forged.answers.last()?))
     }
 
     /// Handles every expired timer. `waits` returns whether Data of a name waits for a certificate: timeouts of its segment
@@ -107,23 +123,22 @@ impl<S: Source> Transfer<S> {
             }
             self.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
             let name = self.source.name(segment);
-            let excused = match waits(&name) {
-                true => {
-                    let excused = self.excused.entry(segment).or_default();
-                    *excused = known.transmissions;
-                    *excused
-                }
-                false => self.excused.get(&segment).copied().unwrap_or_default(),
-            };
+            let probes = setback.is_none() && self.only_probes(control, now, segment, &known);
+            let forged = self.forged.get(&segment);
+            if probes || forged.is_none_or(|it| it.order != known.order) && waits(&name) {
+                *self.excused.entry(segment).or_default() += 1;
+            }
+            let excused = self.excused.get(&segment).copied().unwrap_or_default();
             // Nothing else ends a request of an unordered source.
             let counts = !S::ORDERED || setback.is_none_or(Setback::counts);
             let retries = control.config.options.retries.0.filter(|_| counts);
             let affordable = retries.map(|retries| affordable(retries, self.nowhere));
-            let forged = self.forged.get(&segment).copied();
-            let spent = forged_retries(control.config.options.retries.0);
-            let endless = forged.filter(|forged| forged.transmissions > spent);
-            let free = forged.map_or(0, |forged| forged.transmissions).max(excused);
-            let charged = known.transmissions - free;
+            let limit = control.config.options.retries.0;
+            let endless = forged.map(|it| &it.answers).filter(|it| it.are_too_many(limit));
+            let endless = endless.and_then(Rejections::last);
+            let denied = self.denied.get(&segment).map_or(0, |it| it.count + it.repeated);
+            let free = forged.map_or(0, |forged| forged.answers.count) + excused + denied;
+            let charged = known.transmissions.saturating_sub(free);
             if endless.is_some() || affordable.is_some_and(|retries| charged > retries) {
                 let leaves_it_out = control.config.options.leaves_holes && setback.is_none();
                 if !S::ORDERED || endless.is_none() && leaves_it_out {
@@ -132,7 +147,7 @@ impl<S: Source> Transfer<S> {
                 }
                 let attempts = known.transmissions;
                 let why = match (setback, endless) {
-                    (_, Some(Forged { why, .. })) => FetchError::Untrusted { name, why },
+                    (_, Some(rejection)) => FetchError::rejected(name, rejection),
                     (Some(Setback::Nacked(reason)), _) => {
                         FetchError::Nacked { name, reason, attempts }
                     }
@@ -172,6 +187,15 @@ impl<S: Source> Transfer<S> {
         self.source.follows_estimate()
             && !self.setbacks.contains_key(&segment)
             && now.since(known.sent) < self.timeout(control, now, segment, known.transmissions)
+    }
+
+    /// Whether the transmission probed a silence: its timer would otherwise have been longer. The time without progress,
+    /// not the retries, ends a silence.
+    fn only_probes(&self, control: &Control, now: Instant, segment: u64, known: &Slot) -> bool {
+        let longer =
+            |most| self.backed_off_timeout(control, now, segment, known.transmissions) > most;
+        // Retries alone end a request of an unordered source.
+        S::ORDERED && control.congestion.silence_timeout().is_some_and(longer)
     }
 
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
@@ -296,12 +320,17 @@ impl<S: Source> Transfer<S> {
         emit(reports, Event::Nacked { segment: Some(segment), reason });
         match reason {
             NackReason::Mobility => {
-                self.on_reported_loss(control, now, segment, Cause::Mobility, reports)
+                let cause = (Cause::Mobility, reason);
+                self.on_reported_loss(control, now, segment, cause, reports);
             }
             NackReason::Loss => {
-                self.on_reported_loss(control, now, segment, Cause::Wireless, reports)
+                let cause = (Cause::Wireless, reason);
+                self.on_reported_loss(control, now, segment, cause, reports);
             }
-            NackReason::Duplicate => self.retransmit_at(segment, now, Setback::Nacked(reason)),
+            // The next Interest has a fresh nonce. If that is a duplicate as well, nonces are not the reason.
+            NackReason::Duplicate if slot.transmissions < 2 => {
+                self.retransmit_at(segment, now, Setback::Nacked(reason));
+            }
             NackReason::Congestion => {
                 let loss = ((slot.order, segment), LossKind::NackCongestion, 0);
                 self.reduce(control, now, loss, reports);
@@ -316,6 +345,9 @@ impl<S: Source> Transfer<S> {
     /// one. An RTO without a smoothed RTT (`constant`) leaves the shortest round trip for this. Without a known round
     /// trip, or if the report took no time, it waits as after another Nack: the sender may be on this machine.
     ///
+    /// Each report is charged to the retries. If these are limited, the wait doubles from the third retransmission on, so
+    /// that they last as long as after other Nacks.
+    ///
     /// If the transmission had been declared lost and its retransmission is still queued, the loss is withdrawn.
     /// (Once the retransmission is sent, the node passes only the Nack of that one.)
     fn on_reported_loss(
@@ -323,7 +355,7 @@ impl<S: Source> Transfer<S> {
         control: &mut Control,
         now: Instant,
         segment: u64,
-        cause: Cause,
+        (cause, reason): (Cause, NackReason),
         reports: &mut Reports,
     ) {
         let Some(slot) = self.board.get(segment).copied() else { return };
@@ -346,8 +378,11 @@ impl<S: Source> Transfer<S> {
         let srtt = control.rto.srtt().filter(|srtt| !srtt.is_zero());
         let unsmoothed = if is_local { Some(NACK_WAIT) } else { self.min_rtt };
         let wait = srtt.or(unsmoothed).filter(|_| slot.transmissions > 1);
-        let soonest = slot.sent + wait.unwrap_or_default();
-        self.retransmit_at(segment, soonest.max(now), Setback::Reported);
+        let repeated = slot.transmissions.checked_sub(PROMPT_REPORTS);
+        let repeated = repeated.filter(|_| control.config.options.retries.0.is_some());
+        let backed_off = repeated.map(|times| backed_off(NACK_WAIT, times, NACK_WAIT_MAX));
+        let soonest = slot.sent + wait.max(backed_off).unwrap_or_default();
+        self.retransmit_at(segment, soonest.max(now), Setback::Nacked(reason));
     }
 
     /// The node keeps the Interest of a segment until a face is up, within the Interest's lifetime.
@@ -376,7 +411,7 @@ impl<S: Source> Transfer<S> {
         let Self { timers, setbacks, .. } = self;
         for (segment, setback) in setbacks {
             if *setback == Setback::Held {
-                *setback = Setback::Reported;
+                *setback = Setback::Released;
                 timers.arm(timer::<S>(*segment), at);
             }
         }
@@ -395,27 +430,70 @@ impl<S: Source> Transfer<S> {
     }
 
     /// Handles a forged answer: the segment is retransmitted at once, from the second such transmission on after a
-    /// wait. After the last one only its timeout follows.
+    /// wait.
     pub(super) fn on_forged(
         &mut self,
         control: &Control,
         now: Instant,
         segment: u64,
-        why: &'static str,
+        rejection: Rejection,
+        reports: &mut Reports,
     ) {
+        emit(reports, Event::Rejected { segment: Some(segment), why: rejection.why });
         let Some(slot) = self.board.get(segment).copied().filter(Slot::is_in_flight) else {
             return;
         };
-        let forged =
-            self.forged.entry(segment).or_insert(Forged { transmissions: 0, order: 0, why });
-        if forged.order == slot.order {
+        let forged = self.forged.entry(segment).or_default();
+        let is_first = std::mem::replace(&mut forged.order, slot.order) != slot.order
+            || forged.answers.count == 0;
+        forged.answers.record(rejection, is_first);
+        let due = forged.answers.due(now, control.config.options.retries.0);
+        if let Some(due) = due.filter(|_| is_first) {
+            self.retransmit_at(segment, due, Setback::Forged);
+        }
+    }
+
+    /// Handles an application Nack: another producer of the prefix may have the segment. After the last one the segment
+    /// does not exist.
+    pub(super) fn on_denied(&mut self, now: Instant, segment: u64, why: FetchError) {
+        let Some(order) = self.board.get(segment).map(|slot| slot.order) else {
+            return;
+        };
+        let denied = self.denied.entry(segment).or_default();
+        if denied.order == order {
             return;
         }
-        *forged = Forged { transmissions: forged.transmissions + 1, order: slot.order, why };
-        let count = forged.transmissions;
-        if count <= forged_retries(control.config.options.retries.0) {
-            self.retransmit_at(segment, now + forged_wait(count), Setback::Forged);
+        (denied.count, denied.order) = (denied.count + 1, order);
+        let count = denied.count;
+        if count >= DENIALS {
+            let is_known = self.segment_bytes.is_some() || self.belonging.id().is_some();
+            let was_there = is_known && self.end.last().is_some_and(|last| segment <= last);
+            return self.fail(segment, if was_there { why.of_begun() } else { why });
         }
+        // The lowest one decides whether those after it lie beyond the end.
+        let waits = self.may_be_beyond_end(segment);
+        let wait = if waits { NACK_WAIT * 4 } else { denied_wait(count) };
+        self.retransmit_at(segment, now + wait, Setback::Denied);
+    }
+
+    /// Whether an Interest that is sent now is to be sent again while it is pending, as far as its timer permits.
+    pub(super) fn repeats(&mut self, segment: u64, rto: Duration) -> bool {
+        let Some(denied) = self.denied.get_mut(&segment).filter(|it| it.repeated_at < it.count)
+        else {
+            return false;
+        };
+        (denied.repeated, denied.repeated_at) = (denied.repeated + 1, denied.count);
+        let repeats = rto > REPEAT_AFTER;
+        if repeats {
+            self.setbacks.insert(segment, Setback::Denied);
+        }
+        repeats
+    }
+
+    /// Whether a segment may lie beyond an unknown end: an earlier one had an application Nack.
+    pub(super) fn may_be_beyond_end(&self, segment: u64) -> bool {
+        let is_earlier = |(denied, _): (&u64, &Denied)| *denied < segment;
+        self.end.last().is_none() && self.denied.first_key_value().is_some_and(is_earlier)
     }
 
     pub(super) fn retransmit_at(&mut self, segment: u64, at: Instant, why: Setback) {

@@ -154,7 +154,7 @@ impl<S: Source> Transfer<S> {
 
     /// Sets the alarm of the oldest transmission in flight.
     pub(super) fn set_alarm(&mut self, control: &Control) {
-        if control.loss.age().is_none() {
+        if control.loss.age().or_else(|| control.loss.probe_after()).is_none() {
             return;
         }
         self.forget_settled();

@@ -15,6 +15,11 @@ const MAX_GAPS: usize = 1_024;
 const MAX_TRIES: u32 = 6;
 /// Divisor of the wait before the second report: where frames are lost, reports are lost too.
 const AT_ONCE: u32 = 8;
+/// Numbers that one label may skip. It has only 8 bits of the session, so that a sender off the path guesses one in 256. A
+/// larger jump counts once the neighbour's state, which repeats 64 bits, confirms it.
+const PLAUSIBLE: u64 = 256;
+/// Most frames beyond such a jump that are remembered.
+const MAX_EARLY: usize = 1_024;
 /// A state this far behind the highest announced number replaces it: the earlier announcement was forged.
 const FORGED: u64 = 1_024;
 
@@ -57,6 +62,10 @@ pub(super) struct Gaps {
     reordering: Reordering,
     /// Gaps up to this number are due after the least time.
     overtaken: u64,
+    /// Numbers that one label may skip.
+    plausible: u64,
+    /// Received numbers beyond a jump that is not confirmed yet.
+    early: Vec<u64>,
     /// Reports of one gap.
     tries: u32,
 }
@@ -68,6 +77,8 @@ impl Gaps {
             tries: MAX_TRIES,
             reordering,
             overtaken: 0,
+            plausible: PLAUSIBLE,
+            early: Vec::new(),
             expected: next,
             on_peer_next: next,
             came: Vec::new(),
@@ -78,10 +89,10 @@ impl Gaps {
         }
     }
 
-    /// Each gap is reported once.
+    /// Each gap is reported once, and no state is requested: any label counts.
     #[must_use]
     pub(super) fn reported_once(self) -> Self {
-        Self { tries: 1, ..self }
+        Self { tries: 1, plausible: HISTORY, ..self }
     }
 
     /// Number of the next frame.
@@ -103,8 +114,8 @@ impl Gaps {
     pub(super) fn begin_anew(&mut self, next: u64) {
         let open: u64 = self.gaps.iter().map(|gap| gap.until - gap.from).sum();
         let reordering = self.reordering.clone().begin_anew();
-        let (missed, tries) = (self.missed + open, self.tries);
-        *self = Self { missed, tries, ..Self::begin(next, reordering) };
+        let (missed, tries, plausible) = (self.missed + open, self.tries, self.plausible);
+        *self = Self { missed, tries, plausible, ..Self::begin(next, reordering) };
     }
 
     /// Records a frame with `number`; a retransmission has its first number in `origin`.
@@ -118,7 +129,10 @@ impl Gaps {
             self.overtake(now);
             return judged(Arrival::Deliver, false);
         }
-        if number >= self.expected + HISTORY || number + HISTORY < self.expected {
+        if number >= self.expected + self.plausible || number + HISTORY < self.expected {
+            if self.early.len() < MAX_EARLY && number >= self.expected {
+                self.early.push(number);
+            }
             return judged(Arrival::Deliver, true);
         }
         // Numbers below the first one are not reported as missing; a frame among them is delivered once.
@@ -145,11 +159,18 @@ impl Gaps {
             return;
         }
         self.on_peer_next = next;
+        let mut early = std::mem::take(&mut self.early);
+        early.retain(|_| next >= self.expected + self.plausible);
         if next >= self.expected + HISTORY || next + FORGED < self.expected {
-            return self.begin_anew(next);
+            self.begin_anew(next);
+        } else {
+            self.advance(now, next);
+            self.overtake(now);
         }
-        self.advance(now, next);
-        self.overtake(now);
+        early.sort_unstable();
+        for number in early {
+            self.came(now, number, None);
+        }
     }
 
     /// Removes the gaps that the neighbour confirmed: it retransmits their frames, or never will.
@@ -391,16 +412,34 @@ mod tests {
     }
 
     #[test]
-    fn a_number_too_far_ahead_changes_nothing() {
+    fn number_too_far_ahead_changes_nothing() {
+        for number in [PLAUSIBLE, HISTORY - 1, HISTORY, 1 << 40] {
+            let mut gaps = begin(0);
+            let judged = gaps.came(NOW, number, None);
+            assert_eq!(judged, Judged { arrival: Arrival::Deliver, ambiguous: true });
+            assert_eq!((gaps.expected(), gaps.settled()), (0, 0));
+            gaps.on_peer_next(NOW, 1);
+            assert_eq!((gaps.expected(), gaps.settled()), (1, 0), "the state shows no jump");
+            assert_eq!(came(&mut gaps, 1), Arrival::Deliver);
+        }
+    }
+
+    #[test]
+    fn state_confirms_a_jump() {
         let mut gaps = begin(0);
-        let judged = gaps.came(NOW, HISTORY, None);
-        assert_eq!(judged, Judged { arrival: Arrival::Deliver, ambiguous: true });
-        assert_eq!((gaps.expected(), gaps.settled()), (0, 0));
+        assert_eq!(came(&mut gaps, 0), Arrival::Deliver);
+        for number in [1_000, 1_001, 1_003] {
+            assert!(gaps.came(NOW, number, None).ambiguous);
+        }
+        gaps.on_peer_next(NOW, 1_002);
+        assert_eq!((gaps.expected(), gaps.settled()), (1_004, 1));
+        assert_eq!(came(&mut gaps, 1_001), Arrival::Duplicate, "it came before");
+        assert_eq!([1_002, 999].map(|it| came(&mut gaps, it)), [Arrival::Deliver; 2]);
     }
 
     #[test]
     fn lower_state_beyond_reordering_is_accepted() {
-        let mut gaps = begin(0);
+        let mut gaps = begin(0).reported_once();
         assert_eq!(came(&mut gaps, 1_000), Arrival::Deliver);
         gaps.on_peer_next(NOW, 10);
         assert_eq!(gaps.expected(), 1_001, "an old word");

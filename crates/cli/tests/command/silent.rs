@@ -1,0 +1,98 @@
+//! Neighbours that leave without a word, and scripts that report them.
+use crate::forward::{at, forwarder, slow_fetch, unix};
+use crate::place::{Neighbour, Place, in_own_network, ip, noise, recoup};
+use std::process::Command;
+
+const NODE: &str = "[node]\ncache = 0\nlocalhop = true\nmobility = \"mldr(lost=30s)\"\n";
+
+/// Another machine, with an address of each end.
+fn neighbour() -> Neighbour {
+    let there = Neighbour::new();
+    ip("addr add 192.0.2.1/24 dev near");
+    there.ip("addr add 192.0.2.2/24 dev far");
+    there
+}
+
+#[test]
+fn silent_producer_is_found_without_a_report() {
+    in_own_network("silent::silent_producer_is_found_without_a_report", || {
+        let (place, machine) = (Place::new(), neighbour());
+        let content = noise(3_000_000);
+        place.write("data", &content);
+        let unix = unix(&place);
+        let here =
+            forwarder(&place, "here.toml", &["udp://192.0.2.1:6363", "udp://127.0.0.1:0"], NODE);
+        let there = forwarder(&place, "there.toml", &[&unix, "udp://127.0.0.1:6364"], NODE);
+        let words = "serve data --name /data --version 7 --segment-size 1200 --face";
+        let away = format!("{words} udp4://192.0.2.1:6363");
+        let producer = Place::start(machine.command(&place, &away), &away, b"");
+        let _second = place.serve(&format!("{words} {unix}"));
+        let mut more = NODE.to_owned();
+        let points = [at(&here, "udp4://127"), at(&there, "udp")];
+        let mut links = Vec::new();
+        for (number, point) in points.iter().enumerate() {
+            let to = point.replace("udp4", "udp");
+            let link = place.serve(&format!(
+                "link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"
+            ));
+            let uri = link.face().replace("udp4", "udp");
+            more += &format!(
+                "[[face]]\nname = \"{number}\"\nuri = \"{uri}\"\n[[route]]\nprefix = \"/data\"\n\
+                 face = \"{number}\"\ncost = {number}\n"
+            );
+            links.push(link);
+        }
+        let door = format!("unix://{}", place.path("router").display());
+        let _router = forwarder(&place, "router.toml", &[&door], &more);
+        // The process stands still: its socket is open, and nothing reports that.
+        let document = slow_fetch(&place, &door, || producer.signal("STOP"));
+        assert!(std::fs::read(place.path("copy")).unwrap() == content);
+        let losses = &document["losses"];
+        assert_eq!(losses["loss_events"], losses["undone_reductions"], "{document}");
+        // The face is there, and with the next frame it is up again.
+        producer.signal("CONT");
+        let back = format!("fetch /data -o again --face {}", points[0]);
+        crate::place::until("the face is up", || place.run(&back).code == Some(0));
+        assert!(place.read("again") == content);
+    });
+}
+
+#[test]
+fn script_of_hostapd_holds_faces_down() {
+    in_own_network("silent::script_of_hostapd_holds_faces_down", || {
+        let (place, machine) = (Place::new(), neighbour());
+        let content = noise(30_000);
+        place.write("data", &content);
+        let unix = unix(&place);
+        let _node = forwarder(&place, "node.toml", &[&unix, "udp://192.0.2.1:6363"], NODE);
+        let serve = "serve data --name /data --face udp4://192.0.2.1:6363";
+        let _producer = Place::start(machine.command(&place, serve), serve, b"");
+        let station = "02:00:00:00:00:02";
+        ip(&format!("neigh replace 192.0.2.2 lladdr {station} dev near nud permanent"));
+        machine.ip(&format!("link set far address {station}"));
+        let script =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/recoup-hostapd-action.sh");
+        let happens = |event: &str, station: &str| {
+            let mut script = Command::new(script);
+            script.args(["near", event, station]).env("RECOUP", recoup()).env("RECOUP_FACE", &unix);
+            script.output().expect("the script runs")
+        };
+        let fetch = |more: &str| place.run(&format!("fetch /data -q --face {unix} {more}"));
+        assert!(fetch("").succeeds().stdout == content);
+        let routes = || place.run(&format!("ctl --json --face {unix} route show /data")).document();
+        let before = routes();
+        let left = happens("AP-STA-DISCONNECTED", station);
+        assert!(left.status.success(), "{left:?}");
+        assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
+        assert_eq!(routes(), before, "routes are kept");
+        // Other stations and other events change nothing.
+        for (event, station) in
+            [("AP-STA-CONNECTED", "02:00:00:00:00:03"), ("AP-STA-POLL-OK", station)]
+        {
+            assert!(happens(event, station).status.success(), "{event}");
+        }
+        assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
+        assert!(happens("AP-STA-CONNECTED", station).status.success());
+        assert!(fetch("").succeeds().stdout == content);
+    });
+}

@@ -1,0 +1,69 @@
+//! Mode and time of a finished file, as its producer states them.
+//!
+//! The producer may be a stranger. Of the mode, only the permissions count: no set-user-id, set-group-id or sticky bit.
+//! No class of users gets more than the umask leaves it: the file was made with mode 0666, and shows what is left. The owner
+//! can always read the file. As `rsync -a` does, the executable bit and a time in the future are kept.
+use super::PartError;
+use super::error::failed;
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Attributes that a finished file gets, as far as they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// Permissions, as `st_mode` of POSIX.
+    pub mode: Option<u32>,
+    /// Last change of the content, in nanoseconds since 1970-01-01 UTC.
+    pub modified_ns: Option<u64>,
+}
+
+impl Attributes {
+    /// The attributes in a metadata packet.
+    #[must_use]
+    pub fn new(mode: Option<u64>, modified_ns: Option<u64>) -> Self {
+        Self { mode: mode.and_then(|mode| u32::try_from(mode & 0o7777).ok()), modified_ns }
+    }
+
+    /// Gives them to a file that was made with mode 0666 less the umask. A file system without modes keeps its own.
+    pub(super) fn apply(self, file: &File, path: &Path) -> Result<(), PartError> {
+        if let Some(mode) = self.mode {
+            let made = file.metadata().map_err(|error| failed("read", path, error))?.mode();
+            let _ = file.set_permissions(Permissions::from_mode(permitted(mode, made)));
+        }
+        if let Some(ns) = self.modified_ns {
+            let _ = file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
+        }
+        Ok(())
+    }
+}
+
+/// The permissions `mode`, as far as the mode of a file that was made with 0666 shows them to be left by the umask.
+fn permitted(mode: u32, made: u32) -> u32 {
+    let read_write = made & 0o666;
+    // A class that may read may execute.
+    let execute = (made & 0o444) >> 2;
+    mode & (read_write | execute) | 0o400
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mode_is_limited_by_the_umask() {
+        for (mode, umask, kept) in [
+            (0o100_600, 0o022, 0o600),
+            (0o100_755, 0o022, 0o755),
+            (0o100_777, 0o022, 0o755),
+            (0o106_777, 0o022, 0o755),
+            (0o100_666, 0o002, 0o664),
+            (0o100_755, 0o077, 0o700),
+            (0o100_000, 0o022, 0o400),
+        ] {
+            let mode = Attributes::new(Some(mode), None).mode.unwrap();
+            assert_eq!(permitted(mode, 0o666 & !umask), kept, "{mode:o} {umask:o}");
+        }
+    }
+}
