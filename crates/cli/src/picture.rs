@@ -20,8 +20,8 @@ const RUNS: [RGBColor; 5] = [
 ];
 /// Width and height of a picture of one panel.
 const SMALL: (u32, u32) = (720, 420);
-/// Points of a line: about one for each pixel.
-const MOST_POINTS: usize = 600;
+/// Points of a line, so that the file is small.
+const MOST_POINTS: usize = 300;
 const WIDTH: u32 = 1100;
 const PANEL: u32 = 250;
 const HEAD: u32 = 64;
