@@ -13,6 +13,7 @@ mod sockets;
 mod table;
 
 pub(crate) use args::ArenaArgs;
+pub(crate) use choice::default_transport;
 pub(crate) use report::shell_word;
 
 use crate::error::Failure;

@@ -29,7 +29,7 @@ Examples:
   recoup calibrate udugama2013 --results kept --out docs/studies/udugama2013/calibration
       keep the runs in a folder; the same command goes on after an interruption";
 
-/// Search for what a paper leaves open, by values of the paper that gate nothing
+/// Search for parameters that a paper leaves open
 ///
 /// Targets, space, rounds and distance are part of the study. Candidates run with few seeds first; the nearest of them go
 /// on with more. The folder has a page (README.md), its picture, and chosen.toml: the choice with its date and digests.

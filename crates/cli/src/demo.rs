@@ -45,7 +45,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         link: Link::new(args),
         bytes: content.len() as u64,
         segment_bytes: args.segment_size,
-        congestion: args.congestion.full(),
         sha256: format::hex(&digest),
         picture: path.display().to_string(),
         runs: rows.collect(),
@@ -57,7 +56,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     }
     match demo.runs.iter().find(|row| !row.intact) {
         Some(row) => {
-            let message = format!("{}: other bytes arrived than were sent", row.rto);
+            let message = format!("{}: other bytes arrived than were sent", row.transport);
             Err(Failure::new(Exit::Verification, message))
         }
         None => Ok(()),
@@ -137,13 +136,12 @@ fn draw(args: &DemoArgs, runs: &[Consumed]) -> Result<std::path::PathBuf, Failur
     let curve = |run: &Consumed| Curve { label: run.label.clone(), points: run.points.clone() };
     let curves: Vec<_> = runs.iter().map(curve).collect();
     let title = format!(
-        "{} over {}, {} ms round trip, {} % loss; timers with {}",
+        "{} over {}, {} ms round trip, {} % loss",
         format::bytes(args.size),
         unit::print_rate(args.rate),
         format::milliseconds(2.0 * format::ms(args.delay)),
-        args.loss * 100.0,
-        args.congestion
+        args.loss * 100.0
     );
-    picture::draw(&path, &title, &curves)?;
+    picture::draw_arrivals(&path, &title, &curves)?;
     Ok(path)
 }

@@ -147,6 +147,9 @@ fn fetch_by(
     observer: &mut Observer,
 ) -> Result<Fetched, Failure> {
     session.set_recovery(args.recovery);
+    if let Some(within) = args.connect_timeout {
+        session.driver.set_connect_timeout(within);
+    }
     let mut config = plan.config(args.name.clone(), session::seed()?)?;
     session.set_patience(args.wait.unwrap_or_default(), !args.quiet);
     let outlet = args.output.as_deref().filter(|path| !is_dash(path) && is_outlet(path));

@@ -1,4 +1,4 @@
-//! The picture of `recoup demo`: round-trip time and timeout over segments, and content over time.
+//! Pictures of transfers: content over time, or round-trip time and timeout over segments.
 use crate::error::{Exit, Failure};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::ValueFormatter;
@@ -18,6 +18,10 @@ const RUNS: [RGBColor; 5] = [
     RGBColor(0x8a, 0x5f, 0xb3),
     RGBColor(0x80, 0x80, 0x80),
 ];
+/// Width and height of a picture of one panel.
+const SMALL: (u32, u32) = (720, 420);
+/// Points of a line, so that the file is small.
+const MOST_POINTS: usize = 300;
 const WIDTH: u32 = 1100;
 const PANEL: u32 = 250;
 const HEAD: u32 = 64;
@@ -50,22 +54,29 @@ pub(crate) struct Curve {
     pub points: Vec<Point>,
 }
 
-/// Draws the runs into an SVG file.
-pub(crate) fn draw(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
-    write(path, title, curves, curves.len() + 1)
+/// Draws the content of the runs over time into an SVG file.
+pub(crate) fn draw_arrivals(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
+    write(path, SMALL, |sheet| arrivals(sheet, title, curves))
 }
 
-/// A picture without content over time.
+/// Draws round-trip times and timeouts of the runs, a panel for each, into an SVG file.
 pub(crate) fn draw_timers(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
-    write(path, title, curves, curves.len())
+    let size = (WIDTH, HEAD + PANEL * curves.len() as u32);
+    write(path, size, |sheet| all_timers(sheet, title, curves))
 }
 
-fn write(path: &Path, title: &str, curves: &[Curve], panels: usize) -> Result<(), Failure> {
-    let height = HEAD + PANEL * panels as u32;
+fn write(
+    path: &Path,
+    size: (u32, u32),
+    paint: impl FnOnce(&Sheet<'_>) -> Drawn,
+) -> Result<(), Failure> {
     let mut text = String::new();
     {
-        let sheet = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
-        paint(&sheet, title, curves, panels)
+        let sheet = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        sheet
+            .fill(&WHITE)
+            .map_err(Into::into)
+            .and_then(|()| paint(&sheet))
             .map_err(|error| Failure::new(Exit::Other, format!("cannot draw: {error}")))?;
     }
     std::fs::write(path, text).map_err(|error| Failure::file("write", path.display(), &error))
@@ -74,18 +85,16 @@ fn write(path: &Path, title: &str, curves: &[Curve], panels: usize) -> Result<()
 type Sheet<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-fn paint(sheet: &Sheet<'_>, title: &str, curves: &[Curve], panels: usize) -> Drawn {
-    sheet.fill(&WHITE)?;
+fn all_timers(sheet: &Sheet<'_>, title: &str, curves: &[Curve]) -> Drawn {
     let font = ("sans-serif", 19).into_font().color(&INK);
     sheet.draw_text(title, &font, (20, 14))?;
     legend(sheet)?;
     let (_, body) = sheet.split_vertically(HEAD as i32);
-    let panels = body.split_evenly((panels, 1));
     let ceiling = ceiling(curves);
-    for (panel, curve) in panels.iter().zip(curves) {
+    for (panel, curve) in body.split_evenly((curves.len(), 1)).iter().zip(curves) {
         timers(panel, curve, ceiling)?;
     }
-    panels.get(curves.len()).map_or(Ok(()), |panel| arrivals(panel, curves))
+    Ok(())
 }
 
 fn legend(sheet: &Sheet<'_>) -> Drawn {
@@ -131,36 +140,38 @@ fn timers(panel: &Sheet<'_>, curve: &Curve, ceiling: f64) -> Drawn {
     Ok(())
 }
 
-fn arrivals(panel: &Sheet<'_>, curves: &[Curve]) -> Drawn {
+fn arrivals(sheet: &Sheet<'_>, title: &str, curves: &[Curve]) -> Drawn {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let end = points().fold(0.1, |end: f64, point| end.max(point.arrived_s));
     let bytes = |curve: &Curve| curve.points.iter().map(|point| f64::from(point.bytes)).sum();
     let most = curves.iter().map(bytes).fold(1.0, f64::max) / 1e6;
-    let mut chart = ChartBuilder::on(panel)
-        .caption("content received over time", ("sans-serif", 16).into_font().color(&INK))
+    let mut chart = ChartBuilder::on(sheet)
+        .caption(title, ("sans-serif", 20).into_font().color(&INK))
         .margin(8)
         .margin_right(24)
         .x_label_area_size(36)
         .y_label_area_size(64)
         .build_cartesian_2d(0.0..end * 1.02, 0.0..most * 1.05)?;
-    axes(&mut chart, "seconds", "MB", 1)?;
+    axes(&mut chart, "seconds", "MB received", 0)?;
     for (curve, colour) in curves.iter().zip(RUNS.iter().cycle()) {
         let mut sum = 0.0;
-        let growth = curve.points.iter().map(|point| {
+        let every = curve.points.len().div_ceil(MOST_POINTS).max(1);
+        let growth = curve.points.iter().enumerate().filter_map(|(place, point)| {
             sum += f64::from(point.bytes) / 1e6;
-            (point.arrived_s, sum)
+            let is_drawn = place % every == 0 || place + 1 == curve.points.len();
+            is_drawn.then_some((point.arrived_s, sum))
         });
         chart
-            .draw_series(LineSeries::new(growth, colour.stroke_width(2)))?
+            .draw_series(LineSeries::new(growth, colour.stroke_width(3)))?
             .label(&curve.label)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(2)));
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour.stroke_width(3)));
     }
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::LowerRight)
         .background_style(WHITE.mix(0.9))
         .border_style(FAINT)
-        .label_font(("sans-serif", 13).into_font().color(&INK))
+        .label_font(("sans-serif", 18).into_font().color(&INK))
         .draw()?;
     Ok(())
 }
@@ -175,7 +186,7 @@ where
     X: Ranged + ValueFormatter<X::ValueType>,
     Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
 {
-    let font = ("sans-serif", 13).into_font().color(&INK);
+    let font = ("sans-serif", 15).into_font().color(&INK);
     chart
         .configure_mesh()
         .x_desc(x)
@@ -213,15 +224,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("demo.svg");
         let curves = [curve("constant(rto=4s)", 4000.0), curve("jacobson", 220.0)];
-        draw(&path, "5 MB over a lossy link", &curves).unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("<svg") && text.contains("constant(rto=4s)"));
+        for draw in [draw_arrivals, draw_timers] {
+            draw(&path, "5 MB over a lossy link", &curves).unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with("<svg") && text.contains("constant(rto=4s)"));
+        }
     }
 
     #[test]
     fn an_empty_run_can_be_drawn() {
         let folder = tempfile::tempdir().unwrap();
         let empty = Curve { label: "nothing".into(), points: Vec::new() };
-        draw(&folder.path().join("x.svg"), "empty", &[empty]).unwrap();
+        draw_arrivals(&folder.path().join("x.svg"), "empty", &[empty]).unwrap();
     }
 }

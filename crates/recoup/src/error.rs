@@ -408,8 +408,8 @@ impl From<&FetchError> for Error {
                     .with_remedy("check the name, and that its producer runs and can be reached")
             }
             FetchError::NoFirstAnswer { .. } => Self::new(ErrorKind::TimedOut, text).with_remedy(
-                "check the address and the name, and that the producer runs; a longer connect timeout \
-                 (--connect-timeout) waits for it",
+                "check the address and the name, and that the producer runs; to wait longer for it: --wait=TIME, \
+                 in a program connect_timeout and no_progress",
             ),
             FetchError::Untrusted { why: UNREADABLE, .. } => {
                 Self::new(ErrorKind::Verification, text)

@@ -5,12 +5,12 @@
 //! A run of a case with a transport has a [`score::Score`]; the scores of several seeds are summed up in a
 //! [`summary::Summary`], and those of all cases in a [`standing::Standing`].
 //!
-//! [`family`] makes random paths by their number, on which constants are fixed that the cases then judge.
+//! [`random`] makes networks by kind and number, on which constants are fixed that the cases then judge.
 pub mod case;
-pub mod family;
 pub mod ideal;
 pub mod kept;
 pub mod path;
+pub mod random;
 pub mod score;
 pub mod standing;
 pub mod summary;

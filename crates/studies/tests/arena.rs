@@ -4,8 +4,9 @@ use recoup_sim::metric::Metrics;
 use recoup_sim::simulation::{Cause, Simulation};
 use recoup_sim::statistic::mean;
 use recoup_studies::arena::case::{Case, Kind};
+use recoup_studies::arena::random::KINDS;
 use recoup_studies::arena::score::{Goodputs, Score};
-use recoup_studies::arena::{cases, family, texts};
+use recoup_studies::arena::{cases, texts};
 use recoup_transport::time::{Duration, Instant};
 
 /// Runs a case: fetches of fifty segments, or until two seconds after the last arrival.
@@ -53,16 +54,17 @@ fn every_case_runs_at_a_small_scale() {
 }
 
 #[test]
-fn random_paths_run_alike_each_time() {
-    let score = |number| {
-        let (name, text) = family::case(number);
-        let case = Case::new(&name, &text, &|_| Err(String::new())).unwrap();
-        run(&case, &text)
-    };
-    let scores: Vec<Score> = (1..=5).map(score).collect();
-    assert_eq!(scores, (1..=5).map(score).collect::<Vec<_>>());
-    assert!(
-        mean(&scores.iter().map(|it| it.factor).collect::<Vec<_>>()).is_some_and(f64::is_finite)
-    );
-    assert!(scores.iter().all(|it| it.completed), "{scores:?}");
+fn random_networks_run_alike_each_time() {
+    for kind in KINDS {
+        let score = |number| {
+            let (name, text) = kind.case(number);
+            let case = Case::new(&name, &text, &|_| Err(String::new())).unwrap();
+            run(&case, &text)
+        };
+        let scores: Vec<Score> = (1..=3).map(score).collect();
+        assert_eq!(scores, (1..=3).map(score).collect::<Vec<_>>(), "{}", kind.word);
+        let factors: Vec<f64> = scores.iter().map(|it| it.factor).collect();
+        assert!(mean(&factors).is_some_and(f64::is_finite), "{}: {factors:?}", kind.word);
+        assert!(scores.iter().all(|it| it.completed), "{}: {scores:?}", kind.word);
+    }
 }

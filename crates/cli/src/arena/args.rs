@@ -2,8 +2,13 @@
 use crate::error::EXIT_CODES;
 use clap::{Args, ValueEnum};
 use recoup_lab::scenario::Seeds;
+use recoup_studies::arena::random::{KINDS, Kind};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
+
+/// More random networks than that are a mistake.
+const MOST_NETWORKS: u64 = 10_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,8 +20,8 @@ Examples:
       two transports on one case, all cases of a name, and all of a situation
   recoup arena --transport 'congestion=fixed(window=64),rto=reconsidered(min=adaptive)' --seeds 1..3
       the parts of a transport as `recoup fetch` takes them; parts left out are its defaults
-  recoup arena --family 1..60 --transport newreno --out family
-      sixty random paths, the same on each machine: tune constants on these, check them on 61..120
+  recoup arena --random policers=1..60 --transport newreno --out random
+      sixty random networks, the same on each machine: tune constants on these, check them on 61..120
   recoup arena --cases ./mine my-case
       cases of your own: a scenario file each, with a table [arena]
   recoup arena loss-1 --backend sockets
@@ -30,7 +35,7 @@ retransmissions and spurious ones per segment; on a shared link: utilisation, th
 the rivals, Jain's index, time to converge. All are means over seeds with 95 % intervals; over cases
 there is the geometric mean and the worst. docs/arena.md has the formulas.";
 
-/// Judge transports on the same cases: completion times, queues, retransmissions, fairness
+/// Judge transports on the same cases: times, queues, fairness
 ///
 /// A case is a scenario with an ideal: the shortest possible completion time of its path, or a fair share
 /// of its link. Each transport (congestion control, loss detector, timer) runs on each case with each
@@ -51,9 +56,11 @@ pub(crate) struct ArenaArgs {
     #[arg(long, value_name = "DIR", help_heading = "Cases")]
     pub cases: Option<PathBuf>,
 
-    /// Random paths by number, such as 1..60; other cases run only if they are named
-    #[arg(long, value_name = "NUMBERS", help_heading = "Cases")]
-    pub family: Option<Seeds>,
+    /// Random networks of a kind, such as own or own=1..60 (by default 1..20); may be repeated
+    ///
+    /// Other cases run only if they are named. Prints the geometric mean, the 95th percentile and the worst with its file.
+    #[arg(long, value_name = "KIND[=NUMBERS]", help_heading = "Cases")]
+    pub random: Vec<RandomNetworks>,
 
     /// List the cases, and run nothing
     #[arg(long, help_heading = "Cases")]
@@ -99,6 +106,32 @@ pub(crate) struct ArenaArgs {
     /// Print a JSON document instead of a table
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
+}
+
+/// Random networks that take part.
+#[derive(Clone, Debug)]
+pub(crate) struct RandomNetworks {
+    /// Their kind.
+    pub kind: Kind,
+    /// Their numbers.
+    pub numbers: Seeds,
+}
+
+impl FromStr for RandomNetworks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (word, numbers) = text.split_once('=').unwrap_or((text, "1..20"));
+        let kind = Kind::named(word).ok_or_else(|| {
+            let all = KINDS.map(|kind| format!("{} ({})", kind.word, kind.about));
+            format!("there is no kind `{word}`; there are: {}", all.join("; "))
+        })?;
+        let numbers: Seeds = numbers.parse()?;
+        match numbers.count() > MOST_NETWORKS {
+            true => Err(format!("{MOST_NETWORKS} networks at most")),
+            false => Ok(Self { kind, numbers }),
+        }
+    }
 }
 
 /// Execution of cases.

@@ -1,18 +1,15 @@
 //! Choice of cases and transports.
-use super::args::ArenaArgs;
+use super::args::{ArenaArgs, RandomNetworks};
 use crate::error::Failure;
 use recoup_lab::scenario::{Situation, fits};
 use recoup_lab::source::{Given, Source};
+use recoup_studies::arena;
 use recoup_studies::arena::case::{Case, CaseError};
 use recoup_studies::arena::transport::Transport;
-use recoup_studies::arena::{self, family};
 use recoup_transport::fetch::FetchOptions;
 use recoup_transport::spec::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// More random paths than that are a mistake.
-const MOST_PATHS: u64 = 10_000;
 
 /// A case that takes part.
 #[derive(Debug)]
@@ -39,7 +36,7 @@ impl Chosen {
 }
 
 /// The transport of `recoup fetch` without options.
-pub(super) fn default_transport() -> Transport {
+pub(crate) fn default_transport() -> Transport {
     let FetchOptions { congestion, loss, rto, .. } = FetchOptions::default();
     Transport { congestion: congestion.to_string(), loss: loss.to_string(), rto: rto.to_string() }
 }
@@ -65,20 +62,15 @@ pub(super) fn transports(args: &ArenaArgs, default: &Transport) -> Result<Vec<Tr
 /// The cases that are wanted, in the order of their situations.
 pub(super) fn cases(args: &ArenaArgs) -> Result<Vec<Chosen>, Failure> {
     let mut known = known(args.cases.as_deref())?;
-    let all = args.wanted.is_empty() && args.family.is_none();
+    let all = args.wanted.is_empty() && args.random.is_empty();
     check(&args.wanted, &known)?;
     let is_wanted = |it: &Chosen| all || args.wanted.iter().any(|wanted| names(wanted, &it.case));
     known.retain(is_wanted);
-    if let Some(numbers) = &args.family {
-        if numbers.count() > MOST_PATHS {
-            return Err(Failure::usage(format!("--family: {MOST_PATHS} paths at most")));
-        }
+    for RandomNetworks { kind, numbers } in &args.random {
         for number in numbers.iter() {
-            let (name, text) = family::case(number);
-            known.push(Chosen {
-                case: Case::new(&name, &text, &no_files).map_err(wrong)?,
-                folder: None,
-            });
+            let (name, text) = kind.case(number);
+            let case = Case::new(&name, &text, &no_files).map_err(wrong)?;
+            known.push(Chosen { case, folder: None });
         }
     }
     Ok(known)

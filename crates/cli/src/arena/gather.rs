@@ -81,17 +81,18 @@ impl Gathering<'_> {
             Backend::Sockets => (&processes, Threads(1)),
         };
         let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));
-        let mut folder = campaign.folder(&self.place(case), self.args.fresh, Format::Csv)?;
+        let mut folder =
+            campaign.folder(&place(self.args, &case.name), self.args.fresh, Format::Csv)?;
         stop.campaign(&threads, |execution| campaign.run(&mut folder, execution, runner, watch))?;
         Ok(folder)
     }
+}
 
-    /// Where the runs of a case are kept.
-    fn place(&self, case: &Case) -> PathBuf {
-        match self.args.backend {
-            Backend::Simulated => self.args.out.join(&case.name),
-            Backend::Sockets => self.args.out.join("sockets").join(&case.name),
-        }
+/// Where the runs of the case called `name` are kept.
+pub(super) fn place(args: &ArenaArgs, name: &str) -> PathBuf {
+    match args.backend {
+        Backend::Simulated => args.out.join(name),
+        Backend::Sockets => args.out.join("sockets").join(name),
     }
 }
 

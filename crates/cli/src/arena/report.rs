@@ -92,7 +92,7 @@ pub(crate) fn shell_word(word: &str) -> String {
 fn standing(it: &Standing) -> Value {
     let worst = it.worst.as_ref().map(|(case, factor)| json!({ "case": case, "factor": factor }));
     json!({
-        "cases": it.cases, "geometric_mean": it.geometric_mean, "worst": worst, "incomplete": it.incomplete,
+        "cases": it.cases, "geometric_mean": it.geometric_mean, "p95": it.p95, "worst": worst, "incomplete": it.incomplete,
     })
 }
 

@@ -1,4 +1,5 @@
 //! The table on the terminal.
+use super::gather;
 use super::report::Report;
 use recoup_sim::statistic::Estimate;
 use recoup_studies::arena::case::Kind;
@@ -23,14 +24,26 @@ pub(super) fn text(report: &Report<'_>) -> String {
             let _ = writeln!(text, "{}", format!("{name} {line}").trim_end());
         }
     }
-    text += &format!("\n{:<26} {:>5} {:>14}  worst\n", "all cases", "cases", "geometric mean");
+    text += &format!(
+        "\n{:<26} {:>5} {:>14} {:>6}  worst\n",
+        "all cases", "cases", "geometric mean", "95 %"
+    );
+    let mut files = Vec::new();
     for (place, transport) in report.transports.iter().enumerate() {
         let name = name(&report.label(transport));
         let [completion, sharing] = report.standings(place);
         for (kind, standing) in [("", completion), (" (sharing)", sharing)] {
             if standing.cases > 0 {
                 let _ = writeln!(text, "{name} {}{kind}", stands(&standing));
+                files.extend(standing.worst.map(|(case, _)| gather::place(report.args, &case)));
             }
+        }
+    }
+    if !report.args.random.is_empty() {
+        files.sort();
+        files.dedup();
+        for file in files {
+            let _ = writeln!(text, "{}", file.join("scenario.toml").display());
         }
     }
     text
@@ -103,7 +116,8 @@ pub(super) fn unit(estimate: Option<Estimate>, digits: usize, unit: &str) -> Str
 }
 
 fn stands(standing: &Standing) -> String {
-    let mean = standing.geometric_mean.map_or_else(|| "–".to_owned(), short);
+    let [mean, high] =
+        [standing.geometric_mean, standing.p95].map(|it| it.map_or_else(|| "–".to_owned(), short));
     let worst = standing
         .worst
         .as_ref()
@@ -112,5 +126,5 @@ fn stands(standing: &Standing) -> String {
         [] => String::new(),
         cases => format!("; not complete: {}", cases.join(", ")),
     };
-    format!("{:>5} {mean:>14}  {worst}{incomplete}", standing.cases)
+    format!("{:>5} {mean:>14} {high:>6}  {worst}{incomplete}", standing.cases)
 }

@@ -26,7 +26,7 @@ Examples:
   recoup ctl --face unix:///run/nfd/nfd.sock --sign /operator face destroy 262
 ";
 
-/// Show and change a forwarder: faces, routes, strategies, content store
+/// Show and change a forwarder: faces, routes, strategies, store
 ///
 /// Speaks NFD's management protocol, with the verbs of nfdc, to `recoup forward`, NFD and
 /// compatible forwarders. A face is given by its number or its URI.

@@ -40,6 +40,8 @@ pub(crate) struct Consumed {
     pub congestion: String,
     /// The loss detector with all its parameters.
     pub loss: String,
+    /// How the link recovers its losses.
+    pub recovery: String,
     /// Everything that was counted.
     pub tally: Tally,
     /// One point per segment.
@@ -57,8 +59,9 @@ impl Consumer<'_> {
         let uri: FaceUri = format!("udp://{address}")
             .parse()
             .map_err(|error| Failure::new(Exit::Other, format!("{error}")))?;
+        let Transport { label, rto, congestion, loss, recovery } = self.transport;
+        session.set_recovery(*recovery);
         session.open(&uri)?;
-        let Transport { label, rto, congestion, loss } = self.transport;
         let full = (rto.full(), congestion.full(), loss.full());
         let options = FetchOptions {
             rto: rto.clone(),
@@ -79,6 +82,7 @@ impl Consumer<'_> {
             rto: full.0,
             congestion: full.1,
             loss: full.2,
+            recovery: recovery.to_string(),
             points: observer.points().to_vec(),
             tally: observer.tally,
             digest: sha256(&sink.into_content()),

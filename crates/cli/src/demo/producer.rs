@@ -1,6 +1,7 @@
 //! The producer of the demo: the producer loop of `recoup serve`, on a thread of its own.
 use crate::error::{Exit, Failure};
 use crate::session::face_failure;
+use recoup_forwarder::face::Recovery;
 use recoup_forwarder::node::Node;
 use recoup_forwarder::options::NodeConfig;
 use recoup_io::driver::Driver;
@@ -36,6 +37,7 @@ impl Producer {
         let spool = spool.map_err(|error| Failure::new(Exit::Local, error.to_string()))?;
         let failed = |error: String| Failure::new(Exit::Other, error);
         let mut driver = Driver::new().map_err(|error| failed(error.to_string()))?;
+        driver.set_on_demand_recovery(Recovery::auto());
         let uri = "udp://127.0.0.1:0".parse().map_err(|_| failed("no loopback".to_owned()))?;
         let address = driver.listen(&uri).map_err(|error| face_failure(&error))?.address;
         let address = address.ok_or_else(|| failed("no port".to_owned()))?;

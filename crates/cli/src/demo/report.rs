@@ -16,8 +16,6 @@ pub(crate) struct Demo {
     pub bytes: u64,
     /// Bytes of content per segment.
     pub segment_bytes: u64,
-    /// Congestion control of the timers' runs.
-    pub congestion: String,
     /// SHA-256 of the content in hexadecimal.
     pub sha256: String,
     /// The picture.
@@ -54,14 +52,16 @@ impl Link {
 /// One run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    /// The timer as it was given, or `recoup fetch` for its transport.
-    pub timer: String,
+    /// The transport as it was given, or `recoup fetch` for the default.
+    pub transport: String,
     /// The timer with all its parameters.
     pub rto: String,
     /// The congestion control with all its parameters.
     pub congestion: String,
     /// The loss detector with all its parameters.
     pub loss: String,
+    /// How the link recovers its losses.
+    pub recovery: String,
     /// From the first Interest for a segment to the last segment, in seconds.
     pub elapsed_s: f64,
     /// Content in bits per second.
@@ -89,10 +89,11 @@ impl Row {
         let recovery = lost.iter().map(|point| point.delay_ms).sum::<f64>();
         let (toward, back) = &run.link;
         Self {
-            timer: run.label.clone(),
+            transport: run.label.clone(),
             rto: run.rto.clone(),
             congestion: run.congestion.clone(),
             loss: run.loss.clone(),
+            recovery: run.recovery.clone(),
             elapsed_s: run.tally.elapsed().as_secs_f64(),
             goodput_bit_s: run.tally.goodput().unwrap_or(0.0),
             sent: run.tally.interests,
@@ -108,36 +109,31 @@ impl Row {
 
 impl fmt::Display for Demo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.runs.iter().map(|run| run.timer.len());
-        let width = names.max().unwrap_or(0).max(5);
+        let names = self.runs.iter().map(|run| run.transport.chars().count());
+        let width = names.max().unwrap_or(0).max("transport".len());
         writeln!(
             f,
-            "{:width$}  {:>8}  {:>12}  {:>5}  {:>6}  {:>8}  {:>10}  SHA-256",
-            "timer", "time", "goodput", "lost", "resent", "RTT", "recovery"
+            "{:width$}  {:>7}  {:>12}  {:>4}  {:>6}  {:>8}  {:>8}",
+            "transport", "time", "goodput", "lost", "resent", "RTT", "recovery"
         )?;
         for run in &self.runs {
             run.fmt_line(f, width)?;
         }
         if let [first, others @ ..] = self.runs.as_slice() {
-            let best = others.iter().map(|run| run.elapsed_s).fold(f64::INFINITY, f64::min);
-            if best.is_finite() && best > 0.0 {
-                let name = &first.timer;
-                let factor = first.elapsed_s / best;
+            let best = others.iter().min_by(|a, b| a.elapsed_s.total_cmp(&b.elapsed_s));
+            if let Some(Row { transport, elapsed_s, .. }) = best.filter(|it| it.elapsed_s > 0.0) {
+                let factor = first.elapsed_s / elapsed_s;
                 writeln!(
                     f,
-                    "\nAgainst {name}, the best of the others took 1/{factor:.1} of the time."
+                    "\n{} takes {factor:.1} times as long as {transport}.",
+                    first.transport
                 )?;
             }
         }
-        for run in &self.runs {
-            if run.congestion != self.congestion {
-                let Row { timer, congestion, loss, rto, .. } = run;
-                writeln!(f, "  {timer} is {congestion}, {loss}, {rto}")?;
-            } else if run.rto != run.timer {
-                writeln!(f, "  {} is {}", run.timer, run.rto)?;
-            }
+        if self.runs.iter().all(|run| run.intact) {
+            writeln!(f, "All content arrived as it was sent (SHA-256).")?;
         }
-        write!(f, "Round-trip times and timeouts of every segment: {}", self.picture)
+        write!(f, "Picture of the content over time: {}", self.picture)
     }
 }
 
@@ -148,15 +144,15 @@ impl Row {
         };
         writeln!(
             f,
-            "{:width$}  {:>8}  {:>12}  {:>5}  {:>6}  {:>8}  {:>10}  {}",
-            self.timer,
+            "{:width$}  {:>7}  {:>12}  {:>4}  {:>6}  {:>8}  {:>8}{}",
+            self.transport,
             format!("{:.2} s", self.elapsed_s),
             format::rate(self.goodput_bit_s),
             self.lost,
             self.retransmitted,
             time(self.rtt_avg_ms),
             time(self.recovery_avg_ms),
-            if self.intact { "same" } else { "DIFFERS" }
+            if self.intact { "" } else { "  other bytes arrived" }
         )
     }
 }

@@ -23,7 +23,7 @@ Examples:
       a segment of a study's run
 ";
 
-/// Explain why a segment was late: its timeline over the hops, and a verdict
+/// Explain why a segment was late: its timeline, and a verdict
 ///
 /// RESULT is a folder of `recoup sim` or `recoup study` with the scenario and the seeds. A seed repeats a run to the
 /// last event. The command repeats the run with this one segment traced, and compares the digests of both runs. So the

@@ -48,9 +48,9 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(crate) struct FetchArgs {
-    /// Name of the content, such as /movie or ndn:/movie; several are fetched in turn
+    /// Names of the content, such as /movie or ndn:/movie
     ///
-    /// With a version, such as /movie/v=1690000000000, that version.
+    /// Several are fetched in turn. With a version, such as /movie/v=1690000000000, that version.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<Name>,
 
@@ -58,23 +58,26 @@ pub(crate) struct FetchArgs {
     #[arg(skip)]
     pub name: Name,
 
-    /// Write to FILE (with -r or several names a folder); `-`: standard output
+    /// Write to FILE, or to a folder; `-`: standard output
     ///
-    /// By default: to standard output in order; on a terminal, to a file (or folder) named by the last component of
-    /// NAME,
-    /// with .1, .2 and so on if it exists.
+    /// A folder with -r or several names. By default: to standard output in order; on a terminal, to a file (or folder) named
+    /// by the last component of NAME, with .1, .2 and so on if it exists.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Resume an interrupted download; keep unchanged files of the latest version
+    /// Resume an interrupted download; keep what is complete
+    ///
+    /// Complete is an unchanged file of the latest version.
     #[arg(long)]
     pub resume: bool,
 
-    /// Begin anew: discard an interrupted download, replace finished files
+    /// Begin anew, and replace finished files
+    ///
+    /// An interrupted download is discarded.
     #[arg(long, conflicts_with = "resume")]
     pub restart: bool,
 
-    /// Fetch a folder, recursively: what has changed; the rest stays as it is
+    /// Fetch what has changed in a folder, recursively
     ///
     /// A file stays if it is unchanged since it was fetched, and its version is the producer's latest.
     #[arg(short, long, conflicts_with_all = ["range", "newer_than"])]
@@ -92,7 +95,7 @@ pub(crate) struct FetchArgs {
     )]
     pub jobs: Option<u8>,
 
-    /// Only these segments: 10..20 (10 to 19), 10..=19, 10.. or ..20
+    /// Only these segments: 10..20, 10..=19, 10.. or ..20
     #[arg(long, value_name = "RANGE")]
     pub range: Option<SegmentRange>,
 
@@ -102,7 +105,7 @@ pub(crate) struct FetchArgs {
     #[command(flatten)]
     pub trust: TrustArgs,
 
-    /// Reach the network by this face instead of the configured forwarder
+    /// Reach the network by this face
     ///
     /// udp://host[:port], tcp://host[:port], unix:///path or ws://host:port. Without it: the
     /// environment variable NDN_CLIENT_TRANSPORT, client.conf, the forwarder's socket on this machine;
@@ -151,7 +154,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "BYTES", hide_short_help = true, help_heading = "Limits", value_parser = unit::bare_bytes)]
     pub max_size: Option<u64>,
 
-    /// Receive at most so many bytes per second, such as 500k or 2MB/s
+    /// Most bytes per second, such as 500k or 2MB/s
     ///
     /// k, M and G are powers of 1024, as for curl; 2MB/s and 20Mbit/s are read, too. Fewer Interests are sent. Files of a folder share the limit.
     #[arg(long, value_name = "RATE", help_heading = "Limits", value_parser = unit::byte_limit)]
@@ -168,7 +171,9 @@ pub(crate) struct FetchArgs {
     )]
     pub connect_timeout: Option<Duration>,
 
-    /// Wait for an absent or restarting producer, with =TIME at most so long
+    /// Wait for an absent producer, at most TIME
+    ///
+    /// Without TIME as long as it takes; a restarting producer is waited for, too.
     #[arg(
         long,
         value_name = "TIME",
@@ -204,7 +209,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, conflicts_with = "quiet", hide_short_help = true, help_heading = "Reports")]
     pub live: bool,
 
-    /// Print details before the result; twice (-vv): every event, too
+    /// Print details; twice (-vv): every event
     #[arg(
         short,
         long,
@@ -218,7 +223,7 @@ pub(crate) struct FetchArgs {
     #[arg(short, long, help_heading = "Reports")]
     pub quiet: bool,
 
-    /// End with a JSON document instead of the line of result
+    /// End with a JSON document
     ///
     /// On standard error if standard output has the content.
     #[arg(long, help_heading = "Reports")]
@@ -228,7 +233,7 @@ pub(crate) struct FetchArgs {
 /// Trust anchors and a trust schema, in place of `--verify`.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TrustArgs {
-    /// Accept only content whose signature leads to this trust anchor
+    /// Accept only content signed under this anchor
     ///
     /// May be given several times. A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
     /// key may sign what lies below the name of its owner.

@@ -19,7 +19,7 @@ Examples:
       for a producer on another machine: recoup serve … --encrypt reports.kek
 ";
 
-/// Choose the readers of encrypted content: groups, their keys and members
+/// Choose the readers of encrypted content: groups, keys, members
 ///
 /// Producers encrypt content for a group (name-based access control). Each member gets the group's key, encrypted for the
 /// member's own RSA key. Keys are stored beside those of `recoup key`.

@@ -35,7 +35,7 @@ A file; each key as in a scenario, options take precedence over [link]:
   outage = \"both\"                 # or forth, back
 ";
 
-/// Put an impaired link between two UDP faces: rate, delay, queue, losses, and scheduled changes
+/// Put an impaired link between two UDP faces: rate, delay, losses
 ///
 /// Receives at the first address and sends to the second; each answer returns to its client. Up to
 /// 256 clients share the link: one rate, one queue and one loss model for each direction. The

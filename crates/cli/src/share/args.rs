@@ -11,7 +11,7 @@ Examples:
       on another machine of the same network
 ";
 
-/// Share a file or folder with other machines of the local network, by a short code
+/// Share a file or folder in the local network, by a short code
 ///
 /// Signs the content with a key that is made for this share, and announces it by multicast DNS. `recoup get CODE` finds and
 /// verifies it: the code is made from the key, so that no other machine can give it different content. The content is not

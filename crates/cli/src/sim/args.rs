@@ -32,7 +32,7 @@ Examples:
   recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
 ";
 
-/// Run a scenario: networks of the same nodes that run on sockets, in simulated time
+/// Run a scenario: the nodes of a network, in simulated time
 ///
 /// FILE describes nodes, links, applications, what happens when, and what is varied; docs/scenario.md
 /// explains every key. Each point of its sweep is run with each seed, as many at a time as there are

@@ -40,7 +40,7 @@ const VERIFY_CODES: &str = "\
 `study verify` exits with 0 if each run is as kept, with 1 if a run differs or is not part of the
 study any more, with 4 if the result was kept without digests.";
 
-/// Reproduce studies: papers with their experiments, their claims, and a verdict on each
+/// Reproduce studies: experiments, claims, and a verdict on each
 ///
 /// A study runs the networks of its paper in simulated time, with the same nodes that run on sockets. Some studies also
 /// run networks in real time as processes of this machine. Results are kept, by default below

@@ -12,7 +12,7 @@ Examples:
   recoup fetch /site/article/tea --trust root.cert --schema policy.tlv
 ";
 
-/// Compile trust schemas, and ask them which key may sign which name
+/// Compile trust schemas, and ask which key may sign which name
 ///
 /// A trust schema (Light VerSec) has a rule for each kind of name: its pattern, and the rules of keys that may sign it.
 /// python-ndn, NDNts and ndnd read the compiled form.

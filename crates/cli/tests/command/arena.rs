@@ -155,14 +155,21 @@ fn transports_are_scored_and_results_gone_on_with() {
 }
 
 #[test]
-fn family_runs_by_numbers() {
+fn random_networks_run_by_kind_and_number() {
     let place = Place::new();
-    let list: Value = place.run("arena --family 3..5 --list --json").succeeds().document();
+    let words = "arena --random policers=3..5 --random own=2";
+    let list: Value = place.run(&format!("{words} --list --json")).succeeds().document();
     let names: Vec<&str> =
         list.as_array().unwrap().iter().filter_map(|it| it["case"].as_str()).collect();
-    assert_eq!(names, ["family-3", "family-4", "family-5"]);
-    let again: Value = place.run("arena --family 4 --list --json").succeeds().document();
+    assert_eq!(names, ["policers-3", "policers-4", "policers-5", "own-2"]);
+    let again: Value = place.run("arena --random policers=4 --list --json").succeeds().document();
     assert_eq!(again[0], list[1]);
+    // The table names the file of the worst.
+    let ran = place.run("arena --random outages=1..2 --transport cubic --out r").succeeds();
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let file = text.lines().last().unwrap();
+    assert!(file.starts_with("r/outages-") && place.exists(file), "{text}");
+    assert!(text.contains("95 %"), "{text}");
 }
 
 #[test]
@@ -190,7 +197,8 @@ fn wrong_words_are_explained() {
         ("arena plain --transport cubik", &["--transport 'cubik'", "cubic"]),
         ("arena plain --transport speed=3", &["congestion, loss and rto", "speed"]),
         ("arena plain --seeds x", &["seeds"]),
-        ("arena --family 0..99999", &["10000 paths"]),
+        ("arena --random paths=0..99999", &["10000 networks"]),
+        ("arena --random policer", &["no kind `policer`", "policers (one fetch"]),
     ] {
         place.run(words).fails_as_usage(pieces);
     }

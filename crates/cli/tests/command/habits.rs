@@ -1,7 +1,7 @@
 //! A fetch behaves as users of curl, wget and rsync expect.
 use crate::place::{Place, kill, noise, until};
 use std::fs;
-use std::net::UdpSocket;
+use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::time::{Duration, SystemTime};
 
@@ -13,11 +13,16 @@ fn dead_address_is_named_within_seconds() {
     let words = format!("fetch /a -o x --face udp://{at}");
     let ended = place.run(&format!("{words} --connect-timeout 300ms"));
     let address = at.to_string();
-    ended.fails(7, &["no answer for /a within 0.3 s", &address, "--connect-timeout"]);
+    ended.fails(7, &["no answer for /a within 0.3 s", &address, "--wait=TIME"]);
     place.run(&format!("{words} --no-progress-timeout 300ms")).fails(7, &["no answer for /a"]);
     place.run(&format!("{words} --wait=300ms")).fails(7, &["no answer for /a within 0.3 s"]);
     place.run(&format!("{words} --wait --connect-timeout 1s")).fails(2, &["--wait"]);
     place.run(&format!("{words} --retries 0")).fails(7, &["no answer for /a", &address]);
+    // A connection that the peer never completes.
+    let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mute = format!("ws://{}", mute.local_addr().unwrap());
+    let words = format!("fetch /a -o x --face {mute} --connect-timeout 300ms");
+    place.run(&words).fails(6, &["no answer within", &mute]);
 }
 
 #[test]

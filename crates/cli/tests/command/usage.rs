@@ -1,5 +1,5 @@
 //! Wrong command lines: exit code 2, and words that lead to the right one.
-use crate::place::Place;
+use crate::place::{Ended, Place};
 
 #[test]
 fn without_words_it_shows_what_there_is() {
@@ -17,6 +17,30 @@ fn every_help_has_examples_and_exit_codes() {
         let help = String::from_utf8(ended.stdout).unwrap();
         assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{command}");
     }
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    let place = Place::new();
+    let help = |words: &str| {
+        let mut command = place.command(words);
+        let output = command.env("COLUMNS", "80").output().expect("the command runs");
+        String::from_utf8(Ended::of(words, output).succeeds().stdout).unwrap()
+    };
+    for words in ["-h", "fetch -h"] {
+        let text = help(words);
+        assert!(text.lines().count() <= 40, "{}\n{text}", text.lines().count());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(!text.contains("Exit codes") && !text.contains("Examples"), "{text}");
+    }
+    let top = help("-h");
+    for title in ["Transfer:", "Keys:", "Network:", "Research:"] {
+        assert!(top.contains(title), "{top}");
+    }
+    let summaries = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    assert!(top.lines().filter(summaries).count() > 20, "{top}");
+    let long = help("fetch --help");
+    assert!(long.contains("Exit codes") && long.contains("--cancel-on-timeout"));
 }
 
 #[test]

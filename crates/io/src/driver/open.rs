@@ -9,6 +9,7 @@ use crate::udp::UdpPort;
 use hashbrown::HashMap;
 use recoup_forwarder::face::Recovery;
 use recoup_forwarder::limits::FaceLimits;
+use recoup_transport::time::Duration;
 use std::io;
 use std::net::SocketAddr;
 
@@ -171,6 +172,11 @@ impl Driver {
     /// Sets the recovery of faces that peers open from now on.
     pub fn set_on_demand_recovery(&mut self, recovery: Recovery) {
         self.options.on_demand_recovery = recovery;
+    }
+
+    /// Sets how long connecting may take from now on, handshakes included.
+    pub fn set_connect_timeout(&mut self, within: Duration) {
+        self.options.connect_timeout = within;
     }
 
     /// Opens a face over one end of an in-process pair.

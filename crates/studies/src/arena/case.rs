@@ -45,7 +45,7 @@ pub struct Terms {
 /// The measured quantity of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The completion time of one consumer, with the shortest possible one, in s.
+    /// The time until all consumers under test are complete, with the shortest possible one, in s.
     Completion {
         /// Shortest possible time, in s.
         ideal_s: f64,
@@ -158,11 +158,14 @@ impl Terms {
                 );
             }
             (None, ideal) => {
-                if arena.under_test.len() > 1 {
-                    return Err("has several consumers under test: write arena.since".into());
-                }
                 let ideal_s = match ideal {
                     Some(ideal) => ideal.as_secs_f64(),
+                    None if arena.under_test.len() > 1 => {
+                        return Err(
+                            "has several consumers under test: write arena.since or arena.ideal"
+                                .into(),
+                        );
+                    }
                     None => {
                         let path =
                             path.as_ref().map_err(|why| format!("write arena.ideal: {why}"))?;

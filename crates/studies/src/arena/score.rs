@@ -16,7 +16,7 @@ const CONVERGED_FOR: u64 = 5;
 pub struct Score {
     /// Every consumer under test whose completion is wanted completed.
     pub completed: bool,
-    /// Completion time in s; that of the cut-off for a fetch that did not complete.
+    /// Time of the last fetch in s; that of the cut-off if one did not complete.
     pub time_s: Option<f64>,
     /// How far the run is from the best possible one, which is 1: the completion time over the ideal; of sharing, the
     /// inverse of the utilisation times how far the share is from the fair one, or over Jain's index.
@@ -67,7 +67,7 @@ impl Score {
             Kind::Completion { ideal_s } => {
                 score.completed =
                     of("completed").is_some_and(|all| all.iter().all(|it| *it == 1.0));
-                let time_s = of("time_s").and_then(|all| all.first().copied());
+                let time_s = of("time_s").map(|all| all.iter().copied().fold(0.0, f64::max));
                 let time_s = time_s.filter(|_| score.completed).unwrap_or(terms.stop_s);
                 score.time_s = Some(time_s);
                 score.factor = time_s / ideal_s;

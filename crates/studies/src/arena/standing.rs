@@ -1,6 +1,7 @@
 //! Standing of a transport over all cases.
 use super::case::{Case, Kind};
 use super::summary::Summary;
+use recoup_sim::statistic;
 
 /// Standing of a transport over cases of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -9,6 +10,8 @@ pub struct Standing {
     pub cases: usize,
     /// Geometric mean of the cases' mean factors; 1 is the best possible.
     pub geometric_mean: Option<f64>,
+    /// 95th percentile of these mean factors.
+    pub p95: Option<f64>,
     /// The case with the largest mean factor, and that.
     pub worst: Option<(String, f64)>,
     /// Cases of which a run did not complete.
@@ -26,11 +29,11 @@ pub fn standings<'a>(results: impl IntoIterator<Item = (&'a Case, &'a Summary)>)
 
 impl Standing {
     fn new<'a>(results: impl Iterator<Item = (&'a Case, &'a Summary)>) -> Self {
-        let (mut standing, mut logs) = (Self::default(), Vec::new());
+        let (mut standing, mut factors) = (Self::default(), Vec::new());
         for (case, summary) in results {
             let Some(factor) = summary.factor.map(|it| it.mean) else { continue };
             standing.cases += 1;
-            logs.push(factor.max(f64::MIN_POSITIVE).ln());
+            factors.push(factor);
             if standing.worst.as_ref().is_none_or(|(_, worst)| factor > *worst) {
                 standing.worst = Some((case.name.clone(), factor));
             }
@@ -38,7 +41,9 @@ impl Standing {
                 standing.incomplete.push(case.name.clone());
             }
         }
-        standing.geometric_mean = recoup_sim::statistic::mean(&logs).map(f64::exp);
+        let logs: Vec<f64> = factors.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).collect();
+        standing.geometric_mean = statistic::mean(&logs).map(f64::exp);
+        standing.p95 = statistic::order::quantile(&factors, 0.95);
         standing
     }
 }
@@ -64,6 +69,7 @@ mod tests {
         let results = [(of("plain"), &clean), (of("loss-1"), &loss), (of("twins"), &twins)];
         let [completion, sharing] = standings(results);
         assert_eq!(completion.geometric_mean.map(|it| (it * 1e9).round() / 1e9), Some(4.0));
+        assert_eq!(completion.p95.map(|it| (it * 1e9).round() / 1e9), Some(7.7));
         assert_eq!((completion.cases, completion.worst), (2, Some(("loss-1".to_owned(), 8.0))));
         assert_eq!(sharing.incomplete, ["twins"]);
         assert_eq!(standings([(of("plain"), &summary(&[]))])[0], Standing::default());

@@ -65,6 +65,7 @@ pub struct FetchOptions {
     /// With recoup, a standing queue, a congestion mark or a loss beside a queue reduces the window, and a random loss
     /// does not: it fills lossy and long paths and keeps queues short. It paces Interests.
     #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
         long,
         value_name = "SPEC",
         default_value_t = Self::default().congestion,
@@ -189,9 +190,9 @@ pub struct FetchOptions {
     ))]
     pub verify: Verify,
 
-    /// Decrypt content that is encrypted for a group, with this member's RSA key: its name in the key store, or its file
+    /// Decrypt a group's content with this member's key
     ///
-    /// Keys of the content and of the group are fetched and verified as certificates are. Content that cannot be decrypted
+    /// An RSA key: its name in the key store, or its file. Keys of the content and of the group are fetched and verified as certificates are. Content that cannot be decrypted
     /// ends the fetch. With --verify key=FILE or --trust, content without encryption stays as it is, and AES-CBC is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "KEY", help_heading = "Verification"))]

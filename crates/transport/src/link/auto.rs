@@ -168,7 +168,7 @@ impl<T> Auto<T> {
 
 impl<T: Clone + fmt::Debug + Send> Auto<T> {
     fn agree(&mut self) {
-        let mut wldr = Box::new(Wldr::new(self.settings, self.rng.clone()));
+        let mut wldr = Box::new(Wldr::through_a_tunnel(self.settings, self.rng.clone()));
         if let Some(pool) = &self.pool {
             wldr.share(pool);
         }

@@ -20,8 +20,8 @@
 //!   `max-hold` (`wldr/reordering.rs`);
 //! - a number that skips many frames counts once the neighbour's state confirms it: senders off the path can guess the 8
 //!   bits of the session;
-//! - retransmissions are limited to the number of first transmissions plus the size of the ring, whatever EWLNs
-//!   demand;
+//! - retransmissions are limited to the number of first transmissions plus 64, whatever EWLNs demand; through a
+//!   tunnel (`auto`) to an eighth of that number plus 64, and 512 in a row;
 //! - the sender also queries after each 128 frames, so that received frames are not held for long;
 //! - both ends announce WLDR. Without a first notice from the neighbour, frames are numbered only for a while.
 //!
@@ -111,6 +111,15 @@ impl<T> Wldr<T> {
             down: false,
             counters: Counters::default(),
         }
+    }
+
+    /// As [`new`](Self::new), for a hop that may be a tunnel. Where a queue inside the tunnel overflows, retransmissions would
+    /// join that queue: at most one frame in eight is retransmitted, the others are left to the consumer.
+    #[must_use]
+    pub fn through_a_tunnel(settings: WldrSettings, rng: Rng) -> Self {
+        let mut wldr = Self::new(settings, rng);
+        wldr.ring.limit_retransmissions();
+        wldr
     }
 
     /// Whether the neighbour supports WLDR, so that frames are numbered.
@@ -530,6 +539,37 @@ mod tests {
             assert_eq!(got, (0..99).collect::<Vec<_>>());
             assert_eq!((a.counters.resent, b.gaps.settled()), (9, start + 98 + 10 - 1));
         }
+    }
+
+    #[test]
+    fn tunnel_retransmits_one_frame_in_eight() {
+        let resent = |of: fn(WldrSettings, Rng) -> Wldr<u64>| {
+            let end = |seed| of(WldrSettings::default(), Rng::from_seed(seed));
+            let (mut a, mut b) = (end(1), end(2));
+            for packet in 0..4_000 {
+                let sending = Sending {
+                    kind: FrameKind::Interest,
+                    bytes: 1,
+                    lifetime: None,
+                    packet,
+                    alone: true,
+                    free_bytes: 0,
+                };
+                let tag = a.send(NOW, &packet, &sending);
+                // Three of four frames are lost, as behind a queue that overflows.
+                if packet % 4 == 0 {
+                    b.receive(NOW, &tag, true);
+                }
+                for _ in 0..4 {
+                    pass(&mut a, &mut b, &mut Vec::new());
+                    pass(&mut b, &mut a, &mut Vec::new());
+                }
+            }
+            a.counters.resent
+        };
+        assert!(resent(Wldr::new) > 2_500);
+        let through_a_tunnel = resent(Wldr::through_a_tunnel);
+        assert!((500..=564).contains(&through_a_tunnel), "{through_a_tunnel}");
     }
 
     #[test]

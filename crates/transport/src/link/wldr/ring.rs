@@ -9,6 +9,13 @@ use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// Retransmissions allowed beyond the number of first transmissions.
+const FIRST_CREDIT: u64 = 64;
+/// Most retransmissions in a row through a tunnel: what a fade of a fast radio behind the tunnel takes.
+const TUNNEL_BURST: u64 = 512;
+/// The unit of credit is an eighth of a retransmission.
+const EIGHTHS: u64 = 8;
+
 /// A held frame.
 #[derive(Debug)]
 pub(super) struct Slot<T> {
@@ -41,8 +48,10 @@ pub(super) struct Ring<T> {
     full: usize,
     /// Time at which the last of them is too old.
     dead_at: Instant,
-    /// Retransmissions allowed: each first transmission adds one, up to the size of the ring.
+    /// Retransmissions allowed, in eighths.
     credit: u64,
+    /// Eighths that a first transmission adds, and most of them in all.
+    earned: (u64, u64),
 }
 
 impl<T> Ring<T> {
@@ -57,8 +66,14 @@ impl<T> Ring<T> {
             bytes: Held::default(),
             full: 0,
             dead_at: Instant::ZERO,
-            credit: u64::from(settings.ring),
+            credit: FIRST_CREDIT.min(u64::from(settings.ring)) * EIGHTHS,
+            earned: (EIGHTHS, u64::from(settings.ring) * EIGHTHS),
         }
+    }
+
+    /// Allows one retransmission for eight first transmissions, and [`TUNNEL_BURST`] in a row.
+    pub(super) fn limit_retransmissions(&mut self) {
+        self.earned = (1, self.earned.1.min(TUNNEL_BURST * EIGHTHS));
     }
 
     /// Charges held frames to this pool, which other links share.
@@ -107,7 +122,8 @@ impl<T> Ring<T> {
     pub(super) fn hold(&mut self, now: Instant, slot: Slot<T>, counters: &mut Counters) -> u64 {
         let number = self.next();
         if slot.origin.is_none() {
-            self.credit = (self.credit + 1).min(self.most_slots as u64);
+            let (earned, most) = self.earned;
+            self.credit = (self.credit + earned).min(most);
         }
         self.bytes.add(u64::from(slot.bytes));
         self.dead_at = self.dead_at.max(slot.dead_at);
@@ -131,7 +147,7 @@ impl<T> Ring<T> {
             self.full -= 1;
             let origin = *slot.origin.get_or_insert(number);
             if self.may_leave_again(now, origin, &slot) {
-                self.credit -= 1;
+                self.credit -= EIGHTHS;
                 self.again.push_back(slot);
             } else {
                 self.bytes.sub(u64::from(slot.bytes));
@@ -211,7 +227,7 @@ impl<T> Ring<T> {
     fn may_leave_again(&self, now: Instant, origin: u64, slot: &Slot<T>) -> bool {
         // A receiver remembers as many numbers. For older ones it cannot detect duplicates.
         let near = self.next() - origin < u64::from(super::MAX_RING) / 2;
-        now < slot.dead_at && slot.resends < self.most_resends && self.credit > 0 && near
+        now < slot.dead_at && slot.resends < self.most_resends && self.credit >= EIGHTHS && near
     }
 
     fn is_too_full(&self) -> bool {

@@ -1,12 +1,12 @@
-//! A random family of paths, each known by its number.
+//! One fetch over a path.
 //!
-//! Constants of a transport are fixed on one range of numbers and checked on another; the cases of the arena stay out of
-//! it. Path `n` is the same on every machine. Drawn are: rate (1 to 1000 Mbit/s), round-trip time (2 to 300 ms) and
+//! Drawn are: rate (1 to 1000 Mbit/s), round-trip time (2 to 300 ms) and
 //! buffer (0.1 to 4 bandwidth-delay products), each uniform on a logarithmic scale; on half of the paths a loss of Data
 //! (0.01 to 10 %, logarithmic; a third of them in bursts of four); on a third jitter (mean 1 to 10 % of the round-trip
 //! time; on half of these packets overtake); on a third cross traffic (10 to 60 % of the link, constant or on and off).
-//! The object takes about two seconds and twenty round trips, at most 50,000 segments.
-use recoup_transport::random::Rng;
+//! The object takes about two seconds and twenty round trips, at most 50,000 segments. Paths with jitter alone have one
+//! of 2 to 50 % of the round-trip time.
+use super::{Draw, rounded};
 use std::fmt::Write as _;
 
 /// Paths above this rate have segments of 8000 B, as fast producers use.
@@ -14,9 +14,15 @@ const FAST_MBIT: f64 = 200.0;
 /// Segments of the largest object.
 const MOST_SEGMENTS: f64 = 50_000.0;
 
-/// The path of that number, as a case: its name and its text.
-pub fn case(number: u64) -> (String, String) {
-    (format!("family-{number}"), Draft::draw(number).text(number))
+/// A path with all quantities.
+pub(super) fn text(draw: &Draw) -> String {
+    Draft::of(draw).text()
+}
+
+/// A path with jitter, and without losses and other traffic.
+pub(super) fn jittery(draw: &Draw) -> String {
+    let jitter = Some((draw.log("jitter", 0.02, 0.5), draw.is("reorder", 0.5)));
+    Draft { loss: None, cross: None, jitter, ..Draft::of(draw) }.text()
 }
 
 /// The drawn quantities, in the units of the text.
@@ -31,20 +37,20 @@ struct Draft {
 }
 
 impl Draft {
-    /// Each quantity has a stream of its own, so that one more quantity does not move the others.
-    fn draw(number: u64) -> Self {
-        let root = Rng::from_seed(number).substream("arena/family");
-        let draw = |name: &str| root.substream(name);
-        let is = |name: &str, share: f64| draw(name).unit_f64() < share;
+    fn of(draw: &Draw) -> Self {
         Self {
-            rate_mbit: logarithmic(draw("rate"), 1.0, 1000.0),
-            rtt_ms: logarithmic(draw("rtt"), 2.0, 300.0),
-            buffer_bdp: logarithmic(draw("buffer"), 0.1, 4.0),
-            loss: is("lossy", 0.5)
-                .then(|| (logarithmic(draw("loss"), 0.01, 10.0), is("bursts", 1.0 / 3.0))),
-            jitter: is("jittery", 1.0 / 3.0)
-                .then(|| (logarithmic(draw("jitter"), 0.01, 0.1), is("reorder", 0.5))),
-            cross: is("crossed", 1.0 / 3.0).then(|| cross(draw("cross"), is("on-off", 0.5))),
+            rate_mbit: draw.log("rate", 1.0, 1000.0),
+            rtt_ms: draw.log("rtt", 2.0, 300.0),
+            buffer_bdp: draw.log("buffer", 0.1, 4.0),
+            loss: draw
+                .is("lossy", 0.5)
+                .then(|| (draw.log("loss", 0.01, 10.0), draw.is("bursts", 1.0 / 3.0))),
+            jitter: draw
+                .is("jittery", 1.0 / 3.0)
+                .then(|| (draw.log("jitter", 0.01, 0.1), draw.is("reorder", 0.5))),
+            cross: draw
+                .is("crossed", 1.0 / 3.0)
+                .then(|| cross(draw.unit("cross"), draw.is("on-off", 0.5))),
         }
     }
 
@@ -85,7 +91,7 @@ impl Draft {
         title
     }
 
-    fn text(&self, number: u64) -> String {
+    fn text(&self) -> String {
         let (segment, packet) = self.bytes();
         let situation = match (self.cross, self.loss, self.jitter) {
             (Some(_), _, _) => "congestion",
@@ -95,7 +101,7 @@ impl Draft {
             _ => "clean",
         };
         let mut text = format!(
-            "# Path {number} of the family.\ntitle = \"{}\"\nseeds = \"1\"\nstop = \"600 s\"\n\n[arena]\n\
+            "title = \"{}\"\nseeds = \"1\"\nstop = \"600 s\"\n\n[arena]\n\
              situation = \"{situation}\"\n\n[topology]\nlinks = [\"c-r\", \"r-p\"]\n\n[link]\n\
              queue = \"unlimited\"\n\n[links.c-r]\ndelay = \"0.5 ms\"\n\n[links.r-p]\nrate = \"{} kbit/s\"\n\
              delay = \"{} us\"\nqueue = \"{} packets\"\n",
@@ -146,38 +152,20 @@ impl Draft {
 }
 
 /// The share of the link that other traffic takes; while it is on, traffic that comes and goes takes at most 90 %.
-fn cross(mut rng: Rng, on_off: bool) -> (f64, bool) {
-    let share = rounded(0.1 + 0.5 * rng.unit_f64());
+fn cross(unit: f64, on_off: bool) -> (f64, bool) {
+    let share = rounded(0.1 + 0.5 * unit);
     (if on_off { share.min(0.45) } else { share }, on_off)
-}
-
-/// Uniform on a logarithmic scale.
-fn logarithmic(mut rng: Rng, low: f64, high: f64) -> f64 {
-    rounded(low * (rng.unit_f64() * (high / low).ln()).exp())
-}
-
-/// Three significant digits: enough to read, and the same whatever the last bit of a logarithm is.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.2e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arena::case::{Case, Kind};
+    use recoup_transport::random::Rng;
 
     #[test]
-    fn path_depends_on_its_number_alone() {
-        assert_eq!(case(7), case(7));
-        assert_ne!(case(7).1, case(8).1);
-        // A path that changed would make kept results those of another one.
-        let draft = Draft::draw(1);
-        assert_eq!((draft.rate_mbit, draft.rtt_ms, draft.buffer_bdp), (17.2, 40.2, 0.946));
-    }
-
-    #[test]
-    fn family_covers_its_ranges() {
-        let drafts: Vec<Draft> = (1..=400).map(Draft::draw).collect();
+    fn paths_cover_their_ranges() {
+        let draw = |number| Draw(Rng::from_seed(number).substream("arena/family"));
+        let drafts: Vec<Draft> = (1..=400).map(|number| Draft::of(&draw(number))).collect();
         let covers = |value: fn(&Draft) -> f64, low: f64, high: f64| {
             let values = || drafts.iter().map(value);
             let middle = (low * high).sqrt();
@@ -192,16 +180,5 @@ mod tests {
         assert!((160..=240).contains(&count(|it| it.loss.is_some())));
         assert!((90..=180).contains(&count(|it| it.cross.is_some())));
         assert!(drafts.iter().filter_map(|it| it.loss).all(|(it, _)| (0.01..=10.0).contains(&it)));
-    }
-
-    #[test]
-    fn every_path_is_a_case_with_an_ideal() {
-        for number in 0..300 {
-            let (name, text) = case(number);
-            let made = Case::new(&name, &text, &|_| Err(String::new()));
-            let made = made.unwrap_or_else(|error| panic!("{error}\n{text}"));
-            let Kind::Completion { ideal_s } = made.terms.kind else { panic!("{name}") };
-            assert!((0.2..60.0).contains(&ideal_s), "{name}: {ideal_s}");
-        }
     }
 }
