@@ -32,7 +32,7 @@ impl Attributes {
     }
 
     /// Gives them to a file that was made with mode 0666 less the umask, except that its owner can write to it. Returns the
-    /// permissions for [`Seal::apply`]. A file system without modes keeps its own.
+    /// mode that it gets with its name. A file system without modes keeps its own.
     pub(super) fn apply(self, file: &File, path: &Path) -> Result<Seal, PartError> {
         let mut seal = Seal(None);
         if let Some(mode) = self.mode {
