@@ -53,7 +53,7 @@ impl Attributes {
 pub(super) struct Seal(Option<u32>);
 
 impl Seal {
-    /// Gives it to the file.
+    /// Gives the file this mode.
     pub(super) fn apply(self, file: &File) {
         if let Some(mode) = self.0 {
             let _ = file.set_permissions(Permissions::from_mode(mode));
