@@ -207,7 +207,8 @@ impl PartFile {
             return Err(PartError::Identity);
         }
         check_target(target, options.overwrite)?;
-        let (staging, file) = Staging::acquire(target)?;
+        let anew = options.existing == Existing::Restart;
+        let (staging, file) = Staging::acquire(target, anew)?;
         let storage = Storage { file, staging: Arc::new(staging) };
         let (journal, dropped_bytes) = recovered(&storage, &identity, options.existing)?;
         let journal = journal.map_or_else(|| begin(&storage, identity), Ok)?;

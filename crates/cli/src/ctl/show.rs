@@ -129,8 +129,9 @@ impl Show for FaceStatus {
             way(counters.in_interests, counters.in_data, counters.in_nacks, counters.in_bytes);
         let outgoing =
             way(counters.out_interests, counters.out_data, counters.out_nacks, counters.out_bytes);
+        let down = if self.down { "down " } else { "" };
         format!(
-            "  face {face_id}  remote={uri} local={local_uri}{mtu}\n      {} {} {} {}\n      \
+            "  face {face_id}  remote={uri} local={local_uri}{mtu}\n      {down}{} {} {} {}\n      \
              in   {incoming}\n      out  {outgoing}\n",
             scope(*local),
             persistency.name(),
@@ -143,6 +144,7 @@ impl Show for FaceStatus {
         let counters = &self.counters;
         let mut document = profile(&self.profile);
         let more = json!({
+            "state": if self.down { "down" } else { "up" },
             "mtu": self.mtu,
             "expires_s": seconds(self.expiration_period),
             "marking_interval_s": seconds(self.marking_interval),

@@ -90,7 +90,7 @@ impl Picture {
                 all.faces.get(&id).copied().unwrap_or((true, Counters::default()));
             let known = all.tally.faces.get(&id).cloned().unwrap_or_default();
             FacePicture {
-                is_up,
+                is_up: is_up && !status.down,
                 frames,
                 recovered: known.recovered,
                 link_recovery: known.link_recovery,

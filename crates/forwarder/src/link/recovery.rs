@@ -58,9 +58,14 @@ impl<T> Recovering<T> {
     /// Handles expired timers.
     fn fire(&mut self, now: Instant) {
         self.end.fire(now);
-        let answers = self.end.answers();
-        if self.watch.as_mut().is_some_and(|watch| watch.fire(now, answers)) {
+        let Some(watch) = &mut self.watch else {
+            return;
+        };
+        if watch.fire(now, self.end.answers()) {
             self.end.ask(now);
+        }
+        if watch.is_silent() {
+            self.end.doubt();
         }
     }
 

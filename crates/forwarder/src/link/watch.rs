@@ -5,8 +5,18 @@
 //! once, whether it has the Data or not. The neighbour is silent if `QUESTIONS` in a row stay unanswered, and if it
 //! has answered before: forwarders without recovery never do. Any frame from it ends the silence.
 //!
+//! | neighbour | asked |
+//! |---|---|
+//! | has not answered yet | `LESSONS` times, after Interests |
+//! | has answered | once per pause, while an Interest waits |
+//! | silent | after twice the time before, at most `MAX_PAUSE` |
+//!
+//! A neighbour that was silent may be another one at the same address, with a longer path or without recovery. It
+//! counts as one that has not answered yet, and the pauses are the longest until its round-trip time is measured. So a
+//! neighbour without recovery is silent at most once.
+//!
 //! Source: own design, after BFD's asynchronous mode (RFC 5880) and the dead-peer detection of IKEv2 (RFC 7296).
-//! Nothing is sent on a link without pending Interests, so an idle link stays idle.
+//! An idle link with a neighbour that is not silent stays idle.
 use recoup_transport::time::{Duration, Instant};
 
 /// Time between two questions before the first answer was measured.
@@ -18,7 +28,9 @@ const QUESTIONS: u32 = 4;
 /// Questions to a neighbour that has answered none so far.
 const LESSONS: u32 = 3;
 /// Longest time between two questions to a silent neighbour.
-const MAX_PAUSE: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// Doublings of the longest pause until it exceeds `MAX_PAUSE`.
+const MAX_DOUBLINGS: u32 = 7;
 
 /// State of one neighbour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,11 +46,14 @@ pub(super) struct Watch {
     rtt: Option<Duration>,
     check_at: Option<Instant>,
     silent: bool,
+    /// The neighbour has been silent: the first pauses were too short, or it is another one.
+    was_silent: bool,
 }
 
 impl Watch {
     fn pause(&self) -> Duration {
-        let pause = self.rtt.map_or(FIRST_PAUSE, |rtt| rtt.saturating_mul(4));
+        let first = if self.was_silent { PAUSES.1 } else { FIRST_PAUSE };
+        let pause = self.rtt.map_or(first, |rtt| rtt.saturating_mul(4));
         pause.clamp(PAUSES.0, PAUSES.1)
     }
 
@@ -66,7 +81,11 @@ impl Watch {
         if let Some(sample) = asked_at.map(|asked_at| now.since(asked_at)) {
             self.rtt = Some(self.rtt.map_or(sample, |rtt| (rtt.saturating_mul(7) + sample) / 8));
         }
-        (self.waits_since, self.asked, self.silent) = (None, 0, false);
+        (self.waits_since, self.asked) = (None, 0);
+        if std::mem::take(&mut self.silent) {
+            // The next Interest sets the timer.
+            self.check_at = None;
+        }
     }
 
     /// Handles the expired timer; returns whether the neighbour is to be asked.
@@ -76,7 +95,7 @@ impl Watch {
         }
         let (pause, asked) = (self.pause(), self.asked);
         if self.silent {
-            let more = asked.saturating_sub(QUESTIONS).min(8);
+            let more = asked.saturating_sub(QUESTIONS).min(MAX_DOUBLINGS);
             self.asked = asked.saturating_add(1);
             self.check_at = Some(now + pause.saturating_mul(1 << more).min(MAX_PAUSE));
             return true;
@@ -89,9 +108,12 @@ impl Watch {
         if due.is_none_or(|due| due > now) {
             return false;
         }
-        self.silent = asked >= QUESTIONS;
         self.asked = asked + 1;
         self.asked_at = (asked == 0).then_some(now);
+        if asked >= QUESTIONS {
+            (self.silent, self.was_silent) = (true, true);
+            (self.lessons, self.rtt) = (0, None);
+        }
         true
     }
 
@@ -144,10 +166,46 @@ mod tests {
         assert_eq!(asked.len() as u32, QUESTIONS + 1);
         assert!(*asked.last().unwrap() <= at(1000) + PAUSE * 8, "{asked:?}");
         // It is asked further, more and more seldom, and one frame ends the silence.
-        let next = watch.deadline().unwrap();
-        assert!(watch.fire(next, true) && watch.deadline().unwrap() <= next + MAX_PAUSE);
-        watch.on_frame(at(9000), true);
+        let mut pauses = Vec::new();
+        for _ in 0..100 {
+            let next = watch.deadline().unwrap();
+            assert!(watch.fire(next, true));
+            pauses.push(watch.deadline().unwrap().since(next));
+        }
+        assert!(pauses.is_sorted() && pauses[0] <= Duration::from_millis(500), "{pauses:?}");
+        assert!(pauses[8..].iter().all(|it| *it == MAX_PAUSE), "{pauses:?}");
+        watch.on_frame(at(9_000_000), true);
         assert!(!watch.is_silent());
+        assert_eq!(watch.deadline(), None, "the link is idle");
+    }
+
+    #[test]
+    fn slow_hop_is_silent_at_most_once() {
+        for answer in [300, 600, 1_000].map(Duration::from_millis) {
+            let mut watch = answered();
+            let mut falls = 0;
+            for second in 1..50 {
+                let begin = at(10_000 * second);
+                watch.on_interest(begin, true);
+                let first = watch.deadline().unwrap();
+                let asked = questions(&mut watch, true, first + answer);
+                falls += u32::from(watch.is_silent());
+                assert!(asked.len() > 1, "each answer comes after the next question");
+                watch.on_frame(first + answer, false);
+            }
+            assert!(falls <= 1, "{answer:?}: {falls}");
+        }
+    }
+
+    #[test]
+    fn neighbour_after_a_silence_is_asked_anew() {
+        let mut watch = answered();
+        watch.on_interest(at(1000), true);
+        questions(&mut watch, true, at(5000));
+        watch.on_frame(at(9000), true);
+        watch.on_interest(at(10_000), false);
+        let asked = questions(&mut watch, false, at(60_000));
+        assert_eq!((asked.len() as u32, watch.is_silent()), (LESSONS, false));
     }
 
     #[test]

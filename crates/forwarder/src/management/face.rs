@@ -181,7 +181,7 @@ impl Management {
 
     /// Status of a face that the owner described.
     pub(super) fn face_status(&self, face: FaceId, view: &impl View) -> Option<FaceStatus> {
-        self.registry.status(face, &view.carried(face))
+        self.registry.status(face, &view.carried(face), view.is_up(face))
     }
 
     // --- face events ----------------------------------------------------------------------------
@@ -200,6 +200,7 @@ impl Management {
 
     /// Records that a face is up.
     pub(crate) fn face_up(&mut self, now: Instant, face: FaceId) {
+        self.shelf.invalidate();
         if self.registry.up(face) {
             self.notify_of(now, FaceEventKind::Up, face);
         }
@@ -213,6 +214,7 @@ impl Management {
         carried: &FaceCounters,
         permanent: bool,
     ) {
+        self.shelf.invalidate();
         self.registry.down(face, carried);
         if permanent {
             self.notify_of(now, FaceEventKind::Down, face);

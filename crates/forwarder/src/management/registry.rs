@@ -104,7 +104,12 @@ impl FaceRegistry {
     }
 
     /// Status of a face with its current counters.
-    pub(super) fn status(&self, face: FaceId, carried: &FaceCounters) -> Option<FaceStatus> {
+    pub(super) fn status(
+        &self,
+        face: FaceId,
+        carried: &FaceCounters,
+        is_up: bool,
+    ) -> Option<FaceStatus> {
         let known = self.known.get(&face)?;
         let mut counters = known.past;
         counters.add(carried);
@@ -115,6 +120,7 @@ impl FaceRegistry {
             marking_interval: marking.map(|it| it.interval),
             marking_threshold: marking.map(|it| it.threshold_bytes),
             mtu: Some(known.description.mtu),
+            down: !is_up,
             counters,
         })
     }
@@ -136,6 +142,7 @@ impl FaceRegistry {
             marking_interval: None,
             marking_threshold: None,
             mtu: None,
+            down: false,
             counters: FaceCounters::default(),
         }
     }

@@ -32,20 +32,22 @@ impl<O: Observer> Node<O> {
         if let Some(shard) = &self.shard {
             attributes.limits = attributes.limits.map(|it| share_of_face(it, &shard.options));
         }
-        if self.stays_held(id, &attributes) {
-            return;
-        }
+        let is_held = self.stays_held(id, &attributes);
         let known = self.forwarder.faces.get(id).is_some();
         let stays = self.forwarder.edge.links.up(id, &attributes, elsewhere);
-        self.forwarder.face_up(id, attributes, stays);
-        if let Some(management) = &mut self.management {
-            management.face_up(now, id);
-            self.follow_management(now);
+        if !is_held {
+            self.forwarder.face_up(id, attributes, stays);
+            if let Some(management) = &mut self.management {
+                management.face_up(now, id);
+                self.follow_management(now);
+            }
         }
         let (links, out) = self.links_and_out();
         links.open(now, id, &attributes, out);
         self.drain(now, id);
-        self.forwarder.face_ready(now, id, attributes.upstream, known);
+        if !is_held {
+            self.forwarder.face_ready(now, id, attributes.upstream, known);
+        }
     }
 
     /// Handles a face of this node that is down, for good if it is not permanent.

@@ -17,8 +17,10 @@ impl<O: Observer> Node<O> {
     /// Handles an arriving frame.
     #[inline]
     pub(super) fn on_frame(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
-        if !self.held.is_empty() && self.is_held_at(now, id) {
-            return self.out().dropped(id, None, DropReason::NoFace);
+        if !self.held.is_empty()
+            && let Err(reason) = self.pass_held(now, id, &frame)
+        {
+            return self.out().dropped(id, None, reason);
         }
         match self.forwarder.edge.links.arrives(id, &frame) {
             Ok(true) => self.read(now, id, None, frame),

@@ -2,12 +2,16 @@
 //!
 //! Such a face keeps its number, its routes and the state of its link. Interests that are pending there are forwarded
 //! elsewhere, returned or held, as if the face were down (`forwarding/mobility.rs`). A face whose neighbour was silent
-//! is up again with the next frame; the others wait for the operator. If the driver closes the face, it is forgotten.
+//! is up again with the next intact frame; the others wait for the operator. If the driver closes the face, it is
+//! forgotten.
 use super::Node;
+use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceId};
 use crate::forwarding::FaceLoss;
 use crate::observer::Observer;
 use crate::shard::WorkerMessage;
+use bytes::Bytes;
+use recoup_packet::lp::LpPacket;
 use recoup_packet::name::Name;
 use recoup_transport::time::Instant;
 
@@ -16,7 +20,7 @@ use recoup_transport::time::Instant;
 pub(super) struct Held {
     /// Its attributes when it is up again.
     pub(super) attributes: FaceAttributes,
-    /// The neighbour is silent: any frame ends it.
+    /// The neighbour is silent: the next intact frame ends it.
     silent: bool,
 }
 
@@ -35,10 +39,10 @@ impl<O: Observer> Node<O> {
         self.hold(now, face, silent);
     }
 
-    /// Ends that at all workers.
-    pub(super) fn release_everywhere(&mut self, now: Instant, face: FaceId) {
-        self.send_to_all(|| WorkerMessage::FaceReleased { face });
-        self.release(now, face);
+    /// Ends that at all workers; if `silent`, only for a neighbour that was silent.
+    pub(super) fn release_everywhere(&mut self, now: Instant, face: FaceId, silent: bool) {
+        self.send_to_all(|| WorkerMessage::FaceReleased { face, silent });
+        self.release(now, face, silent);
     }
 
     pub(super) fn hold(&mut self, now: Instant, id: FaceId, silent: bool) {
@@ -50,16 +54,16 @@ impl<O: Observer> Node<O> {
             return;
         };
         self.held.insert(id, Held { attributes: face.attributes, silent });
-        if let Some(management) = &mut self.management {
-            management.face_down(now, id, &face.received, true);
-            self.follow_management(now);
-        }
+        self.face_carried(now, id, &face.received, true);
         let is_listed = !face.attributes.permanent && self.forwarder.faces.is_counting();
         let tickets = is_listed.then_some(face.share.tickets);
         self.forwarder.face_down(now, FaceLoss { face: id, asked: true }, tickets);
     }
 
-    pub(super) fn release(&mut self, now: Instant, id: FaceId) {
+    pub(super) fn release(&mut self, now: Instant, id: FaceId, silent: bool) {
+        if silent && self.held.get(&id).is_some_and(|held| !held.silent) {
+            return;
+        }
         let Some(Held { attributes, .. }) = self.held.remove(&id) else {
             return;
         };
@@ -71,32 +75,51 @@ impl<O: Observer> Node<O> {
         self.forwarder.face_ready(now, id, attributes.upstream, false);
     }
 
-    /// Whether a face is held down although a frame arrives from it.
+    /// Handles a frame of a face that may be held down. An intact one ends the silence of its neighbour.
+    ///
+    /// # Errors
+    /// The frame is to be dropped.
     #[inline(never)]
-    pub(super) fn is_held_at(&mut self, now: Instant, id: FaceId) -> bool {
+    pub(super) fn pass_held(
+        &mut self,
+        now: Instant,
+        id: FaceId,
+        frame: &Bytes,
+    ) -> Result<(), DropReason> {
         match self.held.get(&id) {
-            Some(Held { silent: false, .. }) => true,
+            None => Ok(()),
+            Some(Held { silent: false, .. }) => Err(DropReason::NoFace),
             Some(Held { silent: true, .. }) => {
-                self.release_everywhere(now, id);
-                false
+                self.check(frame)?;
+                self.release_everywhere(now, id, true);
+                Ok(())
             }
-            None => false,
         }
     }
 
-    /// Handles new attributes of a face; `true` if it stays down because an operator holds it.
-    pub(super) fn stays_held(&mut self, id: FaceId, attributes: &FaceAttributes) -> bool {
-        match self.held.get_mut(&id) {
-            Some(held) if !held.silent => {
-                held.attributes = *attributes;
-                true
+    /// Checks a frame, and the packet in it if that is whole.
+    fn check(&mut self, frame: &Bytes) -> Result<(), DropReason> {
+        let frame = LpPacket::decode(frame.clone()).map_err(|_| DropReason::Malformed)?;
+        match frame.fragment {
+            Some(packet) if frame.header.frag_count.is_none_or(|count| count == 1) => {
+                self.forwarder.decode(Some(&frame.header), &packet).map(|_| ())
             }
-            Some(_) => {
-                self.held.remove(&id);
-                false
-            }
-            None => false,
+            _ => Ok(()),
         }
+    }
+
+    /// Handles new attributes of a face; `true` if it stays down.
+    pub(super) fn stays_held(&mut self, id: FaceId, attributes: &FaceAttributes) -> bool {
+        let Some(held) = self.held.get_mut(&id) else {
+            return false;
+        };
+        // Another recovery has no silent neighbour, and asks none.
+        if held.silent && held.attributes.recovery != attributes.recovery {
+            self.held.remove(&id);
+            return false;
+        }
+        held.attributes = *attributes;
+        true
     }
 
     /// Handles a packet that a driver gave up, as that worker which knows the name.

@@ -46,7 +46,7 @@ impl<O: Observer> Node<O> {
                 Effect::Order(order) => self.out().push(Output::Order(Box::new(order))),
                 Effect::Task(task) => self.pass_task(task),
                 Effect::Hold { face, down: true } => self.hold_everywhere(now, face, false),
-                Effect::Hold { face, down: false } => self.release_everywhere(now, face),
+                Effect::Hold { face, down: false } => self.release_everywhere(now, face, false),
                 Effect::Lost { face, name } => self.on_given_up(now, face, name),
             }
         }

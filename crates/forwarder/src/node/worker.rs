@@ -39,7 +39,7 @@ impl<O: Observer> Node<O> {
             }
             WorkerMessage::FaceDown { face } => self.face_down(now, face),
             WorkerMessage::FaceHeld { face, silent } => self.hold(now, face, silent),
-            WorkerMessage::FaceReleased { face } => self.release(now, face),
+            WorkerMessage::FaceReleased { face, silent } => self.release(now, face, silent),
             WorkerMessage::GivenUp { face, name } => self.forwarder.given_up(now, face, name),
             WorkerMessage::Route(change) => self.change_route(now, &change),
             WorkerMessage::RoutesGone { face, prefixes } => {

@@ -68,13 +68,15 @@ pub enum WorkerMessage {
     FaceHeld {
         /// The face.
         face: FaceId,
-        /// Its neighbour is silent: any frame ends it.
+        /// Its neighbour is silent: the next intact frame ends it.
         silent: bool,
     },
     /// Such a face is up again.
     FaceReleased {
         /// The face.
         face: FaceId,
+        /// Its neighbour is not silent any more: a face that an operator holds stays down.
+        silent: bool,
     },
     /// A driver gave up a packet with a name of the other.
     GivenUp {

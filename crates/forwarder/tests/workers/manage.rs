@@ -172,6 +172,29 @@ fn datasets_are_the_sum_of_all_workers() {
 }
 
 #[test]
+fn face_held_down_keeps_counters_of_all_workers() {
+    let mut records = Vec::new();
+    for workers in [1, 2, 4] {
+        let mut bench = Bench::new(workers);
+        bench.command(Verb::RibRegister, &ControlParameters { face_id: Some(5), ..about("/a") });
+        let remote = || ControlParameters { face_id: Some(5), ..Default::default() };
+        let mut seen = Vec::new();
+        for (verb, begin) in [(Verb::FaceDown, 0), (Verb::FaceUp, 20)] {
+            names(40).skip(begin).take(20).for_each(|name| bench.exchange(3, &name));
+            bench.command(verb, &remote());
+            let faces: Vec<FaceStatus> = bench.records("/localhost/nfd/faces/list");
+            let face = faces.into_iter().find(|it| it.profile.face_id == 5).unwrap();
+            seen.push((face.down, face.counters));
+            bench.command(Verb::FaceUp, &remote());
+        }
+        assert_eq!(seen.iter().map(|it| it.1.in_data).collect::<Vec<_>>(), [20, 40]);
+        assert_eq!(seen.iter().map(|it| it.0).collect::<Vec<_>>(), [true, false]);
+        records.push(seen);
+    }
+    assert!(records.iter().all(|seen| *seen == records[0]), "{records:?}");
+}
+
+#[test]
 fn strategy_choice_applies_to_all_workers() {
     let mut bench = Bench::new(3);
     let choices = |bench: &Bench, worker: usize| {

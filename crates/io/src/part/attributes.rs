@@ -3,12 +3,17 @@
 //! The producer may be a stranger. Of the mode, only the permissions count: no set-user-id, set-group-id or sticky bit.
 //! No class of users gets more than the umask leaves it: the file was made with mode 0666, and shows what is left. The owner
 //! can always read the file. As `rsync -a` does, the executable bit and a time in the future are kept.
+//!
+//! Until the file has its name, its owner can write to it: the download can be continued if it gets none.
 use super::PartError;
 use super::error::failed;
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+
+/// Permission of the owner to write, in a mode.
+const OWNER_WRITES: u32 = 0o200;
 
 /// Attributes that a finished file gets, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,16 +31,33 @@ impl Attributes {
         Self { mode: mode.and_then(|mode| u32::try_from(mode & 0o7777).ok()), modified_ns }
     }
 
-    /// Gives them to a file that was made with mode 0666 less the umask. A file system without modes keeps its own.
-    pub(super) fn apply(self, file: &File, path: &Path) -> Result<(), PartError> {
+    /// Gives them to a file that was made with mode 0666 less the umask, except that its owner can write to it. Returns the
+    /// mode that it gets with its name. A file system without modes keeps its own.
+    pub(super) fn apply(self, file: &File, path: &Path) -> Result<Seal, PartError> {
+        let mut seal = Seal(None);
         if let Some(mode) = self.mode {
             let made = file.metadata().map_err(|error| failed("read", path, error))?.mode();
-            let _ = file.set_permissions(Permissions::from_mode(permitted(mode, made)));
+            let exact = permitted(mode, made);
+            let _ = file.set_permissions(Permissions::from_mode(exact | OWNER_WRITES));
+            seal = Seal((exact & OWNER_WRITES == 0).then_some(exact));
         }
         if let Some(ns) = self.modified_ns {
             let _ = file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
         }
-        Ok(())
+        Ok(seal)
+    }
+}
+
+/// The mode of a read-only file, which it gets after its name.
+#[must_use]
+pub(super) struct Seal(Option<u32>);
+
+impl Seal {
+    /// Gives the file this mode.
+    pub(super) fn apply(self, file: &File) {
+        if let Some(mode) = self.0 {
+            let _ = file.set_permissions(Permissions::from_mode(mode));
+        }
     }
 }
 

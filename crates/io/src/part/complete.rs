@@ -49,8 +49,10 @@ impl Complete {
             // The record of the file that lies in its place.
             records.remove(&self.target);
         }
-        self.attributes.apply(file, &staging.part_path())?;
+        let seal = self.attributes.apply(file, &staging.part_path())?;
         staging.publish(file, self.overwrite)?;
+        // Before the record, which holds the time of this change.
+        seal.apply(file);
         if let Some((records, journal)) = &self.record {
             record::store(records, &self.target, journal, file);
         }

@@ -15,7 +15,7 @@ use super::error::failed;
 use ring::digest::{SHA256, digest};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
-use rustix::fs::{fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{fchmod, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
@@ -23,6 +23,7 @@ use std::fmt::Write as _;
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -149,16 +150,20 @@ impl Staging {
         Ok(Some(Self { parent, folder, target: target.to_owned(), name, stem }))
     }
 
-    /// The place of the download to `target`, and the file in it, which is locked.
+    /// The place of the download to `target`, and the file in it, which is locked. If `anew`, an earlier file is removed with
+    /// its mode and its journal.
     ///
     /// # Errors
     /// [`PartError::Busy`] if another process has locked the file.
-    pub(super) fn acquire(target: &Path) -> Result<(Self, File), PartError> {
+    pub(super) fn acquire(target: &Path, mut anew: bool) -> Result<(Self, File), PartError> {
         for _ in 0..TRIES {
             if let Some(staging) = Self::open(target, true)?
                 && let Some(file) = staging.lock_part()?
             {
-                return Ok((staging, file));
+                if !std::mem::take(&mut anew) {
+                    return Ok((staging, file));
+                }
+                staging.discard();
             }
         }
         Err(PartError::Busy { path: part_path(target) })
@@ -169,12 +174,19 @@ impl Staging {
     fn lock_part(&self) -> Result<Option<File>, PartError> {
         let path = self.part_path();
         let not_a_file = || PartError::NotAFile { path: path.clone() };
-        let mode = Mode::from_raw_mode(0o666);
-        let flags = FILE | OFlags::RDWR | OFlags::CREATE;
-        let file = match openat(&self.folder, self.part(), flags, mode) {
+        let open = |flags| {
+            let mode = Mode::from_raw_mode(0o666);
+            openat(&self.folder, self.part(), FILE | flags, mode).map(File::from)
+        };
+        let mut opened = open(OFlags::RDWR | OFlags::CREATE);
+        let denied = matches!(opened, Err(Errno::ACCESS));
+        if denied {
+            opened = open(OFlags::RDONLY).map_err(|_| Errno::ACCESS);
+        }
+        let file = match opened {
             Err(Errno::NOENT) => return Ok(None),
             Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Err(not_a_file()),
-            opened => File::from(opened.map_err(|e| failed("create", &path, e.into()))?),
+            opened => opened.map_err(|error| failed("create", &path, error.into()))?,
         };
         let metadata = file.metadata().map_err(|error| failed("read", &path, error))?;
         if !metadata.is_file() {
@@ -183,8 +195,16 @@ impl Staging {
         if !lock(&file) {
             return Err(PartError::Busy { path });
         }
-        let is_current = self.is_at(&self.folder, self.part().as_ref(), &file);
-        Ok(is_current.then_some(file))
+        if !self.is_at(&self.folder, self.part().as_ref(), &file) {
+            return Ok(None);
+        }
+        // Its producer's mode may be that of a read-only file.
+        let changed = make_writable(&file, metadata.mode());
+        if denied {
+            // The caller opens it again.
+            return changed.map(|()| None).map_err(|error| failed("write", &path, error.into()));
+        }
+        Ok(Some(file))
     }
 
     /// Length of the file that content is written to, in bytes. `None` if there is no such file; a journal without its file is
@@ -346,6 +366,18 @@ pub(super) fn target_word(name: &OsStr) -> String {
 
 fn is_same(one: &Stat, other: &Stat) -> bool {
     one.st_dev == other.st_dev && one.st_ino == other.st_ino
+}
+
+/// Lets the owner of a file of this mode write to it.
+///
+/// # Errors
+/// The owner may write already, or the file is another user's.
+fn make_writable(file: &File, mode: u32) -> Result<(), Errno> {
+    let mode = Mode::from_raw_mode(mode);
+    match mode.contains(Mode::WUSR) {
+        true => Err(Errno::ACCESS),
+        false => fchmod(file, mode | Mode::WUSR),
+    }
 }
 
 /// Whether the folder is the staging folder of its parent folder, even if it was opened by another spelling or a link.

@@ -1,6 +1,7 @@
 //! The resumable download as a user meets it: interrupted, resumed, in the wrong place, out of room.
 mod changed;
 mod group;
+mod mode;
 mod names;
 mod stopped;
 

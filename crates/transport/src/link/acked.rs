@@ -242,6 +242,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
 
     fn link_up(&mut self, _now: Instant, _greets: bool) {
         self.down = false;
+        self.flight.expect_neighbour();
     }
 
     fn tag_bytes(&self) -> usize {

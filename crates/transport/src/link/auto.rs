@@ -66,7 +66,7 @@ pub struct Auto<T> {
     answered_to: Option<u64>,
     /// A question to the neighbour is due.
     asks: bool,
-    /// The neighbour has answered a question or an offer.
+    /// The neighbour has answered a question or an offer, since it was last doubted.
     answered: bool,
     agreed: Option<Box<Wldr<T>>>,
     /// Memory shared with other links.
@@ -101,9 +101,10 @@ impl<T> Auto<T> {
         }
     }
 
-    /// Offers begin anew.
+    /// Offers begin anew: the neighbour may be another one.
     fn begin(&mut self, now: Instant) {
         (self.offers, self.offer_at, self.waits_since, self.has_received) = (0, now, None, true);
+        self.answered = false;
     }
 
     /// Whether an Interest may carry an offer.
@@ -185,6 +186,7 @@ impl<T: Clone + fmt::Debug + Send> Auto<T> {
         // The neighbour may remember numbers of the old session.
         draw_session(&mut self.rng);
         self.session = draw_session(&mut self.rng.clone());
+        self.answered_to = None;
         self.begin(now);
     }
 }
@@ -305,7 +307,14 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
     }
 
     fn answers(&self) -> bool {
-        self.answered || self.agreed.is_some()
+        self.agreed.as_ref().map_or(self.answered, |wldr| wldr.answers())
+    }
+
+    fn doubt(&mut self) {
+        self.answered = false;
+        if let Some(wldr) = &mut self.agreed {
+            wldr.doubt();
+        }
     }
 
     fn link_down(&mut self, now: Instant) {

@@ -103,10 +103,13 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
         let _ = now;
     }
 
-    /// Whether the neighbour has answered a question of this end.
+    /// Whether the neighbour has answered a question of this end, since it was last doubted.
     fn answers(&self) -> bool {
-        self.agreement() == Agreement::Agreed
+        false
     }
+
+    /// The neighbour has left questions unanswered: it may be another one, which answers none.
+    fn doubt(&mut self) {}
 
     /// Whether both ends recover losses.
     fn agreement(&self) -> Agreement;

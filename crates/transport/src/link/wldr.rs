@@ -443,6 +443,14 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         self.query = true;
     }
 
+    fn answers(&self) -> bool {
+        self.session.answers()
+    }
+
+    fn doubt(&mut self) {
+        self.session.doubt();
+    }
+
     fn link_down(&mut self, _now: Instant) {
         self.down = true;
     }

@@ -91,6 +91,11 @@ impl<'a> Fields<'a> {
         self.all(typ).next()
     }
 
+    /// Whether an element of a type is present.
+    pub(super) fn has(&self, typ: u64) -> bool {
+        self.find(typ).is_some()
+    }
+
     /// A number, if present.
     pub(super) fn number(&self, typ: u64) -> Result<Option<u64>, DecodeError> {
         self.find(typ).map(|element| element.number()).transpose()

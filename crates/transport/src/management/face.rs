@@ -2,11 +2,13 @@
 //!
 //! Source: NFD's wiki page "FaceMgmt"; ndn-cxx, `mgmt/nfd/face-status.cpp`, `face-event-notification.cpp`,
 //! `face-query-filter.cpp`, `channel-status.cpp`.
+//!
+//! Difference: a record has an additional empty element at its end if the face is down. Clients of NFD ignore it.
 use super::element::{Elements, Fields};
 use super::record::Record;
 use super::typ::{
-    CHANNEL_STATUS, EXPIRATION_PERIOD, FACE_EVENT, FACE_EVENT_KIND, FACE_ID, FACE_PERSISTENCY,
-    FACE_QUERY_FILTER, FACE_SCOPE, FLAGS, LINK_TYPE, LOCAL_URI, MARKING_INTERVAL,
+    CHANNEL_STATUS, EXPIRATION_PERIOD, FACE_DOWN, FACE_EVENT, FACE_EVENT_KIND, FACE_ID,
+    FACE_PERSISTENCY, FACE_QUERY_FILTER, FACE_SCOPE, FLAGS, LINK_TYPE, LOCAL_URI, MARKING_INTERVAL,
     MARKING_THRESHOLD, MTU, N_IN_BYTES, N_IN_DATA, N_IN_INTERESTS, N_IN_NACKS, N_OUT_BYTES,
     N_OUT_DATA, N_OUT_INTERESTS, N_OUT_NACKS, RECORD, URI, URI_SCHEME,
 };
@@ -202,6 +204,8 @@ pub struct FaceStatus {
     pub marking_threshold: Option<u64>,
     /// Longest frame, in bytes.
     pub mtu: Option<u64>,
+    /// The face is known to be down: held down, or without a link.
+    pub down: bool,
     /// Traffic counters.
     pub counters: FaceCounters,
 }
@@ -221,6 +225,9 @@ impl Record for FaceStatus {
         out.number(N_IN_BYTES, self.counters.in_bytes);
         out.number(N_OUT_BYTES, self.counters.out_bytes);
         out.number(FLAGS, self.profile.flags);
+        if self.down {
+            out.nested(FACE_DOWN, |_| ());
+        }
         out.0
     }
 
@@ -232,6 +239,7 @@ impl Record for FaceStatus {
             marking_interval: fields.nanos(MARKING_INTERVAL)?,
             marking_threshold: fields.number(MARKING_THRESHOLD)?,
             mtu: fields.number(MTU)?,
+            down: fields.has(FACE_DOWN),
             counters: FaceCounters::read(&fields)?,
         })
     }

@@ -304,6 +304,7 @@ mod tests {
             marking_interval: Some(Duration::from_millis(100)),
             marking_threshold: Some(65_536),
             mtu: Some(1_400),
+            down: false,
             counters: FaceCounters { in_interests: 300, out_bytes: 70_000, ..Default::default() },
         }
     }
@@ -326,8 +327,11 @@ mod tests {
 
     #[test]
     fn records_are_read_as_they_were_written() {
-        let faces = decode_records::<FaceStatus>(&encode_records([face(), face()])).unwrap();
-        assert_eq!(faces, [face(), face()]);
+        let down = FaceStatus { down: true, ..face() };
+        let faces = encode_records([face(), down.clone()]);
+        assert_eq!(decode_records::<FaceStatus>(&faces).unwrap(), [face(), down.clone()]);
+        // NFD's clients read the fields in order and ignore what follows the last one.
+        assert!(down.fields().starts_with(&face().fields()));
         assert_eq!(decode_records::<RibEntry>(&encode_records([rib()])).unwrap(), [rib()]);
         assert_eq!(decode_records::<FibEntry>(&encode_records([fib()])).unwrap(), [fib()]);
         let choice = StrategyChoice {

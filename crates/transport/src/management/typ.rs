@@ -29,6 +29,9 @@ pub(super) const MARKING_INTERVAL: u64 = 135;
 pub(super) const MARKING_THRESHOLD: u64 = 136;
 pub(super) const MTU: u64 = 137;
 
+/// A face that is down. Own number of Recoup: even and last in its record, so that other clients ignore it.
+pub(super) const FACE_DOWN: u64 = 60_000;
+
 /// Record of a dataset of faces, FIB entries, RIB entries, strategies or the content store.
 pub(super) const RECORD: u64 = 128;
 /// A route of a RIB entry, or a next hop of a FIB entry.

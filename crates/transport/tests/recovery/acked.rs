@@ -171,6 +171,17 @@ fn silent_neighbour_gets_no_retransmissions() {
 }
 
 #[test]
+fn neighbour_after_a_break_acknowledges_anew() {
+    let (mut a, _) = ends();
+    let number = numbers(&a.send(ms(0), 0)).1.unwrap();
+    a.receive(ms(10), &acks(&[number]));
+    assert_eq!(sent_in_vain(&mut a, ms(20), 100), 300);
+    a.machine.link_down(ms(20_000));
+    a.machine.link_up(ms(20_000), true);
+    assert_eq!(sent_in_vain(&mut a, ms(20_000), 100), 63, "it may be one without reliability");
+}
+
+#[test]
 fn what_is_held_is_bounded() {
     let mut a = End::new("acked(frames=10,bytes=8000)", 1);
     for packet in 0..100 {

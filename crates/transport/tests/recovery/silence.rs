@@ -20,6 +20,29 @@ fn received_frames_are_released_on_busy_links() {
 }
 
 #[test]
+fn doubted_neighbour_must_answer_again() {
+    for text in ["auto", "wldr"] {
+        let (mut a, mut b) = acquainted(text);
+        a.machine.ask(ms(10));
+        converse(ms(10), &mut a, &mut b);
+        assert!(a.machine.answers(), "{text}");
+        a.machine.doubt();
+        let packet = b.send(ms(20), 7);
+        a.receive(ms(20), &packet);
+        assert!(!a.machine.answers(), "{text}: a packet is no answer");
+        a.machine.ask(ms(30));
+        converse(ms(30), &mut a, &mut b);
+        assert!(a.machine.answers(), "{text}");
+        a.machine.link_down(ms(40));
+        a.machine.link_up(ms(50), false);
+        assert!(!a.machine.answers(), "{text}: it may be another one");
+    }
+    // Acknowledgements are no answers to questions: there are none.
+    let (a, _) = acquainted("acked");
+    assert!(!a.machine.answers());
+}
+
+#[test]
 fn query_detects_the_loss_of_the_last_frame() {
     let (mut a, mut b) = acquainted("wldr");
     send(ms(1), &mut a, &mut b, &[0, 1, 2], &[1, 2]);

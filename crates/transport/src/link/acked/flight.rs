@@ -100,6 +100,11 @@ impl<T> Flight<T> {
         matches!(self.neighbour, Neighbour::Acknowledges)
     }
 
+    /// The neighbour may be another one, with reliability or without.
+    pub(super) fn expect_neighbour(&mut self) {
+        self.neighbour = Neighbour::Unknown(0);
+    }
+
     pub(super) fn held(&self) -> u64 {
         (self.timers.len() + self.again.len()) as u64
     }

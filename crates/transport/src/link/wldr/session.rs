@@ -102,6 +102,8 @@ pub(super) struct Session {
     reads_control_frames: bool,
     /// The neighbour may have changed, or may be gone.
     unsure: bool,
+    /// The neighbour has repeated the local session since it was last doubted.
+    answers: bool,
     /// Queries since the last answer.
     unanswered: u32,
     /// Time of the last query.
@@ -134,6 +136,7 @@ impl Session {
             assumes: false,
             reads_control_frames: false,
             unsure: false,
+            answers: false,
             unanswered: 0,
             asked_last: Instant::ZERO,
             last_received: Instant::ZERO,
@@ -187,6 +190,16 @@ impl Session {
     /// Whether a query is open.
     pub(super) fn is_asking(&self) -> bool {
         self.unanswered > 0
+    }
+
+    /// Whether the neighbour has repeated the local session since it was last doubted.
+    pub(super) fn answers(&self) -> bool {
+        self.answers
+    }
+
+    /// The neighbour may be another one, without WLDR.
+    pub(super) fn doubt(&mut self) {
+        self.answers = false;
     }
 
     /// Whether the number of unanswered queries has reached its limit.
@@ -254,6 +267,7 @@ impl Session {
             && now.since(self.last_received) >= SILENCE;
         if gone {
             (self.gone, self.reads_control_frames) = (self.peer.take(), false);
+            self.doubt();
         }
         gone
     }
@@ -261,6 +275,7 @@ impl Session {
     /// The link was down: the neighbour may have changed.
     pub(super) fn mark_unverified(&mut self, now: Instant) {
         self.unsure = true;
+        self.doubt();
         self.set_unanswered(0);
         self.asked = None;
         self.offer_at = now;
@@ -328,7 +343,7 @@ impl Session {
             let smooth = |rtt: Duration| (rtt.saturating_mul(7) + sample) / 8;
             self.rtt = Some(self.rtt.map_or(sample, smooth));
         }
-        (self.unsure, self.last_received) = (false, now);
+        (self.unsure, self.answers, self.last_received) = (false, true, now);
         self.set_unanswered(0);
     }
 }
