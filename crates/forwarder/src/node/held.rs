@@ -7,8 +7,6 @@ use super::Node;
 use crate::face::{FaceAttributes, FaceId};
 use crate::forwarding::FaceLoss;
 use crate::observer::Observer;
-use crate::shard::WorkerMessage;
-use recoup_packet::name::Name;
 use recoup_transport::time::Instant;
 
 /// A face that is held down.
@@ -25,22 +23,11 @@ impl<O: Observer> Node<O> {
     #[inline(never)]
     pub(super) fn on_face_silent(&mut self, now: Instant, face: FaceId) {
         if !self.held.contains_key(&face) {
-            self.hold_everywhere(now, face, true);
+            self.hold(now, face, true);
         }
     }
 
-    /// Holds a face down at all workers.
-    pub(super) fn hold_everywhere(&mut self, now: Instant, face: FaceId, silent: bool) {
-        self.send_to_all(|| WorkerMessage::FaceHeld { face, silent });
-        self.hold(now, face, silent);
-    }
-
-    /// Ends that at all workers.
-    pub(super) fn release_everywhere(&mut self, now: Instant, face: FaceId) {
-        self.send_to_all(|| WorkerMessage::FaceReleased { face });
-        self.release(now, face);
-    }
-
+    /// Holds a face down.
     pub(super) fn hold(&mut self, now: Instant, id: FaceId, silent: bool) {
         if let Some(held) = self.held.get_mut(&id) {
             held.silent &= silent;
@@ -59,6 +46,7 @@ impl<O: Observer> Node<O> {
         self.forwarder.face_down(now, FaceLoss { face: id, asked: true }, tickets);
     }
 
+    /// Ends the hold of a face.
     pub(super) fn release(&mut self, now: Instant, id: FaceId) {
         let Some(Held { attributes, .. }) = self.held.remove(&id) else {
             return;
@@ -77,7 +65,7 @@ impl<O: Observer> Node<O> {
         match self.held.get(&id) {
             Some(Held { silent: false, .. }) => true,
             Some(Held { silent: true, .. }) => {
-                self.release_everywhere(now, id);
+                self.release(now, id);
                 false
             }
             None => false,
@@ -96,16 +84,6 @@ impl<O: Observer> Node<O> {
                 false
             }
             None => false,
-        }
-    }
-
-    /// Handles a packet that a driver gave up, as that worker which knows the name.
-    pub(super) fn on_given_up(&mut self, now: Instant, face: FaceId, name: Name) {
-        match self.worker_elsewhere(&name) {
-            Some(worker) => {
-                self.out().send_to_worker(worker, WorkerMessage::GivenUp { face, name });
-            }
-            None => self.forwarder.given_up(now, face, name),
         }
     }
 }
