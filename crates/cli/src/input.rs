@@ -18,7 +18,7 @@ pub struct Replayed {
     pub rto_ms: Option<[f64; 3]>,
 }
 
-/// Reads a configuration of `recoup forward`, and makes the node that it describes. Files of keys that it names are read;
+/// Reads a configuration of `recoup forward`, and makes the node that it describes. Key files that it names are read;
 /// nothing is opened or listened at.
 ///
 /// # Errors

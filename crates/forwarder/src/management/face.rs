@@ -131,7 +131,8 @@ impl Management {
         if face == ingress { Err(OWN_FACE) } else { Ok(face) }
     }
 
-    /// Gives an order with the next ticket to the owner, unless too many are pending. The command is answered afterwards.
+    /// Gives an order with the next ticket to the owner, unless too many are pending. The command is answered when the
+    /// owner has carried it out.
     pub(super) fn give_order(
         &mut self,
         name: &Name,
