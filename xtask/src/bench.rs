@@ -147,20 +147,10 @@ fn number<T: std::str::FromStr>(word: Option<&str>) -> Outcome<T> {
 
 /// The command to measure, built as packages have it.
 fn binary() -> Outcome<PathBuf> {
-    built(&[])
-}
-
-/// The command with several workers.
-fn binary_with_workers() -> Outcome<PathBuf> {
-    built(&["--features", "workers"])
-}
-
-fn built(features: &[&str]) -> Outcome<PathBuf> {
     if let Some(path) = std::env::var_os("RECOUP_BINARY") {
         return Ok(path.into());
     }
-    let build = ["build", "--profile", "dist", "--quiet", "--package", "recoup-cli"];
-    show(cargo(&build).args(features))?;
+    show(&mut cargo(&["build", "--profile", "dist", "--quiet", "--package", "recoup-cli"]))?;
     Ok(target_directory()?.join("dist/recoup"))
 }
 

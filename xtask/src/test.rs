@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 
 /// Features that are off by default and tested.
-pub(crate) const FEATURES: &str = "gateway,workers,recoup/object-store";
+pub(crate) const FEATURES: &str = "gateway,recoup/object-store";
 
 /// If it is set, tests that need namespaces fail where there are none.
 const NAMESPACES: &str = "RECOUP_REQUIRE_NAMESPACES";

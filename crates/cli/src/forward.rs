@@ -10,8 +10,6 @@ mod metrics;
 #[cfg(test)]
 mod mistakes;
 mod opened;
-mod part;
-mod pool;
 mod recording;
 mod report;
 mod scheduling;
@@ -19,7 +17,6 @@ mod standard;
 mod status;
 mod traced;
 mod watch;
-mod workers;
 
 pub(crate) use args::ForwardArgs;
 
@@ -31,17 +28,13 @@ use board::Board;
 use config::ForwardConfig;
 use log::{Event, Log};
 use opened::Opened;
-use part::Part;
-use pool::WorkerPool;
 use recording::RecordingState;
 use recoup_forwarder::management::Notice;
-use recoup_forwarder::node::Machine;
-use recoup_forwarder::shard::Worker;
+use recoup_forwarder::node::{Machine, Node};
 use recoup_io::capture::Capturer;
 use recoup_io::clock::unix_time;
 use recoup_io::descriptor;
 use recoup_io::driver::{Driver, DriverOptions};
-use recoup_io::face::FaceId;
 use recoup_io::http::HttpServer;
 use recoup_io::recording::{Heading, Recorder};
 use recoup_transport::time::{Duration, Instant};
@@ -53,7 +46,6 @@ use std::path::Path;
 use std::sync::Arc;
 use traced::Traced;
 use watch::Watch;
-use workers::Blueprint;
 
 /// Longest interval of checks for signals and the recording.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
@@ -77,20 +69,14 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let config = ForwardConfig::parse(&file, &text)?;
     let log = args.log(config.log);
     let seed = seed()?.next_u64();
-    let workers = number_of_workers(args, &config)?;
-    let mut others =
-        drivers(args, &config, workers)?.into_iter().zip(Blueprint::of(&config, workers, seed));
-    let Some((mut driver, blueprint)) = others.next() else {
-        return Ok(());
-    };
+    let mut driver = open_driver(args, &config)?;
     let (stop, hangup) = Stop::reloading(&driver.waker())?;
-    let mut forwarder = record(args, blueprint, Heading { seed, text })?;
+    let mut forwarder = record(args, config.node(seed), Heading { seed, text })?;
     set_time_of_day(&driver, &mut forwarder);
-    let pool = WorkerPool::start(others, log, &driver.waker())?;
     let mut opened = Opened::default();
     let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::First);
     failures.into_iter().next().map_or(Ok(()), Err)?;
-    capture(&config, &opened, &driver, &mut forwarder, &pool);
+    capture(&config, &opened, &driver, &mut forwarder);
     if let Some(failure) = forwarder.machine_mut().capturer_mut().next_failure() {
         return Err(capturing::failure(&failure));
     }
@@ -103,27 +89,23 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let board = Arc::new(Board::new(driver.waker()));
     let http = watched(args.metrics.or(config.metrics), &board)?;
     begin(args, log, opened.places(), http.as_ref())?;
-    let (mut watch, mut sketch) = (Watch::default(), None);
+    let mut watch = Watch::default();
     let mut recording = RecordingState::new(args.record.clone());
     let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
         recording.check(forwarder, log);
-        board.serve(driver, forwarder.machine_mut().capturer_mut(), &recording, &pool, &mut sketch);
+        board.serve(driver, forwarder.machine().capturer(), &recording);
         if hangup.take() {
-            reload(args, log, &config, &mut opened, driver, forwarder, &pool);
+            reload(args, log, &config, &mut opened, driver, forwarder);
         }
         forwarder.machine_mut().flush(driver.now(), log);
         report(log, &mut watch, driver, forwarder.machine_mut().capturer_mut());
-        !pool.has_failed()
     };
     let ended = until_stopped(&stop, &mut between, &mut driver, &mut forwarder);
     drop(http);
-    let others = pool.stop()?;
     driver.finish(DRAIN_TIME);
     let finished = forwarder.finish().map_err(|error| unrecorded(args, &error));
     let finished = finished.and(forwarder.machine_mut().finish());
-    let mut all = Part::of(&driver, forwarder.machine().capturer());
-    all.add(&others);
-    let forwarded = Forwarded::new(&driver, forwarder.machine().capturer().node(), &all);
+    let forwarded = Forwarded::new(&driver, forwarder.machine().capturer().node());
     if args.json {
         output::json_line(&forwarded)?;
     } else if !args.quiet {
@@ -132,54 +114,26 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     ended.and(finished)
 }
 
-/// The number of workers. Recordings and traces need a single order of events, hence one worker.
-fn number_of_workers(args: &ForwardArgs, config: &ForwardConfig) -> Result<Worker, Failure> {
-    let workers = args.workers.unwrap_or(config.workers).number();
-    if workers > 1 && cfg!(not(feature = "workers")) {
-        let message = format!("{workers} workers need a recoup with the feature `workers`");
-        return Err(
-            Failure::usage(message).advise("set workers to 1, or build it with --features workers")
-        );
-    }
-    if workers > 1 && (args.record.is_some() || args.trace.is_some()) {
-        let what = if args.record.is_some() { "recorded" } else { "traced" };
-        let message =
-            format!("{workers} workers cannot be {what}: their events have no single order");
-        return Err(Failure::usage(message).advise("run it with --workers 1"));
-    }
-    Ok(workers)
-}
-
-/// The drivers of all workers.
-fn drivers(
-    args: &ForwardArgs,
-    config: &ForwardConfig,
-    workers: Worker,
-) -> Result<Vec<Driver>, Failure> {
+/// The driver of the forwarder, with the configured limits.
+fn open_driver(args: &ForwardArgs, config: &ForwardConfig) -> Result<Driver, Failure> {
     // The log names a limit that could not be raised when it is reached.
     let _ = descriptor::raise_limit();
-    let limits = config.limits.driver();
-    let options = DriverOptions {
+    let made = Driver::with_options(DriverOptions {
         managed: true,
         marking: Some(Default::default()),
         on_demand_recovery: config.recovery,
         coalesce: Some(COALESCING),
-        // Workers that share cores must not poll.
-        busy_poll: (workers == 1).then_some(POLLING),
-        backlog_total_bytes: limits.backlog_total_bytes / usize::from(workers),
-        ..limits
-    };
-    let made = Driver::workers(workers, &options);
-    let mut drivers = made.map_err(|error| driver_failure(&error))?;
-    for driver in &mut drivers {
-        driver.set_longest_wait(Some(LONGEST_WAIT));
-        if let Err(error) = driver.follow_interfaces()
-            && args.verbose
-        {
-            output::eprint(&format!("recoup: faces do not follow the network interfaces: {error}"));
-        }
+        busy_poll: Some(POLLING),
+        ..config.limits.driver()
+    });
+    let mut driver = made.map_err(|error| driver_failure(&error))?;
+    driver.set_longest_wait(Some(LONGEST_WAIT));
+    if let Err(error) = driver.follow_interfaces()
+        && args.verbose
+    {
+        output::eprint(&format!("recoup: faces do not follow the network interfaces: {error}"));
     }
-    Ok(drivers)
+    Ok(driver)
 }
 
 /// The warning for a low limit of descriptors.
@@ -199,13 +153,8 @@ fn set_time_of_day(driver: &Driver, forwarder: &mut Forwarder) {
     forwarder.handle(now, Notice::TimeOfDay { micros }.into());
 }
 
-fn record(
-    args: &ForwardArgs,
-    blueprint: Blueprint,
-    heading: Heading,
-) -> Result<Forwarder, Failure> {
-    let capturer = Capturer::new(blueprint.node());
-    let node = Traced::new(capturer, args.trace.as_deref(), heading.seed)?;
+fn record(args: &ForwardArgs, node: Node, heading: Heading) -> Result<Forwarder, Failure> {
+    let node = Traced::new(Capturer::new(node), args.trace.as_deref(), heading.seed)?;
     let Some(path) = &args.record else {
         return Ok(Recorder::off(node));
     };
@@ -215,23 +164,10 @@ fn record(
 }
 
 /// Starts the configured captures.
-fn capture(
-    config: &ForwardConfig,
-    opened: &Opened,
-    driver: &Driver,
-    forwarder: &mut Forwarder,
-    pool: &WorkerPool,
-) {
-    let wish = |worker| {
-        let has = |face: &FaceId| driver.worker_of(*face) == worker;
-        capturing::wish(config, worker, |name| opened.face(name).filter(has))
-    };
+fn capture(config: &ForwardConfig, opened: &Opened, driver: &Driver, forwarder: &mut Forwarder) {
+    let wish = capturing::wish(config, |name| opened.face(name));
     let since_1970 = unix_time().saturating_sub(driver.now().since(Instant::ZERO));
-    forwarder.machine_mut().capturer_mut().capture(wish(0), since_1970);
-    for (place, worker) in (0..pool.len()).zip(1..) {
-        let wish = wish(worker);
-        pool.run_on(place, move |_, capturer| capturer.capture(wish, since_1970));
-    }
+    forwarder.machine_mut().capturer_mut().capture(wish, since_1970);
 }
 
 /// Logs events since the last call, and flushes captures.
@@ -267,7 +203,6 @@ fn reload(
     opened: &mut Opened,
     driver: &mut Driver,
     forwarder: &mut Forwarder,
-    pool: &WorkerPool,
 ) {
     let Some(path) = &args.config else {
         let text = "there is no configuration to be read again; start with --config";
@@ -286,7 +221,7 @@ fn reload(
     }
     let failures = opened.follow(&changed, driver, forwarder, Opening::Again);
     // Log the reload after captures follow it: readers may open the files at once.
-    capture(&changed, opened, driver, forwarder, pool);
+    capture(&changed, opened, driver, forwarder);
     if failures.is_empty() {
         log.write(&Event::Reloaded { places: opened.places() });
     }
@@ -319,15 +254,13 @@ fn begin(
 
 fn until_stopped(
     stop: &Stop,
-    between: &mut dyn FnMut(&mut Driver, &mut Forwarder) -> bool,
+    between: &mut dyn FnMut(&mut Driver, &mut Forwarder),
     driver: &mut Driver,
     forwarder: &mut Forwarder,
 ) -> Result<(), Failure> {
     while stop.wanted().is_none() {
         driver.turn(forwarder, &mut |_, _, _| {}).map_err(|error| driver_failure(&error))?;
-        if !between(driver, forwarder) {
-            return Ok(());
-        }
+        between(driver, forwarder);
     }
     Ok(())
 }

@@ -18,8 +18,8 @@ pub struct Replayed {
     pub rto_ms: Option<[f64; 3]>,
 }
 
-/// Reads a configuration of `recoup forward`, and makes the node that it describes, as two workers, too. Files of keys that it
-/// names are read; nothing is opened or listened at.
+/// Reads a configuration of `recoup forward`, and makes the node that it describes. Key files that it names are read;
+/// nothing is opened or listened at.
 ///
 /// # Errors
 /// Its problem, as the operator sees it.
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn configuration_is_tried_or_rejected_in_one_line() {
         let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
-        let node = "[node]\nworkers = 3\nscheduler = \"drr\"\nrate = \"1 Mbit/s\"\n";
+        let node = "[node]\nscheduler = \"drr\"\nrate = \"1 Mbit/s\"\n";
         for text in [listen.to_owned(), format!("{listen}{node}")] {
             assert_eq!(configuration(&text), Ok(()), "{text}");
         }

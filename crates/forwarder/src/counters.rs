@@ -23,18 +23,6 @@ pub struct NodeCounters {
     pub round_trips: Histogram,
 }
 
-impl NodeCounters {
-    /// Adds the counters of another node.
-    pub fn add(&mut self, other: &Self) {
-        self.satisfied += other.satisfied;
-        self.unsatisfied += other.unsatisfied;
-        self.cs_hits += other.cs_hits;
-        self.cs_misses += other.cs_misses;
-        self.marked += other.marked;
-        self.round_trips.add_all(&other.round_trips);
-    }
-}
-
 /// Length of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueState {
@@ -68,14 +56,6 @@ impl Histogram {
             *count += 1;
         }
         self.sum_micros = self.sum_micros.saturating_add(micros);
-    }
-
-    /// Adds the counts of another histogram.
-    fn add_all(&mut self, other: &Self) {
-        for (count, more) in self.counts.iter_mut().zip(other.counts) {
-            *count += more;
-        }
-        self.sum_micros = self.sum_micros.saturating_add(other.sum_micros);
     }
 
     /// Upper limits, exclusive, and the number of durations below each of them. The last class, which has no limit,

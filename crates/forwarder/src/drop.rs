@@ -46,13 +46,11 @@ pub enum DropReason {
     Repeated,
     /// The frame was lost, and the link does not resend it.
     LinkLoss,
-    /// The channel to the worker that the packet belongs to is full.
-    WorkerBusy,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 21] = [
         Self::Malformed,
         Self::Fragment,
         Self::NoRoute,
@@ -74,7 +72,6 @@ impl DropReason {
         Self::NackUnmatched,
         Self::Repeated,
         Self::LinkLoss,
-        Self::WorkerBusy,
     ];
 
     /// The reason as records and statistics spell it.
@@ -102,7 +99,6 @@ impl DropReason {
             Self::NackUnmatched => "nack-unmatched",
             Self::Repeated => "repeated",
             Self::LinkLoss => "link-loss",
-            Self::WorkerBusy => "worker-busy",
         }
     }
 }

@@ -116,8 +116,7 @@ impl FaceAttributes {
 pub struct FaceUse {
     /// Routes lead to the face.
     pub routes: bool,
-    /// Interests of the face are pending. A node without face limits does not know; nor does a worker of the
-    /// Interests that are pending at others.
+    /// Interests of the face are pending. A node without face limits does not know.
     pub pending: bool,
     /// Data left by the face since it came up.
     pub answered: bool,

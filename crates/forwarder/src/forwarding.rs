@@ -56,7 +56,6 @@ use crate::observer::Observer;
 use crate::options::{Anticipation, NodeConfig, Unsolicited};
 use crate::outbox::Outbox;
 use crate::packet::{Body, Kind, Packet, PacketMemory};
-use crate::shard::{ShardOptions, Visit};
 use crate::strategy::{Action, FaceFacts, ForwardingStrategy};
 use crate::suppression::Suppression;
 use crate::table::{Cs, DeadNonces, Fib, Measurements, Pit, PitId, PrefixTable};
@@ -113,13 +112,12 @@ impl<E: Edge> Forwarder<E> {
         let hasher = NameHasher::new(config.hash_seed);
         let mut strategies = PrefixTable::new(hasher.clone());
         strategies.insert(&Name::root(), options.strategy.build());
-        let short_names = config.shard.as_ref().map(ShardOptions::short_names);
         Self {
             faces: FaceTable::new(config.limits),
             uplink: config.answers_itself.then_some(Uplink::Own),
             answers_itself: config.answers_itself,
             fib: Fib::new(hasher.clone()),
-            pit: Pit::new(hasher.clone(), config.pit_limit).with_short_names(short_names),
+            pit: Pit::new(hasher.clone(), config.pit_limit),
             cs: Cs::new(hasher.clone(), options.cache).with_policies(
                 &options.cache_replacement,
                 &options.cache_admission,
@@ -175,45 +173,28 @@ impl<E: Edge> Forwarder<E> {
         Packet::from_wire(header, packet, &self.hasher, &mut self.memory, will_stay)
     }
 
-    /// Handles a packet that came by a network face of this node.
+    /// Handles a packet that came by a network face.
     #[inline]
     pub(crate) fn receive(&mut self, now: Instant, face: FaceId, packet: Packet) {
         if packet.kind() == Kind::Interest && !self.faces.admits(now, face) {
             return self.reject_fast(now, face, packet);
         }
-        self.enter(now, face, packet, Visit::ONLY);
-    }
-
-    /// Handles a packet that came by a network face, of this node or of another worker, within the rate limit.
-    /// Returns whether it was solicited Data.
-    #[inline]
-    pub(crate) fn enter(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        packet: Packet,
-        visit: Visit,
-    ) -> bool {
         let Some(known) = self.faces.get_mut(face) else {
-            self.edge.out().drop_packet(face, &packet, DropReason::NoFace);
-            return false;
+            return self.edge.out().drop_packet(face, &packet, DropReason::NoFace);
         };
-        if visit != Visit::Passing {
-            known.count_in(packet.kind());
-        }
+        known.count_in(packet.kind());
         let facts = known.facts();
         let Packet { body, hop } = packet;
         match body {
             Body::Interest(interest) => self.incoming_interest(now, face, facts, interest, hop),
-            Body::Data(data) => return self.incoming_data(now, face, facts, data, hop, visit),
+            Body::Data(data) => self.incoming_data(now, face, facts, data, hop),
             Body::Nack(interest, reason) => self.incoming_nack(now, face, &interest, reason, hop),
             Body::Idle => {}
         }
-        false
     }
 
     /// Rejects an Interest beyond the rate limit.
-    pub(crate) fn reject_fast(&mut self, now: Instant, face: FaceId, packet: Packet) {
+    fn reject_fast(&mut self, now: Instant, face: FaceId, packet: Packet) {
         let Packet { body: Body::Interest(interest), hop } = packet else {
             return;
         };

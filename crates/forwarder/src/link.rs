@@ -67,8 +67,6 @@ pub(crate) struct Links {
     default_plan: Option<Scheduling>,
     /// Faces with a scheduler.
     schedulers: usize,
-    /// A face of another worker has a scheduler, or had one.
-    schedules_elsewhere: bool,
 }
 
 /// A packet that a link lost and does not resend.
@@ -115,7 +113,6 @@ impl Links {
             plans: BTreeMap::new(),
             default_plan: plan,
             schedulers: 0,
-            schedules_elsewhere: false,
         }
     }
 
@@ -126,7 +123,7 @@ impl Links {
     /// Whether packets of any face are scheduled.
     #[inline]
     pub(crate) fn schedules(&self) -> bool {
-        self.schedulers > 0 || self.schedules_elsewhere
+        self.schedulers > 0
     }
 
     /// Whether the link of a face recovers losses.
@@ -163,7 +160,7 @@ impl Links {
         let port = self.get(id)?;
         let linked = match &port.link {
             Link::Value(link) => Some(link.medium.state()),
-            Link::Wire(_) | Link::Elsewhere(_) => None,
+            Link::Wire(_) => None,
         };
         let scheduled = port.scheduler.as_ref().map(|scheduler| scheduler.state());
         if linked.is_none() && scheduled.is_none() {
@@ -244,7 +241,7 @@ impl Links {
                 link.drain(now, id, counters, &mut out.outputs)
             }
             Some(Port { link: Link::Value(link), .. }) => link.lost(),
-            _ => Vec::new(),
+            None => Vec::new(),
         }
     }
 
@@ -259,7 +256,7 @@ impl Links {
                 }
             }
             Some(Link::Value(link)) => link.settle(now, id, timers, out),
-            _ => {}
+            None => {}
         }
     }
 

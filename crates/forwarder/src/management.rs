@@ -10,7 +10,6 @@
 //!
 //! Source: NFD's wiki pages "Management", "ControlCommand" and those of the modules. Differences: in
 //! [`Request::read`], [`Authority`] and the files of `management/`.
-mod census;
 mod dataset;
 mod face;
 mod registry;
@@ -22,12 +21,11 @@ mod tests;
 
 pub use crate::order::{FaceDescription, FaceOrder, FaceSettings, Notice, OrderError};
 
+use crate::counters::NodeCounters;
 use crate::face::FaceId;
 use crate::order::ManagementRequest;
-use crate::shard::{RingTask, Task};
 use crate::strategy::ForwardingStrategy;
 use crate::table::RouteChange;
-use crate::tally::Tally;
 use dataset::DatasetCache;
 pub(crate) use dataset::node_status;
 use recoup_packet::data::Data;
@@ -43,8 +41,7 @@ use recoup_transport::time::{Instant, TimeOfDay};
 use registry::{EventStream, FaceRegistry};
 use rib::{Registrant, Rib, RibFull, Route, STATIC};
 use std::collections::{BTreeMap, VecDeque};
-pub(crate) use strategy::strategy_choice;
-use strategy::{configure_cs, erase_cs};
+pub(crate) use strategy::{CsCommand, cs_flags, strategy_choice};
 
 const OWN_PREFIX: Rejection = Rejection {
     code: 403,
@@ -88,16 +85,20 @@ pub(crate) trait View {
     fn has_strategy(&self, prefix: &Name) -> bool;
     /// Prefixes that have a strategy.
     fn strategies(&self) -> usize;
-    /// Counters of a face since it came up, at all workers.
+    /// Pending Interests.
+    fn pending(&self) -> usize;
+    /// Prefixes with measurements.
+    fn measurements(&self) -> usize;
+    /// Counters of a face since it came up.
     fn carried(&self, face: FaceId) -> FaceCounters;
     /// All prefixes with next hops, in canonical order.
     fn fib_entries(&self) -> Vec<FibEntry>;
     /// All choices of strategies, by prefix in canonical order.
     fn strategy_choices(&self) -> Vec<StrategyChoice>;
-    /// Content store of all workers.
+    /// Status of the content store.
     fn cs_info(&self) -> CsInfo;
-    /// Counters of all workers together.
-    fn total(&self) -> Tally;
+    /// Counters of the node.
+    fn counters(&self) -> NodeCounters;
 }
 
 /// Output of the management.
@@ -109,18 +110,18 @@ pub(crate) enum Effect {
     Reject { path: ReturnPath, reason: NackReason },
     /// Change the forwarding table.
     Route(RouteChange),
-    /// Set the strategy of a prefix, at other workers by its text.
-    SetStrategy { prefix: Name, text: String, strategy: Box<dyn ForwardingStrategy> },
+    /// Set the strategy of a prefix.
+    SetStrategy { prefix: Name, strategy: Box<dyn ForwardingStrategy> },
     /// Remove the strategy of a prefix.
     UnsetStrategy { prefix: Name },
+    /// Execute a command on the content store, and answer it under this name.
+    ContentStore { name: Name, path: ReturnPath, command: CsCommand },
     /// The owner opens, changes or closes a face.
     Order(FaceOrder),
     /// Hold a face down, or end that.
     Hold { face: FaceId, down: bool },
     /// A driver gave up a packet for a face.
     Lost { face: FaceId, name: Name },
-    /// Start a task at all workers; its end is reported to [`Management::task_done`].
-    Task(RingTask),
 }
 
 /// The management of a node: its routing table, faces, and pending commands.
@@ -136,32 +137,12 @@ pub(crate) struct Management {
     events: EventStream,
     shelf: DatasetCache,
     channels: Vec<String>,
-    requests: VecDeque<Waiting>,
+    requests: VecDeque<ManagementRequest>,
     /// Commands pending at the owner, by the tickets of their orders.
     orders: BTreeMap<u64, Ordered>,
     next_ticket: u64,
     clock: Calendar,
-    census: Census,
-    /// There are other workers, whose counters some datasets need.
-    counts_others: bool,
     effects: VecDeque<Effect>,
-}
-
-/// A queued request.
-#[derive(Debug)]
-struct Waiting {
-    request: ManagementRequest,
-    /// The counters of other workers were collected after its arrival.
-    counted: bool,
-}
-
-/// Requests for the counters of all workers.
-#[derive(Debug, Default)]
-struct Census {
-    /// Requests that wait for the current collection.
-    counting: Vec<Waiting>,
-    /// Requests that arrived during it.
-    next: Vec<Waiting>,
 }
 
 /// A command pending at the owner.
@@ -211,13 +192,13 @@ enum Outcome {
     DoneThenOrder(ControlParameters, FaceOrder),
     /// The owner executes the command, which is answered afterwards.
     Ordered(FaceOrder),
-    /// All workers execute the command.
-    Task(Task),
+    /// The content store executes the command.
+    ContentStore(CsCommand),
 }
 
 impl Management {
-    /// `counts_others` if the node is one of several workers.
-    pub(crate) fn new(options: &ManagementOptions, counts_others: bool) -> Self {
+    /// A management without routes and faces.
+    pub(crate) fn new(options: &ManagementOptions) -> Self {
         Self {
             rib: Rib::new(options.routes),
             limit: options.routes,
@@ -232,8 +213,6 @@ impl Management {
             orders: BTreeMap::new(),
             next_ticket: 1,
             clock: Calendar::default(),
-            census: Census::default(),
-            counts_others,
             effects: VecDeque::new(),
         }
     }
@@ -248,7 +227,7 @@ impl Management {
 
     /// Handles an Interest for the management.
     pub(crate) fn request(&mut self, request: ManagementRequest) {
-        self.requests.push_back(Waiting { request, counted: false });
+        self.requests.push_back(request);
     }
 
     /// Time at which the next route expires.
@@ -267,28 +246,22 @@ impl Management {
             self.follow_rib(changes);
             return true;
         }
-        let Some(waiting) = self.requests.pop_front() else {
+        let Some(ManagementRequest { interest, ingress, path }) = self.requests.pop_front() else {
             return false;
         };
-        let ManagementRequest { ref interest, ingress, path } = waiting.request;
         if !(ingress.app().is_some() || view.is_up(ingress)) {
             // The face can go down before the request is read. A route added after the removal of the face's routes
             // would stay. The Interest was counted as dropped with its face.
             return true;
         }
-        match Request::read(interest) {
+        match Request::read(&interest) {
             Some(Ok(Request::Command(command))) => {
-                self.on_command(now, ingress, interest, path, command, view);
-            }
-            Some(Ok(Request::Dataset(dataset, depth)))
-                if self.is_to_be_counted(now, &waiting, &dataset, depth) =>
-            {
-                self.await_count(waiting);
+                self.on_command(now, ingress, &interest, path, command, view);
             }
             Some(Ok(Request::Dataset(dataset, depth))) => {
-                self.on_dataset(now, interest, path, &dataset, depth, view);
+                self.on_dataset(now, &interest, path, &dataset, depth, view);
             }
-            Some(Ok(Request::Events)) => self.on_event_request(now, interest, path),
+            Some(Ok(Request::Events)) => self.on_event_request(now, &interest, path),
             Some(Err(rejection)) => self.respond(&interest.name, path, &Err(rejection)),
             None => self.reject(path, NackReason::NoRoute),
         }
@@ -329,15 +302,10 @@ impl Management {
                 self.respond(name, path, &Ok(done));
                 self.effects.push_back(Effect::Order(order));
             }
-            Ok(Outcome::Ordered(order)) => {
-                if self.take_ticket(name, path, verb).is_some() {
-                    self.effects.push_back(Effect::Order(order));
-                }
-            }
-            Ok(Outcome::Task(task)) => {
-                if let Some(ticket) = self.take_ticket(name, path, verb) {
-                    self.effects.push_back(Effect::Task(RingTask { ticket, task }));
-                }
+            Ok(Outcome::Ordered(order)) => self.give_order(name, path, verb, order),
+            Ok(Outcome::ContentStore(command)) => {
+                let name = name.clone();
+                self.effects.push_back(Effect::ContentStore { name, path, command });
             }
             Err(rejection) => self.respond(name, path, &Err(rejection)),
         }
@@ -381,8 +349,8 @@ impl Management {
             Verb::FaceLost => self.packet_given_up(ingress, command, view),
             Verb::StrategySet => self.choose_strategy(command, view),
             Verb::StrategyUnset => self.unset_strategy(command),
-            Verb::CsConfig => Ok(configure_cs(&command)),
-            Verb::CsErase => Ok(erase_cs(&command)),
+            Verb::CsConfig => Ok(Outcome::ContentStore(CsCommand::configure(&command))),
+            Verb::CsErase => Ok(Outcome::ContentStore(CsCommand::erase(&command))),
         }
     }
 

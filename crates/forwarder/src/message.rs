@@ -5,7 +5,6 @@ use crate::face::{AppId, FaceAttributes, FaceId};
 use crate::frame::Frame;
 use crate::order::{FaceOrder, Notice};
 use crate::packet::{Kind, Packet};
-use crate::shard::{Worker, WorkerMessage};
 use crate::table::RouteChange;
 use bytes::Bytes;
 use recoup_transport::application::{AppInput, Report};
@@ -95,8 +94,6 @@ pub enum Input {
     },
     /// A report to the management.
     Notice(Box<Notice>),
-    /// A message from another worker of the same forwarder.
-    Worker(WorkerMessage),
 }
 
 /// Output of a node.
@@ -141,13 +138,6 @@ pub enum Output {
     Event(NodeEvent),
     /// An order of the management to the owner of the faces; expects a [`Notice`].
     Order(Box<FaceOrder>),
-    /// Send a message to another worker of the same forwarder, whose input is [`Input::Worker`].
-    Worker {
-        /// The receiver.
-        worker: Worker,
-        /// The message.
-        message: WorkerMessage,
-    },
 }
 
 impl From<Notice> for Input {

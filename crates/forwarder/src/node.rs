@@ -9,7 +9,6 @@ mod frames;
 mod held;
 mod manage;
 mod view;
-mod worker;
 
 pub use crate::message::{Input, Output};
 pub use crate::table::RouteChange;
@@ -24,7 +23,6 @@ use crate::management::Management;
 use crate::observer::Observer;
 use crate::options::NodeConfig;
 use crate::outbox::Outbox;
-use crate::shard::{Shard, WorkerMessage};
 use crate::strategy::Strategy;
 use crate::table::NextHop;
 use edge::Surroundings;
@@ -43,8 +41,6 @@ use std::collections::BTreeMap;
 pub struct Node<O: Observer = ()> {
     forwarder: Forwarder<Surroundings<O>>,
     management: Option<Management>,
-    /// Identity and state of the node as a worker, if it is one.
-    shard: Option<Box<Shard>>,
     /// Faces that are down although their links are up.
     held: BTreeMap<FaceId, Held>,
     /// No timer is due at this time, and the management has nothing to do. `None` once something has happened.
@@ -69,9 +65,8 @@ impl<O: Observer> Node<O> {
     /// A node without faces and applications, with its observer.
     #[must_use]
     pub fn observed(config: NodeConfig, observer: O) -> Self {
-        let config = config.of_worker();
         let hasher = NameHasher::new(config.hash_seed);
-        let links = Links::new(hasher.clone(), config.rng.clone(), config.scheduling);
+        let links = Links::new(hasher, config.rng.clone(), config.scheduling);
         let mut forwarder = Forwarder::new(&config, Surroundings::new(links, observer));
         // Without mobility, a face that is down costs what an unanswered Interest costs.
         if config.management.is_some() && !config.options.mobility.is_off() {
@@ -80,11 +75,9 @@ impl<O: Observer> Node<O> {
         for prefix in config.management.iter().flat_map(Management::prefixes) {
             forwarder.fib.insert(&prefix, FaceId::MANAGEMENT, 0);
         }
-        let counts_others = config.shard.is_some();
         Self {
             forwarder,
-            management: config.management.as_ref().map(|it| Management::new(it, counts_others)),
-            shard: config.shard.map(|it| Box::new(Shard::new(it, hasher))),
+            management: config.management.as_ref().map(Management::new),
             held: BTreeMap::new(),
             idle_at: None,
         }
@@ -233,15 +226,10 @@ impl<O: Observer> Node<O> {
             Input::FaceDown { face } => self.on_face_down(now, face),
             Input::Route(change) => self.on_static_route(now, &change),
             Input::Schedule { face, scheduling } => {
-                self.send_as_leader(|| WorkerMessage::Schedule {
-                    face,
-                    scheduling: scheduling.clone(),
-                });
                 let (links, out) = self.links_and_out();
                 links.plan(now, face, *scheduling, out);
             }
             Input::Notice(notice) => self.on_notice(now, *notice),
-            Input::Worker(message) => self.on_message(now, message),
         }
     }
 

@@ -2,7 +2,6 @@
 use crate::limits::FaceLimits;
 use crate::management::ManagementOptions;
 use crate::mobility::Mobility;
-use crate::shard::ShardOptions;
 use crate::strategy::{BestRoute, Strategy};
 use crate::suppression::Suppression;
 use crate::table::policy::{Admission, Replacement};
@@ -107,8 +106,6 @@ pub struct NodeConfig {
     /// Whether applications may send Interests without an uplink, because others of the same node answer. Without it
     /// they are notified that there is none, and wait for one.
     pub answers_itself: bool,
-    /// The worker that the node is; `None`: the node is alone. Limits of tables are those of all workers together.
-    pub shard: Option<ShardOptions>,
 }
 
 impl NodeConfig {
@@ -128,7 +125,6 @@ impl NodeConfig {
             management: None,
             provider_id: None,
             answers_itself: false,
-            shard: None,
         }
     }
 
@@ -144,25 +140,6 @@ impl NodeConfig {
     pub fn deterministic(seed: u64) -> Self {
         Self::new(Rng::from_seed(seed))
     }
-
-    /// The options with the table sizes of one worker, if the node is one.
-    pub(crate) fn of_worker(mut self) -> Self {
-        let Some(shard) = &self.shard else {
-            return self;
-        };
-        self.options.cache = self.options.cache.map(|all| shard.share(all));
-        self.pit_limit = shard.share_of_places(self.pit_limit);
-        self.limits = share_of_face(self.limits, shard);
-        self.dead_nonces.limit = shard.share_of_places(self.dead_nonces.limit);
-        self.measurements.limit = shard.share_of_places(self.measurements.limit);
-        self
-    }
-}
-
-/// Limits of a face at one worker. Only the worker of the face checks the rate.
-pub(crate) fn share_of_face(limits: FaceLimits, shard: &ShardOptions) -> FaceLimits {
-    let pending = limits.pending.map(|pending| shard.share_of_places(pending));
-    FaceLimits { pending, ..limits }
 }
 
 /// Policy for unsolicited Data, which is never forwarded.

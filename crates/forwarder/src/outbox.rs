@@ -5,7 +5,6 @@ use crate::face::{AppId, FaceId};
 use crate::message::Output;
 use crate::observer::Observer;
 use crate::packet::{Hop, Kind, Packet};
-use crate::shard::{Worker, WorkerMessage};
 use std::collections::VecDeque;
 
 /// Outputs that the driver has not taken yet.
@@ -61,11 +60,6 @@ impl<O: Observer> Outbox<O> {
     #[inline]
     pub(crate) fn event(&mut self, event: NodeEvent) {
         self.observer.event(event, &mut self.outputs);
-    }
-
-    /// Sends a message to another worker.
-    pub(crate) fn send_to_worker(&mut self, worker: Worker, message: WorkerMessage) {
-        self.outputs.push_back(Output::Worker { worker, message });
     }
 
     /// Withdraws the reports of an application that is gone.

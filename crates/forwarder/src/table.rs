@@ -19,10 +19,7 @@ pub use cs::{Cs, CsCapacity};
 pub use dead_nonce::{DeadNonceOptions, DeadNonces};
 pub use fib::{Fib, FibMatch, NextHop, RouteChange};
 pub use measurement::{FaceMeasurement, MeasurementOptions, Measurements, Pin};
-pub use pit::{
-    Arrival, DuplicateNonce, InRecord, MAX_COMPONENTS, OutRecord, Pit, PitEntry, PitFull, PitId,
-    Rare,
-};
-pub(crate) use pit::{Backoff, ShortCounter, ShortNames};
+pub(crate) use pit::Backoff;
+pub use pit::{Arrival, DuplicateNonce, InRecord, OutRecord, Pit, PitEntry, PitFull, PitId, Rare};
 pub use prefix::PrefixTable;
 pub(crate) use tickets::Tickets;

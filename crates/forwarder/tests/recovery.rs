@@ -190,7 +190,7 @@ impl Harness {
             Output::Dropped { reason, .. } => {
                 self.repeated += u64::from(reason == DropReason::Repeated);
             }
-            Output::Event(_) | Output::App { .. } | Output::Order(_) | Output::Worker { .. } => {}
+            Output::Event(_) | Output::App { .. } | Output::Order(_) => {}
         }
     }
 

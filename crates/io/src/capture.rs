@@ -12,7 +12,6 @@ use crate::outlet::Outlet;
 use bytes::Bytes;
 use recoup_forwarder::face::{FaceId, FaceUse};
 use recoup_forwarder::node::{Input, Machine, Node, Output};
-use recoup_forwarder::shard::Tally;
 use recoup_packet::pcapng::{CapturedFrame, Direction, Interface, Writer, ethernet};
 use recoup_transport::time::{Duration, Instant};
 use rustix::fs::OFlags;
@@ -80,11 +79,6 @@ impl Capturer {
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.node
-    }
-
-    /// Counters of all other workers ([`Node::set_others`]).
-    pub fn note_others(&mut self, tally: Tally) {
-        self.node.set_others(tally);
     }
 
     /// Captures this from here on. Files that are wanted as before stay open; those that were given up begin anew.

@@ -7,7 +7,6 @@
 //! dropped with a reason.
 
 mod busy_poll;
-mod channel;
 mod coalesce;
 mod dial;
 mod face_entry;
@@ -27,7 +26,6 @@ mod send;
 mod wait;
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "driver/watch_poll.rs")]
 mod watch;
-mod workers;
 
 pub use listener::{ListenerHandle, ListenerId};
 pub use options::DriverOptions;
@@ -40,7 +38,6 @@ use crate::udp::{Chunk, ReceiveBuffers, UdpPort};
 use crate::waker::{Alarm, Waker};
 use busy_poll::BusyPoll;
 use bytes::Bytes;
-use channel::{Channels, Message};
 use coalesce::Coalescer;
 use face_entry::{Conduit, Face, Port};
 use ground::Followed;
@@ -52,7 +49,6 @@ use recoup_forwarder::face::{AppId, FaceAttributes, FaceUse, Recovery};
 use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
-use recoup_forwarder::shard::Worker;
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant, TimeOfDay};
 use room::Room;
@@ -60,7 +56,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::AsFd;
 use watch::Watch;
-use workers::{PendingMove, RemoteFace};
 
 /// Reads per wake-up if only one stream is ready.
 const READS: usize = 4;
@@ -82,7 +77,7 @@ pub enum DriverError {
 /// Outcome of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// Frames handed to the machine, and messages of other workers.
+    /// Frames handed to the machine.
     pub frames: usize,
     /// A [`Waker`] fired or a signal arrived.
     pub woken: bool,
@@ -100,15 +95,6 @@ pub struct Admission {
     pub evicted: u64,
     /// Connections that found no descriptor, or only those that are kept for local ones.
     pub shortages: u64,
-}
-
-impl Admission {
-    /// Adds the counters of another driver.
-    pub fn add(&mut self, other: &Self) {
-        self.newcomers_evicted += other.newcomers_evicted;
-        self.evicted += other.evicted;
-        self.shortages += other.shortages;
-    }
 }
 
 /// An event of a socket, for the machine.
@@ -189,16 +175,6 @@ pub struct Driver {
     past: Counters,
     node_drops: BTreeMap<drop::DropReason, u64>,
     tuned: bool,
-    /// The way to other workers of the same forwarder, if there are any.
-    channels: Option<Channels>,
-    /// Scratch: what came from there.
-    messages: Vec<Message>,
-    /// The worker that gets the next face.
-    next_home: Worker,
-    pending_moves: Vec<PendingMove>,
-    /// Faces that this driver has opened and others have.
-    remote_faces: HashMap<FaceId, RemoteFace>,
-    held_up: u64,
     /// Time of the last look at the clock in a turn.
     seen: Instant,
 }
@@ -259,12 +235,6 @@ impl Driver {
             past: Counters::default(),
             node_drops: BTreeMap::new(),
             tuned: false,
-            channels: None,
-            messages: Vec::new(),
-            next_home: 0,
-            pending_moves: Vec::new(),
-            remote_faces: HashMap::new(),
-            held_up: 0,
             seen: Instant::ZERO,
             options,
         })
@@ -392,10 +362,6 @@ impl Driver {
         self.tune();
         self.see_time();
         let mut turn = Turn { frames: self.settle(machine, on_app), woken: false };
-        if self.is_held_up() {
-            self.hold();
-            return Ok(turn);
-        }
         self.coalesce(machine.deadline());
         turn.woken = self.wait(machine.deadline())?;
         self.follow_calendar(machine);
@@ -453,8 +419,7 @@ impl Driver {
     /// system was suspended.
     fn follow_calendar<M: Machine + ?Sized>(&mut self, machine: &mut M) {
         let (now, calendar) = (self.see_time(), self.time_of_day());
-        let is_leader = self.channels.as_ref().is_none_or(|channels| channels.worker() == 0);
-        if is_leader && calendar.distance(self.calendar) > CALENDAR_DRIFT {
+        if calendar.distance(self.calendar) > CALENDAR_DRIFT {
             (self.calendar, self.machine_time) = (calendar, now);
             machine.handle(now, Notice::TimeOfDay { micros: calendar.micros(now) }.into());
         }
@@ -468,12 +433,10 @@ impl Driver {
     ) -> usize {
         let mut frames = 0;
         loop {
-            self.send_moves();
             frames += self.deliver(machine, on_app);
             self.drain(machine, on_app);
-            self.publish();
             self.flush();
-            if self.arrivals.is_empty() && self.pending_moves.is_empty() {
+            if self.arrivals.is_empty() {
                 return frames;
             }
         }
@@ -485,15 +448,11 @@ impl Driver {
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> usize {
-        // What others sent before a socket was read comes before what was read there.
-        let mut frames = self.receive_messages(machine);
-        if self.arrivals.is_empty() && frames == 0 {
+        if self.arrivals.is_empty() {
             return 0;
         }
         let now = self.see_time();
-        // Frames of other workers came now.
-        self.machine_time = if frames > 0 { now } else { self.machine_time };
-        let mut at = now;
+        let (mut frames, mut at) = (0, now);
         while let Some(arrival) = self.arrivals.pop_front() {
             let input = match arrival {
                 Arrival::ReceivedAt(received) => {
@@ -547,7 +506,6 @@ impl Driver {
                 Output::Dropped { reason, .. } => *self.node_drops.entry(reason).or_default() += 1,
                 Output::Event(_) => {}
                 Output::Order(order) => self.obey(*order),
-                Output::Worker { worker, message } => self.write(worker, Message::Node(message)),
                 // Only faces for values have these, and a socket is none.
                 Output::Transmit { .. } | Output::Wants { .. } => {}
             }

@@ -298,7 +298,7 @@ impl Counters {
     }
 
     /// Adds the counters of other faces.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.frames_in += other.frames_in;
         self.bytes_in += other.bytes_in;
         self.frames_out += other.frames_out;

@@ -460,9 +460,7 @@ impl Simulation {
                     notify(observers, now, &Observation::Dropped { node: id, kind, reason });
                 }
                 Some(Output::Send { .. }) => debug_assert!(false, "no face carries frames"),
-                Some(Output::Order(_) | Output::Worker { .. }) => {
-                    debug_assert!(false, "these nodes have no management and no neighbours");
-                }
+                Some(Output::Order(_)) => debug_assert!(false, "no node has a management"),
             }
         }
     }

@@ -7,7 +7,7 @@ use super::row::{Aim, Row};
 use super::sample::Spread;
 use super::timed::{Timed, capture, limit_benchmark};
 use super::transfer::{fetch, serve};
-use super::{binary, binary_with_workers, number};
+use super::{binary, number};
 use crate::chore::{Outcome, cargo, command, show, target_directory};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,11 +17,10 @@ use std::process::Command;
 use std::time::Duration;
 
 const USAGE: &str = "\
-usage: cargo xtask bench forward [--runs N] [--json] [--only WORD] [--workers N]
+usage: cargo xtask bench forward [--runs N] [--json] [--only WORD]
 
   --runs N      how often each case runs (default 5); the median is shown
   --only WORD   only cases whose name contains WORD
-  --workers N   a forwarder of ours with so many threads, too, beside the one with one
   --json        a JSON document instead of a table
 Environment: RECOUP_BINARY names a recoup to measure instead of building one;
 RECOUP_PEER_NDND and RECOUP_PEER_NFD (with RECOUP_PEER_NDNGET and RECOUP_PEER_NDNSERVE) name neighbours.
@@ -126,28 +125,26 @@ struct Case {
 /// Whose forwarder it is.
 #[derive(Clone)]
 enum Forwarder {
-    /// With so many workers.
-    Ours(PathBuf, usize),
+    Ours(PathBuf),
     Theirs(Neighbour),
 }
 
 /// Runs the benchmark and prints what it found.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (mut runs, mut as_json, mut only, mut workers) = (5, false, None, 1);
+    let (mut runs, mut as_json, mut only) = (5, false, None);
     let mut words = arguments.iter().copied();
     while let Some(word) = words.next() {
         match word {
             "--runs" => runs = number(words.next())?,
             "--only" => only = Some(words.next().ok_or(USAGE)?.to_string()),
-            "--workers" => workers = number(words.next())?,
             "--json" => as_json = true,
             _ => return Err(USAGE.into()),
         }
     }
-    let recoup = if workers > 1 { binary_with_workers()? } else { binary()? };
+    let recoup = binary()?;
     let mut notes = Vec::new();
     let wanted = |name: &str| only.as_ref().is_none_or(|word| name.contains(word.as_str()));
-    let mut cases = cases(&recoup, workers, neighbour::given(&mut notes));
+    let mut cases = cases(&recoup, neighbour::given(&mut notes));
     cases.retain(|case| wanted(&case.name()));
     limit_benchmark("forward", RUN_LIMIT.saturating_mul(u32::try_from(runs).unwrap_or(u32::MAX)));
     let files = measure(&recoup, &mut cases, runs, wanted(TWO), &mut notes)?;
@@ -162,9 +159,6 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     println!("\nexchanges of 100 bytes, median [min–max] of {runs}\n");
     println!("{:<44} {:>24} {:>12} {:>9}  gate", "", "k per CPU-second", "k a second", "peak MB");
     cases.iter().for_each(Case::print);
-    if workers > 1 {
-        print_gains(&cases, workers);
-    }
     if let Some(spread) = Spread::of(files) {
         let verdict = met(spread.median >= TWO_GATE);
         let (spread, gate) = (spread.in_units(1e9, 2), TWO_GATE / 1e9);
@@ -174,9 +168,9 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     Ok(())
 }
 
-/// Rows of our forwarder alone, with one worker.
+/// Rows of our forwarder alone.
 pub(super) fn rows(recoup: &Path, runs: usize, notes: &mut Vec<String>) -> Outcome<Vec<Row>> {
-    let mut cases = cases(recoup, 1, Vec::new());
+    let mut cases = cases(recoup, Vec::new());
     let files = measure(recoup, &mut cases, runs, true, notes)?;
     let gigabits = files.iter().map(|rate| rate / 1e9).collect();
     let two = Row::of("forward", TWO, "Gbit/s", gigabits, Some(Aim::AtLeast(TWO_GATE / 1e9)));
@@ -225,26 +219,6 @@ fn measure(
     Ok(files)
 }
 
-/// Upper bound of the gain of several workers. The clients need cores as well, so rates mean little
-/// on a machine with fewer than two extra cores. A worker that forwards less per second of its core
-/// limits the total.
-fn print_gains(cases: &[Case], workers: usize) {
-    let of = |workers: usize, load: &Load| {
-        let is_it = |case: &&Case| {
-            matches!(case.forwarder, Forwarder::Ours(_, number) if number == workers)
-                && case.load.name == load.name
-        };
-        cases.iter().find(is_it)
-    };
-    println!("\n{workers} workers beside one: exchanges a second here; at most on free cores");
-    for load in &LOADS {
-        let (Some(one), Some(several)) = (of(1, load), of(workers, load)) else { continue };
-        let ratio = |it: fn(&Run) -> f64| several.median(it) / one.median(it);
-        let most = workers as f64 * ratio(Run::per_cpu_second);
-        println!("{:<44} {:>8.2} {most:>8.2}", load.name, ratio(Run::per_second));
-    }
-}
-
 /// The clients, built as fast as they get.
 pub(super) fn blast() -> Outcome<PathBuf> {
     example("blast")
@@ -258,23 +232,19 @@ pub(super) fn example(name: &str) -> Outcome<PathBuf> {
     Ok(target_directory()?.join("dist/examples").join(name))
 }
 
-fn cases(recoup: &Path, workers: usize, neighbours: Vec<Neighbour>) -> Vec<Case> {
-    let mut forwarders = vec![Forwarder::Ours(recoup.to_path_buf(), 1)];
-    if workers > 1 {
-        forwarders.push(Forwarder::Ours(recoup.to_path_buf(), workers));
-    }
-    forwarders.extend(neighbours.into_iter().map(Forwarder::Theirs));
+fn cases(recoup: &Path, neighbours: Vec<Neighbour>) -> Vec<Case> {
+    let ours = Forwarder::Ours(recoup.to_path_buf());
+    let forwarders = std::iter::once(ours).chain(neighbours.into_iter().map(Forwarder::Theirs));
     let with_loads = |forwarder: Forwarder| {
         LOADS.iter().map(move |load| Case { forwarder: forwarder.clone(), load, runs: Vec::new() })
     };
-    forwarders.into_iter().flat_map(with_loads).collect()
+    forwarders.flat_map(with_loads).collect()
 }
 
 impl Forwarder {
     fn name(&self) -> String {
         match self {
-            Self::Ours(_, 1) => "recoup".to_owned(),
-            Self::Ours(_, workers) => format!("recoup, {workers} workers"),
+            Self::Ours(_) => "recoup".to_owned(),
             Self::Theirs(neighbour) => neighbour.name.to_owned(),
         }
     }
@@ -282,11 +252,10 @@ impl Forwarder {
     /// Starts the forwarder; returns its socket.
     fn start(&self, room: &Room) -> Outcome<(Running, PathBuf)> {
         match self {
-            Self::Ours(recoup, workers) => {
+            Self::Ours(recoup) => {
                 let socket = room.path("node-socket");
                 let _ = fs::remove_file(&socket);
-                let listen = listen_at(&unix(&socket));
-                let text = format!("[node]\nworkers = {workers}\n{listen}");
+                let text = listen_at(&unix(&socket));
                 let (running, _) = forward(recoup, room, "node.toml", &text)?;
                 Ok((running, socket))
             }
@@ -399,7 +368,7 @@ impl Case {
         let per_cpu = text(self.spread(Run::per_cpu_second), |it| it.in_units(1e3, 0));
         let rate = text(self.spread(Run::per_second), |it| format!("{:.1}", it.median / 1e3));
         let peak = text(self.spread(|run| run.peak_mb), |it| format!("{:.1}", it.median));
-        let ours = matches!(self.forwarder, Forwarder::Ours(_, 1));
+        let ours = matches!(self.forwarder, Forwarder::Ours(_));
         let gate = if ours { self.verdict() } else { String::new() };
         println!("{:<44} {per_cpu:>24} {rate:>12} {peak:>9}  {gate}", self.name());
     }

@@ -1,19 +1,19 @@
 //! `cargo xtask bench survive`: what a forwarder stands: a flood of random names, packets that are none, peers that never
 //! come to an end, faces that come and go, being killed, and a disk that is full. Everybody else must be served meanwhile.
 
+mod applications;
 mod crowd;
 mod hostile;
 mod listing;
 mod reports;
 mod status;
-mod workers;
 
 use super::forward::{Producer, blast, example, forward, listen_at, numbers, unix};
 use super::memory::field;
 use super::process::{Room, Running};
 use super::sample::Spread;
 use super::timed::{Timed, capture, limit_benchmark};
-use super::{binary_with_workers, number};
+use super::{binary, number};
 use crate::chore::{Outcome, command};
 use serde_json::{Value, json};
 use status::Status;
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
             _ => return Err(USAGE.into()),
         }
     }
-    let mut stage = Stage::set(binary_with_workers()?, blast()?, example("hostile")?)?;
+    let mut stage = Stage::set(binary()?, blast()?, example("hostile")?)?;
     // Sockets of this process end with the forwarder at their other end.
     let numbered = Duration::from_secs(interests / SLOWEST_FLOOD + faces / SLOWEST_FACES);
     stage.running.limit(LEGS_LIMIT + numbered)?;
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     stage.come_and_go(faces)?;
     stage.kill()?;
     stage.fill_disk()?;
-    workers::applications(&mut stage)?;
+    applications::come_and_go(&mut stage)?;
     reports::unread(&mut stage)?;
     reports::recording(&mut stage)?;
     listing::bombs(&mut stage)?;

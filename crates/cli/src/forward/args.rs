@@ -1,7 +1,6 @@
 //! The options of `recoup forward`.
 use super::config::read_address;
 use super::log::{Form, Level, Log, LogKeys};
-use super::workers::Workers;
 use crate::error::EXIT_CODES;
 use clap::Args;
 use std::net::SocketAddr;
@@ -16,7 +15,6 @@ Examples:
 
 A configuration:
   [node]
-  workers = 1                     # threads that share the work; more need the feature `workers`
   cache = \"65536 packets\"        # or bytes, such as \"48 MiB\", or by default both; 0 for none
   strategy = \"best-route\"
   suppression = \"same-face-retx\"
@@ -76,11 +74,6 @@ pub(crate) struct ForwardArgs {
     /// Configuration, a TOML file; by default the forwarder listens at the standard addresses
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-
-    /// Worker threads, each with its connections and a shard of the names; `auto`: one for each
-    /// core. More than one needs a build with the feature `workers`
-    #[arg(long, value_name = "N|auto")]
-    pub workers: Option<Workers>,
 
     /// Serve a status page, JSON and Prometheus metrics over HTTP
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]

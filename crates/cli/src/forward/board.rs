@@ -2,9 +2,8 @@
 //!
 //! A snapshot is made on demand: a request wakes the forwarder, which publishes one at the end of
 //! its turn.
-use super::part::Part;
-use super::pool::WorkerPool;
 use super::recording::RecordingState;
+use super::report::drops;
 use crate::output;
 use recoup_forwarder::counters::NodeCounters;
 use recoup_forwarder::face::Agreement;
@@ -15,7 +14,6 @@ use recoup_io::waker::Waker;
 use recoup_transport::link::recovery;
 use recoup_transport::management::{CsInfo, FaceStatus, FibEntry, GeneralStatus, StrategyChoice};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,8 +41,6 @@ pub(super) struct Picture {
     pub(super) captures: CaptureCounters,
     /// Drops by reason; those of faces begin with `face-`.
     pub(super) drops: Vec<(String, u64)>,
-    /// Milliseconds in which a worker read nothing because another one did not take its messages.
-    pub(super) held_up: u64,
     pub(super) recording: RecordingState,
     /// Log lines dropped because standard error was not read.
     pub(super) lines_left_out: u64,
@@ -72,44 +68,32 @@ pub(super) struct FacePicture {
 }
 
 impl Picture {
-    /// The forwarder whose first worker this is; `others` is the sum of the other workers.
-    fn of(
-        driver: &Driver,
-        capturer: &mut Capturer,
-        recording: &RecordingState,
-        others: &Part,
-    ) -> Self {
-        let mut all = Part::of(driver, capturer);
-        all.add(others);
-        capturer.note_others(others.tally.clone());
+    fn of(driver: &Driver, capturer: &Capturer, recording: &RecordingState) -> Self {
         let node = capturer.node();
         let face = |status: FaceStatus| {
             let id = FaceId(u32::try_from(status.profile.face_id).unwrap_or(u32::MAX));
-            // The face of the management has no socket.
-            let (is_up, frames) =
-                all.faces.get(&id).copied().unwrap_or((true, Counters::default()));
-            let known = all.tally.faces.get(&id).cloned().unwrap_or_default();
+            let frames = driver.counters(id);
             FacePicture {
-                is_up: is_up && !status.down,
-                frames,
-                recovered: known.recovered,
-                link_recovery: known.link_recovery,
-                places: known.slots,
-                waiting: known.queue.packets,
+                // The face of the management has no socket.
+                is_up: (frames.is_none() || driver.is_up(id)) && !status.down,
+                frames: frames.unwrap_or_default(),
+                recovered: node.recovery(id),
+                link_recovery: node.link_recovery(id),
+                places: node.slots(id) as u64,
+                waiting: node.queue(id).unwrap_or_default().packets,
                 status,
             }
         };
         Self {
             status: node.general_status(driver.now()),
             cs: node.cs_info(),
-            pit_limit: all.tally.pit_limit as usize,
-            counters: all.tally.counters.clone(),
+            pit_limit: node.pit_limit(),
+            counters: node.counters(),
             faces: node.face_statuses().map(face).collect(),
-            recovered: all.tally.recovered,
-            admission: all.admission,
-            captures: all.captures,
-            drops: all.drops().collect(),
-            held_up: all.held_up,
+            recovered: node.recovered(),
+            admission: driver.admission(),
+            captures: capturer.counters(),
+            drops: drops(driver).collect(),
             recording: recording.clone(),
             lines_left_out: output::lines_left_out(),
             fib: node.fib_entries().take(MOST_PREFIXES).collect(),
@@ -127,49 +111,19 @@ pub(super) struct Board {
     changed: Condvar,
 }
 
-/// Parts of a snapshot in progress.
-#[derive(Debug)]
-pub(super) struct Sketch {
-    others: Part,
-    /// Workers that have not answered yet.
-    missing: usize,
-    answers: Receiver<Part>,
-}
-
 impl Board {
     pub(super) fn new(waker: Waker) -> Self {
         let (hung, changed) = (Mutex::new(None), Condvar::new());
         Self { wanted: AtomicBool::new(false), waker, hung, changed }
     }
 
-    /// Publishes a snapshot if one is requested and all workers have answered.
-    pub(super) fn serve(
-        &self,
-        driver: &Driver,
-        capturer: &mut Capturer,
-        recording: &RecordingState,
-        pool: &WorkerPool,
-        sketch: &mut Option<Sketch>,
-    ) {
-        let wanted =
-            || self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed);
-        if sketch.is_none() && wanted() {
-            let (others, answers) = (Part::default(), pool.query(&self.waker, Part::of));
-            *sketch = Some(Sketch { others, missing: pool.len(), answers });
-        }
-        let Some(Sketch { others, missing, answers }) = sketch else {
-            return;
-        };
-        while let Ok(part) = answers.try_recv() {
-            *missing -= 1;
-            others.add(&part);
-        }
-        if *missing == 0 {
-            let picture = Arc::new(Picture::of(driver, capturer, recording, others));
+    /// Publishes a snapshot if one is requested.
+    pub(super) fn serve(&self, driver: &Driver, capturer: &Capturer, recording: &RecordingState) {
+        if self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed) {
+            let picture = Arc::new(Picture::of(driver, capturer, recording));
             let mut hung = self.hung.lock().unwrap_or_else(PoisonError::into_inner);
             *hung = Some((Instant::now(), picture));
             self.changed.notify_all();
-            *sketch = None;
         }
     }
 

@@ -4,7 +4,6 @@ use crate::config::{Section, text};
 use crate::error::{Exit, Failure, reason};
 use recoup_config::form;
 use recoup_config::tree::Tree;
-use recoup_forwarder::shard::Worker;
 use recoup_io::capture::{CaptureFailure, CaptureWish};
 use recoup_io::face::FaceId;
 use std::path::PathBuf;
@@ -40,14 +39,9 @@ pub(super) fn path(tree: &Tree) -> Result<PathBuf, String> {
     text(tree).map(PathBuf::from)
 }
 
-/// Captures of a worker, once faces have numbers: the frames of its faces.
-pub(super) fn wish(
-    config: &ForwardConfig,
-    worker: Worker,
-    number: impl Fn(&str) -> Option<FaceId>,
-) -> CaptureWish {
+/// The configured captures, once faces have numbers.
+pub(super) fn wish(config: &ForwardConfig, number: impl Fn(&str) -> Option<FaceId>) -> CaptureWish {
     let CaptureKeys { all, file_bytes, frame_bytes } = config.captures.clone();
-    let all = all.map(|path| of_worker(path, worker));
     let file = |face: &FaceConfig| Some((number(&face.name)?, face.capture.clone()?));
     CaptureWish {
         all,
@@ -55,21 +49,6 @@ pub(super) fn wish(
         file_bytes: file_bytes.unwrap_or(FILE_BYTES).into(),
         frame_bytes,
     }
-}
-
-/// File of a worker for frames of all its faces. That of the first one is named as configured; others have their number
-/// before the ending.
-fn of_worker(path: PathBuf, worker: Worker) -> PathBuf {
-    if worker == 0 {
-        return path;
-    }
-    let mut name = path.file_stem().unwrap_or_default().to_owned();
-    name.push(format!("-worker{worker}"));
-    if let Some(ending) = path.extension() {
-        name.push(".");
-        name.push(ending);
-    }
-    path.with_file_name(name)
 }
 
 /// A failed capture, as an error of the command.
@@ -93,7 +72,7 @@ mod tests {
             [[face]]\nname = \"a\"\nuri = \"udp://192.0.2.7\"\n\
             [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
         let config = read(text).unwrap();
-        let wish = wish(&config, 0, |name| (name == "b").then_some(FaceId(7)));
+        let wish = wish(&config, |name| (name == "b").then_some(FaceId(7)));
         assert_eq!(wish.all, Some("all.pcapng".into()));
         assert_eq!(wish.faces, [(FaceId(7), "b.pcapng".into())].into());
         assert_eq!((wish.file_bytes, wish.frame_bytes), (64 << 20, Some(128)));
@@ -101,18 +80,6 @@ mod tests {
         let without = read(&text.replace("capture = \"b.pcapng\"\n", "")).unwrap();
         assert_eq!(config.faces[1].text(), without.faces[1].text());
         assert_eq!(config.fixed_text(), without.fixed_text());
-    }
-
-    #[test]
-    fn each_worker_captures_its_faces_to_its_file() {
-        let text = "[node]\ncapture = \"/tmp/all.pcapng\"\n\
-            [[face]]\nname = \"b\"\nuri = \"udp://192.0.2.8\"\ncapture = \"b.pcapng\"\n";
-        let config = read(text).unwrap();
-        let wish = |worker| wish(&config, worker, |_| (worker == 1).then_some(FaceId(7)));
-        assert_eq!(wish(0).all, Some("/tmp/all.pcapng".into()));
-        assert_eq!(wish(2).all, Some("/tmp/all-worker2.pcapng".into()));
-        assert_eq!([0, 1, 2].map(|worker| wish(worker).faces.len()), [0, 1, 0]);
-        assert_eq!(of_worker("all".into(), 1), PathBuf::from("all-worker1"));
     }
 
     #[test]

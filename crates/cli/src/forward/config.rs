@@ -3,7 +3,6 @@ use super::capturing::{self, CaptureKeys};
 use super::limits::LimitKeys;
 use super::log::LogKeys;
 use super::scheduling::{self, SchedulingKeys};
-use super::workers::{self, Blueprint, Workers};
 use crate::config::{self, Section, parsed, text, truth, whole};
 use crate::error::Failure;
 use recoup::trust;
@@ -14,7 +13,6 @@ use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::ManagementOptions;
 use recoup_forwarder::node::Node;
 use recoup_forwarder::options::{NodeConfig, NodeOptions};
-use recoup_forwarder::shard::ShardOptions;
 use recoup_forwarder::strategy::Strategy;
 use recoup_forwarder::table::CsCapacity;
 use recoup_io::face::{FaceUri, LARGEST_FRAME_SENT, LEAST_MTU, MediumOptions};
@@ -40,10 +38,6 @@ const PREFIX: &str = "\"/example\"";
 /// Configuration of a forwarder.
 #[derive(Debug)]
 pub(crate) struct ForwardConfig {
-    /// How many threads share the work.
-    pub workers: Workers,
-    /// Components of a name that decide which of them has it.
-    pub components: usize,
     node: NodeOptions,
     localhop: bool,
     authority: AuthorityOptions,
@@ -139,8 +133,6 @@ impl ForwardConfig {
 
     fn read(whole: &mut Section<'_>) -> Self {
         let mut made = Self {
-            workers: Workers::Number(1),
-            components: workers::COMPONENTS,
             node: NodeOptions { cache: CACHE, ..NodeOptions::default() },
             localhop: false,
             authority: AuthorityOptions::default(),
@@ -184,9 +176,6 @@ impl ForwardConfig {
     }
 
     fn read_node(&mut self, node: &mut Section<'_>) {
-        self.workers = node.value("workers", Workers::read).unwrap_or(self.workers);
-        let components = node.value("shard-components", workers::components);
-        self.components = components.unwrap_or(self.components);
         node.document(&mut self.node, &[]);
         self.localhop = node.value("localhop", truth).unwrap_or_default();
         self.metrics = node.value("metrics", address);
@@ -307,7 +296,7 @@ impl ForwardConfig {
         let strategy = NodeOptions::default().strategy;
         let node = (NodeOptions { strategy, ..node.clone() }, localhop);
         let links = (&self.scheduling, self.recovery);
-        let process = (self.metrics, self.log, self.workers, self.components);
+        let process = (self.metrics, self.log);
         let authority = (&self.key_names, &self.authority.open, self.authority.takes_v0_2);
         format!("{node:?} {links:?} {process:?} {authority:?} {:?}", self.limits)
     }
@@ -330,42 +319,36 @@ impl ForwardConfig {
             .collect()
     }
 
-    /// The forwarder as one node, with chance from `seed`. The same text and seed make the same node.
-    pub(crate) fn node(&self, seed: u64) -> Node {
-        self.blueprint(seed, None).node()
-    }
-
-    /// Makes the node, or one worker of several, without opening anything.
+    /// Makes the node without opening anything.
     pub(crate) fn try_out(&self) {
         let _ = (self.strategies(), self.fixed_text(), self.warnings());
         self.faces.iter().for_each(|face| drop(face.text()));
-        let blueprints = Blueprint::of(self, self.workers.number().min(2), 1);
-        blueprints.into_iter().for_each(|it| drop(it.node()));
+        let _ = self.node(1);
     }
 
-    /// Description of the forwarder, or of one shard.
-    pub(crate) fn blueprint(&self, seed: u64, shard: Option<ShardOptions>) -> Blueprint {
+    /// The node, with chance from `seed`. The same text and seed make the same node.
+    pub(crate) fn node(&self, seed: u64) -> Node {
         let rng = Rng::from_seed(seed);
-        let worker = shard.as_ref().map_or(0, ShardOptions::worker);
-        let of_node = if worker == 0 { "node".to_owned() } else { format!("node/{worker}") };
         let names_provider = self.node.names_provider();
-        let config = NodeConfig {
+        let mut node = Node::new(NodeConfig {
             options: self.node.clone(),
             pit_limit: self.limits.pending,
             limits: self.limits.face,
-            management: (worker == 0).then(|| ManagementOptions {
+            management: Some(ManagementOptions {
                 localhop: self.localhop,
                 authority: self.authority.clone(),
                 version: concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned(),
                 ..ManagementOptions::default()
             }),
-            rng: rng.substream(&of_node),
+            rng: rng.substream("node"),
             scheduling: self.scheduling.scheduling(),
             provider_id: names_provider.then(|| rng.substream("provider").next_u64()),
-            shard,
             ..NodeConfig::new(rng)
-        };
-        Blueprint { config, strategies: self.strategies.clone() }
+        });
+        for (prefix, strategy) in &self.strategies {
+            node.set_strategy(prefix, strategy);
+        }
+        node
     }
 }
 

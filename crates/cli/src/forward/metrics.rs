@@ -93,8 +93,6 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     out.one("recording_failures_total", "counter", help, picture.recording.failures());
     let help = "Lines that were not written because standard error was not read.";
     out.one("log_lines_left_out_total", "counter", help, picture.lines_left_out);
-    let help = "Milliseconds in which a worker read nothing because another one did not take its messages.";
-    out.one("workers_held_up_total", "counter", help, picture.held_up);
     out.one("congestion_marks_total", "counter", "Packets marked for congestion.", counters.marked);
 }
 

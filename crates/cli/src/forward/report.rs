@@ -1,8 +1,8 @@
 //! Summary of a forwarder, as text and JSON.
-use super::part::Part;
 use crate::format;
 use recoup_forwarder::node::Node;
 use recoup_io::driver::Driver;
+use recoup_io::face::DropReason;
 use recoup_transport::link::recovery::Counters;
 use recoup_transport::time::Instant;
 use serde::Serialize;
@@ -99,9 +99,9 @@ impl From<Counters> for Recovered {
 }
 
 impl Forwarded {
-    /// Counters of this node and of all workers.
-    pub(super) fn new(driver: &Driver, node: &Node, all: &Part) -> Self {
-        let Part { totals, tally, .. } = all;
+    /// Counters of the whole run.
+    pub(super) fn new(driver: &Driver, node: &Node) -> Self {
+        let (totals, counters) = (driver.totals(), node.counters());
         let is_own = |prefix: &recoup_packet::name::Name| {
             let text = prefix.to_string();
             text == "/localhost/nfd" || text == "/localhop/nfd"
@@ -113,15 +113,25 @@ impl Forwarded {
             bytes_in: totals.bytes_in,
             frames_out: totals.frames_out,
             bytes_out: totals.bytes_out,
-            cache_hits: tally.counters.cs_hits,
-            cache_misses: tally.counters.cs_misses,
-            cache_packets: tally.cs,
-            pending: tally.pit,
+            cache_hits: counters.cs_hits,
+            cache_misses: counters.cs_misses,
+            cache_packets: node.cs_len() as u64,
+            pending: node.pit_len() as u64,
             prefixes: node.routes().filter(|(prefix, _)| !is_own(prefix)).count() as u64,
-            recovery: tally.recovered.map(Recovered::from),
-            drops: all.drops().collect(),
+            recovery: node.recovered().map(Recovered::from),
+            drops: drops(driver).collect(),
         }
     }
+}
+
+/// Drops by reason; those of faces begin with `face-`.
+pub(super) fn drops(driver: &Driver) -> impl Iterator<Item = (String, u64)> {
+    let of_node = driver.node_drops().iter().map(|(reason, many)| (reason.to_string(), *many));
+    let totals = driver.totals();
+    let of_faces = DropReason::ALL
+        .into_iter()
+        .map(move |reason| (format!("face-{reason}"), totals.dropped(reason)));
+    of_node.chain(of_faces).filter(|(_, many)| *many > 0)
 }
 
 impl fmt::Display for Forwarded {

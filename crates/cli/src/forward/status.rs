@@ -74,7 +74,6 @@ fn document(picture: &Picture) -> Value {
         "recovery": picture.recovered.as_ref().map(recovery),
         "drops": picture.drops.iter().map(|(reason, many)| (reason.clone(), json!(many)))
             .collect::<serde_json::Map<_, _>>(),
-        "workers_held_up": picture.held_up,
         "log_lines_left_out": picture.lines_left_out,
         "fib": picture.fib.iter().map(Show::json).collect::<Vec<_>>(),
         "strategies": picture.strategies.iter().map(Show::json).collect::<Vec<_>>(),

@@ -16,8 +16,7 @@ const REPEAT: Duration = Duration::from_secs(10);
 /// Time without closed idle connections that ends an episode.
 const CALM: Duration = Duration::from_secs(60);
 /// The limits of a node.
-const NODE: [NodeDrop; 4] =
-    [NodeDrop::PitFull, NodeDrop::TooManyPending, NodeDrop::TooFast, NodeDrop::WorkerBusy];
+const NODE: [NodeDrop; 3] = [NodeDrop::PitFull, NodeDrop::TooManyPending, NodeDrop::TooFast];
 /// The limits of faces.
 const FACES: [FaceDrop; 2] = [FaceDrop::NoRoom, FaceDrop::Backlog];
 

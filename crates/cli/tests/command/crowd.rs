@@ -1,6 +1,9 @@
-//! Many peers at once: Interests from many addresses, and connections that stay idle.
-use crate::forward::unix;
+//! Many peers at once: Interests from many addresses, connections that stay idle, and applications that quit.
+use crate::forward::{forwarder, unix};
 use crate::place::{Ends, Place, kill, noise, until};
+use recoup_packet::interest::Uniqueness;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::management::{ControlParameters, Scope, register_command};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -8,7 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A forwarder under limits of the shell, whose log is in the file `log`.
 struct Limited<'a> {
@@ -98,19 +101,9 @@ const MOMENT: Duration = Duration::from_millis(100);
 
 #[test]
 fn datagrams_from_many_addresses_close_no_face() {
-    flood_with_datagrams("");
-}
-
-#[cfg(feature = "workers")]
-#[test]
-fn datagrams_close_no_face_of_several_workers() {
-    flood_with_datagrams("workers = 2\n");
-}
-
-fn flood_with_datagrams(node: &str) {
     let place = Place::new();
     place.write("data", &noise(100_000));
-    let forwarder = Limited::start(&place, "true", node);
+    let forwarder = Limited::start(&place, "true", "");
     let face = unix(&place);
     let _server = place.serve(&format!("serve data --name /data --face {face}"));
     let mut application = UnixStream::connect(place.path("socket")).unwrap();
@@ -155,19 +148,9 @@ fn flood_with_datagrams(node: &str) {
 
 #[test]
 fn idle_connections_are_evicted() {
-    fill_with_idle_connections("");
-}
-
-#[cfg(feature = "workers")]
-#[test]
-fn idle_connections_are_evicted_by_several_workers() {
-    fill_with_idle_connections("workers = 2\n");
-}
-
-fn fill_with_idle_connections(node: &str) {
     let place = Place::new();
     place.write("data", &noise(50_000));
-    let forwarder = Limited::start(&place, "ulimit -n 160", node);
+    let forwarder = Limited::start(&place, "ulimit -n 160", "");
     let tcp = forwarder.address("tcp");
     let mut idle = Vec::new();
     for number in 0..5 * 40_u32 {
@@ -235,4 +218,39 @@ fn exhausted_descriptors_close_idle_connections() {
     });
     until("the line", || forwarder.logged("\"short\":\"descriptors\"") > 0);
     assert_eq!(forwarder.logged("\"short\":\"descriptors\""), 1, "once in an episode");
+}
+
+/// A command that registers a prefix for the application that sends it.
+fn registration(prefix: &str, nonce: u32) -> Vec<u8> {
+    let parameters = ControlParameters { name: prefix.parse().ok(), ..Default::default() };
+    let bytes = u64::from(nonce).to_be_bytes();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+    let time = u64::try_from(now.as_millis()).ok();
+    let unique = Uniqueness { nonce: Some(&bytes), time, seq_num: None };
+    let mut command = register_command(Scope::Localhost, &parameters, &DigestSigner, unique);
+    command.nonce = Some(nonce);
+    command.to_bytes().to_vec()
+}
+
+#[test]
+fn routes_of_applications_that_quit_are_removed() {
+    let place = Place::new();
+    place.write("data", &noise(50_000));
+    let unix = unix(&place);
+    let forwarder = forwarder(&place, "node.toml", &[&unix], "");
+    let producer = place.serve(&format!("serve data --name /data --face {unix}"));
+    for number in 1..=600 {
+        // It quits before it is answered.
+        let mut application = UnixStream::connect(place.path("socket")).expect("it listens");
+        application.write_all(&registration(&format!("/app/{number}"), number)).expect("room");
+    }
+    let ctl =
+        |words: &str| place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document();
+    until("the applications are gone", || ctl("face list").as_array().unwrap().len() <= 3);
+    let routes = ctl("route list");
+    assert_eq!(routes.as_array().map(Vec::len), Some(1), "{routes}");
+    let fetched = place.run(&format!("fetch /data -q --face {unix}")).succeeds();
+    assert!(fetched.stdout == noise(50_000));
+    assert_eq!(producer.stop("INT").0, Some(0));
+    assert_eq!(forwarder.stop("TERM").1["prefixes"], 0);
 }

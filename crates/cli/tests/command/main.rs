@@ -48,5 +48,3 @@ mod tutorial;
 mod unreachable;
 mod usage;
 mod wait;
-#[cfg(feature = "workers")]
-mod workers;

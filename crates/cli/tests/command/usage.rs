@@ -117,12 +117,3 @@ fn options_without_their_place_are_errors() {
     place.run("fetch /a -o - --resume").fails(2, &["--resume", "-o"]);
     place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);
 }
-
-#[cfg(not(feature = "workers"))]
-#[test]
-fn several_workers_need_their_feature() {
-    let place = Place::new();
-    place.run("forward --workers 2").fails(2, &["2 workers", "--features workers"]);
-    place.write("node.toml", b"[node]\nworkers = 3\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n");
-    place.run("forward --config node.toml").fails(2, &["3 workers", "set workers to 1"]);
-}

@@ -72,11 +72,6 @@ impl FaceTable {
         Some(&mut self.faces[place].1)
     }
 
-    /// All network faces that are up, by number.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaceId, &Face)> {
-        self.faces.iter().map(|(id, face)| (*id, face.as_ref()))
-    }
-
     /// Index of a face, or its insertion point. While no face between is gone, the distance from the first is that of
     /// the numbers.
     #[inline]

@@ -14,7 +14,6 @@ use crate::face::{FaceId, LinkType};
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Hop, Kind};
-use crate::shard::Visit;
 use crate::strategy::{FaceFacts, Faces, Scope};
 use crate::table::PitId;
 use crate::table::policy::CopyDown;
@@ -24,7 +23,6 @@ use recoup_transport::application::{Asked, ReturnPath};
 use recoup_transport::time::Instant;
 
 impl<E: Edge> Forwarder<E> {
-    /// Returns whether the Data was solicited.
     #[inline]
     pub(super) fn incoming_data(
         &mut self,
@@ -33,21 +31,15 @@ impl<E: Edge> Forwarder<E> {
         facts: FaceFacts,
         data: Data,
         mut hop: Hop,
-        visit: Visit,
-    ) -> bool {
+    ) {
         if !facts.local && Scope::of_value(data.name_value()) == Scope::Localhost {
-            self.edge.out().drop_hop(ingress, Kind::Data, &hop, DropReason::Scope);
-            return false;
+            return self.edge.out().drop_hop(ingress, Kind::Data, &hop, DropReason::Scope);
         }
         self.settle_record(now, &mut hop);
         let mut found = std::mem::take(&mut self.found);
         self.pit.matches(&data, hop.name_hash, &mut found);
         match found.split_last() {
-            None if visit == Visit::ONLY => self.data_unsolicited(now, ingress, data, hop),
-            None if visit == Visit::Passing => {}
-            None => {
-                self.store(now, &data, &mut hop);
-            }
+            None => self.data_unsolicited(now, ingress, data, hop),
             Some((last, others)) => {
                 let is_kept = self.store(now, &data, &mut hop);
                 for id in others {
@@ -56,9 +48,7 @@ impl<E: Edge> Forwarder<E> {
                 self.satisfy(now, *last, ingress, data, &hop, is_kept);
             }
         }
-        let is_answer = !found.is_empty();
         self.found = found;
-        is_answer
     }
 
     /// Handles an answer of an application, or of the management, whose answers are not cached.

@@ -8,40 +8,23 @@ use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceForm, FaceId};
 use crate::observer::Observer;
 use crate::outbox::Outbox;
-use crate::shard::Worker;
 use recoup_transport::management::FaceCounters;
 use recoup_transport::time::Instant;
 
-/// Result of closing a link.
-#[derive(Debug)]
-pub(crate) struct Closed {
-    /// Traffic sent since the face came up, and bytes of frames in both directions.
-    pub(crate) counters: FaceCounters,
-    /// Another worker has the face.
-    pub(crate) is_elsewhere: bool,
-}
-
 impl Links {
-    /// Adds a face that is up, perhaps at another worker; returns whether it keeps its link. Call
-    /// [`open`](Self::open) afterwards.
-    pub(crate) fn up(
-        &mut self,
-        id: FaceId,
-        attributes: &FaceAttributes,
-        elsewhere: Option<Worker>,
-    ) -> bool {
+    /// Adds a face that is up; returns whether it keeps its link. Call [`open`](Self::open) afterwards.
+    pub(crate) fn up(&mut self, id: FaceId, attributes: &FaceAttributes) -> bool {
         self.recoveries.any |= !attributes.recovery.is_off();
         if let Some(port) = port(&mut self.ports, id)
-            && port.changes_to(attributes, elsewhere)
+            && port.changes_to(attributes)
         {
             return true;
         }
-        let link = match (attributes.form, elsewhere) {
-            (_, Some(worker)) => Link::Elsewhere(worker),
-            (FaceForm::Wire { mtu }, _) => {
+        let link = match attributes.form {
+            FaceForm::Wire { mtu } => {
                 Link::Wire(Box::new(Service::new(Wire::new(mtu, attributes), attributes)))
             }
-            (FaceForm::Value { queue }, _) => {
+            FaceForm::Value { queue } => {
                 Link::Value(Box::new(Service::new(Value::new(queue), attributes)))
             }
         };
@@ -82,14 +65,15 @@ impl Links {
         }
     }
 
-    /// Handles a face that is down. The recovery of its link is kept if it may come up again.
+    /// Handles a face that is down. The recovery of its link is kept if it may come up again. Returns the traffic sent
+    /// since it came up, and the bytes of frames in both directions.
     pub(crate) fn down<O: Observer>(
         &mut self,
         now: Instant,
         id: FaceId,
         keep: bool,
         out: &mut Outbox<O>,
-    ) -> Option<Closed> {
+    ) -> Option<FaceCounters> {
         let place = place(&self.ports, id).ok()?;
         let (_, mut port) = self.ports.remove(place);
         let timers = &mut self.shared.timers;
@@ -113,10 +97,8 @@ impl Links {
                     out.dropped(id, None, DropReason::NoFace);
                 }
             }
-            Link::Elsewhere(_) => {}
         }
-        let is_elsewhere = matches!(port.link, Link::Elsewhere(_));
-        Some(Closed { counters: port.counters, is_elsewhere })
+        Some(port.counters)
     }
 
     /// Removes a face for good.

@@ -10,7 +10,6 @@ use crate::face::{FaceAttributes, FaceForm, FaceId};
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Kind, Packet};
-use crate::shard::{Worker, WorkerMessage};
 use recoup_transport::link::{Marker, Marking};
 use recoup_transport::management::FaceCounters;
 use recoup_transport::time::Instant;
@@ -39,8 +38,6 @@ pub(super) enum Link {
     Wire(Box<Service<Wire>>),
     /// For packets as values.
     Value(Box<Service<Value>>),
-    /// Another worker has it.
-    Elsewhere(Worker),
 }
 
 /// Link of a face that is up.
@@ -77,14 +74,8 @@ impl<M: Medium> Service<M> {
 
 impl Port {
     /// Changes attributes, if the link can keep its identity.
-    pub(super) fn changes_to(
-        &mut self,
-        attributes: &FaceAttributes,
-        elsewhere: Option<Worker>,
-    ) -> bool {
+    pub(super) fn changes_to(&mut self, attributes: &FaceAttributes) -> bool {
         match (&mut self.link, attributes.form) {
-            (Link::Elsewhere(worker), _) if elsewhere == Some(*worker) => {}
-            _ if elsewhere.is_some() => return false,
             (Link::Wire(link), FaceForm::Wire { mtu }) => {
                 link.medium.change(mtu, attributes);
                 if link.marking != attributes.marking {
@@ -109,10 +100,6 @@ impl Port {
         shared: &mut Shared,
         out: &mut Outbox<O>,
     ) {
-        if let Link::Elsewhere(worker) = self.link {
-            let message = WorkerMessage::Leaves { face: id, group: None, packet };
-            return out.send_to_worker(worker, message);
-        }
         self.count_out(packet.kind());
         let marked = match &mut self.link {
             Link::Wire(link) => {
@@ -126,7 +113,6 @@ impl Port {
                 Ok(marked) => marked,
                 Err(packet) => return out.drop_packet(id, &packet, DropReason::QueueFull),
             },
-            Link::Elsewhere(_) => false,
         };
         if marked {
             shared.marked += 1;

@@ -144,10 +144,6 @@ impl Recoveries {
                 };
                 link.recovery = self.go_on(now, id, attributes, before, timers);
             }
-            Link::Elsewhere(_) => {
-                self.restore(id, rested);
-                self.forget(id, timers);
-            }
         }
     }
 
@@ -211,12 +207,7 @@ impl Recoveries {
         let resting = match link {
             Link::Wire(link) => link.recovery.take().map(Resting::Wire),
             Link::Value(link) => link.recovery.take().map(Resting::Value),
-            Link::Elsewhere(_) => None,
         };
-        self.restore(id, resting);
-    }
-
-    fn restore(&mut self, id: FaceId, resting: Option<Resting>) {
         resting.map(|resting| self.resting.insert(id, resting));
     }
 
@@ -256,7 +247,7 @@ impl Recoveries {
                     it.fire(now);
                 }
             }
-            Some(Link::Elsewhere(_)) | None => match self.resting.get_mut(&id) {
+            None => match self.resting.get_mut(&id) {
                 Some(Resting::Wire(it)) => it.fire_resting(now, id, timers),
                 Some(Resting::Value(it)) => it.fire_resting(now, id, timers),
                 None => {}
@@ -269,7 +260,6 @@ impl Recoveries {
         match link {
             Link::Wire(link) => link.recovery.as_ref().is_some_and(Recovering::is_silent),
             Link::Value(link) => link.recovery.as_ref().is_some_and(Recovering::is_silent),
-            Link::Elsewhere(_) => false,
         }
     }
 
@@ -295,7 +285,6 @@ impl Recoveries {
         let up = link.and_then(|link| match link {
             Link::Wire(link) => Some(link.recovery.as_ref()?.end.agreement()),
             Link::Value(link) => Some(link.recovery.as_ref()?.end.agreement()),
-            Link::Elsewhere(_) => None,
         });
         let resting = || match self.resting.get(&id)? {
             Resting::Wire(it) => Some(it.end.agreement()),
@@ -336,7 +325,6 @@ impl Link {
         match self {
             Self::Wire(link) => Some(link.recovery.as_ref()?.end.counters()),
             Self::Value(link) => Some(link.recovery.as_ref()?.end.counters()),
-            Self::Elsewhere(_) => None,
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::message::Output;
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Hop, Kind, Packet};
-use crate::shard::WorkerMessage;
 use recoup_transport::queue::{
     Charge, Discipline, FairScheduler, FlowKey, Rejected, Rejection, Scheduling,
 };
@@ -92,7 +91,7 @@ impl Links {
         id: FaceId,
         out: &mut Outbox<O>,
     ) {
-        let Self { ports, plans, default_plan, schedulers, schedules_elsewhere, .. } = self;
+        let Self { ports, plans, default_plan, schedulers, .. } = self;
         let Some(port) = port(ports, id) else {
             return;
         };
@@ -101,10 +100,6 @@ impl Links {
         let Some(plan) = plans.get(&id).copied().or(default) else {
             return;
         };
-        if let Link::Elsewhere(_) = port.link {
-            *schedules_elsewhere = true;
-            return;
-        }
         match &mut port.scheduler {
             Some(scheduler) => {
                 for packet in scheduler.change(now, id, plan) {
@@ -127,14 +122,10 @@ impl Links {
         packet: Packet,
         out: &mut Outbox<O>,
     ) {
-        let Self { ports, shared, hasher, schedules_elsewhere, .. } = self;
+        let Self { ports, shared, hasher, .. } = self;
         let Some(port) = port(ports, id) else {
             return out.drop_packet(id, &packet, DropReason::NoFace);
         };
-        if *schedules_elsewhere && let Link::Elsewhere(worker) = port.link {
-            let message = WorkerMessage::Leaves { face: id, group: Some(neighbour), packet };
-            return out.send_to_worker(worker, message);
-        }
         let Some(scheduler) = &mut port.scheduler else {
             return port.transmit(now, id, packet, shared, out);
         };
@@ -145,7 +136,7 @@ impl Links {
         let flow = flow(hasher, content, nonce_of(&packet.hop));
         let key = FlowKey { group: neighbour.0, flow };
         let takes_it = match &port.link {
-            Link::Wire(_) | Link::Elsewhere(_) => true,
+            Link::Wire(_) => true,
             Link::Value(link) => link.medium.is_ready(now),
         };
         let offered = match takes_it {
@@ -166,35 +157,18 @@ impl Links {
     }
 
     /// Charges the scheduler of `ingress` for Data that answers an Interest of a flow.
-    pub(crate) fn charge<O: Observer>(
+    pub(crate) fn charge(
         &mut self,
         ingress: FaceId,
         (neighbour, content): (FaceId, u64),
         nonce: Option<u64>,
         came: &Hop,
-        out: &mut Outbox<O>,
     ) {
         let Self { ports, hasher, .. } = self;
-        let Some(port) = port(ports, ingress) else {
-            return;
-        };
-        let key = || FlowKey { group: neighbour.0, flow: flow(hasher, content, nonce) };
-        match (&mut port.scheduler, &port.link) {
-            (Some(scheduler), _) => scheduler.queue.answered(key(), came.link_bytes()),
-            (None, Link::Elsewhere(worker)) if self.schedules_elsewhere => {
-                let bytes = came.link_bytes();
-                let message = WorkerMessage::Answered { face: ingress, key: key(), bytes };
-                out.send_to_worker(*worker, message);
-            }
-            (None, _) => {}
-        }
-    }
-
-    /// As [`charge`](Self::charge), for another worker.
-    pub(crate) fn charge_flow(&mut self, ingress: FaceId, key: FlowKey, bytes: u32) {
-        let scheduler = port(&mut self.ports, ingress).and_then(|port| port.scheduler.as_mut());
+        let scheduler = port(ports, ingress).and_then(|port| port.scheduler.as_mut());
         if let Some(scheduler) = scheduler {
-            scheduler.queue.answered(key, bytes);
+            let key = FlowKey { group: neighbour.0, flow: flow(hasher, content, nonce) };
+            scheduler.queue.answered(key, came.link_bytes());
         }
     }
 }
@@ -251,7 +225,6 @@ impl Link {
         match self {
             Self::Wire(link) => link.scheduled_bytes = bytes,
             Self::Value(link) => link.scheduled_bytes = bytes,
-            Self::Elsewhere(_) => {}
         }
     }
 }

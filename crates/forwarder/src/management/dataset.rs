@@ -7,8 +7,8 @@
 //! Source: NFD's wiki pages "StatusDataset" and those of the modules.
 use super::registry::FaceRegistry;
 use super::{Management, View};
+use crate::counters::NodeCounters;
 use crate::face::FaceId;
-use crate::tally::Tally;
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -45,7 +45,7 @@ pub(super) struct DatasetCache {
 }
 
 #[derive(Debug)]
-pub(super) struct CachedDataset {
+struct CachedDataset {
     /// Name, with the version.
     name: Name,
     content: Vec<u8>,
@@ -63,7 +63,7 @@ impl DatasetCache {
     }
 
     /// The dataset, if it was just generated.
-    pub(super) fn recent(&self, now: Instant, name: &Name) -> Option<&CachedDataset> {
+    fn recent(&self, now: Instant, name: &Name) -> Option<&CachedDataset> {
         let newest = self.kept.iter().rev().find(|made| made.name.parent() == *name);
         newest.filter(|made| !self.stale && now.since(made.at) < YOUNG)
     }
@@ -207,18 +207,18 @@ pub(crate) fn node_status(
 ) -> GeneralStatus {
     let mut counters = past;
     faces.for_each(|face| counters.add(&face.counters));
-    let Tally { counters: all, pit, cs, measurements, past, .. } = view.total();
-    counters.add(&past);
-    let fib = view.prefixes() as u64;
+    let NodeCounters { satisfied, unsatisfied, .. } = view.counters();
+    let (fib, pit) = (view.prefixes() as u64, view.pending() as u64);
+    let measurements = view.measurements() as u64;
     GeneralStatus {
         name_tree_entries: fib + pit + measurements + view.strategies() as u64,
         fib_entries: fib,
         pit_entries: pit,
         measurement_entries: measurements,
-        cs_entries: cs,
+        cs_entries: view.cs_info().entries,
         counters,
-        satisfied: all.satisfied,
-        unsatisfied: all.unsatisfied,
+        satisfied,
+        unsatisfied,
         ..GeneralStatus::default()
     }
 }

@@ -131,16 +131,21 @@ impl Management {
         if face == ingress { Err(OWN_FACE) } else { Ok(face) }
     }
 
-    /// A command that others execute is answered afterwards; returns its ticket, unless too many are pending.
-    pub(super) fn take_ticket(&mut self, name: &Name, path: ReturnPath, verb: Verb) -> Option<u64> {
+    /// Gives an order with the next ticket to the owner, unless too many are pending. The command is answered when the
+    /// owner has carried it out.
+    pub(super) fn give_order(
+        &mut self,
+        name: &Name,
+        path: ReturnPath,
+        verb: Verb,
+        order: FaceOrder,
+    ) {
         if self.orders.len() >= MAX_ORDERS {
-            self.respond(name, path, &Err(Rejection::FULL));
-            return None;
+            return self.respond(name, path, &Err(Rejection::FULL));
         }
-        let ticket = self.next_ticket;
-        self.orders.insert(ticket, Ordered { name: name.clone(), path, verb });
+        self.orders.insert(self.next_ticket, Ordered { name: name.clone(), path, verb });
         self.next_ticket += 1;
-        Some(ticket)
+        self.effects.push_back(Effect::Order(order));
     }
 
     /// Handles the owner's answer to an order.

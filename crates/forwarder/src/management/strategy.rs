@@ -6,9 +6,9 @@
 //! Source: NFD's wiki pages "StrategyChoice" and "CsMgmt".
 //!
 //! Differences: the capacity of a content store with a limit in bytes is the number of longest packets that fit.
-use super::{Command, Effect, Management, Ordered, Outcome, View};
-use crate::shard::Task;
+use super::{Command, Effect, Management, Outcome, View};
 use crate::strategy::{ForwardingStrategy, Strategy};
+use crate::table::{Cs, CsCapacity};
 use recoup_packet::name::{Component, Name};
 use recoup_transport::management::{
     CS_ADMIT, CS_SERVE, ControlParameters, Rejection, StrategyChoice,
@@ -35,7 +35,7 @@ impl Management {
             return Err(Rejection::FULL);
         }
         let chosen = strategy_name(&strategy.to_string());
-        self.effects.push_back(Effect::SetStrategy { prefix: prefix.clone(), text, strategy });
+        self.effects.push_back(Effect::SetStrategy { prefix: prefix.clone(), strategy });
         Ok(Outcome::Done(ControlParameters {
             name: Some(prefix),
             strategy: Some(chosen),
@@ -52,28 +52,6 @@ impl Management {
         self.effects.push_back(Effect::UnsetStrategy { prefix: prefix.clone() });
         Ok(Outcome::Done(ControlParameters { name: Some(prefix), ..ControlParameters::default() }))
     }
-
-    /// Handles the end of a content store task at all workers.
-    pub(super) fn cs_done(&mut self, ticket: u64, task: Task, view: &impl View) {
-        let Some(Ordered { name, path, .. }) = self.orders.remove(&ticket) else {
-            return;
-        };
-        let done = match task {
-            Task::Erase { prefix, erased, more, .. } => ControlParameters {
-                name: Some(prefix),
-                count: Some(erased),
-                capacity: (more && erased == ERASED_AT_ONCE).then_some(ERASED_AT_ONCE),
-                ..ControlParameters::default()
-            },
-            Task::Configure { holds, .. } => ControlParameters {
-                capacity: Some(holds),
-                flags: Some(view.cs_info().flags),
-                ..ControlParameters::default()
-            },
-            Task::Count(_) => return,
-        };
-        self.respond(&name, path, &Ok(done));
-    }
 }
 
 /// A strategy choice as a dataset record.
@@ -81,17 +59,75 @@ pub(crate) fn strategy_choice(prefix: &Name, strategy: &dyn ForwardingStrategy) 
     StrategyChoice { name: prefix.clone(), strategy: strategy_name(&strategy.to_string()) }
 }
 
-/// The task that configures the content stores of all workers.
-pub(super) fn configure_cs(command: &Command) -> Outcome {
-    let parameters = &command.parameters;
-    let (admits, serves) = (parameters.flag(CS_ADMIT), parameters.flag(CS_SERVE));
-    Outcome::Task(Task::Configure { capacity: parameters.capacity, admits, serves, holds: 0 })
+/// A command on the content store.
+#[derive(Clone, Debug)]
+pub(crate) enum CsCommand {
+    /// Erase Data.
+    Erase {
+        /// Name prefix of the Data.
+        prefix: Name,
+        /// Most Data to erase.
+        limit: u64,
+    },
+    /// Configure the store; `None` means no change.
+    Configure {
+        /// Capacity, in packets.
+        capacity: Option<u64>,
+        /// Whether Data are stored.
+        admits: Option<bool>,
+        /// Whether stored Data answers Interests.
+        serves: Option<bool>,
+    },
 }
 
-/// The task that erases Data; its answer contains whether more is left.
-pub(super) fn erase_cs(command: &Command) -> Outcome {
-    let left = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
-    Outcome::Task(Task::Erase { prefix: command.prefix(), left, erased: 0, more: false })
+impl CsCommand {
+    pub(super) fn configure(command: &Command) -> Self {
+        let parameters = &command.parameters;
+        let (admits, serves) = (parameters.flag(CS_ADMIT), parameters.flag(CS_SERVE));
+        Self::Configure { capacity: parameters.capacity, admits, serves }
+    }
+
+    pub(super) fn erase(command: &Command) -> Self {
+        let limit = command.parameters.count.unwrap_or(u64::MAX).min(ERASED_AT_ONCE);
+        Self::Erase { prefix: command.prefix(), limit }
+    }
+
+    /// Executes the command; returns the parameters of its answer, with the limit if more Data is left.
+    pub(crate) fn execute(self, store: &mut Cs) -> ControlParameters {
+        match self {
+            Self::Erase { prefix, limit } => {
+                let (erased, more) = store.erase(&prefix, limit);
+                ControlParameters {
+                    name: Some(prefix),
+                    count: Some(erased),
+                    capacity: (more && erased == ERASED_AT_ONCE).then_some(ERASED_AT_ONCE),
+                    ..ControlParameters::default()
+                }
+            }
+            Self::Configure { capacity, admits, serves } => {
+                if let Some(packets) = capacity {
+                    store.set_capacity(CsCapacity::Packets(packets));
+                }
+                if let Some(admits) = admits {
+                    store.set_admitting(admits);
+                }
+                if let Some(serves) = serves {
+                    store.set_serving(serves);
+                }
+                ControlParameters {
+                    capacity: Some(store.capacity().packets()),
+                    flags: Some(cs_flags(store)),
+                    ..ControlParameters::default()
+                }
+            }
+        }
+    }
+}
+
+/// The flags of a content store in answers and datasets.
+pub(crate) fn cs_flags(store: &Cs) -> u64 {
+    let flag = |set, flag| if set { flag } else { 0 };
+    flag(store.admits(), CS_ADMIT) + flag(store.serves(), CS_SERVE)
 }
 
 /// Version of a strategy: that of NFD if it has one of this name.

@@ -33,6 +33,12 @@ impl View for Fake {
     fn strategies(&self) -> usize {
         1
     }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn measurements(&self) -> usize {
+        0
+    }
     fn carried(&self, _: FaceId) -> FaceCounters {
         FaceCounters { in_data: 5, ..FaceCounters::default() }
     }
@@ -45,13 +51,13 @@ impl View for Fake {
     fn cs_info(&self) -> CsInfo {
         CsInfo { capacity: 0, flags: 0, entries: 0, hits: 0, misses: 0 }
     }
-    fn total(&self) -> Tally {
-        Tally::default()
+    fn counters(&self) -> NodeCounters {
+        NodeCounters::default()
     }
 }
 
 fn management(options: ManagementOptions) -> Management {
-    let mut management = Management::new(&options, false);
+    let mut management = Management::new(&options);
     management.notice(Instant::ZERO, Notice::TimeOfDay { micros: 1 << 50 }, &Fake { next_hops: 0 });
     management
 }

@@ -58,7 +58,7 @@ impl<O: Observer> Edge for Surroundings<O> {
 
     fn answered(&mut self, ingress: FaceId, flow: FlowPart, nonce: Option<u64>, came: &Hop) {
         let FlowPart { neighbour, content } = flow;
-        self.links.charge(ingress, (neighbour, content), nonce, came, &mut self.out);
+        self.links.charge(ingress, (neighbour, content), nonce, came);
     }
 
     #[inline]

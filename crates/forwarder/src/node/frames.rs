@@ -70,9 +70,6 @@ impl<O: Observer> Node<O> {
         header: Option<&LpHeader>,
         packet: Bytes,
     ) {
-        if self.shard.is_some() {
-            return self.read_as_worker(now, id, header, packet);
-        }
         match self.forwarder.decode(header, &packet) {
             Ok(read) => {
                 let may_leave = read.kind() == Kind::Interest;
@@ -136,10 +133,8 @@ impl<O: Observer> Node<O> {
             Lost::Fragment => (None, None),
         };
         self.out().dropped(id, kind, DropReason::LinkLoss);
-        match body {
-            Some(Body::Interest(interest)) if self.forward_lost(id, &interest) => {}
-            Some(body) => self.forwarder.packet_lost(now, id, &body),
-            None => {}
+        if let Some(body) = body {
+            self.forwarder.packet_lost(now, id, &body);
         }
     }
 }

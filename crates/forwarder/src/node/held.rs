@@ -9,10 +9,8 @@ use crate::drop::DropReason;
 use crate::face::{FaceAttributes, FaceId};
 use crate::forwarding::FaceLoss;
 use crate::observer::Observer;
-use crate::shard::WorkerMessage;
 use bytes::Bytes;
 use recoup_packet::lp::LpPacket;
-use recoup_packet::name::Name;
 use recoup_transport::time::Instant;
 
 /// A face that is held down.
@@ -29,22 +27,11 @@ impl<O: Observer> Node<O> {
     #[inline(never)]
     pub(super) fn on_face_silent(&mut self, now: Instant, face: FaceId) {
         if !self.held.contains_key(&face) {
-            self.hold_everywhere(now, face, true);
+            self.hold(now, face, true);
         }
     }
 
-    /// Holds a face down at all workers.
-    pub(super) fn hold_everywhere(&mut self, now: Instant, face: FaceId, silent: bool) {
-        self.send_to_all(|| WorkerMessage::FaceHeld { face, silent });
-        self.hold(now, face, silent);
-    }
-
-    /// Ends that at all workers; if `silent`, only for a neighbour that was silent.
-    pub(super) fn release_everywhere(&mut self, now: Instant, face: FaceId, silent: bool) {
-        self.send_to_all(|| WorkerMessage::FaceReleased { face, silent });
-        self.release(now, face, silent);
-    }
-
+    /// Holds a face down.
     pub(super) fn hold(&mut self, now: Instant, id: FaceId, silent: bool) {
         if let Some(held) = self.held.get_mut(&id) {
             held.silent &= silent;
@@ -54,12 +41,16 @@ impl<O: Observer> Node<O> {
             return;
         };
         self.held.insert(id, Held { attributes: face.attributes, silent });
-        self.face_carried(now, id, &face.received, true);
+        if let Some(management) = &mut self.management {
+            management.face_down(now, id, &face.received, true);
+            self.follow_management(now);
+        }
         let is_listed = !face.attributes.permanent && self.forwarder.faces.is_counting();
         let tickets = is_listed.then_some(face.share.tickets);
         self.forwarder.face_down(now, FaceLoss { face: id, asked: true }, tickets);
     }
 
+    /// Ends the hold of a face; if `silent`, only that of a silent neighbour.
     pub(super) fn release(&mut self, now: Instant, id: FaceId, silent: bool) {
         if silent && self.held.get(&id).is_some_and(|held| !held.silent) {
             return;
@@ -91,7 +82,7 @@ impl<O: Observer> Node<O> {
             Some(Held { silent: false, .. }) => Err(DropReason::NoFace),
             Some(Held { silent: true, .. }) => {
                 self.check(frame)?;
-                self.release_everywhere(now, id, true);
+                self.release(now, id, true);
                 Ok(())
             }
         }
@@ -120,15 +111,5 @@ impl<O: Observer> Node<O> {
         }
         held.attributes = *attributes;
         true
-    }
-
-    /// Handles a packet that a driver gave up, as that worker which knows the name.
-    pub(super) fn on_given_up(&mut self, now: Instant, face: FaceId, name: Name) {
-        match self.worker_elsewhere(&name) {
-            Some(worker) => {
-                self.out().send_to_worker(worker, WorkerMessage::GivenUp { face, name });
-            }
-            None => self.forwarder.given_up(now, face, name),
-        }
     }
 }

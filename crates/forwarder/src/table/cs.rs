@@ -45,18 +45,6 @@ pub enum CsCapacity {
 }
 
 impl CsCapacity {
-    /// A capacity of this kind with each number replaced.
-    pub(crate) fn map(self, number: impl Fn(u64) -> u64) -> Self {
-        match self {
-            Self::Packets(packets) => Self::Packets(number(packets)),
-            Self::Bytes(bytes) => Self::Bytes(number(bytes)),
-            Self::Both { packets, bytes } => {
-                Self::Both { packets: number(packets), bytes: number(bytes) }
-            }
-            Self::Unlimited => Self::Unlimited,
-        }
-    }
-
     /// Packets that always fit, however long they are.
     pub(crate) const fn packets(self) -> u64 {
         match self {

@@ -4,12 +4,9 @@
 //! its whole name, and by shorter names only for lengths with an entry with CanBePrefix. Its digest is computed only
 //! if an entry for that name has a digest.
 mod entry;
-mod short;
 
 pub(crate) use entry::Backoff;
 pub use entry::{Arrival, DuplicateNonce, InRecord, OutRecord, PitEntry, Rare};
-pub use short::MAX_COMPONENTS;
-pub(crate) use short::{ShortCounter, ShortNames};
 
 use super::lengths::Lengths;
 use crate::face::FaceId;
@@ -56,8 +53,6 @@ pub struct Pit {
     /// Hashes of names of entries with an implicit digest, and their number.
     digests: HashTable<(u64, u32)>,
     bytes: Vec<u8>,
-    /// Counter of short prefixes for other workers.
-    short: Option<ShortCounter>,
 }
 
 impl Pit {
@@ -74,14 +69,7 @@ impl Pit {
             prefixes: Lengths::default(),
             digests: HashTable::new(),
             bytes: Vec::new(),
-            short: None,
         }
-    }
-
-    /// Makes the table a part of a larger one, with other workers that have to know of pending Interests for short
-    /// prefixes.
-    pub(crate) fn with_short_names(self, short: Option<ShortCounter>) -> Self {
-        Self { short, ..self }
     }
 
     /// Number of pending Interests.
@@ -286,7 +274,6 @@ impl Pit {
     fn count_in(&mut self, interest: &Interest) -> bool {
         if interest.can_be_prefix {
             self.prefixes.add(interest.name.len());
-            self.short.as_ref().inspect(|short| short.add(interest.name.len()));
         }
         if let Some(parent) = without_digest(&interest.name) {
             let hash = self.hasher.hash(parent);
@@ -305,7 +292,6 @@ impl Pit {
     fn count_out(&mut self, interest: &Interest) {
         if interest.can_be_prefix {
             self.prefixes.remove(interest.name.len());
-            self.short.as_ref().inspect(|short| short.remove(interest.name.len()));
         }
         if let Some(parent) = without_digest(&interest.name) {
             let hash = self.hasher.hash(parent);

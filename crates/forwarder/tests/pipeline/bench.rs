@@ -172,7 +172,7 @@ pub(crate) fn describe(output: &Output) -> Option<String> {
             None => format!("drop: {reason}"),
         },
         Output::Event(event) => format!("{event:?}"),
-        Output::App { .. } | Output::Order(_) | Output::Worker { .. } => return None,
+        Output::App { .. } | Output::Order(_) => return None,
     })
 }
 

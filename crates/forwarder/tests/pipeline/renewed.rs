@@ -48,7 +48,7 @@ fn renewed_interest_is_sent_when_the_earlier_expires() {
     assert_eq!(nonces, [Some(1), Some(3)]);
     // The third one is remembered from 90 to 215 ms.
     assert_eq!(asked[1].0.lifetime, Some(Duration::from_millis(90)));
-    assert_eq!(stand.tester.node(0).tally().counters.unsatisfied, 1);
+    assert_eq!(stand.tester.node(0).counters().unsatisfied, 1);
 }
 
 #[test]

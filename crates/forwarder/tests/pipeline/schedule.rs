@@ -66,7 +66,7 @@ fn marks_count_what_waits_at_the_gate() {
     assert!(!marked[0] && !marked[1], "not at once: {left:?}");
     assert!(marked.iter().any(|it| *it) && !marked[18], "while many wait: {left:?}");
     let count = marked.iter().filter(|it| **it).count() as u64;
-    assert_eq!(bench.node.tally().counters.marked, count);
+    assert_eq!(bench.node.counters().marked, count);
 }
 
 #[test]

@@ -1,5 +1,4 @@
 //! A face and a UDP socket, as the driver keeps them.
-use super::channel::LastReceived;
 use super::half_closed::HalfClosed;
 use super::room::{Neighbour, PeerKind};
 use super::{DriverOptions, ListenerId};
@@ -13,7 +12,6 @@ use recoup_forwarder::limits::FaceLimits;
 use recoup_transport::management::{LinkType, Persistency};
 use recoup_transport::time::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::Ordering;
 
 /// One face.
 #[derive(Debug)]
@@ -63,8 +61,6 @@ pub(super) struct Face {
     pub(super) half_closed: Option<HalfClosed>,
     /// When something last arrived; at first, when it was opened.
     pub(super) last_received: Instant,
-    /// Time of the last frame, shared with the worker that opened the face, if that is another one.
-    pub(super) shared_last_received: Option<LastReceived>,
 }
 
 /// How a face reaches its peer.
@@ -149,7 +145,6 @@ impl Face {
             watched: None,
             half_closed: None,
             last_received: Instant::ZERO,
-            shared_last_received: None,
         }
     }
 
@@ -262,9 +257,6 @@ impl Face {
     /// Something arrived: the peer is there.
     pub(super) fn mark_received(&mut self, now: Instant) {
         self.last_received = now;
-        if let Some(shared) = &self.shared_last_received {
-            shared.store(now.as_nanos(), Ordering::Relaxed);
-        }
         self.failures = 0;
         self.unreachable_reported = false;
     }

@@ -270,15 +270,7 @@ impl Driver {
 
     /// Closes a face for good, after sending what it can without waiting.
     pub fn close(&mut self, face: FaceId) {
-        match self.holder(face) {
-            Some(_) => self.close_remote(face, CloseReason::Closed),
-            None => self.close_for(face, CloseReason::Closed),
-        }
-    }
-
-    /// Closes a face of this driver.
-    pub(super) fn close_for(&mut self, face: FaceId, reason: CloseReason) {
         self.flush_face(face);
-        self.end(face, reason, false);
+        self.end(face, CloseReason::Closed, false);
     }
 }

@@ -1,5 +1,4 @@
 //! Commands of the management on faces, and notices to it.
-use super::channel::Message;
 use super::face_entry::{Conduit, Face, mtu_of};
 use super::{Arrival, Driver};
 use crate::face::{
@@ -14,11 +13,6 @@ use std::os::fd::AsRawFd;
 impl Driver {
     /// Carries out what the management wants.
     pub(super) fn obey(&mut self, order: FaceOrder) {
-        if let FaceOrder::Update { face, .. } = &order
-            && let Some(worker) = self.holder(*face)
-        {
-            return self.write(worker, Message::Order(Box::new(order)));
-        }
         let (ticket, outcome) = match order {
             FaceOrder::Create { ticket, uri, local_uri, settings } => {
                 (ticket, self.create(&uri, local_uri.as_deref(), &settings))
@@ -26,9 +20,6 @@ impl Driver {
             FaceOrder::Update { ticket, face, settings } => (ticket, self.update(face, &settings)),
             FaceOrder::Destroy { face } => return self.close(face),
         };
-        if outcome.is_ok_and(|face| self.leave_answer(face, ticket)) {
-            return;
-        }
         let made = Notice::FaceMade { ticket, outcome };
         self.arrivals.push_back(Arrival::Notice(Box::new(made)));
     }
@@ -46,8 +37,7 @@ impl Driver {
         let is_same =
             |face: &Face| face.remote_text() == text && face.medium.interface == interface;
         let there = self.faces.iter().find(|(_, face)| is_same(face)).map(|(face, _)| *face);
-        // Faces with an interface do not move.
-        if let Some(face) = there.or(self.remote_toward(&text)) {
+        if let Some(face) = there {
             return Ok(face);
         }
         let opened = match uri.is_medium() {
@@ -95,7 +85,7 @@ impl Driver {
 
     /// Passes the description of a face to the management.
     pub(super) fn report_description(&mut self, id: FaceId) {
-        if self.options.managed && !self.moves(id) && !self.newcomers.contains(id) {
+        if self.options.managed && !self.newcomers.contains(id) {
             self.arrivals.push_back(Arrival::Known(id));
         }
     }

@@ -158,7 +158,7 @@ impl Driver {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
                 Err(error) => {
                     let is_short = descriptor::are_exhausted(&error);
-                    if is_short && self.free_descriptor(now, uses) == Some(true) {
+                    if is_short && self.free_descriptor(now, uses) {
                         continue;
                     }
                     return self.pause(id, now);
@@ -166,7 +166,7 @@ impl Driver {
             };
             let (kind, neighbour) = (PeerKind::of(&uri), uri.address().map(Neighbour::of));
             let is_short = descriptor::are_short(self.descriptors, self.alarm.stream.as_fd());
-            let has_descriptor = !is_short || self.free_descriptor(now, uses).is_some();
+            let has_descriptor = !is_short || self.free_descriptor(now, uses);
             // Without room the connection is closed at once, so that the peer knows. Spare descriptors are for local ones.
             if !(has_descriptor || kind == PeerKind::Local)
                 || !self.make_room(now, kind, neighbour, uses)

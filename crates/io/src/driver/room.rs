@@ -108,13 +108,12 @@ impl Driver {
         faces.min(descriptors).max(1)
     }
 
-    /// Ends an idle connection, so that its descriptor becomes free: `true` if that is at once, `false` if another worker has
-    /// it, `None` if no connection is idle.
-    pub(super) fn free_descriptor(&mut self, now: Instant, uses: Uses<'_>) -> Option<bool> {
+    /// Ends an idle connection, so that its descriptor becomes free; `false` if no connection is idle.
+    pub(super) fn free_descriptor(&mut self, now: Instant, uses: Uses<'_>) -> bool {
         self.admission.shortages += 1;
         let full_until = self.room.kind(PeerKind::Stream).full_until;
         let found = self.evict(now, full_until, |of, _| of == PeerKind::Stream, uses);
-        found.map_err(|until| self.room.kind(PeerKind::Stream).full_until = until).ok()
+        found.map_err(|until| self.room.kind(PeerKind::Stream).full_until = until).is_ok()
     }
 
     /// Whether one more on-demand face may be opened, by this neighbour if it is counted; another one may be closed for it.
@@ -144,15 +143,15 @@ impl Driver {
         found.map_err(|until| self.room.kind(kind).full_until = until).is_ok()
     }
 
-    /// Closes the longest idle of some on-demand faces; reports whether this worker owned it. If
-    /// none has been idle long enough, reports the earliest time at which one will have been.
+    /// Closes the longest idle of some on-demand faces. If none has been idle long enough, reports the earliest time at
+    /// which one will have been.
     fn evict(
         &mut self,
         now: Instant,
         full_until: Instant,
         may_go: impl Fn(PeerKind, Option<Neighbour>) -> bool,
         uses: Uses<'_>,
-    ) -> Result<bool, Instant> {
+    ) -> Result<(), Instant> {
         if now <= full_until {
             return Err(full_until);
         }
@@ -160,9 +159,8 @@ impl Driver {
             let kind = face.peer_kind().filter(|_| !self.newcomers.contains(*id))?;
             Some((face.idle_since()?, *id)).filter(|_| may_go(kind, face.neighbour))
         };
-        let silent = self.faces.iter().filter_map(silent).chain(self.idle_remote(&may_go));
         let mut oldest = None;
-        for face in silent {
+        for face in self.faces.iter().filter_map(silent) {
             // How a face is used is asked of few, for most are not the oldest so far.
             if oldest.is_none_or(|oldest| face < oldest) && !uses(face.1).is_engaged() {
                 oldest = Some(face);
@@ -171,12 +169,8 @@ impl Driver {
         match oldest {
             Some((since, id)) if now.since(since) > EVICTION_AGE => {
                 self.admission.evicted += 1;
-                let is_here = self.faces.contains_key(&id);
-                match is_here {
-                    true => self.end(id, CloseReason::Evicted, false),
-                    false => self.close_remote(id, CloseReason::Evicted),
-                }
-                Ok(is_here)
+                self.end(id, CloseReason::Evicted, false);
+                Ok(())
             }
             oldest => Err(oldest.map_or(now, |(since, _)| since) + EVICTION_AGE),
         }

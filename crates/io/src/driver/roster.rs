@@ -11,21 +11,17 @@ const EVENTS: usize = 1_024;
 impl Driver {
     pub(super) fn check_room(&self, uri: &FaceUri) -> Result<(), FaceError> {
         let limit = self.options.faces;
-        match self.faces.len() + self.remote_faces.len() < limit {
+        match self.faces.len() < limit {
             true => Ok(()),
             false => Err(FaceError::TooMany { uri: uri.clone(), limit }),
         }
     }
 
-    /// The next free face number. Numbers are reused only after a full cycle, so no message between
-    /// workers still names the last owner.
+    /// The next free face number. A number is reused only after all others.
     pub(super) fn next_id(&self) -> FaceId {
         let first = self.next_face;
         let mut numbers = (first..=FaceId::LAST_OF_NETWORK.0).chain(1..first).map(FaceId);
-        let is_free = |id: &FaceId| {
-            let is_used = self.faces.contains_key(id) || self.remote_faces.contains_key(id);
-            !is_used && *id != FaceId::CONTENT_STORE
-        };
+        let is_free = |id: &FaceId| !self.faces.contains_key(id) && *id != FaceId::CONTENT_STORE;
         numbers.find(is_free).unwrap_or(FaceId(first))
     }
 
@@ -34,21 +30,6 @@ impl Driver {
         face.marking = self.options.marking;
         let id = self.next_id();
         self.next_face = id.0 + 1;
-        match self.home_of(&face) {
-            Some(worker) => {
-                if let Some(kind) = face.peer_kind() {
-                    self.move_in(kind, face.neighbour);
-                }
-                self.faces.insert(id, face);
-                self.schedule_move(id, worker);
-            }
-            None => self.move_into(id, face),
-        }
-        id
-    }
-
-    /// A face is this driver's from here on.
-    pub(super) fn move_into(&mut self, id: FaceId, face: Face) {
         if self.peers() == usize::from(self.newcomers.contains(id)) {
             self.next_sweep = self.clock.now() + self.sweep_interval();
         }
@@ -63,6 +44,7 @@ impl Driver {
             false => self.await_deadline(id),
         }
         self.attend(id);
+        id
     }
 
     pub(super) fn up(&mut self, id: FaceId) {
@@ -99,7 +81,6 @@ impl Driver {
         self.report_gone(id);
         if let Some(face) = self.faces.remove(&id) {
             self.forget(id, &face);
-            self.report_left(id);
         }
     }
 

@@ -1,5 +1,4 @@
 //! Waiting for sockets and for the time, and what is due then.
-use super::channel::Channels;
 use super::face_entry::{Conduit, Face, mtu_of};
 use super::{Driver, DriverError, Token, Uses, dial};
 use crate::face::{CloseReason, FaceId, FaceUri};
@@ -13,9 +12,7 @@ const LONGEST_LAG: Duration = Duration::from_secs(1);
 impl Driver {
     /// Waits and records ready descriptors. Returns whether a waker or signal interrupted.
     pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, DriverError> {
-        let may_sleep =
-            self.more.is_empty() && self.channels.as_ref().is_none_or(Channels::may_sleep);
-        let timeout = match may_sleep {
+        let timeout = match self.more.is_empty() {
             true => self.timeout(deadline),
             false => Some(Duration::ZERO),
         };
@@ -26,7 +23,6 @@ impl Driver {
             self.leave_out(self.clock.now().since(began));
         }
         self.seen = self.clock.now();
-        self.channels.as_ref().inspect(|channels| channels.is_awake());
         match waited {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
@@ -134,13 +130,9 @@ impl Driver {
         let sweep = (self.peers() > 0).then_some(self.next_sweep);
         let faces = self.timed.iter().filter_map(|id| self.faces.get(id)?.deadline());
         let listeners = self.listeners.iter().filter_map(|listener| listener.paused_until);
-        let retry = self.retry_at(now);
         let look = self.next_look();
-        let first = [deadline, limit, sweep, retry, look]
-            .into_iter()
-            .flatten()
-            .chain(faces)
-            .chain(listeners);
+        let first =
+            [deadline, limit, sweep, look].into_iter().flatten().chain(faces).chain(listeners);
         Some(first.min()?.since(now))
     }
 

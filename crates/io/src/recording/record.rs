@@ -128,9 +128,7 @@ impl RecordedInput {
                 let AppInput::Consumed { bytes } = *input else { return None };
                 Self::Consumed { app, bytes }
             }
-            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } | Input::Worker(_) => {
-                return None;
-            }
+            Input::Packet { .. } | Input::Ready { .. } | Input::Busy { .. } => return None,
         })
     }
 }

@@ -119,7 +119,7 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
 }
 
 /// Whether both ends of a link recover its losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Agreement {
     /// Frames are plain: recovery is off, the path is too short to need it, or the neighbour has answered no offer
     /// and gets no more.

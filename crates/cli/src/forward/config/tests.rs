@@ -178,8 +178,6 @@ fn options_that_need_a_restart_are_distinguished() {
     };
     let usual = fixed("");
     for changed in [
-        "[node]\nworkers = 2",
-        "[node]\nshard-components = 3",
         "[node]\nmetrics = \"127.0.0.1:9695\"",
         "[node]\ncache = \"1 packets\"",
         "[node]\ncache-replacement = \"lfu\"",

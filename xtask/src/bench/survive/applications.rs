@@ -1,4 +1,4 @@
-//! A forwarder of two workers whose applications come and go.
+//! Applications that come and go.
 use super::super::forward::numbers;
 use super::{LIFETIME, SERVED, Stage, share};
 use crate::chore::{Outcome, capture, command};
@@ -7,9 +7,9 @@ use crate::chore::{Outcome, capture, command};
 const APPLICATIONS: u64 = 20_000;
 
 /// Applications register prefixes and quit at once, while others are served.
-pub(super) fn applications(stage: &mut Stage) -> Outcome {
+pub(super) fn come_and_go(stage: &mut Stage) -> Outcome {
     stage.running.kill();
-    stage.start_again("workers = 2\n")?;
+    stage.start_again("")?;
     let before = stage.status.look()?.prefixes;
     let offer = stage.begin_offer(3)?;
     let mut applications = command(&stage.hostile);
@@ -27,6 +27,6 @@ pub(super) fn applications(stage: &mut Stage) -> Outcome {
         100.0 * again
     );
     let holds = came == APPLICATIONS as f64 && left == 0 && served.min(again) >= SERVED;
-    stage.find("applications, 2 workers", holds, what);
+    stage.find("applications", holds, what);
     Ok(())
 }

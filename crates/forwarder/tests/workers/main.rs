@@ -1,5 +1,0 @@
-//! Several nodes as one forwarder.
-mod churn;
-mod exchange;
-mod manage;
-mod several;
