@@ -226,7 +226,11 @@ fn changed_link_carries_again_after_rate_zero() {
                 }
             }
         }
-        assert_eq!((&arrived[arrived.len() - 2..], &lost[..]), (&[3, 4][..], &[2][..]), "{order:?}");
+        assert_eq!(
+            (&arrived[arrived.len() - 2..], &lost[..]),
+            (&[3, 4][..], &[2][..]),
+            "{order:?}"
+        );
     }
 }
 
