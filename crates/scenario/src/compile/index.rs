@@ -43,7 +43,7 @@ impl<'a> Index<'a> {
             (pattern.split_once('*'), pattern.rsplit_once('*'))
         else {
             let place = self.forth.binary_search_by_key(&pattern, |(name, _)| *name);
-            return place.map_or(&[], |place| &self.forth[place..=place]);
+            return place.map_or(&[][..], |place| &self.forth[place..=place]);
         };
         let forth = between(&self.forth, |name| name.bytes().take(begin.len()).cmp(begin.bytes()));
         let back =

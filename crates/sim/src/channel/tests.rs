@@ -205,8 +205,10 @@ fn a_change_leaves_times_and_unchanged_models_alone() {
 #[test]
 fn changed_link_carries_again_after_rate_zero() {
     use crate::model::trace::{RateTrace, Trace as _};
+    use crate::network::OverTime;
     for order in [Order::RateThenDelay, Order::DelayThenRate] {
-        let over_time = RateTrace::parse("0 8\n0.05 0\n").unwrap().into();
+        let mut over_time = OverTime::parse("trace(file=x)").unwrap().unwrap();
+        over_time.read(RateTrace::parse("0 8\n0.05 0\n").unwrap().into());
         let dead = LinkOptions { rate_trace: Some(over_time), order, ..plan() };
         let mut channel = queued(&dead);
         for (at, number) in [(0, 1), (60_000, 2), (61_000, 3)] {

@@ -150,11 +150,10 @@ impl Trace for RateTrace {
 
     fn parse(text: &str) -> Result<Self, TraceError> {
         let mut rows = rows(text, 2, "milliseconds, or seconds and Mbit/s")?;
-        match rows.peek() {
-            Some(Ok(row)) if row.cells.len() == 1 => {
-                opportunities(rows).map(Rates::Opportunities).map(Self)
-            }
-            _ => {
+        let is_single = matches!(rows.peek(), Some(Ok(row)) if row.cells.len() == 1);
+        match is_single {
+            true => opportunities(rows).map(Rates::Opportunities).map(Self),
+            false => {
                 let heads = ["mbit/s", "mbps", "mbit_s", "rate_mbps", "rate"];
                 let steps = steps(rows, &heads, 1e6, "Mbit/s", 0.0..=1e9)?;
                 Ok(Self(Rates::Steps(steps)))
@@ -211,6 +210,7 @@ impl Trace for DelayTrace {
 
 // --- reading ------------------------------------------------------------------------------------
 
+#[derive(Debug)]
 pub(crate) struct Row<'a> {
     line: usize,
     pub(crate) cells: Vec<&'a str>,
