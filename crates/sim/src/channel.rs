@@ -369,10 +369,28 @@ impl<L: Load + Clone> Channel<L> {
         self.settle(now);
         if !model.has_rate_of(&self.model) {
             self.rate = model.rate();
+            self.leave_dead_rate(now);
         }
         self.model.replace(model);
     }
+
+    /// Frees the rate if the former one stays at 0 for ever; the frame in transmission is lost.
+    fn leave_dead_rate(&mut self, now: Instant) {
+        if self.free_at != NEVER {
+            return;
+        }
+        while self.flying.back().is_some_and(|last| last.key.at() == NEVER) {
+            if let Some(timed) = self.flying.pop_back() {
+                self.lose(timed.frame, LossReason::Outage);
+            }
+        }
+        self.free_at = now;
+        self.latest = self.flying.back().map_or(now, |last| last.key.at().max(now));
+    }
 }
+
+/// End of a transmission at a rate that stays at 0.
+const NEVER: Instant = Instant::from_nanos(u64::MAX);
 
 fn earlier(one: Option<Key>, other: Option<Key>) -> Option<Key> {
     match (one, other) {

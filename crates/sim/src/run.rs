@@ -28,10 +28,19 @@ pub struct Results {
     pub tables: Vec<Table>,
 }
 
-/// The simulator is wrong, and so may be all results of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("packets vanished or came from nowhere: {0}")]
-pub struct Unbalanced(pub Imbalance);
+/// A run without results.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The simulator is wrong, and so may be all results of the run.
+    #[error("packets vanished or came from nowhere: {0}")]
+    Unbalanced(Imbalance),
+    /// The simulated time does not move.
+    #[error(
+        "the simulated time stands still at {0} s, where something is answered at once without end: \
+         limit `requests`, or give a cache or a link on the way a delay"
+    )]
+    Standstill(f64),
+}
 
 impl Run {
     /// Begins a run of `network`; every random choice follows from `seed`.
@@ -79,11 +88,15 @@ impl Run {
     /// The results; `None` before the end.
     ///
     /// # Errors
-    /// If packets vanished or came from nowhere.
-    pub fn finish(mut self) -> Result<Option<Results>, Unbalanced> {
+    /// If packets vanished or came from nowhere, or the time stood still.
+    pub fn finish(mut self) -> Result<Option<Results>, RunError> {
         let Some(ended) = self.ended else { return Ok(None) };
-        if let Cause::Unbalanced(imbalance) = ended.cause {
-            return Err(Unbalanced(imbalance));
+        match ended.cause {
+            Cause::Unbalanced(imbalance) => return Err(RunError::Unbalanced(imbalance)),
+            Cause::Standstill => {
+                return Err(RunError::Standstill(ended.at.as_nanos() as f64 / 1e9));
+            }
+            Cause::Done | Cause::Time | Cause::Quiet => {}
         }
         Ok(Some(Results {
             end: ended.at,
@@ -91,5 +104,53 @@ impl Run {
             metrics: self.metrics.finish(ended.at),
             tables: self.records.finish(ended.at),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{
+        ApplicationKind, ApplicationPlan, Arrival, NodeId, NodePlan, PacketShape, Popularity,
+        ProducePlan, RequestPlan,
+    };
+    use recoup_packet::name::Name;
+    use recoup_transport::time::Duration;
+
+    #[test]
+    fn requests_answered_at_once_are_an_error() {
+        let mut network = Network::default();
+        network.nodes.push(NodePlan { name: "n".into(), ..NodePlan::default() });
+        let prefix: Name = "/a".parse().unwrap();
+        let produce = ProducePlan {
+            prefix: prefix.clone(),
+            content_bytes: 1,
+            freshness: Duration::from_secs(1),
+            packet: PacketShape::Digest,
+        };
+        let request = RequestPlan {
+            prefixes: vec![prefix],
+            contents: 3,
+            popularity: Popularity::Uniform,
+            arrival: Arrival::Window(Box::new("cubic".parse().unwrap())),
+            requests: None,
+            rto: None,
+            retries: None,
+            lifetime: Duration::from_secs(4),
+            rto_scan: None,
+            pending: None,
+        };
+        let kinds =
+            [ApplicationKind::Produce(produce), ApplicationKind::Request(Box::new(request))];
+        for (kind, name) in kinds.into_iter().zip(["p", "r"]) {
+            let (name, node, start, stop) = (name.to_owned(), NodeId(0), Instant::ZERO, None);
+            network.applications.push(ApplicationPlan { name, node, start, stop, kind });
+        }
+        network.stop.at = Instant::from_millis(1_000);
+        let mut run = Run::new(network, 1, Detail::default(), &[]).unwrap();
+        assert!(run.run_until(Instant::from_millis(2_000), None));
+        let error = run.finish().unwrap_err();
+        assert_eq!(error, RunError::Standstill(0.0));
+        assert!(error.to_string().contains("stands still at 0 s"), "{error}");
     }
 }

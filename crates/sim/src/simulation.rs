@@ -45,6 +45,9 @@ use script::Script;
 use source::Source;
 use station::Station;
 
+/// Most events and outputs of nodes at one time: with more, the simulation stands still.
+pub(crate) const MOST_AT_ONCE: u32 = if cfg!(test) { 200_000 } else { 20_000_000 };
+
 /// A simulation of a network.
 pub struct Simulation {
     network: Network,
@@ -56,6 +59,8 @@ pub struct Simulation {
     tables: Tables,
     now: Instant,
     events: u64,
+    /// Events and outputs of nodes since the time last moved.
+    at_once: u32,
     agenda: Agenda,
     /// Two for each link: forth, then back.
     lanes: Vec<Lane>,
@@ -114,6 +119,8 @@ pub enum Cause {
     Time,
     /// The agenda is empty.
     Quiet,
+    /// The time does not move: something is answered at once, without end.
+    Standstill,
     /// A packet vanished or came from nowhere: the simulator is wrong, and so may be all its results.
     Unbalanced(Imbalance),
 }
@@ -176,7 +183,11 @@ impl Simulation {
             return false;
         };
         debug_assert!(key.at() >= self.now, "time never goes backwards");
+        if key.at() > self.now {
+            self.at_once = 0;
+        }
         self.now = key.at();
+        self.at_once += 1;
         self.events += 1;
         let slot = slot as usize;
         let (lanes, stations) = (self.lanes.len(), self.stations.len());
@@ -240,6 +251,9 @@ impl Simulation {
     // --- the end --------------------------------------------------------------------------------
 
     fn cause(&self) -> Option<Cause> {
+        if self.at_once >= MOST_AT_ONCE {
+            return Some(Cause::Standstill);
+        }
         if self.has_ends && self.open == 0 && self.network.stop.when_done {
             return Some(Cause::Done);
         }
@@ -441,10 +455,11 @@ impl Simulation {
         self.agenda.set(self.slot_of(node), wake_up);
     }
 
-    /// Carries out what follows in a node, until nothing does.
+    /// Carries out what follows in a node, until nothing does or the simulation stands still.
     fn pump(&mut self, node: usize, observers: &mut Observers<'_, '_>) {
         let (now, id) = (self.now, NodeId(node as u32));
-        loop {
+        while self.at_once < MOST_AT_ONCE {
+            self.at_once += 1;
             // Taken apart where it was put, for most of it is moved on.
             match self.stations[node].node.poll(now) {
                 None => return,

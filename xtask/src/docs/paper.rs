@@ -1,5 +1,6 @@
 //! Pages that lead from a paper to the code (`docs/studies/*/paper.md`). A quotation in their tables is a code span before
-//! a link, `text` in `[file](path)`: the file must contain it.
+//! a link, `text` in `[file](path)`: the file must contain it. A page of words (`.md`) sets nothing up, so it is not quoted;
+//! `|` in a code span would end the cell.
 use crate::chore::Outcome;
 use std::path::Path;
 
@@ -9,6 +10,12 @@ fn missing(page: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     for line in page.lines() {
         for (text, target) in quotations(line) {
             match read(target) {
+                _ if target.ends_with(".md") => {
+                    missing.push(format!("`{text}` is quoted from {target}: quote the code"));
+                }
+                _ if text.contains('|') => {
+                    missing.push(format!("`{text}` has a `|`, which ends the cell: quote less"));
+                }
                 Some(file) if file.contains(text) => {}
                 Some(_) => missing.push(format!("`{text}` is not in {target}")),
                 None => missing.push(format!("{target} is gone")),
@@ -51,6 +58,8 @@ mod tests {
         assert!(of("| x | `rate = \"1 Mbit/s\"` in [a.toml](../a.toml) | equal |").is_empty());
         assert_eq!(of("| `rate = 2` in [a.toml](../a.toml) |"), ["`rate = 2` is not in ../a.toml"]);
         assert_eq!(of("| `x` in [b.toml](../b.toml) |"), ["../b.toml is gone"]);
+        assert!(of("| `x` in [R.md](../R.md) |")[0].contains("quote the code"));
+        assert!(of("| `x | y` in [a.toml](../a.toml) |")[0].contains("quote less"));
         assert!(of("| `x` and [a.toml](../b.toml) |").is_empty());
     }
 

@@ -203,6 +203,40 @@ fn a_change_leaves_times_and_unchanged_models_alone() {
 }
 
 #[test]
+fn changed_link_carries_again_after_rate_zero() {
+    use crate::model::trace::{RateTrace, Trace as _};
+    use crate::network::OverTime;
+    for order in [Order::RateThenDelay, Order::DelayThenRate] {
+        let mut over_time = OverTime::parse("trace(file=x)").unwrap().unwrap();
+        over_time.read(RateTrace::parse("0 8\n0.05 0\n").unwrap().into());
+        let dead = LinkOptions { rate_trace: Some(over_time), order, ..plan() };
+        let mut channel = queued(&dead);
+        for (at, number) in [(0, 1), (60_000, 2), (61_000, 3)] {
+            enqueue(&mut channel, micros(at), number);
+            while channel.poll(micros(at)).is_some() {}
+        }
+        channel.handle(micros(100_000), ChannelInput::Change(Box::new(model(&plan()))));
+        enqueue(&mut channel, micros(100_000), 4);
+        let (mut arrived, mut lost) = (Vec::new(), Vec::new());
+        while let Some(at) = channel.deadline() {
+            assert!(at < micros(1_000_000), "{order:?}");
+            while let Some(output) = channel.poll(at.max(micros(100_000))) {
+                match output {
+                    ChannelOutput::Arrived(frame) => arrived.push(frame.0),
+                    ChannelOutput::Lost { frame, .. } => lost.push(frame.0),
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(
+            (&arrived[arrived.len() - 2..], &lost[..]),
+            (&[3, 4][..], &[2][..]),
+            "{order:?}"
+        );
+    }
+}
+
+#[test]
 fn list_in_a_file_is_no_channel() {
     let unread = "bernoulli(p=0.1)+trace(file=lift.txt)".parse().unwrap();
     let plan = LinkOptions { duplicate: unread, ..plan() };

@@ -6,14 +6,16 @@
 //! | rates | seconds and Mbit/s | the last value holds |
 //! | delays | seconds and milliseconds | the last value holds |
 //!
-//! Columns are separated by spaces, tabs, commas or semicolons. `#` begins a comment. The value of the first line holds
-//! before its time.
+//! Columns are separated by spaces and tabs, or else by commas or semicolons, between which no cell is empty. `#` begins a
+//! comment at the beginning of a line or after a space. A file has at most 10 million lines with values. The value of the
+//! first line holds before its time.
 //!
 //! Source of the opportunities: Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and
 //! the manual page of `mm-link`. A packet that ends within an opportunity leaves the rest to the next packet, if that
 //! one is queued; otherwise the rest is lost. A long packet takes several opportunities.
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
+use std::iter::Peekable;
 use std::ops::RangeInclusive;
 
 /// A line that is not understood. Prints as `LINE: problem`, to be put behind the name of the file.
@@ -147,12 +149,13 @@ impl Trace for RateTrace {
     type Value = u64;
 
     fn parse(text: &str) -> Result<Self, TraceError> {
-        let rows = rows(text, 2, "milliseconds, or seconds and Mbit/s")?;
-        match rows.first().map(|row| row.cells.len()) {
-            Some(1) => opportunities(&rows).map(Rates::Opportunities).map(Self),
-            _ => {
+        let mut rows = rows(text, 2, "milliseconds, or seconds and Mbit/s")?;
+        let is_single = matches!(rows.peek(), Some(Ok(row)) if row.cells.len() == 1);
+        match is_single {
+            true => opportunities(rows).map(Rates::Opportunities).map(Self),
+            false => {
                 let heads = ["mbit/s", "mbps", "mbit_s", "rate_mbps", "rate"];
-                let steps = steps(&rows, &heads, 1e6, "Mbit/s", 0.0..=1e9)?;
+                let steps = steps(rows, &heads, 1e6, "Mbit/s", 0.0..=1e9)?;
                 Ok(Self(Rates::Steps(steps)))
             }
         }
@@ -196,7 +199,7 @@ impl Trace for DelayTrace {
     fn parse(text: &str) -> Result<Self, TraceError> {
         let heads = ["ms", "delay_ms", "delay", "rtt_ms", "milliseconds"];
         let rows = rows(text, 2, "seconds and milliseconds")?;
-        steps(&rows, &heads, 1e6, "milliseconds", 0.0..=1e7).map(Self)
+        steps(rows, &heads, 1e6, "milliseconds", 0.0..=1e7).map(Self)
     }
 
     /// The delay at the beginning.
@@ -207,46 +210,88 @@ impl Trace for DelayTrace {
 
 // --- reading ------------------------------------------------------------------------------------
 
+#[derive(Debug)]
 pub(crate) struct Row<'a> {
     line: usize,
     pub(crate) cells: Vec<&'a str>,
 }
 
 impl Row<'_> {
+    /// Whether no cell is empty or has a space in it.
+    fn is_whole(&self) -> bool {
+        !self.cells.iter().any(|cell| cell.is_empty() || cell.contains(char::is_whitespace))
+    }
+
     pub(crate) fn wrong(&self, what: impl Into<String>) -> TraceError {
         TraceError { line: self.line, what: what.into() }
     }
 }
 
-/// Lines with their cells, without comments; the first decides how many cells there are.
+/// Most lines with values.
+const MOST_ROWS: usize = 10_000_000;
+
+/// Rows, or the first line that is none.
+type Rows<'a> = Peekable<Box<dyn Iterator<Item = Result<Row<'a>, TraceError>> + 'a>>;
+
+/// Lines with their cells, without comments; the first decides how many cells there are. At least one.
 pub(crate) fn rows<'a>(
     text: &'a str,
     most: usize,
-    expected: &str,
-) -> Result<Vec<Row<'a>>, TraceError> {
-    let mut rows: Vec<Row<'a>> = Vec::new();
-    for (line, text) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
-        let text = text.split('#').next().unwrap_or_default();
-        let cells = text.split([' ', '\t', ',', ';']).filter(|cell| !cell.is_empty());
-        let row = Row { line, cells: cells.collect() };
-        let columns = rows.first().map_or(row.cells.len(), |first| first.cells.len());
-        if row.cells.is_empty() {
-            continue;
+    expected: &'a str,
+) -> Result<Rows<'a>, TraceError> {
+    rows_up_to(MOST_ROWS, text, most, expected)
+}
+
+fn rows_up_to<'a>(
+    limit: usize,
+    text: &'a str,
+    most: usize,
+    expected: &'a str,
+) -> Result<Rows<'a>, TraceError> {
+    let lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
+    let lines = lines.map(|(line, text)| (line, without_comment(text).trim()));
+    let mut columns = None;
+    let rows = lines.filter(|(_, text)| !text.is_empty()).zip(1..).map(move |(it, number)| {
+        let (line, text) = it;
+        let row = Row { line, cells: cells(text) };
+        let count = row.cells.len();
+        if count != *columns.get_or_insert(count) || count > most || !row.is_whole() {
+            return Err(row.wrong(format!("`{text}` is not {expected}")));
         }
-        if row.cells.len() != columns || columns > most {
-            return Err(row.wrong(format!("`{}` is not {expected}", text.trim())));
+        match number > limit {
+            true => Err(row.wrong(format!("there are more than {limit} lines: divide the file"))),
+            false => Ok(row),
         }
-        rows.push(row);
-    }
-    match rows.is_empty() {
+    });
+    let rows: Box<dyn Iterator<Item = _>> = Box::new(rows);
+    let mut rows = rows.peekable();
+    match rows.peek().is_none() {
         true => Err(TraceError { line: 1, what: format!("there are no lines with {expected}") }),
         false => Ok(rows),
     }
 }
 
-fn opportunities(rows: &[Row<'_>]) -> Result<Vec<u64>, TraceError> {
-    let mut times: Vec<u64> = Vec::with_capacity(rows.len());
+/// A line up to a `#` that begins it or follows a space.
+fn without_comment(text: &str) -> &str {
+    let is_comment = |(place, _): &(usize, &str)| {
+        text[..*place].chars().next_back().is_none_or(char::is_whitespace)
+    };
+    text.match_indices('#').find(is_comment).map_or(text, |(place, _)| &text[..place])
+}
+
+/// Cells between commas or semicolons, or else between spaces.
+fn cells(text: &str) -> Vec<&str> {
+    match text.contains([',', ';']) {
+        true => text.split([',', ';']).map(str::trim).collect(),
+        false => text.split_whitespace().collect(),
+    }
+}
+
+fn opportunities(rows: Rows<'_>) -> Result<Vec<u64>, TraceError> {
+    let mut times: Vec<u64> = Vec::new();
+    let mut last_row = None;
     for row in rows {
+        let row = row?;
         let text = row.cells.first().copied().unwrap_or_default();
         let time = text.parse::<u64>().ok().filter(|time| *time <= u64::from(u32::MAX));
         let time = time.ok_or_else(|| {
@@ -256,8 +301,9 @@ fn opportunities(rows: &[Row<'_>]) -> Result<Vec<u64>, TraceError> {
             return Err(row.wrong(format!("{time} ms comes before the line above")));
         }
         times.push(time);
+        last_row = Some(row);
     }
-    match (times.last(), rows.last()) {
+    match (times.last(), last_row) {
         (Some(0), Some(row)) => Err(row.wrong("the last time is 0: the trace has no length")),
         _ => Ok(times),
     }
@@ -267,7 +313,7 @@ fn opportunities(rows: &[Row<'_>]) -> Result<Vec<u64>, TraceError> {
 const LONGEST: f64 = 1e8;
 
 fn steps(
-    rows: &[Row<'_>],
+    mut rows: Rows<'_>,
     heads: &[&str],
     factor: f64,
     unit: &str,
@@ -278,9 +324,10 @@ fn steps(
         let [time, value] = row.cells.as_slice() else { return false };
         is_any(time, &["s", "seconds", "time", "time_s", "t"]) && is_any(value, heads)
     };
-    let rows = if rows.first().is_some_and(head) { &rows[1..] } else { rows };
+    rows.next_if(|row| row.as_ref().is_ok_and(head));
     let mut steps = Steps { times: Vec::new(), values: Vec::new() };
     for row in rows {
+        let row = row?;
         let [time, value] = row.cells.as_slice() else {
             return Err(row.wrong(format!("has one column; write seconds and {unit}")));
         };
@@ -391,6 +438,24 @@ mod tests {
         let delay = |text| DelayTrace::parse(text).unwrap_err().to_string();
         assert_eq!(delay("5\n"), "1: has one column; write seconds and milliseconds");
         assert_eq!(delay("0 inf\n"), "1: `inf` is no number of milliseconds");
+    }
+
+    #[test]
+    fn damaged_rows_are_errors_with_their_line() {
+        let wrong = |text: &str| RateTrace::parse(text).unwrap_err().to_string();
+        for text in ["0,8\n1,,9\n", "0,8\n1,\n", "0,8\n,9\n", "0,8\n1 2,9\n", "0,8\n1,9#x\n"] {
+            assert!(wrong(text).starts_with("2: "), "{text}");
+        }
+        RateTrace::parse("# rates\n0, 8\n1 ; 9\t# end\n").unwrap();
+    }
+
+    #[test]
+    fn rows_have_a_limit() {
+        let text = "1\n# two\n2\n\n3\n";
+        let last = |limit| rows_up_to(limit, text, 1, "numbers").unwrap().last().unwrap();
+        assert_eq!(last(3).unwrap().line, 5);
+        let error = last(2).unwrap_err().to_string();
+        assert_eq!(error, "5: there are more than 2 lines: divide the file");
     }
 
     proptest! {

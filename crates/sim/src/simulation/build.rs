@@ -73,6 +73,7 @@ impl Simulation {
             tables: Tables::default(),
             now: Instant::ZERO,
             events: 0,
+            at_once: 0,
             agenda: Agenda::new(slots),
             lanes: Vec::new(),
             stations: Vec::new(),

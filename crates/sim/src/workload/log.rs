@@ -1,6 +1,6 @@
 //! Requests from a log: a time in seconds, a content, and perhaps a length, which is left to producers.
 //!
-//! Columns are separated by spaces, tabs, commas or semicolons; `#` begins a comment. Times count from the first line, so
+//! Columns and comments are those of [traces](crate::model::trace). Times count from the first line, so
 //! that a log of any clock can be used. If all contents are whole numbers from 1, they keep their numbers; otherwise
 //! contents have numbers from 1 in the order in which they come first.
 use crate::model::trace::{Row, Trace, TraceError, rows};
@@ -41,16 +41,17 @@ impl Trace for RequestLog {
     type Value = u64;
 
     fn parse(text: &str) -> Result<Self, TraceError> {
-        let rows = rows(text, 3, "a time in seconds, a content and perhaps a length in bytes")?;
-        let is_head = |row: &&Row<'_>| {
+        let mut rows = rows(text, 3, "a time in seconds, a content and perhaps a length in bytes")?;
+        let is_head = |row: &Row<'_>| {
             ["time", "time_s", "timestamp", "seconds"]
                 .contains(&row.cells[0].to_lowercase().as_str())
         };
-        let rows = if rows.first().as_ref().is_some_and(is_head) { &rows[1..] } else { &rows[..] };
-        let mut log = Self { batches: Vec::new(), contents: numbers(rows) };
+        rows.next_if(|row| row.as_ref().is_ok_and(is_head));
+        let (mut names, mut log) = (Vec::new(), Self { batches: Vec::new(), contents: Vec::new() });
         let (mut first, mut last) = (None, 0.0);
         for row in rows {
-            let [time, _, length @ ..] = row.cells.as_slice() else {
+            let row = row?;
+            let [time, name, length @ ..] = row.cells.as_slice() else {
                 return Err(row.wrong("has one column; write a time in seconds and a content"));
             };
             let seconds = time.parse::<f64>().ok().filter(|it| (0.0..=LATEST).contains(it));
@@ -63,6 +64,7 @@ impl Trace for RequestLog {
                 return Err(row.wrong(format!("{time} s comes before the line above")));
             }
             last = seconds;
+            names.push(*name);
             let after = seconds - *first.get_or_insert(seconds);
             let after = Duration::from_nanos((after * 1e9).round() as u64);
             match log.batches.last_mut() {
@@ -70,6 +72,7 @@ impl Trace for RequestLog {
                 _ => log.batches.push((after, 1)),
             }
         }
+        log.contents = numbers(&names);
         match log.batches.is_empty() {
             true => Err(TraceError { line: 1, what: "there are no requests".into() }),
             false => Ok(log),
@@ -81,17 +84,17 @@ impl Trace for RequestLog {
     }
 }
 
-fn numbers(rows: &[Row<'_>]) -> Vec<u64> {
-    let names = || rows.iter().filter_map(|row| row.cells.get(1).copied());
+fn numbers(names: &[&str]) -> Vec<u64> {
     let number = |name: &str| name.parse::<u64>().ok().filter(|it| (1..=MOST).contains(it));
-    if let Some(numbers) = names().map(number).collect() {
+    if let Some(numbers) = names.iter().map(|name| number(name)).collect() {
         return numbers;
     }
     let mut known = BTreeMap::new();
-    names()
+    names
+        .iter()
         .map(|name| {
             let next = known.len() as u64 + 1;
-            *known.entry(name).or_insert(next)
+            *known.entry(*name).or_insert(next)
         })
         .collect()
 }
@@ -120,6 +123,12 @@ mod tests {
         assert_eq!(wrong("1 a big\n"), "1: `big` is no length in bytes");
         assert_eq!(wrong("1\n"), "1: has one column; write a time in seconds and a content");
         assert!(wrong("1 a 2 b\n").starts_with("1: `1 a 2 b` is not a time"));
+        assert_eq!(
+            wrong("1,,7\n"),
+            "1: `1,,7` is not a time in seconds, a content and perhaps a length in bytes"
+        );
+        assert!(wrong("1,a,7\n2,,7\n").starts_with("2: "));
+        assert_eq!(RequestLog::parse("1 /a#b # one\n1 /a#c\n").unwrap().contents(), [1, 2]);
         assert!(wrong("# nothing\n").starts_with("1: "));
     }
 }

@@ -21,11 +21,11 @@ pub(super) fn peak(recoveries: &Curve, at: f64) -> Option<f64> {
     all.filter(|(time, _)| (at..at + 5.0).contains(time)).map(|(_, window)| window).reduce(f64::max)
 }
 
-/// Widest window in fast recovery over the window before the burst.
+/// Widest window in fast recovery over the window before the burst; none if that was not recorded.
 fn rise(recoveries: &Curve, at: f64) -> Option<f64> {
     let all = recoveries.points("time_s", "window_before").into_iter();
     let (_, before) = all.into_iter().find(|(time, _)| (at..at + 5.0).contains(time))?;
-    peak(recoveries, at).map(|it| it / before)
+    peak(recoveries, at).filter(|_| before > 0.0).map(|it| it / before)
 }
 
 /// `measure` after the burst of so many losses, by seed.

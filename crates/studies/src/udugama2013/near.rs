@@ -82,7 +82,8 @@ fn falls_in_every_run(entries: &[Seeded]) -> Finding {
     estimate(entries).map_or(found.clone(), |it| found.beside(&format!("{} a run", text(&it, ""))))
 }
 
-/// Smart enters it later than Simple3, or not at all. That it enters only above FRT+Pre_FRT is its detector's rule.
+/// Smart enters it later than Simple3, or not at all. Its threshold, FRT+Pre_FRT, is not judged: runs do
+/// not record how many Data were ahead.
 pub(super) fn smart_falls_later(runs: &Runs<'_>) -> Finding {
     let (soon, late) = (first_entry(runs, "Simple3"), first_entry_or_end(runs, "Smart"));
     if soon.is_empty() && are_enough(&entries(runs, "Simple3")) {

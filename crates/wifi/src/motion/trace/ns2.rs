@@ -4,8 +4,10 @@
 //! `$node_(3) set X_ 10.0` gives a place, and `$ns_ at 2.5 "$node_(3) setdest 50.0 20.0 1.5"` sends a node from where it
 //! is at that time to a place at a speed in m/s. The variables may have any name: `$ns`, `$n(3)`, `$n3`.
 //!
+//! Commands without a time come first; of commands at one time, each `set` comes before each `setdest`.
+//!
 //! Differences: heights are ignored; a `set` with a time moves the node at once. Tcl beyond commands with numbers
-//! (loops, variables) is an error, but for `set` of a variable and commands that move no node.
+//! (loops, variables) is an error, but for `set` of a variable and commands that move no node, such as those of `god_`.
 use super::{MOST, TraceError, metres, seconds};
 use crate::motion::Motion;
 use crate::propagation::Position;
@@ -17,7 +19,7 @@ use std::collections::BTreeMap;
 /// # Errors
 /// If a line is not understood, or there are too many.
 pub fn ns2(text: &str) -> Result<BTreeMap<u32, Motion>, TraceError> {
-    let mut commands: BTreeMap<u32, Vec<(u64, Command)>> = BTreeMap::new();
+    let mut commands: BTreeMap<u32, Vec<(Option<u64>, Command)>> = BTreeMap::new();
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let wrong = |problem: &str| TraceError { line: number, problem: problem.into() };
         if number > MOST {
@@ -42,21 +44,26 @@ fn statements(line: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).take_while(|part| !part.starts_with('#')).filter(|part| !part.is_empty())
 }
 
-/// Effect of a statement: node, time and command; `None` if it moves nothing.
-fn read(statement: &str) -> Result<Option<(u32, u64, Command)>, &'static str> {
+/// Effect of a statement: node, time if there is one, and command; `None` if it moves nothing.
+fn read(statement: &str) -> Result<Option<(u32, Option<u64>, Command)>, &'static str> {
     const HOW: &str = "is no movement: write `$node_(0) set X_ 1.0` or \
                        `$ns_ at 2.5 \"$node_(0) setdest 1.0 2.0 1.5\"`, and leave out other commands";
     let words: Vec<&str> =
         statement.split([' ', '\t', '"', '{', '}']).filter(|word| !word.is_empty()).collect();
     let (at, words) = match words[..] {
         [simulator, "at", time, ref rest @ ..] if simulator.starts_with('$') => {
-            (seconds(time).ok_or("that is no time")?, rest)
+            (Some(seconds(time).ok_or("that is no time")?), rest)
         }
-        ref words => (0, words),
+        ref words => (None, words),
     };
     match words {
-        // The distances that `setdest` knows; a variable.
-        ["$god_", "set-dist", ..] => return Ok(None),
+        // The object that knows distances in hops, and the size of a node in nam.
+        ["$god_", "set-dist", ..]
+        | ["set", "god_", "[God", "instance]"]
+        | ["set", "god_", "[create-god", _]
+        | ["create-god", _]
+        | [_, "initial_node_pos", _, _] => return Ok(None),
+        // A variable.
         ["set", name, value] if !name.ends_with('_') && !value.contains('[') => return Ok(None),
         _ => {}
     }
@@ -96,10 +103,11 @@ enum Command {
     Go(Position, f64),
 }
 
-fn travel(mut commands: Vec<(u64, Command)>) -> Motion {
-    commands.sort_by_key(|(at, _)| *at);
+fn travel(mut commands: Vec<(Option<u64>, Command)>) -> Motion {
+    commands.sort_by_key(|(at, command)| (*at, matches!(command, Command::Go(..))));
     let mut points: Vec<(u64, Position)> = Vec::new();
     for (at, command) in commands {
+        let at = at.unwrap_or(0);
         let mut here = stop(&mut points, at);
         match command {
             Command::SetX(x) => here.x = x,
@@ -196,6 +204,24 @@ mod tests {
             let error = ns2(&format!("\n{line}\n")).unwrap_err();
             assert!(error.to_string().starts_with("2: "), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn node_sent_at_zero_starts_from_its_place() {
+        for set in ["$node_(0) set X_ 4", "$ns_ at 0.0 \"$node_(0) set X_ 4\""] {
+            let text = format!("$ns_ at 0.0 \"$node_(0) setdest 14 0 2\"\n{set}\n");
+            let motion = &ns2(&text).unwrap()[&0];
+            assert_eq!([0, 1_000, 9_000].map(|at| place(motion, at).0), [4.0, 6.0, 14.0], "{set}");
+        }
+    }
+
+    #[test]
+    fn commands_that_move_no_node_are_skipped() {
+        let text = "set god_ [God instance]\nset god_ [create-god 3]\ncreate-god 3\n\
+            $god_ set-dist 0 1 2\n$ns_ at 1.5 \"$god_ set-dist 0 1 3\"\n\
+            $ns_ initial_node_pos $node_(0) 20\n";
+        assert!(ns2(text).unwrap().is_empty());
+        assert!(ns2("set god_ [exec ls]\n").is_err());
     }
 
     #[test]

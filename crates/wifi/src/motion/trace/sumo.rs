@@ -6,7 +6,7 @@ use super::{MOST, TraceError, metres, seconds};
 use crate::motion::Motion;
 use crate::propagation::Position;
 use recoup_core::time::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The unit of places in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,8 +32,8 @@ struct Sighting {
 /// left.
 ///
 /// # Errors
-/// If the text is no XML or has too many elements, or an attribute is missing or no number. Likewise if time goes back or
-/// the unit of places is not known.
+/// If the text is no XML or has too many elements, or an attribute is missing or no number. Likewise if time goes back, an
+/// id comes twice at one time, or the unit of places is not known.
 pub fn sumo(text: &str, unit: Unit) -> Result<BTreeMap<String, Motion>, TraceError> {
     let options = roxmltree::ParsingOptions {
         nodes_limit: MOST as u32,
@@ -72,7 +72,7 @@ fn sightings(document: &roxmltree::Document<'_>) -> Result<Vec<Sighting>, TraceE
         ));
     }
     let mut sightings = Vec::new();
-    let mut before = 0;
+    let (mut before, mut present) = (0, BTreeSet::new());
     for step in root.children().filter(roxmltree::Node::is_element) {
         if !step.has_tag_name("timestep") {
             return Err(wrong(&step, "this element is no `timestep`"));
@@ -81,6 +81,9 @@ fn sightings(document: &roxmltree::Document<'_>) -> Result<Vec<Sighting>, TraceE
         let at = at.ok_or_else(|| wrong(&step, "`time` is missing or no number"))?;
         if at < before {
             return Err(wrong(&step, "time goes back"));
+        }
+        if at > before {
+            present.clear();
         }
         before = at;
         for moving in step.children().filter(roxmltree::Node::is_element) {
@@ -95,6 +98,9 @@ fn sightings(document: &roxmltree::Document<'_>) -> Result<Vec<Sighting>, TraceE
                 .zip(number("y"))
                 .ok_or_else(|| wrong(&moving, "`x` or `y` is missing or no number"))?;
             let id = moving.attribute("id").ok_or_else(|| wrong(&moving, "`id` is missing"))?;
+            if !present.insert(id) {
+                return Err(wrong(&moving, &format!("`{id}` has a place at this time already")));
+            }
             let (place, speed) = (Position { x, y }, number("speed"));
             sightings.push(Sighting { at, id: id.to_owned(), place, speed, line: line(&moving) });
         }
@@ -207,6 +213,9 @@ mod tests {
         assert_eq!(wrong(back, Unit::Found), "3: time goes back");
         let ship = "<fcd-export>\n<timestep time=\"2\">\n<ship/></timestep></fcd-export>";
         assert!(wrong(ship, Unit::Found).starts_with("3: "));
+        let twice = "<fcd-export>\n<timestep time=\"0\">\n<vehicle id=\"a\" x=\"0\" y=\"0\"/>\n\
+            <person id=\"a\" x=\"9\" y=\"0\"/></timestep></fcd-export>";
+        assert_eq!(wrong(twice, Unit::Found), "4: `a` has a place at this time already");
         let far = DEGREES.replace("13.4002", "213.4");
         assert!(wrong(&far, Unit::Degrees).starts_with("3: "));
     }
