@@ -161,7 +161,8 @@ fn fetch_by(
         }
         None => {
             config.delivery = in_order();
-            Some(Box::new(PipeSink::new(outlet, session.driver.waker())?))
+            let waker = session.driver.waker();
+            Some(Box::new(PipeSink::new(outlet, move || waker.wake())?))
         }
     };
     if !sink.as_ref().is_some_and(|sink| sink.is_complete()) {
