@@ -157,7 +157,7 @@ fn fetch_by(
         Some(_) if args.recursive => None,
         Some(target) => {
             let requirement = plan.requirement();
-            Some(Box::new(FileSink::new(target, requirement, &mut config, earlier)?))
+            Some(Box::new(FileSink::new(target, requirement, &mut config, earlier, None)?))
         }
         None => {
             config.delivery = in_order();

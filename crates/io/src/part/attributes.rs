@@ -26,16 +26,15 @@ impl Attributes {
         Self { mode: mode.and_then(|mode| u32::try_from(mode & 0o7777).ok()), modified_ns }
     }
 
-    /// Gives them to a file that was made with mode 0666 less the umask. A file system without modes keeps its own.
-    pub(super) fn apply(self, file: &File, path: &Path) -> Result<(), PartError> {
+    /// Gives them to a file that was made with mode 0666 less the umask. A file system without modes keeps its own. Returns
+    /// whether the file has the time of its last change.
+    pub(super) fn apply(self, file: &File, path: &Path) -> Result<bool, PartError> {
         if let Some(mode) = self.mode {
             let made = file.metadata().map_err(|error| failed("read", path, error))?.mode();
             let _ = file.set_permissions(Permissions::from_mode(permitted(mode, made)));
         }
-        if let Some(ns) = self.modified_ns {
-            let _ = file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
-        }
-        Ok(())
+        let modified = self.modified_ns.map(|ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
+        Ok(modified.is_some_and(|time| file.set_modified(time).is_ok()))
     }
 }
 
