@@ -79,8 +79,8 @@ impl Report {
         let points = campaign.points.iter().map(|stage| {
             let rows = campaign.rows(folder, stage);
             let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-            for (name, value) in rows.iter().flat_map(|row| &row.metrics) {
-                values.entry(name).or_default().push(*value);
+            for (name, value) in rows.iter().flat_map(|row| row.metrics.iter()) {
+                values.entry(name).or_default().push(value);
             }
             let figures = values.into_iter().filter_map(|(name, values)| {
                 let unit = folder.journal.units.get(name).cloned().unwrap_or_default();
