@@ -215,7 +215,7 @@ impl PartFile {
         check_target(target, folder, options.overwrite)?;
         let (staging, Locked { file, stat, is_new }) = Staging::acquire(target, folder)?;
         let storage = Storage { file: Arc::new(file), stat, staging: Arc::new(staging) };
-        let (journal, dropped_bytes) = match is_new {
+        let (journal, dropped_bytes) = match is_new && !storage.staging.may_have_leftovers() {
             true => (None, 0),
             false => recovered(&storage, &identity, options.existing)?,
         };

@@ -375,9 +375,14 @@ impl Staging {
 
     /// Removes a journal without its file: a process was killed right after the rename.
     pub(super) fn remove_stray_journal(&self) {
-        if self.folder.is_old {
+        if self.may_have_leftovers() {
             self.remove_journal();
         }
+    }
+
+    /// Whether earlier processes may have left files in the staging folder.
+    pub(super) fn may_have_leftovers(&self) -> bool {
+        self.folder.is_old
     }
 
     /// Removes the file and its journal.
@@ -401,7 +406,7 @@ impl Staging {
 
     /// Removes the record of the finished file that earlier versions kept here.
     pub(super) fn remove_record(&self) {
-        if self.folder.is_old {
+        if self.may_have_leftovers() {
             let _ = unlinkat(&self.folder.own, format!("{}.done", self.stem), AtFlags::empty());
         }
     }
