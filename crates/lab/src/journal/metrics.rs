@@ -26,6 +26,11 @@ impl Metrics {
         self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
     }
 
+    /// Whether both have one list of names in memory.
+    pub(crate) fn shares_names_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.names, &other.names)
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
