@@ -55,7 +55,7 @@ impl Runs {
         run.set_item("end_s", row.end_s)?;
         run.set_item("elapsed_s", row.elapsed_s)?;
         let metrics = PyDict::new(py);
-        for (name, value) in &row.metrics {
+        for (name, value) in row.metrics.iter() {
             metrics.set_item(name, value)?;
         }
         run.set_item("metrics", metrics)?;

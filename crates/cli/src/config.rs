@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Most bytes of a configuration file.
-const MOST_BYTES: u64 = 1 << 20;
+/// Most bytes of a configuration file: a million routes of 60 bytes.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Reads the text of a configuration file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     // The length of a device or a pipe is unknown before it is read.
     let length = File::open(path).and_then(|it| it.take(MOST_BYTES + 1).read_to_string(&mut text));
     if length.map_err(failed)? as u64 > MOST_BYTES {
-        let message = format!("{name} is longer than 1 MiB");
+        let message = format!("{name} is longer than 64 MiB");
         return Err(Failure::usage(message).advise("name a configuration, which is never as long"));
     }
     Ok(text)
@@ -75,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
             message(Path::new("/dev/zero")),
-            "/dev/zero is longer than 1 MiB; name a configuration, which is never as long"
+            "/dev/zero is longer than 64 MiB; name a configuration, which is never as long"
         );
         assert!(message(folder.path()).contains("is a directory"), "{}", message(folder.path()));
         let file = folder.path().join("n.toml");
@@ -86,7 +86,7 @@ mod tests {
             "{}",
             message(&file)
         );
-        std::fs::write(&file, vec![b' '; MOST_BYTES as usize]).unwrap();
+        File::create(&file).unwrap().set_len(MOST_BYTES).unwrap();
         assert_eq!(read(&file).unwrap().len() as u64, MOST_BYTES);
     }
 }

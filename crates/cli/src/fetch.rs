@@ -160,11 +160,12 @@ fn fetch_by(
         Some(_) if args.recursive => None,
         Some(target) => {
             let requirement = plan.requirement();
-            Some(Box::new(FileSink::new(target, requirement, &mut config, earlier)?))
+            Some(Box::new(FileSink::new(target, requirement, &mut config, earlier, None)?))
         }
         None => {
             config.delivery = in_order();
-            Some(Box::new(PipeSink::new(outlet, session.driver.waker())?))
+            let waker = session.driver.waker();
+            Some(Box::new(PipeSink::new(outlet, move || waker.wake())?))
         }
     };
     if !sink.as_ref().is_some_and(|sink| sink.is_complete()) {

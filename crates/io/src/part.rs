@@ -49,8 +49,10 @@ pub use journal::{Journal, MAX_JOURNAL_BYTES};
 pub use range_set::RangeSet;
 pub use record::{Proof, Record};
 pub use records::Records;
-pub use staging::{is_reserved, is_unfinished, journal_path, part_path};
+pub(crate) use staging::StagingFolder;
+pub use staging::{is_reserved, journal_path, part_path};
 
+use crate::target::TargetFolder;
 use batch::Piece;
 use bytes::Bytes;
 use complete::Complete;
@@ -58,7 +60,7 @@ use error::failed;
 use keeper::{Keeper, Storage, Unsaved};
 use open::{begin, check_target, recovered};
 use recoup_packet::object_id::ObjectId;
-use staging::Staging;
+use staging::{Locked, Staging};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,6 +142,8 @@ pub struct Options {
     pub sync: bool,
     /// Where a finished file is recorded ([`Record`]), if it is.
     pub records: Option<Records>,
+    /// The folder around the target: its handle is used instead of its path.
+    pub folder: Option<Arc<TargetFolder>>,
     /// Least time between two journals. The first one comes after a tenth of it, and the next ones after twice the time of
     /// the one before until that is reached.
     pub journal_interval: Duration,
@@ -152,6 +156,7 @@ impl Default for Options {
             overwrite: false,
             sync: true,
             records: None,
+            folder: None,
             journal_interval: Duration::from_secs(1),
         }
     }
@@ -206,12 +211,16 @@ impl PartFile {
         if !identity.is_valid() {
             return Err(PartError::Identity);
         }
-        check_target(target, options.overwrite)?;
+        let folder = options.folder.as_deref();
+        check_target(target, folder, options.overwrite)?;
         let anew = options.existing == Existing::Restart;
-        let (staging, file) = Staging::acquire(target, anew)?;
-        let storage = Storage { file, staging: Arc::new(staging) };
-        let (journal, dropped_bytes) = recovered(&storage, &identity, options.existing)?;
-        let journal = journal.map_or_else(|| begin(&storage, identity), Ok)?;
+        let (staging, Locked { file, stat, is_new }) = Staging::acquire(target, folder, anew)?;
+        let storage = Storage { file: Arc::new(file), stat, staging: Arc::new(staging) };
+        let (journal, dropped_bytes) = match is_new && !storage.staging.may_have_leftovers() {
+            true => (None, 0),
+            false => recovered(&storage, &identity, options.existing)?,
+        };
+        let journal = journal.map_or_else(|| begin(&storage, identity, is_new), Ok)?;
         Ok(Self {
             target: target.to_owned(),
             keeper: Keeper::new(options.journal_interval),
@@ -422,7 +431,7 @@ impl PartFile {
             // the network. Without it, the last segments are fetched again.
             let _ = journal::store(&self.storage.staging, &self.journal, false);
         }
-        let complete = self.complete()?;
+        let complete = self.complete();
         if self.options.sync {
             complete.sync()?;
         }
@@ -443,7 +452,7 @@ impl PartFile {
         self.fill()?;
         // If the process is killed before the group gets its names, the download ends without the network.
         let _ = journal::store(&self.storage.staging, &self.journal, false);
-        let complete = self.complete()?;
+        let complete = self.complete();
         self.state = State::Closed;
         drop(self);
         group.add(complete);
@@ -464,15 +473,15 @@ impl PartFile {
         Ok(bytes)
     }
 
-    fn complete(&self) -> Result<Complete, PartError> {
-        let storage = self.storage.try_clone();
-        Ok(Complete {
+    fn complete(&self) -> Complete {
+        Complete {
             target: self.target.clone(),
-            storage: storage.map_err(|error| failed("open", &self.path(), error))?,
+            folder: self.options.folder.clone(),
+            storage: self.storage.clone(),
             overwrite: self.options.overwrite,
             attributes: self.journal.attributes,
             record: self.options.records.clone().map(|it| (it, Box::new(self.journal.clone()))),
-        })
+        }
     }
 
     fn path(&self) -> PathBuf {

@@ -3,6 +3,8 @@
 //! The folder itself is its user's choice and may be a link. Folders in it are opened from their parent's handle, component
 //! by component, without following links. So a link that lies in the folder from before, such as `photos/2024 -> /etc`,
 //! leads no file out of it.
+use crate::part::StagingFolder;
+use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -10,6 +12,7 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A folder that is open for writing into it.
 #[derive(Debug)]
@@ -18,6 +21,10 @@ pub struct TargetFolder {
     handle: File,
     /// The file was made for this download.
     is_new: bool,
+    /// The open folder of unfinished downloads into it.
+    staging: Mutex<Option<Arc<StagingFolder>>>,
+    /// Its path without links, once that was looked for.
+    canonical: OnceLock<Option<PathBuf>>,
 }
 
 /// Kind of a folder's entry.
@@ -65,7 +72,25 @@ impl TargetFolder {
         let is_new = !path.exists();
         fs::create_dir_all(path).map_err(trouble)?;
         let handle = File::open(path).map_err(trouble)?;
-        Ok(Self { path: path.to_owned(), handle, is_new })
+        Ok(Self::of(path.to_owned(), handle, is_new))
+    }
+
+    fn of(path: PathBuf, handle: File, is_new: bool) -> Self {
+        Self { path, handle, is_new, staging: Mutex::default(), canonical: OnceLock::new() }
+    }
+
+    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+
+    /// The open folder of unfinished downloads into it, if it is open.
+    pub(crate) fn staging(&self) -> MutexGuard<'_, Option<Arc<StagingFolder>>> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its path without links.
+    pub(crate) fn canonical(&self) -> Option<&Path> {
+        self.canonical.get_or_init(|| fs::canonicalize(&self.path).ok()).as_deref()
     }
 
     /// Takes permissions away that a folder with this `st_mode` does not have. A folder from before stays as it is, and the
@@ -102,7 +127,7 @@ impl TargetFolder {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(handle) => Ok(Self { path, handle: File::from(handle), is_new }),
+            Ok(handle) => Ok(Self::of(path, File::from(handle), is_new)),
             // It took the folder's place just now.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Err(TargetError::Link(path)),
             Err(error) => Err(failed("open the folder", &path, error.into())),

@@ -4,7 +4,7 @@ mod merge;
 use crate::digest;
 use crate::executor::{Executor, Finished, Job, Report};
 use crate::folder::{Purpose, ResultFolder, Shelf};
-use crate::journal::Row;
+use crate::journal::{Metrics, Row};
 use crate::scenario::{Point, Scenario, Seeds};
 use crate::source::Source;
 use crate::table::Format;
@@ -527,7 +527,7 @@ impl Job<'_> {
 }
 
 /// Metrics without their units; JSON knows finite numbers only.
-fn numbers(metrics: &[Metric]) -> Vec<(String, f64)> {
+fn numbers(metrics: &[Metric]) -> Metrics {
     let finite = metrics.iter().filter(|metric| metric.value.is_finite());
     finite.map(|metric| (metric.name.clone(), metric.value)).collect()
 }

@@ -368,8 +368,8 @@ pub fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
         for (axis, _) in *values {
             axis_known.entry(axis.as_str()).or_insert_with(|| axes.push(axis));
         }
-        for (metric, _) in &row.metrics {
-            known.entry(metric.as_str()).or_insert_with(|| metrics.push(metric));
+        for (metric, _) in row.metrics.iter() {
+            known.entry(metric).or_insert_with(|| metrics.push(metric));
         }
     }
     let heads: Vec<_> = axes.iter().map(|axis| table::head(axis, &OWN)).collect();
@@ -381,7 +381,7 @@ pub fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
     let mut table = Table::new("runs", &columns);
     for (values, row) in rows {
         let values: BTreeMap<_, _> = values.iter().map(|(k, v)| (k.as_str(), v)).collect();
-        let of: BTreeMap<_, _> = row.metrics.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+        let of: BTreeMap<_, _> = row.metrics.iter().collect();
         let mut cells: Vec<_> =
             axes.iter().map(|axis| Cell::Text(values.get(axis).map_or("", |v| v))).collect();
         cells.extend([Cell::Text(&row.point), Cell::U64(row.seed), Cell::Text(&row.digest)]);

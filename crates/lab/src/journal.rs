@@ -2,13 +2,21 @@
 //!
 //! Lines are only ever appended, and a run's tables are complete before its line is written. So
 //! whatever ends the process, what the journal names is there; a last line that was cut off is no line.
+//!
+//! A line with names of metrics stands before the runs that have them; their lines have values only. Each run of earlier
+//! versions has its own names. A journal is read line by line, and its runs share their names in memory.
+mod metrics;
+
+pub use metrics::Metrics;
+
 use crate::{Error, ErrorKind};
 use recoup_sim::metric::Metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The kept result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,7 +34,8 @@ pub struct Row {
     /// Seconds that it took.
     pub elapsed_s: f64,
     /// Metrics by name.
-    pub metrics: Vec<(String, f64)>,
+    #[serde(default, skip_serializing_if = "Metrics::is_empty")]
+    pub metrics: Metrics,
     /// Files of its records, relative to the result folder, and their lengths in bytes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, u64>,
@@ -35,7 +44,7 @@ pub struct Row {
 impl Row {
     /// The metric called `name`.
     pub fn metric(&self, name: &str) -> Option<f64> {
-        self.metrics.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
+        self.metrics.get(name)
     }
 
     /// Its values of the axes after the word "at"; empty without a sweep.
@@ -51,7 +60,11 @@ impl Row {
 enum Line {
     /// Units of metrics that were not named before.
     Units(BTreeMap<String, String>),
-    /// A run.
+    /// Names of the values of the runs below.
+    Metrics(Vec<String>),
+    /// A run without its metrics, and their values.
+    Made(Row, Vec<f64>),
+    /// A run with its metrics, of earlier versions.
     Run(Row),
 }
 
@@ -77,32 +90,105 @@ pub fn rows(path: &Path) -> Result<Vec<Row>, Error> {
 /// # Errors
 /// If it cannot be read, or is no journal.
 pub fn read(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> {
-    let text = fs::read(path).map_err(|error| Error::file("read", path.display(), &error))?;
-    let (mut rows, mut units) = (Vec::new(), BTreeMap::new());
-    let complete = |line: &&[u8]| line.len() > 1 && line.ends_with(b"\n");
-    for (number, line) in (1..).zip(text.split_inclusive(|byte| *byte == b'\n').filter(complete)) {
-        match parse(path, number, line)? {
-            Line::Run(row) => rows.push(row),
-            Line::Units(more) => units.extend(more),
+    let file = File::open(path).map_err(|error| Error::file("read", path.display(), &error))?;
+    let mut content = Content::default();
+    content.read(path, &file)?;
+    Ok((content.rows, content.units))
+}
+
+/// What the lines of a journal say.
+#[derive(Debug, Default)]
+struct Content {
+    rows: Vec<Row>,
+    units: BTreeMap<String, String>,
+    /// Names of the values of further runs.
+    names: Arc<[String]>,
+    /// Names of the run before.
+    recent: Arc<[String]>,
+}
+
+impl Content {
+    /// Reads all complete lines; returns their length in bytes.
+    fn read(&mut self, path: &Path, file: &File) -> Result<u64, Error> {
+        let failed = |error: io::Error| Error::file("read", path.display(), &error);
+        let (mut reader, mut line, mut whole) = (BufReader::new(file), Vec::new(), 0);
+        for number in 1.. {
+            line.clear();
+            let bytes = reader.read_until(b'\n', &mut line).map_err(failed)?;
+            if !line.ends_with(b"\n") {
+                break;
+            }
+            whole += bytes as u64;
+            if bytes > 1 {
+                self.take(path, number, &line)?;
+            }
         }
+        Ok(whole)
     }
-    Ok((rows, units))
+
+    fn take(&mut self, path: &Path, number: usize, line: &[u8]) -> Result<(), Error> {
+        let mut row = match parse(path, number, line)? {
+            Line::Units(more) => {
+                self.units.extend(more);
+                return Ok(());
+            }
+            Line::Metrics(names) => {
+                self.names = names.into();
+                return Ok(());
+            }
+            Line::Made(row, values) => {
+                let metrics = Metrics::of(&self.names, values);
+                let metrics = metrics.ok_or_else(|| wrong(path, number, "a value has no name"))?;
+                Row { metrics, ..row }
+            }
+            Line::Run(row) => row,
+        };
+        row.metrics.share(&mut self.recent);
+        self.rows.push(row);
+        Ok(())
+    }
 }
 
 fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Line, Error> {
-    serde_json::from_slice(line).map_err(|error| {
-        let place = path.display();
-        let message = format!("{place}:{number}: this is no line of a journal: {error}");
-        Error::new(ErrorKind::Local, message)
-            .with_remedy("begin anew with --fresh, or choose another folder with --out")
-    })
+    serde_json::from_slice(line).map_err(|error| wrong(path, number, error))
+}
+
+fn wrong(path: &Path, number: usize, what: impl std::fmt::Display) -> Error {
+    let message = format!("{}:{number}: this is no line of a journal: {what}", path.display());
+    Error::new(ErrorKind::Local, message)
+        .with_remedy("begin anew with --fresh, or choose another folder with --out")
+}
+
+/// Writes lines, with names where they change.
+#[derive(Debug)]
+struct Writer<W> {
+    path: PathBuf,
+    out: W,
+    /// Names of the values of further runs.
+    names: Arc<[String]>,
+}
+
+impl<W: Write> Writer<W> {
+    fn line(&mut self, line: &Line) -> Result<(), Error> {
+        let written = self.out.write_all(&line.text()?);
+        written.map_err(|error| Error::file("write", self.path.display(), &error))
+    }
+
+    /// Writes a run, whose metrics then share their names with the one before.
+    fn row(&mut self, row: &mut Row) -> Result<(), Error> {
+        if *row.metrics.names() != self.names {
+            self.line(&Line::Metrics(row.metrics.names().to_vec()))?;
+        }
+        row.metrics.share(&mut self.names);
+        let values = row.metrics.clone().into_values();
+        self.line(&Line::Made(Row { metrics: Metrics::default(), ..row.clone() }, values))
+    }
 }
 
 /// An open journal.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
-    file: File,
+    writer: Writer<File>,
     /// All runs, in the order in which they ended.
     pub rows: Vec<Row>,
     /// Unit of each metric.
@@ -114,44 +200,23 @@ impl Journal {
     /// Opens the journal at `path` and reads what is in it; makes it if it is not there.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::file("use", path.display(), &error);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(failed)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(failed)?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
-        let (rows, units, places) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
-        let mut journal = Self { path: path.to_owned(), file, rows, units, places };
-        for (number, line) in (1..).zip(text[..whole].split(|byte| *byte == b'\n')) {
-            if !line.is_empty() {
-                journal.read(number, line)?;
-            }
-        }
-        Ok(journal)
-    }
-
-    fn read(&mut self, number: usize, line: &[u8]) -> Result<(), Error> {
-        match parse(&self.path, number, line)? {
-            Line::Units(units) => self.units.extend(units),
-            Line::Run(row) => self.take(row),
-        }
-        Ok(())
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(path).map_err(failed)?;
+        let mut content = Content::default();
+        let whole = content.read(path, &file)?;
+        file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
+        let Content { rows, units, names, .. } = content;
+        let places = rows.iter().enumerate();
+        let places = places.map(|(place, row)| ((row.point.clone(), row.seed), place)).collect();
+        let writer = Writer { path: path.to_owned(), out: file, names };
+        Ok(Self { writer, rows, units, places })
     }
 
     /// The run of a point and a seed.
     pub fn find(&self, point: &str, seed: u64) -> Option<&Row> {
         let place = self.places.get(&(point.to_owned(), seed))?;
         self.rows.get(*place)
-    }
-
-    fn take(&mut self, row: Row) {
-        self.places.insert((row.point.clone(), row.seed), self.rows.len());
-        self.rows.push(row);
     }
 
     /// Removes the runs of a point, in the file too: whatever ends the process, they are all there or none is.
@@ -169,15 +234,16 @@ impl Journal {
         if self.rows.len() == before {
             return Ok(());
         }
-        let lines = self.rows.iter().cloned().map(Line::Run);
-        let mut text = Vec::new();
-        for line in [Line::Units(self.units.clone())].into_iter().chain(lines) {
-            text.extend(line.text()?);
-        }
-        let failed = |error| Error::file("write", self.path.display(), &error);
-        let part = self.path.with_extension("jsonl.part");
-        fs::write(&part, text).and_then(|()| fs::rename(&part, &self.path)).map_err(failed)?;
-        *self = Self::open(&self.path)?;
+        let path = self.writer.path.clone();
+        let failed = |error| Error::file("write", path.display(), &error);
+        let part = path.with_extension("jsonl.part");
+        let out = BufWriter::new(File::create(&part).map_err(failed)?);
+        let mut writer = Writer { path: part.clone(), out, names: Arc::default() };
+        writer.line(&Line::Units(self.units.clone()))?;
+        self.rows.iter_mut().try_for_each(|row| writer.row(row))?;
+        let flushed = writer.out.flush();
+        flushed.and_then(|()| fs::rename(&part, &path)).map_err(failed)?;
+        *self = Self::open(&path)?;
         Ok(())
     }
 
@@ -193,23 +259,19 @@ impl Journal {
     /// If the file cannot be written.
     pub fn append_with(
         &mut self,
-        row: Row,
+        mut row: Row,
         units: impl Iterator<Item = (String, String)>,
     ) -> Result<(), Error> {
         let units: BTreeMap<_, _> =
             units.filter(|(name, _)| !self.units.contains_key(name)).collect();
         if !units.is_empty() {
-            self.write(&Line::Units(units.clone()))?;
+            self.writer.line(&Line::Units(units.clone()))?;
             self.units.extend(units);
         }
-        self.write(&Line::Run(row.clone()))?;
-        self.take(row);
+        self.writer.row(&mut row)?;
+        self.places.insert((row.point.clone(), row.seed), self.rows.len());
+        self.rows.push(row);
         Ok(())
-    }
-
-    fn write(&mut self, line: &Line) -> Result<(), Error> {
-        let failed = |error| Error::file("write", self.path.display(), &error);
-        self.file.write_all(&line.text()?).map_err(failed)
     }
 }
 
@@ -225,7 +287,7 @@ pub(crate) mod tests {
             digest: format!("{seed:016x}"),
             end_s: 1.5,
             elapsed_s: 0.25,
-            metrics: vec![("c1.time_s".into(), time_s)],
+            metrics: [("c1.time_s".into(), time_s)].into_iter().collect(),
             files: BTreeMap::new(),
         }
     }
@@ -282,6 +344,64 @@ pub(crate) mod tests {
             cut.append(row("a", 3, 3.0), &metric()).unwrap();
             assert_eq!(Journal::open(&path).unwrap().rows.len(), 2, "{end}");
         }
+    }
+
+    /// A journal of so many runs with a hundred metrics each.
+    fn many(path: &Path, runs: u64) -> Journal {
+        let mut journal = Journal::open(path).unwrap();
+        for seed in 0..runs {
+            let metric = |number: u32| (format!("consumer{number}.goodput_mean_bps"), 0.5);
+            let metrics = (0..100).map(metric).collect();
+            journal.append(Row { metrics, ..row("a", seed, 1.0) }, &[]).unwrap();
+        }
+        journal
+    }
+
+    #[test]
+    fn runs_share_the_names_of_their_metrics() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = many(&path, 50);
+        let is_shared = |journal: &Journal| {
+            let first = journal.rows[0].metrics.names();
+            journal.rows.iter().all(|row| Arc::ptr_eq(row.metrics.names(), first))
+        };
+        assert!(is_shared(&journal) && is_shared(&Journal::open(&path).unwrap()));
+        // Names stand in the file once, and values take a few bytes each.
+        let name = b"consumer7.goodput_mean_bps";
+        let count = |text: &[u8]| text.windows(name.len()).filter(|it| it == name).count();
+        let text = fs::read(&path).unwrap();
+        assert_eq!(count(&text), 1);
+        assert!(text.len() < 50 * 100 * 8, "{}", text.len());
+        journal.retain(|row| row.seed >= 25).unwrap();
+        assert_eq!((count(&fs::read(&path).unwrap()), journal.rows.len()), (1, 25));
+        assert_eq!(read(&path).unwrap().0, journal.rows);
+    }
+
+    #[test]
+    fn journal_of_earlier_versions_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let line = |seed: u64| {
+            format!(
+                r#"{{"run":{{"point":"a","seed":{seed},"values":[["link.delay","10 ms"]],"digest":"{seed:016x}","#
+            ) + r#""end_s":1.5,"elapsed_s":0.25,"metrics":[["c1.time_s",7.5]]}}"#
+                + "\n"
+        };
+        let units = "{\"units\":{\"c1.time_s\":\"s\"}}\n";
+        fs::write(&path, format!("{units}{}{}", line(1), line(2))).unwrap();
+        let mut journal = Journal::open(&path).unwrap();
+        journal.append(row("a", 3, 7.5), &metric()).unwrap();
+        let mut other = row("a", 4, 7.5);
+        other.metrics = [("c1.lost".into(), 1.0)].into_iter().collect();
+        journal.append(other, &[]).unwrap();
+        journal.append(row("a", 5, 7.5), &metric()).unwrap();
+        let again = Journal::open(&path).unwrap();
+        assert_eq!((&again.rows, &again.units), (&journal.rows, &journal.units));
+        let expected = [1, 2, 3, 5].map(|seed| row("a", seed, 7.5));
+        let same: Vec<_> = again.rows.iter().filter(|row| row.seed != 4).cloned().collect();
+        assert_eq!(same, expected);
+        assert_eq!(again.find("a", 4).and_then(|row| row.metric("c1.lost")), Some(1.0));
     }
 
     #[test]

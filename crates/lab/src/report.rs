@@ -1,15 +1,18 @@
 //! Results of a campaign: means with confidence intervals, as a table and as a document.
+mod figures;
 mod swept;
 
 pub use swept::{Swept, SweptPoint};
 
 use crate::campaign::Campaign;
 use crate::folder::ResultFolder;
+use figures::Figures;
 use recoup_core::figure;
 use recoup_sim::statistic::Estimate;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 /// Confidence of the intervals.
 const LEVEL: f64 = 0.95;
@@ -46,7 +49,7 @@ pub struct Runs {
 struct PointReport {
     values: BTreeMap<String, String>,
     seeds: usize,
-    metrics: BTreeMap<String, Figure>,
+    metrics: Figures,
     #[serde(skip)]
     axes: Vec<(String, String)>,
 }
@@ -76,20 +79,13 @@ impl Report {
         made: usize,
         show: &[String],
     ) -> Self {
+        let units = Arc::new(folder.journal.units.clone());
         let points = campaign.points.iter().map(|stage| {
             let rows = campaign.rows(folder, stage);
-            let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-            for (name, value) in rows.iter().flat_map(|row| &row.metrics) {
-                values.entry(name).or_default().push(*value);
-            }
-            let figures = values.into_iter().filter_map(|(name, values)| {
-                let unit = folder.journal.units.get(name).cloned().unwrap_or_default();
-                Some((name.to_owned(), Figure::new(&values, unit)?))
-            });
             PointReport {
                 values: stage.point.values.iter().cloned().collect(),
                 seeds: rows.len(),
-                metrics: figures.collect(),
+                metrics: Figures::of(rows.iter().map(|row| row.metrics.clone()), &units),
                 axes: stage.point.values.clone(),
             }
         });
@@ -123,8 +119,9 @@ const REASONS: [(&str, &str); 4] = [
 fn incomplete(point: &PointReport) -> Vec<String> {
     let label: Vec<_> = point.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
     let at = if label.is_empty() { String::new() } else { format!(" at {}", label.join(", ")) };
-    let of = |(name, figure): (&String, &Figure)| {
+    let of = |name: &str| {
         let consumer = name.strip_suffix(".completed").filter(|place| *place != "all")?;
+        let figure = point.metrics.get(name)?;
         let failed = ((1.0 - figure.mean) * figure.count as f64).round() as u64;
         let count = figure.count;
         let reasons = REASONS.iter().filter_map(|(metric, text)| {
@@ -136,7 +133,7 @@ fn incomplete(point: &PointReport) -> Vec<String> {
         let text = format!("{consumer} did not complete in {failed} of {count} runs{at}{why}");
         (failed > 0).then_some(text)
     };
-    point.metrics.iter().filter_map(of).collect()
+    names(std::slice::from_ref(point)).into_iter().filter_map(of).collect()
 }
 
 /// Points that ran alike with every seed: what the sweep varies between them changes nothing.
@@ -225,7 +222,7 @@ fn digits_of(half: f64) -> usize {
 }
 
 fn names(points: &[PointReport]) -> BTreeSet<&str> {
-    points.iter().flat_map(|point| point.metrics.keys().map(String::as_str)).collect()
+    Figures::names(points.iter().map(|point| &point.metrics))
 }
 
 /// Requested metrics that do not exist.
@@ -340,8 +337,10 @@ impl Report {
         for point in &self.points {
             let values = point.axes.iter().map(|(_, value)| value.clone());
             let absent = || "-".to_owned();
-            let figures =
-                names.iter().map(|name| point.metrics.get(name).map_or_else(absent, Figure::text));
+            let figures = names.iter().map(|name| {
+                let figure = point.metrics.get(name);
+                figure.map_or_else(absent, |figure| figure.text())
+            });
             rows.push(values.chain(figures).collect());
         }
         aligned(rows)
@@ -398,13 +397,16 @@ mod tests {
     }
 
     fn point(metrics: &[(&str, f64)]) -> PointReport {
-        let figures = metrics.iter().map(|(name, value)| {
-            ((*name).to_owned(), Figure::new(&[*value], String::new()).unwrap())
-        });
+        runs(&[metrics])
+    }
+
+    fn runs(runs: &[&[(&str, f64)]]) -> PointReport {
+        let named = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
+        let runs = runs.iter().map(|run| run.iter().map(named).collect());
         PointReport {
             values: BTreeMap::new(),
             seeds: 1,
-            metrics: figures.collect(),
+            metrics: Figures::of(runs, &Arc::default()),
             axes: vec![("design".into(), "#0".into())],
         }
     }
@@ -445,15 +447,15 @@ mod tests {
 
     #[test]
     fn incomplete_consumers_are_named() {
-        let mut one = point(&[("all.completed", 0.5), ("c1.completed", 1.0)]);
-        let half = Figure::new(&[1.0, 0.0, 0.0, 1.0], String::new()).unwrap();
-        one.metrics.insert("c2.completed".into(), half);
-        assert_eq!(incomplete(&one), ["c2 did not complete in 2 of 4 runs at design=#0"]);
-        for reason in ["stopped", "no_progress"] {
-            let once = Figure::new(&[1.0], String::new()).unwrap();
-            one.metrics.insert(format!("c2.{reason}"), once);
-        }
-        let notes = incomplete(&one);
+        let run = |completed: f64| {
+            [("all.completed", 0.5), ("c1.completed", 1.0), ("c2.completed", completed)]
+        };
+        let (whole, part) = (run(1.0), run(0.0));
+        let all = runs(&[&whole, &part, &part, &whole]);
+        assert_eq!(incomplete(&all), ["c2 did not complete in 2 of 4 runs at design=#0"]);
+        let why = |reason| [&part[..], &[(reason, 1.0)]].concat();
+        let [stopped, idle] = ["c2.stopped", "c2.no_progress"].map(why);
+        let notes = incomplete(&runs(&[&whole, &stopped, &idle, &whole]));
         let why = ": 1 stopped before it was complete, 1 without progress for too long";
         assert!(notes[0].ends_with(why), "{notes:?}");
     }

@@ -110,14 +110,20 @@ impl Download {
     /// If an unfinished download is continued, `config` then names the version that was begun, and the segments that
     /// are held; no newer version is discovered. A finished file that may stay and is unchanged since it was verified in the
     /// same way is compared with the producer's latest version ([`keep`](Self::keep)); any other file is fetched again.
+    ///
+    /// A download in a folder takes its `place` from the walk, which has looked at it. The place is checked again before the file
+    /// gets its name, in the group, whose outcome counts.
     pub fn new(
         records: Records,
         target: &Path,
         verification: &str,
         config: &mut FetchConfig,
         earlier: Earlier,
+        place: Option<FilePlace>,
     ) -> Result<Self> {
-        check(target)?;
+        if place.is_none() {
+            check(target)?;
+        }
         let mut sink = Self {
             target: target.to_owned(),
             verification: verification.to_owned(),
@@ -130,9 +136,10 @@ impl Download {
             dropped_bytes: 0,
             finished: None,
             is_kept: false,
-            place: None,
+            place,
         };
-        let found = Journal::read(target).map_err(|error| Error::from(&error))?;
+        let found = Journal::read_within(target, sink.folder());
+        let found = found.map_err(|error| Error::from(&error))?;
         match (found, earlier) {
             (Some(found), Earlier::Resume) => sink.go_on(found, config)?,
             (Some(found), Earlier::Reject | Earlier::Mirror) if found.received_bytes() > 0 => {
@@ -144,11 +151,8 @@ impl Download {
         Ok(sink)
     }
 
-    /// Makes the download part of a folder, whose place is checked before the file is opened and named. It
-    /// [finishes](Self::finish) in the group, whose outcome counts.
-    #[must_use]
-    pub fn within(self, place: FilePlace) -> Self {
-        Self { place: Some(place), ..self }
+    fn folder(&self) -> Option<&TargetFolder> {
+        self.place.as_ref().map(|place| &*place.folder)
     }
 
     fn check_place(&self) -> Result<()> {
@@ -184,7 +188,8 @@ impl Download {
         // Checksums find errors, as digests do. Against an attacker, only the state of the file counts.
         let has_author = ["key=", "trust="].iter().any(|it| self.verification.starts_with(it));
         let proof = if has_author { Proof::State } else { Proof::Checksums };
-        let Some(record) = Record::of_unchanged(&self.records, &self.target, proof) else {
+        let Some(record) = Record::of_unchanged(&self.records, &self.target, self.folder(), proof)
+        else {
             return;
         };
         let object = record.identity.name.parse::<Name>().ok();
@@ -226,7 +231,8 @@ impl Download {
 
     fn options(&self) -> Options {
         let (existing, records) = (self.existing, Some(self.records.clone()));
-        Options { existing, overwrite: true, records, ..Options::default() }
+        let folder = self.place.as_ref().map(|place| Arc::clone(&place.folder));
+        Options { existing, overwrite: true, records, folder, ..Options::default() }
     }
 
     fn open(&self, object: String) -> std::result::Result<PartFile, PartError> {
@@ -255,7 +261,6 @@ impl Download {
     /// # Errors
     /// [`ErrorKind::Local`]: the file cannot be made, or another download is in its place.
     pub fn begin(&mut self, object: &Name) -> Result<()> {
-        self.check_place()?;
         if self.part.is_none() && !self.is_kept {
             self.part = Some(self.open(object.to_string()).map_err(|error| Error::from(&error))?);
             self.begun = true;
@@ -416,7 +421,8 @@ mod tests {
         let name = "/a".parse().unwrap();
         let config = options::config(&FetchOptions::default(), name, (0, None), Rng::from_seed(1));
         let records = Records::open(&target.with_file_name("state"));
-        Download::new(records, target, "digest", &mut config.unwrap(), Earlier::Reject).unwrap()
+        Download::new(records, target, "digest", &mut config.unwrap(), Earlier::Reject, None)
+            .unwrap()
     }
 
     #[test]

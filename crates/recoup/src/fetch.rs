@@ -347,6 +347,7 @@ impl<M> FetchBuilder<M> {
                     &policy,
                     &mut config,
                     self.earlier,
+                    None,
                 )?)
             }
             None => {
@@ -393,8 +394,8 @@ impl<M> FetchBuilder<M> {
             &policy,
             &mut config,
             self.earlier,
-        )?
-        .within(place);
+            Some(place),
+        )?;
         let running = self.start(config, Some(download))?;
         Ok(FileFetch { running, news_at: std::time::Instant::now() })
     }

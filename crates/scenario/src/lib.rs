@@ -62,10 +62,12 @@ impl ScenarioFile {
                 problems.push(problem);
             }
         }
-        let content = file::read(&given, false, &mut problems);
-        let sweep = match given.get("sweep") {
+        let mut content = file::read(&given, false, &mut problems);
+        // Each point has a copy of the rest.
+        content.normal.remove("sweep");
+        let sweep = match given.remove("sweep") {
             None => Table::default(),
-            Some(Tree { value: Value::Table(sweep), .. }) => sweep.clone(),
+            Some(Tree { value: Value::Table(sweep), .. }) => sweep,
             Some(other) => {
                 problems.add(other.origin, "sweep", "is no table; write [sweep]");
                 Table::default()

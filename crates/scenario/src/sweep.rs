@@ -16,6 +16,7 @@ use super::path;
 use recoup_config::print;
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Entry, Table, Tree, Value};
+use std::collections::BTreeSet;
 
 /// More points than that are a mistake.
 const MOST: usize = 100_000;
@@ -146,12 +147,11 @@ fn field(
 ) {
     let value = |tree: &Tree| (tree.value.to_string(), vec![(steps.to_vec(), tree.clone())]);
     let values: Vec<_> = list.iter().map(value).collect();
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for ((label, _), tree) in values.iter().zip(list) {
-        if seen.contains(&label.as_str()) {
+        if !seen.insert(label.as_str()) {
             problems.add(tree.origin, at, format!("`{label}` is there twice"));
         }
-        seen.push(label);
     }
     if values.is_empty() {
         problems.add(entry.tree.origin, at, "has no values");

@@ -201,6 +201,17 @@ fn a_sweep_makes_a_scenario_of_each_point() {
 }
 
 #[test]
+fn points_do_not_hold_the_sweep() {
+    let values: Vec<_> = (1..=500).map(|delay| format!("\"{delay} ms\"")).collect();
+    let text = with(&format!("[sweep]\n\"link.delay\" = [{}]\n", values.join(", ")));
+    let file = ScenarioFile::parse(&text, &[]).unwrap();
+    assert!(file.to_toml().contains("\"500 ms\"]"));
+    let scenario = file.scenario(&file.points()[0], &|_| Err("none".into())).unwrap();
+    assert!(scenario.content.normal.get("sweep").is_none());
+    assert!(file.given.get("sweep").is_none());
+}
+
+#[test]
 fn wrong_value_of_a_sweep_is_located() {
     let message = wrong(&with("[sweep]\n\"link.delay\" = [\"10 ms\",\n \"20 m/s\"]\n"));
     assert_eq!(message.lines().count(), 1, "{message}");

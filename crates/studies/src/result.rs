@@ -32,7 +32,7 @@ pub fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
         rows.extend(campaign.rows(folder, stage).into_iter().map(|row| Row {
             point: stage.point.values.iter().cloned().collect(),
             seed: row.seed,
-            metrics: row.metrics.iter().cloned().collect(),
+            metrics: row.metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }));
     }
     rows

@@ -147,8 +147,9 @@ impl<'a> Folders<'a> {
         }
         let mut config = self.plan.config(name.clone(), session::seed()?)?;
         let requirement = self.plan.requirement();
-        let sink = FileSink::new(&target, requirement, &mut config, self.mode.earlier)?;
-        let app = self.transfers.start(config, Box::new(sink.within(place)));
+        let (earlier, place) = (self.mode.earlier, Some(place));
+        let sink = FileSink::new(&target, requirement, &mut config, earlier, place)?;
+        let app = self.transfers.start(config, Box::new(sink));
         self.files.push((app, name));
         Ok(())
     }

@@ -164,6 +164,13 @@ impl ForwardConfig {
         });
         whole.list("face", |one| made.read_face(one));
         whole.list("route", |one| made.read_route(one));
+        let (routes, most) = (made.routes.len(), made.limits.routes);
+        if routes > most {
+            let what = format!(
+                "there are {routes} of them and {most} are permitted; write routes = {routes} in [limits]"
+            );
+            whole.problem("route", what);
+        }
         whole.list("strategy", |one| {
             let prefix = one.required("prefix", PREFIX, parsed);
             let strategy = one.required("strategy", "\"best-route\"", parsed);
@@ -336,9 +343,9 @@ impl ForwardConfig {
             limits: self.limits.face,
             management: Some(ManagementOptions {
                 localhop: self.localhop,
+                routes: self.limits.routes,
                 authority: self.authority.clone(),
                 version: concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned(),
-                ..ManagementOptions::default()
             }),
             rng: rng.substream("node"),
             scheduling: self.scheduling.scheduling(),

@@ -3,6 +3,7 @@ use crate::config::{Section, text, whole};
 use recoup_config::form;
 use recoup_config::tree::{Tree, Value};
 use recoup_forwarder::limits::FaceLimits;
+use recoup_forwarder::management::ManagementOptions;
 use recoup_io::driver::DriverOptions;
 use recoup_transport::time::Duration;
 use recoup_transport::unit;
@@ -20,6 +21,8 @@ pub(crate) struct LimitKeys {
     pub pending: usize,
     /// Share of each face.
     pub face: FaceLimits,
+    /// Routes.
+    pub routes: usize,
     faces: usize,
     peer_faces: usize,
     newcomers: usize,
@@ -37,6 +40,7 @@ impl Default for LimitKeys {
         Self {
             pending: PLACES,
             face: FaceLimits { fair: true, ..FaceLimits::default() },
+            routes: ManagementOptions::default().routes,
             faces: driver.faces,
             peer_faces: driver.on_demand_faces,
             newcomers: driver.newcomers,
@@ -57,6 +61,7 @@ impl LimitKeys {
         let mut set =
             |key, place: &mut usize| *place = table.value(key, positive).unwrap_or(*place);
         set("pending", &mut self.pending);
+        set("routes", &mut self.routes);
         set("faces", &mut self.faces);
         set("peer-faces", &mut self.peer_faces);
         set("newcomers", &mut self.newcomers);

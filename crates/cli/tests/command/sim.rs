@@ -234,7 +234,7 @@ fn interrupted(place: &Place, signal: &str) -> Ended {
     let child: Child = command.spawn().expect("the command runs");
     until("a run", || {
         let path = place.path("line-results/journal.jsonl");
-        std::fs::read_to_string(path).is_ok_and(|text| text.matches("\"run\"").count() >= 2)
+        std::fs::read_to_string(path).is_ok_and(|text| text.matches("\"made\"").count() >= 2)
     });
     kill(&child, signal);
     let output = child.wait_with_output().expect("it ends");
@@ -243,7 +243,7 @@ fn interrupted(place: &Place, signal: &str) -> Ended {
 
 fn goes_on(place: &Place, signal: &str) {
     let kept = lines(place, "line-results/journal.jsonl");
-    let kept: Vec<_> = kept.iter().filter(|line| line.contains("\"run\"")).collect();
+    let kept: Vec<_> = kept.iter().filter(|line| line.contains("\"made\"")).collect();
     let kept = kept.len() as u64;
     assert!(kept < 400, "it was over before the signal");
     let document =

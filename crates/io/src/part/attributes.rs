@@ -31,9 +31,10 @@ impl Attributes {
         Self { mode: mode.and_then(|mode| u32::try_from(mode & 0o7777).ok()), modified_ns }
     }
 
-    /// Gives them to a file that was made with mode 0666 less the umask, except that its owner can write to it. Returns the
-    /// mode that it gets with its name. A file system without modes keeps its own.
-    pub(super) fn apply(self, file: &File, path: &Path) -> Result<Seal, PartError> {
+    /// Gives them to a file that was made with mode 0666 less the umask, except that its owner can write to it. A file system
+    /// without modes keeps its own. Returns whether the file has the time of its last change, and the mode that it gets with
+    /// its name.
+    pub(super) fn apply(self, file: &File, path: &Path) -> Result<(bool, Seal), PartError> {
         let mut seal = Seal(None);
         if let Some(mode) = self.mode {
             let made = file.metadata().map_err(|error| failed("read", path, error))?.mode();
@@ -41,10 +42,8 @@ impl Attributes {
             let _ = file.set_permissions(Permissions::from_mode(exact | OWNER_WRITES));
             seal = Seal((exact & OWNER_WRITES == 0).then_some(exact));
         }
-        if let Some(ns) = self.modified_ns {
-            let _ = file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
-        }
-        Ok(seal)
+        let modified = self.modified_ns.map(|ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
+        Ok((modified.is_some_and(|time| file.set_modified(time).is_ok()), seal))
     }
 }
 

@@ -3,12 +3,16 @@ use super::error::failed;
 use super::journal::Journal;
 use super::keeper::Storage;
 use super::{Attributes, PartError, Records, record};
+use crate::target::TargetFolder;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A file with all its content, before it has its name.
 #[derive(Debug)]
 pub(super) struct Complete {
     pub(super) target: PathBuf,
+    /// The folder around the target, if it is open.
+    pub(super) folder: Option<Arc<TargetFolder>>,
     pub(super) storage: Storage,
     /// Whether another file may lie in its place.
     pub(super) overwrite: bool,
@@ -30,9 +34,8 @@ impl Complete {
     pub(super) fn sync_all(group: &[Self]) -> Vec<Result<(), PartError>> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let [first, _, ..] = group {
-            let device = |it: &Self| rustix::fs::fstat(&it.storage.file).map(|stat| stat.st_dev);
-            let is_one =
-                device(first).is_ok_and(|one| group.iter().all(|it| device(it) == Ok(one)));
+            let device = |it: &Self| it.storage.stat.st_dev;
+            let is_one = group.iter().all(|it| device(it) == device(first));
             if is_one && rustix::fs::syncfs(&first.storage.file).is_ok() {
                 return group.iter().map(|_| Ok(())).collect();
             }
@@ -42,19 +45,17 @@ impl Complete {
 
     /// Gives the file its name, records it, and removes the journal.
     pub(super) fn publish(&self) -> Result<(), PartError> {
-        let Storage { file, staging } = &self.storage;
+        let Storage { file, stat, staging } = &self.storage;
         staging.remove_record();
-        if let Some((records, _)) = &self.record {
+        let (has_time, seal) = self.attributes.apply(file, &staging.part_path())?;
+        if self.record.is_some() && !has_time {
             record::stamp(file);
-            // The record of the file that lies in its place.
-            records.remove(&self.target);
         }
-        let seal = self.attributes.apply(file, &staging.part_path())?;
-        staging.publish(file, self.overwrite)?;
+        staging.publish(stat, self.overwrite)?;
         // Before the record, which holds the time of this change.
         seal.apply(file);
         if let Some((records, journal)) = &self.record {
-            record::store(records, &self.target, journal, file);
+            record::store(records, &self.target, self.folder.as_deref(), journal, file);
         }
         staging.remove_journal();
         Ok(())

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Most files of one group. Each has three descriptors, and a process may have no more than 256.
+/// Most files of one group. Each has up to three descriptors, and a process may have no more than 256.
 const MAX_FILES: usize = 48;
 /// Files that wait for the next group.
 const MAX_WAITING: usize = 16;

@@ -34,6 +34,7 @@ use super::error::failed;
 use super::staging::Staging;
 use super::{Attributes, Identity, PartError, RangeSet};
 use crate::source::state::FileState;
+use crate::target::TargetFolder;
 use recoup_packet::object_id::ObjectId;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -101,7 +102,18 @@ impl Journal {
     /// [`PartError::Journal`] if it is damaged or not ours, [`PartError::Io`] if it is unreadable, [`PartError::Reserved`],
     /// [`PartError::NotAFile`].
     pub fn read(target: &Path) -> Result<Option<Self>, PartError> {
-        let staging = Staging::open(target, false)?;
+        Self::read_within(target, None)
+    }
+
+    /// As [`Journal::read`]; a `folder` around the target is not opened by its path.
+    ///
+    /// # Errors
+    /// Those of [`Journal::read`].
+    pub fn read_within(
+        target: &Path,
+        folder: Option<&TargetFolder>,
+    ) -> Result<Option<Self>, PartError> {
+        let staging = Staging::open(target, folder, false)?;
         staging.map_or(Ok(None), |staging| load(&staging))
     }
 
@@ -347,6 +359,7 @@ fn runs(pieces: &[Piece]) -> impl Iterator<Item = &[Piece]> {
 /// Reads a journal; `None` if there is none, or no content.
 pub(super) fn load(staging: &Staging) -> Result<Option<Journal>, PartError> {
     let Some(part_bytes) = staging.part_bytes() else {
+        staging.remove_stray_journal();
         return Ok(None);
     };
     let file = staging.open_journal();

@@ -4,8 +4,8 @@ use super::PartError;
 use super::error::failed;
 use super::journal::{self, Journal};
 use super::staging::Staging;
+use rustix::fs::Stat;
 use std::fs::File;
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -20,10 +20,12 @@ const REST: u32 = 4;
 /// reached: a process that is killed repeatedly still makes progress.
 const FIRST: u32 = 10;
 
-/// The open file and its staging folder.
-#[derive(Debug)]
+/// The open file and its place in the staging folder.
+#[derive(Clone, Debug)]
 pub(super) struct Storage {
-    pub(super) file: File,
+    pub(super) file: Arc<File>,
+    /// The file's device and inode, among others, as they were when it was opened.
+    pub(super) stat: Stat,
     pub(super) staging: Arc<Staging>,
 }
 
@@ -34,10 +36,6 @@ impl Storage {
         self.file.sync_data().map_err(failed)?;
         drop_behind(&self.file);
         journal::store(&self.staging, journal, true).map_err(Unsaved::Journal)
-    }
-
-    pub(super) fn try_clone(&self) -> io::Result<Self> {
-        Ok(Self { file: self.file.try_clone()?, staging: Arc::clone(&self.staging) })
     }
 }
 
@@ -147,7 +145,7 @@ impl Drop for Keeper {
 
 fn start(storage: &Storage) -> Result<Worker, PartError> {
     let trouble = |error| failed("keep a journal for", &storage.staging.part_path(), error);
-    let own = storage.try_clone().map_err(trouble)?;
+    let own = storage.clone();
     let (todo, work) = channel::<Journal>();
     let (report, done) = channel();
     let save = move || {

@@ -4,22 +4,30 @@ use super::error::failed;
 use super::journal::{self, Journal};
 use super::keeper::Storage;
 use super::{Existing, Identity, PartError};
-use std::fs;
-use std::io;
+use crate::target::TargetFolder;
+use rustix::fs::{AtFlags, CWD, FileType, statat};
+use rustix::io::Errno;
 use std::path::Path;
 
-pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<(), PartError> {
-    if target.file_name().is_none() {
-        return Err(PartError::NotAFile { path: target.to_owned() });
-    }
-    match fs::symlink_metadata(target) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(failed("create", target, error)),
-        Ok(there) if !there.is_file() && !there.is_symlink() => {
-            Err(PartError::NotAFile { path: target.to_owned() })
+pub(super) fn check_target(
+    target: &Path,
+    folder: Option<&TargetFolder>,
+    overwrite: bool,
+) -> Result<(), PartError> {
+    let not_a_file = || PartError::NotAFile { path: target.to_owned() };
+    let name = target.file_name().ok_or_else(not_a_file)?;
+    let there = match folder {
+        Some(folder) => statat(folder.handle(), name, AtFlags::SYMLINK_NOFOLLOW),
+        None => statat(CWD, target, AtFlags::SYMLINK_NOFOLLOW),
+    };
+    match there.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(failed("create", target, error.into())),
+        Ok(FileType::RegularFile | FileType::Symlink) if overwrite => Ok(()),
+        Ok(FileType::RegularFile | FileType::Symlink) => {
+            Err(PartError::TargetExists { path: target.to_owned() })
         }
-        Ok(_) if !overwrite => Err(PartError::TargetExists { path: target.to_owned() }),
-        Ok(_) => Ok(()),
+        Ok(_) => Err(not_a_file()),
     }
 }
 
@@ -54,9 +62,17 @@ pub(super) fn recovered(
 }
 
 /// An empty file, and no journal.
-pub(super) fn begin(storage: &Storage, identity: Identity) -> Result<Journal, PartError> {
-    storage.staging.remove_journal();
-    let emptied = storage.file.set_len(0);
-    emptied.map_err(|error| failed("empty", &storage.staging.part_path(), error))?;
+pub(super) fn begin(
+    storage: &Storage,
+    identity: Identity,
+    is_new: bool,
+) -> Result<Journal, PartError> {
+    if is_new {
+        storage.staging.remove_stray_journal();
+    } else {
+        storage.staging.remove_journal();
+        let emptied = storage.file.set_len(0);
+        emptied.map_err(|error| failed("empty", &storage.staging.part_path(), error))?;
+    }
     Ok(Journal::new(storage.staging.target_word(), identity))
 }

@@ -16,12 +16,14 @@
 //! A record that is damaged, foreign or of another file is ignored. A record never claims more than the file bears out.
 use super::checksum;
 use super::journal::{self, Journal};
+use super::staging::is_unfinished;
 use super::staging::target_word;
-use super::{Identity, Records, is_unfinished};
+use super::{Identity, Records};
 use crate::source::state::{FileState, file_clock};
+use crate::target::TargetFolder;
 use recoup_packet::object_id::ObjectId;
 use rustix::fs::OFlags;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -50,18 +52,26 @@ pub enum Proof {
 }
 
 impl Record {
-    /// The record of the file at `target`, if that is unchanged since it was finished.
+    /// The record of the file at `target`, if that is unchanged since it was finished. A `folder` around the target is not
+    /// opened by its path.
     #[must_use]
-    pub fn of_unchanged(records: &Records, target: &Path, proof: Proof) -> Option<Self> {
-        if is_unfinished(target).ok()? {
+    pub fn of_unchanged(
+        records: &Records,
+        target: &Path,
+        folder: Option<&TargetFolder>,
+        proof: Proof,
+    ) -> Option<Self> {
+        let journal = load(records, target, folder)?;
+        if is_unfinished(target, folder).ok()? {
             return None;
         }
-        let journal = load(records, target)?;
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file =
             File::options().read(true).custom_flags(flags.bits() as i32).open(target).ok()?;
         let bytes = journal.claimed_bytes()?;
-        if !is_unchanged(records, target, &journal, &file, proof) {
+        if !is_unchanged(&journal, &file, proof, &mut || {
+            store(records, target, folder, &journal, &file);
+        }) {
             return None;
         }
         let Journal { identity, object, is_unverified, .. } = journal;
@@ -76,30 +86,38 @@ pub(super) fn stamp(file: &File) {
 }
 
 /// Records a file that has just got its name. Errors are ignored: the file is fetched again then.
-pub(super) fn store(records: &Records, target: &Path, journal: &Journal, file: &File) {
-    let Ok(metadata) = file.metadata() else {
+pub(super) fn store(
+    records: &Records,
+    target: &Path,
+    folder: Option<&TargetFolder>,
+    journal: &Journal,
+    file: &File,
+) {
+    let Some(path) = records.path_within(target, folder) else {
         return;
     };
-    let finished = Some(FileState::from(&metadata));
-    let text = Journal { finished, ..journal.clone() }.to_text();
-    let _ = records.store(target, text.as_bytes());
+    let stored = file.metadata().and_then(|metadata| {
+        let finished = Some(FileState::from(&metadata));
+        let text = Journal { finished, ..journal.clone() }.to_text();
+        records.store(&path, text.as_bytes())
+    });
+    if stored.is_err() {
+        // The record of an earlier file in its place.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// The record, if it is one of a complete file of this name.
-fn load(records: &Records, target: &Path) -> Option<Journal> {
-    let bytes = journal::read(records.read(target)?).ok()?;
+fn load(records: &Records, target: &Path, folder: Option<&TargetFolder>) -> Option<Journal> {
+    let file = File::open(records.path_within(target, folder)?).ok()?;
+    let bytes = journal::read(file).ok()?;
     let journal = Journal::parse(&bytes).ok()?;
     let is_its_own = journal.target == target_word(target.file_name()?);
     (is_its_own && journal.finished.is_some() && journal.is_complete()).then_some(journal)
 }
 
-fn is_unchanged(
-    records: &Records,
-    target: &Path,
-    journal: &Journal,
-    file: &File,
-    proof: Proof,
-) -> bool {
+/// Whether the file is as its record has it; `renew` makes a record of its present state.
+fn is_unchanged(journal: &Journal, file: &File, proof: Proof, renew: &mut dyn FnMut()) -> bool {
     let Ok(state) = state_of(file) else {
         return false;
     };
@@ -115,7 +133,7 @@ fn is_unchanged(
     let is_stable = state_of(file).is_ok_and(|now| now == state);
     if is_same && is_stable && state.unsettled_for(file_clock()).is_none() {
         // The next run need not read it.
-        store(records, target, journal, file);
+        renew();
     }
     is_same && is_stable
 }
@@ -162,14 +180,14 @@ mod tests {
     fn proofs(target: &Path) -> [bool; 2] {
         let records = records(target.parent().unwrap());
         [Proof::State, Proof::Checksums]
-            .map(|it| Record::of_unchanged(&records, target, it).is_some())
+            .map(|it| Record::of_unchanged(&records, target, None, it).is_some())
     }
 
     #[test]
     fn unchanged_file_has_a_record() {
         let (folder, target) = finished();
         let records = records(folder.path());
-        let record = Record::of_unchanged(&records, &target, Proof::State).unwrap();
+        let record = Record::of_unchanged(&records, &target, None, Proof::State).unwrap();
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert_eq!(left.len(), 2, "nothing lies beside the file and the records: {left:?}");
         let identity = Identity::new("/a/v=1", "digest");

@@ -6,6 +6,7 @@
 //!
 //! Of each first two digits at most [`MAX_FOLDERS`] folders are kept: the one without a new record for longest is removed.
 use super::staging::stem;
+use crate::target::TargetFolder;
 use ring::digest::{SHA256, digest};
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File};
@@ -44,8 +45,20 @@ impl Records {
     /// The path of the record of the file at `target`; `None` if its folder cannot be found, or there is no place.
     #[must_use]
     pub fn path(&self, target: &Path) -> Option<PathBuf> {
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+        self.path_within(target, None)
+    }
+
+    /// As [`path`](Self::path); the path of the `folder` around the target is looked for once.
+    pub(super) fn path_within(
+        &self,
+        target: &Path,
+        folder: Option<&TargetFolder>,
+    ) -> Option<PathBuf> {
+        let above = || target.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = match folder {
+            Some(folder) => folder.canonical()?.to_owned(),
+            None => fs::canonicalize(above().unwrap_or(Path::new("."))).ok()?,
+        };
         let mut hex = String::new();
         for byte in
             digest(&SHA256, parent.as_os_str().as_bytes()).as_ref().iter().take(DIGEST_BYTES)
@@ -57,32 +70,24 @@ impl Records {
         self.0.is_absolute().then(|| folder.join(name))
     }
 
-    /// The record of `target`, for reading; `None` if there is none.
-    pub(super) fn read(&self, target: &Path) -> Option<File> {
-        File::open(self.path(target)?).ok()
-    }
-
-    /// Replaces the record of `target` as a whole. After a power cut it may be gone.
-    pub(super) fn store(&self, target: &Path, text: &[u8]) -> io::Result<()> {
-        let path = self.path(target).ok_or(io::ErrorKind::NotFound)?;
-        let folder = path.parent().unwrap_or(&self.0);
-        if !folder.is_dir() {
-            make_room(folder);
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
+    /// Replaces the record at `path` as a whole. After a power cut it may be gone.
+    pub(super) fn store(&self, path: &Path, text: &[u8]) -> io::Result<()> {
         let draft = path.with_extension(format!("draft-{}", std::process::id()));
-        let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft);
+        let open =
+            || File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft);
+        let file = open().or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let folder = path.parent().unwrap_or(&self.0);
+                make_room(folder);
+                DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+                open()
+            }
+            _ => Err(error),
+        });
         let written = file.and_then(|mut file| file.write_all(text));
-        written.and_then(|()| fs::rename(&draft, &path)).inspect_err(|_| {
+        written.and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
             let _ = fs::remove_file(&draft);
         })
-    }
-
-    /// Removes the record of `target`, if there is one.
-    pub(super) fn remove(&self, target: &Path) {
-        if let Some(path) = self.path(target) {
-            let _ = fs::remove_file(path);
-        }
     }
 }
 

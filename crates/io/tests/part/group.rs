@@ -1,8 +1,10 @@
 //! Downloads that are brought to the disk together.
 use super::{Place, identity, place, put, segment};
-use recoup_io::part::{Group, Options, PartFile, journal_path, part_path};
+use recoup_io::part::{Group, Journal, Options, PartFile, journal_path, part_path};
+use recoup_io::target::TargetFolder;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A complete download to a file beside the place's target.
 fn complete(place: &Place, name: &str) -> (PathBuf, PartFile) {
@@ -89,4 +91,53 @@ fn empty_journal_claims_nothing() {
         fs::write(journal_path(&place.target), left).unwrap();
         assert!(place.open().received().is_empty());
     }
+}
+
+/// Open files of this process below the folder.
+#[cfg(target_os = "linux")]
+fn open_files(folder: &Path) -> usize {
+    let descriptors = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let paths = descriptors.filter_map(|it| fs::read_link(it.path()).ok());
+    paths.filter(|path| path.starts_with(folder)).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn downloads_share_their_open_folder() {
+    let place = place();
+    let path = fs::canonicalize(place.target.parent().unwrap()).unwrap();
+    let folder = Arc::new(TargetFolder::open(&path).unwrap());
+    let open = |number: usize| {
+        let options = Options { folder: Some(Arc::clone(&folder)), ..Options::default() };
+        PartFile::open(&path.join(format!("file{number}")), identity(), options).unwrap()
+    };
+    let mut parts: Vec<_> = (0..40).map(open).collect();
+    // Of the target folder its own descriptor and that of the staging folder's parent.
+    assert_eq!(open_files(&path), parts.len() + 3);
+    let group = Group::start().unwrap();
+    for mut part in parts.drain(1..) {
+        part.set_final(1).unwrap();
+        put(&mut part, &[0, 1]);
+        part.finish_in(&group).unwrap();
+    }
+    (1..40).for_each(|_| group.wait().unwrap().result.unwrap());
+    assert_eq!(fs::read(path.join("file7")).unwrap(), content());
+    // As another process that had the folder to itself.
+    drop(parts);
+    fs::remove_dir(part_path(&path.join("file0")).parent().unwrap()).unwrap();
+    open(0).close().unwrap();
+    drop(folder);
+    assert_eq!((place.listed().len(), open_files(&path)), (39, 0));
+}
+
+#[test]
+fn leftovers_of_a_killed_process_go() {
+    let place = place().interrupted();
+    let (part, journal) = (part_path(&place.target), journal_path(&place.target));
+    let draft = journal.with_extension("journal~");
+    fs::write(&draft, "half a journal").unwrap();
+    assert_eq!(place.open().received().len(), 2);
+    assert!(!draft.exists() && journal.exists());
+    fs::remove_file(&part).unwrap();
+    assert!(Journal::read(&place.target).unwrap().is_none() && !journal.exists());
 }

@@ -36,8 +36,8 @@ impl Report {
         let figures =
             || self.points.iter().filter_map(|point| Some((point, point.metrics.get(metric)?)));
         let largest = figures().map(|(_, figure)| figure.mean.abs()).fold(0.0, f64::max);
-        let unit = figures().next().map_or("", |(_, figure)| figure.unit.as_str());
-        let (divisor, unit) = scale(largest, unit);
+        let unit = figures().next().map_or_else(String::new, |(_, figure)| figure.unit);
+        let (divisor, unit) = scale(largest, &unit);
         let points = figures().map(|(point, figure)| SweptPoint {
             values: point.axes.clone(),
             mean: figure.mean / divisor,

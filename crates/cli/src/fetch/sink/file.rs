@@ -23,8 +23,10 @@ impl FileSink {
         verification: &str,
         config: &mut FetchConfig,
         earlier: Earlier,
+        place: Option<FilePlace>,
     ) -> Result<Self, Failure> {
-        let download = Download::new(Records::of_user(), target, verification, config, earlier);
+        let records = Records::of_user();
+        let download = Download::new(records, target, verification, config, earlier, place);
         let download = download.map_err(|error| {
             let failure = Failure::from(error);
             match target.is_dir() {
@@ -40,11 +42,6 @@ impl FileSink {
             ));
         }
         Ok(Self(download))
-    }
-
-    /// Makes the download part of a folder.
-    pub(crate) fn within(self, place: FilePlace) -> Self {
-        Self(self.0.within(place))
     }
 }
 
@@ -132,7 +129,8 @@ mod tests {
             let (name, rng) = ("/a".parse().unwrap(), Rng::from_seed(1));
             let config = options::config(&FetchOptions::default(), name, (0, None), rng);
             let mut sink =
-                FileSink::new(&target, "digest", &mut config.unwrap(), Earlier::Reject).unwrap();
+                FileSink::new(&target, "digest", &mut config.unwrap(), Earlier::Reject, None)
+                    .unwrap();
             sink.begin(&"/a/v=1".parse().unwrap()).unwrap();
             sink.end_known(5).unwrap();
             sink.content(0, vec![0; 10].into()).unwrap();

@@ -170,6 +170,41 @@ fn mistakes_have_line_and_nearest_spelling() {
     assert!(wrong(&twice).contains("n.toml:5:8: face.2.name: another face"));
 }
 
+/// A face and so many routes to it, by names as sites have them.
+fn routes(count: usize) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::from("[[face]]\nname = \"up\"\nuri = \"udp://192.0.2.7\"\n");
+    for number in 0..count {
+        let (site, app) = (number / 100, number % 100);
+        let _ = writeln!(text, "[[route]]\nprefix = \"/site{site}/app{app}\"\nface = \"up\"");
+    }
+    text
+}
+
+#[test]
+fn routes_beyond_their_limit_are_rejected() {
+    let text = |most| format!("[limits]\nroutes = {most}\n{}", routes(3));
+    let limit = |most| {
+        let config = ForwardConfig::parse("n.toml", &text(most)).unwrap();
+        config.limits.routes
+    };
+    assert_eq!((limit(3), limit(70_000)), (3, 70_000));
+    let message = wrong(&text(2));
+    assert!(message.starts_with("n.toml:6:1: route: there are 3 of them"), "{message}");
+    assert!(message.ends_with("write routes = 3 in [limits]"), "{message}");
+}
+
+#[test]
+fn two_hundred_thousand_routes_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n.toml");
+    std::fs::write(&path, format!("[limits]\nroutes = 200000\n{}", routes(200_000))).unwrap();
+    let text = config::read(&path).unwrap();
+    let read = ForwardConfig::parse("n.toml", &text).unwrap();
+    assert_eq!(read.routes.len(), 200_000);
+    assert_eq!(read.routes.last().unwrap().prefix.to_string(), "/site1999/app99");
+}
+
 #[test]
 fn options_that_need_a_restart_are_distinguished() {
     let fixed = |text: &str| {
@@ -191,6 +226,7 @@ fn options_that_need_a_restart_are_distinguished() {
         "[node]\nscheduler = \"drr\"",
         "[node]\nlog = \"json\"",
         "[limits]\npending = 7",
+        "[limits]\nroutes = 7",
         "[management]\nopen = [\"cs\"]",
         "[management]\nv02-commands = true",
     ] {
