@@ -136,7 +136,9 @@ impl ScenarioFile {
             }
         }
         read_motions(&mut content, files, &mut read, &mut problems);
-        problems.or(Scenario { content, files: read })
+        // Text takes a fifth of the memory of a table, and a sweep has many points.
+        let text = document_without_labels(&std::mem::take(&mut content.normal));
+        problems.or(Scenario { content, text, files: read })
     }
 
     /// The whole file with its settings, in normal form: every default of applications and nodes is
@@ -218,6 +220,8 @@ fn set(given: &mut Table, setting: &str, origin: Origin) -> Result<(), Problem> 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     content: Content,
+    /// All fields in normal form, without labels.
+    text: String,
     /// Contents of the files that it names.
     files: String,
 }
@@ -258,8 +262,7 @@ impl Scenario {
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and
     /// seeds and the arena's judgement are not part of it, files are.
     pub fn identity(&self) -> String {
-        let mut text =
-            format!("{}\n{}", document_without_labels(&self.content.normal), self.files());
+        let mut text = format!("{}\n{}", self.text, self.files());
         for (name, version) in versions_in(&text) {
             text.push_str(&format!("\n{name}: {version}"));
         }
@@ -268,7 +271,7 @@ impl Scenario {
 
     /// The algorithms of other programs that it names, with their versions.
     pub fn registered(&self) -> Vec<(&'static str, String)> {
-        versions_in(&document_without_labels(&self.content.normal))
+        versions_in(&self.text)
     }
 
     /// Contents of the files that it names; empty if it names none.
