@@ -38,7 +38,7 @@ fn read_only_mode_comes_after_the_name() {
     // Once more, as any user: the file is opened for writing, and gets its name.
     finish(&place, &Options { overwrite: true, ..options }).unwrap();
     assert_eq!(mode(&place.target), READ_ONLY);
-    let proof = Record::of_unchanged(&records, &place.target, Proof::State);
+    let proof = Record::of_unchanged(&records, &place.target, None, Proof::State);
     assert!(proof.is_some(), "the record is younger than the mode");
 }
 
