@@ -96,7 +96,7 @@ pub fn read(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> 
     Ok((content.rows, content.units))
 }
 
-/// What the lines of a journal say.
+/// Content of the lines of a journal.
 #[derive(Debug, Default)]
 struct Content {
     rows: Vec<Row>,

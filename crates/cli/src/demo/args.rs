@@ -107,7 +107,7 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// That of `recoup fetch` without options.
+    /// The transport of `recoup fetch` without options.
     fn of_fetch() -> Self {
         let FetchOptions { rto, congestion, loss, .. } = FetchOptions::default();
         let label = "recoup fetch".to_owned();

@@ -65,7 +65,7 @@ impl<T> Recovering<T> {
             self.end.ask(now);
         }
         if watch.is_silent() {
-            self.end.doubt();
+            self.end.forget_answers();
         }
     }
 

@@ -1,4 +1,4 @@
-//! Metrics over the seeds of a point. Figures are made when they are asked for: a sweep has many points, and few of their
+//! Metrics over the seeds of a point. Figures are made on request: a sweep has many points, and few of their
 //! metrics are shown.
 use super::Figure;
 use crate::journal::Metrics;

@@ -66,7 +66,7 @@ pub struct Auto<T> {
     answered_to: Option<u64>,
     /// A question to the neighbour is due.
     asks: bool,
-    /// The neighbour has answered a question or an offer, since it was last doubted.
+    /// The neighbour has answered a question or an offer, since these were last forgotten.
     answered: bool,
     agreed: Option<Box<Wldr<T>>>,
     /// Memory shared with other links.
@@ -310,10 +310,10 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         self.agreed.as_ref().map_or(self.answered, |wldr| wldr.answers())
     }
 
-    fn doubt(&mut self) {
+    fn forget_answers(&mut self) {
         self.answered = false;
         if let Some(wldr) = &mut self.agreed {
-            wldr.doubt();
+            wldr.forget_answers();
         }
     }
 

@@ -103,13 +103,13 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
         let _ = now;
     }
 
-    /// Whether the neighbour has answered a question of this end, since it was last doubted.
+    /// Whether the neighbour has answered a question of this end, since its answers were last forgotten.
     fn answers(&self) -> bool {
         false
     }
 
     /// The neighbour has left questions unanswered: it may be another one, which answers none.
-    fn doubt(&mut self) {}
+    fn forget_answers(&mut self) {}
 
     /// Whether both ends recover losses.
     fn agreement(&self) -> Agreement;

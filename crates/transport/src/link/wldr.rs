@@ -447,8 +447,8 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         self.session.answers()
     }
 
-    fn doubt(&mut self) {
-        self.session.doubt();
+    fn forget_answers(&mut self) {
+        self.session.forget_answers();
     }
 
     fn link_down(&mut self, _now: Instant) {

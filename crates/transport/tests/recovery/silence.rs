@@ -20,13 +20,13 @@ fn received_frames_are_released_on_busy_links() {
 }
 
 #[test]
-fn doubted_neighbour_must_answer_again() {
+fn forgotten_neighbour_must_answer_again() {
     for text in ["auto", "wldr"] {
         let (mut a, mut b) = acquainted(text);
         a.machine.ask(ms(10));
         converse(ms(10), &mut a, &mut b);
         assert!(a.machine.answers(), "{text}");
-        a.machine.doubt();
+        a.machine.forget_answers();
         let packet = b.send(ms(20), 7);
         a.receive(ms(20), &packet);
         assert!(!a.machine.answers(), "{text}: a packet is no answer");

@@ -8,7 +8,7 @@
 use super::{Draw, PACKET_BITS, ideal_s, queue_packets, rounded, serve};
 use std::fmt::Write as _;
 
-/// What a prefetch into the cache uses.
+/// Transport of a prefetch into the cache.
 const PREFETCH: &str = "congestion = \"fixed(window=16)\"\nloss = \"time-threshold(share=1/4)\"\n\
                         rto = \"jacobson(backoff-until=progress)\"\n";
 

@@ -2,8 +2,11 @@
 //!
 //! | kind | drawn, each uniform on a logarithmic scale |
 //! |---|---|
-//! | own | 1 to 128 fetches, 0.5 to 100 segments of the path for each, buffer 0.25 to 16 BDP, round trip 5 to 200 ms |
-//! | rivals | rate 5 to 100 Mbit/s, round trip 10 to 100 ms, buffer 0.5 to 16 BDP; on two thirds jitter of 0.1 to 10 ms, in order or not; on a quarter marks above 8 to 128 KiB |
+//! | own | 1 to 128 fetches; each has 0.5 to 100 segments of the path |
+//! | | buffer 0.25 to 16 BDP, round trip 5 to 200 ms |
+//! | rivals | rate 5 to 100 Mbit/s, round trip 10 to 100 ms, buffer 0.5 to 16 BDP |
+//! | | on two thirds jitter of 0.1 to 10 ms, in order or not |
+//! | | on a quarter marks above 8 to 128 KiB |
 use super::{Draw, PACKET_BITS, queue_packets, rounded, serve};
 use std::fmt::Write as _;
 

@@ -102,7 +102,7 @@ pub(super) struct Session {
     reads_control_frames: bool,
     /// The neighbour may have changed, or may be gone.
     unsure: bool,
-    /// The neighbour has repeated the local session since it was last doubted.
+    /// The neighbour has repeated the local session since its answers were last forgotten.
     answers: bool,
     /// Queries since the last answer.
     unanswered: u32,
@@ -192,13 +192,13 @@ impl Session {
         self.unanswered > 0
     }
 
-    /// Whether the neighbour has repeated the local session since it was last doubted.
+    /// Whether the neighbour has repeated the local session since its answers were last forgotten.
     pub(super) fn answers(&self) -> bool {
         self.answers
     }
 
     /// The neighbour may be another one, without WLDR.
-    pub(super) fn doubt(&mut self) {
+    pub(super) fn forget_answers(&mut self) {
         self.answers = false;
     }
 
@@ -267,7 +267,7 @@ impl Session {
             && now.since(self.last_received) >= SILENCE;
         if gone {
             (self.gone, self.reads_control_frames) = (self.peer.take(), false);
-            self.doubt();
+            self.forget_answers();
         }
         gone
     }
@@ -275,7 +275,7 @@ impl Session {
     /// The link was down: the neighbour may have changed.
     pub(super) fn mark_unverified(&mut self, now: Instant) {
         self.unsure = true;
-        self.doubt();
+        self.forget_answers();
         self.set_unanswered(0);
         self.asked = None;
         self.offer_at = now;

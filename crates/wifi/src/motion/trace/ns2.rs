@@ -6,8 +6,8 @@
 //!
 //! Commands without a time come first; of commands at one time, each `set` comes before each `setdest`.
 //!
-//! Differences: heights are ignored; a `set` with a time moves the node at once. Tcl beyond commands with numbers
-//! (loops, variables) is an error, but for `set` of a variable and commands that move no node, such as those of `god_`.
+//! Differences: heights are ignored; a `set` with a time moves the node at once. Commands that move no node, such as those
+//! of `god_`, and `set` of a variable are skipped. Other Tcl (loops, expressions) is an error.
 use super::{MOST, TraceError, metres, seconds};
 use crate::motion::Motion;
 use crate::propagation::Position;

@@ -33,7 +33,7 @@ struct Sighting {
 ///
 /// # Errors
 /// If the text is no XML or has too many elements, or an attribute is missing or no number. Likewise if time goes back, an
-/// id comes twice at one time, or the unit of places is not known.
+/// id is a duplicate at one time, or the unit of places is not known.
 pub fn sumo(text: &str, unit: Unit) -> Result<BTreeMap<String, Motion>, TraceError> {
     let options = roxmltree::ParsingOptions {
         nodes_limit: MOST as u32,
