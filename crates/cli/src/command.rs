@@ -60,7 +60,7 @@ pub(crate) enum Command {
     Link(Box<link::LinkArgs>),
     /// Replay a recording of a forwarder, and compare its outputs
     Replay(replay::ReplayArgs),
-    /// Compare timers and the default transport over a lossy link
+    /// Compare the default transport with CUBIC over a lossy link
     Demo(Box<demo::DemoArgs>),
     /// Run a scenario: the nodes of a network, in simulated time
     Sim(sim::SimArgs),

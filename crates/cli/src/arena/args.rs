@@ -21,7 +21,7 @@ Examples:
   recoup arena --transport 'congestion=fixed(window=64),rto=reconsidered(min=adaptive)' --seeds 1..3
       the parts of a transport as `recoup fetch` takes them; parts left out are its defaults
   recoup arena --random policers=1..60 --transport newreno --out random
-      sixty random networks, the same on each machine: tune constants on these, check them on 61..120
+      sixty random networks, the same on each machine: tune on these, check on 61..120
   recoup arena --cases ./mine my-case
       cases of your own: a scenario file each, with a table [arena]
   recoup arena loss-1 --backend sockets
