@@ -70,25 +70,34 @@ impl Records {
         self.0.is_absolute().then(|| folder.join(name))
     }
 
-    /// Replaces the record at `path` as a whole. After a power cut it may be gone.
+    /// Writes the record at `path`, or replaces an earlier one as a whole. After a power cut it may be gone, or damaged.
     pub(super) fn store(&self, path: &Path, text: &[u8]) -> io::Result<()> {
-        let draft = path.with_extension(format!("draft-{}", std::process::id()));
-        let open =
-            || File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft);
-        let file = open().or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
+        let create =
+            |path: &Path| File::options().write(true).create_new(true).mode(0o600).open(path);
+        let mut file = match create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return replace(path, text);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let folder = path.parent().unwrap_or(&self.0);
                 make_room(folder);
                 DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-                open()
+                create(path)?
             }
-            _ => Err(error),
-        });
-        let written = file.and_then(|mut file| file.write_all(text));
-        written.and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
-            let _ = fs::remove_file(&draft);
-        })
+            created => created?,
+        };
+        file.write_all(text)
     }
+}
+
+/// Replaces a record.
+fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft);
+    let written = file.and_then(|mut file| file.write_all(text));
+    written.and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
+        let _ = fs::remove_file(&draft);
+    })
 }
 
 /// Removes the folder beside `folder` that has had no new record for longest, if there are too many.
