@@ -20,8 +20,8 @@
 //!   `max-hold` (`wldr/reordering.rs`);
 //! - a number that skips many frames counts once the neighbour's state confirms it: senders off the path can guess the 8
 //!   bits of the session;
-//! - retransmissions are limited to the number of first transmissions plus 64, whatever EWLNs demand; through a
-//!   tunnel (`auto`) to an eighth of that number plus 64, and 512 in a row;
+//! - retransmissions are limited to the number of first transmissions plus the size of the ring, whatever EWLNs
+//!   demand; through a tunnel (`auto`) to an eighth of that number plus 64, and 512 in a row;
 //! - the sender also queries after each 128 frames, so that received frames are not held for long;
 //! - both ends announce WLDR. Without a first notice from the neighbour, frames are numbered only for a while.
 //!

@@ -9,8 +9,8 @@ use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Retransmissions allowed beyond the number of first transmissions.
-const FIRST_CREDIT: u64 = 64;
+/// Retransmissions through a tunnel beyond an eighth of the first transmissions.
+const TUNNEL_CREDIT: u64 = 64;
 /// Most retransmissions in a row through a tunnel: what a fade of a fast radio behind the tunnel takes.
 const TUNNEL_BURST: u64 = 512;
 /// The unit of credit is an eighth of a retransmission.
@@ -66,7 +66,7 @@ impl<T> Ring<T> {
             bytes: Held::default(),
             full: 0,
             dead_at: Instant::ZERO,
-            credit: FIRST_CREDIT.min(u64::from(settings.ring)) * EIGHTHS,
+            credit: u64::from(settings.ring) * EIGHTHS,
             earned: (EIGHTHS, u64::from(settings.ring) * EIGHTHS),
         }
     }
@@ -74,6 +74,7 @@ impl<T> Ring<T> {
     /// Allows one retransmission for eight first transmissions, and [`TUNNEL_BURST`] in a row.
     pub(super) fn limit_retransmissions(&mut self) {
         self.earned = (1, self.earned.1.min(TUNNEL_BURST * EIGHTHS));
+        self.credit = self.credit.min(TUNNEL_CREDIT * EIGHTHS);
     }
 
     /// Charges held frames to this pool, which other links share.
