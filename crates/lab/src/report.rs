@@ -272,7 +272,7 @@ fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
         wanted.push("all.jain".into());
     }
     let nonzero = |name: &&&str| {
-        points.iter().any(|point| point.metrics.get(**name).is_some_and(|figure| figure.max > 0.0))
+        points.iter().any(|point| point.metrics.get(name).is_some_and(|figure| figure.max > 0.0))
     };
     let if_any = ["all.cs_hit_ratio", "all.drops", "all.lost"];
     wanted.extend(if_any.iter().filter(nonzero).map(|name| (*name).to_owned()));

@@ -30,7 +30,7 @@ pub struct Group {
 
 /// Work of the thread.
 enum Work {
-    File(Complete),
+    File(Box<Complete>),
     /// No file will follow soon.
     Begin,
 }
@@ -67,7 +67,7 @@ impl Group {
 
     /// Adds a file; waits while the disk is far behind. A closed group leaves it as it is.
     pub(super) fn add(&self, complete: Complete) {
-        self.send(Work::File(complete));
+        self.send(Work::File(Box::new(complete)));
     }
 
     fn send(&self, work: Work) {
@@ -109,13 +109,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The next group; `None` after the last file.
 fn gather(work: &Receiver<Work>) -> Option<Vec<Complete>> {
     let mut group = match work.recv().ok()? {
-        Work::File(first) => vec![first],
+        Work::File(first) => vec![*first],
         Work::Begin => return Some(Vec::new()),
     };
     let until = Instant::now() + GATHERING;
     while group.len() < MAX_FILES {
         match work.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Work::File(next)) => group.push(next),
+            Ok(Work::File(next)) => group.push(*next),
             Ok(Work::Begin) | Err(_) => break,
         }
     }

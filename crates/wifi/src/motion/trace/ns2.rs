@@ -19,15 +19,15 @@ use std::collections::BTreeMap;
 /// # Errors
 /// If a line is not understood, or there are too many.
 pub fn ns2(text: &str) -> Result<BTreeMap<u32, Motion>, TraceError> {
-    let mut commands: BTreeMap<u32, Vec<(Option<u64>, Command)>> = BTreeMap::new();
+    let mut commands: BTreeMap<u32, Vec<Timed>> = BTreeMap::new();
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let wrong = |problem: &str| TraceError { line: number, problem: problem.into() };
         if number > MOST {
             return Err(wrong("the file has too many lines"));
         }
         for statement in statements(line) {
-            if let Some((node, at, command)) = read(statement).map_err(wrong)? {
-                commands.entry(node).or_default().push((at, command));
+            if let Some((node, command)) = read(statement).map_err(wrong)? {
+                commands.entry(node).or_default().push(command);
             }
         }
     }
@@ -44,8 +44,8 @@ fn statements(line: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).take_while(|part| !part.starts_with('#')).filter(|part| !part.is_empty())
 }
 
-/// Effect of a statement: node, time if there is one, and command; `None` if it moves nothing.
-fn read(statement: &str) -> Result<Option<(u32, Option<u64>, Command)>, &'static str> {
+/// Effect of a statement: node, and command with its time; `None` if it moves nothing.
+fn read(statement: &str) -> Result<Option<(u32, Timed)>, &'static str> {
     const HOW: &str = "is no movement: write `$node_(0) set X_ 1.0` or \
                        `$ns_ at 2.5 \"$node_(0) setdest 1.0 2.0 1.5\"`, and leave out other commands";
     let words: Vec<&str> =
@@ -79,7 +79,7 @@ fn read(statement: &str) -> Result<Option<(u32, Option<u64>, Command)>, &'static
         }
         _ => return Err(HOW),
     };
-    Ok(Some((node, at, command)))
+    Ok(Some((node, (at, command))))
 }
 
 /// The number of `$node_(3)`, `$n(3)` or `$n3`.
@@ -103,7 +103,10 @@ enum Command {
     Go(Position, f64),
 }
 
-fn travel(mut commands: Vec<(Option<u64>, Command)>) -> Motion {
+/// A command with its time in ns, if it has one.
+type Timed = (Option<u64>, Command);
+
+fn travel(mut commands: Vec<Timed>) -> Motion {
     commands.sort_by_key(|(at, command)| (*at, matches!(command, Command::Go(..))));
     let mut points: Vec<(u64, Position)> = Vec::new();
     for (at, command) in commands {
