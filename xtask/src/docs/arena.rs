@@ -12,6 +12,8 @@ use std::fs;
 
 /// By how much a transport has to be better.
 const CLEARLY: f64 = 0.98;
+/// By how much another transport has to be better in a case where the default counts as weak.
+const WEAK: f64 = 0.95;
 /// By how much a transport may be slower on sockets in one case: the spread of runs on a machine.
 const SLOWER: f64 = 1.03;
 
@@ -90,7 +92,7 @@ impl Arena {
         if !self.sockets.cases.is_empty() {
             let _ = write!(text, " {}", self.sockets.made);
         }
-        text + "\n" + &self.losers()
+        text + "\n" + &self.weak() + &self.losers()
     }
 
     fn row(&self, word: &str, heading: &str) -> Option<String> {
@@ -129,6 +131,26 @@ impl Arena {
         factor < own * CLEARLY
             && on_sockets.is_some_and(|(_, ours, theirs)| theirs < ours * CLEARLY)
             && !loses
+    }
+
+    /// Simulated cases in which another transport is clearly better than the default.
+    fn weak(&self) -> String {
+        let Substrate { default, labels, cases, .. } = &self.simulated;
+        let rows = cases.iter().filter_map(|case| {
+            let own = *case.factors.get(default)?;
+            let (best, factor) = case.factors.iter().min_by(|a, b| a.1.total_cmp(b.1))?;
+            let label = labels.get(best)?;
+            (*factor < own * WEAK)
+                .then(|| format!("| {} | {own:.2} | `{label}` | {factor:.2} |\n", case.name))
+        });
+        let rows: String = rows.collect();
+        match rows.is_empty() {
+            true => rows,
+            false => format!(
+                "\nThe default is weak in these cases, in simulation. Another transport is more than 5 % better:\n\n\
+                 | case | default | best measured | its factor |\n|---|---:|---|---:|\n{rows}"
+            ),
+        }
     }
 
     /// Transports that are slower than the default on sockets, case by case.
@@ -253,6 +275,7 @@ mod tests {
                    `--congestion 'x(a=1,b=2)' --loss 'smart'` |\n";
         assert!(text.contains(row), "{text}");
         assert!(text.contains("Made on 2026-11-23 by `recoup arena --json`."), "{text}");
+        assert!(text.contains("| loss-1 | 4.00 | `x(a=1,b=2), loss=smart` | 2.00 |"), "{text}");
         assert!(!text.contains("Slower than the default"));
     }
 
@@ -261,6 +284,7 @@ mod tests {
         let arena = Arena { simulated: substrate(2.0, 4.0), sockets: substrate(2.0, 4.0) };
         let text = arena.advice();
         assert!(text.contains("| 1 | 2.00 | none better | | | the default |\n"), "{text}");
+        assert!(!text.contains("is weak"), "{text}");
     }
 
     #[test]
