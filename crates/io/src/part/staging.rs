@@ -16,7 +16,7 @@ use super::error::failed;
 use crate::target::TargetFolder;
 use ring::digest::{SHA256, digest};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, Stat};
 use rustix::fs::{fchmod, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -468,7 +468,7 @@ fn is_same(one: &Stat, other: &Stat) -> bool {
 ///
 /// # Errors
 /// The owner may write already, or the file is another user's.
-fn make_writable(file: &File, mode: u32) -> Result<(), Errno> {
+fn make_writable(file: &File, mode: RawMode) -> Result<(), Errno> {
     let mode = Mode::from_raw_mode(mode);
     match mode.contains(Mode::WUSR) {
         true => Err(Errno::ACCESS),
