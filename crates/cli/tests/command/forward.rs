@@ -17,6 +17,29 @@ pub(crate) fn at(server: &Server, scheme: &str) -> String {
     found.first().unwrap_or_else(|| panic!("nothing listens at {scheme}")).to_string()
 }
 
+/// A configuration of `node` with routes of `/data` over links of 20 ms toward these addresses, the first the cheapest.
+pub(crate) fn routes_over_links(
+    place: &Place,
+    node: &str,
+    points: &[String],
+) -> (Vec<Server>, String) {
+    let mut text = node.to_owned();
+    let mut links = Vec::new();
+    for (number, point) in points.iter().enumerate() {
+        let to = point.replace("udp4", "udp");
+        let link = place.serve(&format!(
+            "link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"
+        ));
+        let uri = link.face().replace("udp4", "udp");
+        text += &format!(
+            "[[face]]\nname = \"{number}\"\nuri = \"{uri}\"\n[[route]]\nprefix = \"/data\"\n\
+             face = \"{number}\"\ncost = {number}\n"
+        );
+        links.push(link);
+    }
+    (links, text)
+}
+
 pub(crate) fn unix(place: &Place) -> String {
     format!("unix://{}", place.path("socket").display())
 }
@@ -461,20 +484,8 @@ fn moving_producer_does_not_reduce_the_window() {
         let listen = [doors[place_of].as_str(), "udp://127.0.0.1:0"];
         forwarder(&place, ["here.toml", "there.toml"][place_of], &listen, node)
     });
-    let mut more = node.to_owned();
-    let mut links = Vec::new();
-    for (number, point) in points.iter().enumerate() {
-        let to = at(point, "udp").replace("udp4", "udp");
-        let link = place.serve(&format!(
-            "link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"
-        ));
-        let uri = link.face().replace("udp4", "udp");
-        more += &format!(
-            "[[face]]\nname = \"{number}\"\nuri = \"{uri}\"\n[[route]]\nprefix = \"/data\"\n\
-             face = \"{number}\"\ncost = {number}\n"
-        );
-        links.push(link);
-    }
+    let points = points.each_ref().map(|point| at(point, "udp"));
+    let (_links, more) = routes_over_links(&place, node, &points);
     let serve = |door: &str| {
         let words =
             format!("serve data --name /data --version 7 --segment-size 1200 --face {door}");

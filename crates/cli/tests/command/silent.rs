@@ -1,5 +1,5 @@
 //! Neighbours that leave without a word, and scripts that report them.
-use crate::forward::{at, forwarder, slow_fetch, unix};
+use crate::forward::{at, forwarder, routes_over_links, slow_fetch, unix};
 use crate::place::{Neighbour, Place, in_own_network, ip, noise, recoup};
 use std::process::Command;
 
@@ -27,21 +27,8 @@ fn silent_producer_is_found_without_a_report() {
         let away = format!("{words} udp4://192.0.2.1:6363");
         let producer = Place::start(machine.command(&place, &away), &away, b"");
         let _second = place.serve(&format!("{words} {unix}"));
-        let mut more = NODE.to_owned();
         let points = [at(&here, "udp4://127"), at(&there, "udp")];
-        let mut links = Vec::new();
-        for (number, point) in points.iter().enumerate() {
-            let to = point.replace("udp4", "udp");
-            let link = place.serve(&format!(
-                "link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"
-            ));
-            let uri = link.face().replace("udp4", "udp");
-            more += &format!(
-                "[[face]]\nname = \"{number}\"\nuri = \"{uri}\"\n[[route]]\nprefix = \"/data\"\n\
-                 face = \"{number}\"\ncost = {number}\n"
-            );
-            links.push(link);
-        }
+        let (_links, more) = routes_over_links(&place, NODE, &points);
         let door = format!("unix://{}", place.path("router").display());
         let _router = forwarder(&place, "router.toml", &[&door], &more);
         // The process stands still: its socket is open, and nothing reports that.
