@@ -1,12 +1,11 @@
 //! Cost of one exchange of an Interest and its Data in a node without sockets: decoding, tables, content store,
 //! encoding.
 //!
-//! `cargo run --release -p recoup-forwarder --example exchange_cost [EXCHANGES]`
+//! `cargo bench -p recoup-forwarder --bench exchange -- EXCHANGES`
 //!
 //! Frames arrive in batches of 256, as from a driver that finds many in a buffer. Data have 100 bytes of content and
-//! are stored in a content store of 65,536 packets, which is full when counting begins. For instruction counts, which
-//! other load on the machine does not disturb: `valgrind --tool=callgrind --toggle-collect='*measured*' …`, which is what
-//! `cargo xtask bench instructions` does.
+//! are stored in a content store of 65,536 packets, which is full when counting begins. `cargo xtask bench instructions`
+//! counts the instructions of `measured`; `units` are exchanges.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -102,7 +101,8 @@ fn cpu_nanos() -> u64 {
 }
 
 fn main() {
-    let exchanges = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(1_000_000_u64);
+    let exchanges =
+        std::env::args().skip(1).find_map(|it| it.parse().ok()).unwrap_or(1_000_000_u64);
     let (mut node, mut now) = (node(), Instant::from_millis(1));
     let (mut nanos, mut sent, mut counted) = (0, 0, 0);
     for first in (0..STORE + exchanges).step_by(BATCH as usize) {

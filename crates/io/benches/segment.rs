@@ -1,6 +1,6 @@
 //! Cost of a segment of 1,300 bytes to a consumer and to its producer, from socket to file and from file to socket.
 //!
-//! `cargo run --release -p recoup-io --example segment_cost [SEGMENTS]`
+//! `cargo bench -p recoup-io --bench segment -- [SEGMENTS]`
 //!
 //! Both ends take turns in one thread, connected over UDP, with the default options of a fetch but a window of 128: batches
 //! of another window would depend on the clock. The consumer compares no digests, because an emulated processor has no
@@ -147,7 +147,8 @@ fn transfer(
 }
 
 fn main() -> Outcome {
-    let segments: u64 = std::env::args().nth(1).map_or(Ok(2_000), |text| text.parse())?;
+    let given = std::env::args().skip(1).find_map(|text| text.parse().ok());
+    let segments: u64 = given.unwrap_or(2_000);
     let folder = tempfile::tempdir()?;
     let [original, copy] = ["original", "copy"].map(|name| folder.path().join(name));
     let content: Vec<u8> =

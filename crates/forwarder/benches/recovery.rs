@@ -1,12 +1,10 @@
 //! Cost of recovery for two nodes on a link without loss: frames of 1,200 bytes of content, Interests in one
 //! direction, Data in the other, in batches of 32.
 //!
-//! `cargo run --release -p recoup-forwarder --example recovery_cost [PACKETS] [off|wldr|acked]…`
+//! `cargo bench -p recoup-forwarder --bench recovery -- [PACKETS] [off|wldr|acked]…`
 //!
-//! With PACKETS there is one round of that many Interests and Data, whose instructions
-//! `cargo xtask bench instructions` counts.
-//! Each line is the fastest of several rounds, in which the kinds alternate, by the processor time of this thread
-//! (Linux; `/proc/thread-self/schedstat`), so that other load on the machine does not count.
+//! Each line is of one run, by the processor time of this thread (Linux), so that other load does not count.
+//! `cargo xtask bench instructions` counts the instructions of `measured`; `units` are frames with a packet.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time")]
 use bytes::{Bytes, BytesMut};
 use recoup_forwarder::face::{FaceAttributes, FaceId};
@@ -23,7 +21,7 @@ const EDGE: FaceId = FaceId(1);
 const LINK: FaceId = FaceId(2);
 const PACKETS: usize = 64_000;
 const BATCH: usize = 32;
-const ROUNDS: usize = 9;
+const WAYS: [&str; 3] = ["off", "wldr", "acked"];
 
 fn node(seed: u64, recovery: &str, toward: FaceId) -> Node {
     let options = NodeConfig { rng: Rng::from_seed(seed), ..NodeConfig::deterministic(0) };
@@ -126,10 +124,10 @@ fn measured(recovery: &str, packets: &[(Bytes, Bytes)]) -> f64 {
 
 fn main() {
     let content = vec![7; 1_200];
-    let mut ways: Vec<String> = std::env::args().skip(1).collect();
-    let given = ways.first().and_then(|first| first.parse().ok());
-    let (count, rounds) = given.map_or((PACKETS, ROUNDS), |packets: usize| (packets, 1));
-    ways.drain(..usize::from(given.is_some()));
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let count = words.iter().find_map(|word| word.parse().ok()).unwrap_or(PACKETS);
+    let named = |way: &&&str| words.iter().any(|word| word == **way);
+    let is_named = WAYS.iter().any(|way| named(&way));
     let packets: Vec<_> = (0..count)
         .map(|number| {
             let name: Name = format!("/a/b/{number}").parse().expect("a name");
@@ -139,18 +137,9 @@ fn main() {
             (interest.to_bytes(), data.wire())
         })
         .collect();
-    if ways.is_empty() {
-        ways = ["off", "wldr", "acked"].map(String::from).into();
+    for way in WAYS.iter().filter(|way| !is_named || named(way)) {
+        let nanos = measured(way, &packets);
+        println!("{way:6} {nanos:8.0} ns for an Interest and its Data");
     }
-    let mut best = vec![f64::INFINITY; ways.len()];
-    for _ in 0..rounds {
-        for (way, best) in ways.iter().zip(&mut best) {
-            *best = best.min(measured(way, &packets));
-        }
-    }
-    for (way, nanos) in ways.iter().zip(&best) {
-        println!("{way:6} {nanos:8.0} ns for an Interest and its Data, {:.3}", nanos / best[0]);
-    }
-    // Frames that carry a packet over the link.
     println!("units {}", 2 * count);
 }
