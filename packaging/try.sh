@@ -1,5 +1,24 @@
-# The trial of a release: sh -c SCRIPT try ROOT FILES VERSION, in namespaces of its own.
+#!/bin/sh
+# Installs, runs and removes the packages of target/bundle/release in a clean Debian, and the static program in an empty root.
+#
+#   sudo -E env "PATH=$PATH" packaging/try.sh
 set -eu
+if [ $# -eq 0 ]; then
+    cd "$(dirname "$0")/.."
+    try=$PWD/target/bundle-try
+    mkdir -p "$try"
+    if [ ! -e "$try/clean.tar" ]; then
+        mmdebstrap --variant=minbase --include=man-db,zsh,fish,systemd,dbus bookworm "$try/part.tar"
+        mv "$try/part.tar" "$try/clean.tar"
+    fi
+    rm -rf "$try/root"
+    mkdir "$try/root"
+    tar --extract --directory "$try/root" --file "$try/clean.tar"
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+    exec unshare --mount --net --pid --ipc --fork --kill-child -- \
+        packaging/try.sh "$try/root" "$PWD/target/bundle/release" "$version"
+fi
+# In namespaces of its own, without a network.
 root=$1 files=$2 version=$3
 jobs=""
 

@@ -1,5 +1,7 @@
-//! Laws that manifests and sources can show: imports follow the layers of crates, the product imports no laboratory, crates
-//! without a clock ban it, each crate has the lints of the workspace, and modules import each other in no circle.
+//! Laws that manifests and sources can show.
+//!
+//! Imports follow the layers of crates, and the product imports no laboratory. Crates without a clock ban it, and each crate
+//! has the lints of the workspace. Modules import each other in no circle.
 
 use crate::chore::{Outcome, metadata, package, root};
 use serde_json::Value;

@@ -10,8 +10,19 @@ use std::ops::Range;
 const SUMMARY: &str = "docs/SUMMARY.md";
 /// A page that `cargo xtask wasm` makes, at the path that pages link to.
 const MADE: &str = "docs/bad-link.html";
-/// Pages that need not keep the rules of [`breaches`].
-const LONG: &[&str] = &[];
+/// Pages, or beginnings of their paths, that need not keep the rules of [`breaches`].
+const LONG: [&str; 9] = [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "crates/studies/",
+    "docs/commands.md",
+    "docs/encrypt.md",
+    "docs/gateway.md",
+    "docs/studies/",
+    "docs/which.md",
+];
+
 /// Most words of a sentence.
 const WORDS: usize = 25;
 /// Most characters of a cell of a table.
@@ -33,7 +44,7 @@ pub(crate) fn check() -> Outcome {
         if path.starts_with("docs/") && path != SUMMARY && !pages.contains(&path) {
             found.push(format!("{path}: {SUMMARY} does not list it"));
         }
-        if !LONG.iter().any(|long| path.starts_with(long)) {
+        if path != SUMMARY && !LONG.iter().any(|long| path.starts_with(long)) {
             let breaches = breaches(&text).into_iter();
             found.extend(breaches.map(|(line, reason)| format!("{path}:{line}: {reason}")));
         }

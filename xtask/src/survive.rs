@@ -1,7 +1,7 @@
 //! `cargo xtask survive`: attacks on a forwarder, beside a client of it that must be served meanwhile.
 //!
-//! The attacks are floods of random names, malformed packets, idle and slow peers, faces and applications that come and go,
-//! full disks, readers that never read, and SIGKILL. The client is `recoup ping`, once a millisecond.
+//! Random names, malformed packets and datagrams of many addresses flood it. Peers are idle or slow, faces and applications
+//! come and go, disks are full, and readers never read. The client is `recoup ping`, once a millisecond.
 
 use crate::bench::binary;
 use crate::chore::Outcome;
