@@ -67,17 +67,9 @@ pub(crate) fn check() -> Outcome {
     let mut broken = Vec::new();
     let metadata = metadata()?;
     let packages = array(&metadata["packages"]);
-    let laboratory: Vec<&str> =
-        packages.iter().filter(|it| is_in(it, LABORATORY)).map(name).collect();
     for package in packages {
         let imports: Vec<&str> = imports(package).collect();
         broken.extend(misplaced(name(package), &imports));
-        let experiments =
-            imports.iter().filter(|it| is_in(package, PRODUCT) && laboratory.contains(it));
-        broken.extend(
-            experiments
-                .map(|other| format!("law 2: {} is product, {other} laboratory", name(package))),
-        );
         if !file(package, "Cargo.toml").contains("[lints]\nworkspace = true") {
             broken.push(format!("{}: [lints] workspace = true is missing", name(package)));
         }
@@ -86,6 +78,7 @@ pub(crate) fn check() -> Outcome {
             broken.push(format!("law 1: {} has no clippy.toml with a ban", name(package)));
         }
     }
+    broken.extend(experiments(packages));
     for crate_name in WITHOUT_CIRCLES {
         let circle = circle(&modules(&package(crate_name)?.join("src"))?);
         if !circle.is_empty() {
@@ -107,6 +100,15 @@ fn misplaced(name: &str, imports: &[&str]) -> Vec<String> {
     };
     let wrong = imports.iter().filter(is_ours).filter(|other| !is_below(other));
     wrong.map(|it| format!("law 2: {name} imports {it}, which does not stand below it")).collect()
+}
+
+/// Imports of the laboratory by the product.
+fn experiments(packages: &[Value]) -> Vec<String> {
+    let of = |folder: &'static str| packages.iter().filter(move |it| is_in(it, folder));
+    let laboratory: Vec<&str> = of(LABORATORY).map(name).collect();
+    let all = of(PRODUCT).flat_map(|it| imports(it).map(move |other| (name(it), other)));
+    let wrong = all.filter(|(_, other)| laboratory.contains(other));
+    wrong.map(|(it, other)| format!("law 2: {it} is product, {other} laboratory")).collect()
 }
 
 /// The dependencies of a package. Those of tests alone cannot reach the code that ships.
@@ -212,6 +214,7 @@ fn circle(imports: &Imports) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn imports(of: &[(&str, &str)]) -> Imports {
         of.iter().map(|(module, source)| ((*module).to_owned(), named(source))).collect()
@@ -239,6 +242,21 @@ mod tests {
             ("d", ""),
         ];
         assert_eq!(circle(&imports(&diamond)), [""; 0]);
+    }
+
+    #[test]
+    fn product_imports_no_laboratory() {
+        let package = |folder: &str, dependencies: Value| {
+            let manifest = root().join(folder).join("Cargo.toml");
+            let name = folder.rsplit('/').next();
+            json!({ "name": name, "manifest_path": manifest, "dependencies": dependencies })
+        };
+        let found = experiments(&[
+            package("lab/sim", json!([{ "name": "io", "kind": null }])),
+            package("crates/io", json!([{ "name": "sim", "kind": "dev" }])),
+            package("crates/cli", json!([{ "name": "sim", "kind": null }])),
+        ]);
+        assert_eq!(found, ["law 2: cli is product, sim laboratory"]);
     }
 
     #[test]

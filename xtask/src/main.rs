@@ -30,7 +30,7 @@ use std::process::ExitCode;
 /// A chore: its name and its arguments, its effect, and its code.
 type Chore = ([&'static str; 2], &'static str, fn(&[&str]) -> Outcome);
 
-const CHORES: [Chore; 10] = [
+const CHORES: [Chore; 9] = [
     (
         ["test", "[LEG…] [--list]"],
         "checks that must hold before a change is delivered, or only the named legs",
@@ -59,7 +59,6 @@ const CHORES: [Chore; 10] = [
     (["fuzz", "[TARGET…] [--hours N]"], "fuzz targets in turn (default 1 minute each)", fuzz::run),
     (["docs", "[--check]"], "documents that follow from results and from the command", docs::run),
     (["digests", "[--write]"], "whether simulations have their kept digests", digest::run),
-    (["verify", "KEY [--runs N]"], "drawn runs of the study's kept result, once more", verify::run),
     (["wasm", "[--try]"], "the simulator as a page; its digests under Node", wasm::run),
 ];
 

@@ -10,16 +10,15 @@ use std::ops::Range;
 const SUMMARY: &str = "docs/SUMMARY.md";
 /// A page that `cargo xtask wasm` makes, at the path that pages link to.
 const MADE: &str = "docs/bad-link.html";
-/// Pages, or beginnings of their paths, that need not keep the rules of [`breaches`].
-const LONG: [&str; 9] = [
+/// Pages, or parts of their paths, that need not keep the rules of [`breaches`].
+const LONG: [&str; 8] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
-    "crates/studies/",
     "docs/commands.md",
     "docs/encrypt.md",
     "docs/gateway.md",
-    "docs/studies/",
+    "/studies/",
     "docs/which.md",
 ];
 
@@ -44,7 +43,7 @@ pub(crate) fn check() -> Outcome {
         if path.starts_with("docs/") && path != SUMMARY && !pages.contains(&path) {
             found.push(format!("{path}: {SUMMARY} does not list it"));
         }
-        if path != SUMMARY && !LONG.iter().any(|long| path.starts_with(long)) {
+        if path != SUMMARY && !LONG.iter().any(|long| path.contains(long)) {
             let breaches = breaches(&text).into_iter();
             found.extend(breaches.map(|(line, reason)| format!("{path}:{line}: {reason}")));
         }

@@ -49,7 +49,7 @@ impl Running {
         command.spawn().map(Self).map_err(|error| format!("{}: {error}", spelled(command)))
     }
 
-    /// Starts a Recoup command; returns its first line of JSON. Its standard error is never read.
+    /// Starts a Recoup command; returns its first line of JSON.
     pub(crate) fn announced(command: &mut Command) -> Outcome<(Self, Value)> {
         let failed = |error: std::io::Error| error.to_string();
         command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -96,7 +96,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts `recoup forward` with a configuration; returns the URIs at which it listens.
+/// Starts `recoup forward` with a configuration; returns the URIs at which it listens. Its standard error is never read.
 pub(crate) fn forward(
     recoup: &Path,
     config: &Path,
@@ -106,8 +106,7 @@ pub(crate) fn forward(
     fs::write(config, text).map_err(|error| format!("{}: {error}", config.display()))?;
     let mut forward = Command::new(recoup);
     forward.args(["forward", "--json", "--config"]).arg(config).args(words);
-    let piped = if words.is_empty() { Stdio::null() } else { Stdio::piped() };
-    let (running, printed) = Running::announced(forward.stderr(piped))?;
+    let (running, printed) = Running::announced(forward.stderr(Stdio::piped()))?;
     let faces = printed["faces"].as_array().into_iter().flatten();
     Ok((running, faces.filter_map(|uri| Some(uri.as_str()?.to_owned())).collect()))
 }

@@ -113,8 +113,8 @@ fn draw<'a>(network: &'a Network, fetches: &'a Fetches<'a>, random: &'a Random) 
             }))
         }),
         6 => fault("the loopback interface is down", 3_000, move |_| {
-            let _ = network.set_interface(false);
-            Some(Box::new(move || network.set_interface(true)))
+            let begun = network.set_interface(false);
+            Some(Box::new(move || begun.and_then(|()| network.set_interface(true))))
         }),
         7 => fault("the time of day jumps", 100, move |_| {
             network.jump(random).then(nothing).flatten()
