@@ -7,7 +7,7 @@ pub(super) mod place;
 pub(super) mod record;
 pub(super) mod wifi;
 
-use super::fields::Fields;
+use recoup_config::fields::Fields;
 use super::layout::TopologyRule;
 use super::seeds::{Seeds, SeedsForm};
 use application::{ApplicationRule, KINDS, Mode};

@@ -1,5 +1,5 @@
 //! `[topology]`: which nodes and links there are.
-use super::fields::Fields;
+use recoup_config::fields::Fields;
 use super::file::wifi::METRES;
 use super::pattern;
 use recoup_config::form::{Among, Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};

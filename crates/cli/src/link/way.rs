@@ -5,10 +5,10 @@ use bytes::Bytes;
 use recoup_io::relay::{ClientFrame, FrameMachine};
 use recoup_packet::lp::LpPacket;
 use recoup_packet::tlv::typ;
-use recoup_sim::channel::{
+use recoup_channel::channel::{
     ChannelError, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
 };
-use recoup_sim::network::LinkOptions;
+use recoup_channel::link::LinkOptions;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 //!
 //! An application that stands at several nodes is that many applications; `{k}` in its names is then
 //! the number of each (from 1), `{node}` the name of its node, `{name}` its own name.
-use crate::fields::Fields;
+use recoup_config::fields::Fields;
 use crate::file::link::Traces;
 use crate::law;
 use crate::ndn::CONTENT;

@@ -1,7 +1,7 @@
 //! A case of the arena: a scenario and the terms by which its runs are judged.
 use super::ideal;
 use super::path::Path;
-use super::transport::Transport;
+use recoup_transport::transport::Transport;
 use recoup_config::print::quoted;
 use recoup_config::problem::Problems;
 use recoup_lab::scenario::{Arena, FileReader, ScenarioFile};
