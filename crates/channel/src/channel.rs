@@ -18,8 +18,8 @@ pub use model::{ChannelError, ChannelModel};
 pub use queued::QueuedChannel;
 pub use recoup_transport::queue::Load;
 
-use crate::model::rate::Rate;
 use crate::link::Order;
+use crate::model::rate::Rate;
 use recoup_core::agenda::Key;
 use recoup_transport::time::Instant;
 use std::collections::VecDeque;

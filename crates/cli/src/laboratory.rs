@@ -36,7 +36,8 @@ pub(crate) fn hand_over(words: &[OsString]) -> Failure {
     let error = become_it(&mut command);
     let name = words.get(1).map(OsString::as_os_str).unwrap_or(OsStr::new("")).to_string_lossy();
     if error.kind() == io::ErrorKind::NotFound {
-        let message = format!("`{name}` is a command of the program `{PROGRAM}`, which is not there");
+        let message =
+            format!("`{name}` is a command of the program `{PROGRAM}`, which is not there");
         return Failure::new(Exit::Local, message).advise(
             "install it beside `recoup` or on the path, such as with `cargo install --path crates/lab-cli`",
         );

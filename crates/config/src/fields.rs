@@ -70,11 +70,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The fields of a struct with `serde`, without some; those that are not given keep their values.
-    pub fn document<T: Serialize + DeserializeOwned>(
-        &mut self,
-        place: &mut T,
-        without: &[&str],
-    ) {
+    pub fn document<T: Serialize + DeserializeOwned>(&mut self, place: &mut T, without: &[&str]) {
         let all = document::fields(place).unwrap_or_default();
         for (key, default) in all.into_iter().filter(|(key, _)| !without.contains(key)) {
             self.known.push(key);

@@ -2,8 +2,8 @@
 use crate::error::{EXIT_CODES, Exit, Failure};
 use crate::format;
 use crate::output;
-use crate::sim::progress::Progress;
 use crate::running;
+use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use crate::study::{default_folder, draw};
 use crate::terminal::path_line;

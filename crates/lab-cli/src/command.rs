@@ -65,7 +65,10 @@ mod tests {
         let cli = Cli::command();
         let shown = cli.get_subcommands().filter(|one| !one.is_hide_set());
         let shown = shown.map(|one| {
-            (one.get_name().to_owned(), one.get_about().map(ToString::to_string).unwrap_or_default())
+            (
+                one.get_name().to_owned(),
+                one.get_about().map(ToString::to_string).unwrap_or_default(),
+            )
         });
         let listed = COMMANDS.map(|(name, about)| (name.to_owned(), about.to_owned()));
         assert_eq!(shown.collect::<Vec<_>>(), listed);

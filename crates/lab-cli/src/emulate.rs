@@ -12,8 +12,8 @@ pub(crate) use args::EmulateArgs;
 
 use crate::error::{Exit, Failure, reason};
 use crate::output::{self, Stream};
-use crate::sim::progress::Progress;
 use crate::running;
+use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use recoup_lab::campaign::{Campaign, Runner};
 use recoup_lab::emulate::plan::Plan;

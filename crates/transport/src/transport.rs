@@ -18,11 +18,7 @@ pub struct Transport {
 impl Default for Transport {
     fn default() -> Self {
         let FetchOptions { congestion, loss, rto, .. } = FetchOptions::default();
-        Self {
-            congestion: congestion.to_string(),
-            loss: loss.to_string(),
-            rto: rto.to_string(),
-        }
+        Self { congestion: congestion.to_string(), loss: loss.to_string(), rto: rto.to_string() }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The model of a channel, read from a plan.
 use super::LossReason;
+use crate::link::{LinkOptions, Order, OverTime};
 use crate::model::law::Law;
 use crate::model::loss::{Loss, Losses};
 use crate::model::rate::Rate;
 use crate::model::trace::{DelayTrace, RateTrace, Trace};
-use crate::link::{LinkOptions, Order, OverTime};
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;

@@ -1,7 +1,7 @@
 //! Channels, frame by frame, with literal times.
 use super::*;
-use crate::model::law::Law;
 use crate::link::LinkOptions;
+use crate::model::law::Law;
 use recoup_transport::queue::QueueLimit;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::Spelled;
@@ -204,8 +204,8 @@ fn a_change_leaves_times_and_unchanged_models_alone() {
 
 #[test]
 fn changed_link_carries_again_after_rate_zero() {
-    use crate::model::trace::{RateTrace, Trace as _};
     use crate::link::OverTime;
+    use crate::model::trace::{RateTrace, Trace as _};
     for order in [Order::RateThenDelay, Order::DelayThenRate] {
         let mut over_time = OverTime::parse("trace(file=x)").unwrap().unwrap();
         over_time.read(RateTrace::parse("0 8\n0.05 0\n").unwrap().into());

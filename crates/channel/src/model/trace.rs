@@ -240,11 +240,7 @@ pub type Rows<'a> = Peekable<Box<dyn Iterator<Item = Result<Row<'a>, TraceError>
 ///
 /// # Errors
 /// If there is none, or the first has more than `most` cells; `expected` describes these.
-pub fn rows<'a>(
-    text: &'a str,
-    most: usize,
-    expected: &'a str,
-) -> Result<Rows<'a>, TraceError> {
+pub fn rows<'a>(text: &'a str, most: usize, expected: &'a str) -> Result<Rows<'a>, TraceError> {
     rows_up_to(MOST_ROWS, text, most, expected)
 }
 

@@ -1,8 +1,8 @@
 //! Errors of the command line in one line: the error, a valid form, and where it is described.
 use super::Failure;
 use crate::laboratory;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use recoup_transport::spec::nearest;
 
 /// The failure of the parser of `cli`; `None` where it only shows help or a version.

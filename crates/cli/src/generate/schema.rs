@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn kept_schemas_are_those_of_the_readers() {
         for document in [Document::Forward, Document::Fetch, Document::Serve] {
-            assert!(Some(kept(document)) == schema(document), "{document:?}: run `cargo xtask docs`");
+            assert!(
+                Some(kept(document)) == schema(document),
+                "{document:?}: run `cargo xtask docs`"
+            );
         }
     }
 

@@ -326,12 +326,6 @@ pub(crate) fn ip(words: &str) {
     assert!(Command::new("ip").args(words.split(' ')).status().unwrap().success(), "{words}");
 }
 
-/// Processes whose command line has this in it.
-pub(crate) fn processes(piece: &str) -> usize {
-    let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps runs").stdout;
-    String::from_utf8_lossy(&listed).lines().filter(|line| line.contains(piece)).count()
-}
-
 /// How a command ended.
 pub(crate) struct Ended {
     words: String,

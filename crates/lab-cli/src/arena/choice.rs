@@ -5,8 +5,8 @@ use recoup_lab::scenario::{Situation, fits};
 use recoup_lab::source::{Given, Source};
 use recoup_studies::arena;
 use recoup_studies::arena::case::{Case, CaseError};
-use recoup_transport::transport::Transport;
 use recoup_transport::spec::nearest;
+use recoup_transport::transport::Transport;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -147,9 +147,4 @@ fn check(wanted: &[String], known: &[Chosen]) -> Result<(), Failure> {
         });
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 }

@@ -3,8 +3,8 @@ use super::args::{ArenaArgs, Backend};
 use super::choice::Chosen;
 use crate::emulate;
 use crate::error::Failure;
-use crate::sim::progress::Progress;
 use crate::running;
+use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use recoup_lab::campaign::{Campaign, Runner, Watch};
 use recoup_lab::executor::Threads;
@@ -84,7 +84,9 @@ impl Gathering<'_> {
         let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));
         let mut folder =
             campaign.folder(&place(self.args, &case.name), self.args.fresh, Format::Csv)?;
-        running::campaign(&stop, &threads, |execution| campaign.run(&mut folder, execution, runner, watch))?;
+        running::campaign(&stop, &threads, |execution| {
+            campaign.run(&mut folder, execution, runner, watch)
+        })?;
         Ok(folder)
     }
 }

@@ -55,8 +55,9 @@ pub(super) fn run(args: &VerifyArgs, study: &'static Study) -> Result<(), Failur
     let draw = Draw { seed, runs: args.runs.get(), budget };
     let threads = args.jobs.map_or_else(Threads::default, |jobs| Threads(jobs.get()));
     let stop = Stop::polled()?;
-    let drawn =
-        running::campaign(&stop, &threads, |execution| kept::verify(study, scale, &kept, draw, execution))?;
+    let drawn = running::campaign(&stop, &threads, |execution| {
+        kept::verify(study, scale, &kept, draw, execution)
+    })?;
     let all = kept.iter().map(|point| point.digests.len()).sum();
     let same = drawn.iter().filter(|run| run.today == Today::Same).count();
     if args.json {

@@ -1,5 +1,6 @@
 //! Networks on real processes: they come about, carry content as their links let them, and leave nothing behind.
-use crate::place::{Place, kill, processes, until};
+use crate::place::{Place, kill, until};
+use crate::processes::processes;
 use std::process::Child;
 
 /// Three links in a line, a fetch that takes about half a second, and its producer.

@@ -20,7 +20,10 @@ fn every_help_has_examples_and_exit_codes() {
     for command in ["sim", "study check", "rto", "rto replay", "arena"] {
         let ended = Place::new().run(&format!("{command} --help")).succeeds();
         let help = String::from_utf8(ended.stdout).unwrap();
-        assert!(help.contains("Exit codes:") && help.contains(&format!("recoup {command}")), "{help}");
+        assert!(
+            help.contains("Exit codes:") && help.contains(&format!("recoup {command}")),
+            "{help}"
+        );
     }
 }
 

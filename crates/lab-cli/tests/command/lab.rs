@@ -1,5 +1,6 @@
 //! Topologies on real processes: commands on their nodes reach each other as the links let them, and nothing is left.
-use crate::place::{Ended, Ends, Place, kill, noise, processes, until};
+use crate::place::{Ended, Ends, Place, kill, noise, until};
+use crate::processes::processes;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

@@ -8,6 +8,7 @@ mod emulate;
 mod explain;
 mod generate;
 mod lab;
+mod processes;
 mod rto;
 mod sim;
 mod study;
