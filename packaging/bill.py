@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the licences of all crates that the command is linked with, and their bill of materials (CycloneDX 1.6).
+"""Writes the licences of all crates that the commands are linked with, and their bill of materials (CycloneDX 1.6).
 
     packaging/bill.py NOTICES BILL
 """
@@ -11,11 +11,11 @@ import sys
 import time
 import tomllib
 
-PACKAGE, FEATURES = "recoup-cli", "gateway"
+OWN, FEATURES = ("recoup-cli", "recoup-lab-cli"), "recoup-cli/gateway"
 LICENCES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 HEAD = """\
-The command recoup is linked with the libraries below and with Rust's standard library
-(MIT OR Apache-2.0, The Rust Project Developers); the static program also with musl
+The commands recoup and recoup-lab are linked with the libraries below and with Rust's standard library
+(MIT OR Apache-2.0, The Rust Project Developers); the static programs also with musl
 (MIT, Rich Felker and others). SQLite, in libsqlite3-sys, is in the public domain.
 
 """
@@ -26,18 +26,18 @@ def cargo(*words):
 
 
 def linked():
-    """Name and version of each crate that one of the two programs is linked with."""
+    """Name and version of each crate that a program is linked with."""
     for library in ("gnu", "musl"):
         tree = cargo(
-            "tree", "--package", PACKAGE, "--features", FEATURES, "--target", f"{os.uname().machine}-unknown-linux-{library}",
-            "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}",
+            "tree", *(word for name in OWN for word in ("--package", name)), "--features", FEATURES,
+            "--target", f"{os.uname().machine}-unknown-linux-{library}", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}",
         )
         for line in filter(None, tree.splitlines()):
             name, version = line.split()[:2]
             yield name, version.removeprefix("v")
 
 
-metadata = json.loads(cargo("metadata", "--format-version=1", "--features", f"{PACKAGE}/{FEATURES}"))
+metadata = json.loads(cargo("metadata", "--format-version=1", "--features", FEATURES))
 packages = {(it["name"], it["version"]): it for it in metadata["packages"]}
 lock = tomllib.loads(pathlib.Path("Cargo.lock").read_text())["package"]
 sums = {(it["name"], it["version"]): it["checksum"] for it in lock if "checksum" in it}
@@ -75,7 +75,7 @@ def component(crate):
 
 
 def bill():
-    own = next(crate for crate in crates if crate[0] == PACKAGE)
+    own = next(crate for crate in crates if crate[0] == OWN[0])
     names = {it["id"]: (it["name"], it["version"]) for it in metadata["packages"]}
     nodes = {names[node["id"]]: [names[it] for it in node["dependencies"]] for node in metadata["resolve"]["nodes"]}
     date = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))

@@ -32,27 +32,29 @@ for prefix in $prefixes; do
     RUSTFLAGS+=" --remap-path-prefix=$prefix"
     CFLAGS+=" -ffile-prefix-map=$prefix"
 done
-# Builds the command and copies it: LIBRARY COPY
-program() {
+# Builds both programs and copies them: LIBRARY FOLDER
+programs() {
     target=$machine-unknown-linux-$1
-    cargo build --locked --package recoup-cli --features gateway --profile "$profile" --target "$target" \
-        --target-dir target/bundle-build --config "profile.$profile.strip=\"symbols\""
-    cp "target/bundle-build/$target/$profile/recoup" "$2"
-    if grep -qaF -e "$HOME/" -e "$PWD/" "$2"; then
-        echo "$2 holds a path of this machine" >&2
-        exit 1
-    fi
+    cargo build --locked --package recoup-cli --package recoup-lab-cli --features recoup-cli/gateway --profile "$profile" \
+        --target "$target" --target-dir target/bundle-build --config "profile.$profile.strip=\"symbols\""
+    for name in recoup recoup-lab; do
+        cp "target/bundle-build/$target/$profile/$name" "$2"
+        if grep -qaF -e "$HOME/" -e "$PWD/" "$2/$name"; then
+            echo "$2/$name holds a path of this machine" >&2
+            exit 1
+        fi
+    done
 }
-program gnu $bundle/recoup
-program musl $bundle/static/recoup
+programs gnu $bundle
+programs musl $bundle/static
 if readelf --program-headers $bundle/static/recoup | grep -q INTERP; then
     echo "$bundle/static/recoup is not static" >&2
     exit 1
 fi
 
-$bundle/recoup generate man $bundle/man
+$bundle/recoup-lab generate man $bundle/man
 for pair in bash:recoup.bash zsh:_recoup fish:recoup.fish elvish:recoup.elv powershell:recoup.ps1; do
-    $bundle/recoup generate completions "${pair%:*}" >"$bundle/completions/${pair#*:}"
+    $bundle/recoup-lab generate completions "${pair%:*}" >"$bundle/completions/${pair#*:}"
 done
 packaging/bill.py $bundle/third-party.txt "$release/recoup-$version.cdx.json"
 cp CHANGELOG.md $bundle/share/changelog
@@ -75,7 +77,7 @@ pack() {
 }
 static=recoup-$version-$machine-linux-musl source=recoup-$version.tar.gz
 mkdir "$bundle/archive/$static"
-cp -r $bundle/static/recoup $bundle/{third-party.txt,man,completions} README.md $beside "$bundle/archive/$static"
+cp -r $bundle/static/recoup* $bundle/{third-party.txt,man,completions} README.md $beside "$bundle/archive/$static"
 pack $bundle/archive "$static" | gzip -9n >"$release/$static.tar.gz"
 git archive --format=tar.gz -9 --prefix="recoup-$version/" --output "$release/$source" HEAD
 if [ -n "$url" ]; then

@@ -21,6 +21,8 @@ const DEMO: &str = "cargo run --release -- demo";
 const SMALL: &str = "cargo install --locked --path crates/cli --no-default-features";
 /// The command as users install it.
 const FULL: &str = "cargo install --locked --path crates/cli --profile dist --features gateway";
+/// The command of the laboratory, beside it.
+const LAB: &str = "cargo install --locked --path crates/lab-cli --profile dist";
 /// The wheel, in `wheels`.
 pub(crate) const WHEEL: &str =
     "maturin build --release --manifest-path python/Cargo.toml --out wheels";
@@ -28,10 +30,11 @@ pub(crate) const WHEEL: &str =
 const PACKAGE: &str = "pip install ./python";
 
 /// Commands of pages that build something for users, and the leg that runs each.
-const LINES: [(&str, &str); 5] = [
+const LINES: [(&str, &str); 6] = [
     (DEMO, "artefacts"),
     (SMALL, "artefacts"),
     (FULL, "artefacts"),
+    (LAB, "artefacts"),
     (WHEEL, "python"),
     (PACKAGE, "artefacts"),
 ];
@@ -131,7 +134,7 @@ pub(crate) fn build_all(tally: &mut Tally) -> Outcome<Done> {
         (tree("artefacts/tree")?, target_directory()?.join("artefacts/installed"));
     let tools = python::install();
     let recoup = installed.join("bin/recoup");
-    for line in [DEMO, SMALL, FULL] {
+    for line in [DEMO, SMALL, FULL, LAB] {
         println!("{line}");
         let mut build = spoken(line, cargo(&[]).get_program(), &tree);
         show(build.env("CARGO_INSTALL_ROOT", &installed))?;
@@ -182,7 +185,7 @@ mod tests {
             ("packaging/flake.nix", format!("buildFeatures = [ {} ]", quoted.replace(',', ""))),
             (
                 "python/Cargo.toml",
-                format!("recoup-cli = {{ workspace = true, features = [{quoted}] }}"),
+                format!("recoup-lab-cli = {{ workspace = true, features = [{quoted}] }}"),
             ),
         ];
         for (path, expected) in places {

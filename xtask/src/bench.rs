@@ -89,7 +89,8 @@ pub(crate) fn binary() -> Outcome<PathBuf> {
     if let Some(path) = std::env::var_os("RECOUP_BINARY") {
         return fs::canonicalize(path).map_err(|error| format!("RECOUP_BINARY: {error}"));
     }
-    show(&mut cargo(&["build", "--profile", "dist", "--quiet", "--package", "recoup-cli"]))?;
+    let mut build = cargo(&["build", "--profile", "dist", "--quiet"]);
+    show(build.args(["--package", "recoup-cli", "--package", "recoup-lab-cli"]))?;
     Ok(target_directory()?.join("dist/recoup"))
 }
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates of this workspace, lowest first, and the crates that each may import.
-const STAIRS: [(&str, &str); 19] = [
+const STAIRS: [(&str, &str); 21] = [
     ("recoup-core", ""),
     ("recoup-config", "core"),
     ("recoup-wifi", "core"),
@@ -18,10 +18,11 @@ const STAIRS: [(&str, &str); 19] = [
     ("recoup-trust", "packet"),
     ("recoup-transport", "core packet"),
     ("recoup-forwarder", "core packet transport"),
+    ("recoup-channel", "core config transport forwarder"),
     ("recoup-trace", "packet transport forwarder"),
-    ("recoup-sim", "core wifi packet transport forwarder trace"),
+    ("recoup-sim", "core wifi packet transport forwarder trace channel"),
     // Text becomes a network of the simulator.
-    ("recoup-scenario", "core config wifi packet transport forwarder sim"),
+    ("recoup-scenario", "core config wifi packet transport forwarder channel sim"),
     ("recoup-web", "core sim scenario"),
     ("recoup-io", "core packet trust transport forwarder"),
     ("recoup", "core packet trust transport forwarder io"),
@@ -31,17 +32,16 @@ const STAIRS: [(&str, &str); 19] = [
     ("recoup-lab", "core config wifi packet transport forwarder sim scenario io recoup"),
     // Papers know the simulation, and never sockets.
     ("recoup-studies", "core config wifi packet transport forwarder sim lab"),
-    (
-        "recoup-cli",
-        "core config wifi packet trust transport forwarder trace sim io recoup gateway lab studies",
-    ),
+    ("recoup-cli", "core config channel packet trust transport forwarder trace io recoup gateway"),
+    ("recoup-lab-cli", "core config packet trust transport sim io recoup lab studies cli"),
     // The wheel brings the command along.
-    ("recoup-python", "core config wifi packet transport forwarder sim io recoup lab studies cli"),
+    ("recoup-python", "core packet transport forwarder sim io recoup lab studies lab-cli"),
     ("xtask", ""),
 ];
 
 /// The crates in which nothing may read a clock, draw lots or touch the operating system.
-const WITHOUT_A_CLOCK: [&str; 11] = [
+const WITHOUT_A_CLOCK: [&str; 12] = [
+    "recoup-channel",
     "recoup-core",
     "recoup-config",
     "recoup-wifi",
