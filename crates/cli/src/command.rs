@@ -2,7 +2,7 @@
 use crate::error::EXIT_CODES;
 use crate::{
     arena, calibrate, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group,
-    key, link, ping, process, replay, rto, serve, share, sim, study, trust,
+    key, link, ping, process, rto, serve, share, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -58,8 +58,6 @@ pub(crate) enum Command {
     Ctl(Box<ctl::CtlArgs>),
     /// Put an impaired link between two UDP faces: rate, delay, losses
     Link(Box<link::LinkArgs>),
-    /// Replay a recording of a forwarder, and compare its outputs
-    Replay(replay::ReplayArgs),
     /// Compare the default transport with CUBIC over a lossy link
     Demo(Box<demo::DemoArgs>),
     /// Run a scenario: the nodes of a network, in simulated time
@@ -90,7 +88,7 @@ pub(crate) enum Command {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Transfer", &["fetch", "serve", "share", "get", "gateway"]),
     ("Keys", &["key", "group", "trust"]),
-    ("Network", &["ping", "forward", "ctl", "link", "replay"]),
+    ("Network", &["ping", "forward", "ctl", "link"]),
     ("Research", &["demo", "sim", "explain", "emulate", "arena", "study", "calibrate", "rto"]),
     ("Other", &["generate", "help"]),
 ];

@@ -27,7 +27,6 @@ mod picture;
 mod ping;
 mod process;
 mod progress;
-mod replay;
 mod rto;
 mod serve;
 mod session;
@@ -110,7 +109,6 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         Command::Forward(args) => forward::run(&args),
         Command::Ctl(args) => ctl::run(&args),
         Command::Link(args) => link::run(&args),
-        Command::Replay(args) => replay::run(&args),
         Command::Rto(args) => rto::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Arena(args) => arena::run(&args),

@@ -10,12 +10,13 @@ use crate::time::{Duration, Instant};
 
 /// Suppression interval of forwarders, which doubles with each transmission up to the longest (NFD,
 /// `daemon/fw/retx-suppression-exponential.hpp`). An earlier retransmission is dropped.
-const SUPPRESSION: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
+const FIRST_SUPPRESSION: Duration = Duration::from_millis(10);
+const MAX_SUPPRESSION: Duration = Duration::from_millis(250);
 
 /// Suppression interval after the last of so many transmissions.
 fn suppression(transmissions: u32) -> Duration {
     let times = transmissions.saturating_sub(1).min(8);
-    SUPPRESSION.0.saturating_mul(1 << times).min(SUPPRESSION.1)
+    FIRST_SUPPRESSION.saturating_mul(1 << times).min(MAX_SUPPRESSION)
 }
 
 impl<S: Source> Transfer<S> {
@@ -73,6 +74,6 @@ mod tests {
     fn suppression_doubles_up_to_250_ms() {
         let millis: Vec<u128> = (1..8).map(|sent| suppression(sent).as_millis()).collect();
         assert_eq!(millis, [10, 20, 40, 80, 160, 250, 250]);
-        assert_eq!(suppression(u32::MAX), SUPPRESSION.1);
+        assert_eq!(suppression(u32::MAX), MAX_SUPPRESSION);
     }
 }
