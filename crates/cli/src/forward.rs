@@ -3,7 +3,6 @@ pub(crate) mod args;
 mod board;
 mod capturing;
 pub(crate) mod config;
-mod history;
 mod limits;
 pub(crate) mod log;
 mod metrics;

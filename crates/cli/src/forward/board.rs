@@ -125,13 +125,6 @@ impl Board {
         }
     }
 
-    /// As [`look`](Self::look), for a sample: requests that follow get a newer one.
-    pub(super) fn sample(&self) -> Option<Arc<Picture>> {
-        let picture = self.look();
-        *self.hung.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        picture
-    }
-
     /// A current snapshot, unless the forwarder is too slow.
     pub(super) fn look(&self) -> Option<Arc<Picture>> {
         let asked = Instant::now();

@@ -337,8 +337,7 @@ fn status_page_shows_traffic_and_drops() {
     assert!(faces.iter().any(|face| face["data_in"].as_u64() >= Some(13)), "{status}");
     let listed = |entry: &serde_json::Value| entry["prefix"] == "/data";
     assert!(status["fib"].as_array().unwrap().iter().any(listed), "{status}");
-    assert!(page(&forwarder, "/").contains("EventSource(\"events\")"));
-    follows(&forwarder);
+    assert!(page(&forwarder, "/").contains("fetch(\"status.json\")"));
     let dashboard = page(&forwarder, "/dashboard.json");
     let mut shown = 0;
     for expression in dashboard.lines().filter(|line| line.contains("\"expr\"")) {
@@ -350,25 +349,6 @@ fn status_page_shows_traffic_and_drops() {
         }
     }
     assert!(shown > 10, "{dashboard}");
-}
-
-/// Reads two events of the status page: the first has a history.
-fn follows(forwarder: &Server) {
-    use std::io::{BufRead, BufReader, Write};
-    let at = forwarder.listening["metrics"].as_str().expect("a page");
-    let host = at.trim_start_matches("http://").trim_end_matches('/');
-    let mut stream = std::net::TcpStream::connect(host).expect("it listens");
-    write!(stream, "GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
-    let lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
-    let data = lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned));
-    let events: Vec<serde_json::Value> =
-        data.take(2).map(|text| serde_json::from_str(&text).expect("JSON")).collect();
-    let history = events[0]["history"].as_array().expect("a history");
-    assert!(history.iter().all(|sample| sample["interests_in"].is_u64()), "{history:?}");
-    assert!(events[1]["history"].is_null());
-    assert_eq!(events[1]["sample"]["at_ms"], events[1]["status"]["now_ms"]);
-    let time = |event: &serde_json::Value| event["status"]["now_ms"].as_u64().expect("a time");
-    assert!(time(&events[1]) > time(&events[0]));
 }
 
 #[test]
