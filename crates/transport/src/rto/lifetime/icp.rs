@@ -6,7 +6,7 @@
 //!
 //! Differences: while there are fewer than 20 answers, those count that there are.
 use super::super::{Answer, RtoEstimator, RttSample};
-use super::{LEAST, Lifetime, round_trip};
+use super::{LEAST, Lifetime, lifetime_timer, round_trip};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -55,21 +55,7 @@ impl RtoEstimator for Icp {
 
     fn on_timeout(&mut self, _: Instant) {}
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
-    fn rto(&self) -> Duration {
-        self.lifetime.now
-    }
-
-    fn srtt(&self) -> Option<Duration> {
-        None
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        None
-    }
+    lifetime_timer!(lifetime);
 }
 
 impl fmt::Display for Icp {
