@@ -25,7 +25,7 @@ impl<S: Source> Transfer<S> {
         let soonest = slot.sent + suppression(slot.transmissions);
         if soonest > now {
             self.board.defer(segment);
-            self.timers.arm(timer::<S>(segment), soonest);
+            self.sending.timers.arm(timer::<S>(segment), soonest);
         }
     }
 
@@ -40,7 +40,7 @@ impl<S: Source> Transfer<S> {
         let Some(slot) = self.board.get(segment).filter(|slot| slot.transmissions == 1) else {
             return false;
         };
-        if self.setbacks.contains_key(&segment) || self.is_ending() {
+        if self.disputes.setbacks.contains_key(&segment) || self.is_ending() {
             return false;
         }
         let Some(wait) = control.loss.reordering_wait(now) else { return false };
@@ -52,15 +52,15 @@ impl<S: Source> Transfer<S> {
 
     /// Whether all segments were requested.
     fn is_ending(&self) -> bool {
-        self.end.last().is_some_and(|last| self.board.next() > last)
+        self.progress.end.last().is_some_and(|last| self.board.next() > last)
     }
 
     /// Retransmits the segment whose answer may be late, once all segments were requested. The fetch then does not
     /// wait for it.
     pub(super) fn end_reordering_wait(&mut self, now: Instant) {
         let Some(segment) = self.watch.awaited.filter(|_| self.is_ending()) else { return };
-        if self.setbacks.get(&segment) == Some(&Setback::Awaited) {
-            self.timers.arm(timer::<S>(segment), now);
+        if self.disputes.setbacks.get(&segment) == Some(&Setback::Awaited) {
+            self.sending.timers.arm(timer::<S>(segment), now);
         }
         self.watch.awaited = None;
     }
