@@ -196,8 +196,10 @@ fn nanos(time: SystemTime) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_packet::name::Component;
     use recoup_transport::serve::SourceError;
     use recoup_transport::time::Instant;
+    use std::fs;
 
     fn name(text: &str) -> Name {
         text.parse().unwrap()
@@ -431,7 +433,7 @@ mod tests {
         failures.set_report(Box::new(move |_| *count.lock().unwrap() += 1));
         for number in 0..1_000 {
             let path = PathBuf::from(format!("/f{number}"));
-            let source = io::ErrorKind::PermissionDenied.into();
+            let source = std::io::ErrorKind::PermissionDenied.into();
             let error = source::SourceError::Io { action: "open", path, source };
             assert!(failures.opened::<()>(Err(error)).is_none());
         }

@@ -191,7 +191,7 @@ fn relative(name: &Name) -> Option<PathBuf> {
     Some(path).filter(|path| !is_reserved(path))
 }
 
-fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
+pub(super) fn file_name<'a>(component: &'a Component<'_>) -> Option<&'a OsStr> {
     let bytes = component.value();
     let is_name = component.typ() == GENERIC
         && !matches!(bytes, b"" | b"." | b"..")

@@ -35,7 +35,6 @@ macro_rules! lifetime_timer {
         }
     };
 }
-use lifetime_timer;
 
 mod ccntimer;
 mod chopcop;

@@ -8,9 +8,9 @@
 use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
 use super::super::{Answer, RtoEstimator, RttSample};
+use super::factor;
 use super::patience::Patience;
 use super::tcp::PRINTED;
-use super::{factor, lifetime_timer};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;

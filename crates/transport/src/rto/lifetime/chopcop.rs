@@ -6,7 +6,7 @@
 //! Differences: the gain of 0.2 and the doubling at a timeout are those of the paper's other timers. CHoPCoP's
 //! routers signal congestion explicitly; marks are congestion control's business here.
 use super::super::{RtoEstimator, RttSample};
-use super::{LEAST, Lifetime, backoff, factor, lifetime_timer, round_trip, seconds};
+use super::{LEAST, Lifetime, backoff, factor, round_trip, seconds};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;

@@ -6,7 +6,7 @@
 //!
 //! Differences: while there are fewer than 20 answers, those count that there are.
 use super::super::{Answer, RtoEstimator, RttSample};
-use super::{LEAST, Lifetime, lifetime_timer, round_trip};
+use super::{LEAST, Lifetime, round_trip};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;

@@ -8,7 +8,7 @@
 use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
 use super::super::{RtoEstimator, RttSample};
-use super::{Lifetime, backoff, factor, lifetime_timer, round_trip};
+use super::{Lifetime, backoff, factor, round_trip};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;

@@ -7,8 +7,8 @@
 //! Differences: those of `patience.rs`; the listing also begins a variance, which nothing uses.
 use super::super::smoothed::Smoothed;
 use super::super::{Answer, RtoEstimator, RttSample};
+use super::factor;
 use super::patience::Patience;
-use super::{factor, lifetime_timer};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
