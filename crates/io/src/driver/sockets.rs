@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
 
-/// Sockets, and who waits for them.
+/// Faces, ports and listeners, and the readiness of their descriptors.
 #[derive(Debug)]
 pub(super) struct Sockets {
     pub(super) alarm: Alarm,

@@ -42,7 +42,7 @@ impl Timing {
         }
     }
 
-    /// Asks the system, at the first call, to fire timers of this thread at most so much too late.
+    /// Sets, at the first call, how late timers of this thread may fire.
     pub(super) fn tune(&mut self, slack: Duration) {
         if !std::mem::replace(&mut self.tuned, true) {
             #[cfg(target_os = "linux")]

@@ -206,7 +206,7 @@ impl Value for String {
     }
 }
 
-/// A name; that of a strategy stands inside an element of its own.
+/// A name. The name of a strategy stands inside an element of its own.
 impl Value for Option<Name> {
     fn put(&self, typ: u64, out: &mut Elements) {
         self.iter().for_each(|name| name.put(typ, out));

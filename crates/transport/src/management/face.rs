@@ -121,7 +121,7 @@ impl FaceCounters {
     }
 }
 
-/// The counts of packets, the first with this type; they are followed by those of bytes only in a record of a face.
+/// Counters of packets. A record of a face has the counters of bytes after them.
 impl Value for FaceCounters {
     fn put(&self, _: u64, out: &mut Elements) {
         self.in_interests.put(N_IN_INTERESTS, out);

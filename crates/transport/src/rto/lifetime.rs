@@ -12,7 +12,7 @@ use super::{RttSample, SHORTEST};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Duration;
 
-/// Methods of a timer: its timeout is the lifetime in a field; those of an estimate, if the timer keeps one, follow it.
+/// Methods of a timer whose timeout is the lifetime in one field. Another field may have the estimate of the round trip.
 macro_rules! lifetime_timer {
     ($($lifetime:ident).+) => {
         fn sets_lifetime(&self) -> bool {

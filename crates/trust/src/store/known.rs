@@ -57,7 +57,7 @@ impl Known {
         entry
     }
 
-    /// Remembers until then that a certificate cannot be had.
+    /// Remembers that a certificate cannot be had, until this second.
     pub(super) fn reject(&mut self, name: &Name, until: u64, verdict: Verdict) {
         if self.rejected.len() >= MAX_REJECTED {
             self.rejected.pop_first();
