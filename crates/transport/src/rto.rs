@@ -160,10 +160,14 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     }
 
     /// The smoothed round-trip time, if the estimator keeps one and has seen a sample.
-    fn srtt(&self) -> Option<Duration>;
+    fn srtt(&self) -> Option<Duration> {
+        None
+    }
 
     /// The mean deviation of the round-trip time, if the estimator keeps one and has seen a sample.
-    fn rttvar(&self) -> Option<Duration>;
+    fn rttvar(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// An estimator that announces the contents that the consumer wants next, and learns what nodes record of them.

@@ -15,7 +15,8 @@ const SOON: Duration = Duration::from_micros(50);
 /// A wake-up with fewer frames is a small one.
 const SMALL_FRAMES: usize = 8;
 /// Wake-ups from a pause in vain to the next try: at first, and at most.
-const REST: (u32, u32) = (1 << 8, 1 << 16);
+const FIRST_REST: u32 = 1 << 8;
+const MAX_REST: u32 = 1 << 16;
 
 /// Decides on pauses.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(super) struct Coalescer {
 impl Coalescer {
     /// Pauses of that length; never any without.
     pub(super) fn new(pause: Option<Duration>) -> Self {
-        Self { pause, close: 0, rest: 0, next_rest: REST.0, last: Instant::ZERO }
+        Self { pause, close: 0, rest: 0, next_rest: FIRST_REST, last: Instant::ZERO }
     }
 
     /// How long to wait before looking what has come.
@@ -43,7 +44,7 @@ impl Coalescer {
     /// Whether pauses are made here and the last one that was tried collected nothing: as far as is known, packets come as
     /// answers only.
     pub(super) fn is_fruitless(&self) -> bool {
-        self.pause.is_some() && self.next_rest > REST.0
+        self.pause.is_some() && self.next_rest > FIRST_REST
     }
 
     /// A wake-up at `now` brought so many frames.
@@ -56,9 +57,9 @@ impl Coalescer {
         let (paused, small) = (self.close >= CLOSE, frames < SMALL_FRAMES);
         if paused && small {
             (self.close, self.rest) = (0, self.next_rest);
-            self.next_rest = REST.1.min(2 * self.next_rest);
+            self.next_rest = MAX_REST.min(2 * self.next_rest);
         } else if paused {
-            self.next_rest = REST.0;
+            self.next_rest = FIRST_REST;
             // After silence everything begins anew.
             self.close = if gap > SOON + pause { 0 } else { CLOSE };
         } else if self.rest > 0 {

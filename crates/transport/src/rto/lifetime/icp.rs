@@ -55,21 +55,7 @@ impl RtoEstimator for Icp {
 
     fn on_timeout(&mut self, _: Instant) {}
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
-    fn rto(&self) -> Duration {
-        self.lifetime.now
-    }
-
-    fn srtt(&self) -> Option<Duration> {
-        None
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        None
-    }
+    lifetime_timer!(lifetime);
 }
 
 impl fmt::Display for Icp {
