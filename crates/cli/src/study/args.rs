@@ -155,7 +155,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Reports")]
     pub form: Form,
 
-    /// Folder for the page, index.html or README.md, and its pictures; by default KEY-report in this folder
+    /// Folder for the page, index.html or claims.md, and its pictures; by default KEY-report in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
 }
@@ -190,7 +190,7 @@ pub(super) struct IsolateArgs {
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 
-    /// Folder in which to write the table as isolated.md, beside the pages of `study report --form text`
+    /// Folder of `study report --form text` in whose claims.md to write the table
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
 

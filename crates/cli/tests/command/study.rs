@@ -75,7 +75,7 @@ fn isolating_run_is_judged_and_kept() {
     let claim = &document["claims"][0];
     assert_eq!((&claim["id"], &claim["seeds"]), (&"A-41".into(), &2.into()), "{document}");
     assert!(claim["ours"].as_str().unwrap().contains("WMA"), "{document}");
-    let page = String::from_utf8(place.read("pages/new/isolated.md")).unwrap();
+    let page = String::from_utf8(place.read("pages/new/claims.md")).unwrap();
     assert!(page.contains("| A-41 | a station that holds 6 frames | 2 |"), "{page}");
     // The runs are there, and a person reads the same.
     let again = place.run("study isolate vonrotz2015 A-41 --seeds 2 --results here");
