@@ -56,7 +56,7 @@ struct Document {
     inputs: u64,
     /// Things that it did.
     outputs: u64,
-    /// Of these, those that are known to be what was done then.
+    /// Outputs whose recorded counterpart is known.
     compared: u64,
     /// Time that the recording covers, in seconds.
     elapsed_s: f64,

@@ -90,7 +90,7 @@ pub(crate) struct Hangup {
 }
 
 impl Hangup {
-    /// Whether there was one since this was last asked.
+    /// Whether a hangup came since the last call.
     pub(crate) fn take(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed)
     }

@@ -12,7 +12,7 @@
 use recoup_transport::time::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of an Interest that count as one slot.
+/// Bytes of an Interest for each slot.
 pub const SLOT_BYTES: u32 = 512;
 
 /// Slots of a face that are always admitted while the table is not full.

@@ -37,7 +37,7 @@ fn scenario(name: &str) -> Option<String> {
              link = { rate = \"100 Mbit/s\", delay = \"0.1 ms\", queue = \"1000 packets\" }
              node = { cache = \"1000 packets\" }"
             .to_owned(),
-        // Content stores that keep a million Data, and get twice as many or as many.
+        // Content stores for a million Data; requests are for two million names, or for one million.
         "cache-1000000" | "cached-data" => "topology = { kind = \"line\", nodes = 3 }
              link = { rate = \"1000 Mbit/s\", delay = \"1 ms\", queue = \"4000 packets\" }
              nodes.n2 = { cache = \"1000000 packets\" }"

@@ -89,7 +89,7 @@ fn fetch(case: &Case) -> Fetch {
     Fetch::new(FetchConfig { delivery: case.delivery, ..config })
 }
 
-/// Runs one fetch to its end; returns how many outputs there were.
+/// Runs one fetch to its end; returns the number of outputs.
 fn run(case: &Case, packets: &[Data]) -> u64 {
     let mut fetch = fetch(case);
     let (mut now, mut last, mut outputs, mut asked) = (Instant::ZERO, Instant::ZERO, 0, 0);

@@ -209,8 +209,8 @@ impl TrustStore {
         (verdict, Some(entry))
     }
 
-    /// Keeps a certificate that `signer` has verified. It is kept even if it is not valid now, so that it is not requested for
-    /// each packet that it signed.
+    /// Keeps a certificate that `signer` has verified. A certificate outside its validity period is kept as well, or
+    /// each packet signed with it would request it.
     fn keep(&self, certificate: Certificate, signer: &Entry) -> Arc<Entry> {
         let mut known = self.known();
         known.taken += 1;

@@ -35,7 +35,8 @@ pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpSe
     HttpServer::start(address, pages)
 }
 
-/// Snapshots as they are made, each with its sample. The first one that comes has the history of the last minutes with it.
+/// Snapshots with their samples, at the moment when each is made. The first one that comes has the history of the
+/// last minutes with it.
 fn events(board: &Arc<Board>, history: &Arc<History>) -> Events {
     let (board, mut history) = (Arc::clone(board), Some(Arc::clone(history)));
     let next = move || {

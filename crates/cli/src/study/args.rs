@@ -63,7 +63,7 @@ pub(super) enum Action {
     Check(CheckArgs),
     /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
-    /// Run what turns the claims that fail: one change, everything else as it was
+    /// Run what turns failing claims: one change in an otherwise equal set-up
     ///
     /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
     /// set before. A claim that fails without one is turned by a value of what the

@@ -36,7 +36,7 @@ struct Document<'a> {
     /// Claims that do not gate, without those that helped to fix a parameter.
     reported: usize,
     used_for_inference: usize,
-    /// Gating claims whose rule was corrected, and those of them that have another verdict since.
+    /// Gating claims whose rule was corrected, and the part of them whose verdict has changed.
     corrected: usize,
     changed: usize,
     claims: Vec<Judged<'a>>,

@@ -124,7 +124,7 @@ fn study_runs_on_processes_beside_simulation() {
 fn repairs_are_compared_on_processes() {
     let place = Place::new();
     let words = "study run udugama2013 --scale smoke --backend sockets --figure repair-sources --out here --jobs 4";
-    // A single run of each decides nothing; that both are there, and their quotient, is what counts here.
+    // A single run decides nothing; the test needs both means and their quotient.
     let ended = place.run(&format!("{words} --json")).fails(1, &["undecided"]);
     let document: Value = ended.document();
     let contests = document["contests"].as_array().unwrap();

@@ -9,7 +9,7 @@ const NUMBER_BYTES: usize = 8;
 /// Fields of a received packet.
 #[derive(Debug)]
 pub(crate) enum Packet<'a> {
-    /// To be answered under this name (its value), with this token if there is one.
+    /// An Interest to answer: the value of its name, and its PIT token.
     Interest { name: &'a [u8], token: Option<&'a [u8]> },
     /// An answer.
     Data,

@@ -132,7 +132,7 @@ pub struct Replayed {
     pub inputs: u64,
     /// Things that it wanted.
     pub outputs: u64,
-    /// Of these, those that were compared with the recording.
+    /// Outputs that were compared with the recording.
     pub compared: u64,
     /// Instant of the last record.
     pub last: Instant,

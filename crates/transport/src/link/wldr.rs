@@ -168,8 +168,7 @@ impl<T> Wldr<T> {
         match self.session.on_state(now, state) {
             StateEffect::Stranger => self.guess(state.session as u8, u64::from(state.next)),
             StateEffect::New { replaces, returns } => {
-                // A neighbour that returns continues its numbers, unless those of another one were followed
-                // meanwhile.
+                // A returning neighbour continues its numbers, unless another session was followed meanwhile.
                 let goes_on = self.guess.take().map_or(returns, |it| it == state.session as u8);
                 if goes_on {
                     self.gaps.on_peer_next(now, lengthen(state.next, 32, self.gaps.expected()));
