@@ -1,4 +1,4 @@
-//! Isolating runs: what turns a claim that fails as stated.
+//! Isolating runs: changes with which a claim holds that fails as stated.
 use crate::claim::Verdict;
 use crate::result::Results;
 use crate::rule::verdict;

@@ -63,11 +63,11 @@ pub(super) enum Action {
     Check(CheckArgs),
     /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
-    /// Run what turns failing claims: one change in an otherwise equal set-up
+    /// Make failing claims hold by one change of the set-up
     ///
     /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
-    /// set before. A claim that fails without one is turned by a value of what the
-    /// paper leaves open; `study report` shows it.
+    /// set before. A failing claim without such a run holds with a value of what
+    /// the paper leaves open; `study report` shows it.
     #[command(after_long_help = ISOLATE_CODES)]
     Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests

@@ -20,7 +20,7 @@ const SLICES: usize = 150;
 /// The page with the tables.
 const CLAIMS: &str = "claims.md";
 /// Heading of the last section, which `study isolate` writes.
-const ISOLATED: &str = "\n## What turns claims that fail\n";
+const ISOLATED: &str = "\n## Changes with which failing claims hold\n";
 
 /// Result of a study.
 #[derive(Debug, Serialize)]
