@@ -1,16 +1,16 @@
 //! End of a command: a fixed exit code, and one line with the problem and the remedy.
-pub(crate) mod usage;
+pub mod usage;
 
 use crate::terminal;
 /// The kinds of failures, whose numbers are the exit codes.
-pub(crate) use recoup::ErrorKind as Exit;
-pub(crate) use recoup::reason;
+pub use recoup::ErrorKind as Exit;
+pub use recoup::reason;
 use serde::Serialize;
 use std::fmt;
 use std::io;
 
 /// The table of exit codes, as `--help` and the manual pages show it.
-pub(crate) const EXIT_CODES: &str = "\
+pub const EXIT_CODES: &str = "\
 Exit codes:
     0  success
     1  any other failure
@@ -26,7 +26,7 @@ Exit codes:
 
 /// Why a command failed: what is wrong and, where something can be done, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// The class of the failure, which decides the exit code.
     #[serde(rename = "kind")]
     pub exit: Exit,
@@ -54,7 +54,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// A failure without advice.
-    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             exit,
@@ -70,34 +70,34 @@ impl Failure {
 
     /// Adds the remedy.
     #[must_use]
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
     }
 
     /// Marks the failure as permanent: a repeated command fails with it again.
     #[must_use]
-    pub(crate) fn permanent(self) -> Self {
+    pub fn permanent(self) -> Self {
         Self { permanent: true, ..self }
     }
 
     /// The end by a signal; its number and 128 are the exit code.
-    pub(crate) fn signal(number: i32, message: impl Into<String>) -> Self {
+    pub fn signal(number: i32, message: impl Into<String>) -> Self {
         Self { code: u8::try_from(128 + number).ok(), ..Self::new(Exit::Cancelled, message) }
     }
 
     /// A wrong command line that the parser could not see.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
     /// A failed operation on a local file.
-    pub(crate) fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
+    pub fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
         recoup::Error::file(verb, path, error).into()
     }
 
     /// Prints the problem, unless a document on standard error has reported it already.
-    pub(crate) fn eprint(&self) {
+    pub fn eprint(&self) {
         if !self.reported {
             self.details.iter().for_each(|line| crate::output::eprint(line));
             crate::output::eprint(&format!("recoup: {self}"));
@@ -105,7 +105,7 @@ impl Failure {
     }
 
     /// The exit code as the process returns it.
-    pub(crate) fn code(&self) -> u8 {
+    pub fn code(&self) -> u8 {
         self.code.unwrap_or(self.exit as u8)
     }
 }
@@ -132,7 +132,7 @@ impl From<recoup::Error> for Failure {
 }
 
 /// The text on one line, as a terminal may show it ([`terminal::safe`]), without the numbers of system errors.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut line = terminal::safe(text).replace('\n', " ");
     while let Some(begin) = line.find(" (os error ") {
         let Some(length) = line[begin..].find(')') else {

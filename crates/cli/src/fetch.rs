@@ -12,7 +12,7 @@ pub(crate) mod traced;
 pub(crate) mod transfer;
 mod wait;
 
-pub(crate) use args::{FetchArgs, TrustArgs};
+pub use args::{FetchArgs, TrustArgs};
 pub(crate) use default_name::file_name;
 
 use crate::error::Failure;
@@ -51,7 +51,7 @@ const ANY_AUTHOR: &str = "warning: anybody can encrypt for a group, and cut cont
 pub(crate) type Elsewhere<'a> = &'a mut dyn FnMut(&Failure) -> Option<FaceUri>;
 
 /// Runs the command.
-pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
+pub fn run(mut args: FetchArgs) -> Result<(), Failure> {
     match &args.names[..] {
         [name] => {
             args.name = name.clone();

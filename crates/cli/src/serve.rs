@@ -3,7 +3,7 @@ pub(crate) mod args;
 mod hint;
 pub(crate) mod report;
 
-pub(crate) use args::ServeArgs;
+pub use args::ServeArgs;
 
 use crate::error::{Exit, Failure};
 use crate::format;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 const END_GRACE: Duration = Duration::from_millis(500);
 
 /// Runs the command.
-pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     let (signer, manifest_signer) = signers(args)?;
     let library = library(args)?;
     let mut session = Session::new(args.verbose)?;

@@ -6,10 +6,8 @@
 //!
 //! The module opens no file: the caller brings the files that a scenario names.
 mod compile;
-mod fields;
 mod file;
 mod law;
-pub mod layer;
 mod layout;
 mod ndn;
 mod path;

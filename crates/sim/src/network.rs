@@ -3,12 +3,9 @@
 //! Nodes and links are named and numbered in the order of their lists. Every random choice draws from a stream named
 //! after its owner, so that an added node or recorder moves no other draws.
 mod by_node;
-mod link;
-mod over_time;
 
 pub use by_node::{AtNode, ByNode};
-pub use link::{LinkOptions, Order};
-pub use over_time::OverTime;
+pub use recoup_channel::link::{LinkOptions, Order, OverTime};
 
 use crate::model::law::Law;
 use crate::route::{Metric, NextHops, Producer};

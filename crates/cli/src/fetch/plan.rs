@@ -108,23 +108,6 @@ mod tests {
     use super::*;
     use crate::command::{Cli, Command};
     use clap::Parser;
-    use recoup_lab::scenario::ScenarioFile;
-    use recoup_sim::network::ApplicationKind;
-
-    #[test]
-    fn command_and_scenario_have_the_same_defaults() {
-        let text = "[topology]\nlinks = [\"c-p\"]\n[applications.c]\nkind = \"fetch\"\nnode = \"c\"\n\
-                    object = \"/f\"\n[applications.p]\nkind = \"serve\"\nnode = \"p\"\nprefix = \"/f\"\n\
-                    size = \"1 MB\"\n";
-        let file = ScenarioFile::parse(text, &[]).unwrap();
-        let scenario = file.scenario(&file.points()[0], &|_| Ok(String::new())).unwrap();
-        let network = scenario.network(1).unwrap();
-        let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
-        let command = Cli::try_parse_from(["recoup", "fetch", "/f"]).unwrap().command;
-        let Command::Fetch(args) = command else { panic!() };
-        assert_eq!(args.options, FetchOptions::default());
-        assert_eq!(FetchOptions { discover: true, ..fetch.options.clone() }, args.options);
-    }
 
     #[test]
     fn defaults_have_reasons_and_others_none() {
