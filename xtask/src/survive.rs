@@ -98,17 +98,6 @@ const ATTACKS: [Attack; 13] = [
             Ok((failures == 1, format!("{failures} captures given up")))
         })
     },
-    Attack {
-        words: &["--log-level", "debug", "--record", "/dev/full"],
-        ..attack("unread error, recording to full disk", |stage| {
-            come_and_go(stage, 10_000)?;
-            let status = look()?;
-            let left_out = count(&status, "/log_lines_left_out");
-            let failure = status["recording"]["failure"].as_str();
-            let what = format!("{left_out} lines left out; {}", failure.unwrap_or("recording"));
-            Ok((left_out > 0 && failure.is_some(), what))
-        })
-    },
 ];
 
 /// A forwarder under attack.

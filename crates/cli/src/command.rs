@@ -24,7 +24,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// End when the process with this number, which started this one, ends.
+    /// End when the parent process, with this number, ends.
     #[arg(long, global = true, hide = true, value_name = "PID")]
     pub end_with: Option<u32>,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Generate(generate::GenerateArgs),
 }
 
-/// Commands by what they are for, as the help lists them.
+/// Groups of commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Transfer", &["fetch", "serve", "share", "get", "gateway"]),
     ("Keys", &["key", "group", "trust"]),

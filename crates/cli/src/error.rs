@@ -47,7 +47,7 @@ pub struct Failure {
     /// Whether a repeated command fails in the same way, and cannot resume a partial download.
     #[serde(skip)]
     pub permanent: bool,
-    /// A line for each of its causes, which stand before it.
+    /// A line for each cause, printed before the message.
     #[serde(skip)]
     pub details: Vec<String>,
 }

@@ -77,7 +77,7 @@ pub struct Hangup {
 }
 
 impl Hangup {
-    /// Whether there was one since this was last asked.
+    /// Whether a hangup came since the last call.
     pub fn take(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed)
     }

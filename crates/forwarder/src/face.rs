@@ -38,7 +38,7 @@ impl FaceId {
         Self(app.0 | APP_BIT)
     }
 
-    /// The application behind this face, if there is one.
+    /// The application behind this face; `None` for a face of the network.
     #[must_use]
     pub const fn app(self) -> Option<AppId> {
         if self.0 & APP_BIT == 0 { None } else { Some(AppId(self.0 & !APP_BIT)) }

@@ -11,7 +11,7 @@
 //! faces with few slots: with many new faces, each takes half of the rest.
 use recoup_transport::time::Duration;
 
-/// Bytes of an Interest that count as one slot.
+/// Bytes of an Interest for each slot.
 pub const SLOT_BYTES: u32 = 512;
 
 /// Slots of a face that are always admitted while the table is not full.

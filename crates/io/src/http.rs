@@ -96,7 +96,7 @@ struct Served {
 }
 
 impl Connections {
-    /// Takes a connection in. If as many are served as may be, one that waits for its peer is ended for it.
+    /// Takes a connection in. If the limit is reached, a connection that waits for its peer is ended in exchange.
     fn take(self: &Arc<Self>, stream: TcpStream, from: IpAddr) -> Served {
         let stream = Arc::new(stream);
         let mut open = self.lock();

@@ -45,7 +45,7 @@ pub struct Pinger {
 }
 
 impl Pinger {
-    /// A machine that begins as soon as there is a face.
+    /// A machine that begins with the first face.
     pub fn new(options: PingOptions, rng: Rng) -> Self {
         Self {
             options,

@@ -70,7 +70,8 @@ impl Session {
         Self::with_nonces(seed()?, false, DeadNonceOptions { limit, ..whole })
     }
 
-    /// A node without faces, with this generator. With `answers_itself`, its applications find each other without any face.
+    /// A node without faces, with this generator. With `answers_itself`, applications of the session exchange packets
+    /// without any face.
     pub(crate) fn with_rng(rng: Rng, answers_itself: bool) -> Result<Self> {
         Self::with_nonces(rng, answers_itself, DeadNonceOptions::default())
     }

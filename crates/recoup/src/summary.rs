@@ -3,7 +3,7 @@ use crate::tally::Tally;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The figures of a fetch. Serialises as they stand in the document of `recoup fetch --json` (`docs/cli.md`).
+/// The figures of a fetch. Serialises as they stand in the document of `recoup fetch --json` (`docs/library.md`).
 #[derive(Clone, Debug, Serialize)]
 pub struct FetchSummary {
     /// Segments received in this run.

@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(manifests.take(&others[1]), Verdict::Verified);
         assert_eq!(manifests.verify(&segments[0]), Verdict::Verified);
         assert_eq!(manifests.verify(&segments[1]), Verdict::Pending);
-        // Another list in its place, a list that none names, and one that stands for a key.
+        // A changed list, an unlisted list, and a first list that a digest signs in place of the key.
         let forged = signed_list(11, &segments[..1], &DigestSigner);
         assert_eq!(manifests.take(&forged), NOT_LISTED);
         let beyond = signed_list(12, &segments[..1], &DigestSigner);

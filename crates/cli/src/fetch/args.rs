@@ -50,7 +50,7 @@ Examples:
 pub struct FetchArgs {
     /// Names of the content, such as /movie or ndn:/movie
     ///
-    /// Several are fetched in turn. With a version, such as /movie/v=1690000000000, that version.
+    /// Several are fetched in turn. A name with a version, such as /movie/v=1690000000000, means that version.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<Name>,
 

@@ -1,4 +1,4 @@
-//! The commands that fetch what is served, as a user types them.
+//! Fetch commands for the served names, in the form that a user types.
 use crate::session::{At, Reached};
 use recoup_io::face::{Authority, FaceUri, Family};
 use recoup_io::port::outward_address;
@@ -19,7 +19,7 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Those that fetch `name`, which is served from `path`.
+    /// Commands that fetch `name`, served from `path`.
     pub(super) fn new(name: &Name, path: &Path, reached: &Reached) -> Self {
         let mut commands = Self::default();
         let (local, remote) = fetches(name, path);
@@ -37,7 +37,7 @@ impl Commands {
         commands
     }
 
-    /// All of them that are complete, those of this machine first.
+    /// All complete commands; first the commands for this machine.
     pub(super) fn all(&self) -> Vec<String> {
         let all = self.local.iter().chain(&self.remote);
         all.filter(|command| !command.contains(UNKNOWN_ADDRESS)).cloned().collect()
@@ -76,7 +76,7 @@ fn fetches(name: &Name, path: &Path) -> (String, String) {
     (fetch(&copy), fetch(&original))
 }
 
-/// A face as consumers of this machine and of others use it.
+/// The face for consumers of this machine, and for consumers of other machines.
 fn from_where(face: &FaceUri) -> (Option<FaceUri>, Option<FaceUri>) {
     match face.address() {
         Some(ip) if ip.is_unspecified() => {

@@ -1,16 +1,17 @@
 //! When to wait a moment before reading, so that a wake-up brings more packets (what network drivers call interrupt
 //! moderation).
 //!
-//! A wake-up costs several microseconds, a packet a fraction of one. Where clients write each packet by itself, nearly
-//! every packet wakes the process, and most of its time goes there. A pause of some ten microseconds collects them; but
-//! where the next packet only comes because of the last answer, a pause delays everything and collects nothing. Which of
-//! both it is cannot be seen from wake-ups that follow each other closely, only tried: after many of them one is put off,
-//! and so are the next as long as each brings enough. Where it does not, the next try comes after twice as many.
+//! A wake-up costs several microseconds, a packet a fraction of one. Where clients write each packet by itself,
+//! nearly every packet wakes the process, and most of its time goes there. A pause of some ten microseconds collects
+//! them; but where the next packet only comes because of the last answer, a pause delays everything and collects
+//! nothing. Wake-ups in close succession do not reveal the cause, so the driver tries. After many of them it delays a
+//! wake-up, and further ones while pauses collect enough frames. Where a pause collects too few, the next try comes
+//! after twice as many.
 use recoup_transport::time::{Duration, Instant};
 
 /// Wake-ups in close succession before a pause is tried.
 const CLOSE: u32 = 64;
-/// Wake-ups follow each other closely within this time.
+/// Longest time between wake-ups in close succession.
 const SOON: Duration = Duration::from_micros(50);
 /// A wake-up with fewer frames is a small one.
 const SMALL_FRAMES: usize = 8;

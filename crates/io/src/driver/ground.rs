@@ -2,7 +2,7 @@
 //! Those that peers opened end, unless they were made permanent: NFD's persistent faces end with what they stand on, its
 //! permanent ones do not.
 //!
-//! The machine decides what happens to Interests of a lost face (`docs/mldr.md`). This module
+//! The machine decides what happens to Interests of a lost face (`docs/wire.md`). This module
 //! reports the loss at once instead of after a timeout.
 use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
 use super::{Driver, DriverOptions, Token};

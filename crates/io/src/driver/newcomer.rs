@@ -51,7 +51,7 @@ pub(super) enum Space {
 }
 
 impl Newcomers {
-    /// No newcomers yet, and as many as there may be.
+    /// An empty set, with the limits of the driver's options.
     pub(super) fn of(options: &DriverOptions) -> Self {
         let limit = options.newcomers.min(options.faces / NEWCOMER_PART).max(1);
         Self::new(limit, options.faces_per_address)

@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// Least idle time of an on-demand face that may be evicted.
 const EVICTION_AGE: Duration = Duration::from_secs(1);
-/// The part of all faces that those of one kind may be, so that others have the rest.
+/// Faces of one kind may be this part of all faces; the rest is for other kinds.
 const KIND_PART: usize = 8;
 /// The part of all descriptors that connections of local applications may be.
 const LOCAL_PART: usize = 4;

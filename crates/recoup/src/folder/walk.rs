@@ -44,7 +44,7 @@ pub struct Walk {
     pool: Pool,
     /// Listings in flight.
     listings: usize,
-    /// Folders whose listings are there, the next one last.
+    /// Folders with a received listing; the last one is next.
     open: Vec<Open>,
     files: Files,
     /// Gives files their names.
@@ -99,7 +99,7 @@ pub struct FileTask {
 /// An entry that is left out.
 #[derive(Debug)]
 pub struct Skipped {
-    /// Its name, or that of the folder that lists it.
+    /// Name of the entry, or of the folder that lists it.
     pub entry: String,
     /// The error.
     pub error: Error,

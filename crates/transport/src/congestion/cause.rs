@@ -76,7 +76,7 @@ pub(super) struct Queues {
     recent: Vec<(u64, f64)>,
     /// Sum of the ranks of losses, each less the mean rank of its controls, and their number; both decay.
     ranks: (f64, f64),
-    /// Number of sources. So many neighbours on each side may include one of the same source.
+    /// Number of sources. This number of neighbours on each side may include one of the same source.
     sources: usize,
 }
 

@@ -82,7 +82,7 @@ fn emit(reports: &mut Reports, event: Event) {
     reports.push_back(Report::Event(event));
 }
 
-/// The earlier of two instants, as far as there are any.
+/// The earlier of two optional instants.
 #[inline]
 pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
@@ -331,7 +331,7 @@ impl<S: Source> Transfer<S> {
         control.congestion.least_timeout().map_or(rto, |least| rto.max(least))
     }
 
-    /// Announces what follows this segment, as much as the timer uses.
+    /// Names the segments behind this one, up to the number that the timer uses.
     fn announcement(&mut self, control: &Control, segment: u64) -> Option<Box<Ignorable>> {
         if control.announces == 0 {
             return None;

@@ -4,7 +4,7 @@
 //! the last 20 answers, those included that came after timeouts; a timeout itself changes nothing.
 //! `skip-timeouts=true` is the paper's variant that leaves the latter out (claim A-53).
 //!
-//! Differences: while there are fewer than 20 answers, those count that there are.
+//! Differences: with fewer than 20 answers, all available answers count.
 use super::super::{Answer, RtoEstimator, RttSample};
 use super::{LEAST, Lifetime, round_trip};
 use crate::spec::{Spec, SpecError, SpecWriter};
