@@ -30,7 +30,6 @@ mod progress;
 mod replay;
 mod rto;
 mod serve;
-mod session;
 mod share;
 mod sim;
 mod statistic;
