@@ -18,9 +18,8 @@ mod watch;
 
 pub(crate) use args::ForwardArgs;
 
-use crate::error::Failure;
+use crate::error::{Failure, driver_failure};
 use crate::output;
-use crate::session::{driver_failure, seed};
 use crate::stop::Stop;
 use board::Board;
 use config::ForwardConfig;
@@ -59,7 +58,7 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     };
     let config = ForwardConfig::parse(&file, &text)?;
     let log = args.log(config.log);
-    let seed = seed()?.next_u64();
+    let seed = recoup::session::seed()?.next_u64();
     let mut driver = open_driver(args, &config)?;
     let (stop, hangup) = Stop::reloading(&driver.waker())?;
     let mut forwarder = Traced::new(Capturer::new(config.node(seed)), args.trace.as_deref(), seed)?;

@@ -25,7 +25,6 @@ pub mod picture;
 mod ping;
 pub mod progress;
 pub mod serve;
-mod session;
 mod share;
 mod statistic;
 pub mod stop;

@@ -46,7 +46,7 @@ mod pending;
 mod scoreboard;
 mod segment;
 mod source;
-pub mod summary;
+pub mod stats;
 mod verify;
 
 pub use assemble::Delivery;
@@ -58,6 +58,7 @@ pub use error::{FetchError, Signers};
 pub use limit::RateLimit;
 pub use options::{FetchOptions, Retries};
 pub use source::Source;
+pub use stats::FetchStats;
 pub use verify::Verify;
 
 use crate::application::{AppInput, AppOutput, Application, Asked, Beside, Report};

@@ -3,8 +3,7 @@
 //! An unchanged face or listener is not touched: its queue and its connections stay.
 use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::{Forwarder, Opening};
-use crate::error::Failure;
-use crate::session::face_failure;
+use crate::error::{Failure, face_failure};
 use recoup::session::is_taken;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, RouteChange};

@@ -310,6 +310,14 @@ impl Recovery {
     }
 }
 
+impl TryFrom<&str> for Recovery {
+    type Error = SpecError;
+
+    fn try_from(text: &str) -> Result<Self, SpecError> {
+        text.parse()
+    }
+}
+
 impl FromStr for Recovery {
     type Err = SpecError;
 

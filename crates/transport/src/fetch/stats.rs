@@ -1,13 +1,23 @@
-//! Counters of a fetch, from its events.
+//! Counters of a fetch, from the events of its loop to the figures of a JSON document.
+//!
+//! A further counter is a field of [`FetchStats`], an event in [`on_event`](FetchStats::on_event), a sum in
+//! [`add`](FetchStats::add) and, if documents show it, an entry in the file `stats/document.rs`.
+mod document;
+
 use super::belonging::OTHER_CONTENT;
 use crate::event::{Cause, Event, Signal};
 use crate::loss::Phase;
 use crate::time::{Duration, Instant};
+pub use document::Verification;
 use recoup_packet::nack::NackReason;
+use std::collections::VecDeque;
+
+/// Most retransmissions whose time is kept.
+const MAX_REPEATED: usize = 256;
 
 /// Counters of one fetch.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
+pub struct FetchStats {
     /// First Interest for a segment.
     pub started: Option<Instant>,
     /// Last arrival of a segment.
@@ -32,6 +42,8 @@ pub struct Summary {
     pub marks: u64,
     /// Network Nacks.
     pub nacks: u64,
+    /// Network Nacks by reason.
+    pub nacks_by_reason: Nacks,
     /// Segments lost for other reasons than congestion, as nodes reported.
     pub explained: Explained,
     /// Losses whose cause the congestion control inferred.
@@ -60,6 +72,8 @@ pub struct Summary {
     pub rejected: u64,
     /// Of these, Data of other content with the same name.
     pub other_content: u64,
+    /// The reason of the first rejected Data.
+    pub rejected_why: Option<&'static str>,
     /// Data accepted without verification.
     pub unverified: u64,
     /// The last segment, if known.
@@ -74,6 +88,113 @@ pub struct Summary {
     pub window: Option<f64>,
     /// The largest window, in segments.
     pub window_max: f64,
+    /// The latest slow-start threshold, in segments.
+    pub ssthresh: f64,
+    /// Whether no face leads toward producers at the moment.
+    pub disconnected: bool,
+    /// Retransmissions of the segments that were requested before any segment had arrived. A path that drops long
+    /// packets, or a late producer, causes them.
+    pub blind: u64,
+    /// The highest of these segments.
+    blind_last: Option<u64>,
+    /// Times of the last retransmissions.
+    repeated: VecDeque<Instant>,
+    /// Set by the owner of the fetch loop; zero without one.
+    pub run: Run,
+}
+
+/// Circumstances of a fetch that no event of its loop shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Segments that were there from an earlier run.
+    pub segments_before: u64,
+    /// Bytes of content that were there from an earlier run.
+    pub held_bytes: u64,
+    /// Of these, bytes that were accepted although nothing vouched for them.
+    pub held_not_verified: u64,
+    /// The whole file was there: it is unchanged since it was verified, and its version is the producer's latest.
+    pub is_kept: bool,
+    /// Content came encrypted, and was not decrypted.
+    pub is_encrypted: bool,
+    /// The face is a stream, such as TCP or a Unix socket, which loses nothing itself.
+    pub is_stream: bool,
+    /// The whole run, discovery included.
+    pub total: Duration,
+}
+
+impl Run {
+    fn add(&mut self, other: &Self) {
+        self.segments_before += other.segments_before;
+        self.held_bytes = self.held_bytes.saturating_add(other.held_bytes);
+        self.held_not_verified = self.held_not_verified.saturating_add(other.held_not_verified);
+        self.is_kept = other.is_kept;
+        self.is_encrypted |= other.is_encrypted;
+        self.is_stream = other.is_stream;
+        self.total = self.total.saturating_add(other.total);
+    }
+}
+
+/// Network Nacks by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nacks {
+    /// The link is congested.
+    pub congestion: u64,
+    /// The nonce was seen before.
+    pub duplicate: u64,
+    /// No route.
+    pub no_route: u64,
+    /// The face that led there is gone.
+    pub mobility: u64,
+    /// A link lost it, or its Data.
+    pub loss: u64,
+    /// Other causes.
+    pub other: u64,
+}
+
+impl Nacks {
+    fn add(&mut self, other: &Self) {
+        self.congestion += other.congestion;
+        self.duplicate += other.duplicate;
+        self.no_route += other.no_route;
+        self.mobility += other.mobility;
+        self.loss += other.loss;
+        self.other += other.other;
+    }
+
+    fn count(&mut self, reason: NackReason) {
+        *match reason {
+            NackReason::Congestion => &mut self.congestion,
+            NackReason::Duplicate => &mut self.duplicate,
+            NackReason::NoRoute => &mut self.no_route,
+            NackReason::Mobility => &mut self.mobility,
+            NackReason::Loss => &mut self.loss,
+            _ => &mut self.other,
+        } += 1;
+    }
+}
+
+/// Lost transmissions by cause. Duplicate Data answered both Interests, so that the first one had not been lost (RFC 3708).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    /// By congestion: a Nack reported it, or the congestion control inferred it.
+    pub congestion: u64,
+    /// A link lost them, as the congestion control inferred.
+    pub random: u64,
+    /// A link lost them: a node reported it, or the link sent them again.
+    pub wireless: u64,
+    /// A node moved.
+    pub mobility: u64,
+    /// The reason neither was reported nor is inferred by this congestion control.
+    pub unknown: u64,
+    /// Transmissions that were judged lost and are known to have been answered.
+    pub spurious: u64,
+}
+
+impl Causes {
+    /// Lost transmissions of all causes.
+    pub fn lost(&self) -> u64 {
+        self.congestion + self.random + self.wireless + self.mobility + self.unknown
+    }
 }
 
 /// Segments lost for other reasons than congestion, as nodes reported. None of them reduces the window, or the
@@ -244,14 +365,18 @@ impl Spread {
     }
 }
 
-impl Summary {
+impl FetchStats {
     /// Counts one event.
     pub fn on_event(&mut self, now: Instant, event: &Event) {
         match *event {
-            Event::Sent { transmissions, .. } => {
+            Event::Sent { segment, transmissions, .. } => {
                 self.started.get_or_insert(now);
                 self.interests += 1;
-                self.retransmissions += u64::from(transmissions > 1);
+                if transmissions > 1 {
+                    self.on_retransmission(now, segment);
+                } else if self.segments == 0 {
+                    self.blind_last = self.blind_last.max(Some(segment));
+                }
             }
             Event::Received { content_bytes, wire_bytes, rtt, transmissions, .. } => {
                 self.ended = Some(now);
@@ -266,9 +391,10 @@ impl Summary {
                 self.srtt = Some(srtt.into());
                 self.rto = Some(rto.into());
             }
-            Event::Window { window, .. } => {
+            Event::Window { window, ssthresh, .. } => {
                 self.window = Some(window);
                 self.window_max = self.window_max.max(window);
+                self.ssthresh = ssthresh;
             }
             Event::Reduced { cause: Signal::Timeout } => self.reductions.timeout += 1,
             Event::Reduced { cause: Signal::Nack } => self.reductions.nack += 1,
@@ -296,6 +422,7 @@ impl Summary {
             Event::Marked { .. } => self.marks += 1,
             Event::Nacked { segment, reason } => {
                 self.nacks += 1;
+                self.nacks_by_reason.count(reason);
                 let congestion = segment.is_some() && reason == NackReason::Congestion;
                 self.nacks_congestion += u64::from(congestion);
             }
@@ -305,11 +432,23 @@ impl Summary {
             Event::Rejected { why, .. } => {
                 self.rejected += 1;
                 self.other_content += u64::from(why == OTHER_CONTENT);
+                self.rejected_why.get_or_insert(why);
             }
             Event::Unverified { .. } => self.unverified += 1,
             Event::EndKnown { last } => self.last_segment = Some(last),
+            Event::Disconnected => self.disconnected = true,
+            Event::Connected => self.disconnected = false,
             _ => {}
         }
+    }
+
+    fn on_retransmission(&mut self, now: Instant, segment: u64) {
+        self.retransmissions += 1;
+        self.blind += u64::from(Some(segment) <= self.blind_last);
+        if self.repeated.len() >= MAX_REPEATED {
+            self.repeated.pop_front();
+        }
+        self.repeated.push_back(now);
     }
 
     /// Adds the counters of another fetch. Of the latest values (window, timer, last segment), the other's replaces
@@ -328,6 +467,7 @@ impl Summary {
             undone,
             marks,
             nacks,
+            nacks_by_reason,
             explained,
             inferred,
             nacks_congestion,
@@ -342,6 +482,7 @@ impl Summary {
             duplicates,
             rejected,
             other_content,
+            rejected_why,
             unverified,
             last_segment,
             rtt,
@@ -349,6 +490,12 @@ impl Summary {
             rto,
             window,
             window_max,
+            ssthresh,
+            disconnected,
+            blind,
+            blind_last,
+            repeated,
+            run,
         } = other;
         self.started = self.started.into_iter().chain(*started).min();
         self.ended = self.ended.max(*ended);
@@ -362,6 +509,7 @@ impl Summary {
         self.undone += undone;
         self.marks += marks;
         self.nacks += nacks;
+        self.nacks_by_reason.add(nacks_by_reason);
         self.explained.add(explained);
         self.inferred.add(inferred);
         self.nacks_congestion += nacks_congestion;
@@ -376,6 +524,7 @@ impl Summary {
         self.duplicates += duplicates;
         self.rejected += rejected;
         self.other_content += other_content;
+        self.rejected_why = self.rejected_why.or(*rejected_why);
         self.unverified += unverified;
         self.last_segment = last_segment.or(self.last_segment);
         self.rtt.add_all(rtt);
@@ -383,6 +532,58 @@ impl Summary {
         self.rto = rto.or(self.rto);
         self.window = window.or(self.window);
         self.window_max = self.window_max.max(*window_max);
+        if window.is_some() {
+            self.ssthresh = *ssthresh;
+        }
+        self.disconnected = *disconnected;
+        self.blind += blind;
+        self.blind_last = self.blind_last.max(*blind_last);
+        self.repeated.extend(repeated);
+        let surplus = self.repeated.len().saturating_sub(MAX_REPEATED);
+        self.repeated.drain(..surplus);
+        self.run.add(run);
+    }
+
+    /// Retransmissions that were sent less than the longest round trip before the last arrival: their answers may still be
+    /// on their way.
+    fn unsettled(&self) -> u64 {
+        let longest = self.rtt.max().unwrap_or_default();
+        let is_open = |sent: &&Instant| self.ended.is_none_or(|ended| **sent + longest >= ended);
+        self.repeated.iter().filter(is_open).count() as u64
+    }
+
+    /// Lost transmissions by cause.
+    ///
+    /// A stream delivers everything in order: an answer that did not come in time was late, or a node beyond lost it, and
+    /// no cause can be inferred. At most the Interests were lost that had no answer, although there was time for one.
+    pub fn causes(&self) -> Causes {
+        let mut left = self.duplicates;
+        let mut proven = |judged: u64| {
+            let late = judged.min(left);
+            left -= late;
+            judged - late
+        };
+        let inferred = proven(self.inferred.congestion);
+        let random = proven(self.random_losses());
+        let unknown = proven(self.unknown_losses());
+        let mut causes = Causes {
+            congestion: self.nacks_congestion + inferred,
+            random,
+            wireless: self.explained.wireless,
+            mobility: self.mobility_losses(),
+            unknown,
+            spurious: self.spurious + self.duplicates - left,
+        };
+        if self.run.is_stream {
+            let answered = self.segments + self.duplicates + self.unsettled();
+            let unanswered = self.interests.saturating_sub(answered);
+            let unexplained = unknown + random + causes.congestion
+                - self.nacks_by_reason.congestion.min(causes.congestion);
+            (causes.congestion, causes.random) = (self.nacks_by_reason.congestion, 0);
+            causes.unknown = unexplained.min(unanswered);
+            causes.spurious += unexplained - causes.unknown;
+        }
+        causes
     }
 
     /// Transmissions lost by congestion: the congestion control inferred it, or a Nack reported it. A mark is no loss.
@@ -418,6 +619,11 @@ impl Summary {
         self.spurious - self.false_alarms - self.spurious_nacks
     }
 
+    /// The share of timeouts that were spurious; `None` without a timeout.
+    pub fn spurious_timeout_share(&self) -> Option<f64> {
+        (self.timeouts > 0).then(|| self.spurious_timeouts() as f64 / self.timeouts as f64)
+    }
+
     /// From the first Interest for a segment to the last arrival.
     pub fn elapsed(&self) -> Duration {
         match (self.started, self.ended) {
@@ -450,10 +656,11 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Span;
 
     #[test]
-    fn summary_counts_events() {
-        let mut summary = Summary::default();
+    fn stats_count_events() {
+        let mut stats = FetchStats::default();
         let ms = Duration::from_millis;
         let sent = |transmissions| Event::Sent { segment: 0, transmissions, rto: ms(1).into() };
         let received = Event::Received {
@@ -464,17 +671,17 @@ mod tests {
             delay: ms(8).into(),
             transmissions: 1,
         };
-        summary.on_event(Instant::from_millis(100), &sent(1));
-        summary.on_event(Instant::from_millis(104), &sent(2));
-        summary.on_event(Instant::from_millis(108), &received);
-        assert_eq!((summary.interests, summary.retransmissions, summary.segments), (2, 1, 1));
-        assert_eq!(summary.elapsed(), ms(8));
-        assert_eq!(summary.goodput(), Some(1_000_000.0));
-        assert_eq!(summary.throughput(), Some(1_500_000.0));
-        assert_eq!(summary.loss_rate(), Some(0.0));
-        summary.on_event(Instant::from_millis(109), &Event::Reduced { cause: Signal::Timeout });
-        assert_eq!(summary.loss_rate(), Some(1.0));
-        assert_eq!(summary.rtt.mean(), Some(ms(8)));
+        stats.on_event(Instant::from_millis(100), &sent(1));
+        stats.on_event(Instant::from_millis(104), &sent(2));
+        stats.on_event(Instant::from_millis(108), &received);
+        assert_eq!((stats.interests, stats.retransmissions, stats.segments), (2, 1, 1));
+        assert_eq!(stats.elapsed(), ms(8));
+        assert_eq!(stats.goodput(), Some(1_000_000.0));
+        assert_eq!(stats.throughput(), Some(1_500_000.0));
+        assert_eq!(stats.loss_rate(), Some(0.0));
+        stats.on_event(Instant::from_millis(109), &Event::Reduced { cause: Signal::Timeout });
+        assert_eq!(stats.loss_rate(), Some(1.0));
+        assert_eq!(stats.rtt.mean(), Some(ms(8)));
     }
 
     #[test]
@@ -515,11 +722,11 @@ mod tests {
             (at(24), Event::Phase { phase: Phase::Normal }),
         ];
         let (mut one, mut other, mut both) =
-            (Summary::default(), Summary::default(), Summary::default());
+            (FetchStats::default(), FetchStats::default(), FetchStats::default());
         first.iter().for_each(|(at, event)| one.on_event(*at, event));
         second.iter().for_each(|(at, event)| other.on_event(*at, event));
         first.iter().chain(&second).for_each(|(at, event)| both.on_event(*at, event));
-        let mut sum = Summary::default();
+        let mut sum = FetchStats::default();
         sum.add(&one);
         assert_eq!(sum, one);
         sum.add(&other);
@@ -527,14 +734,81 @@ mod tests {
     }
 
     #[test]
+    fn retransmissions_before_any_segment_are_blind() {
+        let mut stats = FetchStats::default();
+        let sent = |segment, transmissions| Event::Sent { segment, transmissions, rto: rtt() };
+        let first = [sent(0, 1), sent(1, 1), sent(0, 2), sent(0, 3)];
+        let later = [received(), sent(2, 1), sent(1, 2), sent(2, 2)];
+        first.iter().chain(&later).for_each(|event| stats.on_event(Instant::ZERO, event));
+        assert_eq!(stats.blind, 3);
+    }
+
+    fn rtt() -> Span {
+        Duration::from_secs(1).into()
+    }
+
+    fn received() -> Event {
+        let (rtt, delay) = (rtt(), rtt());
+        Event::Received {
+            segment: 0,
+            content_bytes: 100,
+            wire_bytes: 150,
+            rtt,
+            delay,
+            transmissions: 1,
+        }
+    }
+
+    /// The counters of 100 segments, with so many losses by inferred cause, each retransmitted, and duplicates.
+    fn fetched(congestion: u64, random: u64, duplicates: u64) -> FetchStats {
+        let mut stats = FetchStats::default();
+        let mut count = |times: u64, event: Event| {
+            (0..times).for_each(|_| stats.on_event(Instant::ZERO, &event));
+        };
+        let inferred = |cause| Event::Inferred { segment: 0, cause, holds: true };
+        let lost = congestion + random;
+        count(100 + lost, Event::Sent { segment: 0, transmissions: 1, rto: rtt() });
+        count(100, received());
+        count(lost, Event::TimedOut { segment: 0 });
+        count(congestion, inferred(Cause::Congestion));
+        count(random, inferred(Cause::Random));
+        count(duplicates, Event::Duplicate);
+        stats
+    }
+
+    #[test]
+    fn answered_transmission_was_not_lost() {
+        for (congestion, random, duplicates, left) in
+            [(9, 0, 0, 9), (9, 0, 9, 0), (9, 4, 11, 2), (0, 4, 3, 1), (3, 0, 50, 0)]
+        {
+            let causes = fetched(congestion, random, duplicates).causes();
+            assert_eq!(causes.lost(), left, "{congestion} {random} {duplicates}");
+            assert_eq!(causes.spurious, congestion + random - left);
+        }
+    }
+
+    #[test]
+    fn streams_lose_only_what_nothing_answered() {
+        for (congestion, random, duplicates, left) in
+            [(9, 0, 9, 0), (9, 0, 6, 3), (5, 4, 8, 1), (9, 0, 0, 9)]
+        {
+            let mut stats = fetched(congestion, random, duplicates);
+            stats.run.is_stream = true;
+            let causes = stats.causes();
+            assert_eq!((causes.congestion, causes.random), (0, 0));
+            assert_eq!((causes.unknown, causes.lost()), (left, left));
+        }
+    }
+
+    #[test]
     fn spurious_nack_is_no_spurious_timeout() {
-        let mut summary = Summary::default();
-        let mut happens = |event| summary.on_event(Instant::ZERO, &event);
+        let mut stats = FetchStats::default();
+        let mut happens = |event| stats.on_event(Instant::ZERO, &event);
         happens(Event::TimedOut { segment: 1 });
         happens(Event::TimedOut { segment: 2 });
         happens(Event::Spurious { segment: 2, cause: Signal::Timeout });
         happens(Event::Spurious { segment: 3, cause: Signal::Nack });
-        assert_eq!((summary.spurious, summary.spurious_timeouts()), (2, 1));
-        assert_eq!((summary.unknown_losses(), summary.congestion_losses()), (1, 0));
+        assert_eq!((stats.spurious, stats.spurious_timeouts()), (2, 1));
+        assert_eq!((stats.unknown_losses(), stats.congestion_losses()), (1, 0));
     }
 }
