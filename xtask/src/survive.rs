@@ -58,7 +58,7 @@ const fn attack(name: &'static str, run: fn(&mut Stage) -> Finding) -> Attack {
     Attack { name, node: "", run }
 }
 
-const ATTACKS: [Attack; 13] = [
+const ATTACKS: [Attack; 12] = [
     attack("alone", |_| {
         sleep(3 * SECOND);
         Ok((true, String::new()))

@@ -26,7 +26,7 @@ use config::ForwardConfig;
 use log::{Event, Log};
 use opened::Opened;
 use recoup_forwarder::management::Notice;
-use recoup_forwarder::node::{Machine, Node};
+use recoup_forwarder::node::Machine;
 use recoup_io::capture::Capturer;
 use recoup_io::clock::unix_time;
 use recoup_io::descriptor;
@@ -39,7 +39,7 @@ use std::sync::Arc;
 use traced::Traced;
 use watch::Watch;
 
-/// Longest interval of checks for signals and the recording.
+/// Longest interval of checks for signals.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 /// Receive coalescing: longest delay before reading.
 const COALESCING: Duration = Duration::from_micros(50);

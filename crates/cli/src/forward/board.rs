@@ -40,7 +40,6 @@ pub(super) struct Picture {
     pub(super) captures: CaptureCounters,
     /// Drops by reason; those of faces begin with `face-`.
     pub(super) drops: Vec<(String, u64)>,
-    pub(super) recording: RecordingState,
     /// Log lines dropped because standard error was not read.
     pub(super) lines_left_out: u64,
     /// The first prefixes with next hops.

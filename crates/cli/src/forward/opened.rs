@@ -2,7 +2,8 @@
 //!
 //! An unchanged face or listener is not touched: its queue and its connections stay.
 use super::config::{FaceConfig, ForwardConfig, Listen};
-use super::{Forwarder, Opening};
+use super::Opening;
+use super::traced::Traced;
 use crate::error::{Failure, face_failure};
 use recoup::session::is_taken;
 use recoup_forwarder::management::Notice;
@@ -49,7 +50,7 @@ impl Opened {
         &mut self,
         config: &ForwardConfig,
         driver: &mut Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
         opening: Opening,
     ) -> Vec<Failure> {
         let mut failures = self.listen(config, driver);
@@ -96,7 +97,7 @@ impl Opened {
         &mut self,
         config: &ForwardConfig,
         driver: &mut Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
         failures: &mut Vec<Failure>,
     ) -> Vec<Option<FaceId>> {
         let wanted: BTreeSet<String> = config.faces.iter().map(FaceConfig::text).collect();
@@ -147,7 +148,7 @@ impl Opened {
         config: &ForwardConfig,
         faces: &[Option<FaceId>],
         driver: &Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
     ) {
         let wanted: BTreeMap<(Name, FaceId), u64> = config
             .routes
@@ -175,7 +176,7 @@ impl Opened {
         &mut self,
         config: &ForwardConfig,
         driver: &Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
         opening: Opening,
     ) {
         let wanted = config.strategies();
