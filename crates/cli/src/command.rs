@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, calibrate, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group,
-    key, link, ping, process, replay, rto, serve, share, sim, study, trust,
+    arena, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group,
+    key, link, ping, process, serve, share, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -58,8 +58,6 @@ pub(crate) enum Command {
     Ctl(Box<ctl::CtlArgs>),
     /// Put an impaired link between two UDP faces: rate, delay, losses
     Link(Box<link::LinkArgs>),
-    /// Replay a recording of a forwarder, and compare its outputs
-    Replay(replay::ReplayArgs),
     /// Compare the default transport with CUBIC over a lossy link
     Demo(Box<demo::DemoArgs>),
     /// Run a scenario: the nodes of a network, in simulated time
@@ -72,10 +70,6 @@ pub(crate) enum Command {
     Arena(Box<arena::ArenaArgs>),
     /// Reproduce studies: experiments, claims, and a verdict on each
     Study(study::StudyArgs),
-    /// Search for parameters that a paper leaves open
-    Calibrate(calibrate::CalibrateArgs),
-    /// Evaluate retransmission timers on recorded round trips
-    Rto(rto::RtoArgs),
     /// Write shell completions, manual pages and JSON Schemas
     Generate(generate::GenerateArgs),
     /// Run one application of a network of processes
@@ -90,8 +84,8 @@ pub(crate) enum Command {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Transfer", &["fetch", "serve", "share", "get", "gateway"]),
     ("Keys", &["key", "group", "trust"]),
-    ("Network", &["ping", "forward", "ctl", "link", "replay"]),
-    ("Research", &["demo", "sim", "explain", "emulate", "arena", "study", "calibrate", "rto"]),
+    ("Network", &["ping", "forward", "ctl", "link"]),
+    ("Research", &["demo", "sim", "explain", "emulate", "arena", "study"]),
     ("Other", &["generate", "help"]),
 ];
 

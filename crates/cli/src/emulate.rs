@@ -1,10 +1,9 @@
 //! `recoup emulate`: networks on real processes: a topology for commands to run on, or a scenario beside its simulation.
 mod args;
 mod command;
-pub(crate) mod duel;
 pub(crate) mod guard;
 mod lab;
-pub(crate) mod table;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let real = work.results(name, "sockets", &processes()?, Threads(1))?;
     let simulated = work.results(name, "simulated", &Simulations, Threads::default())?;
     let within = args.within.unwrap_or(WITHIN_PERCENT) / 100.0;
-    let terms = Terms { quantities: QUANTITIES, within, ..Terms::default() };
+    let terms = Terms { quantities: QUANTITIES, within };
     let comparison = compare(&[name], &terms, &simulated, &real);
     let table = Table { title: name, comparison: &comparison };
     if args.json {

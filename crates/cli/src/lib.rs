@@ -4,7 +4,6 @@
     reason = "the documentation of options is their help text, where brackets mean: optional"
 )]
 mod arena;
-mod calibrate;
 mod command;
 mod config;
 mod ctl;
@@ -27,8 +26,6 @@ mod picture;
 mod ping;
 mod process;
 mod progress;
-mod replay;
-mod rto;
 mod serve;
 mod session;
 mod share;
@@ -110,12 +107,9 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         Command::Forward(args) => forward::run(&args),
         Command::Ctl(args) => ctl::run(&args),
         Command::Link(args) => link::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Rto(args) => rto::run(&args),
         Command::Emulate(args) => emulate::run(&args),
         Command::Arena(args) => arena::run(&args),
         Command::Study(args) => study::run(&args),
-        Command::Calibrate(args) => calibrate::run(&args),
         Command::Process(args) => process::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Guard(args) => match emulate::guard::run(&args) {

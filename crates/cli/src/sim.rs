@@ -11,18 +11,16 @@ use crate::output::{self, Stream};
 use crate::stop::Stop;
 use crate::terminal::path_line;
 use progress::Progress;
-use recoup_lab::campaign::{Campaign, Runner, Share};
+use recoup_lab::campaign::{Campaign, Share};
 use recoup_lab::executor::{Executor, Threads};
 use recoup_lab::explain::Kept;
 use recoup_lab::preview::Preview;
-use recoup_lab::pulse::Pulse;
 use recoup_lab::report::{self, Report};
-use recoup_lab::simulate::{Followed, Simulations};
+use recoup_lab::simulate::Simulations;
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Runs the command.
 pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
@@ -55,27 +53,20 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         }
     }
     let mut progress = Progress::new(!args.quiet);
-    let pulse = Arc::new(Pulse::default());
-    let followed = Followed(&pulse);
-    let mut runner: &dyn Runner = &Simulations;
-    if args.live {
-        progress = progress.with_live_view(Arc::clone(&pulse));
-        runner = &followed;
-    }
     let result = stop.campaign(&threads, |execution| {
-        campaign.run(&mut folder, execution, runner, &mut progress)
+        campaign.run(&mut folder, execution, &Simulations, &mut progress)
     });
     let elapsed = progress.finish();
     result?;
     let (name, title) = (&source.name, source.file.title());
     let report = Report::new(name, title, &campaign, &folder, progress.made, &args.show);
-    let mut shown = Vec::new();
-    if args.trace.is_some() || args.page.is_some() {
+    let page = |path: &PathBuf| {
         let kept = Kept::open(folder.path(), args.file.parent(), built_in())?;
         let first = kept.choose(&[], None)?;
-        shown = show(&kept, &first, args.trace.as_deref(), args.page.as_deref())?;
-    }
-    let figures = figures::write(&report.swept(), title, folder.path())?;
+        show(&kept, &first, path)
+    };
+    let page = args.page.as_ref().map(page).transpose()?;
+    let figures = figures::write(&report.swept(), folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
     }
@@ -86,10 +77,10 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             let runs = if progress.made == 1 { "run" } else { "runs" };
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
         }
-        if let Some(page) = figures {
-            output::eprint(&format!("figures: {}", path_line(&page)));
+        if figures > 0 {
+            output::eprint(&format!("{figures} figures (SVG) in {}", path_line(folder.path())));
         }
-        shown.iter().for_each(|line| output::eprint(line));
+        page.iter().for_each(|line| output::eprint(line));
     }
     Ok(())
 }

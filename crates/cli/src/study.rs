@@ -1,35 +1,27 @@
 //! `recoup study`: papers with their experiments, their claims, and a verdict on each.
 mod args;
-mod isolate;
-mod page;
 mod picture;
-#[cfg(feature = "png")]
-mod png;
 mod scale;
 mod text;
 mod verdict;
 mod verify;
 
 pub(crate) use args::StudyArgs;
-pub(crate) use page::{STYLE, escape, figures};
 pub(crate) use picture::draw;
 
-use crate::emulate;
-use crate::emulate::table::{Table, lateness};
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use crate::terminal::{self, path_line};
-use args::{Action, Backend, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted};
-use page::{Page, Runs};
+use args::{Action, CheckArgs, ReportArgs, RunArgs, Scale, Wanted};
 use recoup_lab::executor::Threads;
 use recoup_studies::claim::{Outcome, Verdict};
-use recoup_studies::compare::{Comparison, compare};
 use recoup_studies::gather::{Gathered, Gathering, Host};
 use recoup_studies::study::Study;
 use std::path::{Path, PathBuf};
+use text::Page;
 use verdict::{Check, Summary};
 
 /// Runs the command.
@@ -38,7 +30,6 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
         Action::List => list(),
         Action::Run(args) => experiments(args),
         Action::Check(args) => check(args),
-        Action::Isolate(args) => isolate::run(args),
         Action::Report(args) => report(args),
         Action::Verify(args) => verify::run(args, known(&args.key)?),
     }
@@ -61,9 +52,6 @@ fn list() -> Result<(), Failure> {
 }
 
 fn experiments(args: &RunArgs) -> Result<(), Failure> {
-    if args.backend == Backend::Sockets {
-        return on_sockets(args);
-    }
     let mut work = Work::new(&args.wanted, args.out.as_ref())?;
     work.gather(args.figure.as_deref())?;
     let mut figures = work.study.figures(&work.gathered.results);
@@ -73,7 +61,7 @@ fn experiments(args: &RunArgs) -> Result<(), Failure> {
     let folder = work.folder.join("figures");
     std::fs::create_dir_all(&folder)
         .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
-    page::pictures(&figures, &folder)?;
+    picture::write_all(&figures, &folder)?;
     if args.json {
         output::json(&work.check(&work.verdicts()), Stream::Out)?;
     } else if args.figure.is_none() {
@@ -83,31 +71,6 @@ fn experiments(args: &RunArgs) -> Result<(), Failure> {
         output::eprint(&format!("{}; figures in {}", work.effort(), path_line(&folder)));
     }
     Ok(())
-}
-
-/// Runs on processes what the study has for them, and puts it beside what was simulated.
-fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
-    let mut work = Work::new(&args.wanted, args.out.as_ref())?;
-    let none = || Failure::usage(format!("{} has nothing that runs on sockets", work.study.key()));
-    let sockets = work.study.sockets(args.wanted.scale.into()).ok_or_else(none)?;
-    let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
-    let (real, simulated) = work.gathering(args.figure.as_deref(), |gathering| {
-        let real = gathering.real(sockets.experiments)?;
-        // How often something is simulated is not what --seeds is about here.
-        Ok((real, gathering.simulated(sockets.simulated, None)?.results))
-    })?;
-    work.gathered = real;
-    let comparison = compare(&names, &sockets.terms, &simulated, &work.gathered.results);
-    let table = Table { title: work.study.key(), comparison: &comparison };
-    match args.json {
-        true => output::json(&table, Stream::Out)?,
-        false => output::print(format!("{table}\n").as_bytes())?,
-    }
-    if !args.wanted.quiet {
-        output::eprint(&lateness(&work.gathered.results));
-        output::eprint(&work.effort());
-    }
-    table.judge()
 }
 
 fn check(args: &CheckArgs) -> Result<(), Failure> {
@@ -125,31 +88,19 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
     let mut work = Work::new(&args.wanted, args.results.as_ref())?;
     work.gather(None)?;
     let results = &work.gathered.results;
-    let sockets = work.compared()?;
     let page = Page {
         study: work.study,
         verdicts: &work.verdicts(),
         dependences: &work.study.dependences(results),
         figures: &work.study.figures(results),
-        runs: Runs::new(
-            work.study.experiments(args.wanted.scale.into()),
-            results,
-            &work.gathered.folders,
-        ),
-        sockets: sockets.as_ref(),
         origin: work.origin(),
         scale: args.wanted.scale.word(),
         seeds: work.gathered.seeds,
     };
     let folder =
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report", work.study.key())));
-    let path = match args.form {
-        Form::Page => page::write(&page, &folder)?,
-        Form::Text => {
-            let lessons = work.study.lessons(results);
-            text::write(&page, &lessons, &work.gathered.kept, &folder)?
-        }
-    };
+    let lessons = work.study.lessons(results);
+    let path = text::write(&page, &lessons, &work.gathered.kept, &folder)?;
     if !args.wanted.quiet {
         output::eprint(&work.effort());
     }
@@ -198,7 +149,6 @@ impl<'a> Work<'a> {
                     output::eprint(line);
                 }
             },
-            program: emulate::program()?,
         };
         let gathering = Gathering {
             study: self.study,
@@ -216,22 +166,6 @@ impl<'a> Work<'a> {
     fn gather(&mut self, figure: Option<&'a str>) -> Result<(), Failure> {
         self.gathered = self.gathering(figure, |gathering| gathering.run())?;
         Ok(())
-    }
-
-    /// Earlier runs on processes, beside the simulated ones; `None` without any.
-    fn compared(&self) -> Result<Option<Comparison>, Failure> {
-        let Some(sockets) = self.study.sockets(self.wanted.scale.into()) else { return Ok(None) };
-        let real = self.gathering(None, |it| it.real_so_far(&sockets.experiments))?;
-        let mut simulated = self.gathered.results.clone();
-        let mut missing = sockets.simulated;
-        missing.retain(|it| {
-            real.experiments.contains_key(it.name) && !simulated.experiments.contains_key(it.name)
-        });
-        let gathered = self.gathering(None, |it| it.simulated(missing, None))?;
-        simulated.experiments.extend(gathered.results.experiments);
-        let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
-        let comparison = compare(&names, &sockets.terms, &simulated, &real);
-        Ok(Some(comparison).filter(|it| !it.lines.is_empty()))
     }
 
     /// The verdicts. A small version of an experiment is not the paper's, and decides nothing.

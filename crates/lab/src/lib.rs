@@ -8,12 +8,10 @@
 //! | threads of this process, or an executor of yours, for the runs of a campaign | [`executor`] |
 //! | one simulated run | [`simulate`] |
 //! | results in a folder: journal, tables, captures | [`folder`], [`journal`], [`table`], [`curve`] |
-//! | the point of a sweep that comes nearest to given values | [`calibrate`] |
 //! | means with confidence intervals; preview of a campaign | [`report`], [`preview`] |
 //! | the timeline of one segment | [`explain`] |
 //! | a run as a page in which one watches it | [`page`] |
 //! | networks on real processes of this machine | [`emulate`] |
-pub mod calibrate;
 pub mod campaign;
 pub mod curve;
 pub mod digest;
@@ -26,7 +24,6 @@ pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod preview;
-pub mod pulse;
 pub mod report;
 pub mod simulate;
 pub mod source;

@@ -1,7 +1,6 @@
 //! One run: a simulation from its network to its end, with its metrics and records.
 use crate::campaign::{Outcome, Runner, Stage};
 use crate::folder::{Draft, Shelf};
-use crate::pulse::{Pulse, Shown};
 use crate::{Error, ErrorKind};
 use recoup_sim::network::Network;
 use recoup_sim::observe::Observer;
@@ -27,23 +26,7 @@ impl Runner for Simulations {
         shelf: Option<&Shelf>,
         stop: &AtomicBool,
     ) -> Result<Option<Outcome>, Error> {
-        run(stage, seed, shelf, stop, None)
-    }
-}
-
-/// Runs simulations, and shows one of those in progress.
-#[derive(Debug)]
-pub struct Followed<'a>(pub &'a Pulse);
-
-impl Runner for Followed<'_> {
-    fn run(
-        &self,
-        stage: &Stage,
-        seed: u64,
-        shelf: Option<&Shelf>,
-        stop: &AtomicBool,
-    ) -> Result<Option<Outcome>, Error> {
-        run(stage, seed, shelf, stop, Some(self.0))
+        run(stage, seed, shelf, stop)
     }
 }
 
@@ -52,7 +35,6 @@ fn run(
     seed: u64,
     shelf: Option<&Shelf>,
     stop: &AtomicBool,
-    pulse: Option<&Pulse>,
 ) -> Result<Option<Outcome>, Error> {
     let network = stage
         .scenario
@@ -63,8 +45,7 @@ fn run(
     let mut run = Run::new(network, seed, record.detail(), &record.plans())
         .map_err(|error| broken(stage, seed, &error.to_string()))?;
     let packets = capture.as_mut().map(|it| &mut it.packets as _);
-    let shown = pulse.map(|pulse| pulse.begin(stage.point.label(), seed));
-    if !run_sliced(&mut run, packets, shown, stop) {
+    if !run_sliced(&mut run, packets, stop) {
         return Ok(None);
     }
     let results = run.finish().map_err(|error| broken(stage, seed, &error.to_string()))?;
@@ -105,12 +86,7 @@ impl Captured {
 }
 
 /// Runs to the end, unless the flag is raised before. Returns whether it has ended.
-fn run_sliced(
-    run: &mut Run,
-    mut more: Option<&mut dyn Observer>,
-    mut shown: Option<Shown<'_>>,
-    stop: &AtomicBool,
-) -> bool {
+fn run_sliced(run: &mut Run, mut more: Option<&mut dyn Observer>, stop: &AtomicBool) -> bool {
     // The simulated time of a slice depends on the density of events.
     let mut step = Duration::from_millis(10);
     while !stop.load(Ordering::Relaxed) {
@@ -118,9 +94,6 @@ fn run_sliced(
         let more = more.as_mut().map(|more| &mut **more as _);
         if run.run_until(run.now() + step, more) {
             return true;
-        }
-        if let Some(shown) = &mut shown {
-            shown.update(run.now(), run.metrics());
         }
         step = match begun.elapsed() {
             short if short < SLICE / 2 => step.saturating_mul(2),

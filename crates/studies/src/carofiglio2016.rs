@@ -1,10 +1,8 @@
 //! G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng (2016): losses of the radio and of moves, repaired in the network.
 mod axis;
 mod beside;
-mod calibrate;
 mod draw;
 mod example;
-mod isolated;
 mod joint;
 mod judge;
 mod learn;
@@ -28,9 +26,6 @@ pub static CAROFIGLIO2016: Study = Study {
     claims: include_str!("carofiglio2016/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
-    calibration: Some(calibrate::calibration),
-    sockets: None,
-    isolated: isolated::isolated,
     judge: judge::judge,
     former: judge::former,
     dependences: judge::dependences,

@@ -1,11 +1,9 @@
 //! Experiments in two executions, side by side: in simulation, and on real processes.
 //!
-//! The comparison is between means over runs. Simulated and real runs share no seeds, so nothing is paired. The study
-//! states how far apart means may be.
-use crate::contest::{self, Contest, Duel};
+//! The comparison is between means over runs. Simulated and real runs share no seeds, so nothing is paired. The command
+//! names how far apart means may be.
 use crate::result::Results;
 use crate::rule::estimate;
-use crate::study::Experiment;
 use recoup_sim::statistic::Estimate;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,44 +20,13 @@ pub struct Quantity {
     pub factor: f64,
 }
 
-/// The part of a study that runs both in simulation and on processes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sockets {
-    /// The experiments, with as many seeds as there are real runs of each point.
-    pub experiments: Vec<Experiment>,
-    /// Their scenarios for simulation.
-    pub simulated: Vec<Experiment>,
-    /// Terms of the comparison.
-    pub terms: Terms,
-}
-
 /// Terms of a comparison: its quantities, and the tolerated difference.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Terms {
     /// The quantities; the first of them decides whether simulation and processes agree.
     pub quantities: &'static [Quantity],
-    /// Axis and value of the points that have to agree. At other points, random variation is too large. If the list is
-    /// empty, all points have to agree.
-    pub decisive: &'static [(&'static str, &'static str)],
-    /// Largest part by which the means may differ there.
+    /// Largest part by which the means may differ.
     pub within: f64,
-    /// The paper's values of the first quantity.
-    pub reported: Vec<Reported>,
-    /// Contests within each kind of run.
-    pub contests: &'static [Contest],
-}
-
-/// A value that the paper reports for one place in one experiment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reported {
-    /// The experiment.
-    pub experiment: &'static str,
-    /// Axis and value.
-    pub point: (&'static str, &'static str),
-    /// Place, such as `c1`.
-    pub place: &'static str,
-    /// The text.
-    pub text: String,
 }
 
 /// A quantity, simulated and real.
@@ -88,15 +55,10 @@ pub struct Line {
     pub point: BTreeMap<String, String>,
     /// Place of the figures, such as `c1`.
     pub place: String,
-    /// The paper's value; empty if the paper reports none.
-    pub reported: String,
     /// A cell for each quantity.
     pub cells: Vec<Cell>,
-    /// Whether simulation and processes agree here; `None` if this point does not decide, or data
-    /// are missing.
+    /// Whether simulation and processes agree here; `None` if data are missing.
     pub agrees: Option<bool>,
-    /// Whether the point has to agree.
-    pub is_decisive: bool,
 }
 
 /// Simulated and real runs side by side.
@@ -108,24 +70,12 @@ pub struct Comparison {
     pub within: f64,
     /// The places.
     pub lines: Vec<Line>,
-    /// The contests at each of their points.
-    pub duels: Vec<Duel>,
 }
 
 impl Comparison {
-    /// Whether every contest ends as expected; `None` if any of them is undecided.
-    pub fn holds(&self) -> Option<bool> {
-        contest::hold(&self.duels)
-    }
-
-    /// Whether simulation and processes agree at all decisive points; `None` if any of them is undecided, or nothing
-    /// was run.
+    /// Whether simulation and processes agree at all points; `None` if any of them is undecided, or nothing was run.
     pub fn agrees(&self) -> Option<bool> {
-        if !self.lines.is_empty() && !self.lines.iter().any(|line| line.is_decisive) {
-            return Some(true);
-        }
-        let decisive = self.lines.iter().filter(|line| line.is_decisive);
-        let mut verdicts: Vec<_> = decisive.map(|line| line.agrees).collect();
+        let mut verdicts: Vec<_> = self.lines.iter().map(|line| line.agrees).collect();
         verdicts.sort_by_key(|it| it.map_or(1, |agrees| if agrees { 2 } else { 0 }));
         verdicts.first().copied().flatten()
     }
@@ -153,9 +103,7 @@ pub fn compare(
             }
         }
     }
-    let duels = terms.contests.iter().flat_map(|contest| contest.duels(simulated, real));
-    let (quantities, within) = (terms.quantities, terms.within);
-    Comparison { quantities, within, lines, duels: duels.collect() }
+    Comparison { quantities: terms.quantities, within: terms.within, lines }
 }
 
 /// Experiment, point and place.
@@ -163,28 +111,18 @@ type Spot<'a> = (&'a str, &'a BTreeMap<String, String>, &'a str);
 
 fn line(terms: &Terms, spot: Spot<'_>, simulated: &Results, real: &Results) -> Line {
     let (experiment, point, place) = spot;
-    let is_at = |(axis, value): &(&str, &str)| point.get(*axis).is_some_and(|it| it == value);
     let cell = |quantity: &Quantity| {
         let of = |results| mean(results, spot, quantity);
         Cell { simulated: of(simulated), real: of(real) }
     };
     let cells: Vec<_> = terms.quantities.iter().map(cell).collect();
-    let is_decisive = terms.decisive.is_empty() || terms.decisive.iter().any(is_at);
-    let difference = cells.first().and_then(Cell::difference).filter(|_| is_decisive);
-    let is_here =
-        |it: &&Reported| it.experiment == experiment && it.place == place && is_at(&it.point);
+    let difference = cells.first().and_then(Cell::difference);
     Line {
         experiment: experiment.to_owned(),
         point: point.clone(),
         place: place.to_owned(),
-        reported: terms
-            .reported
-            .iter()
-            .find(is_here)
-            .map_or_else(String::new, |it| it.text.clone()),
         cells,
         agrees: difference.map(|part| part.abs() <= terms.within),
-        is_decisive,
     }
 }
 
@@ -208,13 +146,7 @@ mod tests {
 
     const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "ms", factor: 1e3 };
 
-    fn terms() -> Terms {
-        let text = "1 s".to_owned();
-        let reported = Reported { experiment: "line", point: ("design", "#0"), place: "c1", text };
-        let decisive = &[("design", "#0")];
-        let reported = vec![reported];
-        Terms { quantities: &[TIME], decisive, within: 0.05, reported, contests: &[] }
-    }
+    const TERMS: Terms = Terms { quantities: &[TIME], within: 0.05 };
 
     fn results(times: &[(&str, u64, f64)]) -> Results {
         let mut results = Results::default();
@@ -228,32 +160,21 @@ mod tests {
     }
 
     #[test]
-    fn means_are_paired_and_decisive_points_decide() {
+    fn means_within_the_bound_agree() {
         let simulated = results(&[("#0", 1, 1.0), ("#0", 2, 1.1), ("#1", 1, 2.0)]);
-        let real = results(&[("#0", 1, 1.1), ("#1", 1, 4.0)]);
-        let comparison = compare(&["line"], &terms(), &simulated, &real);
+        let comparison = compare(&["line"], &TERMS, &simulated, &results(&[("#0", 1, 1.1)]));
         assert_eq!(comparison.agrees(), Some(true));
-        let [fixed, other] = comparison.lines.as_slice() else { panic!("{comparison:?}") };
-        assert_eq!((fixed.place.as_str(), fixed.reported.as_str()), ("c1", "1 s"));
-        assert_eq!(fixed.cells[0].real.unwrap().mean, 1100.0);
-        assert!((fixed.cells[0].difference().unwrap() - 0.047_619).abs() < 1e-6);
-        assert_eq!((other.agrees, other.is_decisive), (None, false));
-        let late = results(&[("#0", 1, 1.2)]);
-        assert_eq!(compare(&["line"], &terms(), &simulated, &late).agrees(), Some(false));
-    }
-
-    #[test]
-    fn no_decisive_point_means_no_disagreement() {
-        let terms = Terms { decisive: &[("design", "#7")], ..terms() };
-        let apart =
-            compare(&["line"], &terms, &results(&[("#0", 1, 1.0)]), &results(&[("#0", 1, 9.0)]));
-        assert_eq!((apart.agrees(), apart.lines[0].agrees), (Some(true), None));
+        let [line] = comparison.lines.as_slice() else { panic!("{comparison:?}") };
+        assert_eq!((line.place.as_str(), line.cells[0].real.unwrap().mean), ("c1", 1100.0));
+        assert!((line.cells[0].difference().unwrap() - 0.047_619).abs() < 1e-6);
+        let late = results(&[("#0", 1, 1.1), ("#1", 1, 4.0)]);
+        assert_eq!(compare(&["line"], &TERMS, &simulated, &late).agrees(), Some(false));
     }
 
     #[test]
     fn missing_runs_leave_agreement_open() {
         let real = results(&[("#0", 1, 1.1)]);
-        assert_eq!(compare(&["line"], &terms(), &Results::default(), &real).agrees(), None);
-        assert_eq!(compare(&["line"], &terms(), &real, &Results::default()).agrees(), None);
+        assert_eq!(compare(&["line"], &TERMS, &Results::default(), &real).agrees(), None);
+        assert_eq!(compare(&["line"], &TERMS, &real, &Results::default()).agrees(), None);
     }
 }

@@ -1,10 +1,8 @@
 //! Runs the missing experiments of a study, and gathers its results.
-use crate::isolated::Isolated;
 use crate::kept::KeptPoint;
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
 use recoup_lab::campaign::{Campaign, Execution, Runner, Stage, Watch};
-use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
@@ -14,18 +12,10 @@ use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use recoup_lab::{Error, curve};
 use recoup_sim::record::Table;
-use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
-
-/// Concurrent runs on processes: few enough for each to be in time.
-const BESIDE: usize = 2;
-/// Most repetitions of a run on processes.
-const MOST_REPETITIONS: u64 = 100;
-/// Folder of the runs on processes.
-const SOCKETS: &str = "sockets";
 
 /// Results of a study, with the effort that they took.
 #[derive(Debug, Default)]
@@ -38,8 +28,6 @@ pub struct Gathered {
     pub runs: (usize, usize),
     /// Time taken.
     pub elapsed: Duration,
-    /// Folders of the simulated runs, by name.
-    pub folders: BTreeMap<String, PathBuf>,
     /// Digests of the simulated runs, in the order of experiments and points.
     pub kept: Vec<KeptPoint>,
 }
@@ -113,13 +101,11 @@ pub struct Host<'a> {
     pub watch: &'a dyn Fn() -> Box<dyn Watch>,
     /// Shows a line to the user.
     pub show: &'a dyn Fn(&str),
-    /// The command `recoup`, for runs on processes.
-    pub program: PathBuf,
 }
 
 impl fmt::Debug for Host<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host").field("program", &self.program).finish_non_exhaustive()
+        f.debug_struct("Host").finish_non_exhaustive()
     }
 }
 
@@ -132,7 +118,7 @@ pub struct Gathering<'a> {
     pub scale: Scale,
     /// Seeds of each experiment, from 1 to this, instead of its own.
     pub seeds: Option<NonZeroU64>,
-    /// Concurrent runs, instead of one for each core, or two on processes.
+    /// Concurrent runs, instead of one for each core.
     pub threads: Option<Threads>,
     /// Whether to remove results of earlier runs.
     pub fresh: bool,
@@ -174,64 +160,6 @@ impl Gathering<'_> {
             }
         }
         Ok(gathered)
-    }
-
-    /// Runs the missing isolating runs, each with its own seeds or so many of them, and gathers their results.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn isolated(&self, chosen: &[Isolated]) -> Result<Gathered, Error> {
-        let mut gathered = Gathered::default();
-        for isolated in chosen {
-            let seeds = isolated.seeds(self.seeds);
-            gathered.note_seeds(seeds.count());
-            self.rows(&isolated.experiment, &seeds, &mut gathered)?;
-        }
-        Ok(gathered)
-    }
-
-    /// Runs the missing repetitions of these experiments on processes, and gathers all results.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn real(&self, experiments: Vec<Experiment>) -> Result<Gathered, Error> {
-        let mut gathered = Gathered::default();
-        for experiment in self.chosen(experiments)? {
-            let seeds = self.seeds.map_or(experiment.seeds, u64::from);
-            gathered.note_seeds(seeds);
-            let threads = self.threads.unwrap_or(Threads(BESIDE));
-            let processes = self.processes();
-            let name = format!("{SOCKETS}/{}", experiment.name);
-            let way = Way { name: &name, settings: &[], runner: &processes, threads };
-            let made = self.campaign(&experiment, &way, &Seeds::first(seeds), &mut gathered)?;
-            let rows = rows(&made.campaign, &made.folder);
-            gathered.results.experiments.insert(experiment.name.to_owned(), rows);
-        }
-        Ok(gathered)
-    }
-
-    /// Results of earlier runs on processes, without experiments whose scenario has changed since.
-    ///
-    /// # Errors
-    /// If a folder cannot be used.
-    pub fn real_so_far(&self, experiments: &[Experiment]) -> Result<Results, Error> {
-        let mut results = Results::default();
-        for experiment in experiments {
-            let path = self.place(&format!("{SOCKETS}/{}", experiment.name));
-            if !path.exists() {
-                continue;
-            }
-            let source = self.source(experiment, experiment.name, &[])?;
-            let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            let execution = self.execution(&Threads(BESIDE));
-            if !campaign.goes_on(&path, execution, &self.processes(), &|_| {})? {
-                continue;
-            }
-            let folder = campaign.folder(&path, false, Format::Csv)?;
-            let rows = rows(&campaign, &folder);
-            results.experiments.insert(experiment.name.to_owned(), rows);
-        }
-        Ok(results)
     }
 
     /// The experiments that the chosen figure needs; all if no figure is chosen.
@@ -301,10 +229,6 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    fn processes(&self) -> Processes {
-        Processes { program: self.host.program.clone() }
-    }
-
     fn simulating<'b>(&self, name: &'b str, settings: &'b [String]) -> Way<'b> {
         let threads = self.threads.unwrap_or_default();
         Way { name, settings, runner: &Simulations, threads }
@@ -338,7 +262,6 @@ impl Gathering<'_> {
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
         if runner.repeats() {
-            gathered.folders.insert(name.to_owned(), folder.path().to_owned());
             gathered.kept.extend(campaign.points.iter().map(|stage| KeptPoint {
                 experiment: name.to_owned(),
                 scenario: stage.key.clone(),
@@ -519,7 +442,6 @@ mod tests {
             is_cancelled: &|| false,
             watch: &|| panic!("nothing is run"),
             show: &|_| {},
-            program: PathBuf::new(),
         };
         look(&Gathering {
             study: &crate::carofiglio2016::CAROFIGLIO2016,
@@ -557,7 +479,6 @@ mod tests {
             // More seeds of the same runs.
             (Scale::Verdict, "joint", "results/joint"),
             (Scale::Verdict, "joint-fast", "results/verdict/joint-fast"),
-            (Scale::Verdict, "sockets/joint", "results/verdict/sockets/joint"),
         ] {
             let place = at(scale, None, |it| it.place(name));
             assert_eq!(place, Path::new(expected), "{name} at {}", scale.word());

@@ -5,18 +5,14 @@
 //! command line runs the experiments and draws the pages.
 pub mod arena;
 mod beside;
-pub mod calibration;
 pub mod carofiglio2016;
 pub mod claim;
 pub mod compare;
-pub mod contest;
 pub mod figure;
 pub mod gather;
-pub mod isolated;
 pub mod kept;
 pub mod lesson;
 pub mod nikzad2022;
-pub mod origin;
 pub mod result;
 pub mod rule;
 pub mod study;

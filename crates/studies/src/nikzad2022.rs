@@ -4,7 +4,6 @@ mod compare;
 mod draw;
 mod floor;
 mod gains;
-mod isolated;
 mod judge;
 mod learn;
 mod open;
@@ -26,9 +25,6 @@ pub static NIKZAD2022: Study = Study {
     claims: include_str!("nikzad2022/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
-    calibration: None,
-    sockets: None,
-    isolated: isolated::isolated,
     judge: judge::judge,
     former: judge::former,
     dependences: judge::dependences,

@@ -1,9 +1,6 @@
 //! The common parts of all studies.
-use crate::calibration::Calibration;
 use crate::claim::{self, Claim, Former, Verdict};
-use crate::compare::Sockets;
 use crate::figure::Figure;
-use crate::isolated::Isolated;
 use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
@@ -19,9 +16,6 @@ pub struct Study {
     pub(crate) claims: &'static str,
     pub(crate) experiments: fn(Scale) -> Vec<Experiment>,
     pub(crate) stands_apart: fn(Scale) -> bool,
-    pub(crate) calibration: Option<fn() -> Calibration>,
-    pub(crate) sockets: Option<fn(Scale) -> Sockets>,
-    pub(crate) isolated: fn() -> Vec<Isolated>,
     pub(crate) judge: fn(&str, &Results) -> (Finding, &'static str),
     pub(crate) former: fn(&str, &Results) -> Option<Finding>,
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
@@ -64,16 +58,6 @@ impl Study {
     /// Those of [`Scale::Smoke`] always do.
     pub fn stands_apart(&self, scale: Scale) -> bool {
         (self.stands_apart)(scale)
-    }
-
-    /// The search for what the paper leaves open; `None` if the study has no search.
-    pub fn calibration(&self) -> Option<Calibration> {
-        self.calibration.map(|calibration| calibration())
-    }
-
-    /// The experiments that run on real processes, too; `None` unless the study has any.
-    pub fn sockets(&self, scale: Scale) -> Option<Sockets> {
-        self.sockets.map(|sockets| sockets(scale))
     }
 
     /// Judges every claim, in the order of [`claims`](Self::claims).

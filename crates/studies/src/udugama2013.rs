@@ -3,7 +3,6 @@
 mod axis;
 mod beside;
 mod burst;
-mod calibrate;
 mod compound;
 mod draw;
 mod growth;
@@ -15,7 +14,6 @@ mod runs;
 mod scenario;
 mod share;
 mod single;
-mod sockets;
 mod switch;
 
 use crate::study::Study;
@@ -29,9 +27,6 @@ pub static UDUGAMA2013: Study = Study {
     claims: include_str!("udugama2013/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,
-    calibration: Some(calibrate::calibration),
-    sockets: Some(sockets::sockets),
-    isolated: Vec::new,
     judge: judge::judge,
     former: judge::former,
     dependences: judge::dependences,

@@ -1,9 +1,7 @@
 //! A. von Rotz, C. Anastasiades and T. Braun (2015): Interest lifetimes that adapt, over wireless hops.
 mod axis;
-mod calibrate;
 mod dense;
 mod draw;
-mod isolated;
 mod judge;
 mod learn;
 mod one;
@@ -25,9 +23,6 @@ pub static VONROTZ2015: Study = Study {
     claims: include_str!("vonrotz2015/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,
-    calibration: Some(calibrate::calibration),
-    sockets: None,
-    isolated: isolated::isolated,
     judge: judge::judge,
     former: judge::former,
     dependences: judge::dependences,

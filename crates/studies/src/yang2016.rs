@@ -4,7 +4,6 @@ mod draw;
 mod judge;
 mod learn;
 mod scenario;
-mod sockets;
 
 use crate::study::Study;
 
@@ -22,9 +21,6 @@ pub static YANG2016: Study = Study {
     claims: include_str!("yang2016/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,
-    calibration: None,
-    sockets: Some(sockets::sockets),
-    isolated: Vec::new,
     judge: judge::judge,
     former: |_, _| None,
     dependences: judge::dependences,

@@ -1,5 +1,4 @@
 //! Simulated and real runs side by side, for people and for programs.
-use super::duel;
 use crate::error::{Exit, Failure};
 use crate::format;
 use recoup_sim::statistic::Estimate;
@@ -23,19 +22,14 @@ impl Table<'_> {
     /// How a command ends that compared.
     ///
     /// # Errors
-    /// If both disagree, a contest ends against its expectation, or either is undecided.
+    /// If both disagree, or a run did not end.
     pub(crate) fn judge(&self) -> Result<(), Failure> {
         let percent = self.comparison.within * 100.0;
         let fail = |what| Err(Failure::new(Exit::Other, format!("{}: {what}", self.title)));
-        match self.comparison.holds() {
-            Some(true) => {}
-            Some(false) => return fail("a contest ends against its expectation".into()),
-            None => return fail("contests are undecided; run them with more --seeds".into()),
-        }
         match self.comparison.agrees() {
             Some(true) => Ok(()),
             Some(false) => fail(format!(
-                "simulation and processes differ by more than {percent} % at decisive points"
+                "simulation and processes differ by more than {percent} %"
             )),
             None => {
                 fail("a run did not end, so simulation and processes cannot be compared".into())
@@ -59,7 +53,7 @@ pub(crate) fn lateness(real: &Results) -> String {
 }
 
 /// A mean with its interval; of a single run with four digits; or that there is none.
-pub(crate) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
+fn mean(estimate: Option<Estimate>, unit: &str) -> String {
     let Some(estimate) = estimate else { return "none".into() };
     if estimate.half_width.is_finite() && (estimate.half_width, estimate.mean) != (0.0, 0.0) {
         return rule::text(&estimate, unit);
@@ -74,29 +68,28 @@ pub(crate) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
 }
 
 /// By how much the real mean is above the simulated one.
-pub(crate) fn difference(cell: &Cell) -> String {
+fn difference(cell: &Cell) -> String {
     cell.difference().map_or_else(String::new, |part| format!("{:+.1} %", part * 100.0))
 }
 
 /// Where a line is: the experiment's values and whose figures they are.
-pub(crate) fn place(line: &Line) -> String {
+fn place(line: &Line) -> String {
     let values = Some(point(&line.point)).filter(|values| !values.is_empty());
     values.into_iter().chain([line.place.clone()]).collect::<Vec<_>>().join(", ")
 }
 
 /// Values of a sweep.
-pub(crate) fn point(values: &BTreeMap<String, String>) -> String {
+fn point(values: &BTreeMap<String, String>) -> String {
     let values = values.iter().map(|(axis, value)| format!("{axis} {value}"));
     values.collect::<Vec<_>>().join(", ")
 }
 
 /// The verdict on a line.
-pub(crate) fn verdict(line: &Line) -> &'static str {
-    match (line.is_decisive, line.agrees) {
-        (false, _) => "",
-        (true, Some(true)) => "agrees",
-        (true, Some(false)) => "DIFFERS",
-        (true, None) => "undecided",
+fn verdict(line: &Line) -> &'static str {
+    match line.agrees {
+        Some(true) => "agrees",
+        Some(false) => "DIFFERS",
+        None => "undecided",
     }
 }
 
@@ -115,17 +108,10 @@ impl fmt::Display for Table<'_> {
                 let verdict = if place == 0 { verdict(line) } else { "" };
                 row(f, cell, quantity, verdict)?;
             }
-            if !line.reported.is_empty() {
-                writeln!(f, "    {:<20}{:>22}", "the paper's", line.reported)?;
-            }
         }
-        duel::table(f, &self.comparison.duels)?;
         let percent = self.comparison.within * 100.0;
         let what = self.comparison.quantities.first().map_or("", |it| it.label);
         match self.comparison.agrees() {
-            Some(true) if !self.comparison.lines.iter().any(|line| line.is_decisive) => {
-                write!(f, "none of these points is decisive ({what})")
-            }
             Some(true) => write!(f, "simulation and processes agree within {percent} % ({what})"),
             Some(false) => {
                 write!(f, "simulation and processes differ by more than {percent} % ({what})")
@@ -147,15 +133,11 @@ fn row(f: &mut fmt::Formatter<'_>, cell: &Cell, quantity: &Quantity, verdict: &s
 
 impl serde::Serialize for Table<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Comparison { quantities, within, lines, duels } = self.comparison;
-        let duels: Vec<Value> = duels.iter().map(duel::document).collect();
+        let Comparison { quantities, within, lines } = self.comparison;
         let lines: Vec<Value> = lines.iter().map(|line| of_line(line, quantities)).collect();
-        let (agrees, holds) = (self.comparison.agrees(), self.comparison.holds());
-        json!({
-            "title": self.title, "within": within, "agrees": agrees, "lines": lines,
-            "contests": duels, "holds": holds,
-        })
-        .serialize(serializer)
+        let agrees = self.comparison.agrees();
+        json!({ "title": self.title, "within": within, "agrees": agrees, "lines": lines })
+            .serialize(serializer)
     }
 }
 
@@ -172,14 +154,13 @@ fn of_line(line: &Line, quantities: &[Quantity]) -> Value {
     });
     let metrics: serde_json::Map<String, Value> = cells.collect();
     json!({
-        "experiment": line.experiment, "values": line.point, "place": line.place, "decisive": line.is_decisive,
-        "agrees": line.agrees, "paper": line.reported, "metrics": metrics,
+        "experiment": line.experiment, "values": line.point, "place": line.place,
+        "agrees": line.agrees, "metrics": metrics,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::duel::tests::duel;
     use super::*;
 
     const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
@@ -191,12 +172,10 @@ mod tests {
             experiment: "line".into(),
             point: BTreeMap::from([("design".into(), "#0".into())]),
             place: "c1".into(),
-            reported: "9.9 s".into(),
             agrees: cell.difference().map(|part| part.abs() <= 0.05),
             cells: vec![cell],
-            is_decisive: true,
         };
-        Comparison { quantities: &[TIME], within: 0.05, lines: vec![line], duels: Vec::new() }
+        Comparison { quantities: &[TIME], within: 0.05, lines: vec![line] }
     }
 
     #[test]
@@ -205,7 +184,7 @@ mod tests {
         let table = Table { title: "line.toml", comparison: &comparison };
         let text = table.to_string();
         for piece in
-            ["design #0, c1", "10.000 s", "10.20 s", "+2.0 %  agrees", "the paper's", "within 5 %"]
+            ["design #0, c1", "10.000 s", "10.20 s", "+2.0 %  agrees", "within 5 %"]
         {
             assert!(text.contains(piece), "{piece}: {text}");
         }
@@ -213,20 +192,6 @@ mod tests {
         let document = serde_json::to_value(&table).unwrap();
         assert_eq!(document["lines"][0]["metrics"]["time_s"]["sockets"]["runs"], 1);
         assert_eq!((&document["agrees"], &document["within"]), (&true.into(), &0.05.into()));
-    }
-
-    #[test]
-    fn contest_against_its_expectation_fails() {
-        for (ratios, piece) in [([1.2, 1.2], "against its expectation"), ([0.9, 1.1], "undecided")]
-        {
-            let comparison = Comparison { duels: vec![duel(&ratios, true)], ..comparison(&[10.2]) };
-            let table = Table { title: "repair", comparison: &comparison };
-            assert!(table.judge().unwrap_err().to_string().contains(piece));
-            assert_eq!(serde_json::to_value(&table).unwrap()["contests"][0]["theirs"], "Simple1");
-        }
-        let comparison = Comparison { duels: vec![duel(&[0.9, 0.9], true)], ..comparison(&[10.2]) };
-        let table = Table { title: "repair", comparison: &comparison };
-        assert!(table.judge().is_ok() && table.to_string().contains("less: holds"));
     }
 
     #[test]

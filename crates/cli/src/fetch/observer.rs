@@ -11,8 +11,7 @@ use recoup::tally::Tally;
 use recoup_forwarder::face::Agreement;
 use recoup_transport::event::{Cause, Event, Signal, Span};
 use recoup_transport::loss::Phase;
-use recoup_transport::time::{Duration, Instant};
-use std::collections::HashMap;
+use recoup_transport::time::Instant;
 
 /// Everything that is made from the events of one fetch.
 #[derive(Debug, Default)]
@@ -49,8 +48,6 @@ pub(crate) struct Observer {
 #[derive(Debug, Default)]
 struct Track {
     points: Vec<Point>,
-    /// Timeout in force at the first transmission of segments that have not arrived.
-    pending: HashMap<u64, Duration>,
 }
 
 impl Observer {
@@ -176,16 +173,9 @@ impl Observer {
 impl Track {
     fn record(&mut self, now: Instant, started: Option<Instant>, event: &Event) {
         match *event {
-            Event::Sent { segment, transmissions: 1, rto } => {
-                self.pending.insert(segment, rto.into());
-            }
-            Event::Received { segment, content_bytes, rtt, delay, transmissions, .. } => {
-                let rto = self.pending.remove(&segment).unwrap_or_default();
+            Event::Received { content_bytes, delay, transmissions, .. } => {
                 self.points.push(Point {
-                    segment,
-                    rtt_ms: format::ms(rtt.into()),
                     delay_ms: format::ms(delay.into()),
-                    rto_ms: format::ms(rto),
                     arrived_s: now.since(started.unwrap_or(now)).as_secs_f64(),
                     transmissions,
                     bytes: content_bytes,

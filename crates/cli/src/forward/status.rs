@@ -70,7 +70,6 @@ fn document(picture: &Picture) -> Value {
             "descriptor_shortages": picture.admission.shortages,
         },
         "captures": {"frames": picture.captures.frames, "failures": picture.captures.failures},
-        "recording": picture.recording.json(),
         "recovery": picture.recovered.as_ref().map(recovery),
         "drops": picture.drops.iter().map(|(reason, many)| (reason.clone(), json!(many)))
             .collect::<serde_json::Map<_, _>>(),

@@ -25,8 +25,6 @@ Examples:
       put the results of the array together
   recoup sim line.toml --show 'c1.time_s,*.timeouts'
       choose the metrics of the table
-  recoup sim line.toml --trace line.pftrace
-      see packets, windows and losses of the first run over time, in https://ui.perfetto.dev
   recoup sim line.toml --page line.html
       watch the first run in a browser: packets on links, queues, curves, timelines of segments
   recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
@@ -87,12 +85,6 @@ pub(crate) struct SimArgs {
     #[arg(long, help_heading = "Results")]
     pub fresh: bool,
 
-    /// Make the first run again and write a trace of it for the Perfetto viewer, https://ui.perfetto.dev
-    ///
-    /// `recoup explain RESULT --trace FILE` does that for any run that is kept.
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
-    pub trace: Option<PathBuf>,
-
     /// Make the first run again and write a page in which one watches it: one HTML file, which needs no network
     ///
     /// `recoup explain RESULT --page FILE` does that for any run that is kept.
@@ -106,12 +98,6 @@ pub(crate) struct SimArgs {
     /// Metrics of the printed table: names with commas, `*` for any characters
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Reports")]
     pub show: Vec<String>,
-
-    /// Show window, RTT, goodput and losses of a run in progress below the bar
-    ///
-    /// On a terminal only. All consumers of the run are taken together; of several windows and round trips, one is shown.
-    #[arg(long, conflicts_with = "quiet", help_heading = "Reports")]
-    pub live: bool,
 
     /// Print neither progress nor table
     #[arg(short, long, help_heading = "Reports")]

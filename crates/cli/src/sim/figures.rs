@@ -1,41 +1,23 @@
-//! Figures of a sweep: each metric of the table over the axis with the most values, as pictures and on a page.
+//! Figures of a sweep: each metric of the table over the axis with the most values, as pictures.
 use crate::error::Failure;
-use crate::study::{STYLE, draw, escape, figures};
+use crate::study::draw;
 use recoup_core::unit;
 use recoup_lab::report::{Swept, SweptPoint};
 use recoup_studies::figure::{Axis, Figure, Series, Style};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The page in the folder of results.
-const PAGE: &str = "figures.html";
 /// From this ratio of the largest to the smallest value on, an axis is logarithmic.
 const DECADES: f64 = 50.0;
 
-/// Draws the figures of a sweep into the folder of its results. Returns the page; `None` without a sweep.
-pub(super) fn write(
-    swept: &[Swept],
-    title: &str,
-    folder: &Path,
-) -> Result<Option<PathBuf>, Failure> {
+/// Draws the figures of a sweep into the folder of its results; returns their number.
+pub(super) fn write(swept: &[Swept], folder: &Path) -> Result<usize, Failure> {
     let all: Vec<_> = swept.iter().filter_map(figure).collect();
-    if all.is_empty() {
-        return Ok(None);
-    }
     for figure in &all {
         save(&folder.join(format!("{}.svg", figure.id)), &draw(figure)?)?;
     }
-    let title = escape(title);
-    let text = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<h2>Figures</h2>\n{}\n</main>\n</body>\n</html>\n",
-        figures(&all)?
-    );
-    let page = folder.join(PAGE);
-    save(&page, &text)?;
-    Ok(Some(page))
+    Ok(all.len())
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 //!
 //! `README.md` has the result, the gating claims and the paper's own figures. `claims.md` has every comparison of every
 //! claim, `open.md` what the paper leaves open.
-use super::page::{Page, pictures};
+use super::picture;
 use super::verdict::Summary;
 use crate::error::Failure;
 use recoup_sim::statistic::Estimate;
@@ -21,6 +21,20 @@ use std::path::{Path, PathBuf};
 const SLICES: usize = 150;
 /// Figures with more places on their horizontal axis have no table.
 const MOST_ROWS: usize = 12;
+
+/// A study's result, of which pages are made.
+pub(super) struct Page<'a> {
+    pub study: &'a Study,
+    pub verdicts: &'a [Verdict],
+    pub dependences: &'a [Dependence],
+    pub figures: &'a [Figure],
+    /// How the results were made.
+    pub origin: String,
+    /// How much was run.
+    pub scale: &'static str,
+    /// Seeds that each point has at least.
+    pub seeds: u64,
+}
 
 /// Result of a study.
 #[derive(Debug, Serialize)]
@@ -63,7 +77,7 @@ pub(super) fn write(
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
     let figures: Vec<_> = page.figures.iter().map(thin).collect();
-    pictures(&figures, folder)?;
+    picture::write_all(&figures, folder)?;
     let put = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| Failure::file("write", path.display(), &error))
@@ -72,7 +86,7 @@ pub(super) fn write(
     json.push('\n');
     put("result.json", &json)?;
     put(kept::FILE, &kept::text(digests))?;
-    put("README.md", &first(page, &figures))?;
+    put("README.md", &first(page, &figures, folder))?;
     put(CLAIMS, &claims(page))?;
     put(OPEN, &open(page, &figures))?;
     Ok(folder.join("README.md"))
@@ -116,20 +130,19 @@ const RESULT: &str = "<!-- result: written by `cargo xtask docs` -->\n<!-- end o
 /// The other pages.
 const CLAIMS: &str = "claims.md";
 const OPEN: &str = "open.md";
-/// The page that `study isolate` writes.
-pub(super) const ISOLATED: &str = "isolated.md";
+/// Pages of earlier searches, which link from the first one where they are.
+const ISOLATED: &str = "isolated.md";
+const CALIBRATED: &str = "calibration/README.md";
 
-fn first(page: &Page<'_>, figures: &[Figure]) -> String {
+fn first(page: &Page<'_>, figures: &[Figure], folder: &Path) -> String {
     let key = page.study.key();
     let summary = Summary::new(&page.study.claims(), page.verdicts);
-    let calibrated = match page.study.calibration() {
-        Some(_) => " Its base network was [calibrated](calibration/README.md).",
-        None => "",
+    let link = |name: &str, text: String| {
+        if folder.join(name).exists() { text } else { String::new() }
     };
-    let isolated = match page.study.isolated().is_empty() {
-        true => String::new(),
-        false => format!(", [what turns claims that fail]({ISOLATED})"),
-    };
+    let calibrated =
+        link(CALIBRATED, format!(" Its base network was [calibrated]({CALIBRATED})."));
+    let isolated = link(ISOLATED, format!(", [what turns claims that fail]({ISOLATED})"));
     let mut text = format!(
         "# {key}: {}\n\n{}. Set-up, deviations and reasons: [the room](../../../crates/studies/src/{key}/README.md).\
          {calibrated}\n\n\
@@ -222,7 +235,7 @@ fn claims(page: &Page<'_>) -> String {
 }
 
 /// The comparison that decides, and the others folded.
-pub(super) fn folded(mut comparisons: impl Iterator<Item = String>) -> String {
+fn folded(mut comparisons: impl Iterator<Item = String>) -> String {
     let first = comparisons.next().unwrap_or_default();
     match comparisons.collect::<Vec<_>>() {
         others if others.is_empty() => first,
@@ -321,12 +334,12 @@ fn open(page: &Page<'_>, figures: &[Figure]) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-pub(super) fn row(cells: impl Iterator<Item = String>) -> String {
+fn row(cells: impl Iterator<Item = String>) -> String {
     cells.fold(String::from("|"), |line, cell| line + " " + &cell + " |") + "\n"
 }
 
 /// Text that cannot end its cell.
-pub(super) fn cell(text: &str) -> String {
+fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ").trim().to_owned()
 }
 
@@ -342,14 +355,12 @@ fn mark(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::page::Runs;
     use recoup_studies::result::Results;
-    use std::collections::BTreeMap;
 
     #[test]
     fn pages_have_claims_pictures_and_summary() {
         for study in recoup_studies::all() {
-            let (results, folders) = (Results::default(), BTreeMap::new());
+            let results = Results::default();
             let (verdicts, dependences) = (study.judge(&results), study.dependences(&results));
             // One figure of the paper, one that varies what it leaves open.
             let mut figures = [(); 2].map(|()| super::super::picture::tests::example());
@@ -362,14 +373,12 @@ mod tests {
                 verdicts: &verdicts,
                 dependences: &dependences,
                 figures: &figures,
-                runs: Runs::new(Vec::new(), &results, &folders),
-                sockets: None,
                 origin: "made here".into(),
                 scale: "check",
                 seeds: 20,
             };
             let (first, claims, open) =
-                (first(&page, &figures), claims(&page), open(&page, &figures));
+                (first(&page, &figures, Path::new("")), claims(&page), open(&page, &figures));
             for claim in study.claims() {
                 let line = format!("\n| {} | ", claim.id);
                 assert!(claims.contains(&line), "{}", claim.id);

@@ -145,13 +145,9 @@ fn transports_are_scored_and_results_gone_on_with() {
     {
         assert!(text.contains(piece), "{piece}: {text}");
     }
-    let more = place.run(&format!("{words} --transport newreno --page heat/map.html")).succeeds();
+    let more = place.run(&format!("{words} --transport newreno")).succeeds();
     assert!(more.stderr.contains("3 of 9 runs were made now"), "{}", more.stderr);
-    let page = String::from_utf8(place.read("heat/map.html")).unwrap();
-    for piece in ["<svg", "Heat map", "cubic, loss=timeout", "brief", "a short fetch", "newreno"] {
-        assert!(page.contains(piece), "{piece}");
-    }
-    assert!(place.exists("r/index.html") && place.exists("r/brief/runs.csv"));
+    assert!(place.exists("r/brief/runs.csv"));
 }
 
 #[test]

@@ -35,7 +35,6 @@ mod observe;
 mod outcome;
 mod ping;
 mod rewritten;
-mod rto;
 mod same_time;
 mod serve;
 mod share;

@@ -12,7 +12,7 @@ fn without_words_it_shows_what_there_is() {
 
 #[test]
 fn every_help_has_examples_and_exit_codes() {
-    for command in ["fetch", "serve", "key", "ping", "demo", "sim", "rto", "rto replay"] {
+    for command in ["fetch", "serve", "key", "ping", "demo", "sim"] {
         let ended = Place::new().run(&format!("{command} --help")).succeeds();
         let help = String::from_utf8(ended.stdout).unwrap();
         assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{command}");
