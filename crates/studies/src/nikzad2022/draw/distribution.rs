@@ -51,13 +51,7 @@ fn figure((id, title): (&str, &str), series: Vec<Series>) -> Figure {
     let x = if id.starts_with("rtt") { "round trip" } else { "first timeout" };
     Figure {
         id: id.into(),
-        title: title.into(),
-        caption: "One run: the share of the requests of all consumers that had at most so much; beyond a second \
-                  nothing is drawn."
-            .into(),
-        x: Axis::quantity(x, "ms"),
-        y: Axis::quantity("share of requests", ""),
-        series,
+        ..super::WORDS.figure("figure", &[("title", &title), ("x", &x)], series)
     }
 }
 
