@@ -87,13 +87,7 @@ fn gathering<'a>(
     fresh: bool,
     is_cancelled: &'a dyn Fn() -> bool,
 ) -> Gathering<'a> {
-    let host = Host {
-        is_cancelled,
-        watch: &|| Box::new(Unwatched),
-        show: &|_| {},
-        // Only runs on sockets need the command.
-        program: PathBuf::new(),
-    };
+    let host = Host { is_cancelled, watch: &|| Box::new(Unwatched), show: &|_| {} };
     let seeds = seeds.and_then(NonZeroU64::new);
     Gathering { study, scale, seeds, threads: None, fresh, folder, figure: None, host }
 }

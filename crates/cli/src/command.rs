@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group,
-    key, link, ping, process, serve, share, sim, study, trust,
+    arena, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group, key, link,
+    ping, process, serve, share, sim, study, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 

@@ -7,8 +7,6 @@ mod history;
 mod limits;
 pub(crate) mod log;
 mod metrics;
-#[cfg(test)]
-mod mistakes;
 mod opened;
 mod report;
 mod scheduling;

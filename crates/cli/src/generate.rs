@@ -5,7 +5,7 @@ mod values;
 
 use crate::command::Cli;
 use crate::error::{EXIT_CODES, Failure};
-use crate::{ctl, group, key, rto, study, trust};
+use crate::{ctl, group, key, study, trust};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
 use schema::Document;
@@ -83,7 +83,6 @@ fn definitions() -> clap::Command {
             "generate" => GenerateArgs::augment_args,
             "group" => group::GroupArgs::augment_args,
             "key" => key::KeyArgs::augment_args,
-            "rto" => rto::RtoArgs::augment_args,
             "study" => study::StudyArgs::augment_args,
             "trust" => trust::TrustArgs::augment_args,
             _ => return one,

@@ -119,7 +119,8 @@ mod tests {
             bytes: 8000,
             ..Point::default()
         };
-        let curve = |label: &str| Curve { label: label.into(), points: (0..625).map(point).collect() };
+        let curve =
+            |label: &str| Curve { label: label.into(), points: (0..625).map(point).collect() };
         let curves = [curve("constant(rto=4s)"), curve("jacobson")];
         draw_arrivals(&path, "5 MB over a lossy link", &curves).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();

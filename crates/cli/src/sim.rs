@@ -1,6 +1,5 @@
 //! `recoup sim`: scenarios, in simulated time.
 pub(crate) mod args;
-mod figures;
 pub(crate) mod progress;
 
 pub(crate) use args::SimArgs;
@@ -66,7 +65,6 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         show(&kept, &first, path)
     };
     let page = args.page.as_ref().map(page).transpose()?;
-    let figures = figures::write(&report.swept(), folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
     }
@@ -76,9 +74,6 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             let speed = report::speed(elapsed, progress.hops, progress.busy_s);
             let runs = if progress.made == 1 { "run" } else { "runs" };
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
-        }
-        if figures > 0 {
-            output::eprint(&format!("{figures} figures (SVG) in {}", path_line(folder.path())));
         }
         page.iter().for_each(|line| output::eprint(line));
     }

@@ -7,7 +7,6 @@ mod verdict;
 mod verify;
 
 pub(crate) use args::StudyArgs;
-pub(crate) use picture::draw;
 
 use crate::error::{Exit, Failure};
 use crate::format;
@@ -99,8 +98,7 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
     };
     let folder =
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report", work.study.key())));
-    let lessons = work.study.lessons(results);
-    let path = text::write(&page, &lessons, &work.gathered.kept, &folder)?;
+    let path = text::write(&page, &work.gathered.kept, &folder)?;
     if !args.wanted.quiet {
         output::eprint(&work.effort());
     }

@@ -1,8 +1,5 @@
 //! Results of a campaign: means with confidence intervals, as a table and as a document.
 mod figures;
-mod swept;
-
-pub use swept::{Swept, SweptPoint};
 
 use crate::campaign::Campaign;
 use crate::folder::ResultFolder;

@@ -5,7 +5,6 @@ mod draw;
 mod example;
 mod joint;
 mod judge;
-mod learn;
 mod mobile;
 mod open;
 mod radio;
@@ -31,5 +30,4 @@ pub static CAROFIGLIO2016: Study = Study {
     former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };

@@ -11,7 +11,6 @@ pub mod compare;
 pub mod figure;
 pub mod gather;
 pub mod kept;
-pub mod lesson;
 pub mod nikzad2022;
 pub mod result;
 pub mod rule;

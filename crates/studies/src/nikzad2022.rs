@@ -5,7 +5,6 @@ mod draw;
 mod floor;
 mod gains;
 mod judge;
-mod learn;
 mod open;
 mod runs;
 mod scenario;
@@ -30,7 +29,6 @@ pub static NIKZAD2022: Study = Study {
     former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The common parts of all studies.
 use crate::claim::{self, Claim, Former, Verdict};
 use crate::figure::Figure;
-use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
 use std::borrow::Cow;
@@ -22,7 +21,6 @@ pub struct Study {
     pub(crate) former: fn(&str, &Results) -> Option<Finding>,
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
     pub(crate) figures: fn(&Results) -> Vec<Figure>,
-    pub(crate) lessons: fn(&Results) -> Vec<Lesson>,
 }
 
 impl Study {
@@ -89,11 +87,6 @@ impl Study {
     /// Draws the paper's figures from `results`; figures without results are left out.
     pub fn figures(&self, results: &Results) -> Vec<Figure> {
         (self.figures)(results)
-    }
-
-    /// Lessons for the choice of an algorithm; those without results are left out.
-    pub fn lessons(&self, results: &Results) -> Vec<Lesson> {
-        (self.lessons)(results)
     }
 }
 

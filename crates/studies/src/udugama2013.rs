@@ -7,7 +7,6 @@ mod compound;
 mod draw;
 mod growth;
 mod judge;
-mod learn;
 mod near;
 mod open;
 mod runs;
@@ -32,5 +31,4 @@ pub static UDUGAMA2013: Study = Study {
     former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };

@@ -3,7 +3,6 @@ mod axis;
 mod dense;
 mod draw;
 mod judge;
-mod learn;
 mod one;
 mod open;
 mod runs;
@@ -28,5 +27,4 @@ pub static VONROTZ2015: Study = Study {
     former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };

@@ -2,7 +2,6 @@
 //! round trip at a time.
 mod draw;
 mod judge;
-mod learn;
 mod scenario;
 
 use crate::study::Study;
@@ -26,5 +25,4 @@ pub static YANG2016: Study = Study {
     former: |_, _| None,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };

@@ -2,7 +2,8 @@
 //!
 //! An unchanged face or listener is not touched: its queue and its connections stay.
 use super::config::{FaceConfig, ForwardConfig, Listen};
-use super::{Forwarder, Opening};
+use super::Opening;
+use super::traced::Traced;
 use crate::error::Failure;
 use crate::session::face_failure;
 use recoup::session::is_taken;
@@ -50,7 +51,7 @@ impl Opened {
         &mut self,
         config: &ForwardConfig,
         driver: &mut Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
         opening: Opening,
     ) -> Vec<Failure> {
         let mut failures = self.listen(config, driver);
@@ -97,7 +98,7 @@ impl Opened {
         &mut self,
         config: &ForwardConfig,
         driver: &mut Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
         failures: &mut Vec<Failure>,
     ) -> Vec<Option<FaceId>> {
         let wanted: BTreeSet<String> = config.faces.iter().map(FaceConfig::text).collect();
@@ -148,7 +149,7 @@ impl Opened {
         config: &ForwardConfig,
         faces: &[Option<FaceId>],
         driver: &Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
     ) {
         let wanted: BTreeMap<(Name, FaceId), u64> = config
             .routes
@@ -176,7 +177,7 @@ impl Opened {
         &mut self,
         config: &ForwardConfig,
         driver: &Driver,
-        forwarder: &mut Forwarder,
+        forwarder: &mut Traced,
         opening: Opening,
     ) {
         let wanted = config.strategies();
@@ -231,7 +232,6 @@ fn listen_everywhere(uri: &FaceUri, driver: &mut Driver) -> Result<Vec<ListenerH
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forward::traced::Traced;
     use recoup_forwarder::node::Node;
     use recoup_io::capture::Capturer;
 

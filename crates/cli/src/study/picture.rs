@@ -47,7 +47,7 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 ///
 /// # Errors
 /// If it cannot be drawn.
-pub(crate) fn draw(figure: &Figure) -> Result<String, Failure> {
+pub(super) fn draw(figure: &Figure) -> Result<String, Failure> {
     let mut text = String::new();
     {
         let size = (SIZE.0, SIZE.1 + room_below(figure) - BELOW);

@@ -10,10 +10,10 @@ use recoup_sim::statistic::Estimate;
 use recoup_studies::claim::{Claim, Former, Outcome, Verdict};
 use recoup_studies::figure::{Figure, Series, Style};
 use recoup_studies::kept::{self, KeptPoint};
-use recoup_studies::lesson::Lesson;
 use recoup_studies::rule;
 use recoup_studies::study::{Dependence, Scale, Study};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,8 @@ struct Document<'a> {
     corrected: usize,
     changed: usize,
     claims: Vec<Judged<'a>>,
-    lessons: &'a [Lesson],
+    /// Those of an earlier result in the folder: evidence for the choice of an algorithm.
+    lessons: Value,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,7 +71,6 @@ struct Judged<'a> {
 /// Writes the pages, their pictures, `result.json` and `digests.csv` into a folder; returns the path of the first page.
 pub(super) fn write(
     page: &Page<'_>,
-    lessons: &[Lesson],
     digests: &[KeptPoint],
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
@@ -82,9 +82,9 @@ pub(super) fn write(
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| Failure::file("write", path.display(), &error))
     };
-    let mut json = serde_json::to_string_pretty(&document(page, lessons)).unwrap_or_default();
+    let mut json = serde_json::to_string_pretty(&document(page, folder)).unwrap_or_default();
     json.push('\n');
-    put("result.json", &json)?;
+    put(RESULT_FILE, &json)?;
     put(kept::FILE, &kept::text(digests))?;
     put("README.md", &first(page, &figures, folder))?;
     put(CLAIMS, &claims(page))?;
@@ -92,7 +92,9 @@ pub(super) fn write(
     Ok(folder.join("README.md"))
 }
 
-fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
+fn document<'a>(page: &'a Page<'_>, folder: &Path) -> Document<'a> {
+    let earlier = std::fs::read(folder.join(RESULT_FILE)).unwrap_or_default();
+    let mut earlier: Value = serde_json::from_slice(&earlier).unwrap_or_default();
     let claims = page.study.claims();
     let Summary { hold, fail, undecided, others, corrected, changed } =
         Summary::new(&claims, page.verdicts);
@@ -116,7 +118,10 @@ fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
         corrected,
         changed,
         claims: page.verdicts.iter().map(judged).collect(),
-        lessons,
+        lessons: match earlier["lessons"].take() {
+            Value::Null => Value::Array(Vec::new()),
+            lessons => lessons,
+        },
     }
 }
 
@@ -127,6 +132,8 @@ fn thin(figure: &Figure) -> Figure {
 
 /// Where `cargo xtask docs` writes question and result of the study's room.
 const RESULT: &str = "<!-- result: written by `cargo xtask docs` -->\n<!-- end of the result -->\n";
+/// The result as a document.
+pub(super) const RESULT_FILE: &str = "result.json";
 /// The other pages.
 const CLAIMS: &str = "claims.md";
 const OPEN: &str = "open.md";
@@ -140,8 +147,7 @@ fn first(page: &Page<'_>, figures: &[Figure], folder: &Path) -> String {
     let link = |name: &str, text: String| {
         if folder.join(name).exists() { text } else { String::new() }
     };
-    let calibrated =
-        link(CALIBRATED, format!(" Its base network was [calibrated]({CALIBRATED})."));
+    let calibrated = link(CALIBRATED, format!(" Its base network was [calibrated]({CALIBRATED})."));
     let isolated = link(ISOLATED, format!(", [what turns claims that fail]({ISOLATED})"));
     let mut text = format!(
         "# {key}: {}\n\n{}. Set-up, deviations and reasons: [the room](../../../crates/studies/src/{key}/README.md).\
@@ -396,7 +402,7 @@ mod tests {
                 let first = table.lines().next().map(bars);
                 assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
             }
-            let result = document(&page, &[]);
+            let result = document(&page, Path::new(""));
             let all = result.held + result.failed + result.undecided + result.reported;
             assert_eq!(all + result.used_for_inference, study.claims().len());
         }

@@ -57,22 +57,6 @@ fn results(place: &Place, folder: &str) -> Vec<String> {
 }
 
 #[test]
-fn sweep_is_drawn() {
-    let place = with_line();
-    let ended = place.run("sim line.toml --show c1.time_s,c1.goodput_bps").succeeds();
-    assert!(ended.stderr.contains("figures: line-results/figures.html"), "{}", ended.stderr);
-    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
-    let page = text("line-results/figures.html");
-    for piece in ["c1.time_s over fetch.congestion", "Mbit/s", "\"aimd\",\"cubic\"", "<svg"] {
-        assert!(page.contains(piece), "no {piece}: {page}");
-    }
-    assert!(text("line-results/c1.goodput_bps.svg").contains("cubic"));
-    // One point has nothing to draw.
-    place.run("sim line.toml --set sweep.fetch.congestion=[\"cubic\"] --out one -q").succeeds();
-    assert!(!place.exists("one/figures.html"));
-}
-
-#[test]
 fn losses_are_read_and_captures_written() {
     let place = Place::new();
     let lossy = LINE

@@ -122,7 +122,7 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("C-01", floor::fewer_bad_ones_cost_more(runs)),
         ("C-02", floor::none_is_bad_from_200_ms(runs)),
         ("C-08a", floor::longer_does_harm(runs, "2")),
-        ("C-09", floor::best_changes(runs).0),
+        ("C-09", floor::best_changes(runs)),
         ("C-10a", floor::round_trips_gather(runs)),
         ("C-12", gains::slow_is_accurate(runs)),
         ("C-13", gains::round_trips_converge(runs)),

@@ -4,7 +4,7 @@ mod open;
 use super::axis::{COMPOUND, FLAVOURS, LOADS, LOSSES};
 use super::runs::Runs;
 use super::{beside, burst, compound, growth, share, single, switch};
-use crate::figure::{Axis, Figure, Series, Style, Words, bar};
+use crate::figure::{Figure, Series, Style, Words, bar};
 use crate::result::Results;
 use crate::rule::scaled;
 
@@ -134,7 +134,7 @@ fn growths(results: &Results) -> Figure {
 fn compounds(results: &Results) -> Figure {
     let runs = Runs::of(results, "compound");
     let bars = |mode| {
-        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.name, mode), loss));
+        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.0, mode), loss));
         Series::means(mode, Style::Bars, gains)
     };
     let mut series: Vec<_> = COMPOUND.names().into_iter().map(bars).collect();

@@ -79,11 +79,11 @@ pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = Vec::new();
     for open in &OPEN {
-        for (value, _) in open.axis.values {
+        for value in open.axis.names() {
             all.push(Dependence {
                 parameter: open.parameter,
-                value: (*value).into(),
-                is_assumed: *value == open.assumed,
+                value: value.into(),
+                is_assumed: value == open.assumed,
                 findings: findings(open, value, results),
             });
         }
@@ -176,7 +176,7 @@ fn other_sources(results: &Results) -> [Dependence; 2] {
 }
 
 fn compounds(results: &Results, mode: &'static str) -> Vec<(&'static str, Finding)> {
-    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.name, mode));
+    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.0, mode));
     vec![
         ("D-09", compound::timers_are_faster(&runs, which)),
         ("D-10", compound::penalty_grows(&runs, which)),

@@ -8,7 +8,7 @@ use super::near;
 use super::open::Place;
 use super::runs::Runs;
 use super::scenario::{Section, sweep};
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style};
 use crate::result::Results;
 use crate::rule::mean_of;
 use crate::study::{Dependence, Experiment, Scale};

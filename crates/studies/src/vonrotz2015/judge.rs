@@ -188,11 +188,11 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("A-11", one::speed_up(runs, "2", (2.5, 6.0))),
         ("A-13", one::speed_up(runs, "5", (1.8, 4.0))),
         ("A-14", one::speed_up_shrinks(runs)),
-        ("A-29", of_many("A-29", runs).0),
-        ("A-30", of_many("A-30", runs).0),
-        ("A-31", of_many("A-31", runs).0),
-        ("A-32", of_many("A-32", runs).0),
-        ("A-35", of_many("A-35", runs).0),
+        ("A-29", of_many("A-29", runs)),
+        ("A-30", of_many("A-30", runs)),
+        ("A-31", of_many("A-31", runs)),
+        ("A-32", of_many("A-32", runs)),
+        ("A-35", of_many("A-35", runs)),
         ("A-41", dense::wma_is_below_timers_with_variance(runs)),
         ("A-50", dense::timeest_waits_too_long(runs)),
         ("A-51", dense::wma_is_too_short_in_a_quarter(runs)),
@@ -205,7 +205,7 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         all.push(("A-09", trace::icp_is_slow(runs)));
     }
     if trace::is_traced(runs, trace::ROW) {
-        all.push(("A-40", of_many("A-40", runs).0));
+        all.push(("A-40", of_many("A-40", runs)));
     }
     all.sort_by_key(|(id, _)| *id);
     all

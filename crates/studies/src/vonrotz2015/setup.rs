@@ -11,28 +11,8 @@ pub(super) struct Setup {
     pub processing: &'static str,
 }
 
-/// Rate, and whether nodes two hops apart sense each other.
-pub(super) const RADIOS: [&str; 12] = [
-    "6 Mbit/s, hidden",
-    "9 Mbit/s, hidden",
-    "12 Mbit/s, hidden",
-    "18 Mbit/s, hidden",
-    "24 Mbit/s, hidden",
-    FAST_HIDDEN,
-    "6 Mbit/s, sensed",
-    "9 Mbit/s, sensed",
-    "12 Mbit/s, sensed",
-    "18 Mbit/s, sensed",
-    "24 Mbit/s, sensed",
-    FAST_SENSED,
-];
-/// The rate with a range of its own.
-const FAST_HIDDEN: &str = "54 Mbit/s, hidden";
-const FAST_SENSED: &str = "54 Mbit/s, sensed";
 /// A row so short that each node senses each other; not searched.
 pub(super) const ALL_SENSED: &str = "24 Mbit/s, all sensed";
-/// Segments from the lowest missing one to the highest requested one.
-pub(super) const PIPELINES: [&str; 8] = ["4", "5", "6", "7", "8", "10", "12", "16"];
 /// Whether a frame stronger by this much replaces one that has just begun.
 pub(super) const CAPTURES: [&str; 2] = [NO_CAPTURE, "5 dB"];
 pub(super) const NO_CAPTURE: &str = "off";
@@ -82,12 +62,9 @@ impl Setup {
         Self { radio, pipeline, capture, segment: BLOCK, processing: AT_ONCE }
     }
 
-    /// Metres between nodes of the row. At 16 dBm frames are decoded, and carriers sensed, up to 787 m; those of
-    /// 54 Mbit/s need 18.5 dB and reach some 400 m.
+    /// Metres between nodes of the row. At 16 dBm frames are decoded, and carriers sensed, up to 787 m.
     pub(super) fn spacing(&self) -> f64 {
         match self.radio {
-            FAST_HIDDEN => 396.0,
-            FAST_SENSED => 280.0,
             ALL_SENSED => 150.0,
             _ if self.is_hidden() => 700.0,
             _ => 350.0,
@@ -95,7 +72,7 @@ impl Setup {
     }
 
     pub(super) fn is_hidden(&self) -> bool {
-        self.radio.ends_with("hidden") && self.radio != FAST_HIDDEN
+        self.radio.ends_with("hidden")
     }
 
     /// The fields of a scenario for this set-up.

@@ -1,7 +1,7 @@
 //! The paper's figures, and ours, from results.
 use super::{DESIGNS, scenario};
 use crate::beside::Beside;
-use crate::figure::{Axis, Figure, Series, Style, Words, bar};
+use crate::figure::{Figure, Series, Style, Words, bar};
 use crate::result::Results;
 use crate::rule::joined;
 

@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn unequal_shares_show_for_either_consumer() {
-        let b_16 = |ratio| judge("B-16", &shared(ratio)).0.outcome;
+        let b_16 = |ratio| judge("B-16", &shared(ratio)).outcome;
         assert_eq!(b_16(1.05), Outcome::Holds);
         // The mean of c1/c2 would be 1.007.
         assert_eq!(b_16(1.13), Outcome::Fails);

@@ -1,5 +1,5 @@
 //! Distributions of round trips and timeouts: Figures 3 and 5.
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style};
 use crate::nikzad2022::timer::{BASIC, Gains, Jacobson, S, floored};
 use crate::result::Results;
 use recoup_sim::statistic::order::quantile_of_sorted;
