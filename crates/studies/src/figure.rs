@@ -1,5 +1,4 @@
-//! Figures as data, independent of the renderer. One description makes the interactive page and the
-//! picture beside it.
+//! Figures as data, independent of the renderer.
 use crate::rule::estimate;
 use recoup_sim::statistic::Seeded;
 use serde::Deserialize;
@@ -112,7 +111,11 @@ impl Words {
         series: Vec<Series>,
     ) -> Figure {
         let all: Result<BTreeMap<String, Wording>, _> = toml::from_str(self.0);
-        debug_assert!(all.as_ref().is_ok_and(|all| all.contains_key(name)), "{name}: {all:?}", all = all.as_ref().err());
+        debug_assert!(
+            all.as_ref().is_ok_and(|all| all.contains_key(name)),
+            "{name}: {all:?}",
+            all = all.as_ref().err()
+        );
         let words = all.ok().and_then(|mut all| all.remove(name)).unwrap_or_default();
         let filled = |text: String| {
             values.iter().fold(text, |text, (name, value)| {

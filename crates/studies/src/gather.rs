@@ -438,11 +438,8 @@ mod tests {
 
     /// Lets `look` at a gathering of carofiglio2016 that runs nothing.
     fn at<T>(scale: Scale, figure: Option<&str>, look: impl FnOnce(&Gathering<'_>) -> T) -> T {
-        let host = Host {
-            is_cancelled: &|| false,
-            watch: &|| panic!("nothing is run"),
-            show: &|_| {},
-        };
+        let host =
+            Host { is_cancelled: &|| false, watch: &|| panic!("nothing is run"), show: &|_| {} };
         look(&Gathering {
             study: &crate::carofiglio2016::CAROFIGLIO2016,
             scale,

@@ -245,19 +245,42 @@ mod temporary {
     #[test]
     fn temporary_keys() {
         for study in crate::all() {
-            let folder = format!("{}/../../docs/studies/{}", env!("CARGO_MANIFEST_DIR"), study.key());
-            let kept = super::read(&std::fs::read_to_string(format!("{folder}/digests.csv")).unwrap()).unwrap();
+            let folder =
+                format!("{}/../../docs/studies/{}", env!("CARGO_MANIFEST_DIR"), study.key());
+            let kept =
+                super::read(&std::fs::read_to_string(format!("{folder}/digests.csv")).unwrap())
+                    .unwrap();
             let json = std::fs::read_to_string(format!("{folder}/result.json")).unwrap();
-            for scale in [crate::study::Scale::Check, crate::study::Scale::Verdict, crate::study::Scale::Paper] {
-                if !json.contains(&format!("\"scale\": \"{}\"", scale.word())) { continue; }
+            for scale in [
+                crate::study::Scale::Check,
+                crate::study::Scale::Verdict,
+                crate::study::Scale::Paper,
+            ] {
+                if !json.contains(&format!("\"scale\": \"{}\"", scale.word())) {
+                    continue;
+                }
                 let mut keys = std::collections::BTreeSet::new();
                 for planned in super::Planned::of(study, scale, None).unwrap() {
-                    for stage in super::Campaign::new(&planned.source, Some(&planned.seeds)).unwrap().points {
+                    for stage in
+                        super::Campaign::new(&planned.source, Some(&planned.seeds)).unwrap().points
+                    {
                         keys.insert((planned.name.clone(), stage.key.clone()));
                     }
                 }
-                let gone: Vec<_> = kept.iter().filter(|it| !keys.contains(&(it.experiment.clone(), it.scenario.clone()))).map(|it| format!("{} {}", it.experiment, it.point)).collect();
-                println!("KEYS {} {}: {} kept, {} today, {} gone {:?}", study.key(), scale.word(), kept.len(), keys.len(), gone.len(), &gone[..gone.len().min(8)]);
+                let gone: Vec<_> = kept
+                    .iter()
+                    .filter(|it| !keys.contains(&(it.experiment.clone(), it.scenario.clone())))
+                    .map(|it| format!("{} {}", it.experiment, it.point))
+                    .collect();
+                println!(
+                    "KEYS {} {}: {} kept, {} today, {} gone {:?}",
+                    study.key(),
+                    scale.word(),
+                    kept.len(),
+                    keys.len(),
+                    gone.len(),
+                    &gone[..gone.len().min(8)]
+                );
             }
         }
     }

@@ -28,9 +28,9 @@ impl Table<'_> {
         let fail = |what| Err(Failure::new(Exit::Other, format!("{}: {what}", self.title)));
         match self.comparison.agrees() {
             Some(true) => Ok(()),
-            Some(false) => fail(format!(
-                "simulation and processes differ by more than {percent} %"
-            )),
+            Some(false) => {
+                fail(format!("simulation and processes differ by more than {percent} %"))
+            }
             None => {
                 fail("a run did not end, so simulation and processes cannot be compared".into())
             }
@@ -183,9 +183,7 @@ mod tests {
         let comparison = comparison(&[10.2]);
         let table = Table { title: "line.toml", comparison: &comparison };
         let text = table.to_string();
-        for piece in
-            ["design #0, c1", "10.000 s", "10.20 s", "+2.0 %  agrees", "within 5 %"]
-        {
+        for piece in ["design #0, c1", "10.000 s", "10.20 s", "+2.0 %  agrees", "within 5 %"] {
             assert!(text.contains(piece), "{piece}: {text}");
         }
         assert!(table.judge().is_ok());

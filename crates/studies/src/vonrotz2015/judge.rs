@@ -31,14 +31,12 @@ pub(super) fn judge(id: &str, results: &Results) -> Finding {
         "A-19" => one::order(&runs),
         "A-25" => one::extra_timeouts_cost_little(&runs),
         "A-53" => variant(
-                results,
-                "variants-1",
-                ("ICP, clean answers only", "ICP"),
-                (1.05, f64::INFINITY),
-            ),
-        "A-54" => {
-            longer_bounds_gain_nothing(results)
-        }
+            results,
+            "variants-1",
+            ("ICP, clean answers only", "ICP"),
+            (1.05, f64::INFINITY),
+        ),
+        "A-54" => longer_bounds_gain_nothing(results),
         "A-55" => one::doubling_is_slower(&runs),
         "A-56" => dense::every_adaptive_is_faster(&runs),
         other => in_one(other, &runs).unwrap_or_else(|| of_many(other, &runs)),
