@@ -6,8 +6,6 @@ pub(crate) mod config;
 mod limits;
 pub(crate) mod log;
 mod metrics;
-#[cfg(test)]
-mod mistakes;
 mod opened;
 mod report;
 mod scheduling;

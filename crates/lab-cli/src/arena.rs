@@ -1,19 +1,16 @@
 //! `recoup arena`: transports judged on the same cases, in simulation or on sockets.
 //!
 //! [`choice`] finds cases and transports, [`gather`] makes the runs that are missing and scores all runs. A
-//! [`report::Report`] becomes a [`table`], a document or a [`page`].
+//! [`report::Report`] becomes a [`table`] or a document.
 mod args;
 mod choice;
 mod gather;
-mod heat;
 mod list;
-mod page;
 mod report;
 mod sockets;
 mod table;
 
 pub(crate) use args::ArenaArgs;
-pub(crate) use report::shell_word;
 
 use crate::error::Failure;
 use crate::output::{self, Stream};
@@ -40,15 +37,13 @@ pub(crate) fn run(args: &ArenaArgs) -> Result<(), Failure> {
         chosen: &chosen,
         gathered: &gathered,
     };
-    let page = args.page.clone().unwrap_or_else(|| args.out.join("index.html"));
-    page::write(&report, &page)?;
     if args.json {
         return output::json(&report.document(), Stream::Out);
     }
     if !args.quiet {
         output::print(table::text(&report).as_bytes())?;
         let (all, made) = gathered.runs;
-        output::eprint(&format!("{made} of {all} runs were made now; page: {}", path_line(&page)));
+        output::eprint(&format!("{made} of {all} runs were made now, in {}", path_line(&args.out)));
     }
     Ok(())
 }

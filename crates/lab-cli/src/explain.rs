@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::output::{self, Stream};
 use crate::terminal::path_line;
 use args::parse_wanted;
-use recoup_lab::explain::{Chosen, Kept, Story, explain, explain_slowest, page, trace};
+use recoup_lab::explain::{Chosen, Kept, Story, explain, explain_slowest, page};
 use recoup_studies::study::Scale;
 use std::path::Path;
 
@@ -15,9 +15,8 @@ use std::path::Path;
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let kept = Kept::open(&args.result, args.files.as_deref(), built_in())?;
     let chosen = kept.choose(&args.at, args.seed)?;
-    if args.trace.is_some() || args.page.is_some() {
-        let shown = show(&kept, &chosen, args.trace.as_deref(), args.page.as_deref())?;
-        return output::print(format!("{}\n", shown.join("\n")).as_bytes());
+    if let Some(path) = &args.page {
+        return output::print(format!("{}\n", show(&kept, &chosen, path)?).as_bytes());
     }
     let application = args.application.as_deref();
     let Some(segment) = &args.segment else {
@@ -40,23 +39,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Writes a trace and a page of a run; returns a line about each.
-pub(crate) fn show(
-    kept: &Kept,
-    chosen: &Chosen<'_>,
-    trace_file: Option<&Path>,
-    page_file: Option<&Path>,
-) -> Result<Vec<String>, Failure> {
-    let mut lines = Vec::new();
-    if let Some(path) = trace_file {
-        trace(kept, chosen, path)?;
-        lines.push(format!("trace: {}; open it in https://ui.perfetto.dev", path_line(path)));
-    }
-    if let Some(path) = page_file {
-        let extent = page(kept, chosen, path)?;
-        lines.push(format!("page: {}; {extent}", path_line(path)));
-    }
-    Ok(lines)
+/// Writes the page of a run; returns a line about it.
+pub(crate) fn show(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<String, Failure> {
+    let extent = page(kept, chosen, path)?;
+    Ok(format!("page: {}; {extent}", path_line(path)))
 }
 
 /// A line for each of the slowest segments, and how to see more of the first.

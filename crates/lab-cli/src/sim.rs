@@ -70,12 +70,12 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     result?;
     let (name, title) = (&source.name, source.file.title());
     let report = Report::new(name, title, &campaign, &folder, progress.made, &args.show);
-    let mut shown = Vec::new();
-    if args.trace.is_some() || args.page.is_some() {
+    let page = |path: &PathBuf| {
         let kept = Kept::open(folder.path(), args.file.parent(), built_in())?;
         let first = kept.choose(&[], None)?;
-        shown = show(&kept, &first, args.trace.as_deref(), args.page.as_deref())?;
-    }
+        show(&kept, &first, path)
+    };
+    let page = args.page.as_ref().map(page).transpose()?;
     let figures = figures::write(&report.swept(), title, folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
@@ -87,10 +87,10 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             let runs = if progress.made == 1 { "run" } else { "runs" };
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
         }
-        if let Some(page) = figures {
-            output::eprint(&format!("figures: {}", path_line(&page)));
+        if let Some(path) = figures {
+            output::eprint(&format!("figures: {}", path_line(&path)));
         }
-        shown.iter().for_each(|line| output::eprint(line));
+        page.iter().for_each(|line| output::eprint(line));
     }
     Ok(())
 }

@@ -1,17 +1,12 @@
 //! `recoup study`: papers with their experiments, their claims, and a verdict on each.
 mod args;
-mod isolate;
-mod page;
 mod picture;
-#[cfg(feature = "png")]
-mod png;
 mod scale;
 mod text;
 mod verdict;
 mod verify;
 
 pub(crate) use args::StudyArgs;
-pub(crate) use page::{STYLE, escape, figures};
 pub(crate) use picture::draw;
 
 use crate::emulate;
@@ -22,14 +17,14 @@ use crate::output::{self, Stream};
 use crate::sim::progress::Progress;
 use crate::stop::Stop;
 use crate::terminal::{self, path_line};
-use args::{Action, Backend, CheckArgs, Form, ReportArgs, RunArgs, Scale, Wanted};
-use page::{Page, Runs};
+use args::{Action, Backend, CheckArgs, ReportArgs, RunArgs, Scale, Wanted};
 use recoup_lab::executor::Threads;
 use recoup_studies::claim::{Outcome, Verdict};
-use recoup_studies::compare::{Comparison, compare};
+use recoup_studies::compare::compare;
 use recoup_studies::gather::{Gathered, Gathering, Host};
 use recoup_studies::study::Study;
 use std::path::{Path, PathBuf};
+use text::Page;
 use verdict::{Check, Summary};
 
 /// Runs the command.
@@ -38,7 +33,6 @@ pub(crate) fn run(args: &StudyArgs) -> Result<(), Failure> {
         Action::List => list(),
         Action::Run(args) => experiments(args),
         Action::Check(args) => check(args),
-        Action::Isolate(args) => isolate::run(args),
         Action::Report(args) => report(args),
         Action::Verify(args) => verify::run(args, known(&args.key)?),
     }
@@ -73,7 +67,7 @@ fn experiments(args: &RunArgs) -> Result<(), Failure> {
     let folder = work.folder.join("figures");
     std::fs::create_dir_all(&folder)
         .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
-    page::pictures(&figures, &folder)?;
+    picture::write_all(&figures, &folder)?;
     if args.json {
         output::json(&work.check(&work.verdicts()), Stream::Out)?;
     } else if args.figure.is_none() {
@@ -125,31 +119,18 @@ fn report(args: &ReportArgs) -> Result<(), Failure> {
     let mut work = Work::new(&args.wanted, args.results.as_ref())?;
     work.gather(None)?;
     let results = &work.gathered.results;
-    let sockets = work.compared()?;
     let page = Page {
         study: work.study,
         verdicts: &work.verdicts(),
         dependences: &work.study.dependences(results),
         figures: &work.study.figures(results),
-        runs: Runs::new(
-            work.study.experiments(args.wanted.scale.into()),
-            results,
-            &work.gathered.folders,
-        ),
-        sockets: sockets.as_ref(),
         origin: work.origin(),
         scale: args.wanted.scale.word(),
         seeds: work.gathered.seeds,
     };
     let folder =
         args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}-report", work.study.key())));
-    let path = match args.form {
-        Form::Page => page::write(&page, &folder)?,
-        Form::Text => {
-            let lessons = work.study.lessons(results);
-            text::write(&page, &lessons, &work.gathered.kept, &folder)?
-        }
-    };
+    let path = text::write(&page, &work.gathered.kept, &folder)?;
     if !args.wanted.quiet {
         output::eprint(&work.effort());
     }
@@ -216,22 +197,6 @@ impl<'a> Work<'a> {
     fn gather(&mut self, figure: Option<&'a str>) -> Result<(), Failure> {
         self.gathered = self.gathering(figure, |gathering| gathering.run())?;
         Ok(())
-    }
-
-    /// Earlier runs on processes, beside the simulated ones; `None` without any.
-    fn compared(&self) -> Result<Option<Comparison>, Failure> {
-        let Some(sockets) = self.study.sockets(self.wanted.scale.into()) else { return Ok(None) };
-        let real = self.gathering(None, |it| it.real_so_far(&sockets.experiments))?;
-        let mut simulated = self.gathered.results.clone();
-        let mut missing = sockets.simulated;
-        missing.retain(|it| {
-            real.experiments.contains_key(it.name) && !simulated.experiments.contains_key(it.name)
-        });
-        let gathered = self.gathering(None, |it| it.simulated(missing, None))?;
-        simulated.experiments.extend(gathered.results.experiments);
-        let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
-        let comparison = compare(&names, &sockets.terms, &simulated, &real);
-        Ok(Some(comparison).filter(|it| !it.lines.is_empty()))
     }
 
     /// The verdicts. A small version of an experiment is not the paper's, and decides nothing.

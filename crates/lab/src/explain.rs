@@ -14,7 +14,6 @@ use crate::{Error, ErrorKind};
 use recoup_sim::film::{Film, MOST_EVENTS};
 use recoup_sim::network::{ApplicationId, ApplicationKind, ApplicationPlan, Network};
 use recoup_sim::observe::Observer;
-use recoup_sim::perfetto::Perfetto;
 use recoup_sim::simulation::{Digest, Simulation};
 use recoup_sim::timeline::{Slowest, Timeline, Wanted};
 use std::io::{self, BufWriter};
@@ -65,18 +64,6 @@ pub fn explain_slowest(
     repeat(kept, chosen, network, &mut observers)?;
     let stories = timelines.iter().filter_map(|timeline| Story::new(chosen, &plan, timeline));
     Ok((plan.name.clone(), stories.collect()))
-}
-
-/// Makes a run again and writes a trace of it for the Perfetto viewer ([`recoup_sim::perfetto`]).
-///
-/// # Errors
-/// If the file cannot be written, or the run is not the one that was kept.
-pub fn trace(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<(), Error> {
-    let network = kept.network(chosen)?;
-    let (draft, file) = Draft::begin(path)?;
-    let mut perfetto = Perfetto::new(&followed(&network), BufWriter::new(file));
-    let repeated = repeat(kept, chosen, network, &mut [&mut perfetto]);
-    end(&draft, repeated, || perfetto.finish())
 }
 
 /// Makes a run again and writes a page in which one watches it ([`crate::page`]).

@@ -1,8 +1,8 @@
 //! A run as a film: each packet on each link with its times, segments, marks and curves, to be shown at any time of the run.
 //!
-//! Like a trace ([`crate::perfetto`]), a film is an observer, and knows names of segments if the network follows
-//! transmissions ([`Network::follow_transmissions`]). It is kept in memory, so it has a limit: with the event that reaches the
-//! limit the film ends, and packets of the rest of the run are only counted.
+//! A film is an observer, and knows names of segments if the network follows transmissions
+//! ([`Network::follow_transmissions`]). It is kept in memory, so it has a limit: with the event that reaches the limit the
+//! film ends, and packets of the rest of the run are only counted.
 use crate::follow::{InFlight, Request, Requests, Sightings, word};
 use crate::network::{ApplicationId, Direction, Fault, LinkId, Network, NodeId};
 use crate::observe::{LossReason, Observation, Observer};

@@ -12,7 +12,6 @@ mod number;
 pub mod observe;
 pub mod oracle;
 pub mod pcap;
-pub mod perfetto;
 pub mod record;
 pub mod route;
 pub mod run;

@@ -24,6 +24,11 @@ pub struct Claim {
     pub class: Class,
     /// When a reproduction agrees.
     pub acceptance: String,
+    /// The rule by which it is judged.
+    pub rule: String,
+    /// The rule where more runs are there, made because the first ones left the claim open.
+    #[serde(default, rename = "rule-again")]
+    pub rule_again: String,
     /// Remark for the reader.
     #[serde(default)]
     pub remark: String,

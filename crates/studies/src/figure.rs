@@ -1,7 +1,9 @@
-//! Figures as data, independent of the renderer. One description makes the interactive page and the
-//! picture beside it.
+//! Figures as data, independent of the renderer.
 use crate::rule::estimate;
 use recoup_sim::statistic::Seeded;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// Share of the width of a category that bars take.
 pub const BARS: f64 = 0.7;
@@ -69,10 +71,71 @@ pub enum Style {
 }
 
 impl Figure {
+    /// This figure over named places.
+    #[must_use]
+    pub(crate) fn over(mut self, names: impl IntoIterator<Item: ToString>) -> Self {
+        self.x.categories = names.into_iter().map(|name| name.to_string()).collect();
+        self
+    }
+
     /// Whether the series holds measurements of our own.
     pub(crate) fn shows_ours(&self) -> bool {
         let is_ours = |style| !matches!(style, Style::Paper | Style::Reference);
         self.series.iter().any(|it| is_ours(it.style) && !it.points.is_empty())
+    }
+}
+
+/// Words of a study's figures: the text of its `figures.toml`.
+pub(crate) struct Words(pub &'static str);
+
+/// Title, caption and axes of a figure.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Wording {
+    title: String,
+    caption: String,
+    x: String,
+    x_unit: String,
+    x_logarithmic: bool,
+    y: String,
+    y_unit: String,
+    y_logarithmic: bool,
+}
+
+impl Words {
+    /// The figure of that name. Each of `values` replaces its name in braces.
+    pub(crate) fn figure(
+        &self,
+        name: &str,
+        values: &[(&str, &dyn Display)],
+        series: Vec<Series>,
+    ) -> Figure {
+        let all: Result<BTreeMap<String, Wording>, _> = toml::from_str(self.0);
+        debug_assert!(
+            all.as_ref().is_ok_and(|all| all.contains_key(name)),
+            "{name}: {all:?}",
+            all = all.as_ref().err()
+        );
+        let words = all.ok().and_then(|mut all| all.remove(name)).unwrap_or_default();
+        let filled = |text: String| {
+            values.iter().fold(text, |text, (name, value)| {
+                text.replace(&format!("{{{name}}}"), &value.to_string())
+            })
+        };
+        let axis = |label, unit, logarithmic| Axis {
+            label: filled(label),
+            unit,
+            logarithmic,
+            categories: Vec::new(),
+        };
+        Figure {
+            id: name.to_owned(),
+            title: filled(words.title),
+            caption: filled(words.caption),
+            x: axis(words.x, words.x_unit, words.x_logarithmic),
+            y: axis(words.y, words.y_unit, words.y_logarithmic),
+            series,
+        }
     }
 }
 

@@ -1,5 +1,4 @@
 //! Runs the missing experiments of a study, and gathers its results.
-use crate::isolated::Isolated;
 use crate::kept::KeptPoint;
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
@@ -14,7 +13,6 @@ use recoup_lab::source::Source;
 use recoup_lab::table::Format;
 use recoup_lab::{Error, curve};
 use recoup_sim::record::Table;
-use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,8 +20,6 @@ use std::{fmt, fs, io};
 
 /// Concurrent runs on processes: few enough for each to be in time.
 const BESIDE: usize = 2;
-/// Most repetitions of a run on processes.
-const MOST_REPETITIONS: u64 = 100;
 /// Folder of the runs on processes.
 const SOCKETS: &str = "sockets";
 
@@ -38,8 +34,6 @@ pub struct Gathered {
     pub runs: (usize, usize),
     /// Time taken.
     pub elapsed: Duration,
-    /// Folders of the simulated runs, by name.
-    pub folders: BTreeMap<String, PathBuf>,
     /// Digests of the simulated runs, in the order of experiments and points.
     pub kept: Vec<KeptPoint>,
 }
@@ -176,20 +170,6 @@ impl Gathering<'_> {
         Ok(gathered)
     }
 
-    /// Runs the missing isolating runs, each with its own seeds or so many of them, and gathers their results.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn isolated(&self, chosen: &[Isolated]) -> Result<Gathered, Error> {
-        let mut gathered = Gathered::default();
-        for isolated in chosen {
-            let seeds = isolated.seeds(self.seeds);
-            gathered.note_seeds(seeds.count());
-            self.rows(&isolated.experiment, &seeds, &mut gathered)?;
-        }
-        Ok(gathered)
-    }
-
     /// Runs the missing repetitions of these experiments on processes, and gathers all results.
     ///
     /// # Errors
@@ -208,30 +188,6 @@ impl Gathering<'_> {
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
         Ok(gathered)
-    }
-
-    /// Results of earlier runs on processes, without experiments whose scenario has changed since.
-    ///
-    /// # Errors
-    /// If a folder cannot be used.
-    pub fn real_so_far(&self, experiments: &[Experiment]) -> Result<Results, Error> {
-        let mut results = Results::default();
-        for experiment in experiments {
-            let path = self.place(&format!("{SOCKETS}/{}", experiment.name));
-            if !path.exists() {
-                continue;
-            }
-            let source = self.source(experiment, experiment.name, &[])?;
-            let campaign = Campaign::new(&source, Some(&Seeds::first(MOST_REPETITIONS)))?;
-            let execution = self.execution(&Threads(BESIDE));
-            if !campaign.goes_on(&path, execution, &self.processes(), &|_| {})? {
-                continue;
-            }
-            let folder = campaign.folder(&path, false, Format::Csv)?;
-            let rows = rows(&campaign, &folder);
-            results.experiments.insert(experiment.name.to_owned(), rows);
-        }
-        Ok(results)
     }
 
     /// The experiments that the chosen figure needs; all if no figure is chosen.
@@ -338,7 +294,6 @@ impl Gathering<'_> {
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
         if runner.repeats() {
-            gathered.folders.insert(name.to_owned(), folder.path().to_owned());
             gathered.kept.extend(campaign.points.iter().map(|stage| KeptPoint {
                 experiment: name.to_owned(),
                 scenario: stage.key.clone(),

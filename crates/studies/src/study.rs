@@ -3,8 +3,6 @@ use crate::calibration::Calibration;
 use crate::claim::{self, Claim, Former, Verdict};
 use crate::compare::Sockets;
 use crate::figure::Figure;
-use crate::isolated::Isolated;
-use crate::lesson::Lesson;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
 use std::borrow::Cow;
@@ -21,12 +19,12 @@ pub struct Study {
     pub(crate) stands_apart: fn(Scale) -> bool,
     pub(crate) calibration: Option<fn() -> Calibration>,
     pub(crate) sockets: Option<fn(Scale) -> Sockets>,
-    pub(crate) isolated: fn() -> Vec<Isolated>,
-    pub(crate) judge: fn(&str, &Results) -> (Finding, &'static str),
+    pub(crate) judge: fn(&str, &Results) -> Finding,
+    /// Whether a claim was judged again, with more runs.
+    pub(crate) again: fn(&str, &Results) -> bool,
     pub(crate) former: fn(&str, &Results) -> Option<Finding>,
     pub(crate) dependences: fn(&Results) -> Vec<Dependence>,
     pub(crate) figures: fn(&Results) -> Vec<Figure>,
-    pub(crate) lessons: fn(&Results) -> Vec<Lesson>,
 }
 
 impl Study {
@@ -79,7 +77,9 @@ impl Study {
     /// Judges every claim, in the order of [`claims`](Self::claims).
     pub fn judge(&self, results: &Results) -> Vec<Verdict> {
         let verdict = |claim: &Claim| {
-            let (finding, why) = (self.judge)(&claim.id, results);
+            let finding = (self.judge)(&claim.id, results);
+            let is_again = (self.again)(&claim.id, results);
+            let why = if is_again { &claim.rule_again } else { &claim.rule };
             let former = self.former(claim, results);
             Verdict { former, ..verdict(claim, finding, why) }
         };
@@ -101,44 +101,6 @@ impl Study {
     /// Draws the paper's figures from `results`; figures without results are left out.
     pub fn figures(&self, results: &Results) -> Vec<Figure> {
         (self.figures)(results)
-    }
-
-    /// Lessons for the choice of an algorithm; those without results are left out.
-    pub fn lessons(&self, results: &Results) -> Vec<Lesson> {
-        (self.lessons)(results)
-    }
-}
-
-#[cfg(test)]
-impl Study {
-    /// Asserts the claims with their classes, and their verdicts without any run: open, except that those of
-    /// `arithmetic` hold.
-    pub(crate) fn assert_claims<Id>(&self, expected: &[(Id, claim::Class)], arithmetic: &[&str])
-    where
-        Id: AsRef<str>,
-    {
-        use claim::{Class, Outcome};
-        let expected: Vec<_> = expected.iter().map(|(id, class)| (id.as_ref(), *class)).collect();
-        let claims = claim::read(self.claims).expect("claims that can be read");
-        let found: Vec<_> = claims.iter().map(|it| (it.id.as_str(), it.class)).collect();
-        assert_eq!(found, expected);
-        let verdicts = self.judge(&Results::default());
-        let judged: Vec<_> = verdicts.iter().map(|it| (it.id.as_str(), it.class)).collect();
-        assert_eq!(judged, expected);
-        for Verdict { id, class, verdict, ours, .. } in &verdicts {
-            let outcome = match class {
-                _ if arithmetic.contains(&id.as_str()) => Outcome::Holds,
-                Class::R | Class::M => Outcome::Open,
-                _ => Outcome::Reported,
-            };
-            assert_eq!(*verdict, outcome, "{id}: {ours}");
-            assert!(!ours.contains("no rule"), "{id}");
-        }
-    }
-
-    /// Whether the claim of that number gates.
-    pub(crate) fn gates_on(&self, id: &str) -> bool {
-        self.claims().iter().any(|claim| claim.id == id && claim.is_gating())
     }
 }
 
@@ -243,5 +205,31 @@ impl Experiment {
     pub fn file(&self, name: &str) -> Result<String, String> {
         let found = self.files.iter().find(|(own, _)| *own == name);
         found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "the study has no such file".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use claim::{Class, Outcome};
+
+    #[test]
+    fn every_claim_has_a_rule_and_a_verdict() {
+        // Arithmetic needs no runs.
+        let arithmetic = ["E-14", "C-34"];
+        for study in crate::all() {
+            let claims = claim::read(study.claims).expect("claims that can be read");
+            for (claim, verdict) in claims.iter().zip(study.judge(&Results::default())) {
+                let Verdict { id, class, verdict, ours, .. } = verdict;
+                let outcome = match class {
+                    _ if arithmetic.contains(&id.as_str()) => Outcome::Holds,
+                    Class::R | Class::M => Outcome::Open,
+                    _ => Outcome::Reported,
+                };
+                assert_eq!((&claim.id, verdict), (&id, outcome), "{id}: {ours}");
+                assert!(!ours.contains("no rule") && !claim.rule.is_empty(), "{id}");
+                assert!(!(claim.used_for_inference() && claim.is_gating()), "{id}");
+            }
+        }
     }
 }

@@ -3,9 +3,7 @@ mod axis;
 mod calibrate;
 mod dense;
 mod draw;
-mod isolated;
 mod judge;
-mod learn;
 mod one;
 mod open;
 mod runs;
@@ -27,50 +25,9 @@ pub static VONROTZ2015: Study = Study {
     stands_apart: |scale| scale == Scale::Paper,
     calibration: Some(calibrate::calibration),
     sockets: None,
-    isolated: isolated::isolated,
     judge: judge::judge,
+    again: |_, _| false,
     former: judge::former,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::claim::Class::{M, R, T};
-
-    /// Claims of class R and T; all others are M.
-    const ROBUST: [u32; 16] = [3, 6, 7, 9, 10, 14, 19, 20, 25, 33, 38, 40, 41, 50, 51, 53];
-    const TESTBED: [u32; 6] = [4, 8, 39, 48, 49, 52];
-
-    #[test]
-    fn every_claim_is_listed_with_class_and_verdict() {
-        let class = |number| match number {
-            number if ROBUST.contains(&number) => R,
-            number if TESTBED.contains(&number) => T,
-            _ => M,
-        };
-        let expected: Vec<_> =
-            (1..=57).map(|number| (format!("A-{number:02}"), class(number))).collect();
-        VONROTZ2015.assert_claims(&expected, &[]);
-    }
-
-    #[test]
-    fn claims_used_for_inference_do_not_gate() {
-        let gating = |id: &str| VONROTZ2015.gates_on(id);
-        assert!(gating("A-03") && gating("A-53"));
-        for id in ["A-01", "A-04", "A-05", "A-12", "A-19", "A-22"] {
-            assert!(!gating(id), "{id}");
-        }
-    }
-
-    #[test]
-    fn every_figure_is_one_that_an_experiment_serves() {
-        let all = VONROTZ2015.experiments(Scale::Check);
-        let served: Vec<_> = all.iter().flat_map(|it| it.serves).collect();
-        for name in ["time-1", "interests-3", "trace-2-icp", "variants", "open"] {
-            assert!(served.contains(&&name), "{name}");
-        }
-    }
-}

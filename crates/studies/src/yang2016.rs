@@ -2,7 +2,6 @@
 //! round trip at a time.
 mod draw;
 mod judge;
-mod learn;
 mod scenario;
 mod sockets;
 
@@ -24,55 +23,9 @@ pub static YANG2016: Study = Study {
     stands_apart: |_| false,
     calibration: None,
     sockets: Some(sockets::sockets),
-    isolated: Vec::new,
     judge: judge::judge,
+    again: |_, _| false,
     former: |_, _| None,
     dependences: judge::dependences,
     figures: draw::figures,
-    lessons: learn::lessons,
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::claim::Class::{M, R};
-
-    #[test]
-    fn every_claim_is_listed_with_class_and_verdict() {
-        let expected = [
-            ("B-01", R),
-            ("B-02", M),
-            ("B-03", M),
-            ("B-04", R),
-            ("B-05", R),
-            ("B-06a", R),
-            ("B-06b", M),
-            ("B-07", R),
-            ("B-08", R),
-            ("B-09", M),
-            ("B-10", M),
-            ("B-11", R),
-            ("B-12", R),
-            ("B-13", R),
-            ("B-14", R),
-            ("B-15", M),
-            ("B-16", R),
-            ("B-17", M),
-            ("B-18", R),
-            ("B-19", M),
-            ("B-20", R),
-            ("B-21", R),
-            ("B-22", R),
-        ];
-        YANG2016.assert_claims(&expected, &[]);
-    }
-
-    #[test]
-    fn claims_used_for_inference_do_not_gate() {
-        let gating = |id: &str| YANG2016.gates_on(id);
-        let gates = ["B-04", "B-07", "B-08", "B-11", "B-12", "B-13", "B-16", "B-20", "B-22"];
-        let claims = YANG2016.claims();
-        let found: Vec<_> = claims.iter().filter(|claim| gating(&claim.id)).collect();
-        assert_eq!(found.iter().map(|claim| claim.id.as_str()).collect::<Vec<_>>(), gates);
-    }
-}

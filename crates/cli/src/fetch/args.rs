@@ -32,8 +32,8 @@ Examples:
       accept what the trust schema allows, and fetch the certificates for it
   recoup fetch /log -o log --congestion 'aimd(beta=0.7)' --rto 'jacobson(k=8)' -s figures
       choose the algorithms and keep window, RTT and segment tables in ./figures
-  recoup fetch /movie -o movie.mp4 --trace movie.pftrace --trace movie.sqlog
-      see segments, window and RTT over time, in https://ui.perfetto.dev and in tools for qlog
+  recoup fetch /movie -o movie.mp4 --trace movie.pftrace
+      see segments, window and RTT over time, in https://ui.perfetto.dev
   recoup fetch /photos -r -o photos
       a whole folder; the same command again fetches what has changed
   recoup fetch /movie /log -o downloads --limit-rate 2M
@@ -198,10 +198,10 @@ pub struct FetchArgs {
     )]
     pub statistics: Option<PathBuf>,
 
-    /// Write a trace of the transfer: for https://ui.perfetto.dev, or as qlog if FILE ends in .sqlog; may be given twice
+    /// Write a trace of the transfer for the Perfetto viewer, https://ui.perfetto.dev
     ///
     /// Segments, window, RTO and RTT over time, losses and their signs. For what the network does, see
-    /// `recoup forward --trace` and `recoup sim --trace`.
+    /// `recoup forward --trace` and `recoup sim --page`.
     #[arg(long, value_name = "FILE", hide_short_help = true, help_heading = "Reports")]
     pub trace: Vec<PathBuf>,
 

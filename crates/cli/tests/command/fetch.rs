@@ -151,35 +151,16 @@ fn statistics_have_a_row_for_each_segment() {
     assert_eq!(table("segments.tsv").lines().count(), 14);
 }
 
-/// The texts of a JSON text sequence.
-fn texts(sequence: &[u8]) -> Vec<Value> {
-    let records = sequence.split(|byte| *byte == 0x1e).skip(1);
-    records.map(|text| serde_json::from_slice(text).expect("a text")).collect()
-}
-
 #[test]
 fn traces_show_each_segment() {
     let (place, server) = served(100_000);
-    let words = "fetch /data -o copy -q --trace run.pftrace --trace run.sqlog --face";
+    let words = "fetch /data -o copy -q --trace run.pftrace --face";
     place.run(&format!("{words} {}", server.face())).succeeds();
     let perfetto = place.read("run.pftrace");
     for piece in ["/data", "segment 0", "segment 12", "window", "RTO", "RTT"] {
         assert!(perfetto.windows(piece.len()).any(|it| it == piece.as_bytes()), "{piece}");
     }
-    let log = texts(&place.read("run.sqlog"));
-    assert_eq!(log[0]["file_schema"], "urn:ietf:params:qlog:file:sequential");
-    assert_eq!(log[0]["title"], "/data");
-    let offsets = |name: &str| {
-        let events = log.iter().filter(|event| event["name"] == name);
-        let frames = events.flat_map(|event| event["data"]["frames"].as_array().unwrap());
-        let mut offsets: Vec<_> = frames.filter_map(|frame| frame["offset"].as_u64()).collect();
-        offsets.sort_unstable();
-        offsets
-    };
-    assert_eq!(offsets("quic:packet_received"), (0..13).collect::<Vec<_>>());
-    assert!(offsets("quic:packet_sent").len() >= 13);
-    assert!(log[1..].is_sorted_by_key(|event| event["time"].as_f64()));
-    place.run("fetch /data --trace missing/x.sqlog").fails(4, &["missing/x.sqlog"]);
+    place.run("fetch /data --trace missing/x.pftrace").fails(4, &["missing/x.pftrace"]);
     place.run("fetch /data -r -j 2 --trace x -o y").fails_as_usage(&["--jobs", "--trace"]);
 }
 

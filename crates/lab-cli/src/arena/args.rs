@@ -39,8 +39,7 @@ there is the geometric mean and the worst. docs/studies.md has the formulas.";
 ///
 /// A case is a scenario with an ideal: the shortest possible completion time of its path, or a fair share
 /// of its link. Each transport (congestion control, loss detector, timer) runs on each case with each
-/// seed. Results are kept in a folder, from which a repeated command resumes; it also holds the page, a
-/// heat map of transports and cases.
+/// seed. Results are kept in a folder, from which a repeated command resumes.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCORES}\n\n{EXIT_CODES}"))]
 pub(crate) struct ArenaArgs {
@@ -94,10 +93,6 @@ pub(crate) struct ArenaArgs {
     /// Remove earlier results of these cases in the folder
     #[arg(long, help_heading = "Results")]
     pub fresh: bool,
-
-    /// Write the page to FILE; by default to index.html in the folder
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    pub page: Option<PathBuf>,
 
     /// Print neither progress nor table
     #[arg(short, long, help_heading = "Reports")]

@@ -1,4 +1,4 @@
-//! The results as a document, from which tables and pages are made.
+//! The results as a document, from which tables are made.
 use super::args::ArenaArgs;
 use super::choice::Chosen;
 use super::gather::Gathered;
@@ -81,7 +81,7 @@ fn made() -> Value {
 }
 
 /// A word as a shell takes it.
-pub(crate) fn shell_word(word: &str) -> String {
+fn shell_word(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,/:+".contains(letter);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

@@ -13,8 +13,6 @@ Examples:
       that segment of another consumer in another run
   recoup explain line-results --worst 5
       the five slowest segments, each with its verdict
-  recoup explain line-results --trace line.pftrace
-      the whole run, to be opened in https://ui.perfetto.dev
   recoup explain line-results --page line.html --seed 3
       the network of that run as a page: packets on links, queues, curves, timelines of segments
   recoup explain catalogue-results /data/p3/40
@@ -40,19 +38,12 @@ pub(crate) struct ExplainArgs {
     pub result: PathBuf,
 
     /// Number of the segment (for a consumer of a catalogue: of the request), or name of the content
-    #[arg(value_name = "SEGMENT", required_unless_present_any = ["worst", "trace", "page"], conflicts_with_all = ["worst", "trace", "page"])]
+    #[arg(value_name = "SEGMENT", required_unless_present_any = ["worst", "page"], conflicts_with_all = ["worst", "page"])]
     pub segment: Option<String>,
 
     /// Explain the N slowest segments of the consumer, without their timelines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub worst: Option<u16>,
-
-    /// Write a trace of the run for the Perfetto viewer, https://ui.perfetto.dev
-    ///
-    /// The trace shows packets in queues and on links, the life of each segment, losses, and windows, timers and queues as curves.
-    /// Arrows lead along each segment and its packets.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["worst", "application", "json"])]
-    pub trace: Option<PathBuf>,
 
     /// Write a page in which one watches the run: one HTML file, which needs no network
     ///

@@ -25,8 +25,6 @@ Examples:
       put the results of the array together
   recoup sim line.toml --show 'c1.time_s,*.timeouts'
       choose the metrics of the table
-  recoup sim line.toml --trace line.pftrace
-      see packets, windows and losses of the first run over time, in https://ui.perfetto.dev
   recoup sim line.toml --page line.html
       watch the first run in a browser: packets on links, queues, curves, timelines of segments
   recoup sim line.toml --json | jq '.points[].metrics[\"all.goodput_bps\"].mean'
@@ -86,12 +84,6 @@ pub(crate) struct SimArgs {
     /// Remove results that are in the folder, and begin anew
     #[arg(long, help_heading = "Results")]
     pub fresh: bool,
-
-    /// Make the first run again and write a trace of it for the Perfetto viewer, https://ui.perfetto.dev
-    ///
-    /// `recoup explain RESULT --trace FILE` does that for any run that is kept.
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
-    pub trace: Option<PathBuf>,
 
     /// Make the first run again and write a page in which one watches it: one HTML file, which needs no network
     ///

@@ -1,10 +1,11 @@
 //! Figures of a sweep: each metric of the table over the axis with the most values, as pictures and on a page.
 use crate::error::Failure;
-use crate::study::{STYLE, draw, escape, figures};
+use crate::study::draw;
 use recoup_core::unit;
 use recoup_lab::report::{Swept, SweptPoint};
 use recoup_studies::figure::{Axis, Figure, Series, Style};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +24,26 @@ pub(super) fn write(
     if all.is_empty() {
         return Ok(None);
     }
-    for figure in &all {
-        save(&folder.join(format!("{}.svg", figure.id)), &draw(figure)?)?;
-    }
     let title = escape(title);
-    let text = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    let mut text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<h2>Figures</h2>\n{}\n</main>\n</body>\n</html>\n",
-        figures(&all)?
+         <style>body {{ font: 16px/1.5 sans-serif; max-width: 48rem; margin: auto }}</style>\n<h1>{title}</h1>\n"
     );
+    for figure in &all {
+        let picture = draw(figure)?;
+        save(&folder.join(format!("{}.svg", figure.id)), &picture)?;
+        let (title, caption) = (escape(&figure.title), &figure.caption);
+        let _ = writeln!(text, "<h2>{title}</h2>\n{picture}\n<p>{caption}</p>");
+    }
     let page = folder.join(PAGE);
     save(&page, &text)?;
     Ok(Some(page))
+}
+
+/// Text that cannot become markup.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {

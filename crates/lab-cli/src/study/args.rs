@@ -18,12 +18,8 @@ Examples:
       the paper's experiments on real processes, one run each, beside the simulated ones
   recoup study check yang2016 --json
       for programs: a document, and the exit code
-  recoup study report yang2016 --out yang2016-report
-      one HTML page with the paper's figures drawn from our runs
-  recoup study report yang2016 --form text --out docs/studies/yang2016
-      the page as text, for version control
-  recoup study isolate nikzad2022 C-14
-      the one change with which a claim holds that fails, judged by the claim's own rule
+  recoup study report yang2016 --out docs/studies/yang2016
+      a page of text with each comparison, and the paper's figures drawn from our runs
   recoup study verify yang2016 --kept docs/studies/yang2016
       20 runs of that result, drawn at random, once more
 ";
@@ -31,10 +27,6 @@ Examples:
 const CODES: &str = "\
 `study check` exits with 0 if each gating claim holds, with 1 if one fails, with 2 if one is
 undecided. Claims of class R are gating, unless they were used to infer a parameter of the paper.";
-
-const ISOLATE_CODES: &str = "\
-`study isolate` exits with 0 if each claim holds in its isolating run, with 1 if one fails, with 2
-if one is undecided.";
 
 const VERIFY_CODES: &str = "\
 `study verify` exits with 0 if each run is as kept, with 1 if a run differs or is not part of the
@@ -61,15 +53,8 @@ pub(super) enum Action {
     /// Run missing experiments, judge each claim, and exit with 0 if the study holds
     #[command(after_long_help = CODES)]
     Check(CheckArgs),
-    /// Run missing experiments and write a page with claims, figures and assumptions
+    /// Run missing experiments and write a page of text with claims, figures and assumptions
     Report(ReportArgs),
-    /// Make failing claims hold by one change of the set-up
-    ///
-    /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
-    /// set before. A failing claim without such a run holds with a value of what
-    /// the paper leaves open; `study report` shows it.
-    #[command(after_long_help = ISOLATE_CODES)]
-    Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests
     #[command(after_long_help = VERIFY_CODES)]
     Verify(VerifyArgs),
@@ -151,52 +136,9 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub results: Option<PathBuf>,
 
-    /// Format of the report
-    #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Reports")]
-    pub form: Form,
-
-    /// Folder for the page, index.html or claims.md, and its pictures; by default KEY-report in this folder
+    /// Folder for the page, claims.md, and its pictures; by default KEY-report in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct IsolateArgs {
-    /// Name of the study; `recoup study list` prints them
-    #[arg(value_name = "KEY", value_parser = known)]
-    pub key: String,
-
-    /// Numbers of the claims; by default all that have an isolating run
-    #[arg(value_name = "CLAIM")]
-    pub claims: Vec<String>,
-
-    /// Only so many of the seeds; verdicts need 20
-    #[arg(long, value_name = "N", help_heading = "Running")]
-    pub seeds: Option<NonZeroU64>,
-
-    /// Concurrent runs; by default one for each core
-    #[arg(short, long, value_name = "N", help_heading = "Running")]
-    pub jobs: Option<NonZeroUsize>,
-
-    /// Remove results of earlier runs and begin anew
-    #[arg(long, help_heading = "Running")]
-    pub fresh: bool,
-
-    /// Print no progress
-    #[arg(short, long, help_heading = "Reports")]
-    pub quiet: bool,
-
-    /// End with a JSON document instead of a table
-    #[arg(long, help_heading = "Reports")]
-    pub json: bool,
-
-    /// Folder of `study report --form text` in whose claims.md to write the table
-    #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
-    pub out: Option<PathBuf>,
-
-    /// Folder of the results
-    #[arg(long, value_name = "DIR", help_heading = "Results")]
-    pub results: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -205,7 +147,7 @@ pub(super) struct VerifyArgs {
     #[arg(value_name = "KEY", value_parser = known)]
     pub key: String,
 
-    /// Folder of the result, as `study report --form text` writes it
+    /// Folder of the result, as `study report` writes it
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub kept: PathBuf,
 
@@ -228,16 +170,6 @@ pub(super) struct VerifyArgs {
     /// End with a JSON document instead of a table
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
-}
-
-/// Formats of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
-    /// One HTML page, whose figures can be asked
-    #[default]
-    Page,
-    /// Markdown with tables, small pictures, result.json and digests.csv beside it: to be kept with the source
-    Text,
 }
 
 /// Where experiments are run.

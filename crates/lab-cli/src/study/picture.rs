@@ -5,6 +5,8 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use recoup_studies::figure::{Axis, BARS, Figure, Series, Style};
+use std::fs;
+use std::path::Path;
 
 const INK: RGBColor = RGBColor(0x33, 0x3a, 0x42);
 const FAINT: RGBColor = RGBColor(0xe6, 0xe9, 0xec);
@@ -55,6 +57,21 @@ pub(crate) fn draw(figure: &Figure) -> Result<String, Failure> {
         })?;
     }
     Ok(text)
+}
+
+/// Writes each figure as an SVG picture into a folder that is there.
+pub(super) fn write_all(figures: &[Figure], folder: &Path) -> Result<(), Failure> {
+    for figure in figures {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if !figure.id.chars().all(plain) {
+            let message = format!("`{}` is no name for a picture", figure.id);
+            return Err(Failure::new(Exit::Other, message));
+        }
+        let path = folder.join(format!("{}.svg", figure.id));
+        fs::write(&path, draw(figure)?)
+            .map_err(|error| Failure::file("write", path.display(), &error))?;
+    }
+    Ok(())
 }
 
 fn paint(sheet: &Sheet<'_>, figure: &Figure) -> Drawn {

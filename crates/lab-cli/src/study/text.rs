@@ -1,17 +1,17 @@
 //! The kept result of a study as text: tables in Markdown, pictures beside them, and a summary as JSON. They are small
 //! enough to be kept with the source, so that documentation can be made of them; runs themselves are not kept.
 //!
-//! `claims.md` has every comparison of every claim, verdicts by what the paper leaves open, the figures, and the section
-//! that `study isolate` writes. The study's own page beside it, `README.md`, is written by hand.
-use super::page::{Page, pictures};
+//! `claims.md` has every comparison of every claim, verdicts by what the paper leaves open, and the figures. The study's own
+//! page beside it, `README.md`, is written by hand.
+use super::picture;
 use super::verdict::Summary;
 use crate::error::Failure;
 use recoup_studies::claim::{Claim, Former, Outcome, Verdict};
 use recoup_studies::figure::Figure;
 use recoup_studies::kept::{self, KeptPoint};
-use recoup_studies::lesson::Lesson;
-use recoup_studies::study::Dependence;
+use recoup_studies::study::{Dependence, Study};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,24 @@ use std::path::{Path, PathBuf};
 const SLICES: usize = 150;
 /// The page with the tables.
 const CLAIMS: &str = "claims.md";
-/// Heading of the last section, which `study isolate` writes.
+/// The result as a document.
+pub(super) const RESULT: &str = "result.json";
+/// Heading of the last section, of earlier isolating runs.
 const ISOLATED: &str = "\n## Changes with which failing claims hold\n";
+
+/// A study's result, of which the page is made.
+pub(super) struct Page<'a> {
+    pub study: &'a Study,
+    pub verdicts: &'a [Verdict],
+    pub dependences: &'a [Dependence],
+    pub figures: &'a [Figure],
+    /// How the results were made.
+    pub origin: String,
+    /// How much was run.
+    pub scale: &'static str,
+    /// Seeds that each point has at least.
+    pub seeds: u64,
+}
 
 /// Result of a study.
 #[derive(Debug, Serialize)]
@@ -40,7 +56,8 @@ struct Document<'a> {
     corrected: usize,
     changed: usize,
     claims: Vec<Judged<'a>>,
-    lessons: &'a [Lesson],
+    /// Those of an earlier result in the folder: evidence for the choice of an algorithm.
+    lessons: Value,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,24 +71,23 @@ struct Judged<'a> {
 }
 
 /// Writes the page, its pictures, `result.json` and `digests.csv` into a folder; returns the path of the page. Keeps the
-/// section of the isolating runs.
+/// section of earlier isolating runs, and the lessons.
 pub(super) fn write(
     page: &Page<'_>,
-    lessons: &[Lesson],
     digests: &[KeptPoint],
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
     let figures: Vec<_> = page.figures.iter().map(thin).collect();
-    pictures(&figures, folder)?;
+    picture::write_all(&figures, folder)?;
     let put = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| Failure::file("write", path.display(), &error))
     };
-    let mut json = serde_json::to_string_pretty(&document(page, lessons)).unwrap_or_default();
+    let mut json = serde_json::to_string_pretty(&document(page, folder)).unwrap_or_default();
     json.push('\n');
-    put("result.json", &json)?;
+    put(RESULT, &json)?;
     put(kept::FILE, &kept::text(digests))?;
     let path = folder.join(CLAIMS);
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
@@ -80,18 +96,9 @@ pub(super) fn write(
     Ok(path)
 }
 
-/// Writes the section of the isolating runs into the page of a folder, in place of an earlier one.
-pub(super) fn put_isolated(folder: &Path, section: &str) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
-    let path = folder.join(CLAIMS);
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let before = kept.split(ISOLATED).next().unwrap_or_default();
-    std::fs::write(&path, format!("{before}{ISOLATED}\n{section}"))
-        .map_err(|error| Failure::file("write", path.display(), &error))
-}
-
-fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
+fn document<'a>(page: &'a Page<'_>, folder: &Path) -> Document<'a> {
+    let earlier = std::fs::read(folder.join(RESULT)).unwrap_or_default();
+    let mut earlier: Value = serde_json::from_slice(&earlier).unwrap_or_default();
     let claims = page.study.claims();
     let Summary { hold, fail, undecided, others, corrected, changed } =
         Summary::new(&claims, page.verdicts);
@@ -115,7 +122,10 @@ fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
         corrected,
         changed,
         claims: page.verdicts.iter().map(judged).collect(),
-        lessons,
+        lessons: match earlier["lessons"].take() {
+            Value::Null => Value::Array(Vec::new()),
+            lessons => lessons,
+        },
     }
 }
 
@@ -128,7 +138,7 @@ fn thin(figure: &Figure) -> Figure {
 fn tables(page: &Page<'_>, figures: &[Figure]) -> String {
     let key = page.study.key();
     let head = format!(
-        "# {key}: claims\n\n`recoup study report {key} --form text` writes this page. [Question, result and set-up](README.md).\n\n"
+        "# {key}: claims\n\n`recoup study report {key}` writes this page. [Question, result and set-up](README.md).\n\n"
     );
     let origin = format!("## Origin\n\n{}\n", page.origin);
     [head, claims(page), open(page), drawn(figures), origin].concat()
@@ -163,7 +173,7 @@ fn claims(page: &Page<'_>) -> String {
 }
 
 /// The comparison that decides, and the others folded.
-pub(super) fn folded(mut comparisons: impl Iterator<Item = String>) -> String {
+fn folded(mut comparisons: impl Iterator<Item = String>) -> String {
     let first = comparisons.next().unwrap_or_default();
     match comparisons.collect::<Vec<_>>() {
         others if others.is_empty() => first,
@@ -211,12 +221,12 @@ fn open(page: &Page<'_>) -> String {
     text
 }
 
-pub(super) fn row(cells: impl Iterator<Item = String>) -> String {
+fn row(cells: impl Iterator<Item = String>) -> String {
     cells.fold(String::from("|"), |line, cell| line + " " + &cell + " |") + "\n"
 }
 
 /// Text that cannot end its cell.
-pub(super) fn cell(text: &str) -> String {
+fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ").trim().to_owned()
 }
 
@@ -232,22 +242,18 @@ fn mark(outcome: Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::page::Runs;
     use recoup_studies::result::Results;
-    use std::collections::BTreeMap;
 
     #[test]
     fn pages_have_claims_pictures_and_summary() {
         for study in recoup_studies::all() {
-            let (results, folders) = (Results::default(), BTreeMap::new());
+            let results = Results::default();
             let (verdicts, dependences) = (study.judge(&results), study.dependences(&results));
             let page = Page {
                 study,
                 verdicts: &verdicts,
                 dependences: &dependences,
                 figures: &[],
-                runs: Runs::new(Vec::new(), &results, &folders),
-                sockets: None,
                 origin: "made here".into(),
                 scale: "check",
                 seeds: 20,
@@ -262,7 +268,7 @@ mod tests {
                 let first = table.lines().next().map(bars);
                 assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
             }
-            let result = document(&page, &[]);
+            let result = document(&page, Path::new(""));
             let all = result.held + result.failed + result.undecided + result.reported;
             assert_eq!(all + result.used_for_inference, study.claims().len());
         }

@@ -1,5 +1,6 @@
 //! `recoup study verify`: some runs of a kept result, made again.
 use super::args::VerifyArgs;
+use super::text::RESULT;
 use crate::error::{Exit, Failure};
 use crate::output::{self, Stream};
 use crate::running;
@@ -13,9 +14,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
-
-/// The document that `study report --form text` writes beside the page.
-const RESULT: &str = "result.json";
 
 /// The document that `--json` prints.
 #[derive(Debug, Serialize)]
@@ -75,7 +73,7 @@ fn digests(args: &VerifyArgs, study: &Study) -> Result<Vec<KeptPoint>, Failure> 
     let path = args.kept.join(kept::FILE);
     let renew = || {
         let (key, folder) = (study.key(), args.kept.display());
-        format!("renew the result: recoup study report {key} --form text --out {folder}")
+        format!("renew the result: recoup study report {key} --out {folder}")
     };
     let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if args.kept.is_dir() => {

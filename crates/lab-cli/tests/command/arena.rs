@@ -145,13 +145,9 @@ fn transports_are_scored_and_results_gone_on_with() {
     {
         assert!(text.contains(piece), "{piece}: {text}");
     }
-    let more = place.run(&format!("{words} --transport newreno --page heat/map.html")).succeeds();
+    let more = place.run(&format!("{words} --transport newreno")).succeeds();
     assert!(more.stderr.contains("3 of 9 runs were made now"), "{}", more.stderr);
-    let page = String::from_utf8(place.read("heat/map.html")).unwrap();
-    for piece in ["<svg", "Heat map", "cubic, loss=timeout", "brief", "a short fetch", "newreno"] {
-        assert!(page.contains(piece), "{piece}");
-    }
-    assert!(place.exists("r/index.html") && place.exists("r/brief/runs.csv"));
+    assert!(place.exists("r/brief/runs.csv"));
 }
 
 #[test]
@@ -193,10 +189,8 @@ fn wrong_words_are_explained() {
     let place = with_cases();
     for (words, pieces) in [
         ("arena loss-1x", &["no case `loss-1x`", "did you mean `loss-1`"] as &[&str]),
-        ("arena zzzzzz", &["no case", "--list"]),
         ("arena plain --transport cubik", &["--transport 'cubik'", "cubic"]),
         ("arena plain --transport speed=3", &["congestion, loss and rto", "speed"]),
-        ("arena plain --seeds x", &["seeds"]),
         ("arena --random paths=0..99999", &["10000 networks"]),
         ("arena --random policer", &["no kind `policer`", "policers (one fetch"]),
     ] {

@@ -146,25 +146,6 @@ fn run_of_a_study_is_explained() {
 }
 
 #[test]
-fn trace_shows_a_kept_run() {
-    let place = ran(LINE);
-    let printed = place.run("explain line-results --seed 5 --trace run.pftrace").succeeds().stdout;
-    assert!(String::from_utf8(printed).unwrap().contains("ui.perfetto.dev"));
-    let trace = place.read("run.pftrace");
-    for piece in
-        ["r to p", "segment 5", "timeout of segment 5", "window", "lost: Data seg=5 (model)"]
-    {
-        assert!(trace.windows(piece.len()).any(|it| it == piece.as_bytes()), "{piece}");
-    }
-    place.run("sim line.toml -q --trace first.pftrace").succeeds();
-    assert!(place.exists("first.pftrace") && !place.exists("first.pftrace.part"));
-    place
-        .run("explain line-results --trace missing/run.pftrace")
-        .fails(4, &["missing/run.pftrace"]);
-    place.run("explain line-results 5 --trace run.pftrace").fails_as_usage(&["--trace"]);
-}
-
-#[test]
 fn page_shows_a_kept_run() {
     let place = ran(LINE);
     let printed = place.run("explain line-results --seed 5 --page run.html").succeeds().stdout;
@@ -176,12 +157,8 @@ fn page_shows_a_kept_run() {
     let page = String::from_utf8(place.read("run.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("seed 5"));
     assert!(page.contains("link.delay=5 ms"), "the point of the sweep");
-    let shown = place.run("sim line.toml --page first.html --trace first.pftrace").succeeds();
-    let lines = shown.stderr;
-    assert!(
-        lines.contains("page: first.html; ") && lines.contains("trace: first.pftrace"),
-        "{lines}"
-    );
+    let shown = place.run("sim line.toml --page first.html").succeeds().stderr;
+    assert!(shown.contains("page: first.html; "), "{shown}");
     assert!(place.exists("first.html") && !place.exists("first.html.part"));
     let missing = place.run("explain line-results --page missing/run.html");
     missing.fails(4, &["missing/run.html"]);

@@ -31,18 +31,18 @@ fn study_runs_once_and_uses_kept_results() {
 
     let again = place.run("study report yang2016 --scale smoke --out page").succeeds();
     assert!(again.stderr.contains("there already"), "{}", again.stderr);
-    assert_eq!(String::from_utf8(again.stdout).unwrap(), "page/index.html\n");
-    let page = String::from_utf8(place.read("page/index.html")).unwrap();
+    assert_eq!(String::from_utf8(again.stdout).unwrap(), "page/claims.md\n");
+    let page = String::from_utf8(place.read("page/claims.md")).unwrap();
     for id in ["linear", "dumbbell", "window", "rto-2", "rto-3", "sharing", "linear-floor"] {
-        assert!(page.contains(&format!("id=\"figure-{id}\"")), "{id}");
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+        let picture = format!("{id}.svg");
+        assert!(page.contains(&picture) && place.exists(&format!("page/{picture}")), "{id}");
     }
 }
 
 #[test]
 fn kept_runs_are_drawn_and_compared() {
     let place = Place::new();
-    place.run("study report yang2016 --scale smoke --form text --out kept -q").succeeds();
+    place.run("study report yang2016 --scale smoke --out kept -q").succeeds();
     let ended = place.run("study verify yang2016 --kept kept --runs 3 --draw 5").succeeds();
     let text = String::from_utf8(ended.stdout).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("same ")).count(), 3, "{text}");
@@ -65,25 +65,6 @@ fn kept_runs_are_drawn_and_compared() {
 
     std::fs::remove_file(place.path("kept/digests.csv")).unwrap();
     place.run("study verify yang2016 --kept kept").fails(4, &["stale", "study report yang2016"]);
-}
-
-#[test]
-fn isolating_run_is_judged_and_kept() {
-    let place = Place::new();
-    let words = "study isolate vonrotz2015 A-41 --seeds 2 --results here --out pages/new --json";
-    let document = place.run(words).fails(2, &["one gating claim", "undecided"]).document();
-    let claim = &document["claims"][0];
-    assert_eq!((&claim["id"], &claim["seeds"]), (&"A-41".into(), &2.into()), "{document}");
-    assert!(claim["ours"].as_str().unwrap().contains("WMA"), "{document}");
-    let page = String::from_utf8(place.read("pages/new/claims.md")).unwrap();
-    assert!(page.contains("| A-41 | a station that holds 6 frames | 2 |"), "{page}");
-    // The runs are there, and a person reads the same.
-    let again = place.run("study isolate vonrotz2015 A-41 --seeds 2 --results here");
-    assert!(again.stderr.contains("12 runs were there already"), "{}", again.stderr);
-    let text = String::from_utf8(again.stdout).unwrap();
-    assert!(text.contains("0 of 1 claims hold with their change"), "{text}");
-    place.run("study isolate vonrotz2015 A-42").fails_as_usage(&["A-42", "A-33, A-41"]);
-    place.run("study isolate yang2016").fails_as_usage(&["no isolating runs"]);
 }
 
 #[test]
@@ -114,10 +95,6 @@ fn study_runs_on_processes_beside_simulation() {
         }
         assert!(line["paper"].as_str().is_some_and(|it| it.ends_with(" s")), "{line}");
     }
-    let words = "study report yang2016 --scale smoke --results here --out page --quiet";
-    place.run(words).succeeds();
-    let page = String::from_utf8(place.read("page/index.html")).unwrap();
-    assert!(page.contains("On real processes") && page.contains("linear, design #3, c1"));
 }
 
 #[test]
@@ -140,44 +117,19 @@ fn repairs_are_compared_on_processes() {
 
 #[test]
 fn every_study_runs_at_smoke_scale() {
-    let place = Place::new();
-    let checked =
-        place.run("study check udugama2013 --scale smoke --json").fails(2, &["undecided"]);
-    let document: Value = checked.document();
-    assert_eq!(document["claims"].as_array().unwrap().len(), 31);
-    place.run("study report udugama2013 --scale smoke --out page").succeeds();
-    let page = String::from_utf8(place.read("page/index.html")).unwrap();
-    for id in ["time", "window-cubic", "compound", "caching-smart", "fairness", "single-floor"] {
-        assert!(page.contains(&format!("id=\"figure-{id}\"")), "{id}");
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
-    }
-}
-
-#[test]
-fn carofiglio2016_runs_at_smoke_scale() {
-    let place = Place::new();
-    let checked =
-        place.run("study check carofiglio2016 --scale smoke --json").fails(2, &["undecided"]);
-    let document: Value = checked.document();
-    let claims = document["claims"].as_array().unwrap();
-    assert_eq!(claims.len(), 30);
-    for claim in claims {
-        assert!(!claim["ours"].as_str().unwrap().is_empty(), "{claim}");
-    }
-    place.run("study report carofiglio2016 --scale smoke --out page").succeeds();
-    for id in ["5a", "5b", "5c", "7a", "7c", "9a", "9b", "9c", "residual", "open-mobile"] {
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
-    }
-}
-
-#[test]
-fn timers_of_nikzad2022_run_small_and_are_drawn() {
-    let place = Place::new();
-    let checked = place.run("study check nikzad2022 --scale smoke --json").fails(2, &["undecided"]);
-    let document: Value = checked.document();
-    assert_eq!(document["claims"].as_array().unwrap().len(), 41);
-    place.run("study report nikzad2022 --scale smoke --out page").succeeds();
-    for id in ["floor-b", "rtt-100", "factor-7-w", "estimators-b", "frontier", "open-loss"] {
-        assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+    for (key, claims, figures) in [
+        ("udugama2013", 31, ["time", "window-cubic", "compound", "caching-smart", "single-floor"]),
+        ("carofiglio2016", 30, ["5a", "7c", "9b", "residual", "open-mobile"]),
+        ("nikzad2022", 41, ["floor-b", "rtt-100", "estimators-b", "frontier", "open-loss"]),
+    ] {
+        let place = Place::new();
+        let words = format!("study check {key} --scale smoke --json");
+        let document: Value = place.run(&words).fails(2, &["undecided"]).document();
+        let all = document["claims"].as_array().unwrap();
+        assert!(all.len() == claims && all.iter().all(|it| it["ours"] != ""), "{document}");
+        place.run(&format!("study report {key} --scale smoke --out page")).succeeds();
+        for id in figures {
+            assert!(place.exists(&format!("page/{id}.svg")), "{id}");
+        }
     }
 }

@@ -12,12 +12,6 @@ fn every_mistake_is_reported_with_its_place() {
         ),
         ("\"10 Mbit/s\"", "\"10 Mbits\"", "10:8: link.rate: `10 Mbits` is not a rate"),
         ("\"10 ms\"", "10", "11:9: link.delay: 10 has no unit"),
-        ("[link]", "[lnik]", "9:2: lnik: is not known here; did you mean `link`?"),
-        (
-            "[links.r1-r2]",
-            "[links.r1-r3]",
-            "13:8: links.r1-r3: no link is called that; did you mean `r1-r2`?",
-        ),
         (
             "\"consumer\"",
             "\"consumr\"",
@@ -28,47 +22,14 @@ fn every_mistake_is_reported_with_its_place() {
             "\"jacobsen(min",
             "24:7: fetch.rto: no RTO estimator is called `jacobsen` (did you mean `jacobson`?)",
         ),
-        (
-            "kind = \"fetch\"",
-            "kind = \"fetsh\"",
-            "27:8: applications.c1.kind: no application is of kind `fetsh`; did you mean `fetch`?",
-        ),
         ("node = \"consumer\"", "", "26:15: applications.c1.node: is missing"),
-        (
-            "node = \"consumer\"",
-            "node = [\"r1\", \"consumr\"]",
-            "28:15: applications.c1.node: no node is called `consumr`",
-        ),
-        (
-            "object = \"/file\"",
-            "object = \"file\"",
-            "29:10: applications.c1.object: `file` is no name",
-        ),
-        (
-            "packet = \"1448 B\"",
-            "packet = \"1448 B\"\nsignature = \"9 B\"",
-            "37:10: applications.p1.packet: already sets",
-        ),
-        ("\"10 MiB\"", "true", "35:8: applications.p1.size: true is no string"),
         ("size = \"10 MiB\"", "", "31:15: applications.p1.size: is missing; write it like"),
-        (
-            "packet = \"1448 B\"",
-            "packet = \"1040 B\"",
-            "31:15: applications.p1: with this name and content no packet has exactly 1040 bytes",
-        ),
-        ("\"1448 B\"", "\"9 kB\"", "37:10: applications.p1.packet: a packet of NDN has 1 to 8800"),
-        (
-            "node = \"consumer\"",
-            "node = \"consumer\"\nstart = \"2 s\"\nstop = \"1 s\"",
-            "30:8: applications.c1.stop: comes before `start`",
-        ),
         (
             "\"1000 packets\"",
             "1000",
             "21:9: nodes.\"r*\".cache: 1000 has no unit; write a number of packets or bytes like",
         ),
         ("seeds = \"1..3\"", "seeds = \"3..1\"", "3:9: seeds: `3..1` is empty"),
-        ("\"300 s\"", "\"0 s\"", "4:8: stop: must be longer than 0"),
     ] {
         let text = LINE.replacen(old, new, 1);
         assert_ne!(text, LINE, "{old}");
@@ -81,22 +42,15 @@ fn every_mistake_is_reported_with_its_place() {
 fn invalid_media_are_named_with_valid_ones() {
     for (given, error) in [
         ("spacing = \"1 km\"", "wifi.spacing: `1 km` is no distance; write it like \"150 m\""),
-        ("spacing = 100", "wifi.spacing: 100 has no unit; it is a distance; write it like"),
-        ("spacing = \"-1 m\"", "wifi.spacing: `-1 m` is no distance"),
         ("power = \"1 W\"", "wifi.power: `1 W` is no power; write it like \"16 dBm\""),
-        ("capture = 5", "wifi.capture: 5 has no unit; it is a margin; write it like \"5 dB\""),
         ("defer = \"5 ms\"", "wifi.defer: needs `broadcast`"),
         ("handoff = { beacon = \"1 s\" }", "wifi.handoff: needs `points` and `clients`"),
         ("data = \"voice\"", "wifi.data: needs standard = \"n\""),
-        ("ampdu = \"3000 B\"", "wifi.ampdu: needs standard = \"n\""),
-        ("mpdu-tries = 4", "wifi.mpdu-tries: needs standard = \"n\""),
         ("standard = \"n\"\nampdu = \"64 KiB\"", "wifi.ampdu: `64 KiB` is more than the 65535 B"),
-        ("standard = \"n\"\namsdu = \"8 kB\"", "wifi.amsdu: `8 kB` is more than the 7935 B"),
         (
             "points = \"r1\"\nclients = \"consumer\"",
             "wifi.clients: makes a link `consumer-r1`, which the topology has, too",
         ),
-        ("points = \"r1\"\nclients = \"r1\"", "wifi.clients: names access points only"),
         (
             "points = \"r1\"\nclients = \"r2\"\nhandoff = { smoothing = 2 }",
             "wifi.handoff.smoothing: `2` is no share; write a number from 0.001 to 1",
@@ -152,15 +106,6 @@ fn missing_table_is_named_with_its_form() {
     for (text, line) in [
         ("topology = \"line\"".to_owned(), "1:12: topology: is no table; write [topology]"),
         (format!("{topology}[links]\nx = 1"), "4:5: links.x: is no table; write [links.x]"),
-        (
-            format!("{topology}[applications]\nc1 = \"fetch\""),
-            "4:6: applications.c1: is no table; write [applications.c1]",
-        ),
-        (format!("sweep = 1\n{topology}"), "1:9: sweep: is no table; write [sweep]"),
-        (
-            format!("event = 7\n{topology}"),
-            "1:9: event: `7` is no table; write [[event]] above each, and its keys below",
-        ),
         (
             format!("event = [7]\n{topology}"),
             "1:10: event.1: `7` is no table; write [[event]] above each, and its keys below",

@@ -2,7 +2,7 @@
 use super::bins::{Bins, Count};
 use super::place::Places;
 use super::seconds;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet};
 use crate::network::NodeId;
 use crate::observe::Observation;
 use recoup_forwarder::event::NodeEvent;
@@ -19,14 +19,8 @@ pub(super) struct Caches {
 
 impl Caches {
     pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("node", "", Type::Text),
-            ("hits", "", Type::U64),
-            ("misses", "", Type::U64),
-            ("evicted", "packets", Type::U64),
-        ];
-        let sheet = Sheet::new(Table::new("caches", &columns), rows);
+        let columns = "time_s f64 s, node text, hits u64, misses u64, evicted u64 packets";
+        let sheet = Sheet::of("caches", columns, rows);
         Bins::new(places, bin, sheet, Self::default())
     }
 }

@@ -2,7 +2,7 @@
 use super::bins::{Bins, Count};
 use super::place::{Channel, Places};
 use super::seconds;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet};
 use crate::observe::Observation;
 use recoup_forwarder::packet::Kind;
 use recoup_transport::time::{Duration, Instant};
@@ -17,14 +17,8 @@ pub(super) struct Drops {
 
 impl Drops {
     pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("place", "", Type::Text),
-            ("kind", "", Type::Text),
-            ("reason", "", Type::Text),
-            ("packets", "packets", Type::U64),
-        ];
-        let sheet = Sheet::new(Table::new("drops", &columns), rows);
+        let columns = "time_s f64 s, place text, kind text, reason text, packets u64 packets";
+        let sheet = Sheet::of("drops", columns, rows);
         Bins::new(places, bin, sheet, Self::default())
     }
 }

@@ -1,7 +1,7 @@
 //! Curves and events of applications: windows, RTO estimates, all other events.
 use super::period::Spacing;
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::{Recorder, seconds};
 use crate::network::ApplicationId;
 use crate::observe::{Observation, Observer};
@@ -19,15 +19,10 @@ pub(super) struct Windows {
 
 impl Windows {
     pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("application", "", Type::Text),
-            ("window", "segments", Type::F64),
-            ("ssthresh", "segments", Type::F64),
-            ("delay_window", "segments", Type::F64),
-        ];
+        let columns = "time_s f64 s, application text, window f64 segments, ssthresh f64 segments, \
+             delay_window f64 segments";
         let spacing = Spacing::new(every, places.applications());
-        Self { places, sheet: Sheet::new(Table::new("window", &columns), rows), spacing }
+        Self { places, sheet: Sheet::of("window", columns, rows), spacing }
     }
 }
 
@@ -62,17 +57,10 @@ pub(super) struct Rtos {
 
 impl Rtos {
     pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("application", "", Type::Text),
-            ("segment", "", Type::U64),
-            ("rtt_s", "s", Type::F64),
-            ("srtt_s", "s", Type::F64),
-            ("rttvar_s", "s", Type::F64),
-            ("rto_s", "s", Type::F64),
-        ];
+        let columns = "time_s f64 s, application text, segment u64, rtt_s f64 s, srtt_s f64 s, rttvar_s f64 \
+             s, rto_s f64 s";
         let spacing = Spacing::new(every, places.applications());
-        Self { places, sheet: Sheet::new(Table::new("rto", &columns), rows), spacing }
+        Self { places, sheet: Sheet::of("rto", columns, rows), spacing }
     }
 }
 
@@ -109,14 +97,8 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("application", "", Type::Text),
-            ("event", "", Type::Text),
-            ("segment", "", Type::I64),
-            ("detail", "", Type::Text),
-        ];
-        Self { places, sheet: Sheet::new(Table::new("events", &columns), rows) }
+        let columns = "time_s f64 s, application text, event text, segment i64, detail text";
+        Self { places, sheet: Sheet::of("events", columns, rows) }
     }
 }
 

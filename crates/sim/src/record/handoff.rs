@@ -1,6 +1,6 @@
 //! Handovers of clients between access points.
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::{Recorder, seconds};
 use crate::network::NodeId;
 use crate::observe::{Observation, Observer};
@@ -17,15 +17,9 @@ pub(super) struct Handoffs {
 
 impl Handoffs {
     pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("client", "", Type::Text),
-            ("from", "", Type::Text),
-            ("to", "", Type::Text),
-            ("without_s", "s", Type::F64),
-        ];
+        let columns = "time_s f64 s, client text, from text, to text, without_s f64 s";
         let left = vec![None; places.nodes()];
-        Self { places, left, sheet: Sheet::new(Table::new("handoffs", &columns), rows) }
+        Self { places, left, sheet: Sheet::of("handoffs", columns, rows) }
     }
 
     fn on_joined(&mut self, now: Instant, client: NodeId, point: NodeId, before: Option<NodeId>) {

@@ -1,7 +1,7 @@
 //! Lengths of queues and numbers of pending Interests over time.
 use super::period::Spacing;
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::track::{Pits, Queues};
 use super::{Recorder, seconds};
 use crate::observe::{Observation, Observer};
@@ -19,16 +19,11 @@ pub(super) struct Lengths {
 
 impl Lengths {
     pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("link", "", Type::Text),
-            ("direction", "", Type::Text),
-            ("packets", "packets", Type::U64),
-            ("bytes", "bytes", Type::U64),
-        ];
+        let columns =
+            "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes";
         Self {
             queues: Queues::new(&places),
-            sheet: Sheet::new(Table::new("queue", &columns), rows),
+            sheet: Sheet::of("queue", columns, rows),
             spacing: Spacing::new(every, places.channels().count()),
             places,
         }
@@ -68,11 +63,10 @@ pub(super) struct Pending {
 
 impl Pending {
     pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns =
-            [("time_s", "s", Type::F64), ("node", "", Type::Text), ("entries", "", Type::U64)];
+        let columns = "time_s f64 s, node text, entries u64";
         Self {
             pits: Pits::new(&places),
-            sheet: Sheet::new(Table::new("pit", &columns), rows),
+            sheet: Sheet::of("pit", columns, rows),
             spacing: Spacing::new(every, places.nodes()),
             places,
         }

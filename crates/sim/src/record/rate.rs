@@ -2,7 +2,7 @@
 use super::bins::{Bins, Count};
 use super::period::Period;
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::track::{Carriage, Carried};
 use super::{Recorder, seconds};
 use crate::network::ApplicationId;
@@ -35,20 +35,14 @@ struct Consumer {
 
 impl Goodput {
     pub(super) fn new(places: Arc<Places>, rows: usize, bin: Duration) -> Self {
-        let goodput = [
-            ("time_s", "s", Type::F64),
-            ("application", "", Type::Text),
-            ("goodput_bps", "bit/s", Type::F64),
-            ("throughput_bps", "bit/s", Type::F64),
-            ("segments", "segments", Type::U64),
-        ];
-        let fairness =
-            [("time_s", "s", Type::F64), ("jain", "", Type::F64), ("consumers", "", Type::U64)];
+        let goodput = "time_s f64 s, application text, goodput_bps f64 bit/s, throughput_bps f64 bit/s, \
+             segments u64 segments";
+        let fairness = "time_s f64 s, jain f64, consumers u64";
         Self {
             period: Period::new(bin),
             consumers: vec![Consumer::default(); places.applications()],
-            goodput: Sheet::new(Table::new("goodput", &goodput), rows),
-            fairness: Sheet::new(Table::new("fairness", &fairness), rows),
+            goodput: Sheet::of("goodput", goodput, rows),
+            fairness: Sheet::of("fairness", fairness, rows),
             places,
         }
     }
@@ -133,16 +127,9 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("link", "", Type::Text),
-            ("direction", "", Type::Text),
-            ("packets", "packets", Type::U64),
-            ("bytes", "bytes", Type::U64),
-            ("lost", "packets", Type::U64),
-            ("utilisation", "", Type::F64),
-        ];
-        let sheet = Sheet::new(Table::new("links", &columns), rows);
+        let columns = "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes, lost \
+             u64 packets, utilisation f64";
+        let sheet = Sheet::of("links", columns, rows);
         let counts = Self { carriage: Carriage::new(&places) };
         Bins::new(places, bin, sheet, counts)
     }

@@ -1,6 +1,6 @@
 //! Stays in fast recovery: how long, how far the window grew, what was taken for lost.
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::{Recorder, seconds};
 use crate::network::ApplicationId;
 use crate::observe::{Observation, Observer};
@@ -56,18 +56,10 @@ struct Stay {
 
 impl Recoveries {
     pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("application", "", Type::Text),
-            ("duration_s", "s", Type::F64),
-            ("window_max", "segments", Type::F64),
-            ("lost", "segments", Type::U64),
-            ("false_alarms", "segments", Type::U64),
-            ("timeouts", "", Type::U64),
-            ("window_before", "segments", Type::F64),
-        ];
+        let columns = "time_s f64 s, application text, duration_s f64 s, window_max f64 segments, lost u64 \
+             segments, false_alarms u64 segments, timeouts u64, window_before f64 segments";
         let flows = vec![Flow::default(); places.applications()];
-        Self { places, sheet: Sheet::new(Table::new("recoveries", &columns), rows), flows }
+        Self { places, sheet: Sheet::of("recoveries", columns, rows), flows }
     }
 
     fn on_event(&mut self, now: Instant, id: ApplicationId, event: &Event) {

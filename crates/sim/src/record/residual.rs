@@ -2,7 +2,7 @@
 use super::bins::{Bins, Count};
 use super::place::Places;
 use super::seconds;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet};
 use super::track::{Carriage, Carried};
 use crate::observe::{LossReason, Observation};
 use recoup_transport::time::{Duration, Instant};
@@ -15,18 +15,9 @@ pub(super) struct Residual {
 
 impl Residual {
     pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = [
-            ("time_s", "s", Type::F64),
-            ("node", "", Type::Text),
-            ("link", "", Type::Text),
-            ("direction", "", Type::Text),
-            ("sent", "packets", Type::U64),
-            ("lost", "packets", Type::U64),
-            ("lost_queue_full", "packets", Type::U64),
-            ("lost_down", "packets", Type::U64),
-            ("residual_loss", "", Type::F64),
-        ];
-        let sheet = Sheet::new(Table::new("residual", &columns), rows);
+        let columns = "time_s f64 s, node text, link text, direction text, sent u64 packets, lost u64 \
+             packets, lost_queue_full u64 packets, lost_down u64 packets, residual_loss f64";
+        let sheet = Sheet::of("residual", columns, rows);
         let counts = Self { carriage: Carriage::new(&places) };
         Bins::new(places, bin, sheet, counts)
     }

@@ -1,6 +1,6 @@
 //! One row for each segment: times of request and arrival.
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::{Recorder, seconds};
 use crate::network::ApplicationId;
 use crate::observe::{Observation, Observer};
@@ -40,22 +40,10 @@ struct Come {
 
 impl Segments {
     pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = [
-            ("application", "", Type::Text),
-            ("segment", "", Type::U64),
-            ("first_sent_s", "s", Type::F64),
-            ("last_sent_s", "s", Type::F64),
-            ("arrived_s", "s", Type::F64),
-            ("rtt_s", "s", Type::F64),
-            ("delay_s", "s", Type::F64),
-            ("first_rto_s", "s", Type::F64),
-            ("last_rto_s", "s", Type::F64),
-            ("transmissions", "", Type::U64),
-            ("timeouts", "", Type::U64),
-            ("content_bytes", "bytes", Type::U64),
-            ("packet_bytes", "bytes", Type::U64),
-        ];
-        let sheet = Sheet::new(Table::new("segments", &columns), rows);
+        let columns = "application text, segment u64, first_sent_s f64 s, last_sent_s f64 s, arrived_s f64 s, \
+             rtt_s f64 s, delay_s f64 s, first_rto_s f64 s, last_rto_s f64 s, transmissions u64, \
+             timeouts u64, content_bytes u64 bytes, packet_bytes u64 bytes";
+        let sheet = Sheet::of("segments", columns, rows);
         Self { places, sheet, open: BTreeMap::new() }
     }
 

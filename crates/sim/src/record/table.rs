@@ -318,6 +318,24 @@ impl Sheet {
         Self { table, limit: limit.max(2), seen: 0 }
     }
 
+    /// An empty sheet with these columns: of each its name, the type and the unit if there is one.
+    pub(crate) fn of(name: &str, columns: &'static str, limit: usize) -> Self {
+        let column = |text: &'static str| {
+            let mut words = text.split(' ');
+            let name = words.next().unwrap_or_default();
+            let kind = match words.next() {
+                Some("u64") => Type::U64,
+                Some("i64") => Type::I64,
+                Some("text") => Type::Text,
+                Some("bool") => Type::Bool,
+                _ => Type::F64,
+            };
+            (name, words.next().unwrap_or_default(), kind)
+        };
+        let columns: Vec<_> = columns.split(", ").map(column).collect();
+        Self::new(Table::new(name, &columns), limit)
+    }
+
     /// Appends a row, unless it is one that is left out.
     pub fn push(&mut self, row: &[Cell<'_>]) {
         let kept = self.seen.is_multiple_of(self.table.every);

@@ -1,6 +1,6 @@
 //! First timeouts and whether they were necessary.
 use super::place::Places;
-use super::table::{Cell, Sheet, Table, Type};
+use super::table::{Cell, Sheet, Table};
 use super::{Recorder, seconds};
 use crate::network::Network;
 use crate::observe::{Observation, Observer};
@@ -17,17 +17,9 @@ pub(super) struct Timeouts {
 
 impl Timeouts {
     pub(super) fn new(network: &Network, places: Arc<Places>, rows: usize) -> Self {
-        let columns = [
-            ("application", "", Type::Text),
-            ("segment", "", Type::U64),
-            ("sent_s", "s", Type::F64),
-            ("expired_s", "s", Type::F64),
-            ("rto_s", "s", Type::F64),
-            ("rtt_s", "s", Type::F64),
-            ("relative", "", Type::F64),
-            ("verdict", "", Type::Text),
-        ];
-        let sheet = Sheet::new(Table::new("timeouts", &columns), rows);
+        let columns = "application text, segment u64, sent_s f64 s, expired_s f64 s, rto_s f64 s, rtt_s f64 \
+             s, relative f64, verdict text";
+        let sheet = Sheet::of("timeouts", columns, rows);
         Self { places, sheet, oracle: Oracle::new(network) }
     }
 

@@ -9,11 +9,12 @@ use super::open::{
 };
 use super::runs::Runs;
 use super::{beside, shared};
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style, Words};
 use crate::result::Results;
 use crate::rule::{mean_of, quotient};
 
-const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
+/// Words of the figures.
+const WORDS: Words = Words(include_str!("figures.toml"));
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let mut all: Vec<_> = timers(results).into();
@@ -29,22 +30,9 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     all
 }
 
-fn figure(id: &str, title: &str, caption: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
-    let caption = format!("{caption} {MEANS}");
-    Figure { id: id.into(), title: title.into(), caption, x, y, series }
-}
-
 /// The paper's value beside those of ours with that name.
 fn paper(ours: &str, place: usize, value: f64) -> Series {
     Series { points: vec![(place as f64, value)], ..Series::paper_of(ours) }
-}
-
-fn flow_time() -> Axis {
-    Axis::quantity("flow time", "s")
-}
-
-fn reduction() -> Axis {
-    Axis::quantity("reduction of the flow time", "%")
 }
 
 // --- the radio ------------------------------------------------------------------------------------
@@ -58,31 +46,15 @@ fn shares(ours: &str, of: &Series, share: f64) -> Series {
 /// One picture for each rate of the wires; the paper has one for both.
 fn timers(results: &Results) -> [Figure; 2] {
     let runs = Runs::of(results, "timer");
-    let draw = |id, title, wires: &'static str, ways: &[&str], caption| {
+    let draw = |name, wires: &'static str, ways: &[&str]| {
         let line = |way: &&str| {
             let at = |timer| runs.time(&[("recovery", way), ("timer", timer), ("wires", wires)]);
             Series::means(way, Style::Line, TIMERS.map(at))
         };
-        let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", TIMERS) };
-        figure(id, title, caption, x, flow_time(), ways.iter().map(line).collect())
+        WORDS.figure(name, &[], ways.iter().map(line).collect()).over(TIMERS)
     };
     let [fast, slow] = WIRES;
-    [
-        draw(
-            "5a",
-            "Flow time over the timer",
-            fast,
-            &ALL_WAYS,
-            "Figure 5a. Both ends at 10 km/h; wires of 300 Mbit/s, so the radio is the bottleneck.",
-        ),
-        draw(
-            "5a-60",
-            "Flow time over the timer, slow wires",
-            slow,
-            &WAYS,
-            "Figure 5a with wires of 60 Mbit/s.",
-        ),
-    ]
+    [draw("5a", fast, &ALL_WAYS), draw("5a-60", slow, &WAYS)]
 }
 
 fn parts(results: &Results) -> Figure {
@@ -91,9 +63,8 @@ fn parts(results: &Results) -> Figure {
         let at = |way| runs.time(&[("recovery", way), ("timer", timer)]);
         Series::means(&format!("{timer} ms"), Style::Bars, PARTS.map(at))
     };
-    let caption = "Figure 5b. What is recovered, and where. Both ends at 10 km/h.";
     let series = TWO_TIMERS.map(bars).into();
-    figure("5b", "Parts of WLDR", caption, Axis::places("recovered", PARTS), flow_time(), series)
+    WORDS.figure("5b", &[], series).over(PARTS)
 }
 
 fn speeds(results: &Results) -> Figure {
@@ -105,14 +76,8 @@ fn speeds(results: &Results) -> Figure {
         };
         Series::means(&format!("{timer} ms"), Style::Line, SPEEDS.map(at))
     };
-    let caption = "Figure 5c. WLDR against nothing. The paper has 7.22 to 12 % with 60 ms and 13 to 18 % with 200 ms, \
-                   without the speed of each.";
     let series = TWO_TIMERS.map(line).into();
-    figure("5c", "What WLDR gains", caption, by_speed(), reduction(), series)
-}
-
-fn by_speed() -> Axis {
-    Axis { unit: "km/h".into(), ..Axis::places("speed", SPEEDS) }
+    WORDS.figure("5c", &[], series).over(SPEEDS)
 }
 
 // --- moves ----------------------------------------------------------------------------------------
@@ -123,9 +88,8 @@ fn producer(results: &Results) -> Figure {
         let at = |speed| runs.time(&[("mobility", way), ("speed", speed)]);
         Series::means(way, Style::Line, SPEEDS.map(at))
     };
-    let caption = "Figure 7a. The producer passes by six access points; timers of 500 ms.";
     let series = MOVES.map(line).into();
-    figure("7a", "Flow time with a producer that moves", caption, by_speed(), flow_time(), series)
+    WORDS.figure("7a", &[], series).over(SPEEDS)
 }
 
 fn satisfaction(results: &Results) -> Figure {
@@ -142,10 +106,7 @@ fn satisfaction(results: &Results) -> Figure {
     let mut series: Vec<_> = series.collect();
     // E-17: without repetitions MLDR's wait is almost half of ELN's.
     series.push(shares(&series[1].name, &series[0], 0.5));
-    let caption = "Figure 7b. Interest to Data, of segments that a move delayed; links above of 70 ms. Crosses: half of \
-                   ELN's.";
-    let y = Axis::quantity("satisfaction time", "ms");
-    figure("7b", "Interest satisfaction time", caption, by_speed(), y, series)
+    WORDS.figure("7b", &[], series).over(SPEEDS)
 }
 
 fn consumer(results: &Results) -> Figure {
@@ -156,8 +117,7 @@ fn consumer(results: &Results) -> Figure {
         Series::means(&name, Style::Line, SPEEDS.map(at))
     };
     let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(line).collect();
-    let caption = "Figure 7c. The consumer passes by six access points.";
-    figure("7c", "Flow time with a consumer that moves", caption, by_speed(), flow_time(), series)
+    WORDS.figure("7c", &[], series).over(SPEEDS)
 }
 
 // --- both -----------------------------------------------------------------------------------------
@@ -176,9 +136,7 @@ fn joint(results: &Results) -> Figure {
     let ours = ALL_JOINT.iter().filter(|way| **way != NOTHING).map(|way| line(way));
     // E-24: almost 6 % at 50 km/h.
     let series = ours.chain([paper(BOTH, SPEEDS.len() - 1, 6.0)]).collect();
-    let caption =
-        "Figure 9a. Ten mobiles among 36 access points; timers of 500 ms, against nothing.";
-    figure("9a", "What both gain", caption, by_speed(), reduction(), series)
+    WORDS.figure("9a", &[], series).over(SPEEDS)
 }
 
 fn timeouts(results: &Results) -> Figure {
@@ -191,10 +149,7 @@ fn timeouts(results: &Results) -> Figure {
     // E-25: both leave less than 70 % of them.
     let papers = series.iter().find(|it| it.name == NOTHING).map(|it| shares(BOTH, it, 0.7));
     series.extend(papers);
-    let caption =
-        "Figure 9b. Timeouts of all five consumers. Crosses: 70 % of those with the timer alone.";
-    let y = Axis::quantity("timeouts", "");
-    figure("9b", "Timeouts at consumers", caption, by_speed(), y, series)
+    WORDS.figure("9b", &[], series).over(SPEEDS)
 }
 
 fn joint_timers(results: &Results) -> Figure {
@@ -208,12 +163,10 @@ fn joint_timers(results: &Results) -> Figure {
         };
         Series::means(way, Style::Line, JOINT_TIMERS.map(at))
     };
-    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", JOINT_TIMERS) };
     // E-27: more than 20 % with 4 s.
     let papers = paper(BOTH, JOINT_TIMERS.len() - 1, 20.0);
     let series = [WLDR, MLDR, BOTH].map(line).into_iter().chain([papers]).collect();
-    let caption = "Figure 9c. At 20 km/h, against nothing with the same timer.";
-    figure("9c", "What both gain over the timer", caption, x, reduction(), series)
+    WORDS.figure("9c", &[], series).over(JOINT_TIMERS)
 }
 
 // --- what is open ---------------------------------------------------------------------------------
@@ -234,20 +187,11 @@ fn residual(results: &Results) -> Figure {
         series
     };
     let series = TWO_TIMERS.iter().flat_map(|timer| [WLDR, ELN].map(|way| dots(way, timer)));
-    Figure {
-        id: "residual".into(),
-        title: "What is gained over what the radio loses".into(),
-        caption:
-            "Means; one point for each radio, fading and limit of tries. Both ends at 10 km/h."
-                .into(),
-        x: Axis::quantity("residual loss", "%"),
-        y: reduction(),
-        series: series.collect(),
-    }
+    WORDS.figure("residual", &[], series.collect())
 }
 
-fn labels<'a>(all: impl IntoIterator<Item = &'a Open>) -> Axis {
-    Axis::places("different", all.into_iter().map(Open::short))
+fn labels<'a>(all: impl IntoIterator<Item = &'a Open>) -> impl Iterator<Item = &'a str> {
+    all.into_iter().map(Open::short)
 }
 
 fn open_wireless(results: &Results) -> Figure {
@@ -261,9 +205,7 @@ fn open_wireless(results: &Results) -> Figure {
         };
         Series::means(way, Style::Dots, single().map(at))
     };
-    let caption = "The wireless network with a timer of 200 ms.";
-    let (x, series) = (labels(single()), OPEN_WAYS.map(dots).into());
-    figure("open-wireless", "What is open about the radio", caption, x, flow_time(), series)
+    WORDS.figure("open-wireless", &[], OPEN_WAYS.map(dots).into()).over(labels(single()))
 }
 
 fn open_timer(results: &Results) -> Figure {
@@ -273,10 +215,8 @@ fn open_timer(results: &Results) -> Figure {
         let times = OPEN_TIMERS.map(|timer| runs.time(&[("timer", timer)]));
         Series::means(open.short(), Style::Line, times)
     };
-    let caption = "The wireless network with wires of 300 Mbit/s, without recovery.";
-    let x = Axis { unit: "ms".into(), ..Axis::places("timer and lifetime", OPEN_TIMERS) };
     let series = TIMED.iter().map(line).collect();
-    figure("open-timer", "What is open about timers", caption, x, flow_time(), series)
+    WORDS.figure("open-timer", &[], series).over(OPEN_TIMERS)
 }
 
 fn open_satisfaction(results: &Results) -> Figure {
@@ -289,17 +229,8 @@ fn open_satisfaction(results: &Results) -> Figure {
         };
         Series::means(open.short(), Style::Line, SPEEDS.map(at))
     };
-    let caption = "MLDR without repetitions, over ELN; links above of 70 ms.";
-    let y = Axis::quantity("satisfaction time over that of ELN", "");
     let series = DELAYED.iter().map(line).collect();
-    figure(
-        "open-satisfaction",
-        "What is open about delays by moves",
-        caption,
-        by_speed(),
-        y,
-        series,
-    )
+    WORDS.figure("open-satisfaction", &[], series).over(SPEEDS)
 }
 
 fn open_mobile(results: &Results) -> Figure {
@@ -311,16 +242,8 @@ fn open_mobile(results: &Results) -> Figure {
         };
         Series::means(way, Style::Dots, MOBILE.iter().map(at))
     };
-    let caption = "The mobile network at 50 km/h.";
     let series = MOVES.map(dots).into();
-    figure(
-        "open-mobile",
-        "What is open about moves",
-        caption,
-        labels(MOBILE.iter()),
-        flow_time(),
-        series,
-    )
+    WORDS.figure("open-mobile", &[], series).over(labels(MOBILE.iter()))
 }
 
 fn open_consumer(results: &Results) -> Figure {
@@ -333,17 +256,8 @@ fn open_consumer(results: &Results) -> Figure {
         let name = if way == MLDR { MLDR.to_owned() } else { format!("{TIMER} of {way} ms") };
         Series::means(&name, Style::Dots, CONSUMER.iter().map(at))
     };
-    let caption = "The mobile network with a consumer that moves, at 50 km/h.";
     let series = CONSUMER_TIMERS.into_iter().chain([MLDR]).map(dots).collect();
-    let x = labels(CONSUMER.iter());
-    figure(
-        "open-consumer",
-        "What is open about consumers that move",
-        caption,
-        x,
-        flow_time(),
-        series,
-    )
+    WORDS.figure("open-consumer", &[], series).over(labels(CONSUMER.iter()))
 }
 
 fn open_joint(results: &Results) -> Figure {
@@ -356,8 +270,6 @@ fn open_joint(results: &Results) -> Figure {
         };
         Series::means(way, Style::Dots, TOGETHER.iter().map(at))
     };
-    let caption = "The joint network at 50 km/h, times over those of nothing.";
-    let y = Axis::quantity("flow time over that of nothing", "");
     let series = OPEN_JOINT[1..].iter().map(|way| dots(way)).collect();
-    figure("open-joint", "What is open about both", caption, labels(TOGETHER.iter()), y, series)
+    WORDS.figure("open-joint", &[], series).over(labels(TOGETHER.iter()))
 }

@@ -8,123 +8,87 @@ use crate::result::Results;
 use crate::rule::Finding;
 use crate::study::Dependence;
 
-const MEANS: &str = "Means over seeds.";
-const PAIRED: &str = "Paired over seeds.";
-const THIRD: &str = "Paired over seeds; intervals of 98.3 %, since it is the third look.";
-const FOURTH: &str = "Paired over seeds; intervals of 98.75 %, since it is the fourth look.";
-const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
-const SHARE: &str = "Of mean flow times.";
-
 /// The finding by the rule that a claim had until 28 November 2026.
 pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
     (id == "E-09").then(|| wireless::the_whole_is_best_at_both(&Runs::of(results, "part")))
 }
 
 /// Claims of Section 5.2, and of the ring.
-fn of_radio(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
+fn of_radio(id: &str, results: &Results) -> Option<Finding> {
     let [timer, part, speed, ring, saturated] =
         ["timer", "part", "speed", "ring", "ring-saturated"]
             .map(|experiment| Runs::of(results, experiment));
     Some(match id {
-        "E-01a" => (
-            wireless::timer_matters(&timer),
-            "Against 40 ms and 1 s, paired. Where several timers are alike each counts, with the mean round trip that was \
-             measured with it.",
+        "E-01a" => wireless::timer_matters(&timer),
+        "E-01b" => wireless::quickest_timer(&timer),
+        "E-02" => wireless::near_repair_is_quickest(&timer),
+        "E-03" => wireless::far_repair_suffers_from_wires(&timer),
+        "E-04" => wireless::wldr_needs_no_timer(&timer),
+        "E-05" => wireless::nothing_needs_a_timer(&part),
+        "E-06" => wireless::interests_help_more(&part),
+        "E-07" => wireless::interests_help_near(&part),
+        "E-08" => wireless::data_helps_far(&part),
+        "E-09" => wireless::the_whole_is_best(&part),
+        "E-10" => wireless::gains(&speed, "60", (4.0, 18.0)),
+        "E-11" => wireless::gains(&speed, "200", (8.0, 28.0))
+            .and(wireless::gains_more_with_a_long_timer(&speed)),
+        "E-12" => wireless::wldr_always_gains(&speed),
+        "E-13" => wireless::the_ring_is_large_enough(&ring).labelled("radio").and(
+            wireless::the_ring_is_large_enough(&saturated)
+                .labelled("a busy link of 100 Mbit/s")
+                .beside(&wireless::rate(&saturated)),
         ),
-        "E-01b" => (wireless::quickest_timer(&timer), MEANS),
-        "E-02" => (wireless::near_repair_is_quickest(&timer), PAIRED),
-        "E-03" => (
-            wireless::far_repair_suffers_from_wires(&timer),
-            "Quotients of times, mean over timers from 60 ms on.",
-        ),
-        "E-04" => (wireless::wldr_needs_no_timer(&timer), QUOTIENTS),
-        "E-05" => (wireless::nothing_needs_a_timer(&part), PAIRED),
-        "E-06" => (wireless::interests_help_more(&part), PAIRED),
-        "E-07" => (wireless::interests_help_near(&part), SHARE),
-        "E-08" => (
-            wireless::data_helps_far(&part),
-            "At least half of the gain; the rest paired over seeds.",
-        ),
-        "E-09" => (wireless::the_whole_is_best(&part), THIRD),
-        "E-10" => (wireless::gains(&speed, "60", (4.0, 18.0)), MEANS),
-        "E-11" => (
-            wireless::gains(&speed, "200", (8.0, 28.0))
-                .and(wireless::gains_more_with_a_long_timer(&speed)),
-            MEANS,
-        ),
-        "E-12" => (wireless::wldr_always_gains(&speed), THIRD),
-        "E-13" => (
-            wireless::the_ring_is_large_enough(&ring).labelled("radio").and(
-                wireless::the_ring_is_large_enough(&saturated)
-                    .labelled("a busy link of 100 Mbit/s")
-                    .beside(&wireless::rate(&saturated)),
-            ),
-            "The same seeds with a ring in which nothing is overwritten.",
-        ),
-        "E-14" => (
-            example::comes_out(),
-            "Played with the machines of crates/transport/src/link/wldr.rs, as their test \
-             the_worked_example_of_figure_1_comes_out does.",
-        ),
-        "E-28" => (wireless::round_trips(&timer), MEANS),
+        "E-14" => example::comes_out(),
+        "E-28" => wireless::round_trips(&timer),
         _ => return None,
     })
 }
 
 /// Claims of Section 5.3.
-fn of_moves(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
+fn of_moves(id: &str, results: &Results) -> Option<Finding> {
     let [producer, satisfaction, consumer] =
         ["producer", "satisfaction", "consumer"].map(|experiment| Runs::of(results, experiment));
     Some(match id {
-        "E-15" => (
-            mobile::repair_gains_with_speed(&producer, &SPEEDS),
-            "MLDR no slower than ELN and within 5 % of it; ELN against the timer, and each speed against the next, paired.",
-        ),
-        "E-16" => (
-            mobile::few_are_sent_on(&producer, &SPEEDS),
-            "Of the Interests that the consumer sent.",
-        ),
-        "E-17" => {
-            (mobile::half_of_the_way(&satisfaction), "Over seeds with movement at that speed.")
-        }
-        "E-18" => (mobile::the_gap_grows(&satisfaction), PAIRED),
-        "E-19" => (mobile::mldr_is_always_lower(&satisfaction), PAIRED),
-        "E-20" => (
-            mobile::no_timer_is_as_good(&consumer, &SPEEDS),
-            "Against the timer with the shortest mean time.",
-        ),
+        "E-15" => mobile::repair_gains_with_speed(&producer, &SPEEDS),
+        "E-16" => mobile::few_are_sent_on(&producer, &SPEEDS),
+        "E-17" => mobile::half_of_the_way(&satisfaction),
+        "E-18" => mobile::the_gap_grows(&satisfaction),
+        "E-19" => mobile::mldr_is_always_lower(&satisfaction),
+        "E-20" => mobile::no_timer_is_as_good(&consumer, &SPEEDS),
         _ => return None,
     })
 }
 
 /// Claims of Section 5.4.
-fn of_both(id: &str, results: &Results) -> Option<(Finding, &'static str)> {
+fn of_both(id: &str, results: &Results) -> Option<Finding> {
     let [joint_, timer] = ["joint", "joint-timer"].map(|experiment| Runs::of(results, experiment));
     Some(match id {
-        "E-21" => (
-            joint::handoffs(&joint_),
-            "Of both ends together, for each flow; at this scale flows are as much shorter as the study's text states.",
-        ),
-        "E-22" => {
-            let many = MANY.map(|experiment| Runs::of(results, experiment));
-            let found = joint::mldr_gains_with_speed(&joint_, &many, &SPEEDS);
-            (found, if many.iter().all(Runs::is_empty) { THIRD } else { FOURTH })
-        }
-        "E-23" => (joint::wldr_gains_most_slowly(&joint_), PAIRED),
-        "E-24" => (joint::both_add_up(&joint_), MEANS),
-        "E-25" => (joint::fewer_timeouts(&joint_), MEANS),
-        "E-26" => (joint::they_cross(&joint_), PAIRED),
-        "E-27" => (joint::gains_grow_with_the_timer(&timer), PAIRED),
-        "E-29" => (joint::both_need_no_timer(&timer), QUOTIENTS),
+        "E-21" => joint::handoffs(&joint_),
+        "E-22" => joint::mldr_gains_with_speed(&joint_, &many(results), &SPEEDS),
+        "E-23" => joint::wldr_gains_most_slowly(&joint_),
+        "E-24" => joint::both_add_up(&joint_),
+        "E-25" => joint::fewer_timeouts(&joint_),
+        "E-26" => joint::they_cross(&joint_),
+        "E-27" => joint::gains_grow_with_the_timer(&timer),
+        "E-29" => joint::both_need_no_timer(&timer),
         _ => return None,
     })
 }
 
-/// The finding on a claim, and the rule that it follows.
-pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// The finding on a claim.
+pub(super) fn judge(id: &str, results: &Results) -> Finding {
     let found = of_radio(id, results).or_else(|| of_moves(id, results));
     let found = found.or_else(|| of_both(id, results));
-    found.unwrap_or_else(|| (Finding::open("no rule for this claim"), ""))
+    found.unwrap_or_else(|| Finding::open("no rule for this claim"))
+}
+
+fn many(results: &Results) -> [Runs<'_>; MANY.len()] {
+    MANY.map(|experiment| Runs::of(results, experiment))
+}
+
+/// Whether more runs are there than the first ones, which left the claim open.
+pub(super) fn again(id: &str, results: &Results) -> bool {
+    id == "E-22" && !many(results).iter().all(Runs::is_empty)
 }
 
 /// Findings at every point of the grid, and with one parameter changed at a time.

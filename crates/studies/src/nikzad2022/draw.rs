@@ -11,10 +11,13 @@ use super::timer::{
     BASIC, BEYOND, FACTORS, FLOORS, Gains, Jacobson, OURS, PREDICTIVE, RECONSIDERED, S, STATIC,
     floored,
 };
-use crate::figure::{Axis, Figure, Series, Style, bar};
+use crate::figure::{Axis, Figure, Series, Style, Words, bar};
 use crate::result::Results;
 use crate::rule::{LEVEL, estimate, scaled, text};
 use recoup_sim::statistic::{Seeded, paired};
+
+/// Words of the figures.
+pub(super) const WORDS: Words = Words(include_str!("figures.toml"));
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let runs = Runs::paper(results);
@@ -168,16 +171,11 @@ fn frontier(results: &Results) -> Figure {
     let less: Vec<_> = S.iter().filter_map(less).collect();
     Figure {
         id: FRONTIER.into(),
-        title: "Both faults of our estimator, of Reconsidered, and of constants".into(),
-        caption: format!(
-            "Means over seeds; each line goes from s = 1 to s = 2. Nearer to the lower left corner is better. Constants \
-             are the same for all consumers. {} has less than Reconsidered by (paired, 95 % confidence intervals): {}.",
-            OURS.name,
-            less.join("; ")
-        ),
-        x: Axis::quantity("W: RTO over RTT of good timeouts", ""),
-        y: Axis::quantity("B: share of timeouts that were spurious", ""),
-        series: timers.map(line).collect(),
+        ..WORDS.figure(
+            "frontier",
+            &[("name", &OURS.name), ("join", &less.join("; "))],
+            timers.map(line).collect(),
+        )
     }
 }
 
@@ -193,15 +191,7 @@ fn table_3(runs: &Runs<'_>) -> Figure {
     for (place, row) in TABLE_3.iter().enumerate() {
         paper.points.extend(beside(place, row));
     }
-    Figure {
-        id: "table-3".into(),
-        title: "Growth of the rate with RTO_min of 100 and 200 ms, against none (Table 3)".into(),
-        caption: "Bars: mean over paired seeds with its 95 % confidence interval. Crosses: the paper's table."
-            .into(),
-        x: Axis::places("s", S),
-        y: Axis::quantity("growth of the rate", "%"),
-        series: vec![bars(100), bars(200), paper],
-    }
+    WORDS.figure("table-3", &[], vec![bars(100), bars(200), paper]).over(S)
 }
 
 /// The paper's values of one place, each upon its bar.
@@ -228,15 +218,7 @@ fn table_4(runs: &Runs<'_>) -> Figure {
         paper.points.extend(beside(place, row));
     }
     series.push(paper);
-    Figure {
-        id: "table-4".into(),
-        title: "Growth of the rate with other gains, against Steady, RTO_min 100 ms (Table 4)".into(),
-        caption: "Bars: mean over paired seeds with its 95 % confidence interval. Crosses: the paper's table."
-            .into(),
-        x: Axis::places("s", S),
-        y: Axis::quantity("growth of the rate", "%"),
-        series,
-    }
+    WORDS.figure("table-4", &[], series).over(S)
 }
 
 /// Rates of both tables with more seeds.
@@ -248,17 +230,15 @@ fn rates(runs: &Runs<'_>) -> Figure {
     let paper = TABLE_4_VALUES.iter().zip(S).map(|(row, s)| (number(s), row[0])).collect();
     Figure {
         id: RATES.into(),
-        title: "Rates that 20 seeds leave open (Tables 3 and 4)".into(),
-        caption: "Means over paired seeds with 95 % confidence intervals: 300 seeds for RTO_min, 100 for Very Slow. Crosses: \
-                  Table 4. In Table 3 the growth from 100 to 200 ms is 14 % at s = 1 and −74 % at s = 1.5."
-            .into(),
-        x: Axis::quantity("s", ""),
-        y: Axis::quantity("growth of the rate", "%"),
-        series: vec![
-            many("RTO_min of 200 against 100 ms", Style::Dots, &MANY_FLOORS_S, floor::doubled),
-            many(slow, Style::Line, &S, gains::slowness),
-            Series { points: paper, ..Series::paper_of(slow) },
-        ],
+        ..WORDS.figure(
+            "rates",
+            &[],
+            vec![
+                many("RTO_min of 200 against 100 ms", Style::Dots, &MANY_FLOORS_S, floor::doubled),
+                many(slow, Style::Line, &S, gains::slowness),
+                Series { points: paper, ..Series::paper_of(slow) },
+            ],
+        )
     }
 }
 
@@ -275,14 +255,5 @@ fn single_way(results: &Results) -> Figure {
             series.push(Series::means_at(&label, Style::Line, S.iter().map(at)));
         }
     }
-    Figure {
-        id: "single-way".into(),
-        title: "Predictive's conditions for all: one way, no aggregation".into(),
-        caption:
-            "Mean over seeds with its 95 % confidence interval; W is drawn at a tenth of its size."
-                .into(),
-        x: Axis::quantity("s", ""),
-        y: Axis::quantity("B, and a tenth of W", ""),
-        series,
-    }
+    WORDS.figure("single-way", &[], series)
 }

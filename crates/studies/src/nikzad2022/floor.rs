@@ -1,5 +1,4 @@
 //! Figures 2 and 3, Table 3: what the shortest timeout does (C-01 to C-11b, C-36).
-use super::judge::RATES;
 use super::runs::{B, Runs, W, joined, number};
 use super::scenario::MANY_FLOORS;
 use super::timer::{BASIC, FLOORS, floored};
@@ -102,8 +101,8 @@ pub(super) fn harm(runs: &Runs<'_>, s: &str) -> Finding {
         .beside(&with_interval("200 ms", &long, "%"))
 }
 
-/// C-09: which of the two floors is better at little and at much popularity, with its rule.
-pub(super) fn best_changes(runs: &Runs<'_>) -> (Finding, &'static str) {
+/// C-09: which of the two floors is better at little and at much popularity.
+pub(super) fn best_changes(runs: &Runs<'_>) -> Finding {
     let has_many = runs.has(MANY_FLOORS);
     let at = |s: &&'static str| {
         let side = if number(s) <= 1.25 { Side::Above } else { Side::Below };
@@ -115,17 +114,13 @@ pub(super) fn best_changes(runs: &Runs<'_>) -> (Finding, &'static str) {
         let by = joined(&long, &short, |long, short| long - short);
         beyond(&label, &by, "points", side, 0.0)
     };
-    let rule = if has_many { FLOORS_AGAIN } else { RATES };
-    (Finding::all(runs.exponents().iter().map(at)), rule)
+    Finding::all(runs.exponents().iter().map(at))
 }
 
 /// By how much the rate grows from 100 to 200 ms, with as many seeds as there are.
 pub(super) fn doubled(runs: &Runs<'_>, s: &str) -> Vec<Seeded> {
     runs.growth_in(MANY_FLOORS, floored(200).into(), floored(100).into(), s)
 }
-
-const FLOORS_AGAIN: &str = "Rates, paired over seeds: 300 at s = 1 and 1.5, 20 elsewhere. Intervals of 98.3 %, since it is the \
-     third look; within 1 % both are equal, and neither is best.";
 
 const RTT: [&str; 3] = ["all.rtt_p25_s", "all.rtt_p50_s", "all.rtt_p75_s"];
 

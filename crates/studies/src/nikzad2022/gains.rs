@@ -1,6 +1,5 @@
 //! Figures 4 to 10, Table 4: how fast an estimate should follow, and how many deviations it should add (C-12 to C-28).
 use super::floor::millis;
-use super::judge::RANKS;
 use super::runs::{B, Runs, Timer, W, number};
 use super::scenario::{MANY, MANY_CLASSES};
 use super::timer::{BASIC, FACTORS, Gains, Jacobson};
@@ -156,24 +155,21 @@ pub(super) fn all_lose(runs: &Runs<'_>, s: &str) -> Finding {
     all.and(at_most((Gains::VerySlow.name(), &slow), (Gains::VeryFast.name(), &fast), "%"))
 }
 
-/// C-23, with its rule.
-pub(super) fn benefit_falls(runs: &Runs<'_>) -> (Finding, &'static str) {
+/// C-23.
+pub(super) fn benefit_falls(runs: &Runs<'_>) -> Finding {
     const LABEL: &str = "benefit of Very Slow in % over s";
     if runs.has(MANY_CLASSES) {
         let sweep = over_exponents(runs, |s| slowness(runs, s));
-        return (Look::THIRD_OF_TREND.monotone(LABEL, &sweep, Way::Down), BENEFIT_AGAIN);
+        return Look::THIRD_OF_TREND.monotone(LABEL, &sweep, Way::Down);
     }
     let sweep = over_exponents(runs, |s| benefit(runs, Gains::VerySlow, s));
-    (monotone(LABEL, &sweep, Way::Down), RANKS)
+    monotone(LABEL, &sweep, Way::Down)
 }
 
 /// [`benefit`] of Very Slow, with as many seeds as there are at every exponent.
 pub(super) fn slowness(runs: &Runs<'_>, s: &str) -> Vec<Seeded> {
     runs.growth_in(MANY_CLASSES, class(Gains::VerySlow, 100), class(Gains::Steady, 100), s)
 }
-
-const BENEFIT_AGAIN: &str = "Spearman's rank correlation of each seed; its mean's interval of 98.3 % on one side of zero, \
-     since it is the third look. Within 0.2 there is no trend.";
 
 /// Values over the factors of one of Figures 7 to 10.
 fn over_factors(runs: &Runs<'_>, (gains, floor): (Gains, u32), s: &str, metric: &str) -> Sweep {

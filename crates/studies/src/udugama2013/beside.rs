@@ -1,5 +1,5 @@
 //! The default transport on the paper's networks, beside each window with `simple3` and `smart`.
-use super::axis::{CACHED, FLAVOUR, LOAD, LOSS, VERSION};
+use super::axis::{Axis, CACHED, FLAVOUR, LOAD, LOSS, VERSION};
 use super::scenario::{Section, swept};
 use crate::beside::{self, Beside, DEFAULT};
 use crate::figure::Figure;
@@ -19,7 +19,7 @@ struct Case {
     serves: &'static [&'static str],
     section: Section,
     network: &'static str,
-    varied: Option<(&'static str, &'static [(&'static str, &'static str)])>,
+    varied: Option<Axis>,
     /// Whether the time is that of the later of two clients.
     two: bool,
     why: &'static str,
@@ -38,7 +38,7 @@ const CASES: [Case; 5] = [
         serves: &["default-single"],
         section: Section::Single,
         network: "single losses",
-        varied: Some((LOSS.name, LOSS.values)),
+        varied: Some(LOSS),
         two: false,
         why: DRAINS,
     },
@@ -56,7 +56,7 @@ const CASES: [Case; 5] = [
         serves: &["default-caching"],
         section: Section::Caching,
         network: "a part is near",
-        varied: Some((CACHED.name, CACHED.values)),
+        varied: Some(CACHED),
         two: false,
         why: DRAINS,
     },
@@ -74,7 +74,7 @@ const CASES: [Case; 5] = [
         serves: &["default-fairness"],
         section: Section::Fairness,
         network: "two clients and background traffic, the later client",
-        varied: Some((LOAD.name, LOAD.values)),
+        varied: Some(LOAD),
         two: true,
         why: TOGETHER,
     },
@@ -82,9 +82,9 @@ const CASES: [Case; 5] = [
 
 /// The paper's windows and detectors: name and fields.
 fn papers() -> impl Iterator<Item = (String, String)> {
-    let versions = VERSION.values.iter().filter(|(name, _)| VERSIONS.contains(name));
+    let versions = VERSION.values().filter(|(name, _)| VERSIONS.contains(name));
     versions.flat_map(|(version, loss)| {
-        FLAVOUR.values.iter().map(move |(flavour, window)| {
+        FLAVOUR.values().map(move |(flavour, window)| {
             (format!("{flavour} {version}"), format!("{window}\n{loss}\n"))
         })
     })
@@ -97,9 +97,9 @@ impl Case {
             axis(TRANSPORT, all.iter().map(|(name, fields)| (name.as_str(), fields.clone())));
         // Small runs only show that everything works.
         let many = if scale == Scale::Smoke { 1 } else { usize::MAX };
-        let varied = self.varied.map(|(name, values)| {
-            let values = values.iter().take(many);
-            axis(name, values.map(|(value, fields)| (*value, (*fields).to_owned())))
+        let varied = self.varied.map(|it| {
+            let names = it.names();
+            it.only(&names[..many.min(names.len())])
         });
         let axes: Vec<_> = [transports].into_iter().chain(varied).collect();
         Experiment {
@@ -113,9 +113,9 @@ impl Case {
     }
 
     fn figure(&self, results: &Results) -> Figure {
-        let situations = self.varied.map_or(("network", vec!["as in the paper"]), |varied| {
-            (varied.0, varied.1.iter().map(|(value, _)| *value).collect())
-        });
+        let situations = self
+            .varied
+            .map_or(("network", vec!["as in the paper"]), |varied| (varied.0, varied.names()));
         let beside = Beside {
             id: self.id,
             network: self.network,
@@ -124,7 +124,7 @@ impl Case {
             why: self.why,
         };
         let times = |transport: &str, situation: &str, metric| {
-            let varied = self.varied.map(|(name, _)| (name, situation));
+            let varied = self.varied.map(|it| (it.0, situation));
             let choice: Vec<_> = [(TRANSPORT, transport)].into_iter().chain(varied).collect();
             results.values(self.id, &choice, metric)
         };

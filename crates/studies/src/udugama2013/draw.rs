@@ -4,12 +4,15 @@ mod open;
 use super::axis::{COMPOUND, FLAVOURS, LOADS, LOSSES};
 use super::runs::Runs;
 use super::{beside, burst, compound, growth, share, single, switch};
-use crate::figure::{Axis, Figure, Series, Style, bar};
+use crate::figure::{Figure, Series, Style, Words, bar};
 use crate::result::Results;
 use crate::rule::scaled;
 
 /// Most points of a curve.
 const SLICES: usize = 600;
+
+/// Words of the figures.
+pub(super) const WORDS: Words = Words(include_str!("figures.toml"));
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let mut figures = vec![times(results), gains(results)];
@@ -34,16 +37,7 @@ fn times(results: &Results) -> Figure {
         Series::means(version, Style::Bars, all)
     };
     let name = |(flavour, loss): (&str, &str)| format!("{flavour} {}", loss.trim_end_matches(" %"));
-    Figure {
-        id: "time".into(),
-        title: "Time to fetch 20 MB with single losses (Fig. 4)".into(),
-        caption: "Bars: mean over seeds with its 95 % confidence interval. Simple1 learns of losses from timers \
-                  alone, Smart from the order in which Data arrives."
-            .into(),
-        x: Axis::places("window and rate of loss in %", points().map(name)),
-        y: Axis::quantity("time", "s"),
-        series: vec![series("Simple1"), series("Smart")],
-    }
+    WORDS.figure("time", &[], vec![series("Simple1"), series("Smart")]).over(points().map(name))
 }
 
 /// The gains of Figure 4.
@@ -54,15 +48,7 @@ fn gains(results: &Results) -> Figure {
     };
     let mut series: Vec<_> = FLAVOURS.map(line).into();
     series.push(Series::level("no gain", 1.0, LOSSES.len()));
-    Figure {
-        id: "gain".into(),
-        title: "How much longer timers alone take (Fig. 4)".into(),
-        caption: "Time of Simple1 over time of Smart, mean over paired seeds. Below 1 fast recovery does harm."
-            .into(),
-        x: Axis::places("rate of loss", LOSSES),
-        y: Axis::quantity("Simple1 / Smart", ""),
-        series,
-    }
+    WORDS.figure("gain", &[], series).over(LOSSES)
 }
 
 /// The change of a column over time, from a run with records.
@@ -89,13 +75,11 @@ fn windows(results: &Results, flavour: &str) -> Figure {
     };
     Figure {
         id: format!("window-{}", flavour.to_lowercase()),
-        title: format!("Window of {flavour} with 0.1 % single losses (Fig. {letter})"),
-        caption: "One run of each. Simple1 falls to 1 at each loss; Smart's peaks are its fast recovery, after \
-                  which it goes on from the threshold."
-            .into(),
-        x: Axis::quantity("time", "s"),
-        y: Axis::quantity("window", "segments"),
-        series: vec![series("Simple1"), series("Smart")],
+        ..WORDS.figure(
+            "windows",
+            &[("flavour", &flavour), ("letter", &letter)],
+            vec![series("Simple1"), series("Smart")],
+        )
     }
 }
 
@@ -106,16 +90,7 @@ fn delay_windows(results: &Results) -> Figure {
         let at = [("flavour", "Compound"), ("version", version), ("loss", "0.1 %")];
         steps(&runs, &at, version, ("delay_window", 0.0))
     };
-    Figure {
-        id: "window-delay".into(),
-        title: "Delay window of Compound with 0.1 % single losses (section 4.1)".into(),
-        caption:
-            "One run of each: dwnd, the part of the window that grows while round trips stay short."
-                .into(),
-        x: Axis::quantity("time", "s"),
-        y: Axis::quantity("delay window", "segments"),
-        series: vec![series("Simple1"), series("Smart")],
-    }
+    WORDS.figure("window-delay", &[], vec![series("Simple1"), series("Smart")])
 }
 
 /// Stretches of congestion avoidance, laid upon each other.
@@ -143,42 +118,28 @@ fn growths(results: &Results) -> Figure {
         line.points = vec![(0.0, 0.0), (ROUNDS, slope * ROUNDS)];
         line
     };
-    Figure {
-        id: "growth".into(),
-        title: "Growth in congestion avoidance, 0.2 % single losses (Figs. 3a, 3b)".into(),
-        caption: "One run of each with Smart: every stretch between two losses, from its begin. The paper's \
-                  growth is one segment per round for NewReno, a third at first for Cubic."
-            .into(),
-        x: Axis::quantity("round trips", ""),
-        y: Axis::quantity("window since the stretch began", "segments"),
-        series: vec![
+    WORDS.figure(
+        "growth",
+        &[],
+        vec![
             dots("NewReno"),
             dots("Cubic"),
             line("one per round", 1.0),
             line("a third per round", 1.0 / 3.0),
         ],
-    }
+    )
 }
 
 /// The paper's surprise, with every reading of Compound.
 fn compounds(results: &Results) -> Figure {
     let runs = Runs::of(results, "compound");
     let bars = |mode| {
-        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.name, mode), loss));
+        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.0, mode), loss));
         Series::means(mode, Style::Bars, gains)
     };
     let mut series: Vec<_> = COMPOUND.names().into_iter().map(bars).collect();
     series.push(Series::level("no gain", 1.0, LOSSES.len()));
-    Figure {
-        id: "compound".into(),
-        title: "How much longer timers alone take, by reading of Compound".into(),
-        caption:
-            "Time of Simple1 over time of Smart, mean over paired seeds. The paper has it below 1."
-                .into(),
-        x: Axis::places("rate of loss", LOSSES),
-        y: Axis::quantity("Simple1 / Smart", ""),
-        series,
-    }
+    WORDS.figure("compound", &[], series).over(LOSSES)
 }
 
 /// Figure 5.
@@ -192,16 +153,7 @@ fn recoveries(results: &Results) -> Figure {
         Series::means(&format!("{version}, {flavour}"), Style::Line, all)
     };
     let pairs = ["Simple2", "Smart"].into_iter().flat_map(|it| FLAVOURS.map(|other| (it, other)));
-    Figure {
-        id: "recovery".into(),
-        title: "Time in fast recovery after a burst of losses (Fig. 5)".into(),
-        caption: "Mean over seeds with its 95 % confidence interval. Simple2 repairs one hole in a round trip, \
-                  Smart all of them at once."
-            .into(),
-        x: Axis::places("losses in the burst", 1..=4),
-        y: Axis::quantity("time in fast recovery", "ms"),
-        series: pairs.map(line).collect(),
-    }
+    WORDS.figure("recovery", &[], pairs.map(line).collect()).over(1..=4)
 }
 
 /// Figure 6.
@@ -219,13 +171,7 @@ fn bursts(results: &Results, version: &str) -> Figure {
     let letter = if version == "Simple2" { "6a" } else { "6b" };
     Figure {
         id: format!("burst-{}", version.to_lowercase()),
-        title: format!("Window around bursts of 1, 2, 3 and 4 losses, {version} (Fig. {letter})"),
-        caption:
-            "One run of each. The bursts begin at 305, 310, 315 and 320 s; the peaks are fast recovery."
-                .into(),
-        x: Axis::quantity("time", "s"),
-        y: Axis::quantity("window", "segments"),
-        series: windows.into(),
+        ..WORDS.figure("bursts", &[("version", &version), ("letter", &letter)], windows.into())
     }
 }
 
@@ -236,16 +182,9 @@ fn sources(results: &Results) -> Figure {
         let of = |flavour| runs.values(&[("flavour", flavour), ("version", version)], "c1.time_s");
         Series::means(version, Style::Bars, FLAVOURS.map(of))
     };
-    Figure {
-        id: "sources".into(),
-        title: "Time to fetch 20 MB from two servers at once, without loss".into(),
-        caption: "Mean over seeds with its 95 % confidence interval. Router 1 asks a server 100 ms away and one \
-                  130 ms away in turn, so Data comes out of order all the time."
-            .into(),
-        x: Axis::places("window", FLAVOURS),
-        y: Axis::quantity("time", "s"),
-        series: vec![bars("Simple1"), bars("Simple3"), bars("Smart")],
-    }
+    WORDS
+        .figure("sources", &[], vec![bars("Simple1"), bars("Simple3"), bars("Smart")])
+        .over(FLAVOURS)
 }
 
 /// Bars of both clients at each load, with each scheduler.
@@ -258,10 +197,9 @@ fn by_client(results: &Results, metric: &str) -> Vec<Series> {
     [("without", "off"), ("max-min", "max-min"), ("deficit round robin", "drr")].map(bars).into()
 }
 
-fn clients() -> Axis {
+fn clients() -> impl Iterator<Item = String> {
     let at = ["Client 1", "Client 2"].into_iter();
-    let at = at.flat_map(|client| LOADS.map(|load| format!("{client}, {load}")));
-    Axis::places("client and background load", at)
+    at.flat_map(|client| LOADS.map(|load| format!("{client}, {load}")))
 }
 
 /// The paper's values without and with fairness, each on its bars: of Client 1 at no load and at 80 %, then of Client 2.
@@ -278,30 +216,12 @@ fn paper(without: [f64; 4], with: [f64; 4]) -> [Series; 2] {
 fn fairness(results: &Results) -> Figure {
     let mut series = by_client(results, "time_s");
     series.extend(paper([24.19, 230.13, 23.43, 208.44], [24.19, 180.5, 23.43, 209.44]));
-    Figure {
-        id: "fairness".into(),
-        title: "Time to fetch 20 MB beside background traffic (Table 3)".into(),
-        caption: "Bars: mean over seeds with its 95 % confidence interval; NewReno with Smart. Crosses: the \
-                  paper's table, without and with fairness."
-            .into(),
-        x: clients(),
-        y: Axis::quantity("time", "s"),
-        series,
-    }
+    WORDS.figure("fairness", &[], series).over(clients())
 }
 
 /// Table 3's last column.
 fn losses(results: &Results) -> Figure {
     let mut series = by_client(results, share::LOSSES);
     series.extend(paper([0.0, 26.0, 0.0, 0.0], [0.0; 4]));
-    Figure {
-        id: "fairness-loss".into(),
-        title: "Segments taken for lost beside background traffic (Table 3)".into(),
-        caption: "Bars: mean over seeds with its 95 % confidence interval; NewReno with Smart. Crosses: the \
-                  paper's table, without and with fairness."
-            .into(),
-        x: clients(),
-        y: Axis::quantity("retransmitted segments", ""),
-        series,
-    }
+    WORDS.figure("fairness-loss", &[], series).over(clients())
 }

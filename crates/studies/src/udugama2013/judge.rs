@@ -11,100 +11,50 @@ use crate::study::Dependence;
 /// The flavour as the paper's own experiments have it.
 const COMPOUND_ASSUMED: compound::Which<'static> = ("flavour", "Compound");
 
-/// The finding on a claim, and the rule that it follows.
-pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// The finding on a claim.
+pub(super) fn judge(id: &str, results: &Results) -> Finding {
     let runs = |experiment| Runs::of(results, experiment);
     let (single, shape, bursts) = (runs("single"), runs("shape"), runs("burst"));
     let (caching, fairness) = (runs("caching"), runs("fairness"));
     match id {
-        "D-01" => (
-            growth::one_per_round(&shape),
-            "Least squares over every stretch of congestion avoidance of five rounds or more; slope 0.9 to 1.1.",
-        ),
-        "D-02" => (
-            growth::a_third_at_first(&shape),
-            "Least squares over the first five rounds after a loss; a third within a quarter of it. The rounds \
-             are so long that Cubic's own curve is steeper, the more so the wider the window.",
-        ),
-        "D-03" => (
-            single::begins_anew(&single),
-            "Share of the window reductions that a timeout caused, which leaves a window of 1.",
-        ),
-        "D-04" => (single::faster(&single, "NewReno", "0.1 %"), "Paired over seeds."),
-        "D-05" => (single::faster(&single, "NewReno", "0.2 %"), "Paired over seeds."),
-        "D-06" => (single::faster(&single, "NewReno", "0.5 %"), "Paired over seeds."),
-        "D-07" => (single::faster_at_each(&single, "Cubic"), "Paired over seeds."),
-        "D-08" => (single::cubic_gains_more(&single), "Gain: time of Simple1 over time of Smart."),
-        "D-09" => (compound::timers_are_faster(&single, COMPOUND_ASSUMED), EVERY_MODE),
-        "D-10" => (compound::penalty_grows(&single, COMPOUND_ASSUMED), EVERY_MODE),
-        "D-11" => (compound::throughput_is_better(&single, COMPOUND_ASSUMED), EVERY_MODE),
-        "D-12" => (compound::delay_window_is_greater(&single, COMPOUND_ASSUMED), EVERY_MODE),
-        "D-13" => {
-            (burst::equal_after_one(&bursts), "Time from entering fast recovery to leaving it.")
-        }
-        "D-14" => (
-            burst::grows_with_losses(&bursts),
-            "Each hole costs Simple2 a round trip. The first one includes the queue that the window had built, the \
-             later ones do not: where a queue stands, four take less than four times as long as one.",
-        ),
-        "D-15" => (burst::stays_short(&bursts), "Time in fast recovery over that after one loss."),
-        "D-16" => {
-            (burst::flavours_agree(&bursts), "The slowest flavour over the quickest, per burst.")
-        }
-        "D-17" => (
-            burst::peaks_rise(&bursts, "NewReno"),
-            "NewReno; widest window in fast recovery, per burst.",
-        ),
-        "D-18" => (
-            burst::rises_stay(&bursts, "NewReno"),
-            "NewReno; widest window in fast recovery over the window before the burst. The first burst meets a wider \
-             window than the others; the paper does not state the flavour of its figure.",
-        ),
-        "D-19" => {
-            (near::simple3_falls_for_it(&caching), "Nothing is lost, so every entry is false.")
-        }
-        "D-20" => (
-            near::smart_falls_later(&caching),
-            "Nothing is lost, so every entry is false. Runs in which Simple3 enters count; a run of Smart without entry has its end.",
-        ),
-        "D-21" => (
-            near::smart_changes_over(&caching, &caching, near::FIRST_NEAR),
-            "Root mean square distance of the windows, paired over seeds; the switch is the first Data that \
-             Router 1 had.",
-        ),
+        "D-01" => growth::one_per_round(&shape),
+        "D-02" => growth::a_third_at_first(&shape),
+        "D-03" => single::begins_anew(&single),
+        "D-04" => single::faster(&single, "NewReno", "0.1 %"),
+        "D-05" => single::faster(&single, "NewReno", "0.2 %"),
+        "D-06" => single::faster(&single, "NewReno", "0.5 %"),
+        "D-07" => single::faster_at_each(&single, "Cubic"),
+        "D-08" => single::cubic_gains_more(&single),
+        "D-09" => compound::timers_are_faster(&single, COMPOUND_ASSUMED),
+        "D-10" => compound::penalty_grows(&single, COMPOUND_ASSUMED),
+        "D-11" => compound::throughput_is_better(&single, COMPOUND_ASSUMED),
+        "D-12" => compound::delay_window_is_greater(&single, COMPOUND_ASSUMED),
+        "D-13" => burst::equal_after_one(&bursts),
+        "D-14" => burst::grows_with_losses(&bursts),
+        "D-15" => burst::stays_short(&bursts),
+        "D-16" => burst::flavours_agree(&bursts),
+        "D-17" => burst::peaks_rise(&bursts, "NewReno"),
+        "D-18" => burst::rises_stay(&bursts, "NewReno"),
+        "D-19" => near::simple3_falls_for_it(&caching),
+        "D-20" => near::smart_falls_later(&caching),
+        "D-21" => near::smart_changes_over(&caching, &caching, near::FIRST_NEAR),
         other => shares(other, &fairness),
     }
 }
 
-const EVERY_MODE: &str = "The study's mode; the table of what is open shows all of them.";
-
-const NO_LOSSES: &str = "Quotients, seed by seed, and the paper's 0 losses in every run. That nothing is lost without \
-                         fairness helped to fix the base network; that nothing is lost with it did not.";
-
-fn shares(id: &str, fairness: &Runs<'_>) -> (Finding, &'static str) {
+fn shares(id: &str, fairness: &Runs<'_>) -> Finding {
     match id {
-        "D-22a" => (share::no_difference(fairness, "c1"), NO_LOSSES),
-        "D-22b" => (share::row(fairness, "c1", "0 %"), "Without / with max-min fairness."),
-        "D-23" => (share::row(fairness, "c1", "80 %"), "Without / with max-min fairness."),
-        "D-24" => (share::no_difference(fairness, "c2"), NO_LOSSES),
-        "D-25" => (share::hardly_changes(fairness), "Quotient, seed by seed."),
-        "D-26" => (
-            share::helps_client_1(fairness),
-            "Losses: segments that were declared lost and retransmitted. Without fairness queues drop them. With it \
-             queues drop none; a few runs have spurious retransmissions.",
-        ),
-        "D-27" => (
-            share::product(fairness),
-            "Every run of both clients; the paper's eight products are 19 989 to 20 001. It follows from the \
-             definition of goodput.",
-        ),
-        "D-28" => (share::client_2_is_faster(fairness), "Paired over seeds, without fairness."),
-        "D-29" => (
-            share::helps_more_with_load(fairness),
-            "What Client 1 saves of its time at 0 and 80 %; the loads between them are shown.",
-        ),
-        "D-30" => (share::equality(fairness), "Throughputs at a load of 80 %."),
-        _ => (Finding::open("no rule for this claim"), ""),
+        "D-22a" => share::no_difference(fairness, "c1"),
+        "D-22b" => share::row(fairness, "c1", "0 %"),
+        "D-23" => share::row(fairness, "c1", "80 %"),
+        "D-24" => share::no_difference(fairness, "c2"),
+        "D-25" => share::hardly_changes(fairness),
+        "D-26" => share::helps_client_1(fairness),
+        "D-27" => share::product(fairness),
+        "D-28" => share::client_2_is_faster(fairness),
+        "D-29" => share::helps_more_with_load(fairness),
+        "D-30" => share::equality(fairness),
+        _ => Finding::open("no rule for this claim"),
     }
 }
 
@@ -123,11 +73,11 @@ pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = Vec::new();
     for open in &OPEN {
-        for (value, _) in open.axis.values {
+        for value in open.axis.names() {
             all.push(Dependence {
                 parameter: open.parameter,
-                value: (*value).into(),
-                is_assumed: *value == open.assumed,
+                value: value.into(),
+                is_assumed: value == open.assumed,
                 findings: findings(open, value, results),
             });
         }
@@ -220,7 +170,7 @@ fn other_sources(results: &Results) -> [Dependence; 2] {
 }
 
 fn compounds(results: &Results, mode: &'static str) -> Vec<(&'static str, Finding)> {
-    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.name, mode));
+    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.0, mode));
     vec![
         ("D-09", compound::timers_are_faster(&runs, which)),
         ("D-10", compound::penalty_grows(&runs, which)),

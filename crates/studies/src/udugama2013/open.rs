@@ -25,7 +25,7 @@ impl Open {
         match value == self.assumed {
             true if self.section == Section::Single => Place { experiment: ASSUMED, rest: None },
             true => Place { experiment: self.section.experiment(), rest: None },
-            false => Place { experiment: self.experiment, rest: Some((self.axis.name, value)) },
+            false => Place { experiment: self.experiment, rest: Some((self.axis.0, value)) },
         }
     }
 }
@@ -37,165 +37,49 @@ pub(super) struct Place {
     pub rest: Option<(&'static str, &'static str)>,
 }
 
-const RTT: Axis = Axis {
-    name: "rtt",
-    values: &[
-        ("24 ms", "\"link.delay\" = \"4 ms\"\n\"node.suppression\" = \"soft-hard(soft=12ms)\""),
-        ("60 ms", "\"link.delay\" = \"10 ms\"\n\"node.suppression\" = \"soft-hard(soft=30ms)\""),
-        ("150 ms", "\"link.delay\" = \"25 ms\"\n\"node.suppression\" = \"soft-hard(soft=75ms)\""),
-        ("240 ms", "\"link.delay\" = \"40 ms\"\n\"node.suppression\" = \"soft-hard(soft=120ms)\""),
-    ],
-};
-
-const RATE: Axis = Axis {
-    name: "rate",
-    values: &[
-        ("10 Mbit/s", r#""link.rate" = "10 Mbit/s""#),
-        ("50 Mbit/s", r#""link.rate" = "50 Mbit/s""#),
-        ("100 Mbit/s", r#""link.rate" = "100 Mbit/s""#),
-    ],
-};
-
-const QUEUE: Axis = Axis {
-    name: "queue",
-    values: &[
-        ("20 packets", r#""link.queue" = "20 packets""#),
-        ("100 packets", r#""link.queue" = "100 packets""#),
-        ("unlimited", r#""link.queue" = "unlimited""#),
-    ],
-};
-
-const FLOOR: Axis = Axis {
-    name: "floor",
-    values: &[
-        ("0 ms", r#""fetch.rto.min" = "0 ms""#),
-        ("100 ms", r#""fetch.rto.min" = "100 ms""#),
-        ("200 ms", r#""fetch.rto.min" = "200 ms""#),
-        ("1 s", r#""fetch.rto.min" = "1 s""#),
-    ],
-};
-
-const ACCOUNTING: Axis = Axis {
-    name: "accounting",
-    values: &[
-        ("span", r#""fetch.congestion.accounting" = "span""#),
-        ("outstanding", r#""fetch.congestion.accounting" = "outstanding""#),
-    ],
-};
-
-const THRESHOLD: Axis = Axis {
-    name: "threshold",
-    values: &[
-        ("16", r#""fetch.congestion.init-ssthresh" = 16"#),
-        ("32", r#""fetch.congestion.init-ssthresh" = 32"#),
-        ("64", r#""fetch.congestion.init-ssthresh" = 64"#),
-        ("unlimited", r#""fetch.congestion.init-ssthresh" = "inf""#),
-    ],
-};
-
-/// Without a gap the losses are independent (Bernoulli).
-const GAP: Axis = Axis {
-    name: "gap",
-    values: &[
-        ("at least 168", r#""links.r1-r2.back.loss.gap" = 168"#),
-        ("none", r#""links.r1-r2.back.loss.gap" = 0"#),
-    ],
-};
-
-const HALVING: Axis = Axis {
-    name: "timeout",
-    values: &[
-        ("window 1, half as threshold", r#""fetch.congestion.timeout" = "slow-start""#),
-        ("as any loss", r#""fetch.congestion.timeout" = "as-loss""#),
-    ],
-};
-
-const SOFT: Axis = Axis {
-    name: "soft",
-    values: &[
-        ("0 ms", r#""node.suppression" = "soft-hard(soft=0ms)""#),
-        ("75 ms", r#""node.suppression" = "soft-hard(soft=75ms)""#),
-        ("200 ms", r#""node.suppression" = "soft-hard(soft=200ms)""#),
-    ],
-};
-
-const HOLDS: Axis = Axis {
-    name: "cache",
-    values: &[
-        ("nothing", r#""nodes.r1.cache" = "0 packets""#),
-        ("half of the file", r#""nodes.r1.cache" = "10000 packets""#),
-        ("the file", r#""nodes.r1.cache" = "20000 packets""#),
-    ],
-};
-
-const LATER: Axis = Axis {
-    name: "later",
-    values: &[
-        ("0.75 s", r#""applications.c2.start" = "0.75 s""#),
-        ("2 s", r#""applications.c2.start" = "2 s""#),
-        ("20 s", r#""applications.c2.start" = "20 s""#),
-    ],
-};
-
-const WHERE: Axis = Axis {
-    name: "where",
-    values: &[
-        ("every link", r#""applications.load.link" = "*""#),
-        ("between the routers", r#""applications.load.link" = "r1-r2""#),
-    ],
-};
-
-const JITTER: Axis = Axis {
-    name: "jitter",
-    values: &[
-        ("none", r#""link.jitter" = "none""#),
-        ("0.3 ms", r#""link.jitter" = "exponential(mean=0.3ms)""#),
-    ],
-};
-
-const WITH: Axis = Axis {
-    name: "with",
-    values: &[("Smart", r#""fetch.loss" = "smart""#), ("Simple1", r#""fetch.loss" = "simple1""#)],
-};
-
 const fn open(
     experiment: &'static str,
     parameter: &'static str,
     section: Section,
-    (assumed, axis): (&'static str, Axis),
+    (assumed, axis): (&'static str, &'static str),
 ) -> Open {
-    Open { experiment, parameter, section, assumed, axis }
+    Open { experiment, parameter, section, assumed, axis: Axis(axis) }
 }
 
 /// All parameters that the paper leaves open.
 pub(super) static OPEN: [Open; 25] = {
     use Section::{Burst, Caching, Fairness, Growth, Single, Unloaded};
     [
-        open("single-floor", "least RTO", Single, ("1 s", FLOOR)),
-        open("single-accounting", "what counts against the window", Single, ("span", ACCOUNTING)),
-        open("single-rtt", "round trip", Single, ("150 ms", RTT)),
-        open("single-rate", "rate of the links", Single, ("10 Mbit/s", RATE)),
-        open("single-queue", "queues", Single, ("100 packets", QUEUE)),
-        open("single-threshold", "first threshold of slow start", Single, ("64", THRESHOLD)),
-        open("single-gap", "survivors between losses", Single, ("at least 168", GAP)),
-        open("single-timeout", "after a timeout", Single, ("window 1, half as threshold", HALVING)),
-        open("single-soft", "soft timeout of the PIT", Single, ("75 ms", SOFT)),
-        open("growth-rtt", "round trip", Growth, ("150 ms", RTT)),
-        open("growth-rate", "rate of the links", Growth, ("10 Mbit/s", RATE)),
-        open("burst-floor", "least RTO", Burst, ("1 s", FLOOR)),
-        open("burst-rtt", "round trip", Burst, ("150 ms", RTT)),
-        open("burst-queue", "queues", Burst, ("100 packets", QUEUE)),
-        open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", RATE)),
-        open("burst-threshold", "first threshold of slow start", Burst, ("64", THRESHOLD)),
-        open("burst-jitter", "jitter of a link", Burst, ("none", JITTER)),
-        open("caching-threshold", "first threshold of slow start", Caching, ("64", THRESHOLD)),
-        open("caching-jitter", "jitter of a link", Caching, ("none", JITTER)),
-        open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", HOLDS)),
-        open("fairness-later", "Client 2 starts later by", Fairness, ("0.75 s", LATER)),
-        open("fairness-where", "background traffic on", Fairness, ("every link", WHERE)),
-        open("fairness-version", "version", Fairness, ("Smart", WITH)),
-        open("fairness-queue", "queues", Fairness, ("100 packets", QUEUE)),
-        open("unloaded-jitter", "jitter of a link", Unloaded, ("none", JITTER)),
+        open("single-floor", "least RTO", Single, ("1 s", "floor")),
+        open("single-accounting", "what counts against the window", Single, ("span", "accounting")),
+        open("single-rtt", "round trip", Single, ("150 ms", "rtt")),
+        open("single-rate", "rate of the links", Single, ("10 Mbit/s", "rate")),
+        open("single-queue", "queues", Single, ("100 packets", "queue")),
+        open("single-threshold", "first threshold of slow start", Single, ("64", "threshold")),
+        open("single-gap", "survivors between losses", Single, ("at least 168", "gap")),
+        open(
+            "single-timeout",
+            "after a timeout",
+            Single,
+            ("window 1, half as threshold", "timeout"),
+        ),
+        open("single-soft", "soft timeout of the PIT", Single, ("75 ms", "soft")),
+        open("growth-rtt", "round trip", Growth, ("150 ms", "rtt")),
+        open("growth-rate", "rate of the links", Growth, ("10 Mbit/s", "rate")),
+        open("burst-floor", "least RTO", Burst, ("1 s", "floor")),
+        open("burst-rtt", "round trip", Burst, ("150 ms", "rtt")),
+        open("burst-queue", "queues", Burst, ("100 packets", "queue")),
+        open("burst-rate", "rate of the links", Burst, ("10 Mbit/s", "rate")),
+        open("burst-threshold", "first threshold of slow start", Burst, ("64", "threshold")),
+        open("burst-jitter", "jitter of a link", Burst, ("none", "jitter")),
+        open("caching-threshold", "first threshold of slow start", Caching, ("64", "threshold")),
+        open("caching-jitter", "jitter of a link", Caching, ("none", "jitter")),
+        open("fairness-cache", "what Router 1 can keep", Fairness, ("half of the file", "cache")),
+        open("fairness-later", "Client 2 starts later by", Fairness, ("0.75 s", "later")),
+        open("fairness-where", "background traffic on", Fairness, ("every link", "where")),
+        open("fairness-version", "version", Fairness, ("Smart", "with")),
+        open("fairness-queue", "queues", Fairness, ("100 packets", "queue")),
+        open("unloaded-jitter", "jitter of a link", Unloaded, ("none", "jitter")),
     ]
 };
 

@@ -3,12 +3,12 @@
 //!
 //! The networks are smaller than the paper's, a link where that will do, so that many runs fit on a machine. Beside the
 //! paper's windows stand those that `recoup fetch` has.
-use super::axis::{Axis, VERSION};
+use super::axis::VERSION;
 use super::scenario::SIZE;
 use crate::compare::{Quantity, Sockets, Terms};
 use crate::contest::Contest;
 use crate::study::{Experiment, Scale};
-use crate::sweep::changed;
+use crate::sweep::{axis, changed};
 use recoup_core::unit::Capacity;
 
 /// A consumer and a server, 10 Mbit/s and 20 ms apart.
@@ -75,11 +75,14 @@ node = "c1"
 spread = "10 ms"
 "#;
 
+/// An axis: its name, and each value with the fields that it sets.
+type Varied = (&'static str, &'static [(&'static str, &'static str)]);
+
 /// The paper's windows as the study runs them, ours as `recoup fetch` has them. Our CUBIC treats a timeout like any
 /// other loss, unless it restarts as RFC 9438, 4.8, requires.
-const WINDOW: Axis = Axis {
-    name: "window",
-    values: &[
+const WINDOW: Varied = (
+    "window",
+    &[
         (
             "NewReno (paper)",
             r#""fetch.congestion" = "udugama2013(flavour=newreno)"
@@ -98,21 +101,21 @@ const WINDOW: Axis = Axis {
         ("cubic(timeout=slow-start)", r#""fetch.congestion" = "cubic(timeout=slow-start)""#),
         ("cubic", r#""fetch.congestion" = "cubic""#),
     ],
-};
+);
 
-const LOSS: Axis = Axis {
-    name: "loss",
-    values: &[
+const LOSS: Varied = (
+    "loss",
+    &[
         ("0.1 %", r#""links.c1-s1.back.loss" = "bernoulli(p=0.001)""#),
         ("0.5 %", r#""links.c1-s1.back.loss" = "bernoulli(p=0.005)""#),
         ("2 %", r#""links.c1-s1.back.loss" = "bernoulli(p=0.02)""#),
     ],
-};
+);
 
 /// Data takes up to several times as long to send as one takes on the link, and overtakes.
-const ORDER: Axis = Axis {
-    name: "order",
-    values: &[
+const ORDER: Varied = (
+    "order",
+    &[
         ("kept", ""),
         (
             "changed",
@@ -120,7 +123,7 @@ const ORDER: Axis = Axis {
 "links.c1-s1.back.reorder" = true"#,
         ),
     ],
-};
+);
 
 /// At lower loss rates, twenty runs do not determine a mean to 5 %.
 const DECISIVE: &[(&str, &str)] = &[("loss", "2 %")];
@@ -178,7 +181,7 @@ const SEEDS: u64 = 20;
 
 pub(super) fn sockets(scale: Scale) -> Sockets {
     let experiments: Vec<_> = [
-        experiment(scale, "repair", REPAIR, &["Simple1", "Smart"], &[&LOSS, &ORDER]),
+        experiment(scale, "repair", REPAIR, &["Simple1", "Smart"], &[LOSS, ORDER]),
         experiment(scale, "repair-sources", SOURCES, &["Simple3", "Smart"], &[]),
     ]
     .into();
@@ -188,19 +191,24 @@ pub(super) fn sockets(scale: Scale) -> Sockets {
     Sockets { simulated: experiments.clone(), experiments, terms }
 }
 
+/// The axis as it stands in a scenario.
+fn text((name, values): &Varied) -> String {
+    axis(name, values.iter().map(|(value, fields)| (*value, (*fields).to_owned())))
+}
+
 fn experiment(
     scale: Scale,
     name: &'static str,
     network: &str,
     versions: &[&str],
-    more: &[&Axis],
+    more: &[Varied],
 ) -> Experiment {
     let is_small = scale == Scale::Smoke;
     let size = Capacity::Bytes(if is_small { 200_000 } else { 20_000_000 });
     let mut scenario = changed(&format!("{network}{BOTH}"), |scenario| scenario.set(&SIZE, size));
-    scenario += &WINDOW.text();
+    scenario += &text(&WINDOW);
     scenario += &VERSION.only(versions);
-    scenario.extend(more.iter().map(|axis| axis.text()));
+    scenario.extend(more.iter().map(text));
     let serves: &[&str] = if name == "repair" { &["repair"] } else { &["repair-sources"] };
     let seeds = if is_small { 1 } else { SEEDS };
     Experiment { name, serves, scenario, files: &[], seeds, curves: None }

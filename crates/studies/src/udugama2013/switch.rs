@@ -8,7 +8,7 @@ use super::near;
 use super::open::Place;
 use super::runs::Runs;
 use super::scenario::{Section, sweep};
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style};
 use crate::result::Results;
 use crate::rule::mean_of;
 use crate::study::{Dependence, Experiment, Scale};
@@ -147,13 +147,7 @@ pub(super) fn window(results: &Results, version: &str) -> Figure {
     let letter = if version == "Simple3" { "7a" } else { "7b" };
     Figure {
         id: format!("caching-{}", version.to_lowercase()),
-        title: format!("Window of Cubic around the switch to near Data, {version} (Fig. {letter})"),
-        caption: "One run of each, without loss; 10 Mbit/s, 150 ms, near Data from segment 1000 on. The paper does \
-                  not state where its switch lies; the map has the others."
-            .into(),
-        x: Axis::quantity("time since the switch", "s"),
-        y: Axis::quantity("window", "segments"),
-        series,
+        ..super::draw::WORDS.figure("window", &[("version", &version), ("letter", &letter)], series)
     }
 }
 
@@ -198,13 +192,7 @@ pub(super) fn map(results: &Results) -> Figure {
     };
     Figure {
         id: SWITCH.into(),
-        title: "False recoveries by the window at the switch (section 4.3)".into(),
-        caption: "Each dot is a path (10 to 50 Mbit/s, 60 and 150 ms) with a near part from segment 100 to 10,000 on: \
-                  the mean over seeds. The paper has Simple3 enter at once, and Smart later or not at all."
-            .into(),
-        x: Axis { logarithmic: true, ..Axis::quantity("window / BDP at the switch", "") },
-        y: Axis::quantity("entries into fast recovery", ""),
-        series: ["Simple3", "Smart"].iter().map(dots).collect(),
+        ..super::draw::WORDS.figure("map", &[], ["Simple3", "Smart"].iter().map(dots).collect())
     }
 }
 

@@ -5,10 +5,11 @@ use super::runs::{At, Runs, mean_of};
 use super::scenario::VARIANTS;
 use super::trace;
 use super::{judge, one};
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style, Words};
 use crate::result::Results;
 use crate::rule::quotient;
 use recoup_sim::statistic::Seeded;
+use std::fmt::Display;
 
 /// Most points of a trace, divided by four.
 const SLICES: usize = 1_000;
@@ -106,6 +107,9 @@ const INTERESTS_3: Ratios = &[
     ("5", "WMA", 1.077),
 ];
 
+/// Words of the figures.
+const WORDS: Words = Words(include_str!("figures.toml"));
+
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let runs = Runs::assumed(results);
     let mut all = Vec::new();
@@ -116,22 +120,9 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     ] {
         let time = |at, timer: &str| runs.time(at, timer);
         let sent = |at, timer: &str| runs.interests(at, timer);
-        let of_time = Part {
-            id: format!("time-{place}"),
-            what: "Time to fetch the file",
-            figure: format!("{of_paper}a"),
-            unit: " s",
-            in_percent: false,
-        };
-        let of_interests = Part {
-            id: format!("interests-{place}"),
-            what: "Interests that left the requester",
-            figure: format!("{of_paper}b"),
-            unit: "",
-            in_percent: true,
-        };
-        all.push(by_hops((scenario, place), of_time, times, time));
-        all.push(by_hops((scenario, place), of_interests, interests, sent));
+        let of = (scenario, place, of_paper);
+        all.push(by_hops(of, "time", times, time));
+        all.push(by_hops(of, "interests", interests, sent));
     }
     for (at, of_paper, names) in TRACES {
         for (timer, name) in TIMERS.into_iter().zip(names) {
@@ -143,29 +134,16 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     all
 }
 
-const MEANS: &str = "Means over seeds with 95 % confidence intervals.";
-
-/// Values of a figure by hops.
-struct Part {
-    id: String,
-    what: &'static str,
-    /// Its number in the paper.
-    figure: String,
-    /// Unit of the values, after a space.
-    unit: &'static str,
-    /// Whether it shows by how much per cent a timer is above CCNTimer, in place of the ratio.
-    in_percent: bool,
-}
-
 /// A line for each timer over the number of hops, as ratio to CCNTimer, with the paper's ratios.
+///
+/// Interests are shown as by how much per cent a timer is above CCNTimer, in place of the ratio.
 fn by_hops(
-    (scenario, place): (Scenario, &str),
-    part: Part,
+    (scenario, place, figure): (Scenario, &str, &str),
+    what: &str,
     ratios: Ratios,
     of: impl Fn(At, &str) -> Vec<Seeded>,
 ) -> Figure {
-    let Part { id, what, figure, unit, in_percent } = part;
-    let scaled = |ratio: f64| if in_percent { (ratio - 1.0) * 100.0 } else { ratio };
+    let scaled = |ratio: f64| if what == "interests" { (ratio - 1.0) * 100.0 } else { ratio };
     let own = HOPS.map(|hops| of((scenario, hops), CCNTIMER));
     let others = || TIMERS.iter().filter(|timer| **timer != CCNTIMER);
     let line = |timer: &&str| {
@@ -188,19 +166,10 @@ fn by_hops(
     let paper = others().map(paper).filter(|it| !it.points.is_empty());
     let absolute = own.iter().filter_map(|own| Some(shown(mean_of(own)?)));
     let absolute = absolute.collect::<Vec<_>>().join(", ");
-    Figure {
-        id,
-        title: format!("{what}, scenario {place}, beside CCNTimer's"),
-        caption: format!(
-            "Figure {figure}. {MEANS} Crosses: the paper. CCNTimer's own at 1 to 5 hops: {absolute}{unit}."
-        ),
-        x: Axis::places("hops", HOPS),
-        y: match in_percent {
-            true => Axis::quantity("more than CCNTimer", "%"),
-            false => Axis { logarithmic: true, ..Axis::quantity("ratio to CCNTimer", "") },
-        },
-        series: others().map(line).chain(paper).collect(),
-    }
+    let values: [(&str, &dyn Display); 3] =
+        [("place", &place), ("figure", &figure), ("absolute", &absolute)];
+    let series = others().map(line).chain(paper).collect();
+    Figure { id: format!("{what}-{place}"), ..WORDS.figure(what, &values, series).over(HOPS) }
 }
 
 /// The timer that the others are compared with.
@@ -233,13 +202,16 @@ fn traced(
     let part = ["a", "b", "c", "d", "e", "f"][number];
     Some(Figure {
         id: name.into(),
-        title: format!("Round trips and lifetimes, {timer}, {}", judge::title(at)),
-        caption: format!(
-            "Figure {of_paper}{part}. One run; round trips count from the first transmission of a segment."
-        ),
-        x: Axis::quantity("segment", ""),
-        y: Axis::quantity("time", "s"),
-        series: vec![round_trips.thinned(SLICES), lifetimes.thinned(SLICES)],
+        ..WORDS.figure(
+            "traced",
+            &[
+                ("timer", &timer),
+                ("title", &judge::title(at)),
+                ("of_paper", &of_paper),
+                ("part", &part),
+            ],
+            vec![round_trips.thinned(SLICES), lifetimes.thinned(SLICES)],
+        )
     })
 }
 
@@ -250,14 +222,9 @@ fn variants(results: &Results) -> Figure {
         Series::means(name, Style::Bars, VARIANTS.iter().map(|(variant, _)| of(variant)))
     };
     let series = [("scenario 1, 3 hops", "variants-1"), ("scenario 2, 5 hops", "variants-2")];
-    Figure {
-        id: "variants".into(),
-        title: "Variants of the timers".into(),
-        caption: format!("Variants that the paper's text mentions. {MEANS}"),
-        x: Axis::places("timer", VARIANTS.iter().map(|(name, _)| name)),
-        y: Axis { logarithmic: true, ..Axis::quantity("time", "s") },
-        series: series.map(bars).into(),
-    }
+    WORDS
+        .figure("variants", &[], series.map(bars).into())
+        .over(VARIANTS.iter().map(|(name, _)| name))
 }
 
 /// Times in scenario 1 at three hops, with one parameter changed at a time.
@@ -267,12 +234,5 @@ fn open(results: &Results) -> Figure {
     let dots = |timer: &str| {
         Series::means(timer, Style::Dots, setups().map(|runs| runs.time(one::THREE, timer)))
     };
-    Figure {
-        id: "open".into(),
-        title: "What the paper leaves open, one thing at a time".into(),
-        caption: format!("Scenario 1, three hops. {MEANS}"),
-        x: Axis::places("different", &labels),
-        y: Axis { logarithmic: true, ..Axis::quantity("time", "s") },
-        series: TIMERS.map(dots).into(),
-    }
+    WORDS.figure("open", &[], TIMERS.map(dots).into()).over(&labels)
 }

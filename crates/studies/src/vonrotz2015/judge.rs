@@ -10,50 +10,36 @@ use crate::rule::{Finding, are_enough, less, ratio};
 use crate::study::Dependence;
 use dense::{row, sides};
 
-/// The finding on a claim, and the rule that it follows.
-pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// The finding on a claim.
+pub(super) fn judge(id: &str, results: &Results) -> Finding {
     let runs = Runs::assumed(results);
     match id {
-        "A-01" => (dense::best_against_existing(&runs), BEST),
-        "A-02" => (dense::best_against_constant(&runs), BEST),
-        "A-03" => (
-            trace::losses_are_multiples_of_four(&runs),
-            "Of segments that took 4 s or more, the share just above a multiple of 4 s.",
+        "A-01" => dense::best_against_existing(&runs),
+        "A-02" => dense::best_against_constant(&runs),
+        "A-03" => trace::losses_are_multiples_of_four(&runs),
+        "A-04" => tcp_lifetimes(&runs, one::THREE),
+        "A-05" => one::timeest_stays_off_the_floor(&runs),
+        "A-06" => one::ccntimer_is_near_the_round_trip(&runs),
+        "A-07" => one::wma_is_lower(&runs),
+        "A-08" => trace::resets(&runs),
+        "A-09" => trace::icp_is_slow(&runs),
+        "A-10" => one::every_adaptive_is_faster(&runs),
+        "A-11" => one::speed_up(&runs, "2", (2.5, 6.0)),
+        "A-12" => one::speed_up(&runs, "3", (2.0, 5.0)),
+        "A-13" => one::speed_up(&runs, "5", (1.8, 4.0)),
+        "A-14" => one::speed_up_shrinks(&runs),
+        "A-19" => one::order(&runs),
+        "A-25" => one::extra_timeouts_cost_little(&runs),
+        "A-53" => variant(
+            results,
+            "variants-1",
+            ("ICP, clean answers only", "ICP"),
+            (1.05, f64::INFINITY),
         ),
-        "A-04" => (tcp_lifetimes(&runs, one::THREE), "Quantiles over segments, means over seeds."),
-        "A-05" => (one::timeest_stays_off_the_floor(&runs), PAIRED),
-        "A-06" => (one::ccntimer_is_near_the_round_trip(&runs), PAIRED),
-        "A-07" => (one::wma_is_lower(&runs), PAIRED),
-        "A-08" => (trace::resets(&runs), "First 1000 segments, means over seeds."),
-        "A-09" => (
-            trace::icp_is_slow(&runs),
-            "Memory: segments after which the autocorrelation of the lifetime is below 1/e; period: segments between \
-             upward crossings of its mean; both without the first 100.",
-        ),
-        "A-10" => (one::every_adaptive_is_faster(&runs), PAIRED),
-        "A-11" => (one::speed_up(&runs, "2", (2.5, 6.0)), QUOTIENTS),
-        "A-12" => (one::speed_up(&runs, "3", (2.0, 5.0)), QUOTIENTS),
-        "A-13" => (one::speed_up(&runs, "5", (1.8, 4.0)), QUOTIENTS),
-        "A-14" => (one::speed_up_shrinks(&runs), PAIRED),
-        "A-19" => (one::order(&runs), PAIRED),
-        "A-25" => (one::extra_timeouts_cost_little(&runs), PAIRED),
-        "A-53" => (
-            variant(
-                results,
-                "variants-1",
-                ("ICP, clean answers only", "ICP"),
-                (1.05, f64::INFINITY),
-            ),
-            QUOTIENTS,
-        ),
-        "A-54" => {
-            (longer_bounds_gain_nothing(results), "Paired over seeds; fails if any is faster.")
-        }
-        "A-55" => (one::doubling_is_slower(&runs), QUOTIENTS),
-        "A-56" => (dense::every_adaptive_is_faster(&runs), PAIRED),
-        other => in_one(other, &runs)
-            .map(|finding| (finding, QUOTIENTS))
-            .unwrap_or_else(|| of_many(other, &runs)),
+        "A-54" => longer_bounds_gain_nothing(results),
+        "A-55" => one::doubling_is_slower(&runs),
+        "A-56" => dense::every_adaptive_is_faster(&runs),
+        other => in_one(other, &runs).unwrap_or_else(|| of_many(other, &runs)),
     }
 }
 
@@ -61,11 +47,6 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
 pub(super) fn former(id: &str, results: &Results) -> Option<Finding> {
     (id == "A-41").then(|| dense::wma_is_lowest(&Runs::assumed(results)))
 }
-
-const PAIRED: &str = "Paired over seeds.";
-const QUOTIENTS: &str = "Quotients, seed by seed, geometric mean.";
-const BEST: &str =
-    "The case with the largest mean ratio of times, over scenarios, hops and pairs of timers.";
 
 /// Claims about scenario 1, at three hops but for A-10.
 fn in_one(id: &str, runs: &Runs<'_>) -> Option<Finding> {
@@ -100,60 +81,48 @@ fn in_one(id: &str, runs: &Runs<'_>) -> Option<Finding> {
 }
 
 /// Claims about scenarios 2 and 3.
-fn of_many(id: &str, runs: &Runs<'_>) -> (Finding, &'static str) {
+fn of_many(id: &str, runs: &Runs<'_>) -> Finding {
     let time = |at, timers, band| dense::time(runs, at, timers, band);
     let sent = |at, timers, band| dense::interests(runs, at, timers, band);
     match id {
-        "A-26" => (time(row("3"), ("ICP", "CCNTimer"), (0.9, 1.1)), QUOTIENTS),
-        "A-27" => (time(row("3"), ("Timeest", "CCNTimer"), (1.05, 1.4)), QUOTIENTS),
-        "A-28" => (time(row("3"), ("TCP RTO", "CCNTimer"), (1.15, 1.9)), QUOTIENTS),
-        "A-29" => (time(row("5"), ("CCNTimer", "ICP"), (0.7, 0.95)), QUOTIENTS),
-        "A-30" => (time(row("5"), ("CCNTimer", "Timeest"), (0.75, 0.97)), QUOTIENTS),
-        "A-31" => (time(row("5"), ("CCNTimer", "TCP RTO"), (0.75, 0.97)), QUOTIENTS),
+        "A-26" => time(row("3"), ("ICP", "CCNTimer"), (0.9, 1.1)),
+        "A-27" => time(row("3"), ("Timeest", "CCNTimer"), (1.05, 1.4)),
+        "A-28" => time(row("3"), ("TCP RTO", "CCNTimer"), (1.15, 1.9)),
+        "A-29" => time(row("5"), ("CCNTimer", "ICP"), (0.7, 0.95)),
+        "A-30" => time(row("5"), ("CCNTimer", "Timeest"), (0.75, 0.97)),
+        "A-31" => time(row("5"), ("CCNTimer", "TCP RTO"), (0.75, 0.97)),
         "A-32" => {
             let faster = time(row("5"), ("WMA", "CCNTimer"), (0.85, 1.0));
-            (faster.and(sent(row("5"), ("WMA", "CCNTimer"), (1.02, 1.12))), QUOTIENTS)
+            faster.and(sent(row("5"), ("WMA", "CCNTimer"), (1.02, 1.12)))
         }
-        "A-33" => (dense::wma_sends_most(runs), PAIRED),
+        "A-33" => dense::wma_sends_most(runs),
         "A-34" => {
             let near = |hops| sent(row(hops), ("CCNTimer", "Timeest"), (0.96, 1.04));
-            (near("5").and(near("3")), QUOTIENTS)
+            near("5").and(near("3"))
         }
         "A-35" => {
             let fewer = sent(row("5"), ("constant", "CCNTimer"), (0.9, 0.98));
-            (fewer.and(time(row("5"), ("constant", "CCNTimer"), (1.15, 1.7))), QUOTIENTS)
+            fewer.and(time(row("5"), ("constant", "CCNTimer"), (1.15, 1.7)))
         }
-        "A-36" => (dense::ccntimer_is_undominated(runs), "Means of times and of Interests."),
-        "A-37" => (
-            dense::order_is_the_same(runs),
-            "Five hops; an order is the same if no pair that differs significantly at both is reversed.",
-        ),
-        "A-38" => (trace::more_is_lost(runs), "Segments that took 4 s or more."),
-        "A-39" => (trace::icp_at_four(runs), "Share of time; the first 1000 segments."),
-        "A-40" => (trace::time_at_four(runs), "Share of time at 3.9 s or more."),
-        "A-41" => (dense::wma_is_below_timers_with_variance(runs), PAIRED),
-        "A-42" => (dense::times_are_alike(runs), QUOTIENTS),
-        "A-43" => (dense::wma_gains_only_near(runs), QUOTIENTS),
-        "A-44" => (dense::icp_loses_near(runs), QUOTIENTS),
-        "A-45" => (dense::wma_sends_more(runs), QUOTIENTS),
-        "A-46" => (dense::icp_sends_more_near(runs), QUOTIENTS),
-        "A-47" => (dense::others_send_alike(runs), QUOTIENTS),
-        "A-48" => (dense::lifetimes(runs, sides("5"), "p50"), "Medians, means over seeds."),
-        "A-49" => (tcp_lifetimes(runs, sides("1")), "Quantiles over segments, means over seeds."),
-        "A-50" => (
-            dense::timeest_waits_too_long(runs),
-            "Spurious: first timeouts whose Data was in flight, followed to its end.",
-        ),
-        "A-51" => (
-            dense::wma_is_sometimes_too_short(runs),
-            "Whole files. Spurious: first timeouts whose Data was in flight, followed to its end. Interval of 98.3 %, since it is the third look.",
-        ),
-        "A-52" => (dense::icp_times_out(runs), "Means over seeds."),
-        "A-57" => (
-            trace::icp_cycles(runs, trace::SIDES),
-            "Segments between upward crossings of the mean.",
-        ),
-        _ => (Finding::open("no rule for this claim"), ""),
+        "A-36" => dense::ccntimer_is_undominated(runs),
+        "A-37" => dense::order_is_the_same(runs),
+        "A-38" => trace::more_is_lost(runs),
+        "A-39" => trace::icp_at_four(runs),
+        "A-40" => trace::time_at_four(runs),
+        "A-41" => dense::wma_is_below_timers_with_variance(runs),
+        "A-42" => dense::times_are_alike(runs),
+        "A-43" => dense::wma_gains_only_near(runs),
+        "A-44" => dense::icp_loses_near(runs),
+        "A-45" => dense::wma_sends_more(runs),
+        "A-46" => dense::icp_sends_more_near(runs),
+        "A-47" => dense::others_send_alike(runs),
+        "A-48" => dense::lifetimes(runs, sides("5"), "p50"),
+        "A-49" => tcp_lifetimes(runs, sides("1")),
+        "A-50" => dense::timeest_waits_too_long(runs),
+        "A-51" => dense::wma_is_sometimes_too_short(runs),
+        "A-52" => dense::icp_times_out(runs),
+        "A-57" => trace::icp_cycles(runs, trace::SIDES),
+        _ => Finding::open("no rule for this claim"),
     }
 }
 
@@ -217,11 +186,11 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         ("A-11", one::speed_up(runs, "2", (2.5, 6.0))),
         ("A-13", one::speed_up(runs, "5", (1.8, 4.0))),
         ("A-14", one::speed_up_shrinks(runs)),
-        ("A-29", of_many("A-29", runs).0),
-        ("A-30", of_many("A-30", runs).0),
-        ("A-31", of_many("A-31", runs).0),
-        ("A-32", of_many("A-32", runs).0),
-        ("A-35", of_many("A-35", runs).0),
+        ("A-29", of_many("A-29", runs)),
+        ("A-30", of_many("A-30", runs)),
+        ("A-31", of_many("A-31", runs)),
+        ("A-32", of_many("A-32", runs)),
+        ("A-35", of_many("A-35", runs)),
         ("A-41", dense::wma_is_below_timers_with_variance(runs)),
         ("A-50", dense::timeest_waits_too_long(runs)),
         ("A-51", dense::wma_is_too_short_in_a_quarter(runs)),
@@ -234,7 +203,7 @@ fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {
         all.push(("A-09", trace::icp_is_slow(runs)));
     }
     if trace::is_traced(runs, trace::ROW) {
-        all.push(("A-40", of_many("A-40", runs).0));
+        all.push(("A-40", of_many("A-40", runs)));
     }
     all.sort_by_key(|(id, _)| *id);
     all

@@ -1,7 +1,7 @@
 //! The paper's figures, and ours, from results.
 use super::{DESIGNS, scenario};
 use crate::beside::Beside;
-use crate::figure::{Axis, Figure, Series, Style, bar};
+use crate::figure::{Figure, Series, Style, Words, bar};
 use crate::result::Results;
 use crate::rule::joined;
 
@@ -18,6 +18,9 @@ pub(super) const DUMBBELL_TIMES: [[f64; 6]; 4] = [
 
 /// Most points of a curve.
 const SLICES: usize = 600;
+
+/// Words of the figures.
+const WORDS: Words = Words(include_str!("figures.toml"));
 
 pub(super) fn figures(results: &Results) -> Vec<Figure> {
     let mut figures = vec![
@@ -89,13 +92,7 @@ fn times(results: &Results, network: &str, consumers: &[&str], paper: &[Vec<f64>
     series.push(dots);
     Figure {
         id: network.into(),
-        title: format!("Time to fetch the file, {network} network"),
-        caption: "Bars: mean over seeds with its 95 % confidence interval. Crosses: the runs of the paper's \
-                  table, each of 10 MiB."
-            .into(),
-        x: Axis::places("design", DESIGNS),
-        y: Axis::quantity("time", "s"),
-        series,
+        ..WORDS.figure("times", &[("network", &network)], series).over(DESIGNS)
     }
 }
 
@@ -111,11 +108,7 @@ fn windows(results: &Results, network: &str, consumer: &str, id: &str) -> Option
     }
     Some(Figure {
         id: id.into(),
-        title: format!("Congestion window of {consumer}, {network} network"),
-        caption: "One run of each design that adapts its window.".into(),
-        x: Axis::quantity("time", "s"),
-        y: Axis::quantity("window", "segments"),
-        series,
+        ..WORDS.figure("windows", &[("consumer", &consumer), ("network", &network)], series)
     })
 }
 
@@ -129,11 +122,11 @@ fn timers(results: &Results) -> Vec<Figure> {
         timeouts.points = curve.points("time_s", "rto_s");
         Some(Figure {
             id: format!("rto-{}", design.trim_start_matches('#')),
-            title: format!("Round trips and timeout, design {design}, linear network"),
-            caption: "One run. Where the line meets the dots, timeouts are spurious.".into(),
-            x: Axis::quantity("time", "s"),
-            y: Axis::quantity("round trip", "s"),
-            series: vec![samples.thinned(SLICES), timeouts.thinned(SLICES)],
+            ..WORDS.figure(
+                "timers",
+                &[("design", &design)],
+                vec![samples.thinned(SLICES), timeouts.thinned(SLICES)],
+            )
         })
     };
     ["#2", "#3"].into_iter().filter_map(draw).collect()
@@ -150,11 +143,6 @@ fn open(results: &Results, experiment: &str, axis: &'static str, values: &[&str]
     }
     Figure {
         id: experiment.into(),
-        title: format!("What the paper leaves open: {axis}"),
-        caption: "Mean time over seeds in the linear network, with its 95 % confidence interval."
-            .into(),
-        x: Axis::places(axis, values),
-        y: Axis::quantity("time", "s"),
-        series,
+        ..WORDS.figure("open", &[("axis", &axis)], series).over(values)
     }
 }

@@ -84,10 +84,8 @@ fn averaged(all: &[Vec<Seeded>]) -> Vec<Seeded> {
     first.iter().filter_map(|(seed, value)| with(*seed, *value)).collect()
 }
 
-const QUOTIENTS: &str = "Geometric mean of the quotients over seeds.";
-
-/// The finding on a claim, and the rule that it follows.
-pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
+/// The finding on a claim.
+pub(super) fn judge(id: &str, results: &Results) -> Finding {
     let (linear, dumbbell) = (Runs::linear(results), Runs::dumbbell(results));
     let any = f64::INFINITY;
     match id {
@@ -96,62 +94,59 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
             let finding = within("time", &linear.time("#0"), "s", 23.8 * 0.98, 23.8 * 1.02)
                 .and(within("throughput", &throughput, "kb/s", 4900.0, any))
                 .and(always("no timeout", &linear.each("#0", "timeouts"), 0.0, 0.0));
-            (finding, "Mean over seeds in the band; no run with a timeout.")
+            finding
         }
-        "B-02" => (linear.band("#1", (30.0, 48.0), (0.7, 2.0)), "Means in the bands."),
-        "B-03" => (linear.band("#2", (27.0, 34.0), (0.2, 0.8)), "Means in the bands."),
-        "B-04" => (linear.band("#3", (24.2, 26.0), (0.08, 0.2)), "Means in the bands."),
-        "B-05" => (linear.ordered(&["#0", "#3", "#2", "#1"], "time_s", "s"), "Paired over seeds."),
-        "B-06a" => (linear.ratio("#3", 0.0, 1.10), QUOTIENTS),
+        "B-02" => linear.band("#1", (30.0, 48.0), (0.7, 2.0)),
+        "B-03" => linear.band("#2", (27.0, 34.0), (0.2, 0.8)),
+        "B-04" => linear.band("#3", (24.2, 26.0), (0.08, 0.2)),
+        "B-05" => linear.ordered(&["#0", "#3", "#2", "#1"], "time_s", "s"),
+        "B-06a" => linear.ratio("#3", 0.0, 1.10),
         "B-06b" => {
             let finding = linear.ratio("#2", 1.10, 1.45).and(linear.ratio("#1", 1.25, 2.0));
-            (finding, QUOTIENTS)
+            finding
         }
         "B-07" => {
             let none = always("#0: no loss", &linear.loss("#0"), 0.0, 0.0);
             let rest = linear.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%");
             let some = within("#3", &linear.loss("#3"), "%", f64::MIN_POSITIVE, any);
-            (none.and(some).and(rest), "Paired over seeds.")
+            none.and(some).and(rest)
         }
         "B-08" => {
             let each = |it| {
                 let time = dumbbell.of("#0", it, "time_s");
                 within(it, &time, "s", 47.6 * 0.98, 47.6 * 1.02)
             };
-            (each("c1").and(each("c2")), "Mean of each consumer in the band.")
+            each("c1").and(each("c2"))
         }
-        "B-09" => (dumbbell.band("#1", (51.0, 65.0), (1.3, 4.0)), "Means over both consumers."),
-        "B-10" => (dumbbell.band("#2", (49.0, 57.0), (0.6, 1.8)), "Means over both consumers."),
-        "B-11" => (dumbbell.band("#3", (45.0, 49.5), (0.25, 0.42)), "Means over both consumers."),
+        "B-09" => dumbbell.band("#1", (51.0, 65.0), (1.3, 4.0)),
+        "B-10" => dumbbell.band("#2", (49.0, 57.0), (0.6, 1.8)),
+        "B-11" => dumbbell.band("#3", (45.0, 49.5), (0.25, 0.42)),
         "B-12" => {
             let order = dumbbell.ordered(&["#3", "#2", "#1"], "time_s", "s");
-            (
-                dumbbell.ratio("#3", 0.96, 1.04).and(order),
-                "Means over both consumers, paired over seeds.",
-            )
+            dumbbell.ratio("#3", 0.96, 1.04).and(order)
         }
         "B-13" => {
             let none = always("#0: no loss", &dumbbell.loss("#0"), 0.0, 0.0);
             let some = within("#3", &dumbbell.loss("#3"), "%", f64::MIN_POSITIVE, any);
             let rest = dumbbell.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%");
-            (none.and(some).and(rest), "Means over both consumers, paired over seeds.")
+            none.and(some).and(rest)
         }
-        "B-14" => (constant_product(&linear).and(constant_product(&dumbbell)), "Every run."),
+        "B-14" => constant_product(&linear).and(constant_product(&dumbbell)),
         "B-15" => {
             let (dumbbell, linear) = (dumbbell.loss("#3"), linear.loss("#3"));
-            (ratio("dumbbell/linear", &dumbbell, &linear, 1.7, 4.0), QUOTIENTS)
+            ratio("dumbbell/linear", &dumbbell, &linear, 1.7, 4.0)
         }
         "B-16" => {
             let of = |consumer| dumbbell.of("#3", consumer, "throughput_bps");
             let larger = joined(&of("c1"), &of("c2"), |one, other| one.max(other) / one.min(other));
             let jain = within("Jain", &dumbbell.of("#3", "all", "jain"), "", 0.995, any);
             let finding = within("larger/smaller", &larger, "", 0.0, 1.1).and(jain);
-            (finding, "Of each run the larger rate over the smaller; means over seeds.")
+            finding
         }
-        "B-17" => (spread(&dumbbell), "Distance of times from their mean, paired over seeds."),
+        "B-17" => spread(&dumbbell),
         "B-18" => {
             let share = scaled(linear.each("#0", "throughput_bps"), 1.0 / 5e6);
-            (within("share of 5 Mbit/s", &share, "", 0.97, any), "Data packets, headers counted.")
+            within("share of 5 Mbit/s", &share, "", 0.97, any)
         }
         "B-19" => {
             let later = |design| later(&dumbbell, design);
@@ -161,16 +156,16 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
             });
             let all = linear.into_iter().chain(["#1", "#2", "#3"].map(beats));
             let finding = all.reduce(Finding::and).unwrap_or_else(|| Finding::open("no results"));
-            (finding, "The later-finishing consumer of each run; linear, then dumbbell.")
+            finding
         }
         "B-20" => {
             let finding = linear.ordered(&["#1", "#2", "#3"], "window_mean", "segments");
-            (finding, "Windows averaged over time, paired over seeds.")
+            finding
         }
         "B-21" => {
             let twice = scaled(linear.each("#3", "bad_timeouts"), 2.0);
             let finding = less(("2 × #3", &twice), ("#2", &linear.each("#2", "bad_timeouts")), "");
-            (finding, "Timeouts of first transmissions whose Data was still on its way.")
+            finding
         }
         "B-22" => {
             let rises = |runs: &Runs<'_>, design| {
@@ -181,9 +176,9 @@ pub(super) fn judge(id: &str, results: &Results) -> (Finding, &'static str) {
                 .and(rises(&linear, "#3"))
                 .and(rises(&dumbbell, "#2"))
                 .and(rises(&dumbbell, "#3"));
-            (finding, "Every run: the recovery point rises from reduction to reduction.")
+            finding
         }
-        _ => (Finding::open("no rule for this claim"), ""),
+        _ => Finding::open("no rule for this claim"),
     }
 }
 
@@ -294,7 +289,7 @@ mod tests {
 
     #[test]
     fn unequal_shares_show_for_either_consumer() {
-        let b_16 = |ratio| judge("B-16", &shared(ratio)).0.outcome;
+        let b_16 = |ratio| judge("B-16", &shared(ratio)).outcome;
         assert_eq!(b_16(1.05), Outcome::Holds);
         // The mean of c1/c2 would be 1.007.
         assert_eq!(b_16(1.13), Outcome::Fails);

@@ -2,7 +2,7 @@
 //!
 //! The SNR is rounded to 0.01 dB. The curve for 32 bytes serves below 400 bytes and the one for 1458 from there on, and
 //! *PER(n) = 1 - (1 - PER)^(n / reference)* (IEEE 802.11-14/0803r1). Rates below 10⁻⁵ are zero.
-use super::curve::{Curve, LONG, SHORT, STEP_DB};
+use super::curve::{self, Curve, STEP_DB};
 use super::{from_db, to_db};
 
 const THRESHOLD_BYTES: u64 = 400;
@@ -12,9 +12,10 @@ const MARGIN_DB: f64 = 0.02;
 
 pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
     let bytes = (bits / 8).max(1);
+    let [short, long] = curve::of(mcs);
     let (curve, reference) = match bytes < THRESHOLD_BYTES {
-        true => (&SHORT[mcs], 32.0),
-        false => (&LONG[mcs], 1458.0),
+        true => (short, 32.0),
+        false => (long, 1458.0),
     };
     let error = at(curve, snr);
     if error <= 0.0 || error >= 1.0 {
@@ -26,7 +27,7 @@ pub(super) fn success(mcs: usize, snr: f64, bits: u64) -> f64 {
 
 /// The linear SNR up to which nothing is received, and that from which on everything is, however long the stretch.
 pub(super) fn certain(mcs: usize) -> (f64, f64) {
-    let (short, long) = (&SHORT[mcs], &LONG[mcs]);
+    let [short, long] = curve::of(mcs);
     let last_db = |curve: &Curve| curve.first_db + STEP_DB * (curve.rates.len() - 1) as f64;
     let none_db = short.first_db.min(long.first_db) - MARGIN_DB;
     let all_db = last_db(short).max(last_db(long)) + MARGIN_DB;

@@ -1,5 +1,5 @@
 //! Distributions of round trips and timeouts: Figures 3 and 5.
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style};
 use crate::nikzad2022::timer::{BASIC, Gains, Jacobson, S, floored};
 use crate::result::Results;
 use recoup_sim::statistic::order::quantile_of_sorted;
@@ -51,13 +51,7 @@ fn figure((id, title): (&str, &str), series: Vec<Series>) -> Figure {
     let x = if id.starts_with("rtt") { "round trip" } else { "first timeout" };
     Figure {
         id: id.into(),
-        title: title.into(),
-        caption: "One run: the share of the requests of all consumers that had at most so much; beyond a second \
-                  nothing is drawn."
-            .into(),
-        x: Axis::quantity(x, "ms"),
-        y: Axis::quantity("share of requests", ""),
-        series,
+        ..super::WORDS.figure("figure", &[("title", &title), ("x", &x)], series)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Figures of what the paper leaves open: the proposal against Basic with each value that was tried.
-use crate::figure::{Axis, Figure, Series, Style};
+use crate::figure::{Figure, Series, Style};
 use crate::nikzad2022::open::{OPEN, Open};
 use crate::nikzad2022::runs::{B, Runs, W};
 use crate::nikzad2022::timer::{BASIC, ENDS, RECONSIDERED};
@@ -32,12 +32,8 @@ fn figure(open: &Open, results: &Results) -> Figure {
     series.push(Series::level("like Basic", 1.0, setups.len()));
     Figure {
         id: open.experiment.into(),
-        title: format!("What the paper leaves open: {}", open.parameter),
-        caption: "Reconsidered over Basic, mean over paired seeds with its 95 % confidence interval. The first value \
-                  is assumed elsewhere."
-            .into(),
-        x: Axis::places(open.parameter, setups.iter().map(|(value, _)| value)),
-        y: Axis::quantity("Reconsidered / Basic", ""),
-        series,
+        ..super::WORDS
+            .figure("figure-of", &[("parameter", &open.parameter)], series)
+            .over(setups.iter().map(|(value, _)| value))
     }
 }
