@@ -66,7 +66,7 @@ impl Client {
     ) -> PyResult<Operation> {
         let mut builder = Asynchronous::builder();
         builder = face.into_iter().fold(builder, |it, face| it.face(face));
-        builder = recovery.into_iter().fold(builder, |it, recovery| it.recovery(recovery));
+        builder = recovery.into_iter().fold(builder, |it, recovery| it.recovery(&*recovery));
         builder = max_memory.into_iter().fold(builder, |it, bytes| it.max_memory(bytes));
         builder = seed.into_iter().fold(builder, |it, seed| it.seed(seed));
         if alone {

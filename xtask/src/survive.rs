@@ -51,14 +51,13 @@ type Finding = Outcome<(bool, String)>;
 /// An attack on a fresh forwarder.
 struct Attack {
     name: &'static str,
-    /// More for `[node]` of its configuration, and more arguments.
+    /// More for `[node]` of its configuration.
     node: &'static str,
-    words: &'static [&'static str],
     run: fn(&mut Stage) -> Finding,
 }
 
 const fn attack(name: &'static str, run: fn(&mut Stage) -> Finding) -> Attack {
-    Attack { name, node: "", words: &[], run }
+    Attack { name, node: "", run }
 }
 
 const ATTACKS: [Attack; 13] = [
@@ -100,17 +99,6 @@ const ATTACKS: [Attack; 13] = [
             Ok((failures == 1, format!("{failures} captures given up")))
         })
     },
-    Attack {
-        words: &["--log-level", "debug", "--record", "/dev/full"],
-        ..attack("unread error, recording to full disk", |stage| {
-            come_and_go(stage, 10_000)?;
-            let status = look()?;
-            let left_out = count(&status, "/log_lines_left_out");
-            let failure = status["recording"]["failure"].as_str();
-            let what = format!("{left_out} lines left out; {}", failure.unwrap_or("recording"));
-            Ok((left_out > 0 && failure.is_some(), what))
-        })
-    },
 ];
 
 /// A forwarder under attack.
@@ -142,9 +130,9 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     }
     let mut stage = Stage::set(binary()?, interests, faces)?;
     let mut failed = Vec::new();
-    for Attack { name, node, words, run } in ATTACKS {
+    for Attack { name, node, run } in ATTACKS {
         // The former forwarder is killed while it works.
-        stage.restart(node, words)?;
+        stage.restart(node)?;
         let client = stage.client(&stage.scratch.unix("node"), "1ms")?;
         let before = stage.running.megabytes("VmRSS:");
         let (holds, what) = run(&mut stage)?;
@@ -173,7 +161,7 @@ impl Stage {
     }
 
     /// Starts the forwarder and the responder anew, with more for `[node]` and more arguments.
-    fn restart(&mut self, more: &str, words: &[&str]) -> Outcome {
+    fn restart(&mut self, more: &str) -> Outcome {
         self.running.kill();
         let socket = self.scratch.unix("node");
         let places = [socket.as_str(), "udp4://127.0.0.1:0", "tcp4://127.0.0.1:0"];
@@ -184,7 +172,7 @@ impl Stage {
             places.map(listen).concat()
         );
         let config = self.scratch.path("node.toml");
-        let (running, uris) = forward(&self.recoup, &config, &text, words)?;
+        let (running, uris) = forward(&self.recoup, &config, &text, &[])?;
         self.running = running;
         let place = |kind: &str| {
             let uri = uris.iter().find_map(|uri| uri.strip_prefix(kind));

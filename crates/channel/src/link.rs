@@ -71,7 +71,7 @@ pub struct LinkOptions {
     ))]
     pub queue: QueueLimit,
 
-    /// Bytes added to each packet, such as '28 B'
+    /// Bytes added to each packet, for example '28 B'
     ///
     /// The rate is charged with the frame and this overhead: '28 B' for UDP and IPv4, '46 B' with
     /// Ethernet, more to emulate longer packets.
@@ -137,8 +137,8 @@ pub struct LinkOptions {
     #[cfg_attr(feature = "clap", arg(skip = Self::default().recovery))]
     pub recovery: Spelled<Recovery>,
 
-    /// How the node that sends shares the channel among flows; `none`: as the node does. It knows the rates of both directions,
-    /// and measures what others send in them.
+    /// How the node that sends shares the channel among flows; `none`: as the node does. The scheduler receives the
+    /// rates of both directions, and measures background traffic.
     #[cfg_attr(feature = "clap", arg(skip = Self::default().scheduler))]
     pub scheduler: Spelled<Scheduler>,
 
@@ -195,7 +195,7 @@ fn delay(text: &str) -> Result<Duration, String> {
 type Copied = fn(&mut LinkOptions, &LinkOptions);
 
 impl LinkOptions {
-    /// The options by their keys, each with the function that copies it.
+    /// A copying function for each option, by its key.
     const COPIES: [(&'static str, Copied); 13] = [
         ("rate", |to, from| {
             to.rate_bits = from.rate_bits;

@@ -1,7 +1,7 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    ctl, demo, fetch, forward, gateway, generate, get, group, key, laboratory, link, ping, replay,
+    ctl, demo, fetch, forward, gateway, generate, get, group, key, laboratory, link, ping,
     serve, share, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
@@ -24,7 +24,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// End when the process with this number, which started this one, ends.
+    /// End when the parent process, with this number, ends.
     #[arg(long, global = true, hide = true, value_name = "PID")]
     pub end_with: Option<u32>,
 }
@@ -58,19 +58,17 @@ pub(crate) enum Command {
     Ctl(Box<ctl::CtlArgs>),
     /// Put an impaired link between two UDP faces: rate, delay, losses
     Link(Box<link::LinkArgs>),
-    /// Replay a recording of a forwarder, and compare its outputs
-    Replay(replay::ReplayArgs),
     /// Compare the default transport with CUBIC over a lossy link
     Demo(Box<demo::DemoArgs>),
     /// Write shell completions, manual pages and JSON Schemas
     Generate(generate::GenerateArgs),
 }
 
-/// Commands by what they are for, as the help lists them.
+/// Groups of commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Transfer", &["fetch", "serve", "share", "get", "gateway"]),
     ("Keys", &["key", "group", "trust"]),
-    ("Network", &["ping", "forward", "ctl", "link", "replay"]),
+    ("Network", &["ping", "forward", "ctl", "link"]),
     ("Other", &["demo", "generate", "help"]),
 ];
 

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     introduce(args);
     let producer = Producer::start(&content, args.segment_size)?;
     let runs = all(args, &transports, &producer)?;
-    producer.finish()?;
+    drop(producer);
     let path = draw(args, &runs)?;
     let rows = runs.iter().map(|run| Row::new(run, run.digest == digest));
     let demo = Demo {

@@ -1,10 +1,13 @@
 //! End of a command: a fixed exit code, and one line with the problem and the remedy.
 pub mod usage;
 
+use crate::format;
 use crate::terminal;
 /// The kinds of failures, whose numbers are the exit codes.
 pub use recoup::ErrorKind as Exit;
 pub use recoup::reason;
+use recoup_io::driver::DriverError;
+use recoup_io::face::FaceError;
 use serde::Serialize;
 use std::fmt;
 use std::io;
@@ -47,7 +50,7 @@ pub struct Failure {
     /// Whether a repeated command fails in the same way, and cannot resume a partial download.
     #[serde(skip)]
     pub permanent: bool,
-    /// A line for each of its causes, which stand before it.
+    /// A line for each cause, printed before the message.
     #[serde(skip)]
     pub details: Vec<String>,
 }
@@ -122,13 +125,57 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+impl Failure {
+    /// The failure of an error, without what is kept of an unfinished download.
+    pub(crate) fn of(error: &recoup::Error) -> Self {
+        let (permanent, of_entry) = (error.is_permanent(), error.concerns_entry());
+        let (advice, details) = (error.own_remedy().map(str::to_owned), error.details().to_vec());
+        Self { advice, details, of_entry, permanent, ..Self::new(error.kind(), error.message()) }
+    }
+
+    /// Adds further advice.
+    #[must_use]
+    pub(crate) fn advised(self, further: Option<String>) -> Self {
+        match (self.advice.clone(), further) {
+            (_, None) => self,
+            (None, Some(further)) => self.advise(further),
+            (Some(advice), Some(further)) => self.advise(format!("{advice}; {further}")),
+        }
+    }
+}
+
+/// Advice about what an error has left of unfinished downloads.
+pub(crate) fn kept(error: &recoup::Error) -> Option<String> {
+    let (path, bytes) = match error.partials() {
+        [] => return None,
+        [recoup::Partial { path, bytes }] => (terminal::path_line(path), format::bytes(*bytes)),
+        many => {
+            return Some(format!(
+                "what arrived of {} files is kept: the same command with --resume goes on",
+                many.len()
+            ));
+        }
+    };
+    Some(match error.is_permanent() {
+        false => format!("{bytes} are kept in {path}: the same command with --resume goes on"),
+        true => format!("{path} holds {bytes} of it: the same command with --restart begins anew"),
+    })
+}
+
 impl From<recoup::Error> for Failure {
     fn from(error: recoup::Error) -> Self {
-        let failure = Self::new(error.kind(), error.message());
-        let (permanent, of_entry) = (error.is_permanent(), error.concerns_entry());
-        let (advice, details) = (error.remedy().map(str::to_owned), error.details().to_vec());
-        Self { advice, details, of_entry, permanent, ..failure }
+        Self::of(&error).advised(kept(&error))
     }
+}
+
+/// The exit code and the line for a face that cannot be opened.
+pub(crate) fn face_failure(error: &FaceError) -> Failure {
+    recoup::Error::from(error).into()
+}
+
+/// The exit code and the line for a driver that cannot go on.
+pub(crate) fn driver_failure(error: &DriverError) -> Failure {
+    Failure::new(Exit::Other, error.to_string())
 }
 
 /// The text on one line, as a terminal may show it ([`terminal::safe`]), without the numbers of system errors.

@@ -1,43 +1,35 @@
 //! `recoup fetch`: named content into a file, a folder or a pipe.
 pub(crate) mod args;
 mod default_name;
-mod folder;
 pub(crate) mod observer;
 mod outcome;
-pub(crate) mod plan;
+mod outlet;
 pub(crate) mod report;
 mod several;
-pub(crate) mod sink;
 pub(crate) mod traced;
-pub(crate) mod transfer;
-mod wait;
 
 pub use args::{FetchArgs, TrustArgs};
 pub(crate) use default_name::file_name;
 
-use crate::error::Failure;
+use crate::error::{Failure, kept};
 use crate::format;
 use crate::output::{self, Stream};
-use crate::session::{self, Session};
-use crate::statistic::Statistics;
-use folder::{Folders, Mode};
+use crate::stop::Stop;
+use crate::terminal::path_line;
 use observer::Observer;
-use plan::Plan;
-use recoup::FetchSummary;
-use recoup::download::Earlier;
+use outlet::Outlet;
 use recoup::name::check_length;
-use recoup::options::in_order;
+use recoup::patience::{Absent, Patience};
 use recoup::uplink::Uplink;
+use recoup::{ActiveFetch, Client, Earlier, FetchStats, FetchSummary, Files, Partial, trust};
 use recoup_forwarder::face::Agreement;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
-use recoup_transport::time::Duration;
 use report::Report;
-use sink::{FileSink, PipeSink, Sink};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use traced::TraceFile;
-use transfer::Transfers;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 /// Advice if content came encrypted.
 const ENCRYPTED: &str =
@@ -46,6 +38,11 @@ const ENCRYPTED: &str =
 /// Advice if decrypted content may be of anybody.
 const ANY_AUTHOR: &str = "warning: anybody can encrypt for a group, and cut content short; \
     --verify key=FILE or --trust FILE checks the author";
+
+/// Interval between two drawings of the progress line.
+const LOOK: Duration = Duration::from_millis(100);
+/// Most entries of a folder that are reported one by one when they are skipped.
+const MAX_REPORTED: u64 = 20;
 
 /// Where to go on after a failure, if there is a place.
 pub(crate) type Elsewhere<'a> = &'a mut dyn FnMut(&Failure) -> Option<FaceUri>;
@@ -63,12 +60,13 @@ pub fn run(mut args: FetchArgs) -> Result<(), Failure> {
 
 /// Runs the command; what a face leaves undone is fetched from the next one.
 pub(crate) fn run_by(mut args: FetchArgs, elsewhere: Elsewhere<'_>) -> Result<(), Failure> {
-    args.trust.settle(&mut args.options);
-    wait::apply(&mut args);
+    args.settle()?;
     check(&args)?;
-    let uplink = wait::toward(&args)?;
+    let stop = Stop::polled()?;
+    let toward = Uplink::toward(args.face.as_ref(), &args.name, &mut patience(&args, &stop));
+    let uplink = toward.map_err(|error| stop.end(error.into()))?;
     let reserved = default_name::complete(&mut args)?;
-    let outcome = run_over(uplink, &args, elsewhere);
+    let outcome = run_over(uplink, &args, &stop, elsewhere);
     if let (Err(_), Some(reserved)) = (&outcome, reserved) {
         reserved.release();
     }
@@ -78,7 +76,7 @@ pub(crate) fn run_by(mut args: FetchArgs, elsewhere: Elsewhere<'_>) -> Result<()
 /// Finds what is wrong with the options, before anything is made or waited for.
 fn check(args: &FetchArgs) -> Result<(), Failure> {
     check_length(&args.name)?;
-    Plan::new(args)?;
+    trust::check(&args.options)?;
     if args.traces() && args.jobs.is_some() {
         let message = "the lines of -vv do not name their file: --jobs is 1 with them";
         return Err(Failure::usage(message).advise("leave --jobs out, or one -v"));
@@ -87,102 +85,225 @@ fn check(args: &FetchArgs) -> Result<(), Failure> {
     check_output(args)
 }
 
+/// The patience of `--wait`, which is reported once.
+fn patience(args: &FetchArgs, stop: &Stop) -> Patience {
+    let patience = Patience::new(args.wait.unwrap_or_default()).stopped_by(stop.flag());
+    match args.quiet {
+        true => patience,
+        false => patience.reporting(|it: &Absent| output::eprint(&format!("waiting for {it}"))),
+    }
+}
+
+/// The state of the command, over all faces.
+#[derive(Default)]
+struct Progress {
+    stats: FetchStats,
+    object: Option<Name>,
+    files: Option<Files>,
+    link_recovery: Agreement,
+}
+
 /// Runs the command over the face, with its complete options.
-fn run_over(mut uplink: Uplink, args: &FetchArgs, elsewhere: Elsewhere<'_>) -> Result<(), Failure> {
-    let plan = Plan::new(args)?;
-    let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
-    let traces = args.trace.iter().map(|path| TraceFile::create(path, &args.name));
-    let traces = traces.collect::<Result<_, _>>()?;
-    let mut observer = Observer::new(statistics, !args.quiet, args.traces()).tracing_into(traces);
-    if args.live {
-        observer = observer.with_live_view();
-    }
-    if args.output.as_deref().is_none_or(is_dash) {
-        observer = observer.beside_content();
-    }
-    let mut fetched = fetch(args, &plan, &uplink, args.earlier(), &mut observer);
+fn run_over(
+    mut uplink: Uplink,
+    args: &FetchArgs,
+    stop: &Stop,
+    elsewhere: Elsewhere<'_>,
+) -> Result<(), Failure> {
+    let observer = Observer::new(args)?;
+    let mut progress = Progress::default();
+    let mut fetched = fetch(args, &uplink, stop, args.earlier(), &observer, &mut progress);
     while let Err(failure) = &fetched
         && let Some(face) = elsewhere(failure)
     {
         uplink = uplink.by(face);
-        fetched = fetch(args, &plan, &uplink, Earlier::Resume, &mut observer);
+        fetched = fetch(args, &uplink, stop, Earlier::Resume, &observer, &mut progress);
     }
     let finished = observer.finish();
     if fetched.is_ok() {
         fetched = finished.and(fetched);
     }
-    report(args, &plan, &uplink, &observer, &fetched)?;
+    report(args, &uplink, progress, &fetched)?;
     let on_stderr = args.json && args.output.as_deref().is_none_or(is_dash);
-    fetched
-        .map(|_| ())
-        .map_err(|failure| Failure { reported: on_stderr || failure.reported, ..failure })
-}
-
-/// Result of a fetch.
-struct Fetched {
-    object: Name,
-    before: u64,
-    total: Duration,
+    fetched.map_err(|failure| Failure { reported: on_stderr || failure.reported, ..failure })
 }
 
 fn fetch(
     args: &FetchArgs,
-    plan: &Plan<'_>,
     uplink: &Uplink,
+    stop: &Stop,
     earlier: Earlier,
-    observer: &mut Observer,
-) -> Result<Fetched, Failure> {
-    let mut session = Session::of_consumer(&uplink.uri, args.traces())?;
-    let fetched = fetch_by(&mut session, args, plan, uplink, earlier, observer);
-    observer.link_recovery = session.link_recovery();
-    fetched
+    observer: &Observer,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let mut builder = Client::builder()
+        .uplink(uplink.clone())
+        .options(args.options.clone())
+        .recovery(args.recovery)
+        .patience(patience(args, stop))
+        .stopped_by(stop.flag())
+        .allow_local_names(true)
+        .only_fetches()
+        .connect_on_demand();
+    if let Some(within) = args.connect_timeout {
+        builder = builder.connect_timeout(within);
+    }
+    if args.traces() {
+        builder = builder.on_link(|event| output::eprint(&event.to_string()));
+    }
+    let client = builder.connect()?;
+    let target = args.output.as_deref().filter(|path| !is_direct(path));
+    let fetched = match target {
+        Some(target) if args.recursive => {
+            folder(&client, args, earlier, observer, target, progress)
+        }
+        target => one(&client, args, earlier, observer, target, progress),
+    };
+    progress.link_recovery = client.link_recovery().unwrap_or_default();
+    progress.stats.run.total = match &fetched {
+        Ok(()) => begun.elapsed(),
+        Err(_) => progress.stats.elapsed(),
+    };
+    fetched.map_err(|failure| stop.end(failure))
 }
 
-fn fetch_by(
-    session: &mut Session,
+/// Fetches one object into a file, or in order to standard output, a pipe or a device.
+fn one(
+    client: &Client,
     args: &FetchArgs,
-    plan: &Plan<'_>,
-    uplink: &Uplink,
     earlier: Earlier,
-    observer: &mut Observer,
-) -> Result<Fetched, Failure> {
-    session.set_recovery(args.recovery);
-    if let Some(within) = args.connect_timeout {
-        session.driver.set_connect_timeout(within);
+    observer: &Observer,
+    target: Option<&Path>,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let mut fetch = client.fetch(&args.name).earlier(earlier).on_changed(report_changed);
+    if let Some(range) = args.range {
+        fetch = fetch.segments(range);
     }
-    let mut config = plan.config(args.name.clone(), session::seed()?)?;
-    session.set_patience(args.wait.unwrap_or_default(), !args.quiet);
-    let outlet = args.output.as_deref().filter(|path| !is_dash(path) && is_outlet(path));
-    let target = args.output.as_deref().filter(|path| !is_direct(path));
-    let target = target.map(sink::destination).transpose()?;
-    let target = target.as_deref();
-    let sink: Option<Box<dyn Sink>> = match target {
-        Some(_) if args.recursive => None,
-        Some(target) => {
-            let requirement = plan.requirement();
-            Some(Box::new(FileSink::new(target, requirement, &mut config, earlier, None)?))
-        }
-        None => {
-            config.delivery = in_order();
-            let waker = session.driver.waker();
-            Some(Box::new(PipeSink::new(outlet, move || waker.wake())?))
-        }
-    };
-    if !sink.as_ref().is_some_and(|sink| sink.is_complete()) {
-        session.connect(uplink)?;
+    fetch = args.max_size.into_iter().fold(fetch, |it, bytes| it.max_size(bytes));
+    fetch = args.limit_rate.into_iter().fold(fetch, |it, rate| it.limit_rate(rate));
+    fetch = args.connect_timeout.into_iter().fold(fetch, |it, within| it.connect_timeout(within));
+    if let Some(mut record) = observer.recorder() {
+        fetch = fetch.on_event(move |now, event| record(now, event));
     }
-    let before = config.held.iter().map(|run| run.end - run.start).sum();
-    let object = match (sink, target) {
-        (Some(sink), _) => transfer::run(session, config, sink, observer, args.max_size)?.0,
-        (None, target) => {
-            let mode = Mode { earlier, verbose: args.verbose > 0, jobs: args.jobs() };
-            let transfers = Transfers::new(session, observer, args.max_size);
-            let target = target.unwrap_or(Path::new("."));
-            Folders::new(transfers, plan, mode)?.run(&args.name, target)?
-        }
+    let Some(target) = target else {
+        let path = args.output.as_deref().filter(|path| !is_dash(path));
+        let outlet = Outlet::new(path, observer.line());
+        let failure = outlet.failure();
+        let fetched = finish(&fetch.start_writer(outlet)?, args, observer, progress);
+        let written = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        return fetched.map_err(|failure| written.unwrap_or(failure));
     };
-    let total = Duration::from_nanos(session.driver.now().as_nanos());
-    Ok(Fetched { object, before, total })
+    let fetch = fetch.start_file(target).map_err(|error| {
+        let failure = Failure::from(error);
+        if target.is_dir() { failure.advise("name a file after -o") } else { failure }
+    })?;
+    finish(&fetch, args, observer, progress)
+}
+
+/// Waits for the end of a fetch, and shows its progress.
+fn finish(
+    fetch: &ActiveFetch,
+    args: &FetchArgs,
+    observer: &Observer,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    while !fetch.wait_for(LOOK) && !observer.has_failed() {
+        observer.show(None, &fetch.progress());
+    }
+    // A fetch that has ended is left as it is.
+    let ended = fetch.cancel();
+    let stats = fetch.summary().stats;
+    progress.stats.add(&stats);
+    progress.object = fetch.object().or(progress.object.take());
+    conclude(ended.err(), args, observer, &stats)
+}
+
+/// The failure of a table, or that of the fetch in words of the command line.
+fn conclude(
+    error: Option<recoup::Error>,
+    args: &FetchArgs,
+    observer: &Observer,
+    stats: &FetchStats,
+) -> Result<(), Failure> {
+    let kept = error.as_ref().and_then(kept);
+    if let Some(failure) = observer.take_failure() {
+        return Err(failure.advised(kept));
+    }
+    let Some(error) = error else {
+        return Ok(());
+    };
+    let mut failure = Failure::of(&error);
+    match args.max_size {
+        Some(most) if error.is_condition() && error.is_permanent() => {
+            failure.message =
+                format!("the content is larger than --max-size permits ({most} bytes)");
+            failure = failure.advise("permit more if the producer may send as much");
+        }
+        _ if error.is_usage() => failure = failure.advise("choose another --range"),
+        _ if error.is_timeout() && stats.segments > 0 => {
+            let bytes = format::bytes(stats.content_bytes);
+            let segments = stats.segments;
+            failure = failure.advise(format!("{segments} segments ({bytes}) had arrived before"));
+        }
+        _ => {}
+    }
+    Err(failure.advised(kept))
+}
+
+/// Fetches a folder, with everything in it.
+fn folder(
+    client: &Client,
+    args: &FetchArgs,
+    earlier: Earlier,
+    observer: &Observer,
+    target: &Path,
+    progress: &mut Progress,
+) -> Result<(), Failure> {
+    let mut fetch = client.fetch_folder(&args.name).earlier(earlier).jobs(args.jobs());
+    fetch = args.max_size.into_iter().fold(fetch, |it, bytes| it.max_size(bytes));
+    fetch = args.limit_rate.into_iter().fold(fetch, |it, rate| it.limit_rate(rate));
+    fetch = args.connect_timeout.into_iter().fold(fetch, |it, within| it.connect_timeout(within));
+    if let Some(mut record) = observer.recorder() {
+        fetch = fetch.on_event(move |now, event| record(now, event));
+    }
+    if args.verbose > 0 {
+        fetch =
+            fetch.on_file(|name, path| output::eprint(&format!("{name} -> {}", path_line(path))));
+    }
+    let (line, mut skipped) = (observer.line(), 0);
+    let mut fetch = fetch
+        .on_changed(report_changed)
+        .on_skipped(move |entry, error| {
+            if skipped < MAX_REPORTED {
+                line.eprint(&format!("skipped {entry}: {}", error.message()));
+            }
+            skipped += 1;
+        })
+        .start_folder(target)?;
+    progress.files = Some(Files::default());
+    while !fetch.wait_for(LOOK) && !observer.has_failed() {
+        let now = fetch.progress();
+        observer.show(Some(now.files), &now.fetches);
+    }
+    let ended = if observer.has_failed() { fetch.cancel() } else { fetch.finish() };
+    let mut stats = fetch.summary().stats;
+    // They are of single files.
+    (stats.run.is_kept, stats.run.segments_before) = (false, 0);
+    progress.stats.add(&stats);
+    progress.files = Some(fetch.progress().files);
+    progress.object = fetch.object().or(progress.object.take());
+    conclude(ended.err(), args, observer, &FetchStats::default())
+}
+
+/// Prints that a part of an unfinished download is fetched again.
+fn report_changed(partial: &Partial) {
+    output::eprint(&format!(
+        "{} has changed since it was written: {} are fetched again",
+        path_line(&partial.path),
+        format::bytes(partial.bytes)
+    ));
 }
 
 /// Whether the path names standard output, whose descriptor is written to: a file behind it is not replaced.
@@ -218,31 +339,27 @@ fn check_output(args: &FetchArgs) -> Result<(), Failure> {
 
 fn report(
     args: &FetchArgs,
-    plan: &Plan<'_>,
     uplink: &Uplink,
-    observer: &Observer,
-    fetched: &Result<Fetched, Failure>,
+    progress: Progress,
+    fetched: &Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let total = fetched.as_ref().map_or(observer.tally.elapsed(), |fetched| fetched.total);
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
-    let mut summary = FetchSummary {
-        segments_before: fetched.as_ref().map_or(0, |fetched| fetched.before),
-        held_bytes: observer.held_bytes,
-        ..FetchSummary::new(&observer.tally, &plan.choice, &plan.verification(), total)
-    };
-    summary.kept = observer.is_kept && !args.recursive;
-    summary.verification.held_not_verified = observer.held_not_verified;
-    let summary = if uplink.uri.is_stream() { summary.over_stream() } else { summary };
+    let Progress { mut stats, object, files, link_recovery } = progress;
+    stats.run.is_stream = uplink.uri.is_stream();
+    if fetched.is_err() {
+        stats.run.segments_before = 0;
+    }
     let report = Report {
+        command: "fetch",
         name: args.name.to_string(),
-        object: fetched.as_ref().ok().map(|fetched| fetched.object.to_string()),
+        object: object.filter(|_| fetched.is_ok()).map(|object| object.to_string()),
         output: output.display().to_string(),
         face: uplink.uri.to_string(),
+        link_recovery: link_recovery.name(),
         complete: fetched.is_ok(),
+        files,
+        summary: FetchSummary::new(stats, &args.options),
         error: fetched.as_ref().err().cloned(),
-        files: observer.files,
-        link_recovery: observer.link_recovery.name(),
-        ..Report::new(summary)
     };
     if args.json {
         let content_there = is_dash(output);
@@ -256,13 +373,12 @@ fn report(
         output::eprint(&fitted(report.to_string(), columns, report::LABEL));
     }
     output::eprint(&outcome::line(&report, columns));
-    let is_plain =
-        matches!(uplink.uri, FaceUri::Udp(_)) && observer.link_recovery != Agreement::Agreed;
+    let is_plain = matches!(uplink.uri, FaceUri::Udp(_)) && link_recovery != Agreement::Agreed;
     let options = &args.options;
     let any_author = options.decrypt.is_some() && !options.verify.names_authors();
     let hints = [
         outcome::hint(&report, is_plain),
-        observer.is_encrypted.then_some(ENCRYPTED),
+        report.summary.stats.run.is_encrypted.then_some(ENCRYPTED),
         any_author.then_some(ANY_AUTHOR),
     ];
     for hint in hints.into_iter().flatten() {

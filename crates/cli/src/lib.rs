@@ -24,9 +24,7 @@ pub mod output;
 pub mod picture;
 mod ping;
 pub mod progress;
-mod replay;
 pub mod serve;
-mod session;
 mod share;
 mod statistic;
 pub mod stop;
@@ -125,7 +123,6 @@ fn run_cli(parsed: Result<Cli, clap::Error>) -> u8 {
         Command::Forward(args) => forward::run(&args),
         Command::Ctl(args) => ctl::run(&args),
         Command::Link(args) => link::run(&args),
-        Command::Replay(args) => replay::run(&args),
         Command::Generate(args) => generate::run(&args),
     })
 }

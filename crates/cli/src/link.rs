@@ -5,9 +5,8 @@ pub(crate) mod way;
 
 pub(crate) use args::LinkArgs;
 
-use crate::error::{Exit, Failure, reason};
+use crate::error::{Exit, Failure, face_failure, reason};
 use crate::output;
-use crate::session::face_failure;
 use crate::stop::Stop;
 use plan::LinkPlan;
 use recoup_io::face::FaceUri;

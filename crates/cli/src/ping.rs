@@ -7,30 +7,48 @@ pub(crate) use args::PingArgs;
 use crate::error::{Exit, Failure};
 use crate::format;
 use crate::output::{self, Stream};
-use crate::session::{self, Session};
-use recoup::ping::{PingOptions, Pinger, ping_name};
-use recoup::serve::Responder;
+use crate::stop::Stop;
+use recoup::patience::Patience;
+use recoup::ping::{PingOptions, ping_name};
 use recoup::uplink::Uplink;
-use recoup_forwarder::face::AppId;
+use recoup::{Arrivals, Builder, Bytes, Client, Event};
+use recoup_forwarder::face::Recovery;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
-use recoup_transport::application::Report;
-use recoup_transport::event::Event;
 use serde::Serialize;
 use spread::Spread;
 use std::fmt;
+use std::task::Poll;
+use std::time::Duration;
+
+/// How long an answer is fresh, as ndnpingserver has it.
+const FRESHNESS: Duration = Duration::from_secs(1);
 
 /// Runs the command.
 pub(crate) fn run(args: &PingArgs) -> Result<(), Failure> {
     if args.serve { respond(args) } else { ask(args) }
 }
 
+/// Interval between two looks at signals.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A client whose links lose what they lose.
+fn client() -> Builder {
+    Client::builder().recovery(Recovery::Off).allow_local_names(true)
+}
+
 fn respond(args: &PingArgs) -> Result<(), Failure> {
-    let mut session = Session::new(false)?;
-    let app = session.attach(Box::new(Responder::default()), vec![ping_name(&args.name)]);
-    let reached =
-        session.reach(&args.listen, args.face.as_ref(), &ping_name(&args.name), "digest")?;
-    let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
+    let stop = Stop::polled()?;
+    let builder = client().stopped_by(stop.flag());
+    let builder = match args.listen.is_empty() {
+        true => builder.uplink(Uplink::find(args.face.as_ref())?),
+        false => builder.alone(),
+    };
+    let server = builder.connect()?.serve(ping_name(&args.name)).freshness(FRESHNESS);
+    let server = server.listen_at(args.listen.iter().cloned()).answer(|_| Some(Bytes::new()));
+    let server = server.map_err(|error| stop.end(error.into()))?;
+    crate::serve::warn_of_scope(&ping_name(&args.name));
+    let faces = server.faces().to_vec();
     if args.json {
         let name = args.name.to_string();
         let face = faces.first().cloned().unwrap_or_default();
@@ -38,13 +56,8 @@ fn respond(args: &PingArgs) -> Result<(), Failure> {
     } else if !args.quiet {
         output::eprint(&format!("answering {} at {}; Ctrl-C ends it", args.name, faces.join(", ")));
     }
-    let mut answered = 0;
-    while session.stop.wanted().is_none() {
-        session.turn(app, &mut |_, output| {
-            answered += u64::from(matches!(output, Report::Event(Event::Served { .. })));
-            Ok(())
-        })?;
-    }
+    crate::serve::until_stopped(&server, &stop)?;
+    let answered = server.summary().segments;
     if args.json {
         output::json_line(&Stopped { event: "stopped", answered })
     } else {
@@ -69,22 +82,19 @@ struct Stopped {
 
 fn ask(args: &PingArgs) -> Result<(), Failure> {
     recoup::name::check_length(&ping_name(&args.name))?;
-    let uplink = Uplink::toward(args.face.as_ref(), &ping_name(&args.name))?;
-    let mut session = Session::new(false)?;
-    let mut rng = session::seed()?;
+    let face = args.face.as_ref();
+    let uplink = Uplink::toward(face, &ping_name(&args.name), &mut Patience::default())?;
+    let stop = Stop::polled()?;
     let options = PingOptions {
-        prefix: ping_name(&args.name),
         interval: args.interval,
         timeout: args.timeout,
         count: args.count,
-        first: args.start.unwrap_or_else(|| rng.below(1 << 53)),
+        first: args.start,
     };
-    session.connect(&uplink)?;
-    let app = session.attach(Box::new(Pinger::new(options, rng)), Vec::new());
+    let mut events = client().uplink(uplink).connect()?.pings(&args.name, options)?;
     let mut pings = Pings { command: "ping", name: args.name.to_string(), ..Pings::default() };
-    let ended = until_done(args, &mut session, app, &mut pings);
+    let ended = until_done(args, &stop, &mut events, &mut pings);
     let ended = ended.and_then(|()| pings.verdict(&args.name));
-    let ended = ended.map_err(|failure| session.unreachable_error().map_or(failure, Failure::from));
     pings.conclude(ended.as_ref().err().cloned());
     if args.json {
         output::json(&pings, Stream::Out)?;
@@ -96,27 +106,22 @@ fn ask(args: &PingArgs) -> Result<(), Failure> {
 
 fn until_done(
     args: &PingArgs,
-    session: &mut Session,
-    app: AppId,
+    stop: &Stop,
+    events: &mut Arrivals<Event>,
     pings: &mut Pings,
 ) -> Result<(), Failure> {
-    let mut done = false;
-    while !done && session.stop.wanted().is_none() {
-        session.turn(app, &mut |_, output| {
-            match output {
-                Report::Event(event) => {
-                    pings.count(&event);
-                    return if args.quiet || args.json {
-                        Ok(())
-                    } else {
-                        print_event(args, &event)
-                    };
+    while stop.wanted().is_none() {
+        match events.next_within(LOOK) {
+            Poll::Pending => {}
+            Poll::Ready(None) => break,
+            Poll::Ready(Some(event)) => {
+                let event = event?;
+                pings.count(&event);
+                if !args.quiet && !args.json {
+                    print_event(args, &event)?;
                 }
-                Report::Done(_) => done = true,
-                _ => {}
             }
-            Ok(())
-        })?;
+        }
     }
     Ok(())
 }
@@ -137,7 +142,7 @@ fn print_event(args: &PingArgs, event: &Event) -> Result<(), Failure> {
     output::print(line.as_bytes())
 }
 
-/// The result, serialised as in `docs/json.md`.
+/// The result, serialised as in `docs/library.md`.
 #[derive(Debug, Default, Serialize)]
 struct Pings {
     command: &'static str,

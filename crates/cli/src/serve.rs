@@ -5,106 +5,92 @@ pub(crate) mod report;
 
 pub use args::ServeArgs;
 
-use crate::error::{Exit, Failure};
+use crate::error::Failure;
 use crate::format;
 use crate::key;
 use crate::output;
-use crate::session::{At, Reached, Session};
+use crate::stop::Stop;
 use crate::terminal::path_line;
 use hint::Commands;
-use recoup::trust;
+use recoup::serve::Notice;
 use recoup::uplink::Uplink;
-use recoup_io::key::Encryption;
-use recoup_io::library::{FileLibrary, FolderLibrary, SpoolLibrary, Version};
-use recoup_io::source::{Snapshots, SourceError, Spool};
+use recoup::{Client, Event, Server, trust};
+use recoup_io::library::Version;
+use recoup_io::source::{SourceError, Spool};
 use recoup_packet::data::Data;
 use recoup_packet::name::Name;
-use recoup_packet::signature::{DigestSigner, SignatureType, Signer};
-use recoup_transport::application::Report;
-use recoup_transport::event::Event;
-use recoup_transport::serve::{Library, Serve, ServeConfig, Source};
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::serve::Source;
+use recoup_transport::time::Instant as TransportInstant;
 use recoup_trust::Certificate;
 use report::{Listening, Served};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-/// How long the last answers may take to leave.
-const END_GRACE: Duration = Duration::from_millis(500);
+/// Interval between two looks at signals.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub fn run(args: &ServeArgs) -> Result<(), Failure> {
-    let (signer, manifest_signer) = signers(args)?;
-    let library = library(args)?;
-    let mut session = Session::new(args.verbose)?;
-    session.set_recovery(args.recovery);
-    let (encrypter, packets, prefixes) = match trust::encryption(&args.options, &args.name)? {
-        Some(Encryption { key, packets, prefixes }) => (Some(Arc::new(key)), packets, prefixes),
-        None => (None, Vec::new(), Vec::new()),
-    };
-    let config = ServeConfig {
-        manifest_signer,
-        encrypter: encrypter.map(|key| key as _),
-        ..recoup::serve::config(&args.options, args.name.clone(), signer)
-    };
-    let mut serve = Serve::new(config, library);
-    let Some(object) = recoup::serve::resolved(&mut serve, &args.name) else {
-        let message = format!("{} cannot be served as {}", args.path.display(), args.name);
-        return Err(Failure::new(Exit::Local, message)
-            .advise("can it still be read, and is the name shorter than a packet of 8800 bytes?"));
-    };
-    let certificates = trust::chain(&args.options.sign)?;
-    warn_of_expiry(args, &certificates);
-    let mut also = recoup::serve::published_prefixes(&args.name, &certificates);
-    also.extend(prefixes.into_iter().filter(|it| !args.name.is_prefix_of(it)));
-    serve.publish([certificates, packets].concat());
-    let prefixes = [std::slice::from_ref(&args.name), &also].concat();
-    let app = session.attach(Box::new(serve), prefixes);
-    let reached =
-        session.reach(&args.listen, args.face.as_ref(), &args.name, &args.options.sign)?;
-    if matches!(reached.at, At::Forwarder { .. }) {
-        register_certificates(args, &mut session, &also)?;
-    }
-    begin(args, &object, &reached)?;
-    let mut served = Served::new(&object, &reached.faces);
-    let stopped = until_stopped(args, &mut session, app, &mut served);
-    session.driver.finish(END_GRACE);
-    end(args, &session, served, stopped)
+    let begun = Instant::now();
+    let is_input = args.path.as_os_str() == "-";
+    let input = is_input.then(|| spool(args)).transpose();
+    let input = input.map_err(recoup::Error::from)?;
+    let stop = Stop::polled()?;
+    let server = start(args, input, &stop).map_err(|error| stop.end(error.into()))?;
+    warn_of_expiry(args, &trust::chain(&args.options.sign)?);
+    warn_of_scope(&args.name);
+    begin(args, &server)?;
+    let stopped = until_stopped(&server, &stop);
+    end(args, server, begun, stopped)
 }
 
-/// A signer of packets, or of segments and of manifests.
-type Signers = (Box<dyn Signer>, Option<Box<dyn Signer>>);
-
-/// The signer of packets; with manifests that of segments, and that of manifests.
-fn signers(args: &ServeArgs) -> Result<Signers, Failure> {
-    let signer = trust::signer(&args.options.sign)?;
-    if !args.manifest {
-        return Ok((signer, None));
+/// Starts the server, which is reachable then.
+fn start(args: &ServeArgs, input: Option<Spool>, stop: &Stop) -> recoup::Result<Server> {
+    let mut builder = Client::builder().recovery(args.recovery).stopped_by(stop.flag());
+    builder = match args.listen.is_empty() {
+        true => builder.uplink(Uplink::find(args.face.as_ref())?).connect_on_demand(),
+        false => builder.alone(),
+    };
+    if args.verbose {
+        builder = builder.on_link(|event| output::eprint(&event.to_string()));
     }
-    if signer.signature_type() == SignatureType::DigestSha256 {
-        return Err(Failure::usage("a manifest with a digest only proves nothing")
-            .advise("name a key (--sign KEY)"));
+    let client = builder.connect()?;
+    let (quiet, shown) = (args.quiet, Shown::of(args));
+    let server = client
+        .serve(&args.name)
+        .options(args.options.clone())
+        .manifests(args.manifest)
+        .hidden(args.hidden)
+        .listen_at(args.listen.iter().cloned())
+        .on_notice(move |notice| show_notice(&notice, quiet))
+        .on_event(move |now, event| shown.show(now, event));
+    match input {
+        Some(input) => server.spool(input),
+        None if args.path.is_dir() => server.folder(&args.path),
+        None => server.file(&args.path),
     }
-    Ok((Box::new(DigestSigner), Some(signer)))
 }
 
-/// Registers the names of keys, so that consumers reach their certificates. Without that, content can still be served.
-fn register_certificates(
-    args: &ServeArgs,
-    session: &mut Session,
-    keys: &[Name],
-) -> Result<(), Failure> {
-    let uplink = Uplink::find(args.face.as_ref())?.signed_by(&args.options.sign);
-    let stop = session.stop.clone();
-    for key in keys {
-        let check = &mut |_: &mut _| stop.wanted().map_or(Ok(()), Err::<(), Failure>);
-        match session.register(&uplink, key, check) {
-            Err(failure) if failure.exit != Exit::Cancelled => {
-                output::eprint(&format!("recoup: keys below {key} are not published: {failure}"))
-            }
-            registered => registered?,
+/// Warns if not all consumers reach a producer of this name.
+pub(crate) fn warn_of_scope(name: &Name) {
+    if let Some(warning) = recoup::serve::scope_warning(name) {
+        output::eprint(&format!("recoup: {warning}"));
+    }
+}
+
+fn show_notice(notice: &Notice, quiet: bool) {
+    let line = match notice {
+        // A server that cannot answer is no matter of --quiet.
+        Notice::Unreadable(error) => error.to_string(),
+        Notice::Unpublished(key, error) => {
+            format!("keys below {key} are not published: {}", Failure::of(error))
         }
-    }
-    Ok(())
+        _ if quiet => return,
+        Notice::NoSnapshot(why) => format!("{why} (reported once)"),
+        Notice::LeftOut(line) => line.clone(),
+        _ => return,
+    };
+    output::eprint(&format!("recoup: {line}"));
 }
 
 /// Warns of certificates that have expired or soon will.
@@ -117,53 +103,65 @@ fn warn_of_expiry(args: &ServeArgs, certificates: &[Data]) {
     }
 }
 
-fn until_stopped(
-    args: &ServeArgs,
-    session: &mut Session,
-    app: recoup_forwarder::face::AppId,
-    served: &mut Served,
-) -> Result<(), Failure> {
-    while session.stop.wanted().is_none() {
-        session.turn(app, &mut |now, output| {
-            if let Report::Event(event) = output {
-                served.count(&event);
-                show(args, now, &event);
-            }
-            Ok(())
-        })?;
+/// Goes on until a signal comes.
+///
+/// # Errors
+/// No consumer reaches the server any more.
+pub(crate) fn until_stopped(server: &Server, stop: &Stop) -> Result<(), Failure> {
+    while stop.wanted().is_none() {
+        if let Some(error) = server.error() {
+            return Err(error.into());
+        }
+        std::thread::sleep(LOOK);
     }
     Ok(())
 }
 
-fn show(args: &ServeArgs, now: Instant, event: &Event) {
-    if matches!(event, Event::SourceEnded) && !args.quiet {
-        let next = match args.options.version {
-            Version::Modified => {
-                "a new fetch gets the new version; --snapshot serves files that change"
-            }
-            _ => "its number stands for no other content; restart serve for the new content",
-        };
-        let path = path_line(&args.path);
-        output::eprint(&format!(
-            "recoup: {path} changed: the version served so far has ended; {next}"
-        ));
+/// The events that are shown.
+struct Shown {
+    path: PathBuf,
+    version: Version,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Shown {
+    fn of(args: &ServeArgs) -> Self {
+        let ServeArgs { path, options, quiet, verbose, .. } = args;
+        let (path, version) = (path.clone(), options.version);
+        Self { path, version, quiet: *quiet, verbose: *verbose }
     }
-    if args.verbose {
-        output::eprint(&crate::fetch::observer::line(now, event));
+
+    fn show(&self, now: TransportInstant, event: &Event) {
+        if matches!(event, Event::SourceEnded) && !self.quiet {
+            let next = match self.version {
+                Version::Modified => {
+                    "a new fetch gets the new version; --snapshot serves files that change"
+                }
+                _ => "its number stands for no other content; restart serve for the new content",
+            };
+            let path = path_line(&self.path);
+            output::eprint(&format!(
+                "recoup: {path} changed: the version served so far has ended; {next}"
+            ));
+        }
+        if self.verbose {
+            output::eprint(&crate::fetch::observer::line(now, event));
+        }
     }
 }
 
-fn begin(args: &ServeArgs, object: &Name, reached: &Reached) -> Result<(), Failure> {
-    let commands = Commands::new(&args.name, &args.path, reached);
+fn begin(args: &ServeArgs, server: &Server) -> Result<(), Failure> {
+    let commands = Commands::new(&args.name, &args.path, server.endpoint());
     if args.json {
-        return output::json_line(&Listening::new(object, &reached.faces, commands.all()));
+        return output::json_line(&Listening::new(server, commands.all()));
     }
     if !args.quiet {
-        let faces: Vec<_> = reached.faces.iter().map(ToString::to_string).collect();
         output::eprint(&format!(
-            "serving {} as {object} at {}; Ctrl-C ends it\n{commands}",
+            "serving {} as {} at {}; Ctrl-C ends it\n{commands}",
             path_line(&args.path),
-            faces.join(", ")
+            server.name(),
+            server.faces().join(", ")
         ));
     }
     Ok(())
@@ -171,11 +169,14 @@ fn begin(args: &ServeArgs, object: &Name, reached: &Reached) -> Result<(), Failu
 
 fn end(
     args: &ServeArgs,
-    session: &Session,
-    mut served: Served,
+    server: Server,
+    begun: Instant,
     stopped: Result<(), Failure>,
 ) -> Result<(), Failure> {
-    served.elapsed_s = session.driver.now().as_secs_f64();
+    let mut served = Served::new(&server);
+    // The last answers leave.
+    drop(server);
+    served.elapsed_s = begun.elapsed().as_secs_f64();
     served.error = stopped.as_ref().err().cloned();
     if args.json {
         output::json_line(&served)?;
@@ -183,38 +184,6 @@ fn end(
         output::eprint(&served.to_string());
     }
     stopped
-}
-
-fn library(args: &ServeArgs) -> Result<Box<dyn Library>, Failure> {
-    let path = args.path.as_path();
-    let version = args.options.version;
-    let failed = |error| Failure::from(recoup::Error::from(error));
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(SpoolLibrary::new(spool(args).map_err(failed)?, version)));
-    }
-    let snapshots = args.options.snapshot.map(|limit| {
-        let quiet = args.quiet;
-        Snapshots::new(Spool::default_folder(), limit, move |error| {
-            if !quiet {
-                output::eprint(&format!("recoup: {error} (reported once)"));
-            }
-        })
-    });
-    // A server that cannot answer is no matter of --quiet.
-    let report = |error: &SourceError| {
-        output::eprint(&format!("recoup: {}", recoup::Error::from(error)));
-    };
-    if path.is_dir() {
-        let library = FolderLibrary::new(path, version, snapshots).map_err(failed)?;
-        let library = library.with_hidden(args.hidden).reporting(report);
-        let quiet = args.quiet;
-        return Ok(Box::new(library.noticing(move |line| {
-            if !quiet {
-                output::eprint(&format!("recoup: {line}"));
-            }
-        })));
-    }
-    Ok(Box::new(FileLibrary::new(path, version, snapshots).map_err(failed)?.reporting(report)))
 }
 
 /// Standard input, kept in a file without a name, so that it may be larger than memory.

@@ -11,14 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[derive(Clone, Debug)]
 pub struct Stop {
     signal: Arc<AtomicUsize>,
+    /// Whether there was a signal.
+    flag: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Takes over SIGINT, SIGTERM and SIGHUP; they wake the driver.
-    pub fn new(waker: &Waker) -> Result<Self, Failure> {
-        Self::with(Some(waker), true)
-    }
-
     /// Takes over SIGINT, SIGTERM and SIGHUP, for a loop that looks here from time to time.
     pub fn polled() -> Result<Self, Failure> {
         Self::with(None, true)
@@ -38,12 +35,25 @@ impl Stop {
     }
 
     fn with(waker: Option<&Waker>, ends_with_terminal: bool) -> Result<Self, Failure> {
-        let signal = Arc::new(AtomicUsize::new(0));
-        register(&signal, waker).map_err(deaf)?;
+        let this = Self { signal: Arc::default(), flag: Arc::default() };
+        this.register(waker).map_err(deaf)?;
         if ends_with_terminal {
-            register_hangup(&signal, waker).map_err(deaf)?;
+            this.register_hangup().map_err(deaf)?;
         }
-        Ok(Self { signal })
+        Ok(this)
+    }
+
+    /// A flag that is set by the first signal.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+
+    /// The failure of an operation that the flag may have ended.
+    pub(crate) fn end(&self, failure: Failure) -> Failure {
+        match self.wanted().filter(|_| failure.exit == Exit::Cancelled) {
+            Some(wanted) => Failure { advice: failure.advice, ..wanted },
+            None => failure,
+        }
     }
 
     /// Takes over SIGHUP as well; it wakes the driver.
@@ -77,7 +87,7 @@ pub struct Hangup {
 }
 
 impl Hangup {
-    /// Whether there was one since this was last asked.
+    /// Whether a hangup came since the last call.
     pub fn take(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed)
     }
@@ -103,31 +113,34 @@ fn deaf(error: io::Error) -> Failure {
     Failure::new(Exit::Other, format!("cannot listen to signals: {error}"))
 }
 
-/// Takes over SIGHUP, the signal of a closed terminal. A process that was started with SIGHUP ignored (`nohup`) still ignores it.
-/// A second SIGHUP does not end the process at once: the system and a shell may send one each.
-fn register_hangup(signal: &Arc<AtomicUsize>, waker: Option<&Waker>) -> io::Result<()> {
-    if ignores_hangup() {
-        return Ok(());
-    }
-    flag::register_usize(SIGHUP, Arc::clone(signal), SIGHUP as usize)?;
-    if let Some(waker) = waker {
-        low_level::pipe::register(SIGHUP, waker.stream()?)?;
-    }
-    Ok(())
-}
-
-fn register(signal: &Arc<AtomicUsize>, waker: Option<&Waker>) -> io::Result<()> {
-    // A file that may not grow is an error of its writer, and no end of the process.
-    flag::register(SIGXFSZ, Arc::default())?;
-    let second = Arc::new(AtomicBool::new(false));
-    for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] {
-        // In this order: the first signal arms the exit that the second one takes.
-        flag::register_conditional_shutdown(number, code, Arc::clone(&second))?;
-        flag::register(number, Arc::clone(&second))?;
-        flag::register_usize(number, Arc::clone(signal), number as usize)?;
-        if let Some(waker) = waker {
-            low_level::pipe::register(number, waker.stream()?)?;
+impl Stop {
+    /// Takes over SIGHUP, the signal of a closed terminal. A process that was started with SIGHUP ignored (`nohup`) still
+    /// ignores it. A second SIGHUP does not end the process at once: the system and a shell may send one each.
+    fn register_hangup(&self) -> io::Result<()> {
+        match ignores_hangup() {
+            true => Ok(()),
+            false => self.register_signal(SIGHUP),
         }
     }
-    Ok(())
+
+    fn register(&self, waker: Option<&Waker>) -> io::Result<()> {
+        // A file that may not grow is an error of its writer, and no end of the process.
+        flag::register(SIGXFSZ, Arc::default())?;
+        let second = Arc::new(AtomicBool::new(false));
+        for (number, code) in [(SIGINT, 130), (SIGTERM, 143)] {
+            // In this order: the first signal arms the exit that the second one takes.
+            flag::register_conditional_shutdown(number, code, Arc::clone(&second))?;
+            flag::register(number, Arc::clone(&second))?;
+            self.register_signal(number)?;
+            if let Some(waker) = waker {
+                low_level::pipe::register(number, waker.stream()?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn register_signal(&self, number: i32) -> io::Result<()> {
+        flag::register_usize(number, Arc::clone(&self.signal), number as usize)?;
+        flag::register(number, Arc::clone(&self.flag)).map(drop)
+    }
 }

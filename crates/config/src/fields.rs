@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
         self.given.table(key)
     }
 
-    /// A key that another reader reads: known, and kept as it is.
+    /// Marks a key as known for another reader, and returns its value unchanged.
     pub fn keep(&mut self, key: &'static str) -> Option<&'a Tree> {
         self.known.push(key);
         if let Some(keys) = self.problems.keys_mut() {

@@ -78,12 +78,67 @@ pub enum SpecError {
     },
 }
 
+/// The value of a parameter: text of a spec, or a value that a program sets ([`Spelled::with`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Text, also a word.
+    Text(&'a str),
+    /// A number.
+    Number(f64),
+    /// A duration.
+    Duration(Duration),
+    /// `true` or `false`.
+    Boolean(bool),
+}
+
+impl Value<'_> {
+    /// The duration, if the value is one.
+    #[must_use]
+    pub fn duration(self) -> Option<Duration> {
+        match self {
+            Self::Duration(duration) => Some(duration),
+            Self::Text(text) => unit::duration(text).ok(),
+            _ => None,
+        }
+    }
+
+    fn number(self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Text(text) => unit::number(text),
+            _ => None,
+        }
+    }
+
+    fn boolean(self) -> Option<bool> {
+        match self {
+            Self::Boolean(boolean) => Some(boolean),
+            Self::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => number.fmt(f),
+            Self::Duration(duration) => f.write_str(&unit::print_compact_duration(*duration)),
+            Self::Boolean(boolean) => boolean.fmt(f),
+        }
+    }
+}
+
+/// Parameters that a program sets, by their keys.
+pub type Parameters<'a> = [(&'static str, Value<'a>)];
+
 /// A spec in the course of being read: each parameter is taken out by its key, and what is left at
 /// the end ([`Spec::finish`]) is an error.
 #[derive(Clone, Debug)]
 pub struct Spec<'a> {
     name: &'a str,
-    pairs: Vec<(&'a str, &'a str)>,
+    pairs: Vec<(&'a str, Value<'a>)>,
     known: Vec<&'static str>,
     /// A first parameter without a key, another algorithm; with the whole text.
     inner: Option<(&'a str, &'a str)>,
@@ -113,7 +168,7 @@ impl<'a> Spec<'a> {
         {
             match part.split_once('=') {
                 Some((key, value)) if !key.contains('(') => {
-                    spec.insert(key.trim(), value.trim())?;
+                    spec.insert(key.trim(), Value::Text(value.trim()))?;
                 }
                 _ if place == 0 => spec.inner = Some((part.trim(), text)),
                 _ => return Err(syntax("a parameter lacks its `=`")),
@@ -144,8 +199,8 @@ impl<'a> Spec<'a> {
         range: impl std::ops::RangeBounds<f64>,
         expected: &'static str,
     ) -> Result<f64, SpecError> {
-        self.take(key, default, expected, |text| {
-            unit::number(text).filter(|value| range.contains(value))
+        self.take_value(key, default, expected, |value| {
+            value.number().filter(|value| range.contains(value))
         })
     }
 
@@ -164,8 +219,8 @@ impl<'a> Spec<'a> {
         } else {
             "a duration longer than 0, such as 4s, 200ms or 10us"
         };
-        self.take(key, default, expected, |text| {
-            unit::duration(text).ok().filter(|value| *value >= least)
+        self.take_value(key, default, expected, |value| {
+            value.duration().filter(|value| *value >= least)
         })
     }
 
@@ -174,7 +229,7 @@ impl<'a> Spec<'a> {
     /// # Errors
     /// If the value is neither.
     pub fn boolean(&mut self, key: &'static str, default: bool) -> Result<bool, SpecError> {
-        self.take(key, default, "true or false", |text| text.parse().ok())
+        self.take_value(key, default, "true or false", |value| value.boolean())
     }
 
     /// Takes one of several words out; `expected` lists them for people.
@@ -222,7 +277,7 @@ impl<'a> Spec<'a> {
         SpecError::BadValue { name: self.name.to_owned(), key, value: value.to_string(), expected }
     }
 
-    fn insert(&mut self, key: &'a str, value: &'a str) -> Result<(), SpecError> {
+    fn insert(&mut self, key: &'a str, value: Value<'a>) -> Result<(), SpecError> {
         if self.pairs.iter().any(|(other, _)| *other == key) {
             let (name, key) = (self.name.to_owned(), key.to_owned());
             return Err(SpecError::DuplicateKey { name, key });
@@ -242,17 +297,43 @@ impl<'a> Spec<'a> {
         expected: &'static str,
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, SpecError> {
+        self.take_value(key, default, expected, |value| match value {
+            Value::Text(text) => read(text),
+            _ => None,
+        })
+    }
+
+    /// As [`take`](Self::take), of text or a value that a program set.
+    ///
+    /// # Errors
+    /// If `read` does not take the value.
+    pub fn take_value<T>(
+        &mut self,
+        key: &'static str,
+        default: T,
+        expected: &'static str,
+        read: impl FnOnce(Value<'_>) -> Option<T>,
+    ) -> Result<T, SpecError> {
         self.known.push(key);
         let Some(index) = self.pairs.iter().position(|(given, _)| *given == key) else {
             return Ok(default);
         };
-        let (_, text) = self.pairs.remove(index);
-        read(text).ok_or_else(|| self.bad(key, text, expected))
+        let (_, value) = self.pairs.remove(index);
+        read(value).ok_or_else(|| self.bad(key, value, expected))
     }
 }
 
 /// Makes an algorithm from its spec.
 pub type Reader<T> = fn(Spec<'_>) -> Result<T, SpecError>;
+
+/// An algorithm that is read from a spec and from parameters that a program sets beside it.
+pub trait Parametric: Sized {
+    /// Reads `text`; `parameters` are set besides.
+    ///
+    /// # Errors
+    /// The text is no spec, a parameter is given twice, or the algorithm does not have it.
+    fn read(text: &str, parameters: &Parameters<'_>) -> Result<Self, SpecError>;
+}
 
 /// Reads `text` with the entry of `family` that bears its name.
 ///
@@ -263,8 +344,22 @@ pub fn parse_with<T>(
     kind: &'static str,
     family: &[(&'static str, Reader<T>)],
 ) -> Result<T, SpecError> {
+    read_with(text, &[], kind, family)
+}
+
+/// As [`parse_with`]; the parameters are set beside those of the text.
+///
+/// # Errors
+/// As there; also if the text gives one of the parameters.
+pub fn read_with<T>(
+    text: &str,
+    parameters: &Parameters<'_>,
+    kind: &'static str,
+    family: &[(&'static str, Reader<T>)],
+) -> Result<T, SpecError> {
     let bare = |error| bare_value(text, kind, family).unwrap_or(error);
-    let spec = Spec::parse(text).map_err(bare)?;
+    let mut spec = Spec::parse(text).map_err(bare)?;
+    parameters.iter().try_for_each(|(key, value)| spec.insert(key, *value))?;
     match family.iter().find(|(name, _)| *name == spec.name) {
         Some((_, read)) => read(spec),
         None => Err(bare(SpecError::UnknownName {
@@ -333,7 +428,7 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
         self.value(key, word.map_or("", |(word, _)| *word))
     }
 
-    /// Adds the algorithm that this one is around; it comes first.
+    /// Adds the inner algorithm as the first parameter.
     pub fn inner(self, inner: impl fmt::Display) -> Self {
         let separator = self.separator;
         let result = self.result.and_then(|()| write!(self.formatter, "{separator}{inner}"));

@@ -51,7 +51,7 @@ fn name(number: u64) -> Name {
     components.into_iter().chain([Component::generic(&number)]).collect()
 }
 
-/// Frames of a batch, one after the other in one buffer, as sockets deliver them.
+/// Frames of a batch in one buffer, as sockets deliver them.
 fn frames(write: impl Fn(u64) -> Bytes, first: u64) -> Vec<Bytes> {
     let mut buffer = BytesMut::new();
     let ends: Vec<usize> = (first..first + BATCH)

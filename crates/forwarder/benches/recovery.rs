@@ -92,7 +92,7 @@ fn drain(node: &mut Node, now: Instant, out: &mut Leaving) {
     }
 }
 
-/// Nanoseconds that this thread had a processor so far.
+/// Nanoseconds of processor time of this thread.
 fn processor_nanos() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     text.split(' ').next().and_then(|nanos| nanos.parse().ok()).expect("a number")

@@ -27,7 +27,7 @@ const EXAMPLES: &str = "\
 Examples:
   recoup calibrate udugama2013
       search, and write a page with the landscape into udugama2013-calibration
-  recoup calibrate udugama2013 --results kept --out docs/studies/udugama2013/calibration
+  recoup calibrate udugama2013 --results kept --out landscape
       keep the runs in a folder; the same command goes on after an interruption";
 
 /// Search for parameters that a paper leaves open

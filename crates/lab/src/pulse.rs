@@ -1,6 +1,6 @@
 //! The state of a run in progress, for a live view.
 use recoup_sim::metric::Metrics;
-use recoup_transport::fetch::summary::Summary;
+use recoup_transport::fetch::FetchStats;
 use recoup_transport::time::Instant;
 use std::sync::{Mutex, PoisonError};
 
@@ -16,10 +16,10 @@ pub struct Glance {
     /// The simulated time.
     pub at: Instant,
     /// Counters of all consumers together.
-    pub consumers: Summary,
+    pub consumers: FetchStats,
 }
 
-/// Shows one run of those in progress, until it ends; then another one.
+/// Shows one of the runs in progress until its end, then the next.
 #[derive(Debug, Default)]
 pub struct Pulse(Mutex<State>);
 

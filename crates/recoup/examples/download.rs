@@ -16,6 +16,6 @@ fn download(name: &str, file: &str) -> recoup::Result<()> {
     };
     let client = recoup::Client::connect()?;
     let summary = client.fetch(name).resume(true).on_progress(show).to_file(file)?;
-    eprintln!("\n{:.1} Mbit/s", summary.goodput_bit_s / 1e6);
+    eprintln!("\n{:.1} Mbit/s", summary.stats.goodput().unwrap_or(0.0) / 1e6);
     Ok(())
 }

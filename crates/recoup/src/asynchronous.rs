@@ -15,7 +15,7 @@
 mod answer;
 mod stream;
 
-pub use stream::{AsyncReader, ByteStream, FileFetch};
+pub use stream::{ActiveFetch, AsyncReader, ByteStream};
 
 use crate::client::Builder;
 use crate::error::{Error, Result};
@@ -187,14 +187,14 @@ impl FetchBuilder<Async> {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("log");
     /// let _server = client.serve("/log").bytes("one two three").await?;
-    /// assert_eq!(client.fetch("/log").resume(true).to_file(&path).await?.segments, 1);
+    /// assert_eq!(client.fetch("/log").resume(true).to_file(&path).await?.stats.segments, 1);
     /// # Ok::<(), recoup::Error>(())
     /// # }).unwrap();
     /// ```
     pub async fn to_file(mut self, path: impl AsRef<Path>) -> Result<FetchSummary> {
         let path = path.as_ref().to_owned();
         let (fetch, report) = blocking(move || self.begin_file(&path)).await?;
-        let mut fetch = FileFetch(fetch);
+        let mut fetch = ActiveFetch(fetch);
         if let Some(mut report) = report {
             while let Some(progress) = fetch.next_progress().await {
                 report(progress);
@@ -218,13 +218,13 @@ impl FetchBuilder<Async> {
     /// while let Some(progress) = fetch.next_progress().await {
     ///     eprintln!("{} bytes", progress.bytes);
     /// }
-    /// assert_eq!(fetch.finish().await?.segments, 1);
+    /// assert_eq!(fetch.finish().await?.stats.segments, 1);
     /// # Ok::<(), recoup::Error>(())
     /// # }).unwrap();
     /// ```
-    pub async fn start_file(mut self, path: impl AsRef<Path>) -> Result<FileFetch> {
+    pub async fn start_file(mut self, path: impl AsRef<Path>) -> Result<ActiveFetch> {
         let path = path.as_ref().to_owned();
-        blocking(move || self.begin_file(&path)).await.map(|(fetch, _)| FileFetch(fetch))
+        blocking(move || self.begin_file(&path)).await.map(|(fetch, _)| ActiveFetch(fetch))
     }
 
     /// Fetches content in order. If the stream is not polled, at most 16 MiB wait, and no further Interests are sent.

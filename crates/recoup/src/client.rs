@@ -1,5 +1,5 @@
 //! The client: a handle to the thread that drives the sockets.
-use crate::engine::{Engine, Link};
+use crate::engine::{Engine, Link, LinkCallback, LinkEvent, Watch};
 use crate::error::{Error, Result};
 use crate::fetch::FetchBuilder;
 use crate::folder::FolderBuilder;
@@ -8,22 +8,29 @@ use crate::mode::Blocking;
 use crate::name::ToName;
 use crate::name::check_length;
 use crate::options::FetchOptions;
+use crate::patience::{Absent, Patience};
 use crate::serve::ServeBuilder;
 use crate::session::{self, Session};
-use crate::trust::Verify;
+use crate::trust::{Opened, Verify};
 use crate::uplink::Uplink;
 use bytes::Bytes;
 use recoup_io::face::FaceUri;
 use recoup_io::part::Records;
 use recoup_packet::name::Name;
-use recoup_transport::link::recovery::Recovery;
+use recoup_transport::link::recovery::{Agreement, Recovery};
 use recoup_transport::random::Rng;
+use recoup_transport::time::Duration;
+use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most content that [`Client::get`] returns by default, in bytes. [`Builder::max_memory`] changes it.
 const MAX_MEMORY: u64 = 1 << 30;
+
+/// Time between two attempts to open a face.
+const ATTEMPT_EVERY: Duration = Duration::from_millis(200);
 
 /// A handle to one thread that owns the sockets and a node; fetches and servers share it.
 ///
@@ -49,9 +56,12 @@ pub(crate) struct Settings {
     pub(crate) options: FetchOptions,
     pub(crate) max_memory: u64,
     pub(crate) records: Records,
+    pub(crate) opened: Opened,
+    patience: Mutex<Patience>,
+    stop: Option<Arc<AtomicBool>>,
     allows_local_names: bool,
     seed: Option<u64>,
-    draws: std::sync::atomic::AtomicU64,
+    draws: AtomicU64,
 }
 
 impl Client {
@@ -106,7 +116,7 @@ impl Client {
     /// ```no_run
     /// # let client = recoup::Client::connect()?;
     /// let summary = client.fetch("/movie").resume(true).to_file("movie.mp4")?;
-    /// println!("{:.1} Mbit/s", summary.goodput_bit_s / 1e6);
+    /// println!("{} bytes", summary.stats.content_bytes);
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn fetch(&self, name: impl ToName) -> FetchBuilder {
@@ -142,10 +152,41 @@ impl Client {
         match self.settings.seed {
             None => session::seed(),
             Some(seed) => {
-                let draw = self.settings.draws.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let draw = self.settings.draws.fetch_add(1, Ordering::Relaxed);
                 Ok(Rng::from_seed(seed).substream(&format!("operation/{draw}")))
             }
         }
+    }
+
+    /// Opens the face toward producers, unless it is open.
+    pub(crate) fn reach(&self) -> Result<()> {
+        let begun = std::time::Instant::now();
+        let absent = Absent::Peer(self.settings.uplink.uri.clone());
+        let mut patience = self.settings.patience.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match self.link.ask(Engine::open_uplink)? {
+                Err(error)
+                    if error.is_unreachable()
+                        && patience.pause(begun, ATTEMPT_EVERY, &absent)? => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Fails if the flag of [`Builder::stopped_by`] is set.
+    pub(crate) fn check_stop(&self) -> Result<()> {
+        match &self.settings.stop {
+            Some(stop) if stop.load(Ordering::Relaxed) => Err(Error::cancelled()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the link of the face toward producers recovers losses.
+    ///
+    /// # Errors
+    /// The client has stopped.
+    pub fn link_recovery(&self) -> Result<Agreement> {
+        self.link.ask(|engine| engine.session.link_recovery())
     }
 
     /// The one check of names that become Interests: a name of local scope, or one that is a command, needs
@@ -163,7 +204,7 @@ impl Client {
 
     /// Lets Interests for `name` reach a producer of this machine, where there is no forwarder.
     pub(crate) fn locate(&self, name: &Name) -> Result<()> {
-        if !self.settings.uplink.is_direct {
+        if !self.settings.uplink.is_direct || self.settings.uplink.is_located {
             return Ok(());
         }
         let asked = name.clone();
@@ -176,10 +217,16 @@ impl Client {
 }
 
 /// The settings of a [`Client`]. Without any, it is what [`Client::connect`] makes.
-#[derive(Clone, Debug)]
 pub struct Builder<M = Blocking> {
     face: Option<String>,
-    recovery: Option<String>,
+    uplink: Option<Uplink>,
+    recovery: Result<Recovery>,
+    connect_timeout: Option<Duration>,
+    patience: Patience,
+    stop: Option<Arc<AtomicBool>>,
+    on_link: Option<LinkCallback>,
+    only_fetches: bool,
+    is_lazy: bool,
     options: FetchOptions,
     max_memory: u64,
     records: Option<Records>,
@@ -189,11 +236,27 @@ pub struct Builder<M = Blocking> {
     mode: PhantomData<M>,
 }
 
+impl<M> fmt::Debug for Builder<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { face, recovery, options, .. } = self;
+        let mut shown = f.debug_struct("Builder");
+        shown.field("face", face).field("recovery", recovery);
+        shown.field("options", options).finish_non_exhaustive()
+    }
+}
+
 impl<M> Default for Builder<M> {
     fn default() -> Self {
         Self {
             face: None,
-            recovery: None,
+            uplink: None,
+            recovery: Ok(Recovery::auto()),
+            connect_timeout: None,
+            patience: Patience::default(),
+            stop: None,
+            on_link: None,
+            only_fetches: false,
+            is_lazy: false,
             options: FetchOptions::default(),
             max_memory: MAX_MEMORY,
             allows_local_names: false,
@@ -210,6 +273,50 @@ impl<M> Builder<M> {
     #[must_use]
     pub fn face(self, uri: impl Into<String>) -> Self {
         Self { face: Some(uri.into()), ..self }
+    }
+
+    /// The way to producers, as the caller has found it.
+    #[must_use]
+    pub fn uplink(self, uplink: Uplink) -> Self {
+        Self { uplink: Some(uplink), ..self }
+    }
+
+    /// How long an absent peer is waited for at the face toward producers. Without it, an absent peer is an error at once.
+    #[must_use]
+    pub fn patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// The longest time that a stream, such as TCP, takes to connect.
+    #[must_use]
+    pub fn connect_timeout(self, within: Duration) -> Self {
+        Self { connect_timeout: Some(within), ..self }
+    }
+
+    /// The face toward producers is opened by the first operation that needs it.
+    #[must_use]
+    pub fn connect_on_demand(self) -> Self {
+        Self { is_lazy: true, ..self }
+    }
+
+    /// For a client that serves nothing: its node keeps no list of dead nonces.
+    #[must_use]
+    pub fn only_fetches(self) -> Self {
+        Self { only_fetches: true, ..self }
+    }
+
+    /// Fetches and pings end with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) within 200 ms after the flag is set, for
+    /// example by a signal. What has arrived is kept.
+    #[must_use]
+    pub fn stopped_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { stop: Some(flag), ..self }
+    }
+
+    /// Calls `report` in the driver thread when a face goes up or down, and when its link begins or ends to recover losses.
+    /// It must be quick, and must not wait for this client.
+    #[must_use]
+    pub fn on_link(self, report: impl FnMut(&LinkEvent) + Send + 'static) -> Self {
+        Self { on_link: Some(Box::new(report)), ..self }
     }
 
     /// Opens no face: for a client that only serves at addresses of its own ([`ServeBuilder::listen`]), or fetches what it
@@ -232,11 +339,13 @@ impl<M> Builder<M> {
         Self { options, ..self }
     }
 
-    /// How losses of the link to the next node are recovered: `auto` (without it), `off`, `wldr` or `acked`, with
-    /// parameters, such as `wldr(hold=5ms)`.
+    /// How losses of the link to the next node are recovered: a [`Recovery`], or its text: `auto` (without it), `off`, `wldr`
+    /// or `acked`, with parameters, such as `wldr(hold=5ms)`.
     #[must_use]
-    pub fn recovery(self, spec: impl Into<String>) -> Self {
-        Self { recovery: Some(spec.into()), ..self }
+    pub fn recovery<R: TryInto<Recovery, Error: fmt::Display>>(self, recovery: R) -> Self {
+        let recovery = recovery.try_into();
+        let recovery = recovery.map_err(|error| Error::usage(format!("recovery: {error}")));
+        Self { recovery, ..self }
     }
 
     /// Most content that one fetch keeps in memory, in bytes; 1 GiB without it.
@@ -269,23 +378,28 @@ impl<M> Builder<M> {
     /// Starts the client; may wait until a stream is connected.
     pub(crate) fn start(self) -> Result<Client> {
         let named = self.face.as_deref().map(parse_face).transpose()?;
-        let uplink = match self.is_alone {
-            true => Uplink::alone(),
-            false => Uplink::find(named.as_ref())?,
+        let uplink = match self.uplink {
+            _ if self.is_alone => Uplink::alone(),
+            Some(uplink) => uplink,
+            None => Uplink::find(named.as_ref())?,
         };
-        let recovery = self.recovery.as_deref().unwrap_or("auto").parse::<Recovery>();
-        let recovery = recovery.map_err(|error| Error::usage(format!("recovery: {error}")))?;
+        let recovery = self.recovery?;
         let rng = self.seed.map_or_else(session::seed, |seed| Ok(Rng::from_seed(seed)))?;
-        let (toward, is_alone) = (uplink.clone(), self.is_alone);
+        let toward = uplink.clone();
+        let answers_itself = uplink.is_direct && !uplink.is_located || self.is_alone;
+        let remembers_nonces = !self.only_fetches || uplink.uri.is_medium();
+        let (patience, connect_timeout) = (self.patience.within(), self.connect_timeout);
+        let stop = self.stop.clone();
+        let watch = Watch { stop: self.stop, on_link: self.on_link };
         let link = Link::start(move || {
-            let mut session = Session::with_rng(rng, toward.is_direct || is_alone)?;
+            let mut session = Session::new(rng, answers_itself, remembers_nonces)?;
             session.set_recovery(recovery);
+            session.set_patience(patience);
+            connect_timeout.into_iter().for_each(|it| session.driver.set_connect_timeout(it));
             if toward.is_direct {
                 session.leave_out_negotiated_recovery();
-            } else if !is_alone {
-                session.open(&toward.uri).map_err(|error| toward.explain(error))?;
             }
-            Ok(Engine::new(session, toward))
+            Ok(Engine::new(session, toward, watch))
         })?;
         let settings = Settings {
             uplink,
@@ -293,10 +407,17 @@ impl<M> Builder<M> {
             max_memory: self.max_memory,
             allows_local_names: self.allows_local_names,
             records: self.records.unwrap_or_else(Records::of_user),
+            opened: Opened::default(),
+            patience: Mutex::new(self.patience),
+            stop,
             seed: self.seed,
-            draws: std::sync::atomic::AtomicU64::new(0),
+            draws: AtomicU64::new(0),
         };
-        Ok(Client { link: Arc::new(link), settings: Arc::new(settings) })
+        let client = Client { link: Arc::new(link), settings: Arc::new(settings) };
+        if !self.is_lazy {
+            client.reach()?;
+        }
+        Ok(client)
     }
 }
 

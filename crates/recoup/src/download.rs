@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where a download to `target` goes: what a symbolic link leads to is replaced, and the link stays.
-pub fn destination(target: &Path) -> Result<PathBuf> {
+pub(crate) fn destination(target: &Path) -> Result<PathBuf> {
     if part::is_reserved(target) {
         return Err(Error::from(&PartError::Reserved { path: target.to_owned() }));
     }
@@ -36,7 +36,7 @@ pub fn destination(target: &Path) -> Result<PathBuf> {
 }
 
 /// The failure of an object whose name is reserved for folders of unfinished downloads.
-pub fn reserved(name: &Name) -> Error {
+pub(crate) fn reserved(name: &Name) -> Error {
     let message = format!("{name} cannot be stored: its name is kept for unfinished downloads");
     Error::new(ErrorKind::Local, message).with_remedy("ask its producer for another name")
 }
@@ -45,7 +45,7 @@ pub fn reserved(name: &Name) -> Error {
 ///
 /// Content arrives with [`content`](Self::content) at its place; [`finish`](Self::finish) gives the file its name.
 #[derive(Debug)]
-pub struct Download {
+pub(crate) struct Download {
     target: PathBuf,
     verification: String,
     first: u64,
@@ -97,11 +97,11 @@ impl Earlier {
 
 /// Where a file of a folder is written.
 #[derive(Clone, Debug)]
-pub struct FilePlace {
+pub(crate) struct FilePlace {
     /// The folder around the file, which is opened and named by its path: that must lead to this folder.
-    pub folder: Arc<TargetFolder>,
+    pub(crate) folder: Arc<TargetFolder>,
     /// Gives the file its name together with others.
-    pub group: Arc<Group>,
+    pub(crate) group: Arc<Group>,
 }
 
 impl Download {
@@ -113,7 +113,7 @@ impl Download {
     ///
     /// A download in a folder takes its `place` from the walk, which has looked at it. The place is checked again before the file
     /// gets its name, in the group, whose outcome counts.
-    pub fn new(
+    pub(crate) fn new(
         records: Records,
         target: &Path,
         verification: &str,
@@ -252,7 +252,7 @@ fn begun_object(found: &Journal, config: &FetchConfig) -> Option<Name> {
 
 impl Download {
     /// All content is there from an earlier run: nothing is to be fetched.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.part.as_ref().is_some_and(PartFile::is_complete)
     }
 
@@ -260,7 +260,7 @@ impl Download {
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: the file cannot be made, or another download is in its place.
-    pub fn begin(&mut self, object: &Name) -> Result<()> {
+    pub(crate) fn begin(&mut self, object: &Name) -> Result<()> {
         if self.part.is_none() && !self.is_kept {
             self.part = Some(self.open(object.to_string()).map_err(|error| Error::from(&error))?);
             self.begun = true;
@@ -269,17 +269,17 @@ impl Download {
     }
 
     /// The finished file of an earlier run is the latest version: it stays as it is.
-    pub fn keep(&mut self) {
+    pub(crate) fn keep(&mut self) {
         self.is_kept = true;
     }
 
     /// Whether the file was there and stays as it is.
-    pub fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
     /// Whether there is content of an earlier run that nothing vouched for.
-    pub fn holds_unverified(&self) -> bool {
+    pub(crate) fn holds_unverified(&self) -> bool {
         let kept = self.finished.as_ref().filter(|_| self.is_kept);
         kept.is_some_and(|record| record.is_unverified)
             || self.part.as_ref().is_some_and(|part| part.journal().is_unverified)
@@ -289,19 +289,19 @@ impl Download {
     ///
     /// # Errors
     /// [`ErrorKind::Other`]: the object is not known yet.
-    pub fn identified(&mut self, id: ObjectId) -> Result<()> {
+    pub(crate) fn identified(&mut self, id: ObjectId) -> Result<()> {
         self.part()?.set_object(id);
         Ok(())
     }
 
     /// The metadata of the object, once it has begun: the finished file gets its mode and time.
-    pub fn describe(&mut self, metadata: &Metadata) {
+    pub(crate) fn describe(&mut self, metadata: &Metadata) {
         let attributes = Attributes::new(metadata.mode, metadata.mtime_ns);
         self.part.iter_mut().for_each(|part| part.set_attributes(attributes));
     }
 
     /// A segment is accepted although nothing vouches for it.
-    pub fn unverified(&mut self) {
+    pub(crate) fn unverified(&mut self) {
         self.part.iter_mut().for_each(PartFile::set_unverified);
     }
 
@@ -309,7 +309,7 @@ impl Download {
     ///
     /// # Errors
     /// [`ErrorKind::Verification`]: it has moved.
-    pub fn end_known(&mut self, last: u64) -> Result<()> {
+    pub(crate) fn end_known(&mut self, last: u64) -> Result<()> {
         self.part()?.set_final(last).map_err(|error| Error::from(&error))
     }
 
@@ -317,7 +317,7 @@ impl Download {
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: the disk. [`ErrorKind::Verification`]: its length contradicts that of other segments.
-    pub fn content(&mut self, segment: u64, content: Bytes) -> Result<()> {
+    pub(crate) fn content(&mut self, segment: u64, content: Bytes) -> Result<()> {
         self.part()?.write(segment, content).map_err(|error| Error::from(&error))
     }
 
@@ -325,7 +325,7 @@ impl Download {
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: the disk.
-    pub fn flush(&mut self) -> Result<()> {
+    pub(crate) fn flush(&mut self) -> Result<()> {
         match &mut self.part {
             Some(part) => part.flush().map_err(|error| Error::from(&error)),
             None => Ok(()),
@@ -336,7 +336,7 @@ impl Download {
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: the disk; the download can be continued.
-    pub fn finish(&mut self) -> Result<()> {
+    pub(crate) fn finish(&mut self) -> Result<()> {
         self.check_place()?;
         if self.is_kept {
             return Ok(());
@@ -352,24 +352,24 @@ impl Download {
     }
 
     /// Bytes of the object that were there before, once it has begun.
-    pub fn held_bytes(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         let kept = self.finished.as_ref().filter(|_| self.is_kept);
         let begun = || self.part.as_ref().map_or(0, |part| part.journal().received_bytes());
         kept.map_or_else(begun, |record| record.bytes)
     }
 
     /// Bytes that were there before and had changed on the disk: they are fetched again.
-    pub fn dropped_bytes(&self) -> u64 {
+    pub(crate) fn dropped_bytes(&self) -> u64 {
         self.dropped_bytes
     }
 
     /// The `.part` file.
-    pub fn part_path(&self) -> PathBuf {
+    pub(crate) fn part_path(&self) -> PathBuf {
         part::part_path(&self.target)
     }
 
     /// Ends before all content is there. Returns how many bytes are kept for the next run.
-    pub fn abandon(&mut self) -> u64 {
+    pub(crate) fn abandon(&mut self) -> u64 {
         let closed = self.part.take().and_then(|part| part.close().ok());
         let kept = match closed {
             Some(kept) => kept,
@@ -415,11 +415,18 @@ fn check(target: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use crate::options::{self, FetchOptions};
+    use recoup_packet::signature::DigestVerifier;
     use recoup_transport::random::Rng;
 
     fn download(target: &Path) -> Download {
         let name = "/a".parse().unwrap();
-        let config = options::config(&FetchOptions::default(), name, (0, None), Rng::from_seed(1));
+        let config = options::config(
+            &FetchOptions::default(),
+            Box::new(DigestVerifier),
+            name,
+            (0, None),
+            Rng::from_seed(1),
+        );
         let records = Records::open(&target.with_file_name("state"));
         Download::new(records, target, "digest", &mut config.unwrap(), Earlier::Reject, None)
             .unwrap()

@@ -2,15 +2,16 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::Session;
 use crate::uplink::Uplink;
-use recoup_forwarder::face::{AppId, FaceId};
-use recoup_io::face::FaceUri;
+use recoup_forwarder::face::{Agreement, AppId, FaceId};
+use recoup_io::face::{FaceEvent, FaceUri};
 use recoup_io::waker::Waker;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Application, Report};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle, ThreadId};
 
@@ -52,6 +53,8 @@ pub(crate) trait Task {
     fn has_ended(&self) -> bool;
     /// The driver cannot go on, or no peer can be reached.
     fn fail(&mut self, error: &Error);
+    /// No peer can be reached at the face toward it; the operation goes on.
+    fn lose_peer(&mut self, _error: &Error) {}
     /// The owner has lost interest.
     fn cancel(&mut self) {}
     /// Whether it shares the receive capacity of the face, and ends if no peer can be reached.
@@ -73,6 +76,34 @@ struct Running {
     task: Box<dyn Task>,
 }
 
+/// A change of a client's faces.
+#[derive(Clone, Debug)]
+pub enum LinkEvent {
+    /// A face has gone up or down.
+    Face(FaceEvent),
+    /// The link of the face toward producers begins or ends to recover losses.
+    Recovery(Agreement, String),
+}
+
+impl fmt::Display for LinkEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Face(event) => event.fmt(f),
+            Self::Recovery(agreement, face) => write!(f, "link recovery {agreement} at {face}"),
+        }
+    }
+}
+
+/// Called with each change of the faces.
+pub(crate) type LinkCallback = Box<dyn FnMut(&LinkEvent) + Send>;
+
+/// Who watches a client, and who stops it.
+#[derive(Default)]
+pub(crate) struct Watch {
+    pub(crate) stop: Option<Arc<AtomicBool>>,
+    pub(crate) on_link: Option<LinkCallback>,
+}
+
 /// The state of the driver thread.
 pub(crate) struct Engine {
     pub(crate) session: Session,
@@ -89,11 +120,22 @@ pub(crate) struct Engine {
     served: Vec<(TaskId, Name)>,
     /// Without a forwarder: the face where producers of this client listen.
     listening: Option<FaceUri>,
+    watch: Watch,
+    /// The last report of the link toward producers.
+    agreement: Agreement,
+    /// The face toward producers is open, or none is needed.
+    is_connected: bool,
 }
 
 impl Engine {
-    pub(crate) fn new(session: Session, uplink: Uplink) -> Self {
+    pub(crate) fn new(mut session: Session, uplink: Uplink, watch: Watch) -> Self {
+        if watch.on_link.is_some() {
+            session.keep_events();
+        }
         Self {
+            watch,
+            agreement: Agreement::Off,
+            is_connected: uplink.is_alone() || uplink.is_direct && !uplink.is_located,
             session,
             uplink,
             srtt: None,
@@ -104,6 +146,15 @@ impl Engine {
             served: Vec::new(),
             listening: None,
         }
+    }
+
+    /// Opens the face toward producers, unless it is open.
+    pub(crate) fn open_uplink(&mut self) -> Result<()> {
+        if !self.is_connected {
+            self.session.open(&self.uplink.uri).map_err(|error| self.uplink.explain(error))?;
+            self.is_connected = true;
+        }
+        Ok(())
     }
 
     /// Starts the operation `id`.
@@ -216,18 +267,41 @@ impl Engine {
         let wait = (!self.tasks.is_empty()).then_some(LONGEST_WAIT);
         self.session.driver.set_longest_wait(wait);
         let Self { session, tasks, .. } = self;
-        let turned = session.turn::<Error>(&mut |now, app, report| {
+        let turned = session.turn(&mut |now, app, report| {
             if let Some(running) = tasks.get_mut(&app) {
                 running.task.report(now, report);
             }
-            Ok(())
         });
         match turned {
-            Err(error) if error.is_unreachable() => self.fail_consumers(&error),
+            Err(error) if error.is_unreachable() => {
+                tracing::warn!(%error, "no peer can be reached");
+                self.session.forget_unreachable();
+                self.tasks.values_mut().for_each(|running| running.task.lose_peer(&error));
+                self.fail_consumers(&error);
+            }
             turned => turned?,
         }
+        if self.watch.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            self.fail_consumers(&Error::cancelled());
+        }
+        self.report_link();
         self.flush();
         Ok(())
+    }
+
+    fn report_link(&mut self) {
+        let Some(report) = &mut self.watch.on_link else {
+            return;
+        };
+        while let Some(event) = self.session.next_event() {
+            report(&LinkEvent::Face(event));
+        }
+        let agreement = self.session.link_recovery();
+        if self.agreement != agreement {
+            self.agreement = agreement;
+            let face = self.session.upstream_uri().unwrap_or_default();
+            report(&LinkEvent::Recovery(agreement, face));
+        }
     }
 
     fn flush(&mut self) {
@@ -248,8 +322,6 @@ impl Engine {
     }
 
     fn fail_consumers(&mut self, error: &Error) {
-        tracing::warn!(%error, "no peer can be reached");
-        self.session.forget_unreachable();
         let consumers = self.tasks.values_mut().filter(|running| running.task.is_consumer());
         consumers.for_each(|running| running.task.fail(error));
     }
@@ -419,14 +491,14 @@ mod tests {
         let producer = UdpSocket::bind("127.0.0.1:0").unwrap();
         producer.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
         let uri = format!("udp4://{}", producer.local_addr().unwrap()).parse().unwrap();
-        let session = Session::with_rng(Rng::from_seed(1), true).unwrap();
-        let mut engine = Engine::new(session, Uplink::alone());
+        let session = Session::new(Rng::from_seed(1), true, true).unwrap();
+        let mut engine = Engine::new(session, Uplink::alone(), Watch::default());
         engine.route_directly(&"/site/article".parse().unwrap(), &uri).unwrap();
         let interest = Interest::new("/site/author/KEY/1".parse().unwrap());
         engine.session.attach(Box::new(Sender(Some(interest))), Vec::new());
         engine.session.driver.set_longest_wait(Some(Duration::from_millis(10)));
         for _ in 0..10 {
-            engine.session.turn::<Error>(&mut |_, _, _| Ok(())).unwrap();
+            engine.session.turn(&mut |_, _, _| {}).unwrap();
         }
         let mut frame = [0; 1_000];
         let length = producer.recv(&mut frame).expect("an Interest");

@@ -13,6 +13,7 @@ use recoup_trust::access::{NO_AUTHOR, UNREADABLE};
 use serde::Serialize;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::process::{ExitCode, Termination};
 
 /// The kind of an error. Its number is the exit code of the command `recoup`, and never changes its meaning.
@@ -61,6 +62,23 @@ pub struct Error {
     details: Vec<String>,
     is_permanent: bool,
     is_of_entry: bool,
+    partial: Option<Box<Kept>>,
+}
+
+/// Unfinished downloads that are kept, and the remedy besides.
+#[derive(Clone, PartialEq, Eq)]
+struct Kept {
+    downloads: Vec<Partial>,
+    remedy: Option<String>,
+}
+
+/// An unfinished download on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// The file with its content, in the folder `.recoup-UID` beside the target.
+    pub path: PathBuf,
+    /// Bytes of content that are there.
+    pub bytes: u64,
 }
 
 /// The result of an operation of this library.
@@ -111,6 +129,7 @@ impl Error {
             details: Vec::new(),
             is_permanent: false,
             is_of_entry: false,
+            partial: None,
         }
     }
 
@@ -124,6 +143,28 @@ impl Error {
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Adds an unfinished download that is kept. Unless the error is permanent, the remedy is to go on with it.
+    #[must_use]
+    pub(crate) fn with_partial(mut self, partial: Partial) -> Self {
+        let kept = self.partial.take().unwrap_or_else(|| {
+            Box::new(Kept { downloads: Vec::new(), remedy: self.remedy.clone() })
+        });
+        let Kept { mut downloads, remedy } = *kept;
+        downloads.push(partial);
+        if !self.is_permanent {
+            let text = match &downloads[..] {
+                [Partial { path, bytes }] => {
+                    format!("{bytes} bytes are kept in {}: resume goes on", path.display())
+                }
+                many => format!("what arrived of {} files is kept: resume goes on", many.len()),
+            };
+            let remedy = remedy.as_ref();
+            self.remedy = Some(remedy.map_or(text.clone(), |remedy| format!("{remedy}; {text}")));
+        }
+        self.partial = Some(Box::new(Kept { downloads, remedy }));
         self
     }
 
@@ -179,6 +220,19 @@ impl Error {
     /// The remedy, if there is one.
     pub fn remedy(&self) -> Option<&str> {
         self.remedy.as_deref()
+    }
+
+    /// The remedy without that of [`partials`](Self::partials).
+    pub fn own_remedy(&self) -> Option<&str> {
+        match &self.partial {
+            Some(kept) => kept.remedy.as_deref(),
+            None => self.remedy(),
+        }
+    }
+
+    /// The unfinished downloads that the operation has left on the disk. A permanent error ends a continued one again.
+    pub fn partials(&self) -> &[Partial] {
+        self.partial.as_ref().map_or(&[], |kept| &kept.downloads)
     }
 
     /// A line for each of its causes, if there are several.

@@ -3,19 +3,20 @@ mod chunks;
 mod running;
 
 pub use chunks::Chunks;
-pub use running::FileFetch;
+pub use running::ActiveFetch;
 pub(crate) use running::{PROGRESS_EVERY, Running};
 
 use crate::client::Client;
 use crate::download::{Download, Earlier, FilePlace, destination};
-use crate::error::{Error, Result};
+use crate::error::{Error, Partial, Result};
 use crate::flow::{Flow, Progress};
 use crate::folder::LISTING_REORDER_BYTES;
 use crate::mode::Blocking;
 use crate::options::{self, FetchOptions};
+use crate::outlet::Outlet;
 use crate::reader::Reader;
 use crate::summary::FetchSummary;
-use crate::transfer::{Budget, Observer, Order, Transfer};
+use crate::transfer::{Budget, Observer, Order, Sink, Transfer};
 use crate::trust::{self, Verify};
 use crate::wait::block_on;
 use recoup_packet::name::Name;
@@ -25,6 +26,7 @@ use recoup_transport::fetch::{Belonging, Delivery, Fetch, FetchConfig, RateLimit
 use recoup_transport::time::{Duration, Instant};
 use std::fmt;
 use std::future::poll_fn;
+use std::io::Write;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 use std::path::Path;
@@ -32,6 +34,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Called with the progress of a fetch.
 type ProgressCallback = Box<dyn FnMut(Progress) + Send>;
+/// Called with an unfinished download that has changed on the disk.
+type ChangedCallback = Arc<Mutex<dyn FnMut(&Partial) + Send>>;
 
 /// Describes a fetch; made by [`Client::fetch`], or with `async` ends by `recoup::asynchronous::Client::fetch`.
 ///
@@ -69,6 +73,7 @@ pub struct FetchBuilder<M = Blocking> {
     /// In a mutex, because the builder is shared by reference across `await`.
     progress: Option<Mutex<ProgressCallback>>,
     observer: Option<Arc<Mutex<Observer>>>,
+    changed: Option<ChangedCallback>,
     mode: PhantomData<M>,
 }
 
@@ -102,6 +107,7 @@ impl<M> FetchBuilder<M> {
             waiting_bytes: options::REORDER_BYTES,
             progress: None,
             observer: None,
+            changed: None,
             mode: PhantomData,
         }
     }
@@ -155,16 +161,23 @@ impl<M> FetchBuilder<M> {
     }
 
     /// An unfinished download to the same file is continued: of the version that was begun, after its content on the disk
-    /// was checked. A finished file stays as it is ([`FetchSummary::kept`]) if two conditions hold. It is unchanged since
+    /// was checked. A finished file stays as it is ([`Run::is_kept`](recoup_transport::fetch::stats::Run::is_kept)) if two conditions hold. It is unchanged since
     /// it was verified in the same way, and its version is the producer's latest. Without either file, a download is begun.
     pub fn resume(mut self, resume: bool) -> Self {
         self.earlier = Earlier::resume(resume);
         self
     }
 
-    /// An unfinished download to the same file is discarded, and a finished file is fetched again.
-    pub fn restart(mut self) -> Self {
-        self.earlier = Earlier::Restart;
+    /// What an earlier download to the same file has left is treated so.
+    pub fn earlier(mut self, earlier: Earlier) -> Self {
+        self.earlier = earlier;
+        self
+    }
+
+    /// Calls `report` with an unfinished download of which bytes have changed on the disk since they were written: these
+    /// are fetched again.
+    pub fn on_changed(mut self, report: impl FnMut(&Partial) + Send + 'static) -> Self {
+        self.changed = Some(Arc::new(Mutex::new(report)));
         self
     }
 
@@ -232,7 +245,7 @@ impl<M> FetchBuilder<M> {
             waiting_bytes,
             ..
         } = self;
-        let Self { progress, observer, .. } = self;
+        let Self { progress, observer, changed, .. } = self;
         let mode = PhantomData;
         FetchBuilder {
             client,
@@ -252,6 +265,7 @@ impl<M> FetchBuilder<M> {
             waiting_bytes,
             progress,
             observer,
+            changed,
             mode,
         }
     }
@@ -315,14 +329,29 @@ impl<M> FetchBuilder<M> {
     pub(crate) fn begin_file(
         &mut self,
         path: &Path,
-    ) -> Result<(FileFetch, Option<ProgressCallback>)> {
+    ) -> Result<(ActiveFetch, Option<ProgressCallback>)> {
         if self.bytes.is_some() {
             return Err(Error::usage("a file is made of whole segments")
                 .with_remedy("choose a range in segments, or write what a reader returns"));
         }
         let target = destination(path)?;
         let running = self.begin(self.segments, Some(&target))?;
-        Ok((FileFetch { running, news_at: std::time::Instant::now() }, self.take_progress()))
+        Ok((ActiveFetch::new(running), self.take_progress()))
+    }
+
+    /// Begins a fetch in order into `out`.
+    pub(crate) fn begin_writer(
+        &mut self,
+        out: impl Write + Send + 'static,
+    ) -> Result<(ActiveFetch, Option<ProgressCallback>)> {
+        if self.bytes.is_some() {
+            return Err(Error::usage("a writer takes whole segments")
+                .with_remedy("choose a range in segments, or write what a reader returns"));
+        }
+        let config = self.config(inclusive(self.segments)?)?;
+        let outlet = Outlet::new(out, self.client.link.waker().clone())?;
+        let running = self.start(self.in_order(config), Sink::Writer(outlet))?;
+        Ok((ActiveFetch::new(running), self.take_progress()))
     }
 
     /// Starts the fetch of segments into `target`, or in order into memory.
@@ -331,31 +360,42 @@ impl<M> FetchBuilder<M> {
         range: (u64, Option<u64>),
         target: Option<&Path>,
     ) -> Result<Running> {
-        if range.1.is_some_and(|end| end <= range.0) {
-            return Err(Error::usage("the range of segments is empty"));
-        }
-        let range = (range.0, range.1.map(|end| end - 1));
-        let name = self.name.clone()?;
-        let mut config = options::config(&self.options, name, range, self.client.rng()?)?;
+        let mut config = self.config(inclusive(range)?)?;
         config.belonging = self.belonging;
-        let download = match target {
+        match target {
             Some(path) => {
-                let policy = trust::requirement(&self.options);
-                Some(Download::new(
-                    self.client.settings.records.clone(),
-                    path,
-                    &policy,
-                    &mut config,
-                    self.earlier,
-                    None,
-                )?)
+                let download = self.download(path, &mut config, None)?;
+                self.start(config, download)
             }
-            None => {
-                config.delivery = Delivery::Ordered { limit_bytes: self.waiting_bytes };
-                None
-            }
-        };
-        self.start(config, download)
+            None => self.start(self.in_order(config), Sink::Flow),
+        }
+    }
+
+    /// The configuration of the fetch loop for the segments `first..=last`.
+    fn config(&self, range: (u64, Option<u64>)) -> Result<FetchConfig> {
+        let verifier = self.client.settings.opened.reader(&self.options)?;
+        options::config(&self.options, verifier, self.name.clone()?, range, self.client.rng()?)
+    }
+
+    fn in_order(&self, config: FetchConfig) -> FetchConfig {
+        FetchConfig { delivery: Delivery::Ordered { limit_bytes: self.waiting_bytes }, ..config }
+    }
+
+    fn download(
+        &self,
+        target: &Path,
+        config: &mut FetchConfig,
+        place: Option<FilePlace>,
+    ) -> Result<Sink> {
+        let policy = trust::requirement(&self.options);
+        let records = self.client.settings.records.clone();
+        let download = Download::new(records, target, &policy, config, self.earlier, place)?;
+        let bytes = download.dropped_bytes();
+        if let Some(report) = self.changed.as_ref().filter(|_| bytes > 0) {
+            let partial = Partial { path: download.part_path(), bytes };
+            report.lock().unwrap_or_else(PoisonError::into_inner)(&partial);
+        }
+        Ok(Sink::File(Box::new(download)))
     }
 
     /// Makes the fetch share a budget with others.
@@ -371,50 +411,44 @@ impl<M> FetchBuilder<M> {
         this.budget.clone_from(&self.budget);
         this.limit_as(self);
         (this.earlier, this.is_located) = (self.earlier, true);
+        // The listing of a folder stands for its file: its producer chose the kind of each entry.
+        this.takes_folders = true;
+        this.observer.clone_from(&self.observer);
+        this.changed.clone_from(&self.changed);
         this
     }
 
     /// Begins a fetch of the listing of a folder, in order.
-    pub(crate) fn begin_listing(mut self) -> Result<Running> {
-        self.takes_folders = true;
-        let name = self.name.clone()?;
-        let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
+    pub(crate) fn begin_listing(self) -> Result<Running> {
+        let mut config = self.config((0, None))?;
         config.delivery = Delivery::Ordered { limit_bytes: LISTING_REORDER_BYTES };
-        self.start(config, None)
+        self.start(config, Sink::Flow)
     }
 
     /// Begins a fetch into the file at `target` in a folder, whose place is checked before the file is opened and named.
-    pub(crate) fn begin_in_folder(&self, target: &Path, place: FilePlace) -> Result<FileFetch> {
-        let name = self.name.clone()?;
-        let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
-        let policy = trust::requirement(&self.options);
-        let download = Download::new(
-            self.client.settings.records.clone(),
-            target,
-            &policy,
-            &mut config,
-            self.earlier,
-            Some(place),
-        )?;
-        let running = self.start(config, Some(download))?;
-        Ok(FileFetch { running, news_at: std::time::Instant::now() })
+    pub(crate) fn begin_in_folder(&self, target: &Path, place: FilePlace) -> Result<ActiveFetch> {
+        let mut config = self.config((0, None))?;
+        let download = self.download(target, &mut config, Some(place))?;
+        Ok(ActiveFetch::new(self.start(config, download)?))
     }
 
     /// Starts discovery of the newest version and its metadata; segments are not fetched.
     pub(crate) fn begin_discovery(&self) -> Result<Running> {
-        let name = self.name.clone()?;
-        let mut config = options::config(&self.options, name, (0, None), self.client.rng()?)?;
+        let mut config = self.config((0, None))?;
         config.only_discovers = true;
-        self.start(config, None)
+        self.start(config, Sink::Flow)
     }
 
-    fn start(&self, mut config: FetchConfig, download: Option<Download>) -> Result<Running> {
-        let Self { client, options, .. } = self;
+    fn start(&self, mut config: FetchConfig, sink: Sink) -> Result<Running> {
+        let client = &self.client;
         config.first_answer = self.first_answer.or(config.first_answer);
         config.rate_limit.clone_from(&self.rate_limit);
         let name = self.name.clone()?;
-        if !self.is_located && !download.as_ref().is_some_and(Download::is_complete) {
-            client.locate(&name)?;
+        if !sink.file().is_some_and(Download::is_complete) {
+            client.reach()?;
+            if !self.is_located {
+                client.locate(&name)?;
+            }
         }
         let flow = Flow::new(client.link.waker().clone());
         let observer = self.observer.clone().map(|observer| -> Observer {
@@ -427,11 +461,10 @@ impl<M> FetchBuilder<M> {
             name,
             range: (config.first, config.last),
             held_segments: config.held.iter().map(|run| run.end - run.start).sum(),
-            download,
+            sink,
             budget: self.budget.clone().or_else(|| self.max_bytes.map(Budget::new)),
             takes_folders: self.takes_folders || config.only_discovers,
-            algorithms: options::algorithms(options),
-            policy: options.policy(),
+            options: self.options.clone(),
             observer,
         };
         tracing::debug!(name = %order.name, "a fetch begins");
@@ -505,17 +538,12 @@ impl FetchBuilder {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("log");
     /// let summary = client.fetch("/log").resume(true).to_file(&path)?;
-    /// assert_eq!((summary.segments, std::fs::read(&path).unwrap()), (1, b"one two three".to_vec()));
+    /// assert_eq!((summary.stats.segments, std::fs::read(&path).unwrap()), (1, b"one two three".to_vec()));
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn to_file(mut self, path: impl AsRef<Path>) -> Result<FetchSummary> {
-        let (mut fetch, report) = self.begin_file(path.as_ref())?;
-        if let Some(mut report) = report {
-            for progress in fetch.by_ref() {
-                report(progress);
-            }
-        }
-        fetch.finish()
+        let (fetch, report) = self.begin_file(path.as_ref())?;
+        fetch.reporting(report)
     }
 
     /// As [`to_file`](Self::to_file), without waiting.
@@ -533,11 +561,38 @@ impl FetchBuilder {
     /// for progress in &mut fetch {
     ///     eprintln!("{} bytes", progress.bytes);
     /// }
-    /// assert!(fetch.finish()?.segments == 1);
+    /// assert!(fetch.finish()?.stats.segments == 1);
     /// # Ok::<(), recoup::Error>(())
     /// ```
-    pub fn start_file(mut self, path: impl AsRef<Path>) -> Result<FileFetch> {
+    pub fn start_file(mut self, path: impl AsRef<Path>) -> Result<ActiveFetch> {
         self.begin_file(path.as_ref()).map(|(fetch, _)| fetch)
+    }
+
+    /// Fetches content in order into `out`, such as standard output. A thread of its own writes; it flushes `out` before the
+    /// first content and after the last. If `out` takes no content, the window shrinks and nothing more than 16 MiB waits.
+    ///
+    /// # Errors
+    /// Those of the fetch, [`is_local`](Error::is_local) for a failed write.
+    ///
+    /// ```
+    /// # let place = recoup::Client::builder().alone().connect()?;
+    /// # let _server = place.serve("/log").listen("memory://to-writer")?.bytes("one two three")?;
+    /// # let client = recoup::Client::builder().face("memory://to-writer").connect()?;
+    /// let summary = client.fetch("/log").to_writer(std::io::stdout())?;
+    /// assert_eq!(summary.stats.content_bytes, 13);
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn to_writer(mut self, out: impl Write + Send + 'static) -> Result<FetchSummary> {
+        let (fetch, report) = self.begin_writer(out)?;
+        fetch.reporting(report)
+    }
+
+    /// As [`to_writer`](Self::to_writer), without waiting.
+    ///
+    /// # Errors
+    /// Errors found before the first Interest.
+    pub fn start_writer(mut self, out: impl Write + Send + 'static) -> Result<ActiveFetch> {
+        self.begin_writer(out).map(|(fetch, _)| fetch)
     }
 
     /// Fetches content in order, piece by piece. If the caller takes no content, the window shrinks and nothing more than
@@ -578,6 +633,14 @@ impl FetchBuilder {
     /// ```
     pub fn reader(self) -> Result<Reader> {
         block_on(Reader::open(self))
+    }
+}
+
+/// The first and the last number of a range that is not empty.
+fn inclusive(range: (u64, Option<u64>)) -> Result<(u64, Option<u64>)> {
+    match range.1 {
+        Some(end) if end <= range.0 => Err(Error::usage("the range of segments is empty")),
+        end => Ok((range.0, end.map(|end| end - 1))),
     }
 }
 

@@ -38,10 +38,14 @@ pub struct Progress {
     pub total_segments: Option<u64>,
     /// Bytes of content that are there, those from an earlier run included.
     pub bytes: u64,
+    /// Bytes of content from an earlier run.
+    pub held_bytes: u64,
     /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
     /// Congestion window in segments.
     pub window: f64,
+    /// Interests sent for segments, retransmissions included.
+    pub interests: u64,
     /// Transmissions that were lost.
     pub lost: u64,
     /// Whether no face leads toward producers at the moment.
@@ -51,6 +55,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Adds the progress of another fetch; the round trip, the window and the state of the connection are its own.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.segments += other.segments;
+        self.bytes += other.bytes;
+        self.held_bytes += other.held_bytes;
+        self.interests += other.interests;
+        self.lost += other.lost;
+        self.srtt = other.srtt.or(self.srtt);
+        self.window = if other.window > 0.0 { other.window } else { self.window };
+        self.is_disconnected = other.is_disconnected;
+    }
+
     /// The share of segments that is there, from 0 to 1, once the end is known.
     pub fn share(&self) -> Option<f64> {
         self.total_segments.map(|total| self.segments as f64 / total.max(1) as f64)
@@ -73,7 +89,9 @@ pub(crate) struct FlowState {
     pub(crate) progress: Progress,
     /// The progress has changed since it was last read.
     is_news: bool,
-    pub(crate) outcome: Option<Result<FetchSummary>>,
+    pub(crate) outcome: Option<Result<()>>,
+    /// The figures, once there is an outcome.
+    pub(crate) summary: Option<Box<FetchSummary>>,
     reader: Option<(std::task::Waker, Until)>,
 }
 
@@ -96,6 +114,11 @@ impl FlowState {
             Until::End => false,
         };
         self.reader.take_if(|_| is_ready).map(|(waker, _)| waker)
+    }
+
+    /// The figures, once there is an outcome.
+    pub(crate) fn summary(&self) -> FetchSummary {
+        self.summary.as_deref().cloned().unwrap_or_default()
     }
 
     fn wait<T>(&mut self, context: &Context<'_>, until: Until) -> Poll<T> {
@@ -151,7 +174,7 @@ impl Flow {
             return Poll::Ready(Ok(Some(piece)));
         }
         match &state.outcome {
-            Some(Ok(_)) => Poll::Ready(Ok(None)),
+            Some(Ok(())) => Poll::Ready(Ok(None)),
             Some(Err(error)) => Poll::Ready(Err(error.clone())),
             None => state.wait(context, Until::Content),
         }
@@ -186,7 +209,8 @@ impl Flow {
     pub(crate) fn poll_end(&self, context: &Context<'_>) -> Poll<Result<FetchSummary>> {
         let mut state = self.lock();
         match &state.outcome {
-            Some(outcome) => Poll::Ready(outcome.clone()),
+            Some(Ok(())) => Poll::Ready(Ok(state.summary())),
+            Some(Err(error)) => Poll::Ready(Err(error.clone())),
             None => state.wait(context, Until::End),
         }
     }

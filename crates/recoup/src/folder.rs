@@ -1,46 +1,55 @@
 //! Folders: a producer's folder with everything in it, into a folder here.
 mod listing;
-pub mod walk;
+pub(crate) mod walk;
 
 pub(crate) use listing::MAX_LISTING_BYTES;
 pub use walk::Files;
 
-use crate::error::{Error, Result};
-use crate::fetch::{FetchBuilder, FileFetch, Running};
-use crate::flow::Progress;
+use crate::download::{Earlier, destination};
+use crate::error::{Error, Partial, Result};
+use crate::fetch::{ActiveFetch, FetchBuilder, Running};
+use crate::flow::{Flow, Progress};
 use crate::mode::Blocking;
 use crate::options::FetchOptions;
+use crate::summary::FetchSummary;
 use crate::transfer::Budget;
 use crate::trust::Verify;
-use crate::wait::block_on;
+use crate::wait::{block_for, block_on};
 use recoup_packet::name::Name;
-use recoup_transport::time::Duration;
+use recoup_transport::event::Event;
+use recoup_transport::fetch::FetchStats;
+use recoup_transport::time::{Duration, Instant};
 use std::fmt;
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::path::Path;
-use std::pin::pin;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use walk::{FileTask, ListingTask, Skipped, Step, Walk};
 
 /// Files and listings that are fetched at a time; about as many connections as browsers open to a server.
 pub const DEFAULT_JOBS: usize = 8;
 /// Most bytes of a listing that wait for their turn.
-pub const LISTING_REORDER_BYTES: u64 = 1 << 20;
+pub(crate) const LISTING_REORDER_BYTES: u64 = 1 << 20;
 
 /// How far the fetch of a folder is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FolderProgress {
     /// Its files.
     pub files: Files,
     /// Bytes of content that are there, those from an earlier run included.
     pub bytes: u64,
+    /// All its fetches together, listings included.
+    pub fetches: Progress,
 }
 
 /// Called with the progress of a folder.
 type ProgressCallback = Box<dyn FnMut(FolderProgress) + Send>;
 /// Called with the entries that are left out.
 type SkipCallback = Box<dyn FnMut(&str, &Error) + Send>;
+/// Called with the files that are begun.
+type FileCallback = Box<dyn FnMut(&Name, &Path) + Send>;
 
 /// Describes the fetch of a folder; made by [`Client::fetch_folder`](crate::Client::fetch_folder).
 ///
@@ -64,9 +73,9 @@ pub struct FolderBuilder<M = Blocking> {
     fetch: FetchBuilder<M>,
     jobs: usize,
     max_bytes: Option<u64>,
-    resume: bool,
     progress: Option<ProgressCallback>,
     skipped: Option<SkipCallback>,
+    begun: Option<FileCallback>,
 }
 
 impl<M> fmt::Debug for FolderBuilder<M> {
@@ -85,9 +94,9 @@ impl<M> FolderBuilder<M> {
             fetch,
             jobs: DEFAULT_JOBS,
             max_bytes: None,
-            resume: false,
             progress: None,
             skipped: None,
+            begun: None,
         }
     }
 
@@ -117,7 +126,32 @@ impl<M> FolderBuilder<M> {
 
     /// Files that are there are left as they are, and unfinished ones are continued.
     pub fn resume(mut self, resume: bool) -> Self {
-        self.resume = resume;
+        self.fetch = self.fetch.resume(resume);
+        self
+    }
+
+    /// What an earlier fetch has left of its files is treated so.
+    pub fn earlier(mut self, earlier: Earlier) -> Self {
+        self.fetch = self.fetch.earlier(earlier);
+        self
+    }
+
+    /// Calls `observer` with each event of each of its fetches; see [`FetchBuilder::on_event`]. Events do not name their file:
+    /// with one [job](Self::jobs), those of a file follow each other.
+    pub fn on_event(mut self, observer: impl FnMut(Instant, &Event) + Send + 'static) -> Self {
+        self.fetch = self.fetch.on_event(observer);
+        self
+    }
+
+    /// Calls `report` with unfinished downloads that have changed on the disk; see [`FetchBuilder::on_changed`].
+    pub fn on_changed(mut self, report: impl FnMut(&Partial) + Send + 'static) -> Self {
+        self.fetch = self.fetch.on_changed(report);
+        self
+    }
+
+    /// Calls `report` with the name and the path of each file whose fetch begins, in the thread that waits.
+    pub fn on_file(mut self, report: impl FnMut(&Name, &Path) + Send + 'static) -> Self {
+        self.begun = Some(Box::new(report));
         self
     }
 
@@ -146,23 +180,44 @@ impl<M> FolderBuilder<M> {
     }
 
     /// Fetches the folder in this thread. If `cancelled` ends first, what is in flight is cancelled.
+    #[cfg(feature = "tokio")]
     pub(crate) fn run(self, path: &Path, cancelled: impl Future<Output = ()>) -> Result<Files> {
-        let Self { fetch, jobs, max_bytes, resume, progress, skipped } = self;
+        let mut fetch = self.begin(path)?;
+        let mut cancelled = std::pin::pin!(cancelled);
+        block_on(poll_fn(|context| match fetch.poll_end(context) {
+            Poll::Pending => cancelled.as_mut().poll(context).map(|()| Err(Error::cancelled())),
+            ended => ended,
+        }))
+    }
+
+    fn begin(self, path: &Path) -> Result<FolderFetch> {
+        let Self { fetch, jobs, max_bytes, progress, skipped, begun } = self;
         let name = fetch.name.clone()?;
-        let budget = max_bytes.map(Budget::new);
-        let mut fetch = fetch.into_mode().sharing(budget).resume(resume);
+        let options = fetch.options.clone();
+        let mut fetch = fetch.into_mode().sharing(max_bytes.map(Budget::new));
+        fetch.client.reach()?;
         fetch.locate()?;
+        let (state, path) = (Arc::<Mutex<State>>::default(), destination(path)?);
+        let (own, flag) = (Arc::clone(&state), Arc::clone(&state));
         let walk = Walk::new()?;
-        let transfers = Vec::new();
-        let mut run = Run { fetch, jobs, progress, skipped, walk, transfers, bytes: 0 };
-        {
-            let (mut all, mut cancelled) = (pin!(run.all(&name, path)), pin!(cancelled));
-            block_on(poll_fn(|context| match all.as_mut().poll(context) {
-                Poll::Pending => cancelled.as_mut().poll(context).map(|()| Err(Error::cancelled())),
-                ended => ended,
-            }))?;
-        }
-        run.walk.finish(&name)
+        let run = async move {
+            let transfers = Vec::new();
+            let mut run =
+                Run { fetch, jobs, progress, skipped, begun, walk, transfers, state: own };
+            let ended = {
+                let mut all = std::pin::pin!(run.all(&name, &path));
+                poll_fn(|context| match lock(&flag).is_cancelled {
+                    true => Poll::Ready(Err(Error::cancelled())),
+                    false => all.as_mut().poll(context),
+                })
+                .await
+            };
+            match ended {
+                Ok(()) => run.walk.finish(&name),
+                Err(error) => Err(run.abandon(error).await),
+            }
+        };
+        Ok(FolderFetch { run: Box::pin(run), state, options, outcome: None })
     }
 }
 
@@ -173,7 +228,116 @@ impl FolderBuilder {
     /// Those of its fetches. A link in the place of an entry, an invalid file name or a file that is not served does
     /// not end the others: the error comes after all the rest has arrived.
     pub fn to_folder(self, path: impl AsRef<Path>) -> Result<Files> {
-        self.run(path.as_ref(), pending())
+        self.start_folder(path)?.finish()
+    }
+
+    /// As [`to_folder`](Self::to_folder); the fetch goes on while the caller [waits](FolderFetch::wait_for) for it.
+    ///
+    /// # Errors
+    /// Errors found before the first Interest.
+    ///
+    /// ```no_run
+    /// # let client = recoup::Client::connect()?;
+    /// let mut fetch = client.fetch_folder("/photos").start_folder("photos")?;
+    /// while !fetch.wait_for(std::time::Duration::from_millis(100)) {
+    ///     eprintln!("{} files", fetch.progress().files.fetched);
+    /// }
+    /// println!("{} bytes", fetch.summary().stats.content_bytes);
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn start_folder(self, path: impl AsRef<Path>) -> Result<FolderFetch> {
+        self.begin(path.as_ref())
+    }
+}
+
+/// What a folder's fetch shares with its owner.
+#[derive(Debug, Default)]
+struct State {
+    files: Files,
+    /// The listing of the folder itself, with its version.
+    object: Option<Name>,
+    /// Of the fetches that have ended.
+    stats: FetchStats,
+    ended: Progress,
+    active: Vec<Arc<Flow>>,
+    is_cancelled: bool,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn progress(&self) -> FolderProgress {
+        let mut fetches = self.ended;
+        self.active.iter().for_each(|flow| fetches.add(&flow.lock().progress));
+        FolderProgress { files: self.files, bytes: fetches.bytes, fetches }
+    }
+}
+
+/// The fetch of a folder, which goes on while its owner waits. Dropping it cancels what is in flight.
+pub struct FolderFetch {
+    run: Pin<Box<dyn Future<Output = Result<Files>> + Send>>,
+    state: Arc<Mutex<State>>,
+    options: FetchOptions,
+    outcome: Option<Result<Files>>,
+}
+
+impl fmt::Debug for FolderFetch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FolderFetch").field("outcome", &self.outcome).finish_non_exhaustive()
+    }
+}
+
+impl FolderFetch {
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<Result<Files>> {
+        if self.outcome.is_none() {
+            let Poll::Ready(outcome) = self.run.as_mut().poll(context) else {
+                return Poll::Pending;
+            };
+            if let Ok(files) = &outcome {
+                lock(&self.state).files = *files;
+            }
+            self.outcome = Some(outcome);
+        }
+        self.outcome.clone().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Goes on, at most for this time. Returns whether the fetch has ended.
+    pub fn wait_for(&mut self, time: Duration) -> bool {
+        block_for(poll_fn(|context| self.poll_end(context)), time).is_some()
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> FolderProgress {
+        lock(&self.state).progress()
+    }
+
+    /// The name of the folder's own listing with its version, once it is there.
+    pub fn object(&self) -> Option<Name> {
+        lock(&self.state).object.clone()
+    }
+
+    /// The figures of the fetches that have ended, together.
+    pub fn summary(&self) -> FetchSummary {
+        FetchSummary::new(lock(&self.state).stats.clone(), &self.options)
+    }
+
+    /// Cancels what is in flight, and waits until what has arrived is safe on the disk.
+    ///
+    /// # Errors
+    /// How the fetch has ended; [`Error::partials`] is what is kept.
+    pub fn cancel(&mut self) -> Result<Files> {
+        lock(&self.state).is_cancelled = true;
+        self.finish()
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// As [`FolderBuilder::to_folder`].
+    pub fn finish(&mut self) -> Result<Files> {
+        block_on(poll_fn(|context| self.poll_end(context)))
     }
 }
 
@@ -183,10 +347,10 @@ struct Run {
     jobs: usize,
     progress: Option<ProgressCallback>,
     skipped: Option<SkipCallback>,
+    begun: Option<FileCallback>,
     walk: Walk,
     transfers: Vec<Transfer>,
-    /// Bytes of what has ended.
-    bytes: u64,
+    state: Arc<Mutex<State>>,
 }
 
 /// A transfer in flight.
@@ -195,12 +359,11 @@ enum Transfer {
         task: ListingTask,
         running: Running,
         has_begun: bool,
-        bytes: u64,
     },
     /// A file; once it has ended, whether it was there, and was verified then.
     File {
         name: Name,
-        fetch: FileFetch,
+        fetch: ActiveFetch,
         kept: Option<bool>,
     },
 }
@@ -211,14 +374,16 @@ impl Run {
         self.list(root)?;
         // Without the first listing there is no folder.
         let (ended, result) = self.ended().await;
-        result?;
-        self.conclude(ended, Ok(()))?;
+        if let Err(error) = self.take(ended, result) {
+            return Err(error.1);
+        }
         loop {
             while self.transfers.len() < self.jobs && self.begin_next()? {}
             if self.transfers.is_empty() {
                 while let Some(Skipped { entry, error }) = self.walk.settle_all() {
                     self.skip(&entry, error)?;
                 }
+                self.count();
                 return Ok(());
             }
             let (ended, result) = self.ended().await;
@@ -228,6 +393,8 @@ impl Run {
 
     /// Begins with the next entry; `false` if there is none for now.
     fn begin_next(&mut self) -> Result<bool> {
+        // A listing may have millions of entries that need no transfer.
+        self.fetch.client.check_stop()?;
         match self.walk.step() {
             Ok(Step::Wait) => return Ok(false),
             Ok(Step::Again) => {}
@@ -244,14 +411,27 @@ impl Run {
     }
 
     fn list(&mut self, task: ListingTask) -> Result<()> {
-        let running = self.fetch.of_entry(task.name().clone()).begin_listing()?;
-        self.transfers.push(Transfer::Listing { task, running, has_begun: false, bytes: 0 });
-        Ok(())
+        match self.fetch.of_entry(task.name().clone()).begin_listing() {
+            Ok(running) => {
+                lock(&self.state).active.push(Arc::clone(&running.flow));
+                self.transfers.push(Transfer::Listing { task, running, has_begun: false });
+                Ok(())
+            }
+            Err(error) => {
+                let name = task.name().to_string();
+                self.walk.unlisted(task);
+                self.skip(&name, error)
+            }
+        }
     }
 
     fn file(&mut self, task: FileTask) -> Result<()> {
         let FileTask { name, target, place } = task;
+        if let Some(report) = &mut self.begun {
+            report(&name, &target);
+        }
         let fetch = self.fetch.of_entry(name.clone()).begin_in_folder(&target, place)?;
+        lock(&self.state).active.push(Arc::clone(fetch.flow()));
         self.transfers.push(Transfer::File { name, fetch, kept: None });
         Ok(())
     }
@@ -271,19 +451,38 @@ impl Run {
         (self.transfers.swap_remove(place), result)
     }
 
+    /// Counts what has ended, and reports the progress.
     fn conclude(&mut self, transfer: Transfer, result: Result<()>) -> Result<()> {
-        self.bytes += transfer.bytes();
-        let (name, outcome) = match transfer {
+        if let Err((name, error)) = self.take(transfer, result) {
+            self.skip(&name.to_string(), error)?;
+        }
+        while let Some(Skipped { entry, error }) = self.walk.settle() {
+            self.skip(&entry, error)?;
+        }
+        self.count();
+        let progress = lock(&self.state).progress();
+        if let Some(report) = &mut self.progress {
+            report(progress);
+        }
+        Ok(())
+    }
+
+    /// Takes what has ended; if it failed, with its name.
+    fn take(
+        &mut self,
+        transfer: Transfer,
+        result: Result<()>,
+    ) -> std::result::Result<(), (Name, Error)> {
+        self.release(&transfer);
+        match transfer {
             Transfer::File { name, kept, .. } => {
-                if result.is_ok() {
-                    match kept {
-                        Some(is_verified) => self.walk.kept(is_verified),
-                        None => self.walk.fetched(),
-                    }
+                result.map_err(|error| (name, error))?;
+                match kept {
+                    Some(is_verified) => self.walk.kept(is_verified),
+                    None => self.walk.fetched(),
                 }
-                (name, result)
             }
-            Transfer::Listing { task, .. } => {
+            Transfer::Listing { task, running, .. } => {
                 let name = task.name().clone();
                 let listed = match result {
                     Ok(()) => self.walk.listed(task),
@@ -292,70 +491,95 @@ impl Run {
                         Err(error)
                     }
                 };
-                (name, listed)
+                listed.map_err(|error| (name, error))?;
+                let object = running.flow.lock().object.clone();
+                let mut state = lock(&self.state);
+                state.object = state.object.take().or(object);
             }
-        };
-        if let Err(error) = outcome {
-            self.skip(&name.to_string(), error)?;
         }
-        while let Some(Skipped { entry, error }) = self.walk.settle() {
-            self.skip(&entry, error)?;
-        }
-        let (files, bytes) = (self.walk.files(), self.bytes);
-        if let Some(report) = &mut self.progress {
-            report(FolderProgress { files, bytes });
-        }
+        self.count();
         Ok(())
+    }
+
+    /// Adds the figures of a transfer that has ended.
+    fn release(&self, transfer: &Transfer) {
+        let flow = transfer.flow();
+        let (progress, summary) = {
+            let flow = flow.lock();
+            (flow.progress, flow.summary())
+        };
+        let mut state = lock(&self.state);
+        state.active.retain(|active| !Arc::ptr_eq(active, flow));
+        state.ended.add(&progress);
+        state.stats.add(&summary.stats);
+    }
+
+    /// Shows the files so far.
+    fn count(&self) {
+        lock(&self.state).files = self.walk.files();
     }
 
     fn skip(&mut self, entry: &str, error: Error) -> Result<()> {
         if let Some(report) = self.skipped.as_mut().filter(|_| error.concerns_entry()) {
             report(entry, &error);
         }
-        self.walk.skip(error)
+        self.walk.skip(error)?;
+        self.count();
+        Ok(())
+    }
+
+    /// Cancels what is in flight. Returns the error with all that is kept.
+    async fn abandon(&mut self, mut error: Error) -> Error {
+        self.count();
+        for transfer in std::mem::take(&mut self.transfers) {
+            let ended = match &transfer {
+                Transfer::File { fetch, .. } => fetch.end_early().await.err(),
+                Transfer::Listing { running, .. } => running.end_early().await.err(),
+            };
+            self.release(&transfer);
+            let partials = ended.iter().flat_map(Error::partials).cloned();
+            error = partials.fold(error, Error::with_partial);
+        }
+        error
     }
 }
 
 impl Transfer {
+    fn flow(&self) -> &Arc<Flow> {
+        match self {
+            Self::File { fetch, .. } => fetch.flow(),
+            Self::Listing { running, .. } => &running.flow,
+        }
+    }
+
     /// The end.
     fn poll(&mut self, context: &Context<'_>) -> Poll<Result<()>> {
         match self {
             Self::File { fetch, kept, .. } => fetch.poll_end(context).map_ok(|summary| {
-                let is_verified = summary.verification.held_not_verified == 0;
-                *kept = summary.kept.then_some(is_verified);
+                let run = summary.stats.run;
+                *kept = run.is_kept.then_some(run.held_not_verified == 0);
             }),
-            Self::Listing { task, running, has_begun, bytes } => loop {
+            Self::Listing { task, running, has_begun } => loop {
                 let Poll::Ready(piece) = running.flow.poll_next(context)? else {
                     return Poll::Pending;
                 };
-                let (object, last) = {
+                let (object, mode, last) = {
                     let state = running.flow.lock();
-                    (state.object.clone(), state.last)
+                    let mode = state.metadata.as_ref().and_then(|metadata| metadata.mode);
+                    (state.object.clone(), mode, state.last)
                 };
                 if let Some(object) = object.filter(|_| !std::mem::replace(has_begun, true)) {
                     task.buffer.begin(&object)?;
+                    task.restrict(mode);
                 }
                 if let Some(last) = last {
                     task.buffer.end_known(last);
                 }
                 match piece {
                     None => return Poll::Ready(Ok(())),
-                    Some((_, content)) => {
-                        *bytes += content.len() as u64;
-                        task.buffer.content(&content)?;
-                    }
+                    Some((_, content)) => task.buffer.content(&content)?,
                 }
             },
-        }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::File { fetch, .. } => {
-                let Progress { bytes, .. } = fetch.progress();
-                bytes
-            }
-            Self::Listing { bytes, .. } => *bytes,
         }
     }
 }

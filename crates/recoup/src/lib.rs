@@ -14,9 +14,11 @@
 //!
 //! Content is verified (`auto`) by default, and nonces and hash keys come from the operating system.
 //! Each [`Error`] has a kind, which is the exit code of the command, and a remedy in words. Events go to `tracing`.
+mod arrivals;
 #[cfg(feature = "tokio")]
 pub mod asynchronous;
 mod client;
+pub mod control;
 mod engine;
 mod error;
 mod fetch;
@@ -25,13 +27,15 @@ mod info;
 mod list;
 mod mode;
 pub mod name;
+mod outlet;
 mod packet;
+pub mod patience;
 mod reader;
 #[cfg(feature = "object-store")]
 pub mod store;
 mod wait;
 
-pub mod download;
+mod download;
 pub mod folder;
 pub mod local;
 pub mod options;
@@ -39,17 +43,19 @@ pub mod ping;
 pub mod serve;
 pub mod session;
 pub mod summary;
-pub mod tally;
-pub mod transfer;
+mod transfer;
 pub mod trust;
 pub mod uplink;
 
+pub use arrivals::Arrivals;
 pub use bytes::Bytes;
 pub use client::{Builder, Client};
-pub use error::{Error, ErrorKind, Result, conclude, reason};
-pub use fetch::{Chunks, FetchBuilder, FileFetch};
+pub use download::Earlier;
+pub use engine::LinkEvent;
+pub use error::{Error, ErrorKind, Partial, Result, conclude, reason};
+pub use fetch::{ActiveFetch, Chunks, FetchBuilder};
 pub use flow::Progress;
-pub use folder::{Files, FolderBuilder, FolderProgress};
+pub use folder::{Files, FolderBuilder, FolderFetch, FolderProgress};
 pub use info::ObjectInfo;
 pub use list::{Entry, Listing};
 #[cfg(feature = "tokio")]
@@ -61,6 +67,7 @@ pub use reader::Reader;
 pub use recoup_packet::interest::Interest;
 pub use recoup_packet::name::Name;
 pub use recoup_transport::event::Event;
+pub use recoup_transport::fetch::FetchStats;
 pub use serve::{ServeBuilder, ServeOptions, ServeSummary, Server};
 pub use summary::FetchSummary;
 pub use trust::Verify;

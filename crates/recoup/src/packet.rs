@@ -1,9 +1,8 @@
-//! One Interest and its Data: for producers that answer each name with one packet.
+//! One Interest and its Data, for producers with one packet for each name.
 use crate::client::Client;
 use crate::engine::Task;
 use crate::error::{Error, ErrorKind, Result};
 use crate::name::ToName;
-use crate::trust;
 use crate::wait::{Pending, Promise, block_on};
 use bytes::Bytes;
 use recoup_packet::data::ContentType;
@@ -47,8 +46,9 @@ impl Client {
     /// Begins what [`get_packet`](Self::get_packet) waits for.
     pub(crate) fn begin_packet(&self, name: Name) -> Result<Pending<Bytes>> {
         self.permit(&name)?;
+        self.reach()?;
         self.locate(&name)?;
-        let verifier = trust::verifier(&self.settings.options.verify)?;
+        let verifier = self.settings.opened.verifier(&self.settings.options.verify)?;
         let found = Found::default();
         let exchange = Exchange::new(name, verifier, self.rng()?, Arc::clone(&found));
         Pending::begin(self, move |engine, task, promise| {

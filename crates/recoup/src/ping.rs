@@ -1,8 +1,10 @@
 //! Round-trip times: one Interest after another, each with its own time to be answered.
+use crate::arrivals::Arrivals;
 use crate::client::Client;
 use crate::engine::Task;
 use crate::error::{Error, ErrorKind, Result};
 use crate::name::ToName;
+use crate::session::Session;
 use crate::wait::{Pending, Promise, block_on};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
@@ -13,32 +15,42 @@ use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
-/// Names and schedule of the Interests.
+/// The schedule of the Interests.
 #[derive(Clone, Debug)]
 pub struct PingOptions {
-    /// The numbers follow this name.
-    pub prefix: Name,
     /// Time between two Interests.
     pub interval: Duration,
     /// Interest lifetime: how long an answer is waited for.
     pub timeout: Duration,
     /// Number of Interests; `None`: without end.
     pub count: Option<u64>,
-    /// Number of the first.
-    pub first: u64,
+    /// Number of the first; `None`: a random one.
+    pub first: Option<u64>,
+}
+
+impl Default for PingOptions {
+    /// An Interest a second, without end, each with a lifetime of 4 s.
+    fn default() -> Self {
+        let (interval, timeout) = (Duration::from_secs(1), Duration::from_secs(4));
+        Self { interval, timeout, count: None, first: None }
+    }
 }
 
 /// An application that sends the Interests, and reports `Event::Sent`, `Event::Received`, `Event::TimedOut` or `Event::Nacked`
 /// with the number in place of a segment.
 #[derive(Debug)]
-pub struct Pinger {
+struct Pinger {
+    /// The numbers follow this name.
+    prefix: Name,
     options: PingOptions,
+    first: u64,
     rng: Rng,
     sent: u64,
     connected: bool,
     next_at: Instant,
-    /// PingOptions without an answer: when they were asked.
+    /// Interests without an answer: when they were sent.
     open: BTreeMap<u64, Instant>,
     outputs: VecDeque<AppOutput>,
     done: bool,
@@ -46,8 +58,10 @@ pub struct Pinger {
 
 impl Pinger {
     /// A machine that begins as soon as there is a face.
-    pub fn new(options: PingOptions, rng: Rng) -> Self {
+    fn new(prefix: Name, options: PingOptions, mut rng: Rng) -> Self {
         Self {
+            prefix,
+            first: options.first.unwrap_or_else(|| rng.below(1 << 53)),
             options,
             rng,
             sent: 0,
@@ -60,10 +74,10 @@ impl Pinger {
     }
 
     fn number(&self, name: &Name) -> Option<u64> {
-        if !self.options.prefix.is_prefix_of(name) {
+        if !self.prefix.is_prefix_of(name) {
             return None;
         }
-        let component = name.get(self.options.prefix.len())?;
+        let component = name.get(self.prefix.len())?;
         std::str::from_utf8(component.value()).ok()?.parse().ok()
     }
 
@@ -72,12 +86,12 @@ impl Pinger {
     }
 
     fn send(&mut self, now: Instant) {
-        let number = self.options.first.wrapping_add(self.sent);
+        let number = self.first.wrapping_add(self.sent);
         self.sent += 1;
         // From now, not from when it was due: a pause of the machine is not made up for in a burst.
         self.next_at = now + self.options.interval;
         self.open.insert(number, now);
-        let name = self.options.prefix.append(Component::generic(number.to_string().as_bytes()));
+        let name = self.prefix.append(Component::generic(number.to_string().as_bytes()));
         let rto = self.options.timeout;
         let mut interest = Interest::new(name);
         interest.must_be_fresh = true;
@@ -184,20 +198,96 @@ impl Client {
     /// Begins what [`ping`](Self::ping) waits for.
     pub(crate) fn begin_ping(&self, name: Name) -> Result<Pending<Duration>> {
         self.permit(&name)?;
+        self.reach()?;
         self.locate(&ping_name(&name))?;
-        let mut rng = self.rng()?;
-        let options = PingOptions {
-            prefix: ping_name(&name),
-            interval: Duration::ZERO,
-            timeout: Duration::from_secs(4),
-            count: Some(1),
-            first: rng.below(1 << 53),
-        };
+        let options =
+            PingOptions { interval: Duration::ZERO, count: Some(1), ..PingOptions::default() };
+        let pinger = self.pinger(&name, options)?;
         Pending::begin(self, move |engine, task, promise| {
             let owner = Ping { name, promise, has_ended: false };
-            let pinger = Pinger::new(options, rng);
             engine.start(task, Box::new(pinger), Vec::new(), Box::new(owner));
         })
+    }
+
+    /// Measures round trips to `name`, again and again: [`Event::Sent`], [`Event::Received`], [`Event::TimedOut`] and
+    /// [`Event::Nacked`], with the number of the Interest in place of a segment.
+    ///
+    /// # Errors
+    /// Those of the name. [`is_unreachable`](Error::is_unreachable): there is no peer at the face; the iterator ends with it if
+    /// the peer rejects datagrams.
+    ///
+    /// ```
+    /// use recoup::Event;
+    /// use recoup::ping::PingOptions;
+    /// # let client = recoup::Client::builder().alone().connect()?;
+    /// let _server = client.serve("/site/ping").answer(|_| Some("".into()))?;
+    /// let options = PingOptions { count: Some(1), ..PingOptions::default() };
+    /// let events: Vec<Event> = client.pings("/site", options)?.collect::<Result<_, _>>()?;
+    /// assert!(matches!(events[..], [Event::Sent { .. }, Event::Received { .. }]));
+    /// # Ok::<(), recoup::Error>(())
+    /// ```
+    pub fn pings(&self, name: impl ToName, options: PingOptions) -> Result<Arrivals<Event>> {
+        let name = name.to_name()?;
+        self.permit(&name)?;
+        self.reach()?;
+        self.locate(&ping_name(&name))?;
+        let pinger = self.pinger(&name, options)?;
+        Arrivals::begin(self, move |engine, task, events| {
+            let owner = Pings { events: Some(events), is_answered: false, is_over: false };
+            engine.start(task, Box::new(pinger), Vec::new(), Box::new(owner));
+        })
+    }
+
+    fn pinger(&self, name: &Name, options: PingOptions) -> Result<Pinger> {
+        Ok(Pinger::new(ping_name(name), options, self.rng()?))
+    }
+}
+
+/// The owner of a series.
+struct Pings {
+    events: Option<Sender<Result<Event>>>,
+    is_answered: bool,
+    is_over: bool,
+}
+
+impl Pings {
+    fn end(&mut self, error: Option<Error>) {
+        if let (Some(events), Some(error)) = (self.events.take(), error) {
+            let _ = events.send(Err(error));
+        }
+    }
+}
+
+impl Task for Pings {
+    fn report(&mut self, _now: Instant, report: Report) {
+        match report {
+            Report::Event(event) => {
+                self.is_answered |= matches!(event, Event::Received { .. });
+                // Without a receiver, the operation is about to be cancelled.
+                let _ = self.events.iter().try_for_each(|events| events.send(Ok(event)));
+            }
+            Report::Done(_) => self.is_over = true,
+            _ => {}
+        }
+    }
+
+    fn flush(&mut self, session: &Session) -> u64 {
+        if self.is_over {
+            self.end(session.unreachable_error().filter(|_| !self.is_answered));
+        }
+        0
+    }
+
+    fn has_ended(&self) -> bool {
+        self.events.is_none()
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.end(Some(error.clone()));
+    }
+
+    fn is_consumer(&self) -> bool {
+        true
     }
 }
 
@@ -259,14 +349,8 @@ mod tests {
     use super::*;
 
     fn pinger(count: u64) -> Pinger {
-        let options = PingOptions {
-            prefix: "/a/ping".parse().unwrap(),
-            interval: Duration::from_secs(1),
-            timeout: Duration::from_secs(4),
-            count: Some(count),
-            first: 7,
-        };
-        let mut pinger = Pinger::new(options, Rng::from_seed(1));
+        let options = PingOptions { count: Some(count), first: Some(7), ..PingOptions::default() };
+        let mut pinger = Pinger::new("/a/ping".parse().unwrap(), options, Rng::from_seed(1));
         pinger.handle(Instant::ZERO, AppInput::FaceUp { receive_budget: None });
         pinger
     }

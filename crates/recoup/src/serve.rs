@@ -4,8 +4,9 @@ mod server;
 
 pub(crate) use responder::Answer;
 pub use responder::Responder;
+use server::published_prefixes;
+pub use server::{Endpoint, ServeSummary, Server};
 pub(crate) use server::{Place, start};
-pub use server::{ServeSummary, Server, published_prefixes};
 
 use crate::client::{Client, parse_face};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,25 +16,24 @@ use crate::uplink::Uplink;
 use bytes::Bytes;
 use recoup_io::clock::unix_time;
 use recoup_io::face::FaceUri;
-use recoup_io::library::{BytesLibrary, FileLibrary, FolderLibrary};
+use recoup_io::library::{BytesLibrary, FileLibrary, FolderLibrary, SpoolLibrary};
 use recoup_io::source::{Snapshots, SourceError, Spool};
-use recoup_packet::data::Data;
 use recoup_packet::interest::Interest;
 use recoup_packet::name::{Name, Scope};
-use recoup_packet::signature::{DigestSigner, Encrypter, Signer};
+use recoup_packet::signature::{DigestSigner, Encrypter, SignatureType, Signer};
+use recoup_transport::event::Event;
 use recoup_transport::serve::{Library, Serve, ServeConfig, Unresolved};
-use recoup_transport::time::Duration;
+use recoup_transport::time::{Duration, Instant};
 use recoup_transport::unit::MAX_CONTENT_BYTES;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 pub use recoup_transport::serve::{ServeOptions, Unknown, Version};
 
 /// The configuration of the producer loop, with the present time of day.
-pub fn config(options: &ServeOptions, prefix: Name, signer: Box<dyn Signer>) -> ServeConfig {
+pub(crate) fn config(options: &ServeOptions, prefix: Name, signer: Box<dyn Signer>) -> ServeConfig {
     options.config(prefix, signer, unix_time().as_micros() as u64)
 }
 
@@ -51,7 +51,7 @@ pub fn scope_warning(name: &Name) -> Option<String> {
 ///
 /// # Errors
 /// [`ErrorKind::Usage`]: the name is below `/localhost`, and no face shows that its peer is on this machine.
-pub fn check_scope(name: &Name, faces: &[FaceUri]) -> Result<()> {
+fn check_scope(name: &Name, faces: &[FaceUri]) -> Result<()> {
     if Scope::of(name) != Scope::Localhost || faces.iter().any(Uplink::is_local_at) {
         return Ok(());
     }
@@ -59,6 +59,40 @@ pub fn check_scope(name: &Name, faces: &[FaceUri]) -> Result<()> {
     Err(Error::usage(message)
         .with_remedy("serve it by a Unix socket or TCP at 127.0.0.1, or take another name"))
 }
+
+/// A fact about what a server serves.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Content cannot be read, so that Interests have no answer.
+    Unreadable(Error),
+    /// A file cannot be copied, and is not served; reported once for each server.
+    NoSnapshot(String),
+    /// An entry of a folder is not served, in words.
+    LeftOut(String),
+    /// The forwarder does not bring Interests for the certificates below this name.
+    Unpublished(Name, Error),
+}
+
+/// Called with each notice.
+type NoticeCallback = Arc<dyn Fn(Notice) + Send + Sync>;
+
+/// Logs a notice.
+fn log(notice: Notice) {
+    match notice {
+        Notice::Unreadable(error) => tracing::error!(%error, "content cannot be served"),
+        Notice::NoSnapshot(error) => {
+            tracing::warn!(%error, "a file has no snapshot: it is not served");
+        }
+        Notice::LeftOut(line) => tracing::info!("{line}"),
+        Notice::Unpublished(name, error) => {
+            tracing::warn!(%name, %error, "keys are not published");
+        }
+    }
+}
+
+/// Called with each event of a server.
+type Observer = Box<dyn FnMut(Instant, &Event) + Send>;
 
 /// Describes a server; made by [`Client::serve`].
 ///
@@ -76,11 +110,11 @@ pub struct ServeBuilder<M = Blocking> {
     options: ServeOptions,
     /// In place of the one that the options name.
     signer: Option<Box<dyn Signer>>,
-    /// Certificates with which consumers verify what is signed.
-    certificates: Vec<Data>,
     manifests: bool,
     /// Hidden files and folders of a folder are served.
     hidden: bool,
+    notice: NoticeCallback,
+    observer: Option<Observer>,
     mode: PhantomData<M>,
 }
 
@@ -100,9 +134,10 @@ impl<M> ServeBuilder<M> {
             listen: Vec::new(),
             options: ServeOptions::default(),
             signer: None,
-            certificates: Vec::new(),
             manifests: false,
             hidden: true,
+            notice: Arc::new(log),
+            observer: None,
             mode: PhantomData,
         }
     }
@@ -112,9 +147,14 @@ impl<M> ServeBuilder<M> {
     ///
     /// # Errors
     /// [`ErrorKind::Usage`]: the text is no face.
-    pub fn listen(mut self, uri: &str) -> Result<Self> {
-        self.listen.push(parse_face(uri)?);
-        Ok(self)
+    pub fn listen(self, uri: &str) -> Result<Self> {
+        Ok(self.listen_at([parse_face(uri)?]))
+    }
+
+    /// Is reachable at these addresses, as with [`listen`](Self::listen).
+    pub fn listen_at(mut self, faces: impl IntoIterator<Item = FaceUri>) -> Self {
+        self.listen.extend(faces);
+        self
     }
 
     /// Signs with `key`: `digest`, a key of the key store, or a file. The passphrase of an encrypted key stands in the
@@ -124,7 +164,6 @@ impl<M> ServeBuilder<M> {
     pub fn sign(mut self, key: &str) -> Self {
         key.clone_into(&mut self.options.sign);
         self.signer = None;
-        self.certificates = trust::chain(key).unwrap_or_default();
         self
     }
 
@@ -144,7 +183,6 @@ impl<M> ServeBuilder<M> {
     /// # Ok::<(), recoup::Error>(())
     /// ```
     pub fn options(mut self, options: ServeOptions) -> Self {
-        self.certificates = trust::chain(&options.sign).unwrap_or_default();
         self.options = options;
         self.signer = None;
         self
@@ -205,6 +243,19 @@ impl<M> ServeBuilder<M> {
         self
     }
 
+    /// Calls `report` with facts about what is served; they are logged without it.
+    pub fn on_notice(mut self, report: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+        self.notice = Arc::new(report);
+        self
+    }
+
+    /// Calls `observer` in the driver thread with each event of the server and its time on the client's clock. It must be quick,
+    /// and must not wait for this client.
+    pub fn on_event(mut self, observer: impl FnMut(Instant, &Event) + Send + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
     pub(crate) fn serve_bytes(self, content: Bytes) -> Result<Server> {
         let (version, now) = (self.options.version, unix_time().as_micros() as u64);
         self.serve_library(move || {
@@ -213,21 +264,33 @@ impl<M> ServeBuilder<M> {
     }
 
     pub(crate) fn serve_file(self, path: PathBuf) -> Result<Server> {
-        let (version, snapshots) = (self.options.version, snapshots(&self.options));
+        let (version, snapshots) = (self.options.version, self.snapshots());
+        let notice = Arc::clone(&self.notice);
         self.serve_library(move || {
-            let library = FileLibrary::new(&path, version, snapshots)?.reporting(log);
+            let library = FileLibrary::new(&path, version, snapshots)?;
+            let library = library.reporting(move |error| notice(unreadable(error)));
             Ok(Box::new(library) as Box<dyn Library>)
         })
     }
 
     pub(crate) fn serve_folder(self, path: PathBuf) -> Result<Server> {
-        let (version, snapshots) = (self.options.version, snapshots(&self.options));
-        let hidden = self.hidden;
+        let (version, snapshots) = (self.options.version, self.snapshots());
+        let (hidden, notice) = (self.hidden, Arc::clone(&self.notice));
+        let report = Arc::clone(&notice);
         self.serve_library(move || {
             let library = FolderLibrary::new(&path, version, snapshots)?.with_hidden(hidden);
-            let library = library.reporting(log).noticing(|line| tracing::info!("{line}"));
+            let library = library.reporting(move |error| report(unreadable(error)));
+            let library = library.noticing(move |line| notice(Notice::LeftOut(line.to_string())));
             Ok(Box::new(library) as Box<dyn Library>)
         })
+    }
+
+    /// Snapshots of files, if the options enable them. A file that cannot be copied is not served.
+    fn snapshots(&self) -> Option<Snapshots> {
+        let notice = Arc::clone(&self.notice);
+        Some(Snapshots::new(Spool::default_folder(), self.options.snapshot?, move |error| {
+            notice(Notice::NoSnapshot(error.to_string()));
+        }))
     }
 
     /// The key that signs registrations: that of the content, unless the program brought a signer.
@@ -238,11 +301,12 @@ impl<M> ServeBuilder<M> {
     /// A producer that answers with what `answer` returns, and where it is to be reachable.
     pub(crate) fn into_responder(self, answer: Answer) -> Result<(Responder, Place)> {
         let sign = self.registered_by();
-        let Self { client, prefix, listen, options, signer, .. } = self;
+        let Self { client, prefix, listen, options, signer, notice, observer, .. } = self;
         let (prefix, signer) = (prefix?, signer.map_or_else(|| trust::signer(&options.sign), Ok)?);
         let ServeOptions { freshness, unknown, .. } = options;
         let responder = Responder { answer, freshness, signer, unknown, ..Responder::default() };
-        Ok((responder, Place { client, prefix, listen, also: Vec::new(), sign }))
+        let also = Vec::new();
+        Ok((responder, Place { client, prefix, listen, also, sign, notice, observer }))
     }
 
     fn serve_library(
@@ -250,9 +314,18 @@ impl<M> ServeBuilder<M> {
         library: impl FnOnce() -> Result<Box<dyn Library>> + Send + 'static,
     ) -> Result<Server> {
         let sign = self.registered_by();
-        let Self { client, prefix, listen, options, signer, certificates, manifests, .. } = self;
+        let Self { client, prefix, listen, options, signer, manifests, notice, observer, .. } =
+            self;
+        let certificates = match &signer {
+            Some(_) => Vec::new(),
+            None => trust::chain(&options.sign)?,
+        };
         let (prefix, signer) = (prefix?, signer.map_or_else(|| trust::signer(&options.sign), Ok)?);
         let (signer, manifest_signer): (Box<dyn Signer>, _) = match manifests {
+            true if signer.signature_type() == SignatureType::DigestSha256 => {
+                return Err(Error::usage("a manifest with a digest only proves nothing")
+                    .with_remedy("name a key (--sign KEY)"));
+            }
             true => (Box::new(DigestSigner), Some(signer)),
             false => (signer, None),
         };
@@ -267,7 +340,7 @@ impl<M> ServeBuilder<M> {
         let config =
             ServeConfig { manifest_signer, encrypter, ..config(&options, prefix.clone(), signer) };
         let asked = prefix.clone();
-        start(Place { client, prefix, listen, also, sign }, move |name| {
+        start(Place { client, prefix, listen, also, sign, notice, observer }, move |name| {
             let mut serve = Serve::new(config, library()?);
             serve.publish(packets);
             let object = resolved(&mut serve, &asked).ok_or_else(|| {
@@ -285,8 +358,8 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 /// Identifies what is served below `prefix`, before any Interest arrives. Returns the name of the content, with its version.
 /// Content that changes all the time has no version yet. `None` if nothing can be served.
-pub fn resolved(serve: &mut Serve, prefix: &Name) -> Option<Name> {
-    let begun = Instant::now();
+fn resolved(serve: &mut Serve, prefix: &Name) -> Option<Name> {
+    let begun = std::time::Instant::now();
     loop {
         match serve.resolve(&Name::root()) {
             Ok(object) => return Some(object),
@@ -297,16 +370,8 @@ pub fn resolved(serve: &mut Serve, prefix: &Name) -> Option<Name> {
     }
 }
 
-/// Logs why an Interest has no answer.
-fn log(error: &SourceError) {
-    tracing::error!(error = %Error::from(error), "content cannot be served");
-}
-
-/// Snapshots of files, if the options enable them. A file that cannot be copied is logged and not served.
-fn snapshots(options: &ServeOptions) -> Option<Snapshots> {
-    Some(Snapshots::new(Spool::default_folder(), options.snapshot?, |error| {
-        tracing::warn!(%error, "a file has no snapshot: it is not served");
-    }))
+fn unreadable(error: &SourceError) -> Notice {
+    Notice::Unreadable(Error::from(error))
 }
 
 impl ServeBuilder {
@@ -341,6 +406,17 @@ impl ServeBuilder {
     /// ```
     pub fn file(self, path: impl AsRef<Path>) -> Result<Server> {
         self.serve_file(path.as_ref().to_owned())
+    }
+
+    /// Serves what was read from a stream, such as standard input, under the prefix itself.
+    ///
+    /// # Errors
+    /// As [`bytes`](Self::bytes).
+    pub fn spool(self, spool: Spool) -> Result<Server> {
+        let version = self.options.version;
+        self.serve_library(move || {
+            Ok(Box::new(SpoolLibrary::new(spool, version)) as Box<dyn Library>)
+        })
     }
 
     /// Serves the folder at `path` with everything in it: files by their paths below the prefix, and listings.

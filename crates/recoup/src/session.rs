@@ -1,7 +1,6 @@
 //! A node on real sockets, driven by the thread that owns it. [`Client`](crate::Client) runs one in a thread of its own.
 use crate::error::{Error, ErrorKind, Result};
 use crate::local;
-use crate::uplink::Uplink;
 use recoup_forwarder::face::{Agreement, AppId, FaceId, Recovery};
 use recoup_forwarder::mobility::{Mobility, MobilitySettings};
 use recoup_forwarder::node::{Input, Node};
@@ -22,9 +21,9 @@ const UNREACHABLE_GRACE: Duration = Duration::from_secs(2);
 
 /// A driver and the node that it drives.
 #[derive(Debug)]
-pub struct Session {
+pub(crate) struct Session {
     /// The sockets.
-    pub driver: Driver,
+    pub(crate) driver: Driver,
     node: NodeBox,
     /// The first rejected datagram since the last arrival: time, face and reason.
     unreachable: Option<(Instant, FaceUri, String)>,
@@ -48,42 +47,24 @@ impl std::fmt::Debug for NodeBox {
 }
 
 impl Session {
-    /// A node without faces. Its hashes and nonces are seeded by the operating system.
+    /// A node without faces. With `answers_itself`, its applications find each other without any face. Without
+    /// `remembers_nonces`, it keeps no nonces of answered Interests, which take 6 % of the processor time at 1,300 bytes a
+    /// segment: for applications that only fetch by a face that leads to one peer. No Interest passes through such a node, as
+    /// best-route returns none by the face that it came by.
     ///
     /// # Errors
-    /// If the process has no descriptor left, or the system no entropy.
-    pub fn new() -> Result<Self> {
-        Self::with_rng(seed()?, false)
-    }
-
-    /// As [`new`](Self::new), for applications that only fetch by the face that `uri` names.
-    ///
-    /// If that face leads to one peer, no Interest passes through the node: best-route returns none by the face that it came
-    /// by. So the node remembers no nonces of answered Interests, which would take 6 % of the processor
-    /// time at 1,300 bytes a segment.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn of_consumer(uri: &FaceUri) -> Result<Self> {
-        let whole = DeadNonceOptions::default();
-        let limit = if uri.is_medium() { whole.limit } else { 0 };
-        Self::with_nonces(seed()?, false, DeadNonceOptions { limit, ..whole })
-    }
-
-    /// A node without faces, with this generator. With `answers_itself`, its applications find each other without any face.
-    pub(crate) fn with_rng(rng: Rng, answers_itself: bool) -> Result<Self> {
-        Self::with_nonces(rng, answers_itself, DeadNonceOptions::default())
-    }
-
-    fn with_nonces(rng: Rng, answers_itself: bool, dead_nonces: DeadNonceOptions) -> Result<Self> {
+    /// The process has no descriptor left.
+    pub(crate) fn new(rng: Rng, answers_itself: bool, remembers_nonces: bool) -> Result<Self> {
         // As many peers as the machine allows may connect to a producer.
         let _ = descriptor::raise_limit();
         let options = DriverOptions { leaves_stops_out: true, ..DriverOptions::default() };
         let driver = Driver::with_options(options).map_err(|error| Error::from(&error))?;
+        let whole = DeadNonceOptions::default();
+        let limit = if remembers_nonces { whole.limit } else { 0 };
         let config = NodeConfig {
             rng: rng.substream("node"),
             answers_itself,
-            dead_nonces,
+            dead_nonces: DeadNonceOptions { limit, ..whole },
             ..NodeConfig::new(rng)
         }
         // Interests whose face goes down leave again when it is up: consumers need not retransmit them.
@@ -102,45 +83,45 @@ impl Session {
     }
 
     /// Keeps the events of faces for [`next_event`](Self::next_event).
-    pub fn keep_events(&mut self) {
+    pub(crate) fn keep_events(&mut self) {
         self.events.get_or_insert_default();
     }
 
     /// The next event of a face, if they are kept.
-    pub fn next_event(&mut self) -> Option<FaceEvent> {
+    pub(crate) fn next_event(&mut self) -> Option<FaceEvent> {
         self.events.as_mut()?.pop_front()
     }
 
     /// Sets the time after which a peer that rejects datagrams is unreachable; at least 2 s.
-    pub fn set_patience(&mut self, patience: Duration) {
+    pub(crate) fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
 
     /// How faces that are opened from here on recover what their link loses.
-    pub fn set_recovery(&mut self, recovery: Recovery) {
+    pub(crate) fn set_recovery(&mut self, recovery: Recovery) {
         self.recovery = recovery;
         self.driver.set_on_demand_recovery(recovery);
     }
 
     /// No link leads to a producer of this machine: a recovery that is only negotiated is left out.
-    pub fn leave_out_negotiated_recovery(&mut self) {
+    pub(crate) fn leave_out_negotiated_recovery(&mut self) {
         if self.recovery.is_auto() {
             self.recovery = Recovery::Off;
         }
     }
 
     /// Whether the link toward producers recovers losses.
-    pub fn link_recovery(&self) -> Agreement {
+    pub(crate) fn link_recovery(&self) -> Agreement {
         self.upstream.map_or(Agreement::Off, |face| self.node.0.link_recovery(face))
     }
 
     /// Whether the first face toward producers is a stream, which loses nothing itself.
-    pub fn is_over_stream(&self) -> bool {
+    pub(crate) fn is_over_stream(&self) -> bool {
         self.is_over_stream
     }
 
     /// The URI of the face toward producers, once it is open.
-    pub fn upstream_uri(&self) -> Option<String> {
+    pub(crate) fn upstream_uri(&self) -> Option<String> {
         Some(self.driver.describe(self.upstream?)?.uri)
     }
 
@@ -148,7 +129,7 @@ impl Session {
     ///
     /// # Errors
     /// [`ErrorKind::Unreachable`]: there is no peer.
-    pub fn open(&mut self, uri: &FaceUri) -> Result<FaceId> {
+    pub(crate) fn open(&mut self, uri: &FaceUri) -> Result<FaceId> {
         let face = self.driver.connect(uri).map_err(|error| Error::from(&error))?;
         self.follow_interfaces(uri);
         self.driver.set_recovery(face, self.recovery);
@@ -177,7 +158,7 @@ impl Session {
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: the address is taken, or not of this machine.
-    pub fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle> {
+    pub(crate) fn listen(&mut self, uri: &FaceUri) -> Result<ListenerHandle> {
         self.follow_interfaces(uri);
         self.driver.listen(uri).map_err(|error| {
             let failure = Error::from(&error);
@@ -196,7 +177,7 @@ impl Session {
     ///
     /// # Errors
     /// [`ErrorKind::Local`]: all of them are in use.
-    pub fn listen_directly(&mut self) -> Result<ListenerHandle> {
+    pub(crate) fn listen_directly(&mut self) -> Result<ListenerHandle> {
         for uri in local::faces() {
             match self.driver.listen(&uri) {
                 Ok(listener) => return Ok(listener),
@@ -210,72 +191,38 @@ impl Session {
     }
 
     /// Attaches an application.
-    pub fn attach(&mut self, application: Box<dyn Application>, prefixes: Vec<Name>) -> AppId {
+    pub(crate) fn attach(
+        &mut self,
+        application: Box<dyn Application>,
+        prefixes: Vec<Name>,
+    ) -> AppId {
         self.node.0.attach(self.driver.now(), application, prefixes)
     }
 
     /// Detaches an application; its pending Interests are withdrawn.
-    pub fn detach(&mut self, app: AppId) {
+    pub(crate) fn detach(&mut self, app: AppId) {
         self.node.0.detach(app);
     }
 
     /// Hands an application an input of its owner.
-    pub fn deliver(&mut self, app: AppId, input: AppInput) {
+    pub(crate) fn deliver(&mut self, app: AppId, input: AppInput) {
         let input = Box::new(input);
         self.node.0.handle(self.driver.now(), Input::App { app, input });
     }
 
-    /// Registers `name` through `uplink`, and waits for the forwarder's answer; `check` is called after each wake-up.
+    /// One wake-up. Reports of applications are handed to `take`.
     ///
     /// # Errors
-    /// [`ErrorKind::Unreachable`]: the forwarder rejects it. Those of `check`.
-    pub fn register<E: From<Error>>(
-        &mut self,
-        uplink: &Uplink,
-        name: &Name,
-        check: &mut dyn FnMut(&mut Self) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        self.driver.count_stops();
-        let registration = uplink.registration(name, self.driver.time_of_day())?;
-        let app = self.attach(Box::new(registration), Vec::new());
-        let mut answer = None;
-        while answer.is_none() {
-            self.turn::<E>(&mut |_, from, report| {
-                if let (true, Report::Registered { outcome, .. }) = (from == app, report) {
-                    answer = Some(outcome);
-                }
-                Ok(())
-            })?;
-            check(self)?;
-        }
-        match answer {
-            Some(Err(error)) => Err(uplink.register_error(name, &error).into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// One wake-up. Reports of applications are handed to `take`, until that fails.
-    ///
-    /// # Errors
-    /// Those of `take`; [`ErrorKind::Unreachable`] if a peer has rejected datagrams for too long.
-    pub fn turn<E: From<Error>>(
-        &mut self,
-        take: &mut dyn FnMut(Instant, AppId, Report) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
+    /// [`ErrorKind::Unreachable`] if a peer has rejected datagrams for too long.
+    pub(crate) fn turn(&mut self, take: &mut dyn FnMut(Instant, AppId, Report)) -> Result<()> {
         let Self { driver, node, .. } = self;
-        let mut result = Ok(());
-        let turn = driver.turn(&mut *node.0, &mut |now, from, report| {
-            if result.is_ok() {
-                result = take(now, from, report);
-            }
-        });
+        let turn = driver.turn(&mut *node.0, take);
         let turn = turn.map_err(|error| Error::from(&error))?;
         if turn.frames > 0 {
             self.unreachable = None;
         }
         self.watch_faces();
-        result?;
-        Ok(self.check_unreachable()?)
+        self.check_unreachable()
     }
 
     fn watch_faces(&mut self) {
@@ -301,7 +248,7 @@ impl Session {
     }
 
     /// The error of rejected datagrams, if there are any since the last arrival.
-    pub fn unreachable_error(&self) -> Option<Error> {
+    pub(crate) fn unreachable_error(&self) -> Option<Error> {
         let (_, uri, why) = self.unreachable.as_ref()?;
         let message = format!("no peer answers at {uri}: {why}");
         Some(Error::new(ErrorKind::Unreachable, message).with_remedy(

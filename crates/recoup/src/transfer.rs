@@ -1,19 +1,19 @@
 //! Transfer of one object from its name to a reader or a file.
 use crate::download::Download;
 use crate::engine::Task;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Partial, Result};
 use crate::flow::{Flow, Piece, Progress};
+use crate::outlet::Outlet;
 use crate::session::Session;
-use crate::summary::{Algorithms, FetchSummary};
-use crate::tally::Tally;
+use crate::summary::FetchSummary;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::Name;
 use recoup_packet::object_id::ObjectId;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::fetch::FetchError;
+use recoup_transport::fetch::{FetchError, FetchOptions, FetchStats};
 use recoup_transport::time::{Duration, Instant};
-use recoup_trust::access::{NO_AUTHOR, UNREADABLE};
+use recoup_trust::access::{EncryptedContent, NO_AUTHOR, UNREADABLE};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ pub(crate) type Observer = Box<dyn FnMut(Instant, &Event) + Send>;
 ///
 /// # Errors
 /// [`ErrorKind::Other`]: it is.
-pub fn reject_folder(name: &Name, object: &Name) -> Result<()> {
+pub(crate) fn reject_folder(name: &Name, object: &Name) -> Result<()> {
     if !is_listing(name, object) {
         return Ok(());
     }
@@ -41,17 +41,17 @@ pub(crate) fn is_listing(name: &Name, object: &Name) -> bool {
     name.is_prefix_of(object) && found.components().any(|it| it.is_keyword(b"ls"))
 }
 
-/// The error of a fetch loop that has counted `tally`. Without any answer it names `face`, toward which Interests were sent.
-pub fn fetch_error(error: &FetchError, tally: &Tally, face: Option<&str>) -> Error {
+/// The error of a fetch loop with these counters. Without any answer it names `face`, toward which Interests were sent.
+fn fetch_error(error: &FetchError, stats: &FetchStats, face: Option<&str>) -> Error {
     use FetchError::{NoAnswer, NoFirstAnswer, NoProgress};
     let is_silence = matches!(error, NoAnswer { .. } | NoProgress(_) | NoFirstAnswer { .. });
-    if is_silence && tally.disconnected {
+    if is_silence && stats.disconnected {
         return Error::new(ErrorKind::Unreachable, format!("the connection was lost: {error}"))
             .with_remedy("check that the forwarder or server still runs");
     }
-    let verified = tally.segments.saturating_sub(tally.unverified);
+    let verified = stats.segments.saturating_sub(stats.unverified);
     let is_rejection = matches!(error, FetchError::Untrusted { why, .. } if !is_encryption(why));
-    let has_answer = tally.segments > 0 || matches!(error, NoProgress(_));
+    let has_answer = stats.segments > 0 || matches!(error, NoProgress(_));
     match Error::from(error) {
         silence if is_silence && !has_answer => match face {
             Some(face) => silence.at(face),
@@ -97,6 +97,43 @@ impl Budget {
     }
 }
 
+/// Destination of the content.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// The reader of the flow.
+    Flow,
+    /// A file.
+    File(Box<Download>),
+    /// A writer, in order.
+    Writer(Outlet),
+}
+
+impl Sink {
+    /// The file, if it is one.
+    pub(crate) fn file(&self) -> Option<&Download> {
+        match self {
+            Self::File(download) => Some(download),
+            _ => None,
+        }
+    }
+
+    fn file_mut(&mut self) -> Option<&mut Download> {
+        match self {
+            Self::File(download) => Some(download),
+            _ => None,
+        }
+    }
+
+    /// A wake-up is over. Returns the bytes that a writer took.
+    fn flush(&mut self) -> Result<u64> {
+        match self {
+            Self::Flow => Ok(0),
+            Self::File(download) => download.flush().map(|()| 0),
+            Self::Writer(outlet) => outlet.flush(),
+        }
+    }
+}
+
 /// Settings of a transfer at its start.
 pub(crate) struct Order {
     pub(crate) flow: Arc<Flow>,
@@ -104,12 +141,11 @@ pub(crate) struct Order {
     pub(crate) range: (u64, Option<u64>),
     /// Segments that are there from an earlier run.
     pub(crate) held_segments: u64,
-    pub(crate) download: Option<Download>,
+    pub(crate) sink: Sink,
     pub(crate) budget: Option<Arc<Budget>>,
     /// The listing of a folder is as good as content.
     pub(crate) takes_folders: bool,
-    pub(crate) algorithms: Algorithms,
-    pub(crate) policy: String,
+    pub(crate) options: FetchOptions,
     pub(crate) observer: Option<Observer>,
 }
 
@@ -139,26 +175,22 @@ fn is_answer(report: &Report) -> bool {
 /// The owner of one fetch loop.
 pub(crate) struct Transfer {
     order: Order,
-    tally: Tally,
+    stats: FetchStats,
     object: Name,
     metadata: Option<Box<Metadata>>,
     /// Identifier of the content, once it is known.
     id: Option<ObjectId>,
-    /// Content of an earlier run was not verified.
-    holds_unverified: bool,
     begun: bool,
     bytes: u64,
-    held_bytes: u64,
     total_segments: Option<u64>,
     last: Option<u64>,
     pieces: Vec<Piece>,
     is_changed: bool,
-    started: Option<Instant>,
+    started: Instant,
     now: Instant,
     result: Option<Result<()>>,
     is_over: bool,
-    /// The face is a stream.
-    is_over_stream: bool,
+    srtt: Option<Duration>,
     /// The face toward producers.
     face: Option<String>,
     /// Data or a Nack has arrived.
@@ -167,25 +199,25 @@ pub(crate) struct Transfer {
 
 impl Transfer {
     pub(crate) fn new(order: Order, now: Instant, face: Option<String>) -> Self {
+        let mut stats = FetchStats::default();
+        stats.run.segments_before = order.held_segments;
         Self {
             object: order.name.clone(),
             order,
-            tally: Tally::default(),
+            stats,
             metadata: None,
             id: None,
-            holds_unverified: false,
             begun: false,
             bytes: 0,
-            held_bytes: 0,
             total_segments: None,
             last: None,
             pieces: Vec::new(),
             is_changed: false,
-            started: Some(now),
+            started: now,
             now,
             result: None,
             is_over: false,
-            is_over_stream: false,
+            srtt: None,
             face,
             is_answered: false,
         }
@@ -200,7 +232,8 @@ impl Transfer {
                 }
                 (self.object, self.metadata) = (*object, metadata);
                 self.begin()?;
-                if let (Some(download), Some(metadata)) = (&mut self.order.download, &self.metadata)
+                if let (Some(download), Some(metadata)) =
+                    (self.order.sink.file_mut(), &self.metadata)
                 {
                     download.describe(metadata);
                 }
@@ -209,25 +242,27 @@ impl Transfer {
             Report::Content { segment, content } => {
                 self.begin()?;
                 self.count(content.len() as u64)?;
-                match &mut self.order.download {
-                    Some(download) => download.content(segment, content),
-                    None => {
-                        self.pieces.push((segment, content));
-                        Ok(())
-                    }
+                if segment == self.order.range.0 {
+                    self.stats.run.is_encrypted |= EncryptedContent::is_in(&content);
                 }
+                match &mut self.order.sink {
+                    Sink::File(download) => download.content(segment, content)?,
+                    Sink::Writer(outlet) => outlet.content(content),
+                    Sink::Flow => self.pieces.push((segment, content)),
+                }
+                Ok(())
             }
             Report::Kept => {
-                self.order.download.iter_mut().for_each(Download::keep);
+                self.order.sink.file_mut().into_iter().for_each(Download::keep);
                 Ok(())
             }
             Report::Identified(id) => {
                 self.begin()?;
                 self.id = Some(id);
-                self.order.download.as_mut().map_or(Ok(()), |download| download.identified(id))
+                self.order.sink.file_mut().map_or(Ok(()), |download| download.identified(id))
             }
             Report::Event(event) => {
-                self.tally.record(now, &event);
+                self.stats.on_event(now, &event);
                 if let Some(observer) = &mut self.order.observer {
                     observer(now, &event);
                 }
@@ -235,7 +270,7 @@ impl Transfer {
                     Event::EndKnown { last } => self.end_known(last),
                     Event::Unverified { .. } => {
                         self.begin()?;
-                        self.order.download.iter_mut().for_each(Download::unverified);
+                        self.order.sink.file_mut().into_iter().for_each(Download::unverified);
                         Ok(())
                     }
                     _ => Ok(()),
@@ -243,7 +278,10 @@ impl Transfer {
             }
             Report::Done(result) => {
                 let face = self.face.as_deref();
-                self.result = Some(result.map_err(|error| fetch_error(&error, &self.tally, face)));
+                self.result = Some(result.map_err(|error| fetch_error(&error, &self.stats, face)));
+                if let Sink::Writer(outlet) = &mut self.order.sink {
+                    outlet.close();
+                }
                 Ok(())
             }
             _ => Ok(()),
@@ -255,12 +293,16 @@ impl Transfer {
             return Ok(());
         }
         tracing::debug!(object = %self.object, "the object is known");
-        if let Some(download) = &mut self.order.download {
+        let run = &mut self.stats.run;
+        if let Some(download) = self.order.sink.file_mut() {
             download.begin(&self.object)?;
-            self.held_bytes = download.held_bytes();
-            self.holds_unverified = download.holds_unverified();
+            (run.held_bytes, run.is_kept) = (download.held_bytes(), download.is_kept());
+            if download.holds_unverified() {
+                run.held_not_verified = run.held_bytes;
+            }
         }
-        self.count(self.held_bytes)
+        let held = run.held_bytes;
+        self.count(held)
     }
 
     fn count(&mut self, bytes: u64) -> Result<()> {
@@ -274,7 +316,7 @@ impl Transfer {
         self.last = Some(last);
         let until = wanted.map_or(last, |wanted| wanted.min(last));
         self.total_segments = Some(until.saturating_add(1).saturating_sub(first));
-        match &mut self.order.download {
+        match self.order.sink.file_mut() {
             // A range beyond the end is the fetch loop's to report.
             Some(download) if last >= first => download.end_known(last),
             _ => Ok(()),
@@ -283,63 +325,52 @@ impl Transfer {
 
     fn progress(&self) -> Progress {
         Progress {
-            segments: self.order.held_segments + self.tally.segments,
+            segments: self.order.held_segments + self.stats.segments,
             total_segments: self.total_segments,
             bytes: self.bytes,
-            srtt: self.tally.srtt,
-            window: self.tally.window.unwrap_or(0.0),
-            lost: self.tally.lost(),
-            is_disconnected: self.tally.disconnected,
-            unanswered_for: self
-                .started
-                .filter(|_| !self.is_answered)
-                .map(|started| self.now.since(started)),
+            held_bytes: self.stats.run.held_bytes,
+            srtt: self.stats.srtt,
+            window: self.stats.window.unwrap_or(0.0),
+            interests: self.stats.interests,
+            // Duplicate Data answered both transmissions.
+            lost: self.stats.lost().saturating_sub(self.stats.duplicates),
+            is_disconnected: self.stats.disconnected,
+            unanswered_for: (!self.is_answered).then(|| self.now.since(self.started)),
         }
     }
 
-    /// Ends the file. Returns the figures, or the error with what is kept.
-    fn conclude(&mut self, result: Result<()>) -> Result<FetchSummary> {
-        let finished = match (result, &mut self.order.download) {
+    /// Whether the fetch loop has ended, and a writer takes the last content.
+    fn is_draining(&self) -> bool {
+        let is_writing = matches!(&self.order.sink, Sink::Writer(outlet) if !outlet.is_done());
+        is_writing && matches!(self.result, Some(Ok(())))
+    }
+
+    /// Ends the file.
+    fn conclude(&mut self, result: Result<()>) -> Result<()> {
+        let finished = match (result, self.order.sink.file_mut()) {
             (Ok(()), Some(download)) => download.finish(),
             (result, _) => result,
         };
-        match finished {
-            Ok(()) => Ok(self.summary()),
-            Err(error) => Err(self.abandon(error)),
-        }
+        self.stats.run.total = self.now.since(self.started);
+        finished.map_err(|error| self.abandon(error))
     }
 
     fn abandon(&mut self, error: Error) -> Error {
-        let Some(download) = &mut self.order.download else {
+        let Some(download) = self.order.sink.file_mut() else {
             return error;
         };
-        let kept = download.abandon();
-        if kept == 0 || error.is_permanent() {
-            return error;
+        match download.abandon() {
+            0 => error,
+            bytes => error.with_partial(Partial { path: download.part_path(), bytes }),
         }
-        let kept =
-            format!("{kept} bytes are kept in {}: resume goes on", download.part_path().display());
-        let remedy =
-            error.remedy().map_or_else(|| kept.clone(), |remedy| format!("{remedy}; {kept}"));
-        error.with_remedy(remedy)
     }
 
-    fn summary(&self) -> FetchSummary {
-        let total = self.started.map_or(Duration::ZERO, |started| self.now.since(started));
-        let Order { algorithms, policy, .. } = &self.order;
-        let mut summary = FetchSummary::new(&self.tally, algorithms, policy, total);
-        summary.segments_before = self.order.held_segments;
-        summary.held_bytes = self.held_bytes;
-        summary.kept = self.order.download.as_ref().is_some_and(Download::is_kept);
-        if self.holds_unverified {
-            summary.verification.held_not_verified = self.held_bytes;
-        }
-        if self.is_over_stream { summary.over_stream() } else { summary }
-    }
-
-    fn publish(&mut self, outcome: Option<Result<FetchSummary>>) -> u64 {
+    fn publish(&mut self, outcome: Option<Result<()>>) -> u64 {
         let is_changed = std::mem::take(&mut self.is_changed) || outcome.is_some();
         let (progress, begun, last, id) = (self.progress(), self.begun, self.last, self.id);
+        let summary = outcome.is_some().then(|| {
+            Box::new(FetchSummary::new(std::mem::take(&mut self.stats), &self.order.options))
+        });
         let Self { object, metadata, pieces, .. } = self;
         self.order.flow.update(|state| {
             if is_changed {
@@ -352,6 +383,7 @@ impl Transfer {
                     state.metadata = metadata.take();
                 }
                 state.outcome = outcome;
+                state.summary = summary;
             }
             is_changed
         })
@@ -370,18 +402,25 @@ impl Task for Transfer {
     }
 
     fn flush(&mut self, session: &Session) -> u64 {
-        (self.now, self.is_over_stream) = (session.driver.now(), session.is_over_stream());
-        if self.result.is_none()
-            && let Some(Err(error)) = self.order.download.as_mut().map(Download::flush)
-        {
-            self.result = Some(Err(error));
+        self.now = session.driver.now();
+        self.stats.run.is_stream = session.is_over_stream();
+        let mut written = 0;
+        if !matches!(self.result, Some(Err(_))) {
+            match self.order.sink.flush() {
+                Ok(bytes) => written = bytes,
+                Err(error) => self.result = Some(Err(error)),
+            }
+        }
+        if self.is_draining() {
+            return written + self.publish(None);
         }
         let outcome = self.result.take().map(|result| self.conclude(result));
         self.is_over = outcome.is_some();
+        self.srtt = self.stats.srtt;
         if let Some(Err(error)) = &outcome {
             tracing::warn!(name = %self.order.name, %error, "a fetch has failed");
         }
-        self.publish(outcome)
+        written + self.publish(outcome)
     }
 
     fn has_ended(&self) -> bool {
@@ -389,12 +428,15 @@ impl Task for Transfer {
     }
 
     fn fail(&mut self, error: &Error) {
+        if self.is_draining() {
+            self.result = None;
+        }
         self.result.get_or_insert(Err(error.clone()));
     }
 
     fn cancel(&mut self) {
-        let error = self.abandon(Error::cancelled());
-        self.publish(Some(Err(error)));
+        let outcome = self.conclude(Err(Error::cancelled()));
+        self.publish(Some(outcome));
     }
 
     fn is_consumer(&self) -> bool {
@@ -402,7 +444,7 @@ impl Task for Transfer {
     }
 
     fn srtt(&self) -> Option<Duration> {
-        self.tally.srtt
+        self.srtt
     }
 }
 
@@ -437,29 +479,30 @@ mod tests {
     fn key_that_has_verified_is_not_doubted() {
         let (name, signers) = (Name::root(), Box::default());
         let error = FetchError::Untrusted { name, why: "is not signed by the given key", signers };
-        let mut tally = Tally::default();
-        let remedy = |tally: &Tally| fetch_error(&error, tally, None).remedy().unwrap().to_owned();
-        assert!(!remedy(&tally).contains("were verified"));
-        tally.record(Instant::ZERO, &received());
-        assert!(remedy(&tally).starts_with("segments before were verified"));
+        let mut stats = FetchStats::default();
+        let remedy =
+            |stats: &FetchStats| fetch_error(&error, stats, None).remedy().unwrap().to_owned();
+        assert!(!remedy(&stats).contains("were verified"));
+        stats.on_event(Instant::ZERO, &received());
+        assert!(remedy(&stats).starts_with("segments before were verified"));
     }
 
     #[test]
     fn silence_names_the_face_until_an_answer() {
         let name: Name = "/a".parse().unwrap();
         let within = Duration::from_secs(8);
-        let mut tally = Tally::default();
+        let mut stats = FetchStats::default();
         for error in [
             FetchError::NoFirstAnswer { name: name.clone(), within },
             FetchError::NoAnswer { name: name.clone(), attempts: 3 },
         ] {
-            let text = fetch_error(&error, &tally, Some("udp4://192.0.2.7:6363")).to_string();
+            let text = fetch_error(&error, &stats, Some("udp4://192.0.2.7:6363")).to_string();
             assert!(text.starts_with("no answer for /a "), "{text}");
             assert!(text.contains(" at udp4://192.0.2.7:6363; check the "), "{text}");
         }
-        tally.record(Instant::ZERO, &received());
+        stats.on_event(Instant::ZERO, &received());
         let late = FetchError::NoAnswer { name, attempts: 3 };
-        let text = fetch_error(&late, &tally, Some("udp4://192.0.2.7:6363")).to_string();
+        let text = fetch_error(&late, &stats, Some("udp4://192.0.2.7:6363")).to_string();
         assert!(!text.contains("udp4"), "{text}");
     }
 }

@@ -16,7 +16,7 @@ use recoup_trust::{Manifests, Policy, TrustStore};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use recoup_transport::fetch::Verify;
 pub use recoup_trust as policy;
@@ -24,49 +24,89 @@ pub use recoup_trust as policy;
 /// The environment variable with the passphrase of an encrypted key.
 pub const PASSPHRASE: &str = "RECOUP_PASSPHRASE";
 
-/// The verifier that `verify` names.
-///
-/// # Errors
-/// [`ErrorKind::Local`]: the key cannot be read.
-pub fn verifier(verify: &Verify) -> Result<Box<dyn Verifier>> {
-    Ok(match verify {
-        Verify::Auto => Box::new(AutoVerifier),
-        Verify::Digest => Box::new(DigestVerifier),
-        Verify::None => Box::new(NoVerifier),
-        Verify::Key(which) => Box::new(Manifests::new(KeyVerifier(public_key(which)?))),
-        Verify::Trust { anchors, schema } => {
-            Box::new(Manifests::new(shared(verify, anchors, schema.as_deref())?))
-        }
-    })
+/// The stores of certificates and the keys of readers that one client has opened. The files of a folder open each key once,
+/// and verify each certificate once.
+#[derive(Default)]
+pub(crate) struct Opened {
+    stores: Mutex<Vec<(Verify, Arc<TrustStore>)>>,
+    /// Readers of encrypted content, by their policy.
+    readers: Mutex<Vec<(String, Arc<Reader>)>>,
 }
 
-/// The verifier that `options` name, which decrypts if they have a key for that.
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Opened")
+    }
+}
+
+/// Checks that the keys which `options` name can be read.
 ///
 /// # Errors
 /// [`ErrorKind::Local`]: a key cannot be read.
-pub fn reader(options: &FetchOptions) -> Result<Box<dyn Verifier>> {
-    type Reader = Decrypting<Arc<dyn Verifier>>;
-    static READERS: Mutex<Vec<(String, Weak<Reader>)>> = Mutex::new(Vec::new());
-    let Some(which) = &options.decrypt else {
-        return verifier(&options.verify);
-    };
-    // The files of a folder open each key once.
-    let policy = options.policy();
-    let mut readers = READERS.lock().unwrap_or_else(PoisonError::into_inner);
-    readers.retain(|(_, reader)| reader.strong_count() > 0);
-    let known = readers.iter().find(|(known, _)| *known == policy);
-    if let Some(reader) = known.and_then(|(_, reader)| reader.upgrade()) {
-        return Ok(Box::new(reader));
+pub fn check(options: &FetchOptions) -> Result<()> {
+    Opened::default().reader(options).map(drop)
+}
+
+/// Verifies, and decrypts.
+type Reader = Decrypting<Arc<dyn Verifier>>;
+
+/// What `open` makes for `key`, unless it is there already. The latest few stay.
+fn once<K: PartialEq, V>(
+    opened: &Mutex<Vec<(K, Arc<V>)>>,
+    key: K,
+    open: impl FnOnce() -> Result<V>,
+) -> Result<Arc<V>> {
+    /// More than a program uses in turn.
+    const MOST: usize = 16;
+    let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, there)) = opened.iter().find(|(known, _)| *known == key) {
+        return Ok(Arc::clone(there));
     }
-    let member = KeyStore::open_default().member(which, passphrase().as_deref());
-    let member = member.map_err(|error| Error::from(&error))?;
-    let mut reader = Decrypting::new(Arc::from(verifier(&options.verify)?), member);
-    if options.verify.names_authors() {
-        reader = reader.with_verified_authors();
+    if opened.len() >= MOST {
+        opened.remove(0);
     }
-    let reader = Arc::new(reader);
-    readers.push((policy, Arc::downgrade(&reader)));
-    Ok(Box::new(reader))
+    let new = Arc::new(open()?);
+    opened.push((key, Arc::clone(&new)));
+    Ok(new)
+}
+
+impl Opened {
+    /// The verifier that `verify` names.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Local`]: the key cannot be read.
+    pub(crate) fn verifier(&self, verify: &Verify) -> Result<Box<dyn Verifier>> {
+        Ok(match verify {
+            Verify::Auto => Box::new(AutoVerifier),
+            Verify::Digest => Box::new(DigestVerifier),
+            Verify::None => Box::new(NoVerifier),
+            Verify::Key(which) => Box::new(Manifests::new(KeyVerifier(public_key(which)?))),
+            Verify::Trust { anchors, schema } => {
+                let open = || trust_store(anchors, schema.as_deref());
+                Box::new(Manifests::new(once(&self.stores, verify.clone(), open)?))
+            }
+        })
+    }
+
+    /// The verifier that `options` name, which decrypts if they have a key for that.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Local`]: a key cannot be read.
+    pub(crate) fn reader(&self, options: &FetchOptions) -> Result<Box<dyn Verifier>> {
+        let Some(which) = &options.decrypt else {
+            return self.verifier(&options.verify);
+        };
+        let open = || {
+            let member = KeyStore::open_default().member(which, passphrase().as_deref());
+            let member = member.map_err(|error| Error::from(&error))?;
+            let reader = Decrypting::new(Arc::from(self.verifier(&options.verify)?), member);
+            Ok(match options.verify.names_authors() {
+                true => reader.with_verified_authors(),
+                false => reader,
+            })
+        };
+        Ok(Box::new(once(&self.readers, options.policy(), open)?))
+    }
 }
 
 /// The keys that a producer with `options` needs to encrypt content below `prefix`, if it encrypts.
@@ -89,21 +129,6 @@ pub fn encryption(options: &ServeOptions, prefix: &Name) -> Result<Option<Encryp
         false => encryption.key,
     };
     Ok(Some(Encryption { key, ..encryption }))
-}
-
-/// The store of certificates for these files: that of another fetch of this process, if one uses it, so that the files of a
-/// folder verify each certificate once.
-fn shared(verify: &Verify, anchors: &[String], schema: Option<&str>) -> Result<Arc<TrustStore>> {
-    static STORES: Mutex<Vec<(Verify, Weak<TrustStore>)>> = Mutex::new(Vec::new());
-    let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
-    stores.retain(|(_, store)| store.strong_count() > 0);
-    let known = stores.iter().find(|(known, _)| known == verify);
-    if let Some(store) = known.and_then(|(_, store)| store.upgrade()) {
-        return Ok(store);
-    }
-    let store = Arc::new(trust_store(anchors, schema)?);
-    stores.push((verify.clone(), Arc::downgrade(&store)));
-    Ok(store)
 }
 
 /// A store of certificates that trusts `anchors`, each a file or the name of a key in the key store; `schema` is the file of

@@ -1,6 +1,7 @@
 //! The face toward producers: which one, and where that is configured.
 use crate::error::{Error, ErrorKind, Result};
 use crate::local;
+use crate::patience::{Absent, Patience};
 use crate::{session, trust};
 use recoup_io::config::{ClientConfig, Origin};
 use recoup_io::face::FaceUri;
@@ -8,7 +9,11 @@ use recoup_packet::name::Name;
 use recoup_packet::signature::Signer;
 use recoup_transport::management::{ManagementError, Scope};
 use recoup_transport::registration::{Registration, RegistrationConfig};
-use recoup_transport::time::TimeOfDay;
+use recoup_transport::time::{Duration, TimeOfDay};
+use std::time::Instant;
+
+/// Time between two searches for a producer on this machine.
+const SEARCH_EVERY: Duration = Duration::from_millis(300);
 
 /// No key: a digest.
 const DIGEST: &str = "digest";
@@ -22,6 +27,8 @@ pub struct Uplink {
     origin: Option<String>,
     /// Neither a face nor a forwarder is configured: consumer and producer of this machine speak directly.
     pub is_direct: bool,
+    /// The face is chosen for one name, where there is no forwarder.
+    pub(crate) is_located: bool,
     /// The key that signs registrations, as [`trust::signer`] takes it; a digest without one.
     sign: Option<String>,
 }
@@ -33,22 +40,21 @@ impl Uplink {
     /// If the configuration cannot be read or names no face.
     pub fn find(named: Option<&FaceUri>) -> Result<Self> {
         if let Some(uri) = named {
-            return Ok(Self { uri: uri.clone(), origin: None, is_direct: false, sign: None });
+            return Ok(Self::at(uri.clone()));
         }
         let setting = ClientConfig::load()?.transport;
         if matches!(setting.origin, Origin::Assumed(_)) {
-            return Ok(Self {
-                uri: local::first_face(),
-                origin: None,
-                is_direct: true,
-                sign: None,
-            });
+            return Ok(Self { is_direct: true, ..Self::at(local::first_face()) });
         }
         let uri = setting.value.parse::<FaceUri>().map_err(|error| {
             Error::usage(format!("{error}, taken from {}", setting.origin))
                 .with_remedy("correct it there, or choose a face (--face)")
         })?;
-        Ok(Self { uri, origin: Some(setting.origin.to_string()), is_direct: false, sign: None })
+        Ok(Self { origin: Some(setting.origin.to_string()), ..Self::at(uri) })
+    }
+
+    fn at(uri: FaceUri) -> Self {
+        Self { uri, origin: None, is_direct: false, is_located: false, sign: None }
     }
 
     /// The error if no forwarder of this machine is found.
@@ -63,29 +69,39 @@ impl Uplink {
 
     /// No face at all.
     pub(crate) fn alone() -> Self {
-        Self { uri: FaceUri::Memory(String::new()), origin: None, is_direct: false, sign: None }
+        Self::at(FaceUri::Memory(String::new()))
     }
 
     pub(crate) fn is_alone(&self) -> bool {
         matches!(&self.uri, FaceUri::Memory(name) if name.is_empty())
     }
 
-    /// As [`find`](Self::find); without face and forwarder that of the producer on this machine that has `name`.
+    /// As [`find`](Self::find); without face and forwarder that of the producer on this machine that has `name`, once there is
+    /// one.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
-    pub fn toward(named: Option<&FaceUri>, name: &Name) -> Result<Self> {
+    /// As [`find`](Self::find). [`ErrorKind::Cancelled`]: the wait was ended.
+    pub fn toward(named: Option<&FaceUri>, name: &Name, patience: &mut Patience) -> Result<Self> {
         let uplink = Self::find(named)?;
-        match uplink.is_direct {
-            true => Ok(uplink.by(local::face_of(name)?)),
-            false => Ok(uplink),
+        if !uplink.is_direct {
+            return Ok(uplink);
         }
+        let (begun, absent) = (Instant::now(), Absent::Producer(name.clone()));
+        while patience.within() > Duration::ZERO {
+            if let Some(uri) = local::served_face(name)? {
+                return Ok(uplink.by(uri));
+            }
+            if !patience.pause(begun, SEARCH_EVERY, &absent)? {
+                break;
+            }
+        }
+        Ok(uplink.by(local::face_of(name)?))
     }
 
     /// This uplink by another face.
     #[must_use]
     pub fn by(self, uri: FaceUri) -> Self {
-        Self { uri, ..self }
+        Self { uri, is_located: self.is_direct, ..self }
     }
 
     /// This uplink, with registrations signed by a key: for forwarders that obey certain keys only.

@@ -7,25 +7,52 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
-/// Waits for `future` in this thread.
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    struct Parked(Thread);
+/// Wakes a thread that is parked.
+struct Parked(Thread);
 
-    impl Wake for Parked {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
+impl Wake for Parked {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
+}
 
+/// Polls `future` in this thread until it is ready; `park` waits in between, unless it is time to give up.
+fn poll_until<F: Future>(future: F, mut park: impl FnMut() -> bool) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Parked(thread::current())));
     let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
     loop {
         match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+            Poll::Ready(output) => return Some(output),
+            Poll::Pending if !park() => return None,
+            Poll::Pending => {}
         }
     }
+}
+
+/// Waits for `future` in this thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        let waiting = poll_until(future.as_mut(), || {
+            thread::park();
+            true
+        });
+        if let Some(output) = waiting {
+            return output;
+        }
+    }
+}
+
+/// Waits for `future` in this thread, at most for `time`.
+pub(crate) fn block_for<F: Future>(future: F, time: Duration) -> Option<F::Output> {
+    let until = Instant::now() + time;
+    poll_until(future, || {
+        let left = until.saturating_duration_since(Instant::now());
+        thread::park_timeout(left);
+        !left.is_zero()
+    })
 }
 
 struct Slot<T> {

@@ -112,7 +112,7 @@ async fn slow_reader_slows_the_producer() {
     assert!(before < 20_000_000, "{before} bytes were served");
     stream.read_to_end(&mut all).await.unwrap();
     assert!(all == sent);
-    assert_eq!(stream.summary().unwrap().segments, 5_000);
+    assert_eq!(stream.summary().unwrap().stats.segments, 5_000);
 }
 
 #[tokio::test]

@@ -137,14 +137,15 @@ fn cancelled_download_is_resumed() {
         assert!(!fetch.has_ended());
         sleep(Duration::from_millis(1));
     }
-    fetch.cancel();
+    assert!(fetch.cancel().unwrap_err().is_cancelled());
     assert!(!path.exists());
     let before = server.summary().segments;
     let error = client.fetch("/a").to_file(&path).unwrap_err();
     assert!(error.is_local(), "{error}");
     let summary = client.fetch("/a").resume(true).to_file(&path).unwrap();
-    assert!(summary.segments_before >= 20, "{}", summary.segments_before);
-    assert_eq!(summary.segments + summary.segments_before, 5_000);
+    let before_this = summary.stats.run.segments_before;
+    assert!(before_this >= 20, "{before_this}");
+    assert_eq!(summary.stats.segments + before_this, 5_000);
     assert!(server.summary().segments - before <= 5_000 - 20);
     assert!(std::fs::read(&path).unwrap() == sent);
 }
@@ -399,8 +400,9 @@ fn figures_over_streams_infer_no_cause() {
         let server = place.serve("/a").listen(&uri).unwrap().bytes(content(100_000)).unwrap();
         let client = toward(&server.faces()[0]);
         let summary = client.fetch("/a").to_file(folder.path().join("copy")).unwrap();
-        assert_eq!(summary.is_stream, is_stream, "{uri}");
-        let inferred = summary.losses.congestion + summary.losses.random;
+        assert_eq!(summary.stats.run.is_stream, is_stream, "{uri}");
+        let causes = summary.stats.causes();
+        let inferred = causes.congestion + causes.random;
         assert!(!is_stream || inferred == 0, "{uri}");
         drop(server);
     }

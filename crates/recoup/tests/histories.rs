@@ -115,7 +115,7 @@ impl History {
         let fetch = consumer.fetch(format!("{}/a", self.prefix)).options(options).resume(resume);
         let summary = fetch.to_file(self.target().join("a"))?;
         let mut files = Files { listed: 1, ..Files::default() };
-        match summary.kept {
+        match summary.stats.run.is_kept {
             true => files.before = 1,
             false => files.fetched = 1,
         }

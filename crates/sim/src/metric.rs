@@ -63,7 +63,7 @@ use channel::Channels;
 use flow::Flow;
 use node::Nodes;
 use recoup_transport::application::Report;
-use recoup_transport::fetch::summary::Summary as Transfers;
+use recoup_transport::fetch::FetchStats;
 use recoup_transport::time::Instant;
 
 /// The places beside the whole that have metrics of their own.
@@ -111,8 +111,8 @@ impl Metrics {
     }
 
     /// Counters of the transfers of all consumers together, so far.
-    pub fn transfers(&self) -> Transfers {
-        let mut counts = Transfers::default();
+    pub fn transfers(&self) -> FetchStats {
+        let mut counts = FetchStats::default();
         self.consumers().for_each(|flow| counts.add(flow.counts()));
         counts
     }

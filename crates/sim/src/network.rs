@@ -259,7 +259,7 @@ pub enum ApplicationKind {
 }
 
 impl ApplicationKind {
-    /// The prefix that it answers below, if it answers.
+    /// The prefix below which the application answers; `None` for consumers.
     pub fn served(&self) -> Option<&Name> {
         match self {
             Self::Serve(plan) => Some(&plan.prefix),
@@ -457,7 +457,7 @@ pub enum Fault {
     NodeDown(NodeId),
     /// A node is back, with empty tables; its applications start again.
     NodeUp(NodeId),
-    /// A channel changes its properties; what is on it keeps its times.
+    /// A channel changes its properties; packets in flight keep their times.
     Change(LinkId, Direction, Box<LinkOptions>),
 }
 

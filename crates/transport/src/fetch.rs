@@ -46,7 +46,7 @@ mod pending;
 mod scoreboard;
 mod segment;
 mod source;
-pub mod summary;
+pub mod stats;
 mod verify;
 
 pub use assemble::Delivery;
@@ -58,6 +58,7 @@ pub use error::{FetchError, Signers};
 pub use limit::RateLimit;
 pub use options::{FetchOptions, Retries};
 pub use source::Source;
+pub use stats::FetchStats;
 pub use verify::Verify;
 
 use crate::application::{AppInput, AppOutput, Application, Asked, Beside, Report};
@@ -90,7 +91,7 @@ struct Arrival {
     congestion_mark: u64,
     /// Node that answered, if known.
     provider: Option<u64>,
-    /// The Interest that it satisfied, if one was pending.
+    /// The satisfied Interest, if one was pending.
     asked: Option<Asked>,
     /// Time that nodes report to have added to the round trip.
     reduction: Duration,
@@ -132,7 +133,7 @@ pub struct Fetch {
     connected: bool,
     buffer: ReceiveBuffer,
     last_progress: Instant,
-    /// Time at which the fetch ends without any answer; `None` once there was one, or without that limit.
+    /// Time at which the fetch ends without any answer; `None` after the first answer, or without a limit.
     answer_by: Option<Instant>,
     limited: Limited,
     arrivals: Vec<Arrival>,

@@ -1,19 +1,25 @@
 //! A client of a forwarder's management protocol, one request at a time.
 use super::args::CtlArgs;
 use crate::error::{Exit, Failure};
-use crate::session::{Session, seed};
-use recoup::trust;
+use crate::stop::Stop;
+use recoup::Client;
 use recoup::uplink::Uplink;
+use recoup_forwarder::face::Recovery;
 use recoup_packet::name::Name;
-use recoup_transport::application::Report;
 use recoup_transport::management::{
-    ControlParameters, FaceEvent, Inquiry, InquiryConfig, Managed, ManagementError, Question,
-    Record, Scope, Verb, decode_records,
+    ControlParameters, FaceEvent, Managed, ManagementError, Question, Record, Scope, Verb,
+    decode_records,
 };
+use std::task::Poll;
+use std::time::Duration;
+
+/// Interval between two looks at signals.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Connection to a forwarder.
 pub(super) struct Forwarder {
-    session: Session,
+    client: Client,
+    stop: Stop,
     sign: String,
 }
 
@@ -24,9 +30,9 @@ impl Forwarder {
         if uplink.is_direct {
             return Err(Uplink::no_forwarder().into());
         }
-        let mut session = Session::new(false)?;
-        session.connect(&uplink)?;
-        Ok(Self { session, sign: args.sign.clone() })
+        let stop = Stop::polled()?;
+        let client = Client::builder().uplink(uplink).recovery(Recovery::Off).connect()?;
+        Ok(Self { client, stop, sign: args.sign.clone() })
     }
 
     /// Sends a command and returns its parameters.
@@ -98,29 +104,18 @@ impl Forwarder {
         question: Question,
         take: &mut dyn FnMut(Result<Managed, ManagementError>) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
-        let config = InquiryConfig {
-            question,
-            signer: trust::signer(&self.sign)?,
-            time_of_day: self.session.driver.time_of_day(),
-            rng: seed()?,
-        };
-        let app = self.session.attach(Box::new(Inquiry::new(config)), Vec::new());
-        let mut enough = false;
-        while !enough {
-            self.session.turn(app, &mut |_, report| {
-                if let Report::Managed(managed) = report
-                    && !enough
-                {
-                    enough = take(managed.map(|it| *it).map_err(|it| *it))?;
-                }
-                Ok(())
-            })?;
-            if let Some(failure) = self.session.stop.wanted() {
-                return Err(failure);
+        let mut answers = self.client.inquire(question, &self.sign)?;
+        loop {
+            let is_enough = match answers.next_within(LOOK) {
+                Poll::Ready(Some(answer)) => take(answer?)?,
+                Poll::Ready(None) => true,
+                Poll::Pending => false,
+            };
+            if is_enough {
+                return Ok(());
             }
+            self.stop.wanted().map_or(Ok(()), Err)?;
         }
-        self.session.detach(app);
-        Ok(())
     }
 }
 

@@ -1,6 +1,5 @@
 //! A face on the command line: a number or a URI.
-use crate::error::Failure;
-use crate::session::face_failure;
+use crate::error::{Failure, face_failure};
 use recoup_io::face::{Authority, FaceUri};
 use std::net::IpAddr;
 use std::str::FromStr;

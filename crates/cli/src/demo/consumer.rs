@@ -1,24 +1,16 @@
 //! A consumer of the demo: the fetch loop of `recoup fetch`, with one transport.
 use crate::demo::args::Transport;
 use crate::demo::producer;
-use crate::error::{Exit, Failure};
-use crate::fetch::observer::Observer;
-use crate::fetch::sink::MemorySink;
-use crate::fetch::transfer;
+use crate::error::Failure;
+use crate::format;
 use crate::link::way::WayCount;
 use crate::picture::Point;
-use crate::session::Session;
-use recoup::Verify;
-use recoup::options::{self, FetchOptions, in_order};
-use recoup::tally::Tally;
-use recoup_io::face::FaceUri;
+use recoup::{Client, Event, FetchOptions, FetchStats, Verify};
 use recoup_packet::signature::sha256;
-use recoup_transport::random::Rng;
-use recoup_transport::time::Duration;
+use recoup_transport::time::{Duration, Instant};
+use std::collections::HashMap;
 use std::net::SocketAddr;
-
-/// Most content that is kept in memory, in bytes.
-const LIMIT: usize = 1 << 30;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Parameters of a run.
 #[derive(Debug)]
@@ -43,7 +35,7 @@ pub(crate) struct Consumed {
     /// How the link recovers its losses.
     pub recovery: String,
     /// Everything that was counted.
-    pub tally: Tally,
+    pub stats: FetchStats,
     /// One point per segment.
     pub points: Vec<Point>,
     /// Of what arrived.
@@ -55,14 +47,7 @@ pub(crate) struct Consumed {
 impl Consumer<'_> {
     /// Fetches the content from the link at `address`.
     pub(crate) fn run(&self, address: SocketAddr) -> Result<Consumed, Failure> {
-        let mut session = Session::new(false)?;
-        let uri: FaceUri = format!("udp://{address}")
-            .parse()
-            .map_err(|error| Failure::new(Exit::Other, format!("{error}")))?;
         let Transport { label, rto, congestion, loss, recovery } = self.transport;
-        session.set_recovery(*recovery);
-        session.open(&uri)?;
-        let full = (rto.full(), congestion.full(), loss.full());
         let options = FetchOptions {
             rto: rto.clone(),
             congestion: congestion.clone(),
@@ -71,22 +56,66 @@ impl Consumer<'_> {
             rto_check: Duration::ZERO,
             ..FetchOptions::default()
         };
-        let rng = Rng::from_seed(self.seed).substream("consumer");
-        let mut config = options::config(&options, producer::name(), (0, None), rng)?;
-        config.delivery = in_order();
-        let mut observer = Observer::tracking();
-        let sink = Box::new(MemorySink::new(LIMIT));
-        let (_, sink) = transfer::run(&mut session, config, sink, &mut observer, None)?;
+        let client = Client::builder()
+            .face(format!("udp://{address}"))
+            .recovery(*recovery)
+            .options(options)
+            .seed(self.seed)
+            .connect()?;
+        let track = Arc::<Mutex<Track>>::default();
+        let own = Arc::clone(&track);
+        let fetch = client.fetch(producer::name()).on_event(move |now, event| {
+            lock(&own).record(now, event);
+        });
+        let content = fetch.to_vec()?;
+        let Track { stats, points, .. } = std::mem::take(&mut *lock(&track));
         Ok(Consumed {
             label: label.clone(),
-            rto: full.0,
-            congestion: full.1,
-            loss: full.2,
+            rto: rto.full(),
+            congestion: congestion.full(),
+            loss: loss.full(),
             recovery: recovery.to_string(),
-            points: observer.points().to_vec(),
-            tally: observer.tally,
-            digest: sha256(&sink.into_content()),
+            points,
+            stats,
+            digest: sha256(&content),
             link: Default::default(),
         })
+    }
+}
+
+/// Counters, and one point per segment for a picture.
+#[derive(Debug, Default)]
+struct Track {
+    stats: FetchStats,
+    points: Vec<Point>,
+    /// Timeout in force at the first transmission of segments that have not arrived.
+    pending: HashMap<u64, Duration>,
+}
+
+fn lock(track: &Mutex<Track>) -> MutexGuard<'_, Track> {
+    track.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Track {
+    fn record(&mut self, now: Instant, event: &Event) {
+        self.stats.on_event(now, event);
+        match *event {
+            Event::Sent { segment, transmissions: 1, rto } => {
+                self.pending.insert(segment, rto.into());
+            }
+            Event::Received { segment, content_bytes, rtt, delay, transmissions, .. } => {
+                let rto = self.pending.remove(&segment).unwrap_or_default();
+                self.points.push(Point {
+                    segment,
+                    rtt_ms: format::ms(rtt.into()),
+                    delay_ms: format::ms(delay.into()),
+                    rto_ms: format::ms(rto),
+                    arrived_s: now.since(self.stats.started.unwrap_or(now)).as_secs_f64(),
+                    transmissions,
+                    bytes: content_bytes,
+                });
+            }
+            _ => {}
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::format;
 use serde::Serialize;
 use std::fmt;
 
-/// The whole report. Serialises as the document that `docs/json.md` describes.
+/// The whole report. Serialises as the document that `docs/library.md` describes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Demo {
     /// Always `demo`.
@@ -94,12 +94,12 @@ impl Row {
             congestion: run.congestion.clone(),
             loss: run.loss.clone(),
             recovery: run.recovery.clone(),
-            elapsed_s: run.tally.elapsed().as_secs_f64(),
-            goodput_bit_s: run.tally.goodput().unwrap_or(0.0),
-            sent: run.tally.interests,
-            retransmitted: run.tally.retransmissions,
-            spurious: run.tally.spurious,
-            rtt_avg_ms: run.tally.rtt.mean().map(format::ms),
+            elapsed_s: run.stats.elapsed().as_secs_f64(),
+            goodput_bit_s: run.stats.goodput().unwrap_or(0.0),
+            sent: run.stats.interests,
+            retransmitted: run.stats.retransmissions,
+            spurious: run.stats.spurious,
+            rtt_avg_ms: run.stats.rtt.mean().map(format::ms),
             recovery_avg_ms: (!lost.is_empty()).then(|| recovery / lost.len() as f64),
             lost: toward.lost() + back.lost(),
             intact,

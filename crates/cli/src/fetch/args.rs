@@ -1,12 +1,12 @@
 //! The options of `recoup fetch`.
-use crate::error::EXIT_CODES;
+use crate::error::{EXIT_CODES, Failure};
 use crate::value::SegmentRange;
 use clap::{ArgAction, Args};
-use recoup::download::Earlier;
-use recoup::{FetchOptions, Verify};
+use recoup::{Earlier, FetchOptions, Verify};
 use recoup_forwarder::face::Recovery;
 use recoup_io::face::FaceUri;
 use recoup_packet::name::Name;
+use recoup_transport::spec::Value;
 use recoup_transport::unit;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -50,7 +50,7 @@ Examples:
 pub struct FetchArgs {
     /// Names of the content, such as /movie or ndn:/movie
     ///
-    /// Several are fetched in turn. With a version, such as /movie/v=1690000000000, that version.
+    /// Several are fetched in turn. A name with a version, such as /movie/v=1690000000000, means that version.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<Name>,
 
@@ -298,6 +298,38 @@ impl FetchArgs {
         }
     }
 
+    /// Takes the options over that have shortcuts: trust anchors, parameters of algorithms, patience.
+    ///
+    /// # Errors
+    /// An algorithm does not have a parameter, or its text gives it as well.
+    pub(crate) fn settle(&mut self) -> Result<(), Failure> {
+        self.trust.settle(&mut self.options);
+        let window = [
+            ("init-cwnd", self.init_cwnd.map(Value::Number)),
+            ("init-ssthresh", self.init_ssthresh.map(Value::Number)),
+            ("reset-to-init", self.reset_cwnd_to_init.then_some(Value::Boolean(true))),
+            ("conservative", self.no_cwa.then_some(Value::Text("off"))),
+        ];
+        let timer = [
+            ("min", self.min_rto.map(Value::Duration)),
+            ("max", self.max_rto.map(Value::Duration)),
+        ];
+        let options = &mut self.options;
+        let congestion = options.congestion.with(&given(window)).map_err(|error| {
+            Failure::usage(format!("--congestion: {error}")).advise(
+                "leave out --init-cwnd, --init-ssthresh, --reset-cwnd-to-init or --no-cwa, or take a window that has it, \
+                 such as --congestion cubic",
+            )
+        })?;
+        let rto = options.rto.with(&given(timer));
+        let rto = rto.map_err(|error| Failure::usage(format!("--rto: {error}")))?;
+        (options.congestion, options.rto) = (congestion, rto);
+        if let Some(within) = self.wait {
+            *options = std::mem::take(options).waiting(within);
+        }
+        Ok(())
+    }
+
     /// Treatment of what an earlier download has left.
     pub fn earlier(&self) -> Earlier {
         match (self.resume, self.restart, self.recursive) {
@@ -319,6 +351,13 @@ impl FetchArgs {
         let watched = self.traces() || self.statistics.is_some() || !self.trace.is_empty();
         self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
     }
+}
+
+/// The parameters that are given.
+fn given<const N: usize>(
+    parameters: [(&'static str, Option<Value<'static>>); N],
+) -> Vec<(&'static str, Value<'static>)> {
+    parameters.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 fn window(text: &str) -> Result<f64, String> {

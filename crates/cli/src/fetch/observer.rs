@@ -1,198 +1,198 @@
-//! The observers of a fetch: counters, tables, the progress line, and the lines of -vv.
+//! The observers of a fetch: tables, traces, the progress line, and the lines of -vv.
+use super::args::FetchArgs;
+use super::is_dash;
 use super::traced::TraceFile;
 use crate::error::Failure;
 use crate::format;
 use crate::output;
-use crate::picture::Point;
 use crate::progress::{Extent, Progress, State};
 use crate::statistic::Statistics;
-use recoup::folder::Files;
-use recoup::tally::Tally;
-use recoup_forwarder::face::Agreement;
+use recoup::Files;
 use recoup_transport::event::{Cause, Event, Signal, Span};
 use recoup_transport::loss::Phase;
-use recoup_transport::time::{Duration, Instant};
-use std::collections::HashMap;
+use recoup_transport::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Everything that is made from the events of one fetch.
-#[derive(Debug, Default)]
-pub(crate) struct Observer {
-    /// The counters of what is over.
-    pub tally: Tally,
-    statistics: Option<Statistics>,
-    progress: Option<Progress>,
-    /// Content goes to standard output, and none has come yet.
-    is_beside_content: bool,
-    /// A line for each event is written.
-    traces: bool,
-    trace_files: Vec<TraceFile>,
-    track: Option<Track>,
-    /// Segments that were there before.
-    already: u64,
-    /// Bytes of content that were there before.
-    pub held_bytes: u64,
-    /// Of these, bytes that nothing vouched for.
-    pub held_not_verified: u64,
-    /// The single file was there, and stays as it is.
-    pub is_kept: bool,
-    /// Segments wanted, if known.
-    total: Option<u64>,
-    /// Of a folder.
-    pub files: Option<Files>,
-    /// Whether the link toward the producer recovered losses at the end.
-    pub link_recovery: Agreement,
-    /// Content came encrypted, and was not decrypted.
-    pub is_encrypted: bool,
+/// Everything that is made from the events of one fetch, and its progress line.
+#[derive(Debug)]
+pub(super) struct Observer {
+    record: Arc<Mutex<Record>>,
+    /// Events are recorded or printed.
+    is_recording: bool,
+    line: Line,
 }
 
-/// One point per segment, for a picture.
-#[derive(Debug, Default)]
-struct Track {
-    points: Vec<Point>,
-    /// Timeout in force at the first transmission of segments that have not arrived.
-    pending: HashMap<u64, Duration>,
+/// What is made from events.
+#[derive(Debug)]
+struct Record {
+    statistics: Option<Statistics>,
+    trace_files: Vec<TraceFile>,
+    /// A line for each event is written.
+    prints: bool,
+    /// The first failure of a table.
+    failure: Option<Failure>,
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Observer {
-    /// An observer that counts, and what else is wanted.
-    pub(crate) fn new(statistics: Option<Statistics>, progress: bool, traces: bool) -> Self {
-        let progress = Progress::new(progress && !traces);
-        Self { statistics, progress, traces, ..Self::default() }
+    /// The observer that the options want.
+    pub(super) fn new(args: &FetchArgs) -> Result<Self, Failure> {
+        let statistics = args.statistics.as_deref().map(Statistics::create).transpose()?;
+        let traces = args.trace.iter().map(|path| TraceFile::create(path, &args.name));
+        let trace_files = traces.collect::<Result<Vec<_>, _>>()?;
+        let prints = args.traces();
+        let is_recording = statistics.is_some() || !trace_files.is_empty() || prints;
+        let record = Record { statistics, trace_files, prints, failure: None };
+        let record = Arc::new(Mutex::new(record));
+        Ok(Self { record, is_recording, line: Line::new(args) })
     }
 
-    /// The observer with traces that it writes.
-    #[must_use]
-    pub(crate) fn tracing_into(self, trace_files: Vec<TraceFile>) -> Self {
-        Self { trace_files, ..self }
+    /// The progress line.
+    pub(super) fn line(&self) -> Line {
+        self.line.clone()
     }
 
-    /// The observer with the live view below its progress line.
-    #[must_use]
-    pub(crate) fn with_live_view(self) -> Self {
-        let progress = self.progress.map(Progress::with_live_view);
-        Self { progress, ..self }
+    /// Takes events, if they are recorded or printed.
+    pub(super) fn recorder(&self) -> Option<impl FnMut(Instant, &Event) + Send + use<>> {
+        let record = self.is_recording.then(|| Arc::clone(&self.record))?;
+        Some(move |now, event: &Event| lock(&record).on_event(now, event))
     }
 
-    /// The observer of a fetch whose content goes to standard output.
-    #[must_use]
-    pub(crate) fn beside_content(self) -> Self {
-        let progress = self.progress.map(Progress::beside_content);
-        Self { progress, is_beside_content: true, ..self }
+    /// Whether a table cannot be written.
+    pub(super) fn has_failed(&self) -> bool {
+        lock(&self.record).failure.is_some()
     }
 
-    /// Content is about to be written.
-    pub(crate) fn make_way(&mut self, now: Instant) {
-        if std::mem::take(&mut self.is_beside_content) {
-            self.progress.iter_mut().for_each(|progress| progress.make_way(now));
-        }
+    /// Why a table cannot be written.
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        lock(&self.record).failure.take()
     }
 
-    /// An observer that counts and keeps a point per segment.
-    pub(crate) fn tracking() -> Self {
-        Self { track: Some(Track::default()), ..Self::default() }
+    /// Shows the progress of an object, or of a folder with these files.
+    pub(super) fn show(&self, files: Option<Files>, progress: &recoup::Progress) {
+        self.line.show(files, progress);
     }
 
-    /// The points that were kept.
-    pub(crate) fn points(&self) -> &[Point] {
-        self.track.as_ref().map_or(&[], |track| &track.points)
+    /// The fetch is over: nothing stays buffered, the bar disappears.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
+        self.line.finish();
+        let mut record = lock(&self.record);
+        let traced = std::mem::take(&mut record.trace_files).into_iter().map(TraceFile::finish);
+        let traced = traced.fold(Ok(()), Result::and);
+        record.statistics.as_mut().map_or(Ok(()), Statistics::finish).and(traced)
     }
+}
 
-    /// `already` segments are there from before.
-    pub(crate) fn resume(&mut self, already: u64) {
-        self.already = already;
-    }
-
-    /// The range wanted begins at `first` and has so many segments, now that the end is known.
-    pub(crate) fn set_total(&mut self, total: u64) {
-        self.total = Some(total);
-    }
-
-    /// Records one event of a transfer, whose first Interest was at `began`.
-    pub(crate) fn record(
-        &mut self,
-        now: Instant,
-        event: &Event,
-        started: Option<Instant>,
-    ) -> Result<(), Failure> {
-        if let Some(track) = &mut self.track {
-            track.record(now, started, event);
-        }
-        if let Some(statistics) = &mut self.statistics {
-            statistics.record(now, event)?;
+impl Record {
+    fn on_event(&mut self, now: Instant, event: &Event) {
+        if let Some(Err(failure)) = self.statistics.as_mut().map(|it| it.record(now, event)) {
+            self.failure.get_or_insert(failure);
         }
         self.trace_files.iter_mut().for_each(|trace| trace.record(now, event));
-        if self.traces {
+        if self.prints {
             output::eprint(&line(now, event));
         }
-        Ok(())
+    }
+}
+
+/// The progress line of a fetch, if there is one.
+#[derive(Clone, Debug)]
+pub(super) struct Line(Option<Arc<Mutex<Drawn>>>);
+
+#[derive(Debug)]
+struct Drawn {
+    progress: Progress,
+    begun: std::time::Instant,
+    /// Content goes to standard output, and none has come yet.
+    is_beside_content: bool,
+    /// Segments and bytes of the last arrival, and its time.
+    arrived: Option<(u64, u64, Instant)>,
+}
+
+impl Line {
+    fn new(args: &FetchArgs) -> Self {
+        let is_beside_content = args.output.as_deref().is_none_or(is_dash);
+        let progress = Progress::new(!args.quiet && !args.traces());
+        let progress = progress.map(|it| if args.live { it.with_live_view() } else { it });
+        let progress = progress.map(|it| if is_beside_content { it.beside_content() } else { it });
+        let begun = std::time::Instant::now();
+        let drawn = |progress| Drawn { progress, begun, is_beside_content, arrived: None };
+        Self(progress.map(|progress| Arc::new(Mutex::new(drawn(progress)))))
     }
 
     /// Writes a line to standard error, above the progress line if there is one.
-    pub(crate) fn eprint(&self, line: &str) {
+    pub(super) fn eprint(&self, line: &str) {
         let line = line.replace('\n', " ");
-        match &self.progress {
-            Some(progress) => progress.above(|| output::eprint(&line)),
+        match &self.0 {
+            Some(drawn) => lock(drawn).progress.above(|| output::eprint(&line)),
             None => output::eprint(&line),
         }
     }
 
-    /// Ends a wake-up; these are the counters of the transfers in progress.
-    pub(crate) fn show<'a>(&mut self, now: Instant, active: impl Iterator<Item = &'a Tally>) {
-        let Some(progress) = self.progress.as_mut().filter(|progress| progress.is_due(now)) else {
+    /// Content is about to be written to standard output.
+    pub(super) fn make_way(&self) {
+        let Some(mut drawn) = self.0.as_ref().map(|drawn| lock(drawn)) else {
             return;
         };
-        let mut tally = self.tally.clone();
-        active.for_each(|other| tally.add(other));
-        let extent = match self.files {
+        if std::mem::take(&mut drawn.is_beside_content) {
+            let now = drawn.now();
+            drawn.progress.make_way(now);
+        }
+    }
+
+    fn show(&self, files: Option<Files>, progress: &recoup::Progress) {
+        let Some(mut drawn) = self.0.as_ref().map(|drawn| lock(drawn)) else {
+            return;
+        };
+        let now = drawn.now();
+        let last_arrival = drawn.last_arrival(now, progress);
+        if !drawn.progress.is_due(now) {
+            return;
+        }
+        let extent = match files {
             Some(files) => Extent::Files { done: files.fetched + files.before, of: files.listed },
-            None => Extent::Segments { done: self.already + tally.segments, of: self.total },
+            None => Extent::Segments { done: progress.segments, of: progress.total_segments },
         };
         let state = State {
             extent,
-            held_bytes: self.held_bytes,
-            fetched_bytes: tally.content_bytes,
-            // Duplicate Data answered both transmissions.
-            lost: tally.lost().saturating_sub(tally.duplicates),
-            interests: tally.interests,
-            last_arrival: tally.ended.max(tally.started),
-            srtt: tally.srtt,
-            window: tally.window,
-            disconnected: tally.disconnected,
+            held_bytes: progress.held_bytes,
+            fetched_bytes: progress.bytes.saturating_sub(progress.held_bytes),
+            lost: progress.lost,
+            interests: progress.interests,
+            last_arrival,
+            srtt: progress.srtt,
+            window: Some(progress.window).filter(|window| *window > 0.0),
+            disconnected: progress.is_disconnected,
         };
-        progress.show(now, &state);
+        drawn.progress.show(now, &state);
     }
 
-    /// The fetch is over: nothing stays buffered, the bar disappears.
-    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        if let Some(progress) = &self.progress {
-            progress.finish();
+    fn finish(&self) {
+        if let Some(drawn) = &self.0 {
+            lock(drawn).progress.finish();
         }
-        let traced = std::mem::take(&mut self.trace_files).into_iter().map(TraceFile::finish);
-        let traced = traced.fold(Ok(()), Result::and);
-        self.statistics.as_mut().map_or(Ok(()), Statistics::finish).and(traced)
     }
 }
 
-impl Track {
-    fn record(&mut self, now: Instant, started: Option<Instant>, event: &Event) {
-        match *event {
-            Event::Sent { segment, transmissions: 1, rto } => {
-                self.pending.insert(segment, rto.into());
-            }
-            Event::Received { segment, content_bytes, rtt, delay, transmissions, .. } => {
-                let rto = self.pending.remove(&segment).unwrap_or_default();
-                self.points.push(Point {
-                    segment,
-                    rtt_ms: format::ms(rtt.into()),
-                    delay_ms: format::ms(delay.into()),
-                    rto_ms: format::ms(rto),
-                    arrived_s: now.since(started.unwrap_or(now)).as_secs_f64(),
-                    transmissions,
-                    bytes: content_bytes,
-                });
-            }
-            _ => {}
+impl Drawn {
+    fn now(&self) -> Instant {
+        Instant::ZERO + self.begun.elapsed()
+    }
+
+    /// Time of the last arrival; `None` before the first Interest for a segment.
+    fn last_arrival(&mut self, now: Instant, progress: &recoup::Progress) -> Option<Instant> {
+        if progress.interests == 0 {
+            return None;
         }
+        let (segments, bytes) = (progress.segments, progress.bytes);
+        let (_, _, at) = match self.arrived {
+            Some(arrived) if (arrived.0, arrived.1) == (segments, bytes) => arrived,
+            _ => *self.arrived.insert((segments, bytes, now)),
+        };
+        Some(at)
     }
 }
 

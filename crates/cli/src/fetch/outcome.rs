@@ -1,9 +1,8 @@
 //! The line of result: what arrived and how fast, what was lost and why, and whether it is genuine.
 use super::report::Report;
 use crate::format;
-use recoup::folder::Files;
+use recoup::Files;
 use recoup::summary::Verification;
-use std::time::Duration;
 
 /// Share of packets lost at random from which on link recovery is worth a hint, and their least number.
 const WORTH_A_HINT: (f64, u64) = (0.002, 5);
@@ -43,8 +42,9 @@ fn broken(part: String, columns: usize) -> String {
 /// Advice if a link without recovery lost packets that it could repair.
 pub(super) fn hint(report: &Report, is_plain_datagram: bool) -> Option<&'static str> {
     // A path that drops long packets keeps all segments away at first: the link loses nothing then.
-    let random = report.losses.random.saturating_sub(report.blind);
-    let sent = report.interests.sent.max(1);
+    let stats = &report.summary.stats;
+    let random = stats.causes().random.saturating_sub(stats.blind);
+    let sent = stats.interests.max(1);
     let many = random >= WORTH_A_HINT.1 && random as f64 / sent as f64 >= WORTH_A_HINT.0;
     (is_plain_datagram && many).then_some(HINT)
 }
@@ -55,16 +55,17 @@ fn parts(report: &Report, words: Words) -> Vec<String> {
         parts.push(kept(report).unwrap_or_else(|| unchanged(report)));
     } else {
         parts.extend(losses(report, words));
-        parts.push(trust(&report.verification));
+        parts.push(trust(&report.summary.verification));
         parts.extend(kept(report));
     }
     parts
 }
 
 fn amount(report: &Report) -> String {
-    let (bytes, held) = (report.bytes, report.held_bytes);
+    let stats = &report.summary.stats;
+    let (bytes, held) = (stats.content_bytes, stats.run.held_bytes);
     let mut text = String::new();
-    if is_all_there(report) || report.segments == 0 && report.segments_before > 0 {
+    if is_all_there(report) || stats.segments == 0 && stats.run.segments_before > 0 {
         return format!("all {} were there already", format::bytes(held));
     }
     if let Some(Files { fetched, skipped, .. }) = report.files {
@@ -78,28 +79,29 @@ fn amount(report: &Report) -> String {
         0 => format::bytes(bytes),
         held => format::of(bytes, bytes.saturating_add(held)),
     };
-    let seconds = if report.elapsed_s > 0.0 { report.elapsed_s } else { report.total_s };
-    let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    let elapsed = stats.elapsed();
+    let time = if elapsed.is_zero() { stats.run.total } else { elapsed };
     text += &format!(" in {}", format::brief(time));
-    if report.goodput_bit_s > 0.0 {
-        text += &format!(", {}", format::rate(report.goodput_bit_s));
+    if let Some(rate) = stats.goodput().filter(|rate| *rate > 0.0) {
+        text += &format!(", {}", format::rate(rate));
     }
     text
 }
 
 /// How much was lost and why; nothing if nothing was sent.
 fn losses(report: &Report, words: Words) -> Option<String> {
-    let (lost, sent) = (report.lost, report.interests.sent);
+    let (stats, causes) = (&report.summary.stats, report.summary.stats.causes());
+    let (lost, sent) = (causes.lost(), stats.interests);
     if sent == 0 {
         return None;
     }
     let packets = if words == Words::All { " of packets" } else { "" };
     let by = if words == Words::Fewest { "" } else { "by " };
     let share = |count: u64| format::share(count as f64 / sent as f64);
-    let (congestion, unknown) = (report.losses.congestion, report.losses.unknown);
+    let (congestion, unknown) = (causes.congestion, causes.unknown);
     let cause = match (congestion, unknown) {
         _ if lost == 0 => return Some("no packet lost".into()),
-        (0, unknown) if report.is_stream && unknown == lost => {
+        (0, unknown) if stats.run.is_stream && unknown == lost => {
             return Some(format!("{}{packets} late or lost", share(lost)));
         }
         (0, 0) => "none by congestion".into(),
@@ -111,11 +113,11 @@ fn losses(report: &Report, words: Words) -> Option<String> {
     Some(format!("{}{packets} lost, {cause}", share(lost)))
 }
 
-/// Whether everything was there and stays as it is.
+/// Whether the fetch found all content complete and fetched nothing.
 fn is_all_there(report: &Report) -> bool {
     match report.files {
         Some(Files { fetched, before, skipped, .. }) => fetched + skipped == 0 && before > 0,
-        None => report.kept,
+        None => report.summary.stats.run.is_kept,
     }
 }
 
@@ -125,9 +127,9 @@ fn kept(report: &Report) -> Option<String> {
     Some(format!("{before} kept, {}", unchanged(report)))
 }
 
-/// How content was verified that was there and stays as it is.
+/// How the unchanged content of an earlier fetch was verified.
 fn unchanged(report: &Report) -> String {
-    let Verification { policy, held_not_verified, .. } = &report.verification;
+    let Verification { policy, held_not_verified, .. } = &report.summary.verification;
     let of_files = report.files.map_or(0, |files| files.before_not_verified);
     match (of_files, held_not_verified) {
         _ if policy == "none" => "unchanged, not verified".to_owned(),
@@ -164,20 +166,46 @@ fn trust(verification: &Verification) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup::FetchSummary;
-    use recoup::summary::Algorithms;
-    use recoup::tally::Tally;
+    use recoup::{FetchOptions, FetchStats, FetchSummary};
+    use recoup_transport::time::{Duration, Instant};
 
+    /// The report on 5,150 segments in 3.2 s.
     fn report(lost: u64, congestion: u64, unknown: u64) -> Report {
-        let (tally, algorithms) = (Tally::default(), Algorithms::default());
-        let total = Duration::from_secs(4);
-        let mut report = FetchSummary::new(&tally, &algorithms, "auto", total);
-        (report.bytes, report.elapsed_s, report.goodput_bit_s) = (41_200_000, 3.2, 103e6);
-        (report.segments, report.interests.sent, report.lost) = (5_150, 5_212, lost);
-        (report.losses.congestion, report.losses.unknown) = (congestion, unknown);
-        report.losses.random = lost - congestion - unknown;
-        report.verification.verified = 5_150;
-        Report::new(report)
+        let mut stats = FetchStats::default();
+        stats.content_bytes = 41_200_000;
+        (stats.segments, stats.interests, stats.timeouts) = (5_150, 5_212, lost);
+        (stats.started, stats.ended) = (Some(Instant::ZERO), Some(Instant::from_millis(3_200)));
+        stats.inferred.congestion = congestion;
+        stats.inferred.random = lost - congestion - unknown;
+        stats.run.total = Duration::from_secs(4);
+        of(stats)
+    }
+
+    fn of(stats: FetchStats) -> Report {
+        let text = String::new;
+        Report {
+            command: "fetch",
+            name: text(),
+            object: None,
+            output: text(),
+            face: text(),
+            link_recovery: "off",
+            complete: true,
+            files: None,
+            summary: FetchSummary::new(stats, &FetchOptions::default()),
+            error: None,
+        }
+    }
+
+    /// Another report, with changed counters.
+    fn with(report: Report, change: impl FnOnce(&mut FetchStats)) -> Report {
+        let mut stats = report.summary.stats;
+        change(&mut stats);
+        of(stats)
+    }
+
+    fn elapsed(stats: &mut FetchStats, millis: u64) {
+        stats.ended = Some(Instant::from_millis(millis));
     }
 
     #[test]
@@ -195,14 +223,11 @@ mod tests {
 
     #[test]
     fn resumed_result_fits_one_line() {
-        let resumed = Report::new(FetchSummary {
-            bytes: 20_800_000,
-            held_bytes: 20_400_000,
-            elapsed_s: 1.8,
-            goodput_bit_s: 94.6e6,
-            ..report(99, 1, 0).summary
+        let resumed = with(report(99, 1, 0), |stats| {
+            (stats.content_bytes, stats.run.held_bytes) = (20_800_000, 20_400_000);
+            elapsed(stats, 1_800);
         });
-        let text = "20.8 of 41.2 MB in 1.8 s, 94.6 Mbit/s; 1.9 % lost, <0.1 % congestion; verified";
+        let text = "20.8 of 41.2 MB in 1.8 s, 92.4 Mbit/s; 1.9 % lost, <0.1 % congestion; verified";
         assert_eq!(line(&resumed, Some(80)), text);
     }
 
@@ -218,29 +243,21 @@ mod tests {
         assert_eq!(cause(62, 31, 0), "1.2 % of packets lost, 0.6 % by congestion");
         assert_eq!(cause(62, 0, 31), "1.2 % of packets lost, 0.6 % for unknown causes");
         assert_eq!(cause(1, 0, 0), "<0.1 % of packets lost, none by congestion");
-        let mut report = report(62, 0, 62);
-        report.summary.is_stream = true;
+        let report = with(report(62, 0, 62), |stats| stats.run.is_stream = true);
         assert!(line(&report, None).contains("; 1.2 % of packets late or lost; "));
     }
 
     #[test]
     fn extreme_results_fit_any_width() {
-        let empty = Report::new(FetchSummary {
-            bytes: 0,
-            goodput_bit_s: 0.0,
-            elapsed_s: 0.0,
-            ..report(0, 0, 0).summary
-        });
+        let empty = with(report(0, 0, 0), |stats| (stats.content_bytes, stats.ended) = (0, None));
         assert_eq!(line(&empty, Some(80)), "0 B in 4.0 s; no packet lost; verified");
-        let huge = Report::new(FetchSummary {
-            bytes: 999_900_000_000,
-            held_bytes: 999_900_000_000,
-            elapsed_s: 359_999.0,
-            goodput_bit_s: 22e6,
-            ..report(5_212, 600, 0).summary
+        let huge = with(report(5_212, 600, 0), |stats| {
+            stats.content_bytes = 999_900_000_000;
+            stats.run.held_bytes = stats.content_bytes;
+            elapsed(stats, 359_999_000);
         });
         let text =
-            "1.00 of 2.00 TB in 99 h 59 min, 22.0 Mbit/s; 100 % lost, 12 % by congestion; verified";
+            "1.00 of 2.00 TB in 99 h 59 min, 22.2 Mbit/s; 100 % lost, 12 % by congestion; verified";
         assert_eq!(line(&huge, Some(90)), text);
         for columns in [40, 80, 200] {
             for report in [&empty, &huge, &report(62, 31, 0)] {
@@ -248,20 +265,18 @@ mod tests {
                 assert!(text.lines().all(|line| line.len() <= columns), "{columns}: {text}");
             }
         }
-        let there = Report::new(FetchSummary {
-            segments: 0,
-            segments_before: 5_150,
-            held_bytes: 41_200_000,
-            interests: recoup::summary::Interests { sent: 0, retransmitted: 0, spurious: 0 },
-            ..report(0, 0, 0).summary
+        let there = with(report(0, 0, 0), |stats| {
+            (stats.segments, stats.run.segments_before, stats.interests) = (0, 5_150, 0);
+            stats.run.held_bytes = 41_200_000;
         });
         assert_eq!(line(&there, Some(80)), "all 41.2 MB were there already; verified");
     }
 
     #[test]
     fn unchanged_content_is_named_once() {
-        let mut report = report(0, 0, 0);
-        (report.summary.held_bytes, report.summary.bytes) = (41_200_000, 300);
+        let mut report = with(report(0, 0, 0), |stats| {
+            (stats.run.held_bytes, stats.content_bytes) = (41_200_000, 300);
+        });
         let files = |fetched, before, before_not_verified| {
             let listed = fetched + before;
             Some(Files { fetched, before, before_not_verified, listed, skipped: 0 })
@@ -272,19 +287,17 @@ mod tests {
         report.files = files(1, 12, 2);
         let text = line(&report, None);
         assert!(text.ends_with("; verified; 12 kept, unchanged, 2 of them not verified"), "{text}");
-        (report.files, report.summary.kept) = (None, true);
+        (report.files, report.summary.stats.run.is_kept) = (None, true);
         let text = "all 41.2 MB were there already; unchanged since they were verified";
         assert_eq!(line(&report, None), text);
     }
 
     #[test]
     fn resumed_result_names_the_new_bytes() {
-        let resumed = Report::new(FetchSummary {
-            bytes: 22_300_000,
-            held_bytes: 18_900_000,
-            ..report(0, 0, 0).summary
+        let resumed = with(report(0, 0, 0), |stats| {
+            (stats.content_bytes, stats.run.held_bytes) = (22_300_000, 18_900_000);
         });
-        assert!(line(&resumed, None).starts_with("22.3 of 41.2 MB in 3.2 s, 103 Mbit/s; "));
+        assert!(line(&resumed, None).starts_with("22.3 of 41.2 MB in 3.2 s, 55.8 Mbit/s; "));
     }
 
     #[test]
@@ -308,8 +321,7 @@ mod tests {
         assert_eq!(hint(&report(62, 0, 0), false), None);
         assert_eq!(hint(&report(62, 62, 0), true), None);
         assert_eq!(hint(&report(62, 0, 62), true), None);
-        let mut narrow = report(62, 0, 0);
-        narrow.summary.blind = 60;
+        let narrow = with(report(62, 0, 0), |stats| stats.blind = 60);
         assert_eq!(hint(&narrow, true), None);
         assert_eq!(hint(&report(4, 0, 0), true), None);
     }

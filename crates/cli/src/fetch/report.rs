@@ -1,18 +1,16 @@
 //! How a fetch ends: the details for people, the document for programs. The line of result is in `outcome.rs`.
 use crate::error::Failure;
 use crate::format;
-use recoup::folder::Files;
-use recoup::summary::{Algorithms, FetchSummary, Losses, Verification, Window};
-use recoup_forwarder::face::Agreement;
+use recoup::summary::{Algorithms, Verification};
+use recoup::{FetchSummary, Files};
+use recoup_transport::fetch::stats::Causes;
 use serde::Serialize;
 use std::fmt;
-use std::ops::Deref;
-use std::time::Duration;
 
 /// Columns of the labels of the details.
 pub(super) const LABEL: usize = 16;
 
-/// Report of a fetch. Serialises as the document that `docs/json.md` describes.
+/// Report of a fetch. Serialises as the document that `docs/library.md` describes.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Report {
     /// Always `fetch`.
@@ -40,37 +38,12 @@ pub(crate) struct Report {
     pub error: Option<Failure>,
 }
 
-impl Deref for Report {
-    type Target = FetchSummary;
-
-    fn deref(&self) -> &FetchSummary {
-        &self.summary
-    }
-}
-
-impl Report {
-    /// The report on a fetch with these figures.
-    pub(crate) fn new(summary: FetchSummary) -> Self {
-        Self {
-            command: "fetch",
-            name: String::new(),
-            object: None,
-            output: String::new(),
-            face: String::new(),
-            link_recovery: Agreement::Off.name(),
-            complete: false,
-            files: None,
-            summary,
-            error: None,
-        }
-    }
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = format::seconds(Duration::from_secs_f64(self.elapsed_s));
-        let (bytes, rate) = (format::bytes(self.bytes), format::rate(self.goodput_bit_s));
-        let throughput = format::rate(self.throughput_bit_s);
+        let stats = &self.summary.stats;
+        let (time, bytes) = (format::seconds(stats.elapsed()), format::bytes(stats.content_bytes));
+        let rate = format::rate(stats.goodput().unwrap_or(0.0));
+        let throughput = format::rate(stats.throughput().unwrap_or(0.0));
         writeln!(f, "{}", self.object.as_ref().unwrap_or(&self.name))?;
         writeln!(
             f,
@@ -90,7 +63,7 @@ impl fmt::Display for Report {
         self.fmt_path(f)?;
         self.fmt_trust(f)?;
         let Algorithms { congestion, rto, sampling, loss, why_congestion, why_rto, why_loss } =
-            &self.algorithms;
+            &self.summary.algorithms;
         write!(f, "  window rule   {congestion}")?;
         fmt_why(f, *why_congestion)?;
         write!(f, "\n  timer         {rto}, sampling {sampling}")?;
@@ -106,99 +79,97 @@ fn fmt_why(f: &mut fmt::Formatter<'_>, why: Option<&str>) -> fmt::Result {
 
 impl Report {
     fn fmt_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (interests, losses) = (&self.interests, &self.losses);
-        write!(f, "  segments      {} received", self.segments)?;
-        if self.segments_before > 0 {
-            write!(f, ", {} there from before", self.segments_before)?;
+        let (stats, causes) = (&self.summary.stats, self.summary.stats.causes());
+        write!(f, "  segments      {} received", stats.segments)?;
+        if stats.run.segments_before > 0 {
+            write!(f, ", {} there from before", stats.run.segments_before)?;
         }
-        let share = 100.0 * interests.retransmitted as f64 / interests.sent.max(1) as f64;
+        let share = 100.0 * stats.retransmissions as f64 / stats.interests.max(1) as f64;
         writeln!(
             f,
             "\n  Interests     {} sent, {} retransmitted ({share:.2} %), {} of them spuriously",
-            interests.sent, interests.retransmitted, interests.spurious
+            stats.interests, stats.retransmissions, causes.spurious
         )?;
-        let nacks = losses.nacks_congestion
-            + losses.nacks_duplicate
-            + losses.nacks_no_route
-            + losses.nacks_mobility
-            + losses.nacks_loss
-            + losses.nacks_other;
         writeln!(
             f,
-            "  losses        {} timeouts ({} window reductions), {} marks ({}), {nacks} Nacks ({})",
-            losses.timeouts,
-            losses.timeout_reductions,
-            losses.marks,
-            losses.mark_reductions,
-            losses.nack_reductions
+            "  losses        {} timeouts ({} window reductions), {} marks ({}), {} Nacks ({})",
+            stats.timeouts,
+            stats.reductions.timeout,
+            stats.marks,
+            stats.reductions.mark,
+            stats.nacks,
+            stats.reductions.nack
         )?;
-        if self.lost + losses.spurious > 0 {
-            let Losses { congestion, random, wireless, mobility, unknown, spurious, .. } = losses;
+        if causes.lost() + causes.spurious > 0 {
+            let Causes { congestion, random, wireless, mobility, unknown, spurious } = causes;
             writeln!(
                 f,
                 "  causes        congestion {congestion}, random {random}, wireless {wireless}, \
                  mobility {mobility}, unknown {unknown}; spurious {spurious}"
             )?;
         }
-        if let Some(share) = losses.bad_timeout_share {
+        if let Some(share) = stats.spurious_timeout_share() {
             writeln!(
                 f,
                 "  bad timeouts  about {} of {} ({:.1} %): the first Interest was answered after all (an estimate)",
-                losses.bad_timeouts,
-                losses.timeouts,
+                stats.spurious_timeouts(),
+                stats.timeouts,
                 100.0 * share
             )?;
         }
-        if losses.found_by_order > 0 {
+        if stats.lost_by_order > 0 {
             self.fmt_order(f)?;
         }
-        let share = 100.0 * losses.loss_rate.unwrap_or(0.0);
+        let share = 100.0 * stats.loss_rate().unwrap_or(0.0);
         write!(
             f,
             "  loss events   {} ({share:.3} % of the segments received)",
-            losses.loss_events
+            stats.reductions.total()
         )?;
-        match losses.withdrawn {
+        match stats.withdrawn {
             0 => writeln!(f),
             late => writeln!(f, ", {late} answers too late to be used"),
         }
     }
 
     fn fmt_order(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let losses = &self.losses;
+        let stats = &self.summary.stats;
         writeln!(
             f,
             "  by order      {} losses found ({} window reductions), {} repaired before any timer, \
              {} known false alarms; {} recoveries, {} in all",
-            losses.found_by_order,
-            losses.order_reductions,
-            losses.repaired_before_timer,
-            losses.false_alarms,
-            losses.recoveries,
-            format::seconds(Duration::from_secs_f64(losses.recovery_s))
+            stats.lost_by_order,
+            stats.reductions.order,
+            stats.repaired,
+            stats.false_alarms,
+            stats.recovery.entries,
+            format::seconds(stats.recovery.time)
         )
     }
 
     fn fmt_path(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.rtt_ms {
-            Some(rtt) => writeln!(
-                f,
-                "  RTT           min/avg/max = {}/{}/{} ms, {} samples",
-                format::milliseconds(rtt.min),
-                format::milliseconds(rtt.avg),
-                format::milliseconds(rtt.max),
-                rtt.samples
-            )?,
-            None => writeln!(f, "  RTT           no samples")?,
+        let stats = &self.summary.stats;
+        let rtt = &stats.rtt;
+        match [rtt.min(), rtt.mean(), rtt.max()] {
+            [Some(min), Some(mean), Some(max)] => {
+                let [min, mean, max] =
+                    [min, mean, max].map(|rtt| format::milliseconds(format::ms(rtt)));
+                let samples = rtt.count();
+                writeln!(
+                    f,
+                    "  RTT           min/avg/max = {min}/{mean}/{max} ms, {samples} samples"
+                )?;
+            }
+            _ => writeln!(f, "  RTT           no samples")?,
         }
         writeln!(f, "  link recovery {}", self.link_recovery)?;
-        let Window { last, max, .. } = self.window;
+        let (last, max) = (stats.window.unwrap_or(0.0), stats.window_max);
         writeln!(f, "  window        {last:.1} segments at the end, {max:.1} at most")
     }
 
     fn fmt_trust(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Verification { policy, verified, not_verified, rejected, rejected_why, .. } =
-            &self.verification;
+            &self.summary.verification;
         write!(f, "  verification  --verify {policy}: {verified} segments verified")?;
         if *not_verified > 0 {
             let why = match policy.as_str() {
@@ -207,7 +178,7 @@ impl Report {
             };
             write!(f, ", {not_verified} not verified ({why})")?;
         }
-        let held = self.verification.held_not_verified;
+        let held = self.summary.verification.held_not_verified;
         if held > 0 {
             write!(f, ", {} from before not verified", format::bytes(held))?;
         }

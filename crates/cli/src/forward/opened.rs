@@ -3,8 +3,7 @@
 //! An unchanged face or listener is not touched: its queue and its connections stay.
 use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::{Forwarder, Opening};
-use crate::error::Failure;
-use crate::session::face_failure;
+use crate::error::{Failure, face_failure};
 use recoup::session::is_taken;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, RouteChange};
@@ -234,7 +233,6 @@ mod tests {
     use crate::forward::traced::Traced;
     use recoup_forwarder::node::Node;
     use recoup_io::capture::Capturer;
-    use recoup_io::recording::Recorder;
 
     #[test]
     fn failures_are_reported_and_the_rest_opened() {
@@ -243,7 +241,7 @@ mod tests {
         let config = ForwardConfig::parse("node.toml", &text).unwrap();
         let mut driver = Driver::new().unwrap();
         let capturer = Capturer::new(Node::deterministic(0));
-        let mut forwarder = Recorder::off(Traced::new(capturer, None, 0).unwrap());
+        let mut forwarder = Traced::new(capturer, None, 0).unwrap();
         let mut opened = Opened::default();
         let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::Again);
         let [first, second] = failures.as_slice() else { panic!("{failures:?}") };

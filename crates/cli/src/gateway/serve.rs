@@ -1,4 +1,4 @@
-//! The gateway as a process: its runtime, its client, and its end.
+//! The gateway process: runtime, client, end.
 use super::GatewayArgs;
 use crate::error::{Exit, Failure};
 use crate::output;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &GatewayArgs) -> Result<(), Failure> {
         Failure::new(Exit::Other, format!("cannot start threads: {}", reason(&error)))
     })?;
     runtime.block_on(async {
-        let mut builder = Client::builder().options(options).recovery(args.recovery.to_string());
+        let mut builder = Client::builder().options(options).recovery(args.recovery);
         if let Some(face) = &args.face {
             builder = builder.face(face.to_string());
         }

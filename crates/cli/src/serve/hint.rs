@@ -1,5 +1,5 @@
 //! The commands that fetch what is served, as a user types them.
-use crate::session::{At, Reached};
+use recoup::serve::Endpoint;
 use recoup_io::face::{Authority, FaceUri, Family};
 use recoup_io::port::outward_address;
 use recoup_packet::name::Name;
@@ -20,16 +20,19 @@ pub(super) struct Commands {
 
 impl Commands {
     /// Those that fetch `name`, which is served from `path`.
-    pub(super) fn new(name: &Name, path: &Path, reached: &Reached) -> Self {
+    pub(super) fn new(name: &Name, path: &Path, endpoint: &Endpoint) -> Self {
         let mut commands = Self::default();
         let (local, remote) = fetches(name, path);
-        if reached.at == At::DirectPort || reached.at == (At::Forwarder { is_default: true }) {
+        if matches!(
+            endpoint,
+            Endpoint::DirectPort(_) | Endpoint::Forwarder { is_default: true, .. }
+        ) {
             commands.local.push(local);
             return commands;
         }
         let by =
             |fetch: &str, face: &FaceUri| format!("{fetch} --face {}", quoted(&face.to_string()));
-        for face in &reached.faces {
+        for face in endpoint.faces() {
             let (near, far) = from_where(face);
             commands.local.extend(near.map(|face| by(&local, &face)));
             commands.remote.extend(far.map(|face| by(&remote, &face)));
@@ -37,7 +40,7 @@ impl Commands {
         commands
     }
 
-    /// All of them that are complete, those of this machine first.
+    /// All complete commands; first the commands for this machine.
     pub(super) fn all(&self) -> Vec<String> {
         let all = self.local.iter().chain(&self.remote);
         all.filter(|command| !command.contains(UNKNOWN_ADDRESS)).cloned().collect()
@@ -76,7 +79,7 @@ fn fetches(name: &Name, path: &Path) -> (String, String) {
     (fetch(&copy), fetch(&original))
 }
 
-/// A face as consumers of this machine and of others use it.
+/// The face for consumers of this machine, and for consumers of other machines.
 fn from_where(face: &FaceUri) -> (Option<FaceUri>, Option<FaceUri>) {
     match face.address() {
         Some(ip) if ip.is_unspecified() => {
@@ -123,29 +126,36 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn commands(path: &str, at: At, faces: &[&str]) -> Commands {
-        let faces = faces.iter().map(|face| face.parse().unwrap()).collect();
-        Commands::new(&"/a/b".parse().unwrap(), Path::new(path), &Reached { faces, at })
+    fn commands(path: &str, endpoint: &Endpoint) -> Commands {
+        Commands::new(&"/a/b".parse().unwrap(), Path::new(path), endpoint)
+    }
+
+    fn listeners(faces: &[&str]) -> Endpoint {
+        Endpoint::Listeners(faces.iter().map(|face| face.parse().unwrap()).collect())
+    }
+
+    fn forwarder(face: &str, is_default: bool) -> Endpoint {
+        Endpoint::Forwarder { face: face.parse().unwrap(), is_default }
     }
 
     #[test]
     fn a_default_place_needs_no_face() {
-        for at in [At::DirectPort, At::Forwarder { is_default: true }] {
-            let commands = commands("-", at, &["udp4://127.0.0.1:6364"]);
+        let face = "udp4://127.0.0.1:6364";
+        for endpoint in [Endpoint::DirectPort(face.parse().unwrap()), forwarder(face, true)] {
+            let commands = commands("-", &endpoint);
             assert_eq!(commands.to_string(), "fetch it with: recoup fetch /a/b -o -");
         }
-        let named = commands("-", At::Forwarder { is_default: false }, &["unix:///run/x.sock"]);
+        let named = commands("-", &forwarder("unix:///run/x.sock", false));
         assert_eq!(named.all(), ["recoup fetch /a/b -o - --face unix:///run/x.sock"]);
     }
 
     #[test]
     fn a_wildcard_listener_names_two_addresses() {
-        let commands = commands("-", At::Listeners, &["tcp4://0.0.0.0:7000"]);
+        let commands = commands("-", &listeners(&["tcp4://0.0.0.0:7000"]));
         assert_eq!(commands.local, ["recoup fetch /a/b -o - --face tcp://127.0.0.1:7000"]);
         let [remote] = commands.remote.as_slice() else { panic!("{commands}") };
         assert!(!remote.contains("0.0.0.0") && remote.ends_with(":7000"), "{remote}");
-        let at_one = ["udp4://192.0.2.7:6363"];
-        let commands = super::tests::commands("-", At::Listeners, &at_one);
+        let commands = super::tests::commands("-", &listeners(&["udp4://192.0.2.7:6363"]));
         let expected = "from other machines: recoup fetch /a/b -o - --face udp4://192.0.2.7:6363";
         assert_eq!(commands.to_string(), expected);
     }
@@ -165,13 +175,14 @@ mod tests {
         let inner = folder.path().join("my photos.d");
         std::fs::create_dir(&inner).unwrap();
         let faces = ["udp4://127.0.0.1:7000", "udp4://192.0.2.7:7000"];
-        let commands = commands(inner.to_str().unwrap(), At::Listeners, &faces);
+        let commands = commands(inner.to_str().unwrap(), &listeners(&faces));
         let [local, remote] = commands.all().try_into().unwrap();
         assert_eq!(local, "recoup fetch -r /a/b -o copy --face udp4://127.0.0.1:7000");
         assert_eq!(remote, "recoup fetch -r /a/b -o 'my photos.d' --face udp4://192.0.2.7:7000");
         std::fs::write(folder.path().join("movie.mkv"), b"x").unwrap();
         let movie = folder.path().join("movie.mkv");
-        let commands = super::tests::commands(movie.to_str().unwrap(), At::DirectPort, &[]);
+        let direct = Endpoint::DirectPort("udp://127.0.0.1".parse().unwrap());
+        let commands = super::tests::commands(movie.to_str().unwrap(), &direct);
         assert_eq!(commands.all(), ["recoup fetch /a/b -o copy.mkv"]);
     }
 }

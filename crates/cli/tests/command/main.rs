@@ -1,4 +1,4 @@
-//! The command as its users run it: its effects, and its errors.
+//! The command as users run it: effects and errors.
 mod place;
 
 mod absence;

@@ -192,14 +192,24 @@ macro_rules! family {
             }
         )+
 
+        impl $crate::spec::Parametric for $family {
+            fn read(
+                text: &str,
+                parameters: &$crate::spec::Parameters<'_>,
+            ) -> Result<Self, $crate::spec::SpecError> {
+                // A copy: a reader may parse specs of the same family.
+                let more = Self::registered().read().unwrap_or_else(|it| it.into_inner()).clone();
+                let family = [Self::FAMILY, &more].concat();
+                $crate::spec::read_with(text, parameters, $kind, &family)
+            }
+        }
+
         impl ::std::str::FromStr for $family {
             type Err = $crate::spec::SpecError;
 
             /// Parses a spec. The error names the wrong part and shows what is right.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                // A copy: a reader may parse specs of the same family.
-                let more = Self::registered().read().unwrap_or_else(|it| it.into_inner()).clone();
-                $crate::spec::parse_with(text, $kind, &[Self::FAMILY, &more].concat())
+                <Self as $crate::spec::Parametric>::read(text, &[])
             }
         }
 

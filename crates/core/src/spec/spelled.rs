@@ -1,10 +1,11 @@
 //! Values that keep the text that they were parsed from.
+use super::{Parameters, Parametric, SpecError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
-/// A value and its text. It prints as the text that it was parsed from: `yang2016` stays `yang2016`, although the value is
+/// A value and its text. Display writes the original text: `yang2016` stays `yang2016`, although the value is
 /// a `jacobson` with other parameters. Values are compared, not texts.
 #[derive(Clone)]
 pub struct Spelled<T> {
@@ -17,6 +18,19 @@ impl<T> Spelled<T> {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+}
+
+impl<T: Parametric + fmt::Display> Spelled<T> {
+    /// The algorithm with further parameters, which its text must not give.
+    ///
+    /// # Errors
+    /// The text gives one of them, the algorithm does not have it, or the value is out of range.
+    pub fn with(&self, parameters: &Parameters<'_>) -> Result<Self, SpecError> {
+        match parameters {
+            [] => T::read(&self.text, &[]).map(|value| Self { value, text: self.text.clone() }),
+            some => T::read(&self.text, some).map(Self::from),
+        }
     }
 }
 

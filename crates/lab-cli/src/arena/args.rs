@@ -33,7 +33,7 @@ const SCORES: &str = "\
 Scores: time over the ideal time (1 is the best possible), 95th percentile of the queueing delay,
 retransmissions and spurious ones per segment; on a shared link: utilisation, the share beside
 the rivals, Jain's index, time to converge. All are means over seeds with 95 % intervals; over cases
-there is the geometric mean and the worst. docs/arena.md has the formulas.";
+there is the geometric mean and the worst. docs/studies.md has the formulas.";
 
 /// Judge transports on the same cases: times, queues, fairness
 ///

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Chosen {
     /// The case.
     pub case: Case,
-    /// The folder of the files that it names; `None` if it is built in and names none.
+    /// The folder of the files that it names; `None` for a built-in case without files.
     pub folder: Option<PathBuf>,
 }
 

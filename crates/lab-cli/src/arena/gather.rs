@@ -32,7 +32,7 @@ pub(super) struct Gathering<'a> {
 pub(super) struct Gathered {
     /// For each case, in their order, the summary of each transport, in theirs.
     pub summaries: Vec<Vec<Summary>>,
-    /// Runs that there are, and those that were made now.
+    /// Kept runs, and runs of this call.
     pub runs: (usize, usize),
 }
 

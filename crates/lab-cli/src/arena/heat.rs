@@ -1,4 +1,4 @@
-//! The heat map: cases below each other, transports beside each other.
+//! The heat map: a row for each case, a column for each transport.
 //!
 //! The classes of colour grow darker in one hue family (ColorBrewer's YlOrBr, six classes), distinct for readers with
 //! any colour vision. Each cell has its figure as text.

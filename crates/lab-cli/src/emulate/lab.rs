@@ -153,7 +153,7 @@ impl Lab<'_> {
             let door = order.node.as_ref().map(|(node, _)| self.net.door(*node));
             let running = Running::start(order, door.as_deref(), &around)?;
             let ended = self.until(|| running.ended());
-            // What it has left behind may be for those that follow.
+            // Later commands may need the processes that this command has left running.
             self.beside.push(running);
             ended?;
         }

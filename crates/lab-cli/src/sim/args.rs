@@ -34,9 +34,9 @@ Examples:
 
 /// Run a scenario: the nodes of a network, in simulated time
 ///
-/// FILE describes nodes, links, applications, what happens when, and what is varied; docs/scenario.md
-/// explains every key. Each point of its sweep is run with each seed, as many at a time as there are
-/// cores. The same file and seed always give the same result. Prints the mean of each metric with its
+/// FILE describes nodes, links, applications, what happens when, and what is varied; docs/scenario.md explains every
+/// key. Each point of its sweep is run with each seed, on all cores. The same file and seed always give the same
+/// result. Prints the mean of each metric with its
 /// 95 % confidence interval.
 ///
 /// Results are kept in a folder: one row per run in runs.csv, a folder of tables for each record, the

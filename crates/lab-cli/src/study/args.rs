@@ -63,11 +63,11 @@ pub(super) enum Action {
     Check(CheckArgs),
     /// Run missing experiments and write a page with claims, figures and assumptions
     Report(ReportArgs),
-    /// Run what turns the claims that fail: one change, everything else as it was
+    /// Make failing claims hold by one change of the set-up
     ///
     /// Each run has the study's set-up but for the change, and is judged by the claim's own rule, with seeds that were
-    /// set before. A claim that fails without one is turned by a value of what the
-    /// paper leaves open; `study report` shows it.
+    /// set before. A failing claim without such a run holds with a value of what
+    /// the paper leaves open; `study report` shows it.
     #[command(after_long_help = ISOLATE_CODES)]
     Isolate(IsolateArgs),
     /// Make randomly drawn runs of a kept result again, and compare their digests
@@ -155,7 +155,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "FORM", default_value_t, value_enum, help_heading = "Reports")]
     pub form: Form,
 
-    /// Folder for the page, index.html or README.md, and its pictures; by default KEY-report in this folder
+    /// Folder for the page, index.html or claims.md, and its pictures; by default KEY-report in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
 }
@@ -190,7 +190,7 @@ pub(super) struct IsolateArgs {
     #[arg(long, help_heading = "Reports")]
     pub json: bool,
 
-    /// Folder in which to write the table as isolated.md, beside the pages of `study report --form text`
+    /// Folder of `study report --form text` in whose claims.md to write the table
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]
     pub out: Option<PathBuf>,
 

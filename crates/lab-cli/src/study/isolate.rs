@@ -1,6 +1,6 @@
 //! `recoup study isolate`: the changes with which claims hold that fail.
 use super::args::{IsolateArgs, Scale, Wanted};
-use super::text::{ISOLATED, cell, folded, row};
+use super::text::{cell, folded, put_isolated, row};
 use super::verdict::{Summary, entry};
 use super::{Work, output};
 use crate::error::Failure;
@@ -44,11 +44,7 @@ pub(super) fn run(args: &IsolateArgs) -> Result<(), Failure> {
         false => output::print(format!("{document}\n").as_bytes())?,
     }
     if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
-        let path = folder.join(ISOLATED);
-        std::fs::write(&path, document.page())
-            .map_err(|error| Failure::file("write", path.display(), &error))?;
+        put_isolated(folder, &document.table())?;
     }
     if !quiet {
         output::eprint(&work.effort());
@@ -84,11 +80,10 @@ fn line<'a>(isolated: &'a Isolated, work: &Work<'_>) -> Option<Line<'a>> {
 
 impl Document<'_> {
     /// The table as text that is kept with the source; comparisons that do not decide are folded.
-    fn page(&self) -> String {
+    fn table(&self) -> String {
         let mut text = format!(
-            "# {0}: what turns claims that fail\n\nBack to [the result](README.md). `recoup study isolate {0}` makes these runs: \
-             all but the change is the study's set-up, and each claim is judged by its own rule. A change is no estimate \
-             of what the authors had; it shows what the claim depends on.\n\n\
+            "`recoup study isolate {}` makes these runs: all but the change is the study's set-up, and each claim is judged \
+             by its own rule. A change is no estimate of what the authors had; it shows what the claim depends on.\n\n\
              | claim | with | seeds | ours | verdict |\n|---|---|---:|---|---|\n",
             self.study
         );
@@ -137,7 +132,7 @@ mod tests {
             Line { change: isolated.change, seeds: 20, verdict }
         };
         let document = Document { study: "nikzad2022", claims: all.iter().map(line).collect() };
-        let page = document.page();
+        let page = document.table();
         for isolated in &all {
             let line = format!("| {} | {} | 20 |", isolated.claim, isolated.change);
             assert!(page.contains(&line), "{page}");

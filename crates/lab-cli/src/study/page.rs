@@ -337,7 +337,7 @@ pub(super) fn write(
     Ok(path)
 }
 
-/// Writes each figure as a picture into a folder that is there: as SVG, and as PNG where this program can.
+/// Writes each figure into an existing folder: as SVG, and with the feature `png` as PNG.
 pub(super) fn pictures(figures: &[Figure], folder: &std::path::Path) -> Result<(), Failure> {
     let write = |name: String, content: &[u8]| {
         let path = folder.join(name);

@@ -120,7 +120,7 @@ fn longest_place(figure: &Figure) -> u32 {
     figure.x.categories.iter().map(|name| name.chars().count() as u32).max().unwrap_or(0)
 }
 
-/// Whether the names of places would overlap if they lay below their places, so that they stand there.
+/// Whether names stand upright, since horizontal names of places would overlap.
 fn names_stand(figure: &Figure) -> bool {
     let width = SIZE.0 - room_beside(figure) - 100;
     longest_place(figure) * LETTER * figure.x.categories.len() as u32 > width

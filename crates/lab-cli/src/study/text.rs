@@ -1,26 +1,26 @@
-//! The pages of a study as text: Markdown with tables, pictures beside it, and what it comes to as JSON. Small enough to be
-//! kept with the source, so that documentation can be made of it; runs themselves are not kept.
+//! The kept result of a study as text: tables in Markdown, pictures beside them, and a summary as JSON. They are small
+//! enough to be kept with the source, so that documentation can be made of them; runs themselves are not kept.
 //!
-//! `README.md` has the result, the gating claims and the paper's own figures. `claims.md` has every comparison of every
-//! claim, `open.md` what the paper leaves open.
+//! `claims.md` has every comparison of every claim, verdicts by what the paper leaves open, the figures, and the section
+//! that `study isolate` writes. The study's own page beside it, `README.md`, is written by hand.
 use super::page::{Page, pictures};
 use super::verdict::Summary;
 use crate::error::Failure;
-use recoup_sim::statistic::Estimate;
 use recoup_studies::claim::{Claim, Former, Outcome, Verdict};
-use recoup_studies::figure::{Figure, Series, Style};
+use recoup_studies::figure::Figure;
 use recoup_studies::kept::{self, KeptPoint};
 use recoup_studies::lesson::Lesson;
-use recoup_studies::rule;
-use recoup_studies::study::{Dependence, Scale, Study};
+use recoup_studies::study::Dependence;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Slices of a curve that are drawn.
 const SLICES: usize = 150;
-/// Figures with more places on their horizontal axis have no table.
-const MOST_ROWS: usize = 12;
+/// The page with the tables.
+const CLAIMS: &str = "claims.md";
+/// Heading of the last section, which `study isolate` writes.
+const ISOLATED: &str = "\n## Changes with which failing claims hold\n";
 
 /// Result of a study.
 #[derive(Debug, Serialize)]
@@ -36,7 +36,7 @@ struct Document<'a> {
     /// Claims that do not gate, without those that helped to fix a parameter.
     reported: usize,
     used_for_inference: usize,
-    /// Gating claims whose rule was corrected, and those of them that have another verdict since.
+    /// Gating claims whose rule was corrected, and the part of them whose verdict has changed.
     corrected: usize,
     changed: usize,
     claims: Vec<Judged<'a>>,
@@ -53,7 +53,8 @@ struct Judged<'a> {
     former: Option<&'static str>,
 }
 
-/// Writes the pages, their pictures, `result.json` and `digests.csv` into a folder; returns the path of the first page.
+/// Writes the page, its pictures, `result.json` and `digests.csv` into a folder; returns the path of the page. Keeps the
+/// section of the isolating runs.
 pub(super) fn write(
     page: &Page<'_>,
     lessons: &[Lesson],
@@ -72,10 +73,22 @@ pub(super) fn write(
     json.push('\n');
     put("result.json", &json)?;
     put(kept::FILE, &kept::text(digests))?;
-    put("README.md", &first(page, &figures))?;
-    put(CLAIMS, &claims(page))?;
-    put(OPEN, &open(page, &figures))?;
-    Ok(folder.join("README.md"))
+    let path = folder.join(CLAIMS);
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let isolated = kept.find(ISOLATED).and_then(|at| kept.get(at..)).unwrap_or_default();
+    put(CLAIMS, &(tables(page, &figures) + isolated))?;
+    Ok(path)
+}
+
+/// Writes the section of the isolating runs into the page of a folder, in place of an earlier one.
+pub(super) fn put_isolated(folder: &Path, section: &str) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::file("make the folder", folder.display(), &error))?;
+    let path = folder.join(CLAIMS);
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let before = kept.split(ISOLATED).next().unwrap_or_default();
+    std::fs::write(&path, format!("{before}{ISOLATED}\n{section}"))
+        .map_err(|error| Failure::file("write", path.display(), &error))
 }
 
 fn document<'a>(page: &'a Page<'_>, lessons: &'a [Lesson]) -> Document<'a> {
@@ -111,95 +124,23 @@ fn thin(figure: &Figure) -> Figure {
     Figure { series: series.collect(), ..figure.clone() }
 }
 
-/// Where `cargo xtask docs` writes question and result of the study's room.
-const RESULT: &str = "<!-- result: written by `cargo xtask docs` -->\n<!-- end of the result -->\n";
-/// The other pages.
-const CLAIMS: &str = "claims.md";
-const OPEN: &str = "open.md";
-/// The page that `study isolate` writes.
-pub(super) const ISOLATED: &str = "isolated.md";
-
-fn first(page: &Page<'_>, figures: &[Figure]) -> String {
+/// The page without the section of the isolating runs.
+fn tables(page: &Page<'_>, figures: &[Figure]) -> String {
     let key = page.study.key();
-    let summary = Summary::new(&page.study.claims(), page.verdicts);
-    let calibrated = match page.study.calibration() {
-        Some(_) => " Its base network was [calibrated](calibration/README.md).",
-        None => "",
-    };
-    let isolated = match page.study.isolated().is_empty() {
-        true => String::new(),
-        false => format!(", [what turns claims that fail]({ISOLATED})"),
-    };
-    let mut text = format!(
-        "# {key}: {}\n\n{}. Set-up, deviations and reasons: [the room](../../../crates/studies/src/{key}/README.md).\
-         {calibrated}\n\n\
-         Of {} gating claims {} hold, {} fail, {} are undecided.{} {} others stand beside them: \
-         [all claims]({CLAIMS}), [what the paper leaves open]({OPEN}){isolated}.\n\n{RESULT}\n",
-        page.study.title(),
-        page.study.source(),
-        summary.hold + summary.fail + summary.undecided,
-        summary.hold,
-        summary.fail,
-        summary.undecided,
-        summary.corrections(),
-        summary.others
+    let head = format!(
+        "# {key}: claims\n\n`recoup study report {key} --form text` writes this page. [Question, result and set-up](README.md).\n\n"
     );
-    text += &gating(page);
-    let figures: Vec<_> =
-        figures.iter().filter(|figure| is_of_paper(page.study, &figure.id)).collect();
-    if !figures.is_empty() {
-        text += "## Figures\n\n";
-    }
-    text += &drawn(&figures);
-    let _ = writeln!(text, "## Origin\n\n{}", page.origin);
-    text
-}
-
-/// Whether a figure needs none of the experiments that vary what the paper leaves open.
-fn is_of_paper(study: &Study, figure: &str) -> bool {
-    let paper = study.experiments(Scale::Paper);
-    let is_own = |name| paper.iter().any(|experiment| experiment.name == name);
-    let needs = study.experiments(Scale::Check).into_iter().filter(|it| it.is_for(figure));
-    needs.into_iter().all(|experiment| is_own(experiment.name))
-}
-
-fn drawn(figures: &[&Figure]) -> String {
-    let mut text = String::new();
-    for figure in figures {
-        let (id, title, caption) = (&figure.id, &figure.title, &figure.caption);
-        let _ = write!(text, "### {title}\n\n![{title}]({id}.svg)\n\n{caption}\n\n");
-        text += &values(figure).unwrap_or_default();
-    }
-    text
-}
-
-/// The gating claims, each in a line with the comparison that decides.
-fn gating(page: &Page<'_>) -> String {
-    let claims = page.study.claims();
-    let mut text = String::from(
-        "## Gating claims\n\n| claim | paper | ours | verdict | why |\n|---|---|---|---|---|\n",
-    );
-    for verdict in page.verdicts {
-        let Some(claim) = claims.iter().find(|it| it.id == verdict.id && it.is_gating()) else {
-            continue;
-        };
-        let paper = format!("{}: {}", claim.place, verdict.paper);
-        let (id, ours, words, why) =
-            (verdict.id.as_str(), verdict.decisive(), verdict.words(), &verdict.why);
-        text += &row([id, &paper, ours, &words, why].into_iter().map(cell));
-    }
-    text += "\n*Ours* is the comparison that decides.\n\n";
-    text
+    let origin = format!("## Origin\n\n{}\n", page.origin);
+    [head, claims(page), open(page), drawn(figures), origin].concat()
 }
 
 /// All claims with every comparison; those that do not decide are folded.
 fn claims(page: &Page<'_>) -> String {
     let claims = page.study.claims();
-    let mut text = format!(
-        "# {}: all claims\n\n**R** gates; R that helped to fix a parameter, M, T and X do not \
-         ([classes](../../studies.md#verdicts)). Back to [the result](README.md).\n\n\
+    let mut text = String::from(
+        "**R** gates; R that helped to fix a parameter, M, T and X do not \
+         ([classes](../../studies.md#verdicts)).\n\n\
          | claim | class | what | paper | ours | verdict | why |\n|---|---|---|---|---|---|---|\n",
-        page.study.key()
     );
     let mut metric = String::new();
     for verdict in page.verdicts {
@@ -218,7 +159,7 @@ fn claims(page: &Page<'_>) -> String {
         let ours = verdict.comparisons().map(cell).chain(former.map(|it| cell(&it)));
         text += &row(first.chain([folded(ours)]).chain(last));
     }
-    text
+    text + "\n"
 }
 
 /// The comparison that decides, and the others folded.
@@ -234,70 +175,25 @@ pub(super) fn folded(mut comparisons: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The points of a figure as a folded table, where they are few and stand one below the other.
-fn values(figure: &Figure) -> Option<String> {
-    let drawn = || figure.series.iter().filter(|it| it.style != Style::Reference);
-    let mut places: Vec<f64> = drawn().flat_map(|it| it.points.iter().map(|at| at.0)).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    if places.is_empty() || places.len() > MOST_ROWS {
-        return None;
+/// The figures, a line each.
+fn drawn(figures: &[Figure]) -> String {
+    let mut text = String::from("## Figures\n\n| figure | caption |\n|---|---|\n");
+    for Figure { id, title, caption, .. } in figures {
+        text += &row([format!("[{}]({id}.svg)", cell(title)), cell(caption)].into_iter());
     }
-    let names = drawn().map(|series| cell(&series.name));
-    let heads = std::iter::once(cell(&labelled(&figure.x.label, &figure.x.unit))).chain(names);
-    let mut text = format!("{}|---|{}\n", row(heads), "---:|".repeat(drawn().count()));
-    let names = &figure.x.categories;
-    let same = |a: &f64, b: &f64| !names.is_empty() && a.round() == b.round();
-    for places in places.chunk_by(same) {
-        let place = places[0];
-        let name = names.get(place.round().max(0.0) as usize);
-        let name = name.map_or_else(|| format!("{place}"), |name| cell(name));
-        text += &row(std::iter::once(name).chain(drawn().map(|series| all_at(series, places))));
-    }
-    let y = labelled(&figure.y.label, &figure.y.unit);
-    Some(format!(
-        "<details><summary>Values</summary>\n\n{text}\n{y}: means with half the width of their 95 % intervals.\n\n</details>\n\n"
-    ))
+    text + "\n"
 }
 
-fn labelled(label: &str, unit: &str) -> String {
-    if unit.is_empty() { label.to_owned() } else { format!("{label}, {unit}") }
-}
-
-/// Values of a series at places of one name: within one place with commas, from place to place with semicolons.
-fn all_at(series: &Series, places: &[f64]) -> String {
-    let at = |place: &f64| {
-        let here = (0..series.points.len()).filter(|at| series.points[*at].0 == *place);
-        here.map(|at| value(series, at)).collect::<Vec<_>>().join(", ")
-    };
-    places.iter().map(at).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
-fn value(series: &Series, at: usize) -> String {
-    let mean = series.points.get(at).map_or(f64::NAN, |point| point.1);
-    let half_width = series.errors.get(at).copied().unwrap_or(0.0);
-    let places = [(100.0, 0), (10.0, 1), (1.0, 2)];
-    match half_width > 0.0 {
-        true => rule::text(&Estimate { count: series.errors.len(), mean, sd: 0.0, half_width }, ""),
-        false => {
-            let places = places.iter().find(|(least, _)| mean.abs() >= *least);
-            format!("{mean:.*}", places.map_or(3, |(_, places)| *places))
-        }
-    }
-}
-
-/// Each value of what is open, with what becomes of the claims, and the figures that show it. A table for those values
-/// that are about the same claims.
-fn open(page: &Page<'_>, figures: &[Figure]) -> String {
-    let mut text = format!(
-        "# {}: what the paper leaves open\n\nBack to [the result](README.md).\n\n",
-        page.study.key()
-    );
+/// Each value of what is open, with what becomes of the claims. A table for those values that are about the same claims.
+fn open(page: &Page<'_>) -> String {
     let lines: Vec<_> = page.dependences.iter().filter(|it| !it.findings.is_empty()).collect();
-    if !lines.is_empty() {
-        text += "## Verdicts\n\nEach line is an assumption in place of something that the paper does not state; \
-                 **bold** is what the study assumes. + holds, − fails, ? undecided.\n\n";
-    }
+    let mut text = String::from(match lines.is_empty() {
+        true => "",
+        false => {
+            "## What the paper leaves open\n\nEach line is an assumption in place of a number that the paper does \
+             not state; **bold** is what the study assumes. + holds, − fails, ? undecided.\n\n"
+        }
+    });
     let ids = |line: &Dependence| line.findings.iter().map(|(id, _)| *id).collect::<Vec<_>>();
     for lines in lines.chunk_by(|a, b| ids(a) == ids(b)) {
         let ids = lines.first().map(|line| ids(line)).unwrap_or_default();
@@ -312,13 +208,7 @@ fn open(page: &Page<'_>, figures: &[Figure]) -> String {
         }
         text.push('\n');
     }
-    let figures: Vec<_> =
-        figures.iter().filter(|figure| !is_of_paper(page.study, &figure.id)).collect();
-    if !figures.is_empty() {
-        text += "## Figures\n\n";
-    }
-    text += &drawn(&figures);
-    text.trim_end().to_owned() + "\n"
+    text
 }
 
 pub(super) fn row(cells: impl Iterator<Item = String>) -> String {
@@ -351,38 +241,23 @@ mod tests {
         for study in recoup_studies::all() {
             let (results, folders) = (Results::default(), BTreeMap::new());
             let (verdicts, dependences) = (study.judge(&results), study.dependences(&results));
-            // One figure of the paper, one that varies what it leaves open.
-            let mut figures = [(); 2].map(|()| super::super::picture::tests::example());
-            let all = study.experiments(Scale::Check);
-            let mut ids = all.iter().flat_map(|it| it.serves);
-            let other = ids.find(|id| !is_of_paper(study, id)).unwrap();
-            figures[1].id = (*other).to_owned();
             let page = Page {
                 study,
                 verdicts: &verdicts,
                 dependences: &dependences,
-                figures: &figures,
+                figures: &[],
                 runs: Runs::new(Vec::new(), &results, &folders),
                 sockets: None,
                 origin: "made here".into(),
                 scale: "check",
                 seeds: 20,
             };
-            let (first, claims, open) =
-                (first(&page, &figures), claims(&page), open(&page, &figures));
+            let text = tables(&page, &[super::super::picture::tests::example()]);
             for claim in study.claims() {
-                let line = format!("\n| {} | ", claim.id);
-                assert!(claims.contains(&line), "{}", claim.id);
-                assert_eq!(first.contains(&line), claim.is_gating(), "{}", claim.id);
+                assert!(text.contains(&format!("\n| {} | ", claim.id)), "{}", claim.id);
             }
-            let other = format!("({other}.svg)");
-            assert!(first.contains("(example.svg)") && !first.contains(&other), "{first}");
-            assert!(open.contains(&other) && !open.contains("(example.svg)"), "{open}");
-            assert!(first.contains(RESULT) && first.ends_with("made here\n"));
-            let columns = |line: &&str| line.starts_with('|');
-            for table in
-                [first, claims, open].iter().flat_map(|it| it.split("\n\n")).filter(columns)
-            {
+            assert!(text.contains("(example.svg)") && text.ends_with("made here\n"), "{text}");
+            for table in text.split("\n\n").filter(|part| part.starts_with('|')) {
                 let bars = |line: &str| line.replace("\\|", "").matches('|').count();
                 let first = table.lines().next().map(bars);
                 assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
@@ -399,24 +274,5 @@ mod tests {
         assert_eq!((of(&[]), of(&["a"])), (String::new(), "a".into()));
         let expected = "a<details><summary>2 more</summary>b<br>c</details>";
         assert_eq!(of(&["a", "b", "c"]), expected);
-    }
-
-    #[test]
-    fn small_figure_has_a_table_of_values() {
-        let mut figure = super::super::picture::tests::example();
-        figure.x.categories = vec!["a | b".into(), "c".into()];
-        let mut bars = Series::new("ours", Style::Bars);
-        (bars.points, bars.errors) = (vec![(0.0, 12.345), (1.0, 0.5)], vec![0.25, 0.0]);
-        figure.series = vec![bars];
-        let table = values(&figure).unwrap();
-        assert!(table.contains("| a \\| b | 12.35 ± 0.25 |\n| c | 0.500 |\n"), "{table}");
-        let mut paper = Series::new("the paper", Style::Paper);
-        paper.points = vec![(0.0, 12.5), (0.0, 13.0), (0.8, 0.25), (1.2, 0.75)];
-        figure.series.push(paper);
-        let table = values(&figure).unwrap();
-        let rows = "| a \\| b | 12.35 ± 0.25 | 12.5, 13.0 |\n| c | 0.500 | 0.250; 0.750 |\n";
-        assert!(table.contains(rows), "{table}");
-        figure.series[0].points = (0..100).map(|at| (f64::from(at), 1.0)).collect();
-        assert_eq!(values(&figure), None);
     }
 }

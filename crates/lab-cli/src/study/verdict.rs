@@ -32,7 +32,7 @@ pub(super) struct Summary {
     pub undecided: usize,
     /// Claims that do not gate.
     pub others: usize,
-    /// Gating claims whose rule was corrected, and those of them that have another verdict since.
+    /// Gating claims whose rule was corrected, and the part of them whose verdict has changed.
     pub corrected: usize,
     pub changed: usize,
 }

@@ -137,7 +137,7 @@ fn transports_are_scored_and_results_gone_on_with() {
     assert!(figures["utilisation"]["mean"].as_f64().unwrap() > 0.5, "{figures}");
     assert_eq!(document["transports"][0]["sharing"]["cases"], 1);
 
-    // Everything is there: the same command makes no run, one more transport those of that one.
+    // All runs are kept: the same command makes none, and a further transport needs only its own.
     let again = place.run(words).succeeds();
     assert!(again.stderr.contains("0 of 6 runs were made now"), "{}", again.stderr);
     let text = String::from_utf8(again.stdout).unwrap();

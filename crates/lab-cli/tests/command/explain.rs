@@ -127,7 +127,7 @@ fn irreproducible_results_are_not_explained() {
     });
     place.write("line-results/journal.jsonl", forged.as_bytes());
     place.run("explain line-results 5").fails(4, &["does not reproduce the results"]);
-    // Another list of losses is another scenario, whose runs are not there.
+    // Another list of losses makes another scenario, without kept runs.
     let place = ran(LINE);
     place.write("lift.txt", b"7\n");
     place.run("explain line-results 5").fails(2, &["no such run is kept"]);

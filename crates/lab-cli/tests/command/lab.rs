@@ -158,7 +158,7 @@ fn network_runs_until_terminated_and_leaves_nothing() {
     let mark = temporary.display().to_string();
     let mut command = place.command("emulate net.conf --pages --beside a");
     command.env("TMPDIR", &temporary).env("PATH", "/usr/bin:/bin");
-    // It leaves a process behind that has another parent then.
+    // The sleeper survives its shell, and so gets another parent.
     let sleeper = format!("sh -c 'sleep 600; : {mark}' & sleep 600");
     command.arg(sleeper).stderr(Stdio::piped());
     let mut network = Ends(command.spawn().expect("the command runs"));

@@ -75,7 +75,7 @@ fn isolating_run_is_judged_and_kept() {
     let claim = &document["claims"][0];
     assert_eq!((&claim["id"], &claim["seeds"]), (&"A-41".into(), &2.into()), "{document}");
     assert!(claim["ours"].as_str().unwrap().contains("WMA"), "{document}");
-    let page = String::from_utf8(place.read("pages/new/isolated.md")).unwrap();
+    let page = String::from_utf8(place.read("pages/new/claims.md")).unwrap();
     assert!(page.contains("| A-41 | a station that holds 6 frames | 2 |"), "{page}");
     // The runs are there, and a person reads the same.
     let again = place.run("study isolate vonrotz2015 A-41 --seeds 2 --results here");
@@ -124,7 +124,7 @@ fn study_runs_on_processes_beside_simulation() {
 fn repairs_are_compared_on_processes() {
     let place = Place::new();
     let words = "study run udugama2013 --scale smoke --backend sockets --figure repair-sources --out here --jobs 4";
-    // A single run of each decides nothing; that both are there, and their quotient, is what counts here.
+    // A single run decides nothing; the test needs both means and their quotient.
     let ended = place.run(&format!("{words} --json")).fails(1, &["undecided"]);
     let document: Value = ended.document();
     let contests = document["contests"].as_array().unwrap();

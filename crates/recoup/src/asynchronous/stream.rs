@@ -117,7 +117,7 @@ impl AsyncReader {
         self.reader.range(begin, end).await
     }
 
-    /// The first bytes of a range, as many as one segment holds; `None` if the range is empty or lies beyond the end. If
+    /// The first bytes of a range, at most one segment; `None` if the range is empty or lies beyond the end. If
     /// pieces are read one after the other, one fetch gets the segments of the whole range.
     ///
     /// # Errors
@@ -167,9 +167,9 @@ impl AsyncSeek for AsyncReader {
 /// A fetch into a file, in flight: a stream of its progress. Dropping it cancels the fetch; what has arrived is kept, and
 /// [`resume`](crate::FetchBuilder::resume) continues it.
 #[derive(Debug)]
-pub struct FileFetch(pub(super) fetch::FileFetch);
+pub struct ActiveFetch(pub(super) fetch::ActiveFetch);
 
-impl FileFetch {
+impl ActiveFetch {
     /// Waits for progress, at most ten times a second; `None` at the end.
     pub async fn next_progress(&mut self) -> Option<Progress> {
         poll_fn(|context| self.0.poll_progress(context)).await
@@ -194,7 +194,7 @@ impl FileFetch {
     }
 }
 
-impl Stream for FileFetch {
+impl Stream for ActiveFetch {
     type Item = Progress;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Progress>> {

@@ -69,7 +69,8 @@ impl Chunks {
 
     /// The figures of the fetch, once it has ended well.
     pub fn summary(&self) -> Option<FetchSummary> {
-        self.running.as_ref()?.flow.lock().outcome.clone()?.ok()
+        let state = self.running.as_ref()?.flow.lock();
+        matches!(state.outcome, Some(Ok(()))).then(|| state.summary())
     }
 }
 

@@ -1,10 +1,13 @@
-//! A fetch in flight, and one into a file.
+//! A fetch in flight, and one into a file or a writer.
 use crate::client::Client;
 use crate::engine::TaskId;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::flow::{Flow, Progress};
 use crate::summary::FetchSummary;
-use crate::wait::block_on;
+use crate::wait::{block_for, block_on};
+use recoup_packet::name::Name;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -26,6 +29,12 @@ impl Running {
     pub(crate) async fn end(&self) -> Result<FetchSummary> {
         poll_fn(|context| self.flow.poll_end(context)).await
     }
+
+    /// Cancels the fetch, and waits for its end.
+    pub(crate) async fn end_early(&self) -> Result<FetchSummary> {
+        self.client.link.cancel(self.task);
+        self.end().await
+    }
 }
 
 impl Drop for Running {
@@ -36,16 +45,52 @@ impl Drop for Running {
     }
 }
 
-/// A fetch into a file, in flight: an iterator of its progress. Dropping it cancels the fetch; what has arrived is kept, and
-/// [`FetchBuilder::resume`](super::FetchBuilder::resume) continues it.
+/// A fetch into a file or a writer, in flight: an iterator of its progress. Dropping it cancels the fetch; what has arrived
+/// in a file is kept, and [`FetchBuilder::resume`](super::FetchBuilder::resume) continues it.
 #[derive(Debug)]
-pub struct FileFetch {
-    pub(super) running: Running,
+pub struct ActiveFetch {
+    running: Running,
     /// The next progress is not reported before.
-    pub(super) news_at: std::time::Instant,
+    news_at: std::time::Instant,
 }
 
-impl FileFetch {
+impl ActiveFetch {
+    pub(super) fn new(running: Running) -> Self {
+        Self { running, news_at: std::time::Instant::now() }
+    }
+
+    /// Waits for the end, and reports the progress meanwhile.
+    pub(super) fn reporting(
+        mut self,
+        report: Option<impl FnMut(Progress)>,
+    ) -> Result<FetchSummary> {
+        if let Some(mut report) = report {
+            for progress in self.by_ref() {
+                report(progress);
+            }
+        }
+        self.finish()
+    }
+
+    pub(crate) fn flow(&self) -> &Arc<Flow> {
+        &self.running.flow
+    }
+
+    /// Waits for the end, at most for this time. Returns whether the fetch has ended.
+    pub fn wait_for(&self, time: Duration) -> bool {
+        block_for(self.running.end(), time).is_some()
+    }
+
+    /// The name of the object with its version, once it is known.
+    pub fn object(&self) -> Option<Name> {
+        self.running.flow.lock().object.clone()
+    }
+
+    /// The figures, also after a failure; blank before the end.
+    pub fn summary(&self) -> FetchSummary {
+        self.running.flow.lock().summary()
+    }
+
     /// How far it is.
     pub fn progress(&self) -> Progress {
         self.running.flow.lock().progress
@@ -57,13 +102,15 @@ impl FileFetch {
     }
 
     /// Cancels the fetch, and waits until what has arrived is safe on the disk.
-    pub fn cancel(self) {
-        let _ = block_on(self.end_early());
+    ///
+    /// # Errors
+    /// How the fetch has ended; [`Error::partials`] is what is kept.
+    pub fn cancel(&self) -> Result<FetchSummary> {
+        block_on(self.end_early())
     }
 
     pub(crate) async fn end_early(&self) -> Result<FetchSummary> {
-        self.running.client.link.cancel(self.running.task);
-        self.running.end().await
+        self.running.end_early().await
     }
 
     /// Waits for the end.
@@ -91,7 +138,7 @@ impl FileFetch {
     }
 }
 
-impl Iterator for FileFetch {
+impl Iterator for ActiveFetch {
     type Item = Progress;
 
     /// Waits for progress, at most ten times a second; `None` at the end.

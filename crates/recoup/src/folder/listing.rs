@@ -63,7 +63,7 @@ impl Drop for Share {
 
 /// A listing that arrives, in order.
 #[derive(Debug)]
-pub struct ListingBuffer {
+pub(crate) struct ListingBuffer {
     /// The folder's name.
     name: Name,
     content: Vec<u8>,
@@ -79,7 +79,7 @@ impl ListingBuffer {
     ///
     /// # Errors
     /// If the object is no listing.
-    pub fn begin(&mut self, object: &Name) -> Result<()> {
+    pub(crate) fn begin(&mut self, object: &Name) -> Result<()> {
         if object.components().any(|component| component.is_keyword(b"ls")) {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl ListingBuffer {
     }
 
     /// The last segment is known: what the listing cannot take any more is free for others.
-    pub fn end_known(&mut self, last: u64) {
+    pub(crate) fn end_known(&mut self, last: u64) {
         let most = last.saturating_add(1).saturating_mul(MAX_PACKET_BYTES);
         self.share.shrink(usize::try_from(most).unwrap_or(usize::MAX));
     }
@@ -98,7 +98,7 @@ impl ListingBuffer {
     ///
     /// # Errors
     /// The listing is longer than it may be.
-    pub fn content(&mut self, content: &[u8]) -> Result<()> {
+    pub(crate) fn content(&mut self, content: &[u8]) -> Result<()> {
         if self.content.len() + content.len() > self.share.bytes {
             let (name, most) = (&self.name, self.share.bytes);
             let (kind, message) = match most {

@@ -9,7 +9,6 @@ use crate::error::{Error, ErrorKind, Result};
 use recoup_io::library::{BadName, Entry, Listing};
 use recoup_io::part::{Group, Outcome, is_reserved};
 use recoup_io::target::{Occupant, TargetError, TargetFolder};
-use recoup_packet::metadata::Metadata;
 use recoup_packet::name::{Component, Name};
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -30,7 +29,7 @@ pub struct Files {
     /// There from an earlier run, unchanged since they arrived, and the producer's latest version.
     pub before: u64,
     /// Of these, files with segments that nothing vouched for.
-    #[serde(skip_serializing_if = "crate::summary::is_zero")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub before_not_verified: u64,
     /// Listed, in the listings that have arrived.
     pub listed: u64,
@@ -38,13 +37,18 @@ pub struct Files {
     pub skipped: u64,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
 /// A folder that is being fetched, with everything in it: what is to be transferred next, and what has ended.
 #[derive(Debug)]
-pub struct Walk {
+pub(crate) struct Walk {
     pool: Pool,
     /// Listings in flight.
     listings: usize,
-    /// Folders whose listings are there, the next one last.
+    /// Folders with a received listing; the last one is next.
     open: Vec<Open>,
     files: Files,
     /// Gives files their names.
@@ -57,7 +61,7 @@ pub struct Walk {
 
 /// The next step.
 #[derive(Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// Fetch a listing.
     List(ListingTask),
     /// Fetch a file.
@@ -70,39 +74,39 @@ pub enum Step {
 
 /// A listing to be fetched: the object of the folder's name.
 #[derive(Debug)]
-pub struct ListingTask {
+pub(crate) struct ListingTask {
     place: Place,
     /// Mode of the producer's folder, if it is known.
     mode: Option<u64>,
     /// The part that has arrived.
-    pub buffer: ListingBuffer,
+    pub(crate) buffer: ListingBuffer,
 }
 
 impl ListingTask {
-    /// Takes the metadata of the listing: a folder that is made for it gets no more permissions than the producer's has.
-    pub fn describe(&mut self, metadata: &Metadata) {
-        self.mode = metadata.mode;
+    /// A folder that is made for the listing gets no more permissions than the producer's has.
+    pub(crate) fn restrict(&mut self, mode: Option<u64>) {
+        self.mode = mode;
     }
 }
 
 /// A file to be fetched.
 #[derive(Clone, Debug)]
-pub struct FileTask {
+pub(crate) struct FileTask {
     /// Its name.
-    pub name: Name,
+    pub(crate) name: Name,
     /// Path of the file.
-    pub target: PathBuf,
+    pub(crate) target: PathBuf,
     /// The folder around it.
-    pub place: FilePlace,
+    pub(crate) place: FilePlace,
 }
 
 /// An entry that is left out.
 #[derive(Debug)]
-pub struct Skipped {
-    /// Its name, or that of the folder that lists it.
-    pub entry: String,
+pub(crate) struct Skipped {
+    /// Name of the entry, or of the folder that lists it.
+    pub(crate) entry: String,
     /// The error.
-    pub error: Error,
+    pub(crate) error: Error,
 }
 
 /// A folder of the producer, and where it is to be here.
@@ -131,7 +135,7 @@ impl Walk {
     ///
     /// # Errors
     /// There is no thread to be had.
-    pub fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let group = Group::start().map_err(|error| {
             Error::new(
                 ErrorKind::Local,
@@ -153,13 +157,13 @@ impl Walk {
     ///
     /// # Errors
     /// There is no memory for its listing.
-    pub fn begin(&mut self, name: &Name, target: &Path) -> Result<ListingTask> {
+    pub(crate) fn begin(&mut self, name: &Name, target: &Path) -> Result<ListingTask> {
         self.list(Place { name: name.clone(), target: target.to_owned(), parent: None, depth: 0 })
     }
 
     /// The files so far.
     #[must_use]
-    pub fn files(&self) -> Files {
+    pub(crate) fn files(&self) -> Files {
         self.files
     }
 
@@ -167,7 +171,7 @@ impl Walk {
     ///
     /// # Errors
     /// The entry cannot be fetched; [`skip`](Self::skip) it.
-    pub fn step(&mut self) -> std::result::Result<Step, Skipped> {
+    pub(crate) fn step(&mut self) -> std::result::Result<Step, Skipped> {
         let is_full = self.open.len() >= MAX_OPEN || !self.pool.has_room();
         let Some(folder) = self.open.last_mut() else {
             return Ok(Step::Wait);
@@ -246,7 +250,7 @@ impl Walk {
     ///
     /// # Errors
     /// If the listing contradicts itself, or its folder cannot be made.
-    pub fn listed(&mut self, task: ListingTask) -> Result<()> {
+    pub(crate) fn listed(&mut self, task: ListingTask) -> Result<()> {
         self.listings -= 1;
         let ListingTask { place: Place { name, target, parent, depth }, mode, buffer } = task;
         let (content, share) = buffer.into_parts();
@@ -267,29 +271,29 @@ impl Walk {
     }
 
     /// A listing could not be fetched.
-    pub fn unlisted(&mut self, task: ListingTask) {
+    pub(crate) fn unlisted(&mut self, task: ListingTask) {
         self.listings -= 1;
         drop(task);
     }
 
     /// A file has been fetched, and waits for its name.
-    pub fn fetched(&mut self) {
+    pub(crate) fn fetched(&mut self) {
         self.unnamed += 1;
     }
 
     /// A file was there, and stays as it is; whether all of it was verified.
-    pub fn kept(&mut self, is_verified: bool) {
+    pub(crate) fn kept(&mut self, is_verified: bool) {
         self.files.before += 1;
         self.files.before_not_verified += u64::from(!is_verified);
     }
 
     /// Counts files that have their names. Returns one that cannot have it; [`skip`](Self::skip) it, and call again.
-    pub fn settle(&mut self) -> Option<Skipped> {
+    pub(crate) fn settle(&mut self) -> Option<Skipped> {
         self.settle_by(Group::next_outcome)
     }
 
     /// As [`settle`](Self::settle), and waits for all files.
-    pub fn settle_all(&mut self) -> Option<Skipped> {
+    pub(crate) fn settle_all(&mut self) -> Option<Skipped> {
         self.settle_by(Group::wait)
     }
 
@@ -312,7 +316,7 @@ impl Walk {
     ///
     /// # Errors
     /// The error concerns more than one entry.
-    pub fn skip(&mut self, error: Error) -> Result<()> {
+    pub(crate) fn skip(&mut self, error: Error) -> Result<()> {
         if !error.concerns_entry() {
             return Err(error);
         }
@@ -327,7 +331,7 @@ impl Walk {
     ///
     /// # Errors
     /// An entry was skipped, or a file has not got its name.
-    pub fn finish(mut self, name: &Name) -> Result<Files> {
+    pub(crate) fn finish(mut self, name: &Name) -> Result<Files> {
         if self.unnamed > 0 {
             let message = format!("files of {name} without their names: {}", self.unnamed);
             return Err(
@@ -341,8 +345,11 @@ impl Walk {
             1 => worst.message().to_owned(),
             many => format!("{many} entries of {name} are skipped, such as: {}", worst.message()),
         };
-        let remedy = worst.remedy().map_or_else(String::new, |remedy| format!("{remedy}; "));
-        Err(Error::new(worst.kind(), message).with_remedy(format!("{remedy}all the rest is there")))
+        let remedy = worst.own_remedy().map_or_else(String::new, |remedy| format!("{remedy}; "));
+        let error = Error::new(worst.kind(), message);
+        let error = if worst.is_permanent() { error.permanent() } else { error };
+        let error = error.with_remedy(format!("{remedy}all the rest is there"));
+        Err(worst.partials().iter().cloned().fold(error, Error::with_partial))
     }
 }
 
@@ -356,7 +363,7 @@ impl Drop for Walk {
 impl ListingTask {
     /// The folder's name, which is the name to fetch.
     #[must_use]
-    pub fn name(&self) -> &Name {
+    pub(crate) fn name(&self) -> &Name {
         &self.place.name
     }
 }

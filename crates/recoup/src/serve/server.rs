@@ -2,7 +2,7 @@
 use crate::client::Client;
 use crate::engine::{Engine, Task, TaskId};
 use crate::error::{Error, Result};
-use crate::serve::scope_warning;
+use crate::serve::{Notice, NoticeCallback, Observer, check_scope, scope_warning};
 use crate::uplink::Uplink;
 use recoup_io::face::FaceUri;
 use recoup_packet::data::Data;
@@ -12,13 +12,17 @@ use recoup_transport::application::{Application, Report};
 use recoup_transport::event::Event;
 use recoup_transport::management::{ControlParameters, Inquiry, InquiryConfig, Question, Verb};
 use recoup_transport::time::Instant;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use serde::Serialize;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Figures of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ServeSummary {
+    /// Interests answered, rejected or ignored.
+    pub interests: u64,
     /// Interests that were answered with content.
     pub segments: u64,
     /// Bytes of content sent.
@@ -27,16 +31,24 @@ pub struct ServeSummary {
     pub metadata: u64,
     /// Interests for names that are not served.
     pub unknown: u64,
+    /// Signatures that were made for segments.
+    pub signatures_made: u64,
+    /// Signatures that were there from before.
+    pub signatures_reused: u64,
     /// Versions that ended because their content changed.
     pub versions_ended: u64,
 }
 
 impl ServeSummary {
     fn count(&mut self, event: &Event) {
+        use Event::{Served, ServedMetadata, Unknown};
+        self.interests += u64::from(matches!(event, Served { .. } | ServedMetadata | Unknown));
         match *event {
-            Event::Served { content_bytes, .. } => {
+            Event::Served { content_bytes, signed } => {
                 self.segments += 1;
                 self.bytes += u64::from(content_bytes);
+                self.signatures_made += u64::from(signed);
+                self.signatures_reused += u64::from(!signed);
             }
             Event::ServedMetadata => self.metadata += 1,
             Event::Unknown => self.unknown += 1,
@@ -44,6 +56,42 @@ impl ServeSummary {
             _ => {}
         }
     }
+}
+
+/// Where consumers reach a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// At its own listeners.
+    Listeners(Vec<FaceUri>),
+    /// Through a forwarder, by the face toward it.
+    Forwarder {
+        /// The face.
+        face: FaceUri,
+        /// The face is configured, so that consumers of this machine use it by default.
+        is_default: bool,
+    },
+    /// At a port where consumers of this machine look for it, as there is no forwarder.
+    DirectPort(FaceUri),
+    /// By consumers of the same client only.
+    Client,
+}
+
+impl Endpoint {
+    /// The faces.
+    pub fn faces(&self) -> &[FaceUri] {
+        match self {
+            Self::Listeners(faces) => faces,
+            Self::Forwarder { face, .. } | Self::DirectPort(face) => std::slice::from_ref(face),
+            Self::Client => &[],
+        }
+    }
+}
+
+/// Shared between a server and its owner in the driver thread.
+#[derive(Debug, Default)]
+struct Shared {
+    summary: ServeSummary,
+    error: Option<Error>,
 }
 
 /// A server in operation. Dropping it ends it, and withdraws its registration.
@@ -59,8 +107,9 @@ impl ServeSummary {
 pub struct Server {
     client: Client,
     name: Name,
+    endpoint: Endpoint,
     faces: Vec<String>,
-    summary: Arc<Mutex<ServeSummary>>,
+    shared: Arc<Mutex<Shared>>,
     task: TaskId,
     registration: Option<(TaskId, Name, Uplink)>,
 }
@@ -81,10 +130,24 @@ impl Server {
         self.task
     }
 
+    /// Where it can be reached.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     /// Counts so far.
     pub fn summary(&self) -> ServeSummary {
-        *self.summary.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared).summary
     }
+
+    /// Why no consumer reaches the server any more, such as a forwarder that is gone; `None` as long as it is in operation.
+    pub fn error(&self) -> Option<Error> {
+        lock(&self.shared).error.clone()
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Server {
@@ -151,17 +214,21 @@ impl Task for Withdrawal {
 
 /// The owner of a producer.
 struct Serving {
-    summary: Arc<Mutex<ServeSummary>>,
+    shared: Arc<Mutex<Shared>>,
+    observer: Option<Observer>,
     has_ended: bool,
 }
 
 impl Task for Serving {
-    fn report(&mut self, _now: Instant, report: Report) {
+    fn report(&mut self, now: Instant, report: Report) {
         if let Report::Event(event) = report {
+            if let Some(observer) = &mut self.observer {
+                observer(now, &event);
+            }
             if matches!(event, Event::SourceEnded) {
                 tracing::info!("content has changed: the version served so far has ended");
             }
-            self.summary.lock().unwrap_or_else(PoisonError::into_inner).count(&event);
+            lock(&self.shared).summary.count(&event);
         }
     }
 
@@ -169,8 +236,13 @@ impl Task for Serving {
         self.has_ended
     }
 
-    fn fail(&mut self, _error: &Error) {
+    fn fail(&mut self, error: &Error) {
         self.has_ended = true;
+        lock(&self.shared).error.get_or_insert_with(|| error.clone());
+    }
+
+    fn lose_peer(&mut self, error: &Error) {
+        lock(&self.shared).error.get_or_insert_with(|| error.clone());
     }
 }
 
@@ -227,10 +299,12 @@ pub(crate) struct Place {
     pub(super) also: Vec<Name>,
     /// The key that signs registrations; a digest without one.
     pub(super) sign: Option<String>,
+    pub(super) notice: NoticeCallback,
+    pub(super) observer: Option<Observer>,
 }
 
 /// Names of the keys of certificates, as far as they do not lie below `prefix`: what a producer of `prefix` has besides.
-pub fn published_prefixes(prefix: &Name, certificates: &[Data]) -> Vec<Name> {
+pub(super) fn published_prefixes(prefix: &Name, certificates: &[Data]) -> Vec<Name> {
     let names = certificates.iter().map(|it| it.name().prefix(it.name().len().saturating_sub(2)));
     let mut names: Vec<Name> = names.filter(|name| !prefix.is_prefix_of(name)).collect();
     names.sort();
@@ -243,72 +317,76 @@ pub(crate) fn start(
     place: Place,
     make: impl FnOnce(&mut Name) -> Result<Box<dyn Application>> + Send + 'static,
 ) -> Result<Server> {
-    let Place { client, prefix, listen, also, sign } = place;
+    let Place { client, prefix, listen, also, sign, notice, observer } = place;
+    let uplink = client.settings.uplink.clone();
+    match &listen[..] {
+        [] => check_scope(&prefix, std::slice::from_ref(&uplink.uri))?,
+        faces => check_scope(&prefix, faces)?,
+    }
     if let Some(warning) = scope_warning(&prefix) {
         tracing::warn!("{warning}");
     }
     let mut name = prefix.clone();
-    let summary = Arc::<Mutex<ServeSummary>>::default();
-    let (counted, served) = (Arc::clone(&summary), prefix.clone());
+    let shared = Arc::<Mutex<Shared>>::default();
+    let (counted, served) = (Arc::clone(&shared), prefix.clone());
     let prefixes = [std::slice::from_ref(&prefix), &also].concat();
-    let (task, name, faces) = client.link.ask(move |engine| {
+    let (task, name, endpoint) = client.link.ask(move |engine| {
         let application = make(&mut name)?;
-        let faces = reach(engine, &listen)?;
-        let serving = Serving { summary: counted, has_ended: false };
+        let endpoint = reach(engine, &listen)?;
+        let serving = Serving { shared: counted, observer, has_ended: false };
         let task = engine.ids.next();
         engine.start(task, application, prefixes, Box::new(serving));
         engine.note_served(task, served);
-        Ok::<_, Error>((task, name, faces))
+        Ok::<_, Error>((task, name, endpoint))
     })??;
-    let faces: Vec<_> = faces.iter().map(ToString::to_string).collect();
-    let uplink = client.settings.uplink.clone();
+    let faces: Vec<_> = endpoint.faces().iter().map(ToString::to_string).collect();
     let uplink = sign.iter().fold(uplink, |uplink, key| uplink.signed_by(key));
-    let mut server = Server { client, name, faces, summary, task, registration: None };
-    if server.faces.is_empty() {
-        server.register(&prefix, uplink.clone())?;
-        server.register_also(also, uplink)?;
+    let mut server = Server { client, name, endpoint, faces, shared, task, registration: None };
+    if matches!(server.endpoint, Endpoint::Forwarder { .. }) {
+        server.client.reach()?;
+        let task = server.register(&prefix, &uplink)?;
+        server.registration = Some((task.0, prefix, uplink.clone()));
+        server.answered(&task.1)?;
+        for name in also {
+            let registered = server.register(&name, &uplink);
+            if let Err(error) = registered.and_then(|(_, answer)| server.answered(&answer)) {
+                match error.is_cancelled() {
+                    true => return Err(error),
+                    false => notice(Notice::Unpublished(name, error)),
+                }
+            }
+        }
     }
     tracing::info!(name = %server.name, faces = ?server.faces, "serving");
     Ok(server)
 }
 
-/// Opens listeners; none if the way leads through a forwarder.
-fn reach(engine: &mut Engine, listen: &[FaceUri]) -> Result<Vec<FaceUri>> {
+/// Opens listeners, unless the way leads through a forwarder.
+fn reach(engine: &mut Engine, listen: &[FaceUri]) -> Result<Endpoint> {
     if !listen.is_empty() {
-        return listen.iter().map(|uri| Ok(engine.session.listen(uri)?.uri)).collect();
+        let faces = listen.iter().map(|uri| Ok(engine.session.listen(uri)?.uri));
+        return faces.collect::<Result<_>>().map(Endpoint::Listeners);
     }
-    if engine.uplink.is_direct {
-        return Ok(vec![engine.listen_directly()?]);
+    let uplink = &engine.uplink;
+    if uplink.is_direct {
+        return engine.listen_directly().map(Endpoint::DirectPort);
     }
-    Ok(Vec::new())
+    Ok(match uplink.is_alone() {
+        true => Endpoint::Client,
+        false => {
+            Endpoint::Forwarder { face: uplink.uri.clone(), is_default: uplink.is_configured() }
+        }
+    })
 }
 
-impl Server {
-    /// Registers the names of keys without waiting for an answer: consumers with the certificates need none.
-    fn register_also(&self, prefixes: Vec<Name>, uplink: Uplink) -> Result<()> {
-        if uplink.is_alone() {
-            return Ok(());
-        }
-        self.client.link.ask(move |engine| {
-            for name in prefixes {
-                let time = engine.session.driver.time_of_day();
-                let application = uplink.registration(&name, time)?;
-                let uplink = uplink.clone();
-                let owner = Registering { name, uplink, answer: None, has_ended: false };
-                let task = engine.ids.next();
-                engine.start(task, Box::new(application), Vec::new(), Box::new(owner));
-            }
-            Ok(())
-        })?
-    }
+/// Interval between two looks at the wish to stop while a forwarder has not answered.
+const LOOK: Duration = Duration::from_millis(100);
 
-    /// Registers `prefix` with the forwarder, and waits for its answer.
-    fn register(&mut self, prefix: &Name, uplink: Uplink) -> Result<()> {
-        if uplink.is_alone() {
-            return Ok(());
-        }
+impl Server {
+    /// Registers `name` with the forwarder. Returns the task and the receiver of the forwarder's answer.
+    fn register(&self, name: &Name, uplink: &Uplink) -> Result<(TaskId, Receiver<Result<()>>)> {
         let (sender, answer) = sync_channel(1);
-        let (name, toward) = (prefix.clone(), uplink.clone());
+        let (name, toward) = (name.clone(), uplink.clone());
         let task = self.client.link.ask(move |engine| {
             let application = toward.registration(&name, engine.session.driver.time_of_day())?;
             let owner =
@@ -317,8 +395,18 @@ impl Server {
             engine.start(task, Box::new(application), Vec::new(), Box::new(owner));
             Ok::<_, Error>(task)
         })??;
-        self.faces = vec![uplink.uri.to_string()];
-        self.registration = Some((task, prefix.clone(), uplink));
-        answer.recv().map_err(|_| Error::stopped())?
+        Ok((task, answer))
+    }
+
+    /// Waits for the answer of the forwarder.
+    fn answered(&self, answer: &Receiver<Result<()>>) -> Result<()> {
+        loop {
+            self.client.check_stop()?;
+            match answer.recv_timeout(LOOK) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::stopped()),
+            }
+        }
     }
 }

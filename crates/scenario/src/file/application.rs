@@ -46,7 +46,7 @@ pub(crate) struct ApplicationRule {
     /// Patterns of nodes; of links for background traffic.
     pub at: Vec<Located<String>>,
     pub start: Instant,
-    /// Each one of several starts that much after the one before it.
+    /// Delay between the starts of successive applications.
     pub stagger: Duration,
     /// Each one starts up to that much later, at random.
     pub spread: Duration,

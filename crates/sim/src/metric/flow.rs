@@ -2,15 +2,14 @@
 use super::summary::Summary;
 use crate::statistic::moments::{Durations, Moments, TimeMean};
 use recoup_transport::event::{Cause, Event};
-use recoup_transport::fetch::FetchError;
-use recoup_transport::fetch::summary::Summary as Counts;
+use recoup_transport::fetch::{FetchError, FetchStats};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeSet;
 
-/// Counts of one application, or of several together.
+/// FetchStats of one application, or of several together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    counts: Counts,
+    counts: FetchStats,
     window: TimeMean,
     delay_window: TimeMean,
     rtt: Durations,
@@ -61,7 +60,7 @@ struct Recovery {
 
 impl Flow {
     /// The counters of its transfer.
-    pub(super) fn counts(&self) -> &Counts {
+    pub(super) fn counts(&self) -> &FetchStats {
         &self.counts
     }
 
@@ -139,37 +138,8 @@ impl Flow {
     }
 
     fn merge(&mut self, other: &Self) {
-        let (ours, theirs) = (&mut self.counts, &other.counts);
-        ours.started = ours.started.into_iter().chain(theirs.started).min();
-        ours.ended = ours.ended.max(theirs.ended);
-        ours.segments += theirs.segments;
-        ours.content_bytes += theirs.content_bytes;
-        ours.interests += theirs.interests;
+        self.counts.add(&other.counts);
         self.left += other.left;
-        ours.retransmissions += theirs.retransmissions;
-        ours.timeouts += theirs.timeouts;
-        ours.reductions.timeout += theirs.reductions.timeout;
-        ours.reductions.nack += theirs.reductions.nack;
-        ours.reductions.mark += theirs.reductions.mark;
-        ours.reductions.order += theirs.reductions.order;
-        ours.lost_by_order += theirs.lost_by_order;
-        ours.repaired += theirs.repaired;
-        ours.false_alarms += theirs.false_alarms;
-        ours.spurious_nacks += theirs.spurious_nacks;
-        ours.recovery.add(&theirs.recovery);
-        ours.marks += theirs.marks;
-        ours.nacks += theirs.nacks;
-        ours.spurious += theirs.spurious;
-        ours.explained.wireless += theirs.explained.wireless;
-        ours.explained.mobility += theirs.explained.mobility;
-        ours.explained.judged += theirs.explained.judged;
-        ours.inferred.add(&theirs.inferred);
-        ours.nacks_congestion += theirs.nacks_congestion;
-        ours.duplicates += theirs.duplicates;
-        ours.rejected += theirs.rejected;
-        ours.wire_bytes += theirs.wire_bytes;
-        ours.left_out += theirs.left_out;
-        ours.withdrawn += theirs.withdrawn;
         self.moves.satisfaction.merge(&other.moves.satisfaction);
         self.rtt.merge(&other.rtt);
         self.delay.merge(&other.delay);

@@ -6,7 +6,7 @@ use super::verify::Verify;
 use crate::congestion::{Congestion, Recoup, RecoupSettings};
 use crate::loss::{Loss, Rack};
 use crate::rto::{BackoffUntil, Jacobson, JacobsonSettings, Rto, Sampling};
-use crate::spec::{Spelled, as_text};
+use crate::spec::{Spelled, Value, as_text};
 use crate::unit;
 use recoup_packet::name::convention::Convention;
 use serde::de::{Error, Visitor};
@@ -15,6 +15,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
+
+/// Longest retransmission timeout of a fetch that waits for its producer: one that is back receives an Interest so soon.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How an object is fetched. The defaults are those of `recoup fetch`, of the library and of scenarios.
 ///
@@ -150,7 +153,8 @@ pub struct FetchOptions {
     #[cfg_attr(feature = "clap", arg(skip = Self::default().leaves_holes))]
     pub leaves_holes: bool,
 
-    /// Interests of a face that is gone are retransmitted as soon as there is another; without it, when their timers expire.
+    /// Interests of a lost face are retransmitted when another face comes up; without this option, when their timers
+    /// expire.
     #[cfg_attr(feature = "clap", arg(skip = Self::default().follows_faces))]
     pub follows_faces: bool,
 
@@ -265,6 +269,25 @@ impl FetchOptions {
         }
     }
 
+    /// Waits for an absent producer for at most `within`, and for one that restarts: no number of retransmissions ends the
+    /// fetch. A timer retransmits every 4 s at least, unless its text gives its longest timeout.
+    ///
+    /// ```
+    /// use recoup_transport::fetch::FetchOptions;
+    /// use std::time::Duration;
+    /// let options = FetchOptions::default().waiting(Duration::from_secs(600));
+    /// assert_eq!(options.no_progress, Duration::from_secs(600));
+    /// assert_eq!(options.rto.to_string(), "jacobson(max=4s,backoff-until=progress)");
+    /// ```
+    #[must_use]
+    pub fn waiting(mut self, within: Duration) -> Self {
+        (self.retries, self.no_progress) = (Retries(None), within);
+        if let Ok(rto) = self.rto.with(&[("max", Value::Duration(LONGEST_TIMEOUT))]) {
+            self.rto = rto;
+        }
+        self
+    }
+
     /// Whether Data answers a segment whose timer has expired and whose retransmission has not been sent.
     #[must_use]
     pub fn accepts_late_data(&self) -> bool {
@@ -360,6 +383,39 @@ mod tests {
         let options = FetchOptions::default();
         let printed = [options.congestion.text(), options.loss.text(), options.rto.text()];
         assert_eq!(printed, ["recoup", "rack", "jacobson(backoff-until=progress)"]);
+    }
+
+    #[test]
+    fn waiting_caps_timers_without_a_limit() {
+        let max = |spec: &str| {
+            let options = FetchOptions { rto: spec.parse().unwrap(), ..FetchOptions::default() };
+            options.waiting(Duration::from_secs(60)).rto.full().contains("max=4s")
+        };
+        for spec in ["rfc6298", "jacobson(k=8)", "reconsidered(min=adaptive)"] {
+            assert!(max(spec), "{spec}");
+        }
+        for spec in ["jacobson(max=30s)", "rfc6298(min=5s)", "constant(rto=9s)"] {
+            assert!(!max(spec), "{spec}");
+        }
+    }
+
+    #[test]
+    fn parameters_of_a_program_join_the_text() {
+        let given = |spec: &str, parameters: &[(&'static str, Value<'_>)]| {
+            spec.parse::<Spelled<Rto>>().unwrap().with(parameters)
+        };
+        let (min, max) = (Duration::from_millis(50), Duration::from_secs(90));
+        let both = [("min", Value::Duration(max)), ("max", Value::Duration(max))];
+        assert_eq!(given("jacobson(k=8)", &both).unwrap().text(), "jacobson(k=8,min=90s,max=90s)");
+        let min = [("min", Value::Duration(min))];
+        assert_eq!(given("reconsidered", &min), "reconsidered(min=50ms)".parse());
+        for (spec, error) in [
+            ("jacobson(min=1s)", "`min` is given twice to `jacobson`"),
+            ("constant", "`constant` has no parameter `min`"),
+        ] {
+            assert!(given(spec, &min).unwrap_err().to_string().starts_with(error), "{spec}");
+        }
+        assert!(given("jacobson", &[("min", Value::Boolean(true))]).is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! Differences: none.
 use super::smoothed::{seconds, within};
 use super::{Question, SHORTEST};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Spec, SpecError, SpecWriter, Value};
 use crate::time::Duration;
 
 /// Longest maximum of a timeout.
@@ -73,7 +73,7 @@ impl Timing {
     pub(super) fn from_spec(spec: &mut Spec<'_>, default: Self) -> Result<Self, SpecError> {
         let timing = Self {
             init: spec.duration("init", default.init, SHORTEST)?,
-            floor: spec.take("min", default.floor, FLOOR, floor)?,
+            floor: spec.take_value("min", default.floor, FLOOR, floor)?,
             max: spec.duration("max", default.max, SHORTEST)?,
             backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
             global_backoff: spec.boolean("global-backoff", default.global_backoff)?,
@@ -169,11 +169,11 @@ pub(super) fn backed_off(seconds: f64, factor: f64, times: u32, max: Duration) -
 
 const FLOOR: &str = "a duration such as 100ms, or adaptive";
 
-fn floor(text: &str) -> Option<Floor> {
-    if text == "adaptive" {
-        return Some(Floor::Adaptive(Mean::default()));
+fn floor(value: Value<'_>) -> Option<Floor> {
+    match value {
+        Value::Text("adaptive") => Some(Floor::Adaptive(Mean::default())),
+        value => value.duration().map(Floor::Fixed),
     }
-    crate::unit::duration(text).ok().map(Floor::Fixed)
 }
 
 #[cfg(test)]

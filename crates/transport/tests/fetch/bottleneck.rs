@@ -6,7 +6,7 @@ use recoup_packet::data::{ContentType, Data, SignatureShape, Template};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::NoVerifier;
-use recoup_transport::fetch::summary::Summary;
+use recoup_transport::fetch::FetchStats;
 use recoup_transport::fetch::{Delivery, FetchConfig};
 use recoup_transport::random::Rng;
 use recoup_transport::rto::Sampling;
@@ -76,7 +76,7 @@ fn describe(interest: &Interest) -> Data {
     template.describe(interest.name.clone(), 1_024).expect("a packet")
 }
 
-fn run(window: &str, timer: &str, sampling: Sampling, seed: u64) -> Summary {
+fn run(window: &str, timer: &str, sampling: Sampling, seed: u64) -> FetchStats {
     let config = paper(window, timer, sampling);
     let mut harness = Harness::new(FetchConfig {
         name: name("/a/file/v=7"),

@@ -3,13 +3,13 @@ use crate::harness::{Answer, DELAY, Harness, file, honest, segment_of};
 use crate::order::{config, path};
 use recoup_packet::nack::NackReason;
 use recoup_transport::event::{Cause, Event};
-use recoup_transport::fetch::summary::Summary;
+use recoup_transport::fetch::FetchStats;
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
 
 /// One transmission in a hundred is lost on a path with an unlimited queue.
-fn one_percent(congestion: &str, loss: &str) -> Summary {
+fn one_percent(congestion: &str, loss: &str) -> FetchStats {
     let mut rng = Rng::from_seed(7);
     path(config(congestion, loss), &mut |_, _, _| (rng.below(100) > 0).then_some(Duration::ZERO))
         .summary

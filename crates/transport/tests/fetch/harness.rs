@@ -13,7 +13,7 @@ use recoup_packet::object_id::ObjectId;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, AppOutput, Application, Asked, Beside, Report};
 use recoup_transport::event::Event;
-use recoup_transport::fetch::summary::Summary;
+use recoup_transport::fetch::FetchStats;
 use recoup_transport::fetch::{Fetch, FetchConfig, FetchError, FetchOptions};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub(crate) struct Harness {
     pub(crate) resolved: Option<Name>,
     pub(crate) identified: Option<ObjectId>,
     pub(crate) is_kept: bool,
-    pub(crate) summary: Summary,
+    pub(crate) summary: FetchStats,
     pub(crate) events: Vec<(Instant, Event)>,
     pub(crate) asked: Vec<Interest>,
     /// Announced names, by the name of the Interest.
@@ -69,7 +69,7 @@ impl Harness {
             resolved: None,
             identified: None,
             is_kept: false,
-            summary: Summary::default(),
+            summary: FetchStats::default(),
             events: Vec::new(),
             asked: Vec::new(),
             announced: Vec::new(),

@@ -1,0 +1,814 @@
+//! Counters of a fetch, from the events of its loop to the figures of a JSON document.
+//!
+//! A further counter is a field of [`FetchStats`], an event in [`on_event`](FetchStats::on_event), a sum in
+//! [`add`](FetchStats::add) and, if documents show it, an entry in the file `stats/document.rs`.
+mod document;
+
+use super::belonging::OTHER_CONTENT;
+use crate::event::{Cause, Event, Signal};
+use crate::loss::Phase;
+use crate::time::{Duration, Instant};
+pub use document::Verification;
+use recoup_packet::nack::NackReason;
+use std::collections::VecDeque;
+
+/// Most retransmissions whose time is kept.
+const MAX_REPEATED: usize = 256;
+
+/// Counters of one fetch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FetchStats {
+    /// First Interest for a segment.
+    pub started: Option<Instant>,
+    /// Last arrival of a segment.
+    pub ended: Option<Instant>,
+    /// Segments received.
+    pub segments: u64,
+    /// Bytes of content received.
+    pub content_bytes: u64,
+    /// Bytes of the Data packets that carried the content.
+    pub wire_bytes: u64,
+    /// Interests for segments sent, retransmissions included.
+    pub interests: u64,
+    /// Retransmitted Interests for segments.
+    pub retransmissions: u64,
+    /// Retransmission timeouts that expired.
+    pub timeouts: u64,
+    /// Window reductions by cause.
+    pub reductions: Reductions,
+    /// Window reductions that were undone: the losses of the event were spurious, or none was due to congestion.
+    pub undone: u64,
+    /// Data with a congestion mark.
+    pub marks: u64,
+    /// Network Nacks.
+    pub nacks: u64,
+    /// Network Nacks by reason.
+    pub nacks_by_reason: Nacks,
+    /// Segments lost for other reasons than congestion, as nodes reported.
+    pub explained: Explained,
+    /// Losses whose cause the congestion control inferred.
+    pub inferred: Inferred,
+    /// Network Nacks with reason Congestion.
+    pub nacks_congestion: u64,
+    /// Spurious losses, whatever the signal.
+    pub spurious: u64,
+    /// Spurious losses detected by reordering.
+    pub false_alarms: u64,
+    /// Spurious Nacks: the Data arrived after a Nack. These segments had not counted as lost.
+    pub spurious_nacks: u64,
+    /// Transmissions declared lost by reordering.
+    pub lost_by_order: u64,
+    /// Segments that arrived after such a loss, before any of their timers expired, and not counted as false alarms.
+    pub repaired: u64,
+    /// Recovery episodes that such losses began.
+    pub recovery: Recovery,
+    /// Segments left out after their retries.
+    pub left_out: u64,
+    /// Data that arrived after its Interest had been withdrawn at its timeout.
+    pub withdrawn: u64,
+    /// Unsolicited and duplicate Data.
+    pub duplicates: u64,
+    /// Data with a wrong digest or signature.
+    pub rejected: u64,
+    /// Of these, Data of other content with the same name.
+    pub other_content: u64,
+    /// The reason of the first rejected Data.
+    pub rejected_why: Option<&'static str>,
+    /// Data accepted without verification.
+    pub unverified: u64,
+    /// The last segment, if known.
+    pub last_segment: Option<u64>,
+    /// Round-trip times of segments sent once.
+    pub rtt: Spread,
+    /// The latest smoothed round-trip time.
+    pub srtt: Option<Duration>,
+    /// The latest retransmission timeout.
+    pub rto: Option<Duration>,
+    /// The latest window, in segments.
+    pub window: Option<f64>,
+    /// The largest window, in segments.
+    pub window_max: f64,
+    /// The latest slow-start threshold, in segments.
+    pub ssthresh: f64,
+    /// Whether no face leads toward producers at the moment.
+    pub disconnected: bool,
+    /// Retransmissions of the segments that were requested before any segment had arrived. A path that drops long
+    /// packets, or a late producer, causes them.
+    pub blind: u64,
+    /// The highest of these segments.
+    blind_last: Option<u64>,
+    /// Times of the last retransmissions.
+    repeated: VecDeque<Instant>,
+    /// Set by the owner of the fetch loop; zero without one.
+    pub run: Run,
+}
+
+/// Circumstances of a fetch that no event of its loop shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Segments that were there from an earlier run.
+    pub segments_before: u64,
+    /// Bytes of content that were there from an earlier run.
+    pub held_bytes: u64,
+    /// Of these, bytes that were accepted although nothing vouched for them.
+    pub held_not_verified: u64,
+    /// The whole file was there: it is unchanged since it was verified, and its version is the producer's latest.
+    pub is_kept: bool,
+    /// Content came encrypted, and was not decrypted.
+    pub is_encrypted: bool,
+    /// The face is a stream, such as TCP or a Unix socket, which loses nothing itself.
+    pub is_stream: bool,
+    /// The whole run, discovery included.
+    pub total: Duration,
+}
+
+impl Run {
+    fn add(&mut self, other: &Self) {
+        self.segments_before += other.segments_before;
+        self.held_bytes = self.held_bytes.saturating_add(other.held_bytes);
+        self.held_not_verified = self.held_not_verified.saturating_add(other.held_not_verified);
+        self.is_kept = other.is_kept;
+        self.is_encrypted |= other.is_encrypted;
+        self.is_stream = other.is_stream;
+        self.total = self.total.saturating_add(other.total);
+    }
+}
+
+/// Network Nacks by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nacks {
+    /// The link is congested.
+    pub congestion: u64,
+    /// The nonce was seen before.
+    pub duplicate: u64,
+    /// No route.
+    pub no_route: u64,
+    /// The face that led there is gone.
+    pub mobility: u64,
+    /// A link lost it, or its Data.
+    pub loss: u64,
+    /// Other causes.
+    pub other: u64,
+}
+
+impl Nacks {
+    fn add(&mut self, other: &Self) {
+        self.congestion += other.congestion;
+        self.duplicate += other.duplicate;
+        self.no_route += other.no_route;
+        self.mobility += other.mobility;
+        self.loss += other.loss;
+        self.other += other.other;
+    }
+
+    fn count(&mut self, reason: NackReason) {
+        *match reason {
+            NackReason::Congestion => &mut self.congestion,
+            NackReason::Duplicate => &mut self.duplicate,
+            NackReason::NoRoute => &mut self.no_route,
+            NackReason::Mobility => &mut self.mobility,
+            NackReason::Loss => &mut self.loss,
+            _ => &mut self.other,
+        } += 1;
+    }
+}
+
+/// Lost transmissions by cause. Duplicate Data answered both Interests, so that the first one had not been lost (RFC 3708).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes {
+    /// By congestion: a Nack reported it, or the congestion control inferred it.
+    pub congestion: u64,
+    /// A link lost them, as the congestion control inferred.
+    pub random: u64,
+    /// A link lost them: a node reported it, or the link sent them again.
+    pub wireless: u64,
+    /// A node moved.
+    pub mobility: u64,
+    /// The reason neither was reported nor is inferred by this congestion control.
+    pub unknown: u64,
+    /// Transmissions that were judged lost and are known to have been answered.
+    pub spurious: u64,
+}
+
+impl Causes {
+    /// Lost transmissions of all causes.
+    pub fn lost(&self) -> u64 {
+        self.congestion + self.random + self.wireless + self.mobility + self.unknown
+    }
+}
+
+/// Segments lost for other reasons than congestion, as nodes reported. None of them reduces the window, or the
+/// reduction is undone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// A link lost them, and reported or repaired it.
+    pub wireless: u64,
+    /// A node moved.
+    pub mobility: u64,
+    /// Losses of both kinds that had been declared lost before the report.
+    pub judged: u64,
+}
+
+impl Explained {
+    fn add(&mut self, other: &Self) {
+        self.wireless += other.wireless;
+        self.mobility += other.mobility;
+        self.judged += other.judged;
+    }
+}
+
+/// Losses whose cause the congestion control inferred. Inferences that proved wrong do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inferred {
+    /// A queue was full.
+    pub congestion: u64,
+    /// A link lost them.
+    pub random: u64,
+    /// A node moved.
+    pub mobility: u64,
+}
+
+impl Inferred {
+    /// Adds the counters of another fetch.
+    pub fn add(&mut self, other: &Self) {
+        self.congestion += other.congestion;
+        self.random += other.random;
+        self.mobility += other.mobility;
+    }
+
+    fn on_event(&mut self, cause: Cause, holds: bool) {
+        let count = match cause {
+            Cause::Congestion => &mut self.congestion,
+            Cause::Random | Cause::Wireless => &mut self.random,
+            Cause::Mobility => &mut self.mobility,
+        };
+        *count = if holds { *count + 1 } else { count.saturating_sub(1) };
+    }
+
+    fn total(&self) -> u64 {
+        self.congestion + self.random + self.mobility
+    }
+}
+
+/// Window reductions by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reductions {
+    /// Due to timeouts.
+    pub timeout: u64,
+    /// Due to Nacks with reason Congestion.
+    pub nack: u64,
+    /// Due to congestion marks.
+    pub mark: u64,
+    /// Due to the order of arrivals.
+    pub order: u64,
+}
+
+/// Recovery episodes of loss detectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recovery {
+    /// Fast recovery episodes.
+    pub entries: u64,
+    /// Total duration of those that are over.
+    pub time: Duration,
+    /// Pre-recovery episodes.
+    pub suspicions: u64,
+    since: Option<Instant>,
+}
+
+impl Recovery {
+    /// Mean duration of a fast recovery episode, in seconds, if any is over.
+    pub fn mean_s(&self) -> Option<f64> {
+        let over = self.entries - u64::from(self.since.is_some());
+        (over > 0).then(|| self.time.as_secs_f64() / over as f64)
+    }
+
+    /// Adds the counters of another fetch.
+    pub fn add(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.suspicions += other.suspicions;
+        self.time = self.time.saturating_add(other.time);
+    }
+
+    fn on_phase(&mut self, now: Instant, phase: Phase) {
+        if let Some(since) = self.since.take() {
+            self.time = self.time.saturating_add(now.since(since));
+        }
+        match phase {
+            Phase::Normal => {}
+            Phase::Pre => self.suspicions += 1,
+            Phase::Fast => {
+                self.entries += 1;
+                self.since = Some(now);
+            }
+        }
+    }
+}
+
+impl Reductions {
+    /// Sum of all causes.
+    pub fn total(&self) -> u64 {
+        self.timeout + self.nack + self.mark + self.order
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.timeout += other.timeout;
+        self.nack += other.nack;
+        self.mark += other.mark;
+        self.order += other.order;
+    }
+}
+
+/// Minimum, mean and maximum of a series of durations.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    count: u64,
+    sum: Duration,
+    range: Option<(Duration, Duration)>,
+}
+
+impl Spread {
+    /// Adds one value.
+    pub fn add(&mut self, value: Duration) {
+        self.count += 1;
+        self.sum = self.sum.saturating_add(value);
+        let (min, max) = self.range.unwrap_or((value, value));
+        self.range = Some((min.min(value), max.max(value)));
+    }
+
+    /// Number of values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The minimum.
+    pub fn min(&self) -> Option<Duration> {
+        self.range.map(|(min, _)| min)
+    }
+
+    /// The mean.
+    pub fn mean(&self) -> Option<Duration> {
+        let nanos = self.sum.as_nanos().checked_div(u128::from(self.count))?;
+        Some(Duration::from_nanos(nanos as u64))
+    }
+
+    /// The maximum.
+    pub fn max(&self) -> Option<Duration> {
+        self.range.map(|(_, max)| max)
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+        let both = self.range.zip(other.range);
+        let both = both.map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+        self.range = both.or(self.range).or(other.range);
+    }
+}
+
+impl FetchStats {
+    /// Counts one event.
+    pub fn on_event(&mut self, now: Instant, event: &Event) {
+        match *event {
+            Event::Sent { segment, transmissions, .. } => {
+                self.started.get_or_insert(now);
+                self.interests += 1;
+                if transmissions > 1 {
+                    self.on_retransmission(now, segment);
+                } else if self.segments == 0 {
+                    self.blind_last = self.blind_last.max(Some(segment));
+                }
+            }
+            Event::Received { content_bytes, wire_bytes, rtt, transmissions, .. } => {
+                self.ended = Some(now);
+                self.segments += 1;
+                self.content_bytes += u64::from(content_bytes);
+                self.wire_bytes += u64::from(wire_bytes);
+                if transmissions == 1 {
+                    self.rtt.add(rtt.into());
+                }
+            }
+            Event::Sampled { srtt, rto, .. } => {
+                self.srtt = Some(srtt.into());
+                self.rto = Some(rto.into());
+            }
+            Event::Window { window, ssthresh, .. } => {
+                self.window = Some(window);
+                self.window_max = self.window_max.max(window);
+                self.ssthresh = ssthresh;
+            }
+            Event::Reduced { cause: Signal::Timeout } => self.reductions.timeout += 1,
+            Event::Reduced { cause: Signal::Nack } => self.reductions.nack += 1,
+            Event::Reduced { cause: Signal::Mark } => self.reductions.mark += 1,
+            Event::Reduced { cause: Signal::Order } => self.reductions.order += 1,
+            Event::Undone => self.undone += 1,
+            Event::TimedOut { .. } => self.timeouts += 1,
+            Event::Lost { .. } => self.lost_by_order += 1,
+            Event::Repaired { .. } => self.repaired += 1,
+            Event::Phase { phase } => self.recovery.on_phase(now, phase),
+            Event::Spurious { cause, .. } => {
+                self.spurious += 1;
+                self.false_alarms += u64::from(cause == Signal::Order);
+                self.spurious_nacks += u64::from(cause == Signal::Nack);
+            }
+            Event::Explained { cause, judged, .. } => {
+                self.explained.judged += u64::from(judged);
+                match cause {
+                    Cause::Wireless => self.explained.wireless += 1,
+                    Cause::Mobility => self.explained.mobility += 1,
+                    Cause::Congestion | Cause::Random => {}
+                }
+            }
+            Event::Inferred { cause, holds, .. } => self.inferred.on_event(cause, holds),
+            Event::Marked { .. } => self.marks += 1,
+            Event::Nacked { segment, reason } => {
+                self.nacks += 1;
+                self.nacks_by_reason.count(reason);
+                let congestion = segment.is_some() && reason == NackReason::Congestion;
+                self.nacks_congestion += u64::from(congestion);
+            }
+            Event::LeftOut { .. } => self.left_out += 1,
+            Event::Withdrawn { .. } => self.withdrawn += 1,
+            Event::Duplicate => self.duplicates += 1,
+            Event::Rejected { why, .. } => {
+                self.rejected += 1;
+                self.other_content += u64::from(why == OTHER_CONTENT);
+                self.rejected_why.get_or_insert(why);
+            }
+            Event::Unverified { .. } => self.unverified += 1,
+            Event::EndKnown { last } => self.last_segment = Some(last),
+            Event::Disconnected => self.disconnected = true,
+            Event::Connected => self.disconnected = false,
+            _ => {}
+        }
+    }
+
+    fn on_retransmission(&mut self, now: Instant, segment: u64) {
+        self.retransmissions += 1;
+        self.blind += u64::from(Some(segment) <= self.blind_last);
+        if self.repeated.len() >= MAX_REPEATED {
+            self.repeated.pop_front();
+        }
+        self.repeated.push_back(now);
+    }
+
+    /// Adds the counters of another fetch. Of the latest values (window, timer, last segment), the other's replaces
+    /// this one's, if there is one.
+    pub fn add(&mut self, other: &Self) {
+        let Self {
+            started,
+            ended,
+            segments,
+            content_bytes,
+            wire_bytes,
+            interests,
+            retransmissions,
+            timeouts,
+            reductions,
+            undone,
+            marks,
+            nacks,
+            nacks_by_reason,
+            explained,
+            inferred,
+            nacks_congestion,
+            spurious,
+            false_alarms,
+            spurious_nacks,
+            lost_by_order,
+            repaired,
+            recovery,
+            left_out,
+            withdrawn,
+            duplicates,
+            rejected,
+            other_content,
+            rejected_why,
+            unverified,
+            last_segment,
+            rtt,
+            srtt,
+            rto,
+            window,
+            window_max,
+            ssthresh,
+            disconnected,
+            blind,
+            blind_last,
+            repeated,
+            run,
+        } = other;
+        self.started = self.started.into_iter().chain(*started).min();
+        self.ended = self.ended.max(*ended);
+        self.segments += segments;
+        self.content_bytes += content_bytes;
+        self.wire_bytes += wire_bytes;
+        self.interests += interests;
+        self.retransmissions += retransmissions;
+        self.timeouts += timeouts;
+        self.reductions.add(reductions);
+        self.undone += undone;
+        self.marks += marks;
+        self.nacks += nacks;
+        self.nacks_by_reason.add(nacks_by_reason);
+        self.explained.add(explained);
+        self.inferred.add(inferred);
+        self.nacks_congestion += nacks_congestion;
+        self.spurious += spurious;
+        self.false_alarms += false_alarms;
+        self.spurious_nacks += spurious_nacks;
+        self.lost_by_order += lost_by_order;
+        self.repaired += repaired;
+        self.recovery.add(recovery);
+        self.left_out += left_out;
+        self.withdrawn += withdrawn;
+        self.duplicates += duplicates;
+        self.rejected += rejected;
+        self.other_content += other_content;
+        self.rejected_why = self.rejected_why.or(*rejected_why);
+        self.unverified += unverified;
+        self.last_segment = last_segment.or(self.last_segment);
+        self.rtt.add_all(rtt);
+        self.srtt = srtt.or(self.srtt);
+        self.rto = rto.or(self.rto);
+        self.window = window.or(self.window);
+        self.window_max = self.window_max.max(*window_max);
+        if window.is_some() {
+            self.ssthresh = *ssthresh;
+        }
+        self.disconnected = *disconnected;
+        self.blind += blind;
+        self.blind_last = self.blind_last.max(*blind_last);
+        self.repeated.extend(repeated);
+        let surplus = self.repeated.len().saturating_sub(MAX_REPEATED);
+        self.repeated.drain(..surplus);
+        self.run.add(run);
+    }
+
+    /// Retransmissions that were sent less than the longest round trip before the last arrival: their answers may still be
+    /// on their way.
+    fn unsettled(&self) -> u64 {
+        let longest = self.rtt.max().unwrap_or_default();
+        let is_open = |sent: &&Instant| self.ended.is_none_or(|ended| **sent + longest >= ended);
+        self.repeated.iter().filter(is_open).count() as u64
+    }
+
+    /// Lost transmissions by cause.
+    ///
+    /// A stream delivers everything in order: an answer that did not come in time was late, or a node beyond lost it, and
+    /// no cause can be inferred. At most the Interests were lost that had no answer, although there was time for one.
+    pub fn causes(&self) -> Causes {
+        let mut left = self.duplicates;
+        let mut proven = |judged: u64| {
+            let late = judged.min(left);
+            left -= late;
+            judged - late
+        };
+        let inferred = proven(self.inferred.congestion);
+        let random = proven(self.random_losses());
+        let unknown = proven(self.unknown_losses());
+        let mut causes = Causes {
+            congestion: self.nacks_congestion + inferred,
+            random,
+            wireless: self.explained.wireless,
+            mobility: self.mobility_losses(),
+            unknown,
+            spurious: self.spurious + self.duplicates - left,
+        };
+        if self.run.is_stream {
+            let answered = self.segments + self.duplicates + self.unsettled();
+            let unanswered = self.interests.saturating_sub(answered);
+            let unexplained = unknown + random + causes.congestion
+                - self.nacks_by_reason.congestion.min(causes.congestion);
+            (causes.congestion, causes.random) = (self.nacks_by_reason.congestion, 0);
+            causes.unknown = unexplained.min(unanswered);
+            causes.spurious += unexplained - causes.unknown;
+        }
+        causes
+    }
+
+    /// Transmissions lost by congestion: the congestion control inferred it, or a Nack reported it. A mark is no loss.
+    pub fn congestion_losses(&self) -> u64 {
+        self.inferred.congestion + self.nacks_congestion
+    }
+
+    /// Transmissions lost by a link, as the congestion control inferred; no node reported it.
+    pub fn random_losses(&self) -> u64 {
+        self.inferred.random
+    }
+
+    /// Transmissions lost because a node moved: reported or inferred.
+    pub fn mobility_losses(&self) -> u64 {
+        self.explained.mobility + self.inferred.mobility
+    }
+
+    /// Transmissions declared lost whose cause is neither reported nor inferred.
+    pub fn unknown_losses(&self) -> u64 {
+        let judged = self.timeouts + self.lost_by_order;
+        let none = self.spurious_timeouts() + self.false_alarms;
+        judged.saturating_sub(none + self.explained.judged + self.inferred.total())
+    }
+
+    /// All lost transmissions, whatever the cause.
+    pub fn lost(&self) -> u64 {
+        let reported = self.explained.wireless + self.mobility_losses();
+        self.congestion_losses() + self.random_losses() + reported + self.unknown_losses()
+    }
+
+    /// Spurious timeouts: the Data was in flight.
+    pub fn spurious_timeouts(&self) -> u64 {
+        self.spurious - self.false_alarms - self.spurious_nacks
+    }
+
+    /// The share of timeouts that were spurious; `None` without a timeout.
+    pub fn spurious_timeout_share(&self) -> Option<f64> {
+        (self.timeouts > 0).then(|| self.spurious_timeouts() as f64 / self.timeouts as f64)
+    }
+
+    /// From the first Interest for a segment to the last arrival.
+    pub fn elapsed(&self) -> Duration {
+        match (self.started, self.ended) {
+            (Some(started), Some(ended)) => ended.since(started),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Content per time, in bit/s.
+    pub fn goodput(&self) -> Option<f64> {
+        self.rate(self.content_bytes)
+    }
+
+    /// Whole Data packets per time, in bit/s.
+    pub fn throughput(&self) -> Option<f64> {
+        self.rate(self.wire_bytes)
+    }
+
+    fn rate(&self, bytes: u64) -> Option<f64> {
+        let seconds = self.elapsed().as_secs_f64();
+        (seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds)
+    }
+
+    /// Loss events per segment received: what S. Yang's study (2016) calls the packet-loss rate.
+    pub fn loss_rate(&self) -> Option<f64> {
+        (self.segments > 0).then(|| self.reductions.total() as f64 / self.segments as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Span;
+
+    #[test]
+    fn stats_count_events() {
+        let mut stats = FetchStats::default();
+        let ms = Duration::from_millis;
+        let sent = |transmissions| Event::Sent { segment: 0, transmissions, rto: ms(1).into() };
+        let received = Event::Received {
+            segment: 0,
+            content_bytes: 1_000,
+            wire_bytes: 1_500,
+            rtt: ms(8).into(),
+            delay: ms(8).into(),
+            transmissions: 1,
+        };
+        stats.on_event(Instant::from_millis(100), &sent(1));
+        stats.on_event(Instant::from_millis(104), &sent(2));
+        stats.on_event(Instant::from_millis(108), &received);
+        assert_eq!((stats.interests, stats.retransmissions, stats.segments), (2, 1, 1));
+        assert_eq!(stats.elapsed(), ms(8));
+        assert_eq!(stats.goodput(), Some(1_000_000.0));
+        assert_eq!(stats.throughput(), Some(1_500_000.0));
+        assert_eq!(stats.loss_rate(), Some(0.0));
+        stats.on_event(Instant::from_millis(109), &Event::Reduced { cause: Signal::Timeout });
+        assert_eq!(stats.loss_rate(), Some(1.0));
+        assert_eq!(stats.rtt.mean(), Some(ms(8)));
+    }
+
+    #[test]
+    fn sum_counts_the_events_of_both() {
+        let ms = Duration::from_millis;
+        let at = Instant::from_millis;
+        let received = |rtt| Event::Received {
+            segment: 0,
+            content_bytes: 1_000,
+            wire_bytes: 1_500,
+            rtt: ms(rtt).into(),
+            delay: ms(rtt).into(),
+            transmissions: 1,
+        };
+        let sent = Event::Sent { segment: 0, transmissions: 1, rto: ms(1).into() };
+        let window = Event::Window { window: 4.0, ssthresh: 2.0, delay_window: 0.0 };
+        let spurious = Event::Spurious { segment: 0, cause: Signal::Timeout };
+        let explained = Event::Explained { segment: 0, cause: Cause::Mobility, judged: true };
+        let first = [
+            (at(5), sent),
+            (at(9), received(4)),
+            (at(9), Event::EndKnown { last: 3 }),
+            (at(9), Event::Phase { phase: Phase::Fast }),
+            (at(10), Event::Phase { phase: Phase::Normal }),
+            (at(11), Event::Reduced { cause: Signal::Mark }),
+        ];
+        let second = [
+            (at(12), sent),
+            (at(12), window),
+            (at(20), received(8)),
+            (at(20), Event::TimedOut { segment: 0 }),
+            (at(21), spurious),
+            (at(21), explained),
+            (at(21), Event::Inferred { segment: 1, cause: Cause::Random, holds: true }),
+            (at(21), Event::Nacked { segment: Some(1), reason: NackReason::Congestion }),
+            (at(21), Event::Undone),
+            (at(22), Event::Phase { phase: Phase::Fast }),
+            (at(24), Event::Phase { phase: Phase::Normal }),
+        ];
+        let (mut one, mut other, mut both) =
+            (FetchStats::default(), FetchStats::default(), FetchStats::default());
+        first.iter().for_each(|(at, event)| one.on_event(*at, event));
+        second.iter().for_each(|(at, event)| other.on_event(*at, event));
+        first.iter().chain(&second).for_each(|(at, event)| both.on_event(*at, event));
+        let mut sum = FetchStats::default();
+        sum.add(&one);
+        assert_eq!(sum, one);
+        sum.add(&other);
+        assert_eq!(sum, both);
+    }
+
+    #[test]
+    fn retransmissions_before_any_segment_are_blind() {
+        let mut stats = FetchStats::default();
+        let sent = |segment, transmissions| Event::Sent { segment, transmissions, rto: rtt() };
+        let first = [sent(0, 1), sent(1, 1), sent(0, 2), sent(0, 3)];
+        let later = [received(), sent(2, 1), sent(1, 2), sent(2, 2)];
+        first.iter().chain(&later).for_each(|event| stats.on_event(Instant::ZERO, event));
+        assert_eq!(stats.blind, 3);
+    }
+
+    fn rtt() -> Span {
+        Duration::from_secs(1).into()
+    }
+
+    fn received() -> Event {
+        let (rtt, delay) = (rtt(), rtt());
+        Event::Received {
+            segment: 0,
+            content_bytes: 100,
+            wire_bytes: 150,
+            rtt,
+            delay,
+            transmissions: 1,
+        }
+    }
+
+    /// The counters of 100 segments, with so many losses by inferred cause, each retransmitted, and duplicates.
+    fn fetched(congestion: u64, random: u64, duplicates: u64) -> FetchStats {
+        let mut stats = FetchStats::default();
+        let mut count = |times: u64, event: Event| {
+            (0..times).for_each(|_| stats.on_event(Instant::ZERO, &event));
+        };
+        let inferred = |cause| Event::Inferred { segment: 0, cause, holds: true };
+        let lost = congestion + random;
+        count(100 + lost, Event::Sent { segment: 0, transmissions: 1, rto: rtt() });
+        count(100, received());
+        count(lost, Event::TimedOut { segment: 0 });
+        count(congestion, inferred(Cause::Congestion));
+        count(random, inferred(Cause::Random));
+        count(duplicates, Event::Duplicate);
+        stats
+    }
+
+    #[test]
+    fn answered_transmission_was_not_lost() {
+        for (congestion, random, duplicates, left) in
+            [(9, 0, 0, 9), (9, 0, 9, 0), (9, 4, 11, 2), (0, 4, 3, 1), (3, 0, 50, 0)]
+        {
+            let causes = fetched(congestion, random, duplicates).causes();
+            assert_eq!(causes.lost(), left, "{congestion} {random} {duplicates}");
+            assert_eq!(causes.spurious, congestion + random - left);
+        }
+    }
+
+    #[test]
+    fn streams_lose_only_what_nothing_answered() {
+        for (congestion, random, duplicates, left) in
+            [(9, 0, 9, 0), (9, 0, 6, 3), (5, 4, 8, 1), (9, 0, 0, 9)]
+        {
+            let mut stats = fetched(congestion, random, duplicates);
+            stats.run.is_stream = true;
+            let causes = stats.causes();
+            assert_eq!((causes.congestion, causes.random), (0, 0));
+            assert_eq!((causes.unknown, causes.lost()), (left, left));
+        }
+    }
+
+    #[test]
+    fn spurious_nack_is_no_spurious_timeout() {
+        let mut stats = FetchStats::default();
+        let mut happens = |event| stats.on_event(Instant::ZERO, &event);
+        happens(Event::TimedOut { segment: 1 });
+        happens(Event::TimedOut { segment: 2 });
+        happens(Event::Spurious { segment: 2, cause: Signal::Timeout });
+        happens(Event::Spurious { segment: 3, cause: Signal::Nack });
+        assert_eq!((stats.spurious, stats.spurious_timeouts()), (2, 1));
+        assert_eq!((stats.unknown_losses(), stats.congestion_losses()), (1, 0));
+    }
+}
