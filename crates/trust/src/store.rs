@@ -264,6 +264,7 @@ impl fmt::Debug for TrustStore {
 
 #[cfg(test)]
 mod tests {
+    use super::known::{EXPIRED, NOT_YET};
     use super::*;
     use crate::schema::{Functions, Schema, compile};
     use recoup_packet::data::{ContentType, DataBuilder};
