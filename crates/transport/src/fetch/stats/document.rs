@@ -30,6 +30,7 @@ impl Serialize for FetchStats {
         map.serialize_entry("losses", &Losses(self))?;
         map.serialize_entry("rtt_ms", &self.rtt.min().map(|min| Rtt(self, min)))?;
         map.serialize_entry("window", &Window(self))?;
+        map.serialize_entry("disconnections", &self.disconnections)?;
         map.end()
     }
 }
