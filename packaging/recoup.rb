@@ -1,4 +1,4 @@
-# The Homebrew formula; `cargo xtask dist --url FOLDER` fills what stands between @.
+# The Homebrew formula; `packaging/build.sh URL` replaces the values between @.
 class Recoup < Formula
   desc "Reliable, fast fetching of named content over lossy and mobile NDN networks"
   homepage "@URL@"

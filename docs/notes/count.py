@@ -3,7 +3,8 @@
 
     python3 docs/notes/count.py [COMMIT]        # HEAD without one
 
-A line is code, a comment or blank; lines of test modules and of files in tests/ count as tests, whatever they are.
+A line is code, a comment or blank; lines of test modules and of files in tests/ and benches/ count as tests, whatever they are.
+Crates in lab/ and python/ are the laboratory, those in crates/ the product.
 """
 import io
 import re
@@ -17,17 +18,23 @@ archive = subprocess.run(["git", "archive", commit], check=True, capture_output=
 files = {}
 with tarfile.open(fileobj=io.BytesIO(archive)) as tree:
     for entry in tree:
-        if entry.isfile() and entry.name.endswith((".rs", ".md", ".toml")):
+        if entry.isfile() and entry.name.endswith((".rs", ".py", ".pyi", ".md", ".toml")):
             files[entry.name] = tree.extractfile(entry).read().decode("utf-8", "replace")
 
 
 def crate(path):
     parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "crates" else parts[0]
+    return "/".join(parts[:2]) if parts[0] in ("crates", "lab") else parts[0]
 
 
 def is_test(path):
     return "/tests/" in path or path.endswith("/tests.rs") or "/benches/" in path
+
+
+def kind(line, in_tests, is_python):
+    """0: code, 1: a comment, 2: blank, 3: a test."""
+    stripped = line.strip()
+    return 3 if in_tests else 2 if not stripped else int(stripped.startswith("#" if is_python else "//"))
 
 
 def without_tests(text):
@@ -49,29 +56,31 @@ KEY = re.compile(r"\.(?:value|required|field|table|list|named|default_table|keep
 lines = defaultdict(lambda: [0, 0, 0, 0])
 public, options, keys = defaultdict(int), 0, set()
 for path, text in sorted(files.items()):
-    if not path.endswith(".rs") or not path.startswith(("crates/", "xtask/", "fuzz/")):
+    is_python = path.endswith((".py", ".pyi"))
+    if not (is_python or path.endswith(".rs")) or not path.startswith(("crates/", "lab/", "python/", "xtask/", "fuzz/")):
         continue
     counts, in_tests = lines[crate(path)], is_test(path)
     if not in_tests and "/examples/" not in path:
         options += sum("long" in re.findall(r"\blong\b", found) for found in ATTRIBUTE.findall(text))
-        keys.update(KEY.findall(text) if "/lab/" in path or "/cli/" in path or "scenario" in path else ())
+        keys.update(KEY.findall(text) if re.search("(^|/)(lab|cli)/|scenario", path) else ())
     for line in text.splitlines():
         if line.startswith("#[cfg(test)]"):
             in_tests = True
-        stripped = line.strip()
-        kind = 3 if in_tests else 2 if not stripped else 1 if stripped.startswith("//") else 0
-        counts[kind] += 1
-        if not in_tests and PUBLIC.match(line):
+        counts[kind(line, in_tests, is_python)] += 1
+        if not (in_tests or is_python) and PUBLIC.match(line):
             public[crate(path)] += 1
         if in_tests and line == "}" and not is_test(path):
             in_tests = False
 
 print(f"{commit}\n\n| crate | code | comments | tests | public items |\n|---|---:|---:|---:|---:|")
-total = [0, 0, 0, 0]
+sums = {"product": [0] * 4, "laboratory": [0] * 4, "all": [0] * 4}
 for name, (code, comments, _, tests) in sorted(lines.items()):
     print(f"| `{name}` | {code:,} | {comments:,} | {tests:,} | {public[name]:,} |")
-    total = [a + b for a, b in zip(total, (code, comments, tests, public[name]))]
-print("| all | {:,} | {:,} | {:,} | {:,} |".format(*total))
+    part = {"crates": "product", "lab": "laboratory", "python": "laboratory"}.get(name.split("/")[0])
+    for of in filter(None, (part, "all")):
+        sums[of] = [a + b for a, b in zip(sums[of], (code, comments, tests, public[name]))]
+for of, numbers in sums.items():
+    print("| {} | {:,} | {:,} | {:,} | {:,} |".format(of, *numbers))
 spelled = [p for p, t in files.items() if p.endswith(".rs") and re.search(r"cancel[-_]on[-_]timeout", t)]
 sources = [p for p in spelled if not is_test(p) and re.search(r"cancel[-_]on[-_]timeout", without_tests(files[p]))]
 print(f"\noptions of the command: {options}; keys that readers name: {len(keys)}")

@@ -1,5 +1,4 @@
-//! Files of this program, of other tools or of an attacker: recordings, journals of downloads and the files
-//! beside them, listings of folders, client.conf, keys.
+//! Files of this program, of other tools or of an attacker: journals of downloads and the files beside them, listings of folders, client.conf, keys.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +7,6 @@ use recoup_io::config::{ClientConfig, Surroundings};
 use recoup_io::key::PrivateKey;
 use recoup_io::library::Listing;
 use recoup_io::part::{Existing, Identity, Journal, Options, PartFile, journal_path, part_path};
-use recoup_io::recording::Reader;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,16 +17,10 @@ static FOLDER: LazyLock<tempfile::TempDir> =
 
 fuzz_target!(|bytes: &[u8]| {
     let mut script = Script::new(bytes);
-    match script.below(7) {
-        0 => read_recording(script.rest()),
-        1 => {
-            let pieces: Vec<&[u8]> =
-                std::iter::from_fn(|| (!script.is_over()).then(|| script.bytes())).collect();
-            read_recording(&recoup_fuzz::recording(pieces));
-        }
-        2 => continue_download(script.number(), script.rest()),
-        3 => continue_download(script.number(), &recoup_fuzz::journal(script.rest())),
-        4 => {
+    match script.below(5) {
+        0 => continue_download(script.number(), script.rest()),
+        1 => continue_download(script.number(), &recoup_fuzz::journal(script.rest())),
+        2 => {
             let listing = Listing::new(script.rest().to_vec());
             for entry in listing.into_iter().flatten().flatten() {
                 let name = entry.name;
@@ -36,16 +28,10 @@ fuzz_target!(|bytes: &[u8]| {
                 assert!(!leads_out && !name.contains(&0), "{name:?}");
             }
         }
-        5 => read_configuration(script.rest()),
+        3 => read_configuration(script.rest()),
         _ => read_key(script.rest()),
     }
 });
-
-fn read_recording(bytes: &[u8]) {
-    if let Ok(mut reader) = Reader::new(bytes) {
-        while let Ok(Some(_)) = reader.next_record() {}
-    }
-}
 
 /// A journal never claims bytes that the file lacks.
 fn continue_download(length: u64, journal: &[u8]) {

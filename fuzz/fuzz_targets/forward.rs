@@ -8,7 +8,7 @@ const LONGEST_LINE: usize = 4_096;
 
 fuzz_target!(|text: &str| {
     match recoup_cli::input::configuration(text) {
-        Ok(()) => {}
+        Ok(_) => {}
         Err(line) => assert!(
             !line.contains('\n') && line.len() < LONGEST_LINE.max(2 * text.len()),
             "{line:?}"

@@ -38,7 +38,7 @@ struct Link {
     now: Instant,
     in_flight: Vec<Frame>,
     sent: u64,
-    /// Delivered packets, each with the end that received it.
+    /// Delivered packets with the receiving end.
     delivered: BTreeSet<(usize, u64)>,
     /// Packets with a number in their first transmission.
     numbered: BTreeSet<u64>,

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    match recoup_cli::input::trace(bytes) {
+    match recoup_lab_cli::input::trace(bytes) {
         Ok(all) => {
             for replayed in all {
                 let share = replayed.bad_share.unwrap_or_default();

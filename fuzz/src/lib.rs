@@ -55,18 +55,6 @@ impl<'a> Script<'a> {
     }
 }
 
-/// A recording with these pieces, the heading's text first and then blocks, each with its length and checksum in front.
-#[must_use]
-pub fn recording<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut out = b"RECOUPRC\x03\x07\0\0\0\0\0\0\0".to_vec();
-    for piece in pieces {
-        out.extend((piece.len() as u32).to_le_bytes());
-        out.extend(crc32fast::hash(piece).to_le_bytes());
-        out.extend(piece);
-    }
-    out
-}
-
 /// A journal of a download with these lines and the last one that makes it whole.
 #[must_use]
 pub fn journal(lines: &[u8]) -> Vec<u8> {

@@ -309,7 +309,7 @@ _BASES: dict[str, type[Algorithm]] = {
 
 #: Registered classes with their identities, by family and name.
 _CLASSES: dict[tuple[str, str], tuple[type[Algorithm], str]] = {}
-#: What runs change of what a class reaches, such as counters: it counts as it was before the first run.
+#: Objects that runs change, such as counters, with their state before the first run.
 _STATE: dict[type[Algorithm], Held] = {}
 
 

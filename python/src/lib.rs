@@ -66,7 +66,7 @@ mod _native {
 #[pyfunction]
 fn main(py: Python<'_>, program: PathBuf, arguments: Vec<OsString>) -> u8 {
     algorithm::end_process_on_failure();
-    py.detach(|| recoup_cli::run_inside(program, arguments))
+    py.detach(|| recoup_lab_cli::run_inside(program, arguments))
 }
 
 /// The file whose content identifies this build in result folders: the extension module.

@@ -18,7 +18,7 @@ type Answer = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
 /// An operation in flight.
 ///
-/// An operation has one result, which one caller takes. Dropping it does not cancel it; `cancel` does.
+/// An operation has one result, for one caller. Dropping it does not cancel it; `cancel` does.
 #[pyclass(frozen, module = "recoup._native")]
 pub(crate) struct Operation {
     shared: Arc<Shared>,

@@ -30,7 +30,7 @@ def cluster():
 def test_sweep_survives_the_loss_of_a_worker(cluster, tmp_path):
     scenario = recoup.Scenario.from_dict({**LINE, "seeds": "1..60"})
     expected = scenario.run().digests
-    # A worker is killed as soon as results come; its nanny starts another one.
+    # The test kills a worker after the first results; its nanny starts a replacement.
     processes = list(cluster.run(os.getpid).values())
     killed = threading.Event()
 

@@ -253,7 +253,7 @@ def test_wrapped_function_counts():
 def test_raising_does_not_change_an_exception(monkeypatch):
     error = ZeroDivisionError("a mistake")
     before = digest(error)
-    # As packages do that send exceptions with their tracebacks to other processes.
+    # Some packages send exceptions with their tracebacks to other processes in this way.
     monkeypatch.setitem(copyreg.dispatch_table, ZeroDivisionError, lambda it: (str, (), vars(it), it.__traceback__))
     for _ in range(300):
         with pytest.raises(ZeroDivisionError):

@@ -3,15 +3,17 @@
 //! A program with other features, another profile or other dependencies than the tested one is not tested. So each command of
 //! a page that builds the command or the wheel stands in [`LINES`] with the leg that runs it.
 
-use crate::chore::{Outcome, capture, cargo, command, quiet, root, show, target_directory};
-use crate::dist::program::FEATURES;
+use crate::chore::{Outcome, cargo, command, files, quiet, root, show, target_directory};
 use crate::leg::{Done, Tally};
-use crate::{book, peer, python};
+use crate::{peer, python};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The features of packages, beside the default ones.
+const FEATURES: &str = "gateway";
 
 /// The command of the first screen.
 const DEMO: &str = "cargo run --release -- demo";
@@ -19,6 +21,8 @@ const DEMO: &str = "cargo run --release -- demo";
 const SMALL: &str = "cargo install --locked --path crates/cli --no-default-features";
 /// The command as users install it.
 const FULL: &str = "cargo install --locked --path crates/cli --profile dist --features gateway";
+/// The command of the laboratory, beside it.
+const LAB: &str = "cargo install --locked --path crates/lab-cli --profile dist";
 /// The wheel, in `wheels`.
 pub(crate) const WHEEL: &str =
     "maturin build --release --manifest-path python/Cargo.toml --out wheels";
@@ -26,10 +30,11 @@ pub(crate) const WHEEL: &str =
 const PACKAGE: &str = "pip install ./python";
 
 /// Commands of pages that build something for users, and the leg that runs each.
-const LINES: [(&str, &str); 5] = [
+const LINES: [(&str, &str); 6] = [
     (DEMO, "artefacts"),
     (SMALL, "artefacts"),
     (FULL, "artefacts"),
+    (LAB, "artefacts"),
     (WHEEL, "python"),
     (PACKAGE, "artefacts"),
 ];
@@ -47,7 +52,7 @@ const BUILDS: [&str; 6] = [
 /// Checks that each building command of a page is one that a leg runs, and each that a leg runs is on a page.
 pub(crate) fn check() -> Outcome {
     let mut found = BTreeSet::new();
-    for page in book::committed()? {
+    for page in files(&["*.md"])? {
         // Notes record what was measured once.
         if page.starts_with("docs/notes/") {
             continue;
@@ -85,49 +90,31 @@ fn building(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Brings the copy up to date and returns its folder. Its own `target` stays, and so do the times of unchanged files.
-pub(crate) fn tree() -> Outcome<PathBuf> {
-    let folder = target_directory()?.join("artefacts/tree");
-    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let list = capture(command("git").args(arguments))?;
-    let wanted: BTreeSet<&Path> =
-        list.split('\0').filter(|it| !it.is_empty()).map(Path::new).collect();
-    remove_others(&folder, Path::new(""), &wanted)?;
-    for path in wanted {
+/// A copy of the files that git has or would add. Its own `target` stays, and so do the times of unchanged files, by which
+/// cargo goes.
+pub(crate) fn tree(name: &str) -> Outcome<PathBuf> {
+    let folder = target_directory()?.join(name);
+    let list = folder.join(".files");
+    let wanted: BTreeSet<String> = files(&[])?.into_iter().collect();
+    let former = fs::read_to_string(&list).unwrap_or_default();
+    for stale in former.lines().filter(|path| !wanted.contains(*path)) {
+        let _ = fs::remove_file(folder.join(stale));
+    }
+    for path in &wanted {
         copy_changed(&root().join(path), &folder.join(path))?;
     }
+    let all: Vec<String> = wanted.into_iter().collect();
+    fs::write(&list, all.join("\n")).map_err(|error| format!("{}: {error}", list.display()))?;
     Ok(folder)
 }
 
-/// Removes files that are not wanted, but nothing of `target`.
-fn remove_others(folder: &Path, inside: &Path, wanted: &BTreeSet<&Path>) -> Outcome {
-    let Ok(entries) = fs::read_dir(folder.join(inside)) else { return Ok(()) };
-    for entry in entries.filter_map(Result::ok) {
-        let (path, full) = (inside.join(entry.file_name()), entry.path());
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let removed = match is_folder {
-            true if path == Path::new("target") => Ok(()),
-            true => {
-                remove_others(folder, &path, wanted)?;
-                // A folder that is not empty stays.
-                let _ = fs::remove_dir(&full);
-                Ok(())
-            }
-            false if wanted.contains(path.as_path()) => Ok(()),
-            false => fs::remove_file(&full),
-        };
-        removed.map_err(|error| format!("{}: {error}", full.display()))?;
-    }
-    Ok(())
-}
-
-/// Copies a file unless the copy is equal: cargo goes by times. A file that is deleted, but not yet in git, is left out.
+/// Copies a file unless the copy is equal.
 fn copy_changed(from: &Path, to: &Path) -> Outcome {
-    let Ok(bytes) = fs::read(from) else { return Ok(()) };
+    let error = |error| format!("{}: {error}", to.display());
+    let bytes = fs::read(from).map_err(error)?;
     if fs::read(to).ok().as_ref() == Some(&bytes) {
         return Ok(());
     }
-    let error = |error| format!("{}: {error}", to.display());
     fs::create_dir_all(to.parent().unwrap_or(to)).map_err(error)?;
     fs::copy(from, to).map(drop).map_err(error)
 }
@@ -143,10 +130,11 @@ pub(crate) fn spoken(line: &str, program: impl AsRef<OsStr>, tree: &Path) -> Com
 
 /// Runs the commands of the leg `artefacts`, and the tests of the command and of the package on what they make.
 pub(crate) fn build_all(tally: &mut Tally) -> Outcome<Done> {
-    let (tree, installed) = (tree()?, target_directory()?.join("artefacts/installed"));
+    let (tree, installed) =
+        (tree("artefacts/tree")?, target_directory()?.join("artefacts/installed"));
     let tools = python::install();
     let recoup = installed.join("bin/recoup");
-    for line in [DEMO, SMALL, FULL] {
+    for line in [DEMO, SMALL, FULL, LAB] {
         println!("{line}");
         let mut build = spoken(line, cargo(&[]).get_program(), &tree);
         show(build.env("CARGO_INSTALL_ROOT", &installed))?;
@@ -197,7 +185,7 @@ mod tests {
             ("packaging/flake.nix", format!("buildFeatures = [ {} ]", quoted.replace(',', ""))),
             (
                 "python/Cargo.toml",
-                format!("recoup-cli = {{ workspace = true, features = [{quoted}] }}"),
+                format!("recoup-lab-cli = {{ workspace = true, features = [{quoted}] }}"),
             ),
         ];
         for (path, expected) in places {
@@ -229,21 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn copy_has_what_git_has_and_nothing_else() {
+    fn unchanged_copy_keeps_its_time() {
         let folder = tempfile::tempdir().unwrap();
-        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-        fs::create_dir_all(from.join("src")).unwrap();
-        fs::create_dir_all(to.join("target/old")).unwrap();
-        fs::create_dir_all(to.join("src")).unwrap();
-        fs::write(from.join("src/a"), "new").unwrap();
-        fs::write(to.join("src/b"), "stale").unwrap();
-        fs::write(to.join("target/old/c"), "object").unwrap();
-        let wanted = BTreeSet::from([Path::new("src/a")]);
-        remove_others(&to, Path::new(""), &wanted).unwrap();
-        copy_changed(&from.join("src/a"), &to.join("src/a")).unwrap();
-        assert!(!to.join("src/b").exists() && to.join("target/old/c").exists());
-        let before = fs::metadata(to.join("src/a")).unwrap().modified().unwrap();
-        copy_changed(&from.join("src/a"), &to.join("src/a")).unwrap();
-        assert_eq!(fs::metadata(to.join("src/a")).unwrap().modified().unwrap(), before);
+        let (from, to) = (folder.path().join("from"), folder.path().join("to/copy"));
+        fs::write(&from, "new").unwrap();
+        copy_changed(&from, &to).unwrap();
+        let time = || fs::metadata(&to).unwrap().modified().unwrap();
+        let before = time();
+        copy_changed(&from, &to).unwrap();
+        assert_eq!((time(), fs::read(&to).unwrap()), (before, b"new".to_vec()));
     }
 }

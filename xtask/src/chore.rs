@@ -34,6 +34,24 @@ pub(crate) fn metadata() -> Outcome<Value> {
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
 }
 
+/// The folder of a package of this workspace.
+pub(crate) fn package(name: &str) -> Outcome<PathBuf> {
+    let metadata = metadata()?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let manifest = packages.into_iter().find(|it| it["name"] == name);
+    let manifest = manifest.and_then(|it| it["manifest_path"].as_str());
+    let folder = manifest.and_then(|path| Path::new(path).parent());
+    folder.map(Path::to_path_buf).ok_or_else(|| format!("the workspace has no package {name}"))
+}
+
+/// The files that git has, or would add, among those of these patterns; by default all.
+pub(crate) fn files(patterns: &[&str]) -> Outcome<Vec<String>> {
+    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let list = capture(command("git").args(arguments).args(patterns))?;
+    let there = list.split_terminator('\0').filter(|path| root().join(path).is_file());
+    Ok(there.map(str::to_owned).collect())
+}
+
 /// The folder that cargo builds into.
 pub(crate) fn target_directory() -> Outcome<PathBuf> {
     let metadata = metadata()?;

@@ -45,7 +45,7 @@ pub(crate) fn check() -> Outcome {
 }
 
 /// Lines that only one of the lists has: `-` of the first, `+` of the second.
-fn differences(kept: &str, made: &str) -> Vec<String> {
+pub(crate) fn differences(kept: &str, made: &str) -> Vec<String> {
     let only = |sign: char, of: &str, other: &str| -> Vec<String> {
         let known: std::collections::HashSet<&str> = other.lines().collect();
         of.lines()

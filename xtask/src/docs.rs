@@ -1,47 +1,25 @@
 //! `cargo xtask docs`: documents that follow from kept results and from the program.
 //!
-//! Results of the studies are kept as text in `docs/studies/KEY` (`recoup study report KEY --form text`). Question and
-//! result of each room are copied into the study's page, between two marks. The table in `docs/studies.md` follows from
-//! the kept `result.json`, and so does the evidence in `docs/which.md`. The advice there follows from the results of the
-//! arena in `docs/arena/simulated.json` and `sockets.json` (`recoup arena --json`).
-//! `docs/commands.md` is what `recoup generate markdown` prints, `docs/schema/*.json` what `recoup generate schema` prints;
-//! tests of the command compare them.
+//! The table in `docs/studies.md` follows from the kept `result.json` of each study, `docs/commands.md` and `docs/schema/*.json`
+//! from the command; tests of the command compare those.
 //! Run this after a kept result or an option has changed; `cargo xtask test docs` fails otherwise.
-mod arena;
-mod corrected;
-mod paper;
-mod turned;
-mod which;
 
-use crate::chore::{Outcome, capture, cargo, root};
+use crate::chore::{Outcome, capture, cargo, package, root};
+use crate::digest::{file_name, sorted};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-/// Marks around what is written into a page.
-struct Marks {
-    begin: &'static str,
-    end: &'static str,
-}
-
-/// Around the table of all studies.
-const TABLE: Marks = Marks {
-    begin: "<!-- studies: written by `cargo xtask docs` -->\n",
-    end: "<!-- end of studies -->",
-};
-/// Around question and result of a room, in the page of its study.
-const RESULT: Marks = Marks {
-    begin: "<!-- result: written by `cargo xtask docs` -->\n",
-    end: "<!-- end of the result -->",
-};
-/// The page with the table, and that with the options.
+/// The page with the table of all studies, and the marks around it.
 const STUDIES: &str = "docs/studies.md";
+const BEGIN: &str = "<!-- studies: written by `cargo xtask docs` -->\n";
+const END: &str = "<!-- end of studies -->";
+/// The page with the options.
 const COMMANDS: &str = "docs/commands.md";
 /// The documents with a schema in `docs/schema`.
 const DOCUMENTS: [&str; 4] = ["scenario", "forward", "fetch", "serve"];
-/// Where rooms are, and what each of them has.
-const ROOMS: &str = "crates/studies/src";
+/// The claims of a study, in its folder of the sources.
 const CLAIMS: &str = "claims.toml";
 
 /// Writes the generated documents, or checks that they are current.
@@ -54,13 +32,11 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
 }
 
 fn write() -> Outcome {
-    for (path, text) in generated(&studies()?)? {
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    }
+    let page = between(&read(STUDIES)?, &table(&studies()?))?;
+    put(STUDIES, &page)?;
     let print = |page: &str, words: &[&str]| {
-        let command = ["run", "--quiet", "--bin", "recoup", "--", "generate"];
-        let text = capture(&mut cargo(&[&command, words].concat()))?;
-        fs::write(root().join(page), text).map_err(|error| format!("{page}: {error}"))
+        let command = ["run", "--quiet", "--bin", "recoup-lab", "--", "generate"];
+        put(page, &capture(&mut cargo(&[&command, words].concat()))?)
     };
     for document in DOCUMENTS {
         print(&format!("docs/schema/{document}.json"), &["schema", document])?;
@@ -68,181 +44,109 @@ fn write() -> Outcome {
     print(COMMANDS, &["markdown"])
 }
 
-/// Fails if a file is not as it would be written, or a kept result is of other claims than its room. Fails, too, if nothing
-/// turns a claim that fails, unless its room names that claim so.
+/// Fails if the table is not as it would be written, or a kept result does not follow from its verdicts and claims.
 pub(crate) fn check() -> Outcome {
     let studies = studies()?;
-    for study in &studies {
-        study.is_of_its_room()?;
-        study.is_turned()?;
-        paper::check(&root(), &study.key)?;
-        if let Some(result) = &study.result {
-            corrected::check(&study.key, result)?;
+    for Study { key, claims, result } in &studies {
+        let wrong = result.as_ref().and_then(|result| wrong(claims, result));
+        if let Some(wrong) = wrong {
+            return Err(format!("docs/studies/{key}: {wrong}"));
         }
     }
-    for (path, text) in generated(&studies)? {
-        if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-            let place = path.strip_prefix(root()).unwrap_or(&path).display();
-            return Err(format!("{place} is not current: run `cargo xtask docs`"));
-        }
+    let page = read(STUDIES)?;
+    match between(&page, &table(&studies))? == page {
+        true => Ok(()),
+        false => Err(format!("{STUDIES} is not current: run `cargo xtask docs`")),
     }
-    Ok(())
-}
-
-/// The files that are made, whole.
-fn generated(studies: &[Study]) -> Outcome<Vec<(PathBuf, String)>> {
-    let with = |page: &str, marks: &Marks, new: &str| {
-        let text = marks.between(&read(page)?, new).map_err(|error| format!("{page}: {error}"))?;
-        Ok::<_, String>((root().join(page), text))
-    };
-    let which = which::page(studies, &arena::Arena::kept()?);
-    let mut all =
-        vec![with(STUDIES, &TABLE, &table(studies))?, (root().join("docs/which.md"), which)];
-    for Study { key, .. } in studies.iter().filter(|study| study.result.is_some()) {
-        let page = format!("docs/studies/{key}/README.md");
-        let room = read(&format!("{ROOMS}/{key}/README.md"))?;
-        all.push(with(&page, &RESULT, &result(key, &room)?)?);
-    }
-    Ok(all)
 }
 
 fn read(path: &str) -> Outcome<String> {
     fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
 }
 
-impl Marks {
-    /// The text with `new` between the marks.
-    fn between(&self, text: &str, new: &str) -> Outcome<String> {
-        let Self { begin, end } = self;
-        let none = |mark: &str| format!("there is no line `{}`", mark.trim_end());
-        let (before, rest) = text.split_once(begin).ok_or_else(|| none(begin))?;
-        let (_, after) = rest.split_once(end).ok_or_else(|| none(end))?;
-        Ok(format!("{before}{begin}\n{new}\n{end}{after}"))
-    }
+fn put(path: &str, text: &str) -> Outcome {
+    fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// Question and result of a room, with links as seen from the page of its study.
-fn result(key: &str, room: &str) -> Outcome<String> {
-    let (begin, end) = (room.find("\n## Question\n"), room.find("\n## Set-up\n"));
-    let part = begin.zip(end).and_then(|(begin, end)| room.get(begin..end));
-    let part = part.ok_or_else(|| {
-        format!("{ROOMS}/{key}/README.md: Question and Result come before Set-up")
-    })?;
-    let own = format!("](../../../../docs/studies/{key}/");
-    let anchor = format!("](../../../{ROOMS}/{key}/README.md#");
-    Ok(part
-        .trim()
-        .replace(&own, "](")
-        .replace("](../../../../docs/", "](../../")
-        .replace("](#", &anchor)
-        + "\n")
+/// The text with `new` between the marks.
+fn between(text: &str, new: &str) -> Outcome<String> {
+    let parts = text.split_once(BEGIN).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(END)?;
+        Some(format!("{before}{BEGIN}\n{new}\n{END}{after}"))
+    });
+    parts.ok_or_else(|| format!("{STUDIES} has no lines `{}` and `{END}`", BEGIN.trim_end()))
 }
 
-/// A room, with its kept result if there is one.
+/// A study: the numbers of its claims, and its kept result if there is one.
 struct Study {
     key: String,
+    claims: Vec<String>,
     result: Option<Value>,
 }
 
-impl Study {
-    /// A number of the result.
-    fn count(&self, name: &str) -> Option<u64> {
-        self.result.as_ref()?.get(name)?.as_u64()
-    }
-
-    fn text(&self, name: &str) -> &str {
-        self.result.as_ref().and_then(|it| it.get(name)?.as_str()).unwrap_or_default()
-    }
-
-    fn lessons(&self) -> &[Value] {
-        let list = self.result.as_ref().and_then(|it| it.get("lessons")?.as_array());
-        list.map_or(&[], Vec::as_slice)
-    }
-
-    /// The result has a verdict on each claim of the room, in its order.
-    fn is_of_its_room(&self) -> Outcome {
-        let Some(result) = &self.result else { return Ok(()) };
-        let path = root().join(ROOMS).join(&self.key).join(CLAIMS);
-        let claims =
-            fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let judged = result["claims"].as_array().into_iter().flatten();
-        let judged: Vec<_> = judged.filter_map(|claim| claim["id"].as_str()).collect();
-        match judged == ids(&claims) {
-            true => Ok(()),
-            false => {
-                Err(format!("docs/studies/{} has verdicts on other claims than its room", self.key))
-            }
-        }
-    }
-
-    /// Something turns each gating claim that fails.
-    fn is_turned(&self) -> Outcome {
-        let Some(result) = &self.result else { return Ok(()) };
-        let judged = result["claims"].as_array().into_iter().flatten();
-        let fails = judged.filter(|it| it["gating"] == true && it["verdict"] == "fails");
-        let fails: Vec<_> = fails.filter_map(|claim| claim["id"].as_str()).collect();
-        let folder = format!("docs/studies/{}", self.key);
-        let open = read(&format!("{folder}/open.md"))?;
-        // A study whose claims are all turned by what is open has no isolating runs.
-        let isolated = read(&format!("{folder}/isolated.md")).unwrap_or_default();
-        let room = read(&format!("{ROOMS}/{}/README.md", self.key))?;
-        match turned::without(&fails, &open, &isolated, &room) {
-            missing if missing.is_empty() => Ok(()),
-            missing => Err(format!("{folder}: nothing turns {}", missing.join(", "))),
-        }
-    }
-}
-
-/// The numbers of the claims in a room's file.
-fn ids(claims: &str) -> Vec<&str> {
-    claims.lines().filter_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"')).collect()
-}
-
-/// All rooms, in the order of their papers.
+/// All studies, in the order of their papers.
 fn studies() -> Outcome<Vec<Study>> {
-    let rooms = root().join(ROOMS);
-    let entries = fs::read_dir(&rooms).map_err(|error| format!("{}: {error}", rooms.display()))?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut keys: Vec<_> = names.filter(|name| rooms.join(name).join(CLAIMS).exists()).collect();
-    let year =
-        |key: &String| key.trim_start_matches(|letter: char| !letter.is_ascii_digit()).to_owned();
-    keys.sort_by_key(|key| (year(key), key.clone()));
-    keys.into_iter().map(study).collect()
+    let sources = package("recoup-studies")?.join("src");
+    let mut folders = sorted(&sources)?;
+    folders.retain(|folder| folder.join(CLAIMS).exists());
+    let year = |folder: &PathBuf| file_name(folder).split_off(file_name(folder).len() - 4);
+    folders.sort_by_key(|folder| (year(folder), folder.clone()));
+    let study = |folder: &PathBuf| {
+        let (key, path) = (file_name(folder), folder.join(CLAIMS));
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let result = match read(&format!("docs/studies/{key}/result.json")) {
+            Ok(text) => Some(serde_json::from_str(&text).map_err(|e| format!("{key}: {e}"))?),
+            Err(_) => None,
+        };
+        Ok(Study { key, claims: ids(&text), result })
+    };
+    folders.iter().map(study).collect()
 }
 
-fn study(key: String) -> Outcome<Study> {
-    let path = root().join("docs/studies").join(&key).join("result.json");
-    let result = match fs::read_to_string(&path) {
-        Ok(text) => Some(
-            serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?,
-        ),
-        Err(_) => None,
-    };
-    Ok(Study { key, result })
+/// The numbers of the claims in a study's file.
+fn ids(claims: &str) -> Vec<String> {
+    let ids = claims.lines().filter_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"'));
+    ids.map(str::to_owned).collect()
+}
+
+/// The first count that does not follow from the verdicts, or the verdicts if they are on other claims.
+fn wrong(claims: &[String], result: &Value) -> Option<String> {
+    let judged = || result["claims"].as_array().into_iter().flatten();
+    if !judged().filter_map(|claim| claim["id"].as_str()).eq(claims) {
+        return Some(format!("verdicts on other claims than in {CLAIMS}"));
+    }
+    let gating = || judged().filter(|it| it["gating"] == true);
+    let having = |verdict: &str| gating().filter(|it| it["verdict"] == verdict).count();
+    let is_changed = |it: &&Value| it["former"].is_string() && it["former"] != it["verdict"];
+    let counts = [
+        ("held", having("holds")),
+        ("failed", having("fails")),
+        ("undecided", gating().count() - having("holds") - having("fails")),
+        ("changed", gating().filter(is_changed).count()),
+    ];
+    let differs = counts.into_iter().find(|(name, count)| result[name] != *count);
+    differs.map(|(name, count)| format!("`{name}` is not {count}"))
 }
 
 /// The questions of the studies, and how many claims hold.
 fn table(studies: &[Study]) -> String {
-    let mut text = String::new();
-    for study in studies {
-        let key = &study.key;
-        let _ = match &study.result {
-            Some(_) => {
-                writeln!(text, "- [{key}](studies/{key}/README.md): {}", study.text("title"))
-            }
-            None => {
-                writeln!(text, "- [{key}](../{ROOMS}/{key}/README.md): no result is kept")
-            }
+    let (mut list, mut rows) = (String::new(), String::new());
+    let columns =
+        ["held", "failed", "undecided", "changed", "reported", "used_for_inference", "seeds"];
+    for Study { key, result, .. } in studies {
+        let Some(result) = result else {
+            let _ = writeln!(list, "- {key}: no result is kept");
+            continue;
         };
+        let title = result["title"].as_str().unwrap_or_default();
+        let _ = writeln!(list, "- [{key}](studies/{key}/README.md): {title}");
+        let numbers = columns.map(|name| result[name].as_u64().unwrap_or_default().to_string());
+        let _ = writeln!(rows, "| {key} | {} |", numbers.join(" | "));
     }
-    text += "\n| study | hold | fail | undecided | changed | reported | inference | seeds |\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
-    for study in studies.iter().filter(|study| study.result.is_some()) {
-        let columns =
-            ["held", "failed", "undecided", "changed", "reported", "used_for_inference", "seeds"];
-        let numbers = columns.map(|name| study.count(name).unwrap_or_default().to_string());
-        let _ = writeln!(text, "| {} | {} |", study.key, numbers.join(" | "));
-    }
-    text
+    format!(
+        "{list}\n| study | hold | fail | undecided | changed | reported | inference | seeds |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|\n{rows}"
+    )
 }
 
 #[cfg(test)]
@@ -252,42 +156,35 @@ mod tests {
 
     #[test]
     fn only_text_between_the_marks_is_replaced() {
-        let marks = Marks { begin: "<begin>\n", end: "<end>" };
-        let new = marks.between("before\n<begin>\nold\n<end>\nafter\n", "new").unwrap();
-        assert_eq!(new, "before\n<begin>\n\nnew\n<end>\nafter\n");
-        assert_eq!(marks.between(&new, "new").unwrap(), new);
-        assert!(marks.between("no marks", "new").unwrap_err().contains("<begin>"));
-    }
-
-    #[test]
-    fn result_has_links_of_its_page() {
-        let room = "# x\n\n## Question\n\nWhy?\n\n## Result\n\n[all](../../../../docs/studies/x/claims.md), \
-                    [wifi](../../../../docs/wifi.md), [below](#why)\n\n## Set-up\n\nNo.\n";
-        let expected = "## Question\n\nWhy?\n\n## Result\n\n[all](claims.md), [wifi](../../wifi.md), \
-                        [below](../../../crates/studies/src/x/README.md#why)\n";
-        assert_eq!(result("x", room).unwrap(), expected);
-        assert!(result("x", "# x\n\n## Set-up\n").unwrap_err().contains("x/README.md"));
+        let text = format!("before\n{BEGIN}old\n{END}\nafter\n");
+        let new = between(&text, "new").unwrap();
+        assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
+        assert_eq!(between(&new, "new").unwrap(), new);
+        assert!(between("no marks", "new").unwrap_err().contains(END));
     }
 
     #[test]
     fn study_without_a_result_is_reported() {
         let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "changed": 1, "reported": 4,
                              "used_for_inference": 2, "seeds": 20 });
-        let studies = [
-            Study { key: "a2001".into(), result: Some(result) },
-            Study { key: "b2002".into(), result: None },
-        ];
-        let table = table(&studies);
+        let study = |key: &str, result| Study { key: key.into(), claims: Vec::new(), result };
+        let table = table(&[study("a2001", Some(result)), study("b2002", None)]);
         assert!(table.contains("a2001/README.md): Why?\n"), "{table}");
         assert!(table.contains("| a2001 | 3 | 1 | 0 | 1 | 4 | 2 | 20 |\n"), "{table}");
-        assert!(table.contains("b2002/README.md): no result is kept\n"), "{table}");
+        assert!(table.contains("b2002: no result is kept\n"), "{table}");
     }
 
     #[test]
-    fn claims_are_known_by_their_lines() {
-        assert_eq!(
-            ids("[[claim]]\nid = \"A-1\"\nplace = \"x\"\n[[claim]]\nid = \"A-2\"\n"),
-            ["A-1", "A-2"]
-        );
+    fn counts_follow_from_the_verdicts() {
+        let claims = ids("[[claim]]\nid = \"A-1\"\nplace = \"x\"\n");
+        let result = |verdict: &str, held: u32, failed: u32| {
+            let claim =
+                json!({ "id": "A-1", "gating": true, "verdict": verdict, "former": "fails" });
+            json!({ "held": held, "failed": failed, "undecided": 0, "changed": held, "claims": [claim] })
+        };
+        assert_eq!(wrong(&claims, &result("holds", 1, 0)), None);
+        assert_eq!(wrong(&claims, &result("holds", 0, 0)).unwrap(), "`held` is not 1");
+        assert_eq!(wrong(&claims, &result("fails", 0, 0)).unwrap(), "`failed` is not 1");
+        assert!(wrong(&[], &result("holds", 1, 0)).unwrap().contains("other claims"));
     }
 }

@@ -1,8 +1,26 @@
-//! Pages of Markdown: where their links lead, and whether they are short enough to read.
+//! Documents: whether their links lead somewhere, `docs/SUMMARY.md` lists them, and they are short enough to read.
 
+use crate::chore::{Outcome, files, root};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::collections::BTreeSet;
+use std::fs;
 use std::ops::Range;
+
+/// The list of pages.
+const SUMMARY: &str = "docs/SUMMARY.md";
+/// A page that `cargo xtask wasm` makes, at the path that pages link to.
+const MADE: &str = "docs/bad-link.html";
+/// Pages, or parts of their paths, that need not keep the rules of [`breaches`].
+const LONG: [&str; 8] = [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/commands.md",
+    "docs/encrypt.md",
+    "docs/gateway.md",
+    "/studies/",
+    "docs/which.md",
+];
 
 /// Most words of a sentence.
 const WORDS: usize = 25;
@@ -11,13 +29,89 @@ const CELL: usize = 40;
 /// The lines of a first screen.
 const SCREEN: usize = 30;
 
+/// Checks links and anchors of all documents, and the rules of those pages that keep them.
+pub(crate) fn check() -> Outcome {
+    let pages = pages()?;
+    let mut found = Vec::new();
+    for path in files(&["*.md"])? {
+        let text = read(&path)?;
+        for link in links(&text) {
+            if let Err(reason) = follow(&path, &link.target, &pages) {
+                found.push(format!("{path}:{}: {}: {reason}", link.line, link.target));
+            }
+        }
+        if path.starts_with("docs/") && path != SUMMARY && !pages.contains(&path) {
+            found.push(format!("{path}: {SUMMARY} does not list it"));
+        }
+        if path != SUMMARY && !LONG.iter().any(|long| path.contains(long)) {
+            let breaches = breaches(&text).into_iter();
+            found.extend(breaches.map(|(line, reason)| format!("{path}:{line}: {reason}")));
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
+}
+
+/// Whether a link of a document leads to a file, and to a heading if it names one.
+fn follow(from: &str, target: &str, pages: &BTreeSet<String>) -> Outcome {
+    if is_remote(target) {
+        return Ok(());
+    }
+    let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let path = resolved(from, file).ok_or("leads out of the repository")?;
+    if path == MADE {
+        return Ok(());
+    }
+    if !root().join(&path).exists() {
+        return Err("no such file".into());
+    }
+    let is_page = path.ends_with(".md");
+    if is_page && pages.contains(from) && !pages.contains(&path) {
+        return Err(format!("{SUMMARY} does not list it"));
+    }
+    match anchor.is_empty() || anchors(&read(&path)?).contains(anchor) {
+        true => Ok(()),
+        false => Err("no such heading".into()),
+    }
+}
+
+fn is_remote(target: &str) -> bool {
+    ["https:", "http:", "mailto:"].iter().any(|scheme| target.starts_with(scheme))
+}
+
+/// A link's path from the root of the repository, unless it leads out of that.
+fn resolved(from: &str, target: &str) -> Option<String> {
+    if target.is_empty() {
+        return Some(from.to_owned());
+    }
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in target.split('/') {
+        match part {
+            ".." => drop(parts.pop()?),
+            "." | "" => {}
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The pages that the list has.
+fn pages() -> Outcome<BTreeSet<String>> {
+    let links = links(&read(SUMMARY)?);
+    Ok(links.iter().filter_map(|link| resolved(SUMMARY, &link.target)).collect())
+}
+
+fn read(path: &str) -> Outcome<String> {
+    fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))
+}
+
 /// A link of a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Link {
+struct Link {
     /// The line it begins in.
-    pub(crate) line: usize,
+    line: usize,
     /// Its target as written.
-    pub(crate) target: String,
+    target: String,
 }
 
 fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
@@ -29,7 +123,7 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 /// The links and pictures of a page.
-pub(crate) fn links(text: &str) -> Vec<Link> {
+fn links(text: &str) -> Vec<Link> {
     let found = events(text).filter_map(|(event, range)| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
             Some(Link { line: line(text, range.start), target: dest_url.into_string() })
@@ -40,7 +134,7 @@ pub(crate) fn links(text: &str) -> Vec<Link> {
 }
 
 /// The anchors of a page's headings, as GitHub and mdBook make them.
-pub(crate) fn anchors(text: &str) -> BTreeSet<String> {
+fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut heading: Option<String> = None;
     for (event, _) in events(text) {
@@ -73,7 +167,7 @@ fn slug(heading: &str) -> String {
 }
 
 /// Breaches of the rules of a page, each with its line.
-pub(crate) fn breaches(text: &str) -> Vec<(usize, String)> {
+fn breaches(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut reading = Reading::default();
     let mut has_command = false;
@@ -171,5 +265,23 @@ mod tests {
         let lines: Vec<_> = breaches(&text).into_iter().map(|(line, _)| line).collect();
         assert_eq!(lines, [3, 5, 1]);
         assert_eq!(breaches("# A\n\nDo this.\n\n```sh\nls\n```\n"), []);
+    }
+
+    #[test]
+    fn link_resolves_within_the_repository() {
+        assert_eq!(resolved("docs/a.md", "../README.md").as_deref(), Some("README.md"));
+        assert_eq!(resolved("docs/a.md", "./b/c.md").as_deref(), Some("docs/b/c.md"));
+        assert_eq!(resolved("docs/a.md", "").as_deref(), Some("docs/a.md"));
+        assert_eq!(resolved("docs/a.md", "../../etc/passwd"), None);
+    }
+
+    #[test]
+    fn broken_links_are_found() {
+        let pages = BTreeSet::from(["README.md".to_owned()]);
+        let follow = |target: &str| follow("README.md", target, &pages);
+        assert_eq!(follow("https://example.org/x#y"), Ok(()));
+        assert_eq!(follow("docs/none.md"), Err("no such file".into()));
+        assert_eq!(follow("#none"), Err("no such heading".into()));
+        assert_eq!(follow("SECURITY.md"), Err("docs/SUMMARY.md does not list it".into()));
     }
 }

@@ -1,7 +1,7 @@
 //! Peers of the interoperability tests: python-ndn in a virtual environment, and Node with the
 //! NDNts libraries, all pinned, all inside `target/interop`.
 
-use crate::chore::{Outcome, capture, command, quiet, root, target_directory};
+use crate::chore::{Outcome, capture, command, package, quiet, target_directory};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,13 @@ pub(crate) const FOLDER: &str = "RECOUP_INTEROP";
 /// The oldest minor version of Python 3 that has what the peers need.
 const OLDEST: u32 = 10;
 
-const SOURCE: &str = "crates/cli/tests/peers";
 const MANIFESTS: [&str; 3] =
     ["python/requirements.txt", "node/package.json", "node/package-lock.json"];
+
+/// The folder of their programs and of what they need.
+fn source() -> Outcome<PathBuf> {
+    Ok(package("recoup-cli")?.join("tests/peers"))
+}
 
 /// Installs the peers unless they are there already, and returns their folder.
 pub(crate) fn install() -> Outcome<PathBuf> {
@@ -38,7 +42,7 @@ pub(crate) fn install() -> Outcome<PathBuf> {
 fn wanted() -> Outcome<String> {
     let mut wanted = capture(command(python(OLDEST)?).arg("--version"))?;
     for manifest in MANIFESTS {
-        let path = root().join(SOURCE).join(manifest);
+        let path = source()?.join(manifest);
         let text = fs::read_to_string(&path).map_err(|error| format!("{manifest}: {error}"))?;
         wanted.push_str(&text);
     }
@@ -60,7 +64,7 @@ fn install_python(folder: &Path) -> Outcome {
     quiet(command(python(OLDEST)?).args(["-m", "venv"]).arg(&environment)).map_err(|error| {
         format!("this Python cannot make a virtual environment (python3-venv missing?)\n{error}")
     })?;
-    let requirements = root().join(SOURCE).join("python/requirements.txt");
+    let requirements = source()?.join("python/requirements.txt");
     let mut pip = command(environment.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
     quiet(pip.arg(requirements))
@@ -72,7 +76,7 @@ fn install_node(folder: &Path) -> Outcome {
     let home = folder.join("node");
     fs::create_dir_all(&home).map_err(|error| error.to_string())?;
     for manifest in ["package.json", "package-lock.json"] {
-        let from = root().join(SOURCE).join("node").join(manifest);
+        let from = source()?.join("node").join(manifest);
         fs::copy(from, home.join(manifest)).map_err(|error| error.to_string())?;
     }
     let tools = folder.join("python/bin");
@@ -89,11 +93,6 @@ fn install_node(folder: &Path) -> Outcome {
 fn link_scripts(folder: &Path) -> Outcome {
     let link = folder.join("node/peers");
     let _ = fs::remove_file(&link);
-    let scripts = root().join(SOURCE).join("node");
-    #[cfg(unix)]
-    std::os::unix::fs::symlink(&scripts, &link).map_err(|error| error.to_string())?;
-    #[cfg(not(unix))]
-    return Err(format!("{} cannot be linked on this system", scripts.display()));
-    #[cfg(unix)]
-    Ok(())
+    let scripts = source()?.join("node");
+    std::os::unix::fs::symlink(&scripts, &link).map_err(|error| error.to_string())
 }

@@ -92,7 +92,7 @@ impl Tools {
 
 /// Builds the wheel with the command of the page, from a copy of the files that git has.
 fn build(tools: &Path) -> Outcome<PathBuf> {
-    let tree = artefact::tree()?;
+    let tree = artefact::tree("artefacts/tree")?;
     let wheels = tree.join("wheels");
     let _ = fs::remove_dir_all(&wheels);
     println!("{WHEEL}");

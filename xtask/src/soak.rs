@@ -8,17 +8,15 @@
 //! Each fetched file is compared with its original. Processes that are never killed must keep their memory and their
 //! descriptors. All runs in namespaces of its own: its network, its disks and its processes end with it.
 
-mod clock;
 mod fault;
 mod fetches;
-mod flood;
+pub(crate) mod flood;
 mod network;
 mod random;
 mod relay;
 mod resources;
 
-use crate::bench::timed::Timed;
-use crate::chore::{Outcome, cargo, command, quiet, root, show, target_directory};
+use crate::chore::{Outcome, cargo, command, quiet, show, target_directory};
 use crate::test::FEATURES;
 use fetches::{Fetches, Tally};
 use network::Network;
@@ -60,16 +58,14 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let recoup = binary()?;
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let minutes = (time.as_secs_f64() / 60.0).to_string();
-    let mut inside = command("unshare");
-    inside.args(NAMESPACES).arg(own).args(["soak", "--minutes", &minutes]);
-    inside.args(["--pause", &pause.as_secs_f64().to_string(), "--seed", &seed.to_string()]);
-    inside.env(INSIDE, "1").env("RECOUP_BINARY", recoup);
-    // A signal to this process kills the namespaces.
-    let status = Timed::spawn(&mut inside, time + LATEST_END).and_then(|mut child| child.wait());
-    match status.map_err(|error| error.to_string())?.success() {
-        true => Ok(()),
-        false => Err(format!("seed {seed} repeats the faults")),
-    }
+    let limit = (time + LATEST_END).as_secs().to_string();
+    // A signal to this process group kills the namespaces.
+    let mut inside = command("timeout");
+    inside.args(["--foreground", "--signal=KILL", &limit, "unshare"]).args(NAMESPACES).arg(own);
+    inside.args(["soak", "--minutes", &minutes, "--seed", &seed.to_string()]);
+    inside.args(["--pause", &pause.as_secs_f64().to_string()]);
+    show(inside.env(INSIDE, "1").env("RECOUP_BINARY", recoup))
+        .map_err(|error| format!("{error}; seed {seed} repeats the faults"))
 }
 
 /// Whether this system lets a soak have its namespaces; the reason if it does not.
@@ -188,7 +184,7 @@ fn soak(folder: &Path, time: Duration, pause: Duration, seed: u64) -> Outcome {
         }
         scope.spawn(|| resources.watch(&network));
         let (stream, shared) = (random.stream(1), (&soak, &network, &fetches));
-        let faults = scope.spawn(move || fault::inject(shared.0, shared.1, shared.2, stream));
+        let faults = scope.spawn(move || fault::inject(shared.0, shared.1, shared.2, &stream));
         while begin.elapsed() < time {
             std::thread::sleep(Duration::from_millis(100));
             network.check(&soak);
@@ -225,11 +221,6 @@ fn soak(folder: &Path, time: Duration, pause: Duration, seed: u64) -> Outcome {
 
 fn minutes(time: Duration) -> f64 {
     time.as_secs_f64() / 60.0
-}
-
-/// The folder of the sources of this chore.
-fn sources() -> PathBuf {
-    root().join("xtask/src/soak")
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! `cargo xtask test`: everything that must hold before a change is delivered.
 
-use crate::chore::{Outcome, cargo, command, quiet, target_directory, watch};
+use crate::chore::{Outcome, cargo, command, quiet, show, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
 use crate::{
-    artefact, book, browser, deny, digest, docs, layer, peer, python, repeat, soak, targets, text,
-    tutorial, verify, wasm,
+    artefact, deny, digest, docs, laws, page, peer, python, soak, targets, text, tutorial, verify,
+    wasm,
 };
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -16,18 +16,29 @@ pub(crate) const FEATURES: &str = "gateway,recoup/object-store";
 /// If it is set, tests that need namespaces fail where there are none.
 const NAMESPACES: &str = "RECOUP_REQUIRE_NAMESPACES";
 
+/// The seed of property tests: the same cases for everybody, unless it is set.
+const SEED: &str = "PROPTEST_RNG_SEED";
+
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
 const LEGS: [(&str, Leg, &str); 16] = [
-    ("format", format, "rustfmt would change nothing"),
-    ("laws", laws, "a crate imports only from the stairs below it, and modules in no circle"),
-    ("text", text_leg, "committed text has nothing that does not belong there"),
-    ("docs", docs_leg, "links lead somewhere, and what is generated is current"),
+    ("format", |_| held(cargo(&["fmt", "--all", "--check"])), "rustfmt would change nothing"),
+    (
+        "laws",
+        |_| passed(laws::check()),
+        "a crate imports only from the stairs below it, and modules in no circle",
+    ),
+    ("text", |_| passed(text::check()), "committed text has nothing that does not belong there"),
+    (
+        "docs",
+        |_| passed(page::check().and(artefact::check()).and(docs::check())),
+        "links lead somewhere, and what is generated is current",
+    ),
     ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
     ("lint", lint, "clippy reports nothing, tests and examples included; fuzz targets compile"),
     ("test", test, "unit, property, integration and documentation tests"),
-    ("digests", digests, "digests of simulations equal docs/notes/digests.csv"),
+    ("digests", |_| passed(digest::check()), "digests of simulations equal docs/notes/digests.csv"),
     (
         "targets",
         |_| targets::check(),
@@ -36,8 +47,8 @@ const LEGS: [(&str, Leg, &str); 16] = [
     ("verify", verify_leg, "drawn runs of the kept results of studies can be made again"),
     (
         "tutorial",
-        tutorial_leg,
-        "the estimator of docs/estimator.md compiles, keeps what all promise, and is swept",
+        |_| passed(tutorial::follow()),
+        "the estimator of the tutorial compiles, keeps what all promise, and is swept",
     ),
     (
         "python",
@@ -62,9 +73,9 @@ const LONG_LEGS: [(&str, Leg, &str); 3] = [
         "building commands of the pages make programs that pass the tests; by name only",
     ),
     (
-        "browser",
-        browser_leg,
-        "digests of the simulator in Chromium equal the command's; by name only",
+        "wasm",
+        |_| passed(wasm::attempt()),
+        "digests of the simulator under Node equal the command's; by name only",
     ),
     ("endure", |_| soak_for("30"), "processes under random faults for half an hour; by name only"),
 ];
@@ -138,28 +149,6 @@ impl Beside {
     }
 }
 
-fn format(_: &mut Tally) -> Outcome<Done> {
-    held(cargo(&["fmt", "--all", "--check"]))
-}
-
-fn laws(_: &mut Tally) -> Outcome<Done> {
-    layer::check().map(|()| Done::Held(Tally::default()))
-}
-
-fn text_leg(_: &mut Tally) -> Outcome<Done> {
-    text::check().map(|()| Done::Held(Tally::default()))
-}
-
-fn docs_leg(_: &mut Tally) -> Outcome<Done> {
-    book::check()?;
-    artefact::check()?;
-    docs::check().map(|()| Done::Held(Tally::default()))
-}
-
-fn digests(_: &mut Tally) -> Outcome<Done> {
-    digest::check().map(|()| Done::Held(Tally::default()))
-}
-
 fn verify_leg(_: &mut Tally) -> Outcome<Done> {
     verify::check().map(|stale| match stale.as_slice() {
         [] => Done::Held(Tally::default()),
@@ -167,13 +156,9 @@ fn verify_leg(_: &mut Tally) -> Outcome<Done> {
     })
 }
 
-fn tutorial_leg(_: &mut Tally) -> Outcome<Done> {
-    tutorial::follow().map(|()| Done::Held(Tally::default()))
-}
-
 fn lint(_: &mut Tally) -> Outcome<Done> {
     let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
-    watch(clippy.args(["--features", FEATURES, "--", "-D", "warnings"]), |_| {})?;
+    show(clippy.args(["--features", FEATURES, "--", "-D", "warnings"]))?;
     // Fuzz targets are a workspace of their own, and bring parts in C++.
     if quiet(command("c++").arg("--version")).is_err() {
         return Ok(Done::Partly("fuzz targets not checked: no C++ compiler".to_string()));
@@ -186,9 +171,8 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
     let mut tests = cargo(&["test", "--workspace", "--features", FEATURES, "--no-fail-fast"]);
-    if std::env::var_os(repeat::SEED).is_none() {
-        // The same cases for everybody: `cargo xtask repeat` looks for others.
-        tests.env(repeat::SEED, "1");
+    if std::env::var_os(SEED).is_none() {
+        tests.env(SEED, "1");
     }
     counted(&mut tests, tally)
 }
@@ -228,23 +212,14 @@ fn interop(tally: &mut Tally) -> Outcome<Done> {
 
 fn soak_for(minutes: &str) -> Outcome<Done> {
     match installed(soak::available(), NAMESPACES)? {
-        Ok(()) => soak::run(&["--minutes", minutes]).map(|()| Done::Held(Tally::default())),
-        Err(skipped) => Ok(skipped),
-    }
-}
-
-fn browser_leg(_: &mut Tally) -> Outcome<Done> {
-    match installed(browser::find(), browser::REQUIRE)? {
-        Ok(program) => {
-            wasm::attempt(&program, &wasm::build()?).map(|()| Done::Held(Tally::default()))
-        }
+        Ok(()) => passed(soak::run(&["--minutes", minutes])),
         Err(skipped) => Ok(skipped),
     }
 }
 
 fn deny_leg(_: &mut Tally) -> Outcome<Done> {
     match installed(deny::install(), deny::REQUIRE)? {
-        Ok(tool) => deny::check(&tool).map(|()| Done::Held(Tally::default())),
+        Ok(tool) => passed(deny::check(&tool)),
         Err(skipped) => Ok(skipped),
     }
 }
@@ -261,8 +236,12 @@ fn installed<T>(tool: Outcome<T>, require: &str) -> Outcome<Result<T, Done>> {
     }
 }
 
+fn passed(outcome: Outcome) -> Outcome<Done> {
+    outcome.map(|()| Done::Held(Tally::default()))
+}
+
 fn held(mut command: Command) -> Outcome<Done> {
-    watch(&mut command, |_| {}).map(|()| Done::Held(Tally::default()))
+    passed(show(&mut command))
 }
 
 fn counted(command: &mut Command, tally: &mut Tally) -> Outcome<Done> {

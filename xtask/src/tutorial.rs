@@ -1,10 +1,13 @@
-//! The tutorial `docs/estimator.md`, word for word, in a copy of the tree: files are written, lines are put into the list,
-//! commands are run. What it prints compiles and runs, or this fails.
-use crate::chore::{Outcome, capture, command, root, target_directory, watch};
+//! The tutorial of an algorithm, word for word, in a copy of the tree: files are written, lines are put into the list,
+//! commands are run. A block that does not compile or run fails.
+use crate::artefact;
+use crate::chore::{Outcome, command, root, show, target_directory};
+use crate::digest::sorted;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-const TUTORIAL: &str = "docs/estimator.md";
+/// The words before the tutorial, on a page of `docs`.
+const MARK: &str = "`cargo xtask test tutorial` carries out";
 
 /// A block of the text, with what it is of and the file that the line before it names.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,11 +19,15 @@ struct Block<'a> {
 
 /// Follows the tutorial.
 pub(crate) fn follow() -> Outcome {
-    let text = fs::read_to_string(root().join(TUTORIAL)).map_err(|error| error.to_string())?;
+    let pages = sorted(&root().join("docs"))?.into_iter();
+    let mut texts = pages.filter_map(|page| fs::read_to_string(page).ok());
+    let page = texts.find(|text| text.contains(MARK)).ok_or("no page has the tutorial")?;
+    let (_, text) = page.split_once(MARK).unwrap_or_default();
     let target = target_directory()?;
-    let copy = copied(&target.join("tutorial"))?;
+    let _ = fs::remove_dir_all(target.join("tutorial"));
+    let copy = artefact::tree("tutorial")?;
     set_apart(&copy.join("Cargo.toml"))?;
-    for block in blocks(&text) {
+    for block in blocks(text) {
         match (block.kind, block.file) {
             ("rust" | "toml", Some(file)) => write(&copy.join(file), block.text)?,
             ("diff", Some(file)) => {
@@ -31,10 +38,10 @@ pub(crate) fn follow() -> Outcome {
             ("sh", _) => {
                 let mut shell = command("bash");
                 shell.args(["-euo", "pipefail", "-c", block.text]).current_dir(&copy);
-                watch(shell.env("CARGO_TARGET_DIR", &target), |_| {})?;
+                show(shell.env("CARGO_TARGET_DIR", &target))?;
             }
             (kind, _) => {
-                return Err(format!("{TUTORIAL}: unknown kind of block {kind:?}"));
+                return Err(format!("the tutorial has a block of kind {kind:?}"));
             }
         }
     }
@@ -50,22 +57,6 @@ fn swept(copy: &Path) -> Outcome {
         10 => Ok(()),
         other => Err(format!("{other} runs of the tutorial's estimator were kept, not 10")),
     }
-}
-
-/// The committed or newly added files of the tree, in a folder of their own.
-fn copied(folder: &Path) -> Outcome<PathBuf> {
-    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    if folder.exists() {
-        fs::remove_dir_all(folder).map_err(failed)?;
-    }
-    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let list = capture(command("git").args(arguments))?;
-    for path in list.split_terminator('\0').filter(|path| root().join(path).is_file()) {
-        let to = folder.join(path);
-        fs::create_dir_all(to.parent().unwrap_or(folder)).map_err(failed)?;
-        fs::copy(root().join(path), to).map_err(failed)?;
-    }
-    Ok(folder.to_owned())
 }
 
 /// Gives the packages of the copy their own version. Cargo identifies packages by version and place
@@ -121,7 +112,7 @@ fn inserted(text: &str, diff: &str) -> Outcome<String> {
                 let mut found = lines.iter().enumerate().filter(|(_, it)| **it == known);
                 place = match (found.next(), found.next()) {
                     (Some((at, _)), None) => Some(at + 1),
-                    _ => return Err(format!("{TUTORIAL}: `{known}` does not stand there once")),
+                    _ => return Err(format!("`{known}` does not stand there once")),
                 };
             }
         }

@@ -1,10 +1,10 @@
-//! `cargo xtask verify KEY`: whether a kept result of a study can be made again.
+//! Whether kept results of studies can be made again.
 //!
 //! Runs of `docs/studies/KEY` are drawn at random, made again from scratch, and their digests compared
-//! (`recoup study verify`). The leg `verify` of `cargo xtask test` does it for each study within a budget of time.
+//! (`recoup study verify`), for each study within a budget of time.
 //! Results that were kept without digests are named as stale, and so are runs of the default transport that differ.
 
-use crate::chore::{Outcome, command, root, show, spelled};
+use crate::chore::{Outcome, command, root, spelled};
 use crate::digest;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -17,24 +17,6 @@ const DIGESTS: &str = "digests.csv";
 const SECONDS: &str = "5";
 /// Experiments of the default transport beside the paper's, as they stand after the study's name.
 const DEFAULT: &str = "/default-";
-
-/// `KEY [--runs N] [--draw SEED] …`: options of `recoup study verify`.
-pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let Some((key, options)) = arguments.split_first().filter(|(key, _)| !key.starts_with('-'))
-    else {
-        return Err(
-            "usage: cargo xtask verify KEY [--runs N] [--draw SEED] [--seconds N] [--jobs N]"
-                .into(),
-        );
-    };
-    verify(&digest::binary()?, key, options)
-}
-
-fn verify(binary: &Path, key: &str, options: &[&str]) -> Outcome {
-    let mut verify = command(binary);
-    verify.args(["study", "verify", key, "--kept"]).arg(folder(key)).args(options);
-    show(&mut verify)
-}
 
 fn folder(key: &str) -> PathBuf {
     Path::new(STUDIES).join(key)

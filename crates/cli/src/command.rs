@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    arena, calibrate, ctl, demo, emulate, explain, fetch, forward, gateway, generate, get, group,
-    key, link, ping, process, replay, rto, serve, share, sim, study, trust,
+    ctl, demo, fetch, forward, gateway, generate, get, group, key, laboratory, link, ping,
+    serve, share, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 
@@ -24,7 +24,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// End when the process with this number, which started this one, ends.
+    /// End when the parent process, with this number, ends.
     #[arg(long, global = true, hide = true, value_name = "PID")]
     pub end_with: Option<u32>,
 }
@@ -58,41 +58,18 @@ pub(crate) enum Command {
     Ctl(Box<ctl::CtlArgs>),
     /// Put an impaired link between two UDP faces: rate, delay, losses
     Link(Box<link::LinkArgs>),
-    /// Replay a recording of a forwarder, and compare its outputs
-    Replay(replay::ReplayArgs),
     /// Compare the default transport with CUBIC over a lossy link
     Demo(Box<demo::DemoArgs>),
-    /// Run a scenario: the nodes of a network, in simulated time
-    Sim(sim::SimArgs),
-    /// Explain why a segment was late: its timeline, and a verdict
-    Explain(explain::ExplainArgs),
-    /// Run a network on real processes of this machine
-    Emulate(emulate::EmulateArgs),
-    /// Judge transports on the same cases: times, queues, fairness
-    Arena(Box<arena::ArenaArgs>),
-    /// Reproduce studies: experiments, claims, and a verdict on each
-    Study(study::StudyArgs),
-    /// Search for parameters that a paper leaves open
-    Calibrate(calibrate::CalibrateArgs),
-    /// Evaluate retransmission timers on recorded round trips
-    Rto(rto::RtoArgs),
     /// Write shell completions, manual pages and JSON Schemas
     Generate(generate::GenerateArgs),
-    /// Run one application of a network of processes
-    #[command(hide = true)]
-    Process(process::ProcessArgs),
-    /// Run a command that ends with the process that started it
-    #[command(hide = true)]
-    Guard(emulate::guard::GuardArgs),
 }
 
-/// Commands by what they are for, as the help lists them.
-const GROUPS: [(&str, &[&str]); 5] = [
+/// Groups of commands, in the order of the help.
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Transfer", &["fetch", "serve", "share", "get", "gateway"]),
     ("Keys", &["key", "group", "trust"]),
-    ("Network", &["ping", "forward", "ctl", "link", "replay"]),
-    ("Research", &["demo", "sim", "explain", "emulate", "arena", "study", "calibrate", "rto"]),
-    ("Other", &["generate", "help"]),
+    ("Network", &["ping", "forward", "ctl", "link"]),
+    ("Other", &["demo", "generate", "help"]),
 ];
 
 /// The help of the whole program, with its commands in groups.
@@ -107,15 +84,19 @@ fn template() -> String {
             text.push_str(&format!("  {name:<10} {about}\n"));
         }
     }
+    text.push_str("\nResearch (program recoup-lab):\n");
+    for (name, about) in laboratory::COMMANDS {
+        text.push_str(&format!("  {name:<10} {about}\n"));
+    }
     text + "\nOptions:\n{options}{after-help}\n"
 }
 
 impl Command {
     /// Whether others depend on a command while it runs, or a transfer does: it never waits for a reader of standard error.
     pub(crate) fn serves_others(&self) -> bool {
-        use Command::{Fetch, Forward, Gateway, Get, Link, Ping, Process, Serve, Share};
+        use Command::{Fetch, Forward, Gateway, Get, Link, Ping, Serve, Share};
         let transfers = matches!(self, Fetch(_) | Get(_) | Serve(_) | Share(_));
-        transfers || matches!(self, Forward(_) | Gateway(_) | Link(_) | Ping(_) | Process(_))
+        transfers || matches!(self, Forward(_) | Gateway(_) | Link(_) | Ping(_))
     }
 }
 

@@ -1,11 +1,11 @@
 //! End of a command: a fixed exit code, and one line with the problem and the remedy.
-pub(crate) mod usage;
+pub mod usage;
 
 use crate::format;
 use crate::terminal;
 /// The kinds of failures, whose numbers are the exit codes.
-pub(crate) use recoup::ErrorKind as Exit;
-pub(crate) use recoup::reason;
+pub use recoup::ErrorKind as Exit;
+pub use recoup::reason;
 use recoup_io::driver::DriverError;
 use recoup_io::face::FaceError;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use std::fmt;
 use std::io;
 
 /// The table of exit codes, as `--help` and the manual pages show it.
-pub(crate) const EXIT_CODES: &str = "\
+pub const EXIT_CODES: &str = "\
 Exit codes:
     0  success
     1  any other failure
@@ -29,7 +29,7 @@ Exit codes:
 
 /// Why a command failed: what is wrong and, where something can be done, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// The class of the failure, which decides the exit code.
     #[serde(rename = "kind")]
     pub exit: Exit,
@@ -50,14 +50,14 @@ pub(crate) struct Failure {
     /// Whether a repeated command fails in the same way, and cannot resume a partial download.
     #[serde(skip)]
     pub permanent: bool,
-    /// A line for each of its causes, which stand before it.
+    /// A line for each cause, printed before the message.
     #[serde(skip)]
     pub details: Vec<String>,
 }
 
 impl Failure {
     /// A failure without advice.
-    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
         Self {
             exit,
@@ -73,28 +73,28 @@ impl Failure {
 
     /// Adds the remedy.
     #[must_use]
-    pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self
     }
 
     /// The end by a signal; its number and 128 are the exit code.
-    pub(crate) fn signal(number: i32, message: impl Into<String>) -> Self {
+    pub fn signal(number: i32, message: impl Into<String>) -> Self {
         Self { code: u8::try_from(128 + number).ok(), ..Self::new(Exit::Cancelled, message) }
     }
 
     /// A wrong command line that the parser could not see.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
     /// A failed operation on a local file.
-    pub(crate) fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
+    pub fn file(verb: &str, path: impl fmt::Display, error: &io::Error) -> Self {
         recoup::Error::file(verb, path, error).into()
     }
 
     /// Prints the problem, unless a document on standard error has reported it already.
-    pub(crate) fn eprint(&self) {
+    pub fn eprint(&self) {
         if !self.reported {
             self.details.iter().for_each(|line| crate::output::eprint(line));
             crate::output::eprint(&format!("recoup: {self}"));
@@ -102,7 +102,7 @@ impl Failure {
     }
 
     /// The exit code as the process returns it.
-    pub(crate) fn code(&self) -> u8 {
+    pub fn code(&self) -> u8 {
         self.code.unwrap_or(self.exit as u8)
     }
 }
@@ -173,7 +173,7 @@ pub(crate) fn driver_failure(error: &DriverError) -> Failure {
 }
 
 /// The text on one line, as a terminal may show it ([`terminal::safe`]), without the numbers of system errors.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut line = terminal::safe(text).replace('\n', " ");
     while let Some(begin) = line.find(" (os error ") {
         let Some(length) = line[begin..].find(')') else {

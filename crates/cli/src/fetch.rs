@@ -8,7 +8,7 @@ pub(crate) mod report;
 mod several;
 pub(crate) mod traced;
 
-pub(crate) use args::{FetchArgs, TrustArgs};
+pub use args::{FetchArgs, TrustArgs};
 pub(crate) use default_name::file_name;
 
 use crate::error::{Failure, kept};
@@ -48,7 +48,7 @@ const MAX_REPORTED: u64 = 20;
 pub(crate) type Elsewhere<'a> = &'a mut dyn FnMut(&Failure) -> Option<FaceUri>;
 
 /// Runs the command.
-pub(crate) fn run(mut args: FetchArgs) -> Result<(), Failure> {
+pub fn run(mut args: FetchArgs) -> Result<(), Failure> {
     match &args.names[..] {
         [name] => {
             args.name = name.clone();

@@ -1,6 +1,6 @@
 //! Figures as people read them, and the width of a terminal.
 use console::Term;
-pub(crate) use recoup_core::figure::{
+pub use recoup_core::figure::{
     brief, bytes, clock, hex, milliseconds, ms, of, rate, seconds, share, wrapped,
 };
 
@@ -8,7 +8,7 @@ pub(crate) use recoup_core::figure::{
 const COLUMNS: usize = 80;
 
 /// Columns of a terminal.
-pub(crate) fn columns(terminal: &Term) -> usize {
+pub fn columns(terminal: &Term) -> usize {
     let columns = terminal.size_checked().map(|(_, columns)| usize::from(columns));
     columns.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
 }

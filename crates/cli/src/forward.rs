@@ -3,14 +3,12 @@ pub(crate) mod args;
 mod board;
 mod capturing;
 pub(crate) mod config;
-mod history;
 mod limits;
 pub(crate) mod log;
 mod metrics;
 #[cfg(test)]
 mod mistakes;
 mod opened;
-mod recording;
 mod report;
 mod scheduling;
 mod standard;
@@ -27,7 +25,6 @@ use board::Board;
 use config::ForwardConfig;
 use log::{Event, Log};
 use opened::Opened;
-use recording::RecordingState;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Machine, Node};
 use recoup_io::capture::Capturer;
@@ -35,13 +32,9 @@ use recoup_io::clock::unix_time;
 use recoup_io::descriptor;
 use recoup_io::driver::{Driver, DriverOptions};
 use recoup_io::http::HttpServer;
-use recoup_io::recording::{Heading, Recorder};
 use recoup_transport::time::{Duration, Instant};
 use report::{Forwarded, Listening};
-use std::fs::File;
-use std::io::BufWriter;
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use traced::Traced;
 use watch::Watch;
@@ -57,8 +50,6 @@ const FEW_DESCRIPTORS: usize = 1_024;
 /// Time for the last frames to be sent.
 const DRAIN_TIME: Duration = Duration::from_millis(500);
 
-type Forwarder = Recorder<Traced, BufWriter<File>>;
-
 /// Runs the command.
 pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let (file, text) = match &args.config {
@@ -70,13 +61,13 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let seed = recoup::session::seed()?.next_u64();
     let mut driver = open_driver(args, &config)?;
     let (stop, hangup) = Stop::reloading(&driver.waker())?;
-    let mut forwarder = record(args, config.node(seed), Heading { seed, text })?;
+    let mut forwarder = Traced::new(Capturer::new(config.node(seed)), args.trace.as_deref(), seed)?;
     set_time_of_day(&driver, &mut forwarder);
     let mut opened = Opened::default();
     let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::First);
     failures.into_iter().next().map_or(Ok(()), Err)?;
     capture(&config, &opened, &driver, &mut forwarder);
-    if let Some(failure) = forwarder.machine_mut().capturer_mut().next_failure() {
+    if let Some(failure) = forwarder.capturer_mut().next_failure() {
         return Err(capturing::failure(&failure));
     }
     if args.config.is_none() {
@@ -89,22 +80,19 @@ pub(crate) fn run(args: &ForwardArgs) -> Result<(), Failure> {
     let http = watched(args.metrics.or(config.metrics), &board)?;
     begin(args, log, opened.places(), http.as_ref())?;
     let mut watch = Watch::default();
-    let mut recording = RecordingState::new(args.record.clone());
-    let mut between = |driver: &mut Driver, forwarder: &mut Forwarder| {
-        recording.check(forwarder, log);
-        board.serve(driver, forwarder.machine().capturer(), &recording);
+    let mut between = |driver: &mut Driver, forwarder: &mut Traced| {
+        board.serve(driver, forwarder.capturer());
         if hangup.take() {
             reload(args, log, &config, &mut opened, driver, forwarder);
         }
-        forwarder.machine_mut().flush(driver.now(), log);
-        report(log, &mut watch, driver, forwarder.machine_mut().capturer_mut());
+        forwarder.flush(driver.now(), log);
+        report(log, &mut watch, driver, forwarder.capturer_mut());
     };
     let ended = until_stopped(&stop, &mut between, &mut driver, &mut forwarder);
     drop(http);
     driver.finish(DRAIN_TIME);
-    let finished = forwarder.finish().map_err(|error| unrecorded(args, &error));
-    let finished = finished.and(forwarder.machine_mut().finish());
-    let forwarded = Forwarded::new(&driver, forwarder.machine().capturer().node());
+    let finished = forwarder.finish();
+    let forwarded = Forwarded::new(&driver, forwarder.capturer().node());
     if args.json {
         output::json_line(&forwarded)?;
     } else if !args.quiet {
@@ -146,27 +134,17 @@ fn warn_of_descriptors(descriptors: usize) -> Option<String> {
 }
 
 /// Passes the time of day to the forwarder, which checks the age of commands.
-fn set_time_of_day(driver: &Driver, forwarder: &mut Forwarder) {
+fn set_time_of_day(driver: &Driver, forwarder: &mut Traced) {
     let now = driver.now();
     let micros = driver.time_of_day().micros(now);
     forwarder.handle(now, Notice::TimeOfDay { micros }.into());
 }
 
-fn record(args: &ForwardArgs, node: Node, heading: Heading) -> Result<Forwarder, Failure> {
-    let node = Traced::new(Capturer::new(node), args.trace.as_deref(), heading.seed)?;
-    let Some(path) = &args.record else {
-        return Ok(Recorder::off(node));
-    };
-    let file = File::create(path)
-        .map_err(|error| Failure::file("make the recording", path.display(), &error))?;
-    Recorder::new(node, &heading, BufWriter::new(file)).map_err(|error| unrecorded(args, &error))
-}
-
 /// Starts the configured captures.
-fn capture(config: &ForwardConfig, opened: &Opened, driver: &Driver, forwarder: &mut Forwarder) {
+fn capture(config: &ForwardConfig, opened: &Opened, driver: &Driver, forwarder: &mut Traced) {
     let wish = capturing::wish(config, |name| opened.face(name));
     let since_1970 = unix_time().saturating_sub(driver.now().since(Instant::ZERO));
-    forwarder.machine_mut().capturer_mut().capture(wish, since_1970);
+    forwarder.capturer_mut().capture(wish, since_1970);
 }
 
 /// Logs events since the last call, and flushes captures.
@@ -179,11 +157,6 @@ fn report(log: Log, watch: &mut Watch, driver: &mut Driver, capturer: &mut Captu
         log.write(&Event::CaptureEnded { text: capturing::failure(&failure).to_string() });
     }
     watch.look(driver, capturer.node(), &log);
-}
-
-fn unrecorded(args: &ForwardArgs, error: &std::io::Error) -> Failure {
-    let path = args.record.as_deref().map(Path::display);
-    Failure::file("write the recording", path.map_or_else(String::new, |it| it.to_string()), error)
 }
 
 /// Whether a configuration is the first one.
@@ -201,7 +174,7 @@ fn reload(
     began: &ForwardConfig,
     opened: &mut Opened,
     driver: &mut Driver,
-    forwarder: &mut Forwarder,
+    forwarder: &mut Traced,
 ) {
     let Some(path) = &args.config else {
         let text = "there is no configuration to be read again; start with --config";
@@ -253,9 +226,9 @@ fn begin(
 
 fn until_stopped(
     stop: &Stop,
-    between: &mut dyn FnMut(&mut Driver, &mut Forwarder),
+    between: &mut dyn FnMut(&mut Driver, &mut Traced),
     driver: &mut Driver,
-    forwarder: &mut Forwarder,
+    forwarder: &mut Traced,
 ) -> Result<(), Failure> {
     while stop.wanted().is_none() {
         driver.turn(forwarder, &mut |_, _, _| {}).map_err(|error| driver_failure(&error))?;

@@ -1,11 +1,11 @@
 //! `recoup generate`: shell completions, manual pages and the reference of options, for packagers.
 mod markdown;
-mod schema;
+pub mod schema;
 mod values;
 
 use crate::command::Cli;
 use crate::error::{EXIT_CODES, Failure};
-use crate::{ctl, group, key, rto, study, trust};
+use crate::{ctl, group, key, laboratory, trust};
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
 use schema::Document;
@@ -23,7 +23,7 @@ Examples:
 /// Write shell completions, manual pages and JSON Schemas
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
-pub(crate) struct GenerateArgs {
+pub struct GenerateArgs {
     /// The page to write.
     #[command(subcommand)]
     what: What,
@@ -51,9 +51,34 @@ enum What {
     },
 }
 
+impl GenerateArgs {
+    /// The document whose schema is wanted.
+    #[must_use]
+    pub fn document(&self) -> Option<Document> {
+        match self.what {
+            What::Schema { document } => Some(document),
+            _ => None,
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
-    let cli = definitions();
+    write(args, definitions(), |document| {
+        let words: Vec<_> = std::env::args_os().collect();
+        schema::schema(document).ok_or_else(|| laboratory::hand_over(&words))
+    })
+}
+
+/// Writes what is wanted of a command line and of the schemas of its documents.
+///
+/// # Errors
+/// If the place cannot be written to.
+pub fn write(
+    args: &GenerateArgs,
+    cli: clap::Command,
+    schema: impl FnOnce(Document) -> Result<serde_json::Value, Failure>,
+) -> Result<(), Failure> {
     match &args.what {
         What::Completions { shell } => {
             let (mut cli, mut script) = (values::completed(cli), Vec::new());
@@ -66,7 +91,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
             pages(&cli, "recoup", folder)
         }
         What::Schema { document } => {
-            let mut text = format!("{:#}", schema::schema(*document));
+            let mut text = format!("{:#}", schema(*document)?);
             text.push('\n');
             crate::output::print(text.as_bytes())
         }
@@ -74,17 +99,21 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
 }
 
-/// The whole command line. clap copies the names of subcommands below `help` before it defines deferred ones, so commands with
-/// subcommands are defined first.
+/// The command line of this program.
 fn definitions() -> clap::Command {
-    let mut cli = Cli::command().mut_subcommands(|one| {
+    defined(Cli::command())
+}
+
+/// A command line that has all commands of this program, and maybe others. clap copies the names of subcommands below `help` before it
+/// defines deferred ones, so commands with subcommands are defined first.
+#[must_use]
+pub fn defined(cli: clap::Command) -> clap::Command {
+    let mut cli = cli.mut_subcommands(|one| {
         let define = match one.get_name() {
             "ctl" => ctl::CtlArgs::augment_args,
             "generate" => GenerateArgs::augment_args,
             "group" => group::GroupArgs::augment_args,
             "key" => key::KeyArgs::augment_args,
-            "rto" => rto::RtoArgs::augment_args,
-            "study" => study::StudyArgs::augment_args,
             "trust" => trust::TrustArgs::augment_args,
             _ => return one,
         };

@@ -23,7 +23,7 @@ const SLOW: Duration = Duration::from_secs(5);
 static QUEUE: OnceLock<Arc<LineQueue>> = OnceLock::new();
 
 /// Writes bytes to standard output.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| closed(&error))
 }
@@ -32,7 +32,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 const READER_GONE: u8 = 141;
 
 /// The failure of a write to standard output; without a message if the reader closed the pipe.
-pub(crate) fn closed(error: &io::Error) -> Failure {
+pub fn closed(error: &io::Error) -> Failure {
     let message = format!("cannot write to standard output: {}", reason(error));
     let failure = Failure::new(Exit::Local, message);
     match error.kind() {
@@ -43,12 +43,12 @@ pub(crate) fn closed(error: &io::Error) -> Failure {
 
 /// Writes a line to standard error in one call, so that lines of processes do not mix. Errors are
 /// ignored. The text may hold names from the network: it passes [`terminal::safe`].
-pub(crate) fn eprint(line: &str) {
+pub fn eprint(line: &str) {
     eprint_with(line, |lines| format!("recoup: {}", left_out(lines)));
 }
 
 /// As [`eprint`]; `gap` formats the number of dropped lines before this one.
-pub(crate) fn eprint_with(line: &str, gap: Gap) {
+pub fn eprint_with(line: &str, gap: Gap) {
     let line = terminal::safe(line);
     match QUEUE.get() {
         Some(queue) => queue.push(line, gap),
@@ -59,36 +59,36 @@ pub(crate) fn eprint_with(line: &str, gap: Gap) {
 }
 
 /// Queues lines for standard error from here on; lines beyond the limit are dropped and counted.
-pub(crate) fn never_wait() {
+pub fn never_wait() {
     let _ = QUEUE.set(LineQueue::new(io::stderr(), QUEUE_BYTES));
 }
 
 /// Flushes standard error with a time limit; called when the command ends.
-pub(crate) fn finish() {
+pub fn finish() {
     if let Some(queue) = QUEUE.get() {
         queue.finish(STUCK, SLOW);
     }
 }
 
 /// Dropped lines for standard error so far.
-pub(crate) fn lines_left_out() -> u64 {
+pub fn lines_left_out() -> u64 {
     QUEUE.get().map_or(0, |queue| queue.left_out())
 }
 
 /// The sentence about dropped lines.
-pub(crate) fn left_out(lines: u64) -> String {
+pub fn left_out(lines: u64) -> String {
     format!("{lines} lines were left out, since standard error was not read")
 }
 
 /// Columns of standard error, if it is a terminal.
-pub(crate) fn columns() -> Option<usize> {
+pub fn columns() -> Option<usize> {
     let terminal = Term::stderr();
     terminal.is_term().then(|| format::columns(&terminal))
 }
 
 /// Destination of a JSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub enum Stream {
     /// Standard output.
     Out,
     /// Standard error, because content takes standard output.
@@ -96,7 +96,7 @@ pub(crate) enum Stream {
 }
 
 /// Writes one JSON document.
-pub(crate) fn json(document: &impl Serialize, stream: Stream) -> Result<(), Failure> {
+pub fn json(document: &impl Serialize, stream: Stream) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document)
         .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
     let mut text = terminal::escaped_json(&text);
@@ -111,7 +111,7 @@ pub(crate) fn json(document: &impl Serialize, stream: Stream) -> Result<(), Fail
 }
 
 /// Writes one JSON document on one line of standard output.
-pub(crate) fn json_line(document: &impl Serialize) -> Result<(), Failure> {
+pub fn json_line(document: &impl Serialize) -> Result<(), Failure> {
     let line = serde_json::to_string(document)
         .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
     let mut line = terminal::escaped_json(&line);

@@ -28,7 +28,7 @@ const HEAD: u32 = 64;
 
 /// One segment of one run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Point {
+pub struct Point {
     /// Number of the segment.
     pub segment: u64,
     /// From the last transmission to the arrival, in milliseconds.
@@ -47,7 +47,7 @@ pub(crate) struct Point {
 
 /// One run: a name and its segments.
 #[derive(Clone, Debug)]
-pub(crate) struct Curve {
+pub struct Curve {
     /// Label of the run.
     pub label: String,
     /// Segments in the order of their arrival.
@@ -55,12 +55,12 @@ pub(crate) struct Curve {
 }
 
 /// Draws the content of the runs over time into an SVG file.
-pub(crate) fn draw_arrivals(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
+pub fn draw_arrivals(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
     write(path, SMALL, |sheet| arrivals(sheet, title, curves))
 }
 
 /// Draws round-trip times and timeouts of the runs, a panel for each, into an SVG file.
-pub(crate) fn draw_timers(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
+pub fn draw_timers(path: &Path, title: &str, curves: &[Curve]) -> Result<(), Failure> {
     let size = (WIDTH, HEAD + PANEL * curves.len() as u32);
     write(path, size, |sheet| all_timers(sheet, title, curves))
 }

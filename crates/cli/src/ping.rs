@@ -142,7 +142,7 @@ fn print_event(args: &PingArgs, event: &Event) -> Result<(), Failure> {
     output::print(line.as_bytes())
 }
 
-/// The result, serialised as in `docs/json.md`.
+/// The result, serialised as in `docs/library.md`.
 #[derive(Debug, Default, Serialize)]
 struct Pings {
     command: &'static str,

@@ -1,6 +1,6 @@
 //! The progress line, and the live view below it: only on a terminal, drawn at most ten times a second.
 mod line;
-pub(crate) mod live;
+pub mod live;
 mod strip;
 mod target;
 
@@ -24,7 +24,7 @@ const BESIDE_CONTENT: Duration = Duration::from_secs(1);
 
 /// Total and completed amount.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// Segments of one object.
     Segments {
         /// Received.
@@ -43,7 +43,7 @@ pub(crate) enum Extent {
 
 /// Progress of a fetch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
+pub struct State {
     /// Received part of the requested content.
     pub extent: Extent,
     /// Bytes of content held before this run.
@@ -66,7 +66,7 @@ pub(crate) struct State {
 
 /// A line on standard error.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     bar: ProgressBar,
     terminal: Term,
     drawn: Option<Instant>,
@@ -79,7 +79,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// A line, if standard error is a terminal and `wanted`.
-    pub(crate) fn new(wanted: bool) -> Option<Self> {
+    pub fn new(wanted: bool) -> Option<Self> {
         if !wanted || !terminal::can_draw() {
             return None;
         }
@@ -99,30 +99,30 @@ impl Progress {
 
     /// The line with the live view below it.
     #[must_use]
-    pub(crate) fn with_live_view(self) -> Self {
+    pub fn with_live_view(self) -> Self {
         Self { live: Some(Live::new()), ..self }
     }
 
     /// The line of a command that writes content to standard output.
     #[must_use]
-    pub(crate) fn beside_content(self) -> Self {
+    pub fn beside_content(self) -> Self {
         Self { from: Instant::ZERO + BESIDE_CONTENT, ..self }
     }
 
     /// Hides the line for a while: the first content is about to be written to standard output.
-    pub(crate) fn make_way(&mut self, now: Instant) {
+    pub fn make_way(&mut self, now: Instant) {
         self.finish();
         self.bar = bar(&self.terminal);
         self.from = now + BESIDE_CONTENT;
     }
 
     /// Whether the line is due for an update.
-    pub(crate) fn is_due(&self, now: Instant) -> bool {
+    pub fn is_due(&self, now: Instant) -> bool {
         now >= self.from && self.drawn.is_none_or(|drawn| now.since(drawn) >= DRAW_EVERY)
     }
 
     /// Shows the state.
-    pub(crate) fn show(&mut self, now: Instant, state: &State) {
+    pub fn show(&mut self, now: Instant, state: &State) {
         self.drawn = Some(now);
         let rate = self.rate(now, state.fetched_bytes);
         let columns = format::columns(&self.terminal);
@@ -138,12 +138,12 @@ impl Progress {
     }
 
     /// Hides the line while `write` runs.
-    pub(crate) fn above(&self, write: impl FnOnce()) {
+    pub fn above(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 
     /// Removes the line.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 

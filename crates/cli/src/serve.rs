@@ -3,7 +3,7 @@ pub(crate) mod args;
 mod hint;
 pub(crate) mod report;
 
-pub(crate) use args::ServeArgs;
+pub use args::ServeArgs;
 
 use crate::error::Failure;
 use crate::format;
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs the command.
-pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
+pub fn run(args: &ServeArgs) -> Result<(), Failure> {
     let begun = Instant::now();
     let is_input = args.path.as_os_str() == "-";
     let input = is_input.then(|| spool(args)).transpose();

@@ -1,8 +1,6 @@
 //! Stopping on a signal: the loop wakes up, ends its work, and reports the rest.
 use crate::error::{Exit, Failure};
 use recoup_io::waker::Waker;
-use recoup_lab::campaign::Execution;
-use recoup_lab::executor::Executor;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use std::io;
@@ -11,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The wish to stop. A second Ctrl-C ends the process at once.
 #[derive(Clone, Debug)]
-pub(crate) struct Stop {
+pub struct Stop {
     signal: Arc<AtomicUsize>,
     /// Whether there was a signal.
     flag: Arc<AtomicBool>,
@@ -19,28 +17,17 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// Takes over SIGINT, SIGTERM and SIGHUP, for a loop that looks here from time to time.
-    pub(crate) fn polled() -> Result<Self, Failure> {
+    pub fn polled() -> Result<Self, Failure> {
         Self::with(None, true)
     }
 
     /// Takes over SIGINT and SIGTERM, for a daemon that reads its configuration again after SIGHUP; all wake the driver.
-    pub(crate) fn reloading(waker: &Waker) -> Result<(Self, Hangup), Failure> {
+    pub fn reloading(waker: &Waker) -> Result<(Self, Hangup), Failure> {
         Ok((Self::with(Some(waker), false)?, Self::heed_hangup(waker)?))
     }
 
-    /// Makes the runs of a campaign with `executor` until a signal comes.
-    pub(crate) fn campaign<T>(
-        &self,
-        executor: &dyn Executor,
-        run: impl FnOnce(Execution<'_>) -> recoup_lab::Result<T>,
-    ) -> Result<T, Failure> {
-        let is_cancelled = || self.wanted().is_some();
-        let result = run(Execution { executor, is_cancelled: &is_cancelled });
-        result.map_err(|error| self.failure(error))
-    }
-
     /// The failure of an error: that of the signal, if the error is a cancellation.
-    pub(crate) fn failure(&self, error: recoup_lab::Error) -> Failure {
+    pub fn failure(&self, error: recoup::Error) -> Failure {
         match self.wanted().filter(|_| error.is_cancelled()) {
             Some(failure) => Failure { advice: error.remedy().map(str::to_owned), ..failure },
             None => error.into(),
@@ -81,7 +68,7 @@ impl Stop {
     }
 
     /// The failure that a command ends with because of a signal, if there was one.
-    pub(crate) fn wanted(&self) -> Option<Failure> {
+    pub fn wanted(&self) -> Option<Failure> {
         let number = self.signal.load(Ordering::Relaxed) as i32;
         let message = match number {
             0 => return None,
@@ -95,13 +82,13 @@ impl Stop {
 
 /// The wish that a configuration is read again.
 #[derive(Debug)]
-pub(crate) struct Hangup {
+pub struct Hangup {
     wanted: Arc<AtomicBool>,
 }
 
 impl Hangup {
-    /// Whether there was one since this was last asked.
-    pub(crate) fn take(&self) -> bool {
+    /// Whether a hangup came since the last call.
+    pub fn take(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed)
     }
 }

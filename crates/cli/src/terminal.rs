@@ -17,7 +17,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 /// Whether standard error is a terminal whose cursor can be moved.
-pub(crate) fn can_draw() -> bool {
+pub fn can_draw() -> bool {
     std::io::stderr().is_terminal() && moves_cursor(std::env::var_os("TERM").as_deref())
 }
 
@@ -27,7 +27,7 @@ fn moves_cursor(kind: Option<&OsStr>) -> bool {
 }
 
 /// The text with a space for each control character but the line feed, and U+FFFD for each invisible character.
-pub(crate) fn safe(text: &str) -> String {
+pub fn safe(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' => c,
         '\u{2028}' | '\u{2029}' => ' ',
@@ -39,12 +39,12 @@ pub(crate) fn safe(text: &str) -> String {
 }
 
 /// The path of a file within a line: a line feed in it is shown as `\n`.
-pub(crate) fn path_line(path: &Path) -> String {
+pub fn path_line(path: &Path) -> String {
     safe(&path.display().to_string()).replace('\n', "\\n")
 }
 
 /// A JSON document with each invisible character of its strings as `\uXXXX`: the same document to a reader.
-pub(crate) fn escaped_json(document: &str) -> String {
+pub fn escaped_json(document: &str) -> String {
     let mut escaped = String::with_capacity(document.len());
     for c in document.chars() {
         if c != '\n' && is_invisible(c) {

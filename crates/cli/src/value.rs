@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 /// A range of segments: `10..20` is 10 to 19, `10..=19` the same, `10..` all from 10, `..20` the first 20.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SegmentRange {
+pub struct SegmentRange {
     /// First segment.
     pub begin: u64,
     /// First segment that is no longer wanted; `None`: up to the last.
@@ -46,14 +46,14 @@ impl fmt::Display for SegmentRange {
 
 /// The options of a struct that were given on the command line, to be laid on top of those of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Given<T> {
+pub struct Given<T> {
     matches: ArgMatches,
     options: PhantomData<T>,
 }
 
 impl<T: Args> Given<T> {
     /// The long names of the options that were given, with the text of their values; of a flag, `true`.
-    pub(crate) fn texts(&self) -> Vec<(String, String)> {
+    pub fn texts(&self) -> Vec<(String, String)> {
         let command = T::augment_args(Command::new("options"));
         let given = command.get_arguments().filter(|option| {
             let source = self.matches.value_source(option.get_id().as_str());

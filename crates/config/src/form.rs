@@ -9,7 +9,7 @@ use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-/// How a value is written. What `write` gives, `read` reads as the same value.
+/// How a value is written. `read` parses the text of `write` to the same value.
 pub trait Form {
     /// The value.
     type Of;
@@ -301,7 +301,7 @@ impl Form for Count {
     }
 }
 
-/// One of these words, which the reader compares itself.
+/// One word of a list; the reader itself checks it.
 pub struct Among(pub &'static [&'static str]);
 
 impl Form for Among {

@@ -7,6 +7,7 @@
 //! | values with their places in the file | [`tree`] |
 //! | mistakes: place, key, remedy | [`problem`] |
 //! | one table while it is read, key by key | [`section`] |
+//! | a table that is read into its normal form | [`fields`] |
 //! | the fields of a `serde` struct as keys | [`document`] |
 //! | written forms of a value: units, words, lists | [`form`] |
 //! | printing a document | [`mod@print`] |
@@ -21,6 +22,7 @@
 //! assert_eq!(problems.to_string(), "1:1: raet: is not known here; did you mean `rate`?");
 //! ```
 pub mod document;
+pub mod fields;
 pub mod form;
 pub mod print;
 pub mod problem;

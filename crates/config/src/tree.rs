@@ -165,7 +165,7 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.tree)
     }
 
-    /// The table that `key` holds, if it is one.
+    /// The table at `key`, unless the value has another type.
     pub fn table(&self, key: &str) -> Option<&Table> {
         match self.get(key).map(|tree| &tree.value) {
             Some(Value::Table(table)) => Some(table),

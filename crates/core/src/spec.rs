@@ -428,7 +428,7 @@ impl<'a, 'b> SpecWriter<'a, 'b> {
         self.value(key, word.map_or("", |(word, _)| *word))
     }
 
-    /// Adds the algorithm that this one is around; it comes first.
+    /// Adds the inner algorithm as the first parameter.
     pub fn inner(self, inner: impl fmt::Display) -> Self {
         let separator = self.separator;
         let result = self.result.and_then(|()| write!(self.formatter, "{separator}{inner}"));

@@ -1,7 +1,7 @@
 //! Time as the machines see it: nanoseconds since the run began.
 //!
-//! Unlike [`std::time::Instant`] an [`Instant`] can be constructed, printed and compared across
-//! runs, which is what makes a machine testable and a recorded run replayable.
+//! Unlike [`std::time::Instant`] an [`Instant`] can be constructed, printed and compared across runs: a machine is
+//! testable with literal times.
 mod of_day;
 
 pub use of_day::TimeOfDay;

@@ -9,15 +9,14 @@ pub use recoup_transport::link::recovery::Agreement;
 pub use recoup_transport::link::{Marking, Recovery};
 pub use recoup_transport::management::LinkType;
 pub use recoup_transport::queue::QueueLimit;
-use serde::{Deserialize, Serialize};
 
 /// Number of a face, unique in its node. A driver numbers network faces from small numbers up, and reuses a number
 /// only after all others. The faces of applications follow from their [`AppId`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaceId(pub u32);
 
 /// Number of an attached application, unique in its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AppId(pub u32);
 
 /// Set in the numbers of application faces.
@@ -39,7 +38,7 @@ impl FaceId {
         Self(app.0 | APP_BIT)
     }
 
-    /// The application behind this face, if there is one.
+    /// The application behind this face; `None` for a face of the network.
     #[must_use]
     pub const fn app(self) -> Option<AppId> {
         if self.0 & APP_BIT == 0 { None } else { Some(AppId(self.0 & !APP_BIT)) }
@@ -47,7 +46,7 @@ impl FaceId {
 }
 
 /// The attributes of a face, given by the driver when the face comes up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceAttributes {
     /// Frames, or packets as values.
     pub form: FaceForm,
@@ -68,7 +67,6 @@ pub struct FaceAttributes {
     /// Congestion marking of outgoing packets; `None`: off.
     pub marking: Option<Marking>,
     /// Link recovery.
-    #[serde(with = "recoup_transport::spec::as_text")]
     pub recovery: Recovery,
     /// Limits of the face; `None`: those of [`NodeConfig::limits`](crate::options::NodeConfig::limits). A node
     /// without limits in its options does not count the slots of faces, and enforces only the rate.
@@ -131,7 +129,7 @@ impl FaceUse {
 }
 
 /// Transport of a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaceForm {
     /// Frames of bytes, sent as soon as they are made.
     Wire {

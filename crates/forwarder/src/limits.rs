@@ -10,9 +10,8 @@
 //! Differences: slots of a table are shared instead of cells of a buffer. A quarter of the table is reserved for
 //! faces with few slots: with many new faces, each takes half of the rest.
 use recoup_transport::time::Duration;
-use serde::{Deserialize, Serialize};
 
-/// Bytes of an Interest that count as one slot.
+/// Bytes of an Interest for each slot.
 pub const SLOT_BYTES: u32 = 512;
 
 /// Slots of a face that are always admitted while the table is not full.
@@ -24,7 +23,7 @@ const PROVISIONAL_PART: usize = 8;
 /// Limits of a network face; by default there are none. Those of all faces are
 /// [`NodeConfig::limits`](crate::options::NodeConfig::limits), those of one face
 /// [`FaceAttributes::limits`](crate::face::FaceAttributes::limits).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceLimits {
     /// Most slots of the table of pending Interests.
     pub pending: Option<usize>,

@@ -153,7 +153,7 @@ struct Ordered {
     verb: Verb,
 }
 
-/// The calendar clock, as far as it was set.
+/// The calendar clock, from the moment when it was first set.
 #[derive(Clone, Copy, Debug, Default)]
 struct Calendar {
     time: TimeOfDay,

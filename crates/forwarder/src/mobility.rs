@@ -7,7 +7,7 @@
 //! | `mldr(…)` | rerouted to another face; without one as `eln` |
 //!
 //! Source: Carofiglio et al. 2016, section 3.2. The implementation is `forwarding/mobility.rs`, the protocol between
-//! neighbours `docs/mldr.md`.
+//! neighbours `docs/wire.md`.
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
 use std::fmt;

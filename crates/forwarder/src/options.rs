@@ -104,7 +104,7 @@ pub struct NodeConfig {
     /// The `ProviderId` that the node adds to Data and records; `None`: none.
     pub provider_id: Option<u64>,
     /// Whether applications may send Interests without an uplink, because others of the same node answer. Without it
-    /// they are notified that there is none, and wait for one.
+    /// the node notifies them, and they wait for an uplink.
     pub answers_itself: bool,
 }
 

@@ -5,7 +5,6 @@ use recoup_packet::name::Name;
 use recoup_transport::application::ReturnPath;
 use recoup_transport::management::{LinkType, Persistency, Rejection};
 use recoup_transport::time::Duration;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// An Interest for the management.
@@ -18,7 +17,7 @@ pub(crate) struct ManagementRequest {
 }
 
 /// Description of a face by the owner of the node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaceDescription {
     /// Remote URI.
     pub uri: String,
@@ -90,7 +89,7 @@ pub enum FaceOrder {
 }
 
 /// Reason why an order was rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrderError {
     /// The URI is missing, or contains no address.
     Malformed,
@@ -129,7 +128,7 @@ impl OrderError {
 }
 
 /// A report of the node's owner to its management.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// A face exists, up or down; or its description has changed.
     FaceKnown {

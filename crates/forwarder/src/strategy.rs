@@ -8,10 +8,9 @@
 //! A program registers a strategy of its own, whose name scenario files, configurations and the management then know:
 //!
 //! ```
-//! use recoup_forwarder::face::FaceId;
-//! use recoup_forwarder::strategy::{self, Action, Context, ForwardingStrategy, Strategy};
+//! use recoup_forwarder::strategy::{self, Action, Context, ForwardingStrategy, Ingress, Strategy};
 //! use recoup_forwarder::suppression::Decision;
-//! use recoup_forwarder::table::{Arrival, PitEntry};
+//! use recoup_forwarder::table::PitEntry;
 //! use std::fmt;
 //!
 //! /// The most expensive next hop.
@@ -19,20 +18,13 @@
 //! struct Costliest;
 //!
 //! impl ForwardingStrategy for Costliest {
-//!     fn after_interest(
-//!         &mut self,
-//!         context: &mut Context<'_>,
-//!         entry: &mut PitEntry,
-//!         ingress: FaceId,
-//!         arrival: Arrival,
-//!         actions: &mut Vec<Action>,
-//!     ) {
-//!         if strategy::decide(context, entry, arrival, actions) == Decision::Suppress {
+//!     fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+//!         if strategy::decide(context, entry, from.arrival) == Decision::Suppress {
 //!             return;
 //!         }
-//!         match context.eligible(&entry.interest().name, ingress).last() {
-//!             Some(hop) => actions.push(Action::SendInterest { face: hop.face }),
-//!             None => strategy::reject_unsent(context.now, entry, actions),
+//!         match context.eligible(&entry.interest().name, from.face).last() {
+//!             Some(hop) => context.actions.push(Action::SendInterest { face: hop.face }),
+//!             None => strategy::reject_unsent(context, entry),
 //!         }
 //!     }
 //! }
@@ -137,6 +129,17 @@ pub struct Context<'a> {
     pub faces: &'a dyn Faces,
     /// Measurements of faces.
     pub measurements: &'a mut Measurements,
+    /// The actions of the trigger, in order.
+    pub actions: &'a mut Vec<Action>,
+}
+
+/// How an Interest arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ingress {
+    /// The face.
+    pub face: FaceId,
+    /// Relation to the Interests before it.
+    pub arrival: Arrival,
 }
 
 impl<'a> Context<'a> {
@@ -170,16 +173,9 @@ impl fmt::Debug for Context<'_> {
 /// ingress (except on ad-hoc links). Each trigger appends a limited number of actions. Its text (`Display`) parses
 /// to the [`Strategy`] of an equal one in its initial state.
 pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
-    /// An Interest arrived from `ingress`, and no stored Data answers it. Precondition: it is no loop, and its
-    /// in-record is in `entry` ([`PitEntry::receive`], which returned `arrival`).
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    );
+    /// An Interest arrived, and no stored Data answers it. Precondition: it is no loop, and its in-record is in `entry`
+    /// ([`PitEntry::receive`], which returned the arrival).
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress);
 
     /// A Nack arrived from `upstream`. Precondition: `entry` has an out-record of it with the nonce of the Nack, and
     /// the reason is recorded there.
@@ -189,10 +185,9 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
         entry: &mut PitEntry,
         upstream: FaceId,
         reason: NackReason,
-        actions: &mut Vec<Action>,
     ) {
-        let _ = (context, upstream, reason);
-        pass_nack_on(entry, actions);
+        let _ = (upstream, reason);
+        pass_nack_on(entry, context.actions);
     }
 
     /// Whether the strategy implements [`before_satisfy`](Self::before_satisfy) and [`on_expiry`](Self::on_expiry).
@@ -248,11 +243,11 @@ fn without_parameters<S>(spec: Spec<'_>, strategy: S) -> Result<S, SpecError> {
 }
 
 /// Rejects an Interest that goes to no next hop, unless one may still answer.
-pub fn reject_unsent(now: Instant, entry: &PitEntry, actions: &mut Vec<Action>) {
-    if entry.has_pending_out(now) {
-        actions.push(Action::Suppress);
+pub fn reject_unsent(context: &mut Context<'_>, entry: &PitEntry) {
+    if entry.has_pending_out(context.now) {
+        context.actions.push(Action::Suppress);
     } else {
-        actions.extend([Action::Nack { reason: NackReason::NoRoute }, Action::Reject]);
+        context.actions.extend([Action::Nack { reason: NackReason::NoRoute }, Action::Reject]);
     }
 }
 
@@ -281,15 +276,10 @@ fn severity(reason: NackReason) -> u64 {
 }
 
 /// The decision for an entry as a whole; a decision not to forward is reported.
-pub fn decide(
-    context: &Context<'_>,
-    entry: &mut PitEntry,
-    arrival: Arrival,
-    actions: &mut Vec<Action>,
-) -> Decision {
+pub fn decide(context: &mut Context<'_>, entry: &mut PitEntry, arrival: Arrival) -> Decision {
     let decision = context.suppression.decide(context.now, entry, arrival);
     if decision == Decision::Suppress {
-        actions.push(Action::Suppress);
+        context.actions.push(Action::Suppress);
     }
     decision
 }

@@ -244,7 +244,7 @@ fn slots_are_freed_however_an_interest_ends() {
     assert_eq!(harness.node.slots(HONEST), 0);
 }
 
-/// Faces without answers, each with as many pending Interests as allowed.
+/// Provisional faces without answers, each with the allowed number of pending Interests.
 fn newcomers(harness: &mut Harness, faces: std::ops::Range<u32>) {
     for face in faces {
         let attributes = FaceAttributes { provisional: true, ..FaceAttributes::wire(8_800) };

@@ -232,7 +232,7 @@ struct Desk {
     flushed: Instant,
 }
 
-/// One file after the other of the same name.
+/// A capture file, and its successors of the same name.
 #[derive(Debug)]
 struct Sheet {
     path: PathBuf,

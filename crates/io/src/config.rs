@@ -1,9 +1,9 @@
 //! The client configuration that NDN programs on one machine share: address of the forwarder,
 //! location of keys.
 //!
-//! Locations and order are those of ndn-cxx (manual page `ndn-client.conf`): an environment
-//! variable, `~/.ndn/client.conf`, the system-wide `ndn/client.conf`, a default. Each setting
-//! carries its [`Origin`], so that a message can name the line that set it.
+//! Locations and order are those of ndn-cxx (manual page `ndn-client.conf`): an environment variable,
+//! `~/.ndn/client.conf`, the system-wide `ndn/client.conf`, a default. Each setting carries its [`Origin`], so that a
+//! message can name the line of the setting.
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};

@@ -23,6 +23,8 @@ mod room;
 mod roster;
 mod segment;
 mod send;
+mod sockets;
+mod timing;
 mod wait;
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), path = "driver/watch_poll.rs")]
 mod watch;
@@ -30,32 +32,24 @@ mod watch;
 pub use listener::{ListenerHandle, ListenerId};
 pub use options::DriverOptions;
 
-use crate::clock::Clock;
-use crate::descriptor;
 use crate::face::{Counters, FaceEvent, FaceId};
-use crate::link::Intake;
-use crate::udp::{Chunk, ReceiveBuffers, UdpPort};
-use crate::waker::{Alarm, Waker};
-use busy_poll::BusyPoll;
+use crate::udp::UdpPort;
+use crate::waker::Waker;
 use bytes::Bytes;
-use coalesce::Coalescer;
-use face_entry::{Conduit, Face, Port};
-use ground::Followed;
-use hashbrown::HashMap;
-use listener::Listener;
-use newcomer::Newcomers;
+use face_entry::{Conduit, Face};
+use receive::Inbox;
 use recoup_forwarder::drop;
 use recoup_forwarder::face::{AppId, FaceAttributes, FaceUse, Recovery};
-use recoup_forwarder::limits::FaceLimits;
 use recoup_forwarder::management::Notice;
 use recoup_forwarder::node::{Input, Machine, Output};
 use recoup_transport::application::Report;
 use recoup_transport::time::{Duration, Instant, TimeOfDay};
-use room::Room;
+use room::Quotas;
+use send::Outbox;
+use sockets::Sockets;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::os::fd::AsFd;
-use watch::Watch;
+use timing::Timing;
 
 /// Reads per wake-up if only one stream is ready.
 const READS: usize = 4;
@@ -131,52 +125,17 @@ enum Token {
 /// only thing that others hold.
 #[derive(Debug)]
 pub struct Driver {
-    clock: Clock,
-    /// The calendar clock, as the machine knows it.
-    calendar: TimeOfDay,
-    /// The latest time that was passed to the machine.
-    machine_time: Instant,
     options: DriverOptions,
-    alarm: Alarm,
-    faces: HashMap<FaceId, Face>,
-    ports: Vec<Option<Port>>,
-    listeners: Vec<Listener>,
-    /// Limits of the faces that peers open on a listener, if not the default.
-    listener_limits: BTreeMap<ListenerId, FaceLimits>,
-    next_face: u32,
-    next_listener: u32,
-    /// Descriptors that the process may have.
-    descriptors: usize,
-    newcomers: Newcomers,
-    admission: Admission,
-    arrivals: VecDeque<Arrival>,
+    timing: Timing,
+    sockets: Sockets,
+    quotas: Quotas,
+    inbox: Inbox,
+    outbox: Outbox,
     events: VecDeque<FaceEvent>,
-    /// Faces with frames to be flushed.
-    dirty: Vec<FaceId>,
-    /// Faces that wait to be opened.
-    timed: Vec<FaceId>,
-    ready: Vec<(Token, bool)>,
-    watch: Watch,
-    /// Faces that have received more than they handed out.
-    more: Vec<FaceId>,
-    room: Room,
-    followed: Option<Followed>,
-    intake: Intake,
-    buffers: ReceiveBuffers,
-    chunks: Vec<Chunk>,
-    spare: Vec<Vec<u8>>,
-    /// Bytes that wait for slow peers.
-    waiting: usize,
     next_sweep: Instant,
-    longest_wait: Option<Duration>,
-    coalesce: Coalescer,
-    busy_poll: BusyPoll,
     /// Counters of closed faces, and of frames without a face.
     past: Counters,
     node_drops: BTreeMap<drop::DropReason, u64>,
-    tuned: bool,
-    /// Time of the last look at the clock in a turn.
-    seen: Instant,
 }
 
 impl Driver {
@@ -193,87 +152,54 @@ impl Driver {
     /// # Errors
     /// If the process has no file descriptor left.
     pub fn with_options(options: DriverOptions) -> Result<Self, DriverError> {
-        let (coalesce, busy_poll) =
-            (Coalescer::new(options.coalesce), BusyPoll::new(options.busy_poll));
-        let alarm = Alarm::new().map_err(DriverError::Start)?;
-        let mut watch = Watch::new().map_err(DriverError::Start)?;
-        let watched = watch.add(alarm.stream.as_fd(), Token::Alarm, false);
-        watched.map_err(DriverError::Start)?;
-        let clock = Clock::new();
         Ok(Self {
-            clock,
-            calendar: clock.time_of_day(),
-            machine_time: Instant::ZERO,
-            alarm,
-            faces: HashMap::new(),
-            ports: Vec::new(),
-            listeners: Vec::new(),
-            listener_limits: BTreeMap::new(),
-            next_face: 1,
-            next_listener: 1,
-            descriptors: descriptor::limit(),
-            newcomers: Newcomers::of(&options),
-            admission: Admission::default(),
-            arrivals: VecDeque::new(),
+            timing: Timing::new(&options),
+            sockets: Sockets::new().map_err(DriverError::Start)?,
+            quotas: Quotas::new(&options),
+            inbox: Inbox::new(),
+            outbox: Outbox::default(),
             events: VecDeque::new(),
-            dirty: Vec::new(),
-            timed: Vec::new(),
-            ready: Vec::new(),
-            watch,
-            more: Vec::new(),
-            room: Room::default(),
-            followed: None,
-            intake: Intake::default(),
-            buffers: ReceiveBuffers::new(),
-            chunks: Vec::new(),
-            spare: Vec::new(),
-            waiting: 0,
             next_sweep: Instant::ZERO,
-            longest_wait: None,
-            coalesce,
-            busy_poll,
             past: Counters::default(),
             node_drops: BTreeMap::new(),
-            tuned: false,
-            seen: Instant::ZERO,
             options,
         })
     }
 
     /// Time in which the process is stopped counts from here on: for registrations, which age at the forwarder meanwhile.
     pub fn count_stops(&mut self) {
-        self.options.leaves_stops_out = false;
+        self.timing.leaves_stops_out = false;
     }
 
     /// Time since the driver was made: the machine's clock.
     pub fn now(&self) -> Instant {
-        self.clock.now()
+        self.timing.clock.now()
     }
 
     /// The time of day, as the calendar clock shows it now.
     pub fn time_of_day(&self) -> TimeOfDay {
-        self.clock.time_of_day()
+        self.timing.clock.time_of_day()
     }
 
     /// Interrupts a turn from other threads.
     pub fn waker(&self) -> Waker {
-        self.alarm.waker()
+        self.sockets.alarm.waker()
     }
 
     /// A turn returns after this time even if nothing happens; `None` takes the bound away.
     pub fn set_longest_wait(&mut self, longest: Option<Duration>) {
-        self.longest_wait = longest;
+        self.timing.longest_wait = longest;
     }
 
     /// Counters of a face, if it exists.
     pub fn counters(&self, face: FaceId) -> Option<Counters> {
-        self.faces.get(&face).map(|face| face.counters)
+        self.sockets.faces.get(&face).map(|face| face.counters)
     }
 
     /// Counters of all faces, closed ones included.
     pub fn totals(&self) -> Counters {
         let mut totals = self.past;
-        self.faces.values().for_each(|face| totals.add(&face.counters));
+        self.sockets.faces.values().for_each(|face| totals.add(&face.counters));
         totals
     }
 
@@ -284,19 +210,19 @@ impl Driver {
 
     /// Descriptors that the process might have when the driver was made.
     pub fn descriptors(&self) -> usize {
-        self.descriptors
+        self.quotas.descriptors
     }
 
     /// How peers were admitted.
     pub fn admission(&self) -> Admission {
-        self.admission
+        self.quotas.counts
     }
 
     /// Attributes of a face, if it exists.
     pub fn attributes(&self, id: FaceId) -> Option<FaceAttributes> {
-        let face = self.faces.get(&id)?;
+        let face = self.sockets.faces.get(&id)?;
         let receive_budget = match &face.conduit {
-            Conduit::Udp(peer) => self.port(peer.port).and_then(UdpPort::receive_budget),
+            Conduit::Udp(peer) => self.sockets.port(peer.port).and_then(UdpPort::receive_budget),
             Conduit::Link { .. } if face.uri.is_medium() => None,
             // A stream holds what the far end keeps for a slow reader, and ours keeps as much.
             Conduit::Link { .. } => Some(self.options.backlog_bytes as u64),
@@ -306,7 +232,7 @@ impl Driver {
             receive_budget,
             upstream: face.upstream,
             permanent: face.permanent,
-            provisional: self.newcomers.contains(id),
+            provisional: self.quotas.newcomers.contains(id),
             local: face.is_local(),
             local_fields: face.local_fields,
             link_type: face.link_type(),
@@ -318,7 +244,7 @@ impl Driver {
     }
 
     fn recovery_of(&self, id: FaceId, face: &Face) -> Recovery {
-        if face.uri.is_shared() || self.newcomers.lacks_recovery(id) {
+        if face.uri.is_shared() || self.quotas.newcomers.lacks_recovery(id) {
             // Neighbours that share a link have no numbers in common.
             return Recovery::Off;
         }
@@ -333,13 +259,13 @@ impl Driver {
 
     /// Whether a face is usable now.
     pub fn is_up(&self, face: FaceId) -> bool {
-        let face = self.faces.get(&face);
+        let face = self.sockets.faces.get(&face);
         face.is_some_and(|face| !matches!(face.conduit, Conduit::Down { .. }))
     }
 
     /// Every face there is, in no particular order.
     pub fn faces(&self) -> impl Iterator<Item = FaceId> + '_ {
-        self.faces.keys().copied()
+        self.sockets.faces.keys().copied()
     }
 
     /// The next thing that happened to a face, oldest first.
@@ -359,22 +285,22 @@ impl Driver {
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> Result<Turn, DriverError> {
-        self.tune();
-        self.see_time();
+        self.timing.tune(self.options.timer_slack);
+        self.timing.see();
         let mut turn = Turn { frames: self.settle(machine, on_app), woken: false };
-        self.coalesce(machine.deadline());
+        self.timing.coalesce(machine.deadline());
         turn.woken = self.wait(machine.deadline())?;
         self.follow_calendar(machine);
-        let mut ready = std::mem::take(&mut self.ready);
+        let mut ready = std::mem::take(&mut self.sockets.ready);
         // If several are ready, each gets a short share.
-        self.intake.reads = if ready.len() > 1 { 1 } else { READS };
+        self.inbox.intake.reads = if ready.len() > 1 { 1 } else { READS };
         for (token, writable) in ready.drain(..) {
             self.serve(token, writable, &|face| machine.face_use(face));
             turn.frames += self.deliver(machine, on_app);
         }
-        self.ready = ready;
-        self.coalesce.note(self.clock.now(), turn.frames);
-        self.busy_poll.note_turn(turn.frames);
+        self.sockets.ready = ready;
+        self.timing.coalesce.note(self.timing.clock.now(), turn.frames);
+        self.timing.busy_poll.note_turn(turn.frames);
         self.expire(&|face| machine.face_use(face));
         turn.frames += self.settle(machine, on_app);
         Ok(turn)
@@ -382,45 +308,34 @@ impl Driver {
 
     /// Sends what waits, but takes no longer than `timeout`; for the end of a run.
     pub fn finish(&mut self, timeout: Duration) {
-        let end = self.clock.now() + timeout;
+        let end = self.timing.clock.now() + timeout;
         loop {
             self.flush();
-            let blocked = self.faces.iter().filter(|(_, face)| face.waits_to_write());
+            let blocked = self.sockets.faces.iter().filter(|(_, face)| face.waits_to_write());
             let faces: Vec<_> = blocked.map(|(id, _)| *id).collect();
-            let ports = self.ports.iter().flatten().find(|port| port.socket.is_waiting());
-            let fd = match (faces.first().and_then(|id| self.faces.get(id)), ports) {
+            let ports = self.sockets.ports.iter().flatten().find(|port| port.socket.is_waiting());
+            let fd = match (faces.first().and_then(|id| self.sockets.faces.get(id)), ports) {
                 (Some(Face { conduit: Conduit::Link { link, .. }, .. }), _) => link.fd(),
                 (_, Some(port)) => port.socket.fd(),
                 _ => return,
             };
-            let left = end.since(self.clock.now()).min(Duration::from_millis(50));
+            let left = end.since(self.timing.clock.now()).min(Duration::from_millis(50));
             if left.is_zero() || crate::stream::wait(fd, true, left).is_err() {
                 return;
             }
-            self.dirty.extend(faces);
-            (0..self.ports.len()).for_each(|port| self.send_waiting(port));
+            self.outbox.dirty.extend(faces);
+            (0..self.sockets.ports.len()).for_each(|port| self.send_waiting(port));
         }
     }
 }
 
 impl Driver {
-    fn tune(&mut self) {
-        if !std::mem::replace(&mut self.tuned, true) {
-            #[cfg(target_os = "linux")]
-            {
-                let slack = u64::try_from(self.options.timer_slack.as_nanos()).unwrap_or(u64::MAX);
-                // Without it timers are some 50 µs late, which is all that is lost.
-                let _ = rustix::thread::set_current_timer_slack(slack.try_into().ok());
-            }
-        }
-    }
-
     /// Passes the time of day to the machine if the calendar clock was set, or ran on while the
     /// system was suspended.
     fn follow_calendar<M: Machine + ?Sized>(&mut self, machine: &mut M) {
-        let (now, calendar) = (self.see_time(), self.time_of_day());
-        if calendar.distance(self.calendar) > CALENDAR_DRIFT {
-            (self.calendar, self.machine_time) = (calendar, now);
+        let (now, calendar) = (self.timing.see(), self.time_of_day());
+        if calendar.distance(self.timing.calendar) > CALENDAR_DRIFT {
+            (self.timing.calendar, self.timing.machine_time) = (calendar, now);
             machine.handle(now, Notice::TimeOfDay { micros: calendar.micros(now) }.into());
         }
     }
@@ -436,7 +351,7 @@ impl Driver {
             frames += self.deliver(machine, on_app);
             self.drain(machine, on_app);
             self.flush();
-            if self.arrivals.is_empty() {
+            if self.inbox.arrivals.is_empty() {
                 return frames;
             }
         }
@@ -448,15 +363,15 @@ impl Driver {
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) -> usize {
-        if self.arrivals.is_empty() {
+        if self.inbox.arrivals.is_empty() {
             return 0;
         }
-        let now = self.see_time();
+        let now = self.timing.see();
         let (mut frames, mut at) = (0, now);
-        while let Some(arrival) = self.arrivals.pop_front() {
+        while let Some(arrival) = self.inbox.arrivals.pop_front() {
             let input = match arrival {
                 Arrival::ReceivedAt(received) => {
-                    at = received.max(self.machine_time).min(now);
+                    at = received.max(self.timing.machine_time).min(now);
                     continue;
                 }
                 Arrival::Frame(face, frame) => {
@@ -480,7 +395,7 @@ impl Driver {
                     None => continue,
                 },
             };
-            self.machine_time = at;
+            self.timing.machine_time = at;
             machine.handle(at, input);
         }
         self.drain(machine, on_app);
@@ -492,13 +407,13 @@ impl Driver {
         machine: &mut M,
         on_app: &mut dyn FnMut(Instant, AppId, Report),
     ) {
-        let now = self.see_time();
-        self.machine_time = now;
+        let now = self.timing.see();
+        self.timing.machine_time = now;
         while let Some(output) = machine.poll(now) {
             match output {
                 Output::Send { face, frame } => {
                     self.send(face, frame);
-                    if self.newcomers.contains(face) && machine.face_use(face).answered {
+                    if self.quotas.newcomers.contains(face) && machine.face_use(face).answered {
                         self.promote(face, &|face| machine.face_use(face));
                     }
                 }

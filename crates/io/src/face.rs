@@ -1,4 +1,4 @@
-//! A face as the driver sees it: where it leads, what it carried, what it dropped and why it ended.
+//! A face as the driver sees it: target, counters, drops, reason of its end.
 pub mod uri;
 
 pub use recoup_forwarder::face::FaceId;
@@ -78,7 +78,7 @@ pub enum FaceError {
         /// Cause.
         source: io::Error,
     },
-    /// As many faces are open as the driver allows.
+    /// The driver's limit of open faces is reached.
     #[error("cannot open {uri}: {limit} faces are open already, which is the limit")]
     TooMany {
         /// URI of the face.

@@ -1,7 +1,6 @@
 //! A small read-only HTTP server for operators, in threads of its own.
 //!
-//! Each connection gets one answer: a page, or a stream of events until its peer goes away. A request must arrive whole within [`REQUEST_TIMEOUT`], or the
-//! connection ends. At most [`MAX_CONNECTIONS`] are served at a time. A further connection ends the
+//! Each connection gets one answer. A request must arrive whole within [`REQUEST_TIMEOUT`], or the connection ends. At most [`MAX_CONNECTIONS`] are served at a time. A further connection ends the
 //! oldest one that waits for its peer, of the address with the most connections. A slow reader
 //! therefore cannot block others. The Host must be an address or `localhost`; any other is rejected, against
 //! DNS rebinding. Pages of other origins may link here and include nothing.
@@ -20,8 +19,6 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 pub const MAX_CONNECTIONS: usize = 16;
 /// Longest request, in bytes.
 const MAX_REQUEST_BYTES: usize = 8 << 10;
-/// Content type of a stream of events.
-const EVENTS: &str = "text/event-stream";
 /// Most header fields of a request.
 const MAX_FIELDS: usize = 64;
 
@@ -34,24 +31,8 @@ pub struct Page {
     pub body: Vec<u8>,
 }
 
-/// Server-sent events (HTML standard, section 9.2), one after the other until the peer goes away.
-pub struct Events {
-    /// Time between two events.
-    pub every: Duration,
-    /// Makes the data of an event, without line breaks; `None` if there is none this time.
-    pub next: Box<dyn FnMut() -> Option<String> + Send>,
-}
-
-/// Content of a path.
-pub enum Resource {
-    /// A page.
-    Page(Page),
-    /// A stream.
-    Events(Events),
-}
-
-/// Resource of a path, if there is one.
-pub type Pages = Arc<dyn Fn(&str) -> Option<Resource> + Send + Sync>;
+/// Page of a path, if there is one.
+pub type Pages = Arc<dyn Fn(&str) -> Option<Page> + Send + Sync>;
 
 /// A server, until it is dropped.
 #[derive(Debug)]
@@ -115,7 +96,7 @@ struct Served {
 }
 
 impl Connections {
-    /// Takes a connection in. If as many are served as may be, one that waits for its peer is ended for it.
+    /// Takes a connection in. If the limit is reached, a connection that waits for its peer is ended in exchange.
     fn take(self: &Arc<Self>, stream: TcpStream, from: IpAddr) -> Served {
         let stream = Arc::new(stream);
         let mut open = self.lock();
@@ -177,31 +158,23 @@ fn accept(listener: &TcpListener, ended: &Arc<AtomicBool>, pages: &Pages) {
             continue;
         };
         let (pages, served) = (Arc::clone(pages), connections.take(stream, from.ip()));
-        let ended = Arc::clone(ended);
         let work = move || {
             // A failed write means that the peer is gone.
-            let _ = answer(&served, &pages, &ended);
+            let _ = answer(&served, &pages);
         };
         let _ = thread::Builder::new().name("http-peer".into()).spawn(work);
     }
 }
 
-fn answer(served: &Served, pages: &Pages, ended: &AtomicBool) -> io::Result<()> {
+fn answer(served: &Served, pages: &Pages) -> io::Result<()> {
     let mut stream = &*served.stream;
     let reply = match read(&mut stream, soon())? {
         Request::Get { path, head } => {
             served.set_makes_page(true);
-            let resource = pages(&path);
+            let page = pages(&path);
             served.set_makes_page(false);
-            match resource {
-                Some(Resource::Page(page)) => Reply { code: "200 OK", page, head },
-                Some(Resource::Events(events)) => {
-                    write(&mut stream, &header("200 OK", EVENTS, None), soon())?;
-                    if !head {
-                        send(&mut stream, events, ended)?;
-                    }
-                    return stream.shutdown(Shutdown::Both);
-                }
+            match page {
+                Some(page) => Reply { code: "200 OK", page, head },
                 None => Reply::error("404 Not Found"),
             }
         }
@@ -209,28 +182,6 @@ fn answer(served: &Served, pages: &Pages, ended: &AtomicBool) -> io::Result<()> 
     };
     write(&mut stream, &reply.bytes(), soon())?;
     stream.shutdown(Shutdown::Both)
-}
-
-/// Sends events until the peer goes away, is ended for another, or the server ends.
-fn send(stream: &mut &TcpStream, mut events: Events, ended: &AtomicBool) -> io::Result<()> {
-    while !ended.load(Ordering::Relaxed) {
-        // A comment shows that the server is there.
-        let data = (events.next)().map_or(":".to_owned(), |data| format!("data: {data}"));
-        write(stream, format!("{data}\n\n").as_bytes(), soon())?;
-        stream.set_read_timeout(Some(events.every))?;
-        match stream.read(&mut [0; 1]) {
-            // It has gone, or sends something that no one reads.
-            Ok(_) => return Ok(()),
-            Err(error) if is_timeout(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
 /// When an answer must be complete.
@@ -259,24 +210,19 @@ impl Reply {
 
     fn bytes(&self) -> Vec<u8> {
         let Self { code, page: Page { content_type, body }, head } = self;
-        let mut bytes = header(code, content_type, Some(body.len()));
+        let text = format!(
+            "HTTP/1.1 {code}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\
+             Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+             Cross-Origin-Resource-Policy: same-origin\r\n\
+             Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\n\r\n",
+            body.len()
+        );
+        let mut bytes = text.into_bytes();
         if !head {
             bytes.extend(body);
         }
         bytes
     }
-}
-
-/// Header of an answer; without a length, the content ends with the connection.
-fn header(code: &str, content_type: &str, length: Option<usize>) -> Vec<u8> {
-    let length = length.map_or_else(String::new, |length| format!("Content-Length: {length}\r\n"));
-    let text = format!(
-        "HTTP/1.1 {code}\r\nContent-Type: {content_type}\r\n{length}\
-         Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
-         Cross-Origin-Resource-Policy: same-origin\r\n\
-         Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\n\r\n"
-    );
-    text.into_bytes()
 }
 
 /// Reads a request, whatever its peer does until then.
@@ -383,17 +329,8 @@ mod tests {
     fn server() -> HttpServer {
         let pages: Pages = Arc::new(|path| {
             let page = Page { content_type: "text/plain", body: b"content".to_vec() };
-            let mut count = 0;
-            let next = move || {
-                count += 1;
-                (count != 2).then(|| format!("number {count}"))
-            };
             match path {
-                "/a" => Some(Resource::Page(page)),
-                "/events" => {
-                    let every = Duration::from_millis(20);
-                    Some(Resource::Events(Events { every, next: Box::new(next) }))
-                }
+                "/a" => Some(page),
                 _ => None,
             }
         });
@@ -455,37 +392,6 @@ mod tests {
     }
 
     #[test]
-    fn events_come_until_the_server_ends() {
-        let server = server();
-        let head = exchange(&server, "HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assert!(head.contains("\r\nContent-Type: text/event-stream\r\n"), "{head}");
-        assert!(head.ends_with("\r\n\r\n") && !head.contains("Content-Length"), "{head}");
-        let follow = |server: &HttpServer| {
-            let mut stream = TcpStream::connect(server.address()).unwrap();
-            stream.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-            let mut text = String::new();
-            while !text.ends_with("data: number 3\n\n") {
-                let mut piece = [0; 100];
-                let count = stream.read(&mut piece).unwrap();
-                assert!(count > 0, "{text}");
-                text.push_str(std::str::from_utf8(&piece[..count]).unwrap());
-            }
-            let events = text.split_once("\r\n\r\n").unwrap().1;
-            assert_eq!(events, "data: number 1\n\n:\n\ndata: number 3\n\n");
-            stream
-        };
-        // One of them is ended for the last.
-        let followers: Vec<_> = (0..=MAX_CONNECTIONS).map(|_| follow(&server)).collect();
-        let found = exchange(&server, "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assert!(found.ends_with("content"), "{found}");
-        drop(server);
-        for mut follower in followers {
-            follower.set_read_timeout(Some(REQUEST_TIMEOUT)).unwrap();
-            follower.read_to_end(&mut Vec::new()).unwrap();
-        }
-    }
-
-    #[test]
     fn a_request_without_end_is_cut_short() {
         let server = server();
         let mut stream = TcpStream::connect(server.address()).unwrap();
@@ -512,7 +418,7 @@ mod tests {
         let body = vec![b'x'; 8 << 20];
         let pages: Pages = Arc::new(move |path| {
             let body = if path == "/large" { body.clone() } else { b"content".to_vec() };
-            Some(Resource::Page(Page { content_type: "text/plain", body }))
+            Some(Page { content_type: "text/plain", body })
         });
         let server = HttpServer::start(SocketAddr::from(([127, 0, 0, 1], 0)), pages).unwrap();
         let mut slow = Vec::new();

@@ -1,5 +1,4 @@
-//! The network interfaces of this machine: which there are, which addresses they have, and that something about them has
-//! changed.
+//! The network interfaces of this machine, with their addresses and a signal of changes.
 //!
 //! A netlink socket reports only *that* something has changed. All state is read anew, so a lost
 //! notification does no harm.
@@ -107,7 +106,7 @@ pub(crate) fn name_of(index: u32) -> Option<String> {
 /// The address of an interface below IP.
 ///
 /// # Errors
-/// If there is no such interface, or it has none.
+/// If the interface does not exist, or lacks a link-layer address.
 pub(crate) fn link(name: &str) -> io::Result<LinkAddr> {
     let of_name = getifaddrs()?.filter(|entry| entry.interface_name == name);
     let mut links = of_name.filter_map(|entry| entry.address?.as_link_addr().copied());

@@ -1,4 +1,4 @@
-//! Keys: making them, keeping them, and exchanging them with other software.
+//! Keys: creation, storage, and exchange with other software.
 
 mod certificate;
 mod error;

@@ -24,7 +24,6 @@ pub mod outlet;
 pub mod part;
 pub mod port;
 pub mod process;
-pub mod recording;
 pub mod relay;
 pub mod source;
 mod stream;

@@ -101,7 +101,7 @@ pub(crate) trait Link: Debug + Send {
         None
     }
 
-    /// Its address on this machine, if it has one.
+    /// The local address of the socket, if it has one.
     fn local_address(&self) -> Option<SocketAddr> {
         SockRef::from(&self.fd()).local_addr().ok()?.as_socket()
     }

@@ -142,7 +142,7 @@ static DOORS: Mutex<Option<HashMap<String, Door>>> = Mutex::new(None);
 /// Callers that may wait at one door.
 const CALLERS: usize = 128;
 
-/// A name in this process that others connect to.
+/// A name in this process to which streams connect.
 #[derive(Debug)]
 pub(crate) struct MemoryListener {
     name: String,

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 /// Time between two looks at a group that was asked to end.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// A command with everything that it starts, unless that leaves its group. All of it ends at the latest when this value
+/// A command with all processes that it starts, unless a process leaves the group. All of it ends at the latest when
+/// this value
 /// does.
 #[derive(Debug)]
 pub struct Group {
@@ -115,7 +116,8 @@ pub fn end_own_group(child: &mut Child, patience: Duration) -> ! {
     std::process::abort()
 }
 
-/// Makes this process one that does little and does it in time. It gets a session of its own, away from the terminal:
+/// Gives this process, which does little work, a processor in time. It gets a session of its own, away from the
+/// terminal:
 /// Linux shares processors between sessions first, so it need not wait for what else was started there. And it gets
 /// its turn before others, where the system permits that (root, or CAP_SYS_NICE).
 pub fn be_prompt() {

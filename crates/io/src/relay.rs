@@ -1,7 +1,7 @@
 //! A link between UDP faces: a frame that reaches one end leaves by the other, as two machines of frames decide.
 //!
-//! The relay waits and forwards; the machines decide delay, order and loss. Its waits are as exact
-//! as the system's timers, and it measures their lateness. A frame enters at the time at which the
+//! The relay waits and forwards; the machines decide delay, order and loss. Waits are as exact as the system's
+//! timers; the relay measures its lateness. A frame enters at the time at which the
 //! system received it. Several clients share the link: each has a socket of its own toward the far
 //! end, so that answers return to their client. All frames of a direction pass one machine.
 mod clients;

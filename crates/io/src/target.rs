@@ -111,7 +111,7 @@ impl TargetFolder {
         &self.path
     }
 
-    /// The folder `name` in it, which is made if there is none. `name` is one component of a path.
+    /// The folder `name` in it, created if missing. `name` is one component of a path.
     ///
     /// # Errors
     /// [`TargetError::Link`], [`TargetError::InTheWay`], [`TargetError::Io`].

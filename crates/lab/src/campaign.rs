@@ -115,7 +115,7 @@ pub struct Outcome {
     pub tables: Vec<Table>,
 }
 
-/// Runs a scenario with a seed; `None` if the flag stopped it before its end.
+/// Runs a scenario with a seed; `None` if the flag stopped the run before its end.
 pub trait Runner: Sync {
     /// Runs it; a capture that it wants is put on the shelf.
     ///
@@ -199,7 +199,7 @@ impl Campaign {
         Ok(Self { points, seeds, replaces_changed_points, share, text, digest, algorithms })
     }
 
-    /// How many runs there are, in its share if it has one.
+    /// Number of runs, or of the runs in its share.
     pub fn runs(&self) -> usize {
         self.tasks().count()
     }
@@ -383,7 +383,8 @@ impl Campaign {
         self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?))).collect()
     }
 
-    /// A run of another program that this one does not repeat. So many points are tried, with a run each.
+    /// A kept run of another program that this program does not repeat. At most this number of points is tried, with
+    /// one run each.
     fn different<'a>(
         &'a self,
         folder: &'a ResultFolder,
@@ -397,7 +398,7 @@ impl Campaign {
         Ok(unequal.first().map(|(_, row)| *row))
     }
 
-    /// Those of these kept runs that this program does not repeat.
+    /// The part of `repeated` that this program does not reproduce.
     fn unequal<'a>(
         &self,
         repeated: Vec<(&'a Stage, &'a Row)>,
@@ -542,7 +543,7 @@ struct Ledger {
     begun: Instant,
     jobs: usize,
     done: usize,
-    /// Of each point: runs that are missing, runs that were made, seconds that they took.
+    /// For each point: missing runs, finished runs, seconds of the latter.
     points: BTreeMap<usize, (usize, usize, f64)>,
 }
 

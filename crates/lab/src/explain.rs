@@ -139,7 +139,7 @@ fn repeat(
     is_the_same(chosen, &digest, kept)
 }
 
-/// The consumer that is meant: the one of that name, or the only one that may want this.
+/// The selected consumer: the one of that name, or the only candidate.
 fn consumer(
     network: &Network,
     name: Option<&str>,

@@ -32,7 +32,7 @@ pub struct Purpose<'a> {
     pub text: &'a str,
     /// Digest of it and of the files that it names, without title, seeds and sweep.
     pub digest: &'a str,
-    /// The algorithms of this process that it names, with their versions, which the digest covers.
+    /// The registered algorithms of the scenario with their versions; the digest covers them.
     pub algorithms: &'a BTreeMap<String, String>,
     /// Begin anew.
     pub fresh: bool,
@@ -439,7 +439,7 @@ fn lock(path: &Path) -> Result<File, Error> {
 
 /// Removes results, and nothing else.
 fn clear(path: &Path) -> Result<(), Error> {
-    // Without its versions a folder counts as none of ours, so they go last.
+    // Without its versions file a folder does not count as a result folder, so this file is removed last.
     let files = [JOURNAL, "runs.csv", "runs.parquet", SCENARIO];
     for name in files {
         gone(fs::remove_file(path.join(name)), &path.join(name))?;

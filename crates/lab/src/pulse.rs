@@ -19,7 +19,7 @@ pub struct Glance {
     pub consumers: FetchStats,
 }
 
-/// Shows one run of those in progress, until it ends; then another one.
+/// Shows one of the runs in progress until its end, then the next.
 #[derive(Debug, Default)]
 pub struct Pulse(Mutex<State>);
 

@@ -329,7 +329,7 @@ impl Report {
         aligned(rows.collect())
     }
 
-    /// A line for each point, with these metrics beside each other.
+    /// A line for each point, with a column for each of these metrics.
     fn block(&self, names: &[String]) -> String {
         let axes = self.points.first().map_or(&[][..], |point| &point.axes);
         let heads = axes.iter().map(|(axis, _)| axis.clone()).chain(names.iter().cloned());
@@ -347,7 +347,7 @@ impl Report {
     }
 }
 
-/// Columns under each other, with two blanks between them.
+/// Aligned columns, with two blanks in between.
 fn aligned(rows: Vec<Vec<String>>) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

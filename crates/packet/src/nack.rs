@@ -17,9 +17,9 @@ pub enum NackReason {
     Duplicate,
     /// No route.
     NoRoute,
-    /// The outgoing face is gone: the M flag of MLDR (`docs/mldr.md`).
+    /// The outgoing face is gone: the M flag of MLDR (`docs/wire.md`).
     Mobility,
-    /// A link lost the Interest or its Data, and does not resend it (`docs/mldr.md`).
+    /// A link lost the Interest or its Data, and does not resend it (`docs/wire.md`).
     Loss,
     /// A reason that this version does not know.
     Other(u64),

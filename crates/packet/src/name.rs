@@ -7,7 +7,6 @@ pub mod component;
 pub mod convention;
 mod prefix;
 mod scope;
-mod stored;
 pub mod uri;
 
 pub use component::Component;

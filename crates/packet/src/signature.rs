@@ -123,7 +123,7 @@ pub trait Verifier: Send + Sync {
         true
     }
 
-    /// Certificates that it collects, if it judges by chains of them.
+    /// The certificates that a verifier of chains collects.
     fn certificates(&self) -> Option<&dyn Certificates> {
         None
     }
@@ -198,7 +198,7 @@ pub trait Certificates: Send + Sync {
     /// The certificate `name` cannot be had. For some seconds, packets that need it get a verdict without it.
     fn give_up(&self, name: &Name);
 
-    /// Each certificate that came as `name` was rejected, the last one with this verdict. Otherwise as
+    /// All received certificates called `name` were rejected, the last of them with this verdict. Otherwise as
     /// [`give_up`](Self::give_up).
     fn rule_out(&self, name: &Name, verdict: Verdict) {
         let _ = verdict;

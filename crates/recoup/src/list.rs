@@ -42,8 +42,8 @@ impl crate::asynchronous::Client {
         Ok(listing.filter_map(std::result::Result::ok).collect())
     }
 
-    /// The listing of a folder, of at most `max_bytes`. Its entries are parsed one by one: it takes no more memory than its
-    /// bytes.
+    /// The listing of a folder, of at most `max_bytes`. Its entries are parsed one by one, without memory beyond the
+    /// listing's bytes.
     ///
     /// # Errors
     /// As [`list`](Self::list); [`is_condition`](Error::is_condition) if the listing is longer.

@@ -1,4 +1,4 @@
-//! One Interest and its Data: for producers that answer each name with one packet.
+//! One Interest and its Data, for producers with one packet for each name.
 use crate::client::Client;
 use crate::engine::Task;
 use crate::error::{Error, ErrorKind, Result};

@@ -220,7 +220,7 @@ impl Reader {
         Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }
 
-    /// Limits the content that waits for this reader, and that in its cache, to so many bytes each; 16 MiB without it. One
+    /// Limits the content queued for this reader, and its cache, to `bytes` each; the default is 16 MiB. One
     /// segment always fits.
     pub fn limit_memory(&mut self, bytes: u64) {
         self.source.limit_memory(bytes);

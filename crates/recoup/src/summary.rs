@@ -4,7 +4,7 @@ use recoup_transport::fetch::FetchStats;
 pub use recoup_transport::fetch::stats::Verification;
 use serde::Serialize;
 
-/// A fetch that has ended. Serialises as in the document of `recoup fetch --json` (`docs/json.md`).
+/// A fetch that has ended. Serialises as in the document of `recoup fetch --json` (`docs/library.md`).
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FetchSummary {
     /// The counters of the fetch.

@@ -1,4 +1,4 @@
-//! Clients that reach each other through a forwarder of this test.
+//! Clients that use a forwarder of this test.
 mod relay;
 
 use relay::Forwarder;

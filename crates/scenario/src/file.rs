@@ -7,7 +7,6 @@ pub(super) mod place;
 pub(super) mod record;
 pub(super) mod wifi;
 
-use super::fields::Fields;
 use super::layout::TopologyRule;
 use super::seeds::{Seeds, SeedsForm};
 use application::{ApplicationRule, KINDS, Mode};
@@ -16,6 +15,7 @@ use event::{EventRule, RouteRule, StrategyRule, What};
 use link::{LinkLayer, Traces};
 use place::PlaceRule;
 use record::Record;
+use recoup_config::fields::Fields;
 use recoup_config::form::{INTERVAL, Located, OrWord, TEXT, Truth, Words};
 use recoup_config::problem::{Origin, Problems, hint, listed};
 use recoup_config::tree::{Table, Tree, Value};

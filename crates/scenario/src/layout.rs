@@ -1,7 +1,7 @@
 //! `[topology]`: which nodes and links there are.
-use super::fields::Fields;
 use super::file::wifi::METRES;
 use super::pattern;
+use recoup_config::fields::Fields;
 use recoup_config::form::{Among, Count, Form, Located, Many, Maybe, OneOf, Place, TEXT, Words};
 use recoup_config::problem::{Origin, Problem, Problems, listed};
 use recoup_config::schema;

@@ -6,10 +6,8 @@
 //!
 //! The module opens no file: the caller brings the files that a scenario names.
 mod compile;
-mod fields;
 mod file;
 mod law;
-pub mod layer;
 mod layout;
 mod ndn;
 mod path;
@@ -53,7 +51,7 @@ impl ScenarioFile {
     /// Reads a file; `settings` are `path=value`, and replace values of the file.
     ///
     /// # Errors
-    /// Everything that is wrong with it, as far as it can be known without the files that it names.
+    /// All mistakes that can be detected without the named files.
     pub fn parse(text: &str, settings: &[String]) -> Result<Self, Problems> {
         let mut given = Table::parse(text)?;
         let mut problems = Problems::default();
@@ -269,12 +267,12 @@ impl Scenario {
         text
     }
 
-    /// The algorithms of other programs that it names, with their versions.
+    /// Registered algorithms in the scenario, with their versions.
     pub fn registered(&self) -> Vec<(&'static str, String)> {
         versions_in(&self.text)
     }
 
-    /// Contents of the files that it names; empty if it names none.
+    /// Contents of the files that the scenario names; may be empty.
     pub fn files(&self) -> &str {
         &self.files
     }

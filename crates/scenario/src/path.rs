@@ -46,7 +46,7 @@ pub(super) fn set(root: &mut Table, steps: &[String], tree: &Tree) -> Result<(),
     assign(root, steps, tree).map_err(wrong)
 }
 
-/// Puts each value of a table at its own place, so that they join what is there.
+/// Puts each value of a table at its own place, beside existing keys.
 fn assign(root: &mut Table, steps: &[String], tree: &Tree) -> Result<(), String> {
     match &tree.value {
         Value::Table(table) if !table.is_empty() => table.entries().iter().try_for_each(|entry| {

@@ -24,7 +24,7 @@ pub(crate) struct Sightings {
 
 impl Sightings {
     /// When the packet that a channel is given now came into the sending node, or the Interest that a producer there
-    /// answers; `None` if it did at this instant, or that is not known.
+    /// answers; `None` if the packet came at this instant, or if the time is unknown.
     pub(crate) fn waited_since(
         &self,
         places: &Places,
@@ -93,7 +93,7 @@ impl<T: Copy> InFlight<T> {
         self.packets.get(&Self::key(channel, packet))?.front().copied()
     }
 
-    /// A packet leaves a channel; `None` for one that was doubled there and has left before.
+    /// A packet leaves a channel; `None` for the second copy of a duplicated packet.
     pub(crate) fn leave(&mut self, channel: Channel, packet: &Packet) -> Option<T> {
         let key = Self::key(channel, packet);
         let values = self.packets.get_mut(&key)?;

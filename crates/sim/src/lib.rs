@@ -4,11 +4,9 @@
 //! A [`network::Network`] describes nodes, links, applications and faults. A [`simulation::Simulation`] is built from
 //! it and a seed, runs, and reports each event to its observers ([`observe::Observer`]), from which every record is
 //! made. The crate opens no file, starts no thread and reads no clock.
-pub mod channel;
 pub mod film;
 mod follow;
 pub mod metric;
-pub mod model;
 pub mod network;
 mod number;
 pub mod observe;
@@ -23,3 +21,5 @@ pub mod statistic;
 pub mod timeline;
 pub mod topology;
 pub mod workload;
+
+pub use recoup_channel::{channel, model};

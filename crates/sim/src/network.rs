@@ -3,12 +3,9 @@
 //! Nodes and links are named and numbered in the order of their lists. Every random choice draws from a stream named
 //! after its owner, so that an added node or recorder moves no other draws.
 mod by_node;
-mod link;
-mod over_time;
 
 pub use by_node::{AtNode, ByNode};
-pub use link::{LinkOptions, Order};
-pub use over_time::OverTime;
+pub use recoup_channel::link::{LinkOptions, Order, OverTime};
 
 use crate::model::law::Law;
 use crate::route::{Metric, NextHops, Producer};
@@ -262,7 +259,7 @@ pub enum ApplicationKind {
 }
 
 impl ApplicationKind {
-    /// The prefix that it answers below, if it answers.
+    /// The prefix below which the application answers; `None` for consumers.
     pub fn served(&self) -> Option<&Name> {
         match self {
             Self::Serve(plan) => Some(&plan.prefix),
@@ -460,7 +457,7 @@ pub enum Fault {
     NodeDown(NodeId),
     /// A node is back, with empty tables; its applications start again.
     NodeUp(NodeId),
-    /// A channel changes its properties; what is on it keeps its times.
+    /// A channel changes its properties; packets in flight keep their times.
     Change(LinkId, Direction, Box<LinkOptions>),
 }
 

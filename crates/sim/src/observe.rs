@@ -18,7 +18,7 @@ pub enum Observation<'a> {
     Started {
         /// The application.
         application: ApplicationId,
-        /// Its number in its node, by which the node's events name it; `None` where it is attached to
+        /// Number of the application in its node's events; `None` where it is attached to
         /// no node.
         app: Option<AppId>,
     },

@@ -86,7 +86,7 @@ impl Timeout {
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     ledger: Ledger,
-    /// Applications by their node and the number that they have there.
+    /// Applications by node and by their number in that node.
     places: BTreeMap<(NodeId, AppId), ApplicationId>,
     consumers: Vec<Consumer>,
     /// First transmissions that have not been received, or not been judged: by their trace ids.
@@ -101,7 +101,7 @@ struct Consumer {
     node: Option<NodeId>,
     /// Whether it may request a content again, so that samples are kept by the hashes of names.
     by_content: bool,
-    /// Timers are scanned, so that they end by another timeout than that at the transmission.
+    /// Whether timers are scanned: a scan applies the present timeout, not the timeout at the transmission.
     scans: bool,
     /// Trace ids (with the hash of the name) whose transmission is not reported yet, and transmissions without trace
     /// id. Both come in the order of the Interests.

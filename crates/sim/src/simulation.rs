@@ -75,7 +75,7 @@ pub struct Simulation {
     failed: Vec<bool>,
     /// In the order of the lanes: whether an access point at one of its ends has no client there.
     detached: Vec<bool>,
-    /// Routes that are computed anew, as they were last.
+    /// Routes at the time of their last computation.
     ways: Ways,
     balance: Balance,
     /// Applications that end by themselves and have not.

@@ -142,7 +142,7 @@ impl Topology {
         (nodes.collect(), links.collect())
     }
 
-    /// Whether each node can be reached from each other.
+    /// Whether the topology is connected.
     pub fn is_connected(&self) -> bool {
         let mut parts = draft::Parts::new(self.nodes.len());
         for link in &self.links {

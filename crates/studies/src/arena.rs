@@ -14,7 +14,6 @@ pub mod random;
 pub mod score;
 pub mod standing;
 pub mod summary;
-pub mod transport;
 
 use case::{Case, CaseError};
 use include_dir::{Dir, include_dir};

@@ -75,7 +75,7 @@ impl Calibration {
         self.frozen.map(|text| toml::from_str(text).map_err(|error| error.to_string())).transpose()
     }
 
-    /// The text of a choice, for the room of the study.
+    /// The text of a choice, for the folder of the study.
     pub fn freeze(&self, landscape: &Landscape, date: &str) -> Option<String> {
         let chosen = landscape.chosen()?;
         let mut text = format!(

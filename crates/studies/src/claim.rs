@@ -154,7 +154,7 @@ pub struct Former {
 }
 
 impl Former {
-    /// Its comparisons, each named as that of the former rule.
+    /// Comparisons by the former rule, marked as such.
     pub fn comparisons(&self) -> impl Iterator<Item = String> {
         self.ours.split("; ").map(|it| format!("rule until {}: {it}", self.until))
     }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A compared quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
-    /// Its metric, without the place, such as `time_s`.
+    /// The metric without its place, for example `time_s`.
     pub metric: &'static str,
     /// Label in tables.
     pub label: &'static str,
@@ -25,7 +25,7 @@ pub struct Quantity {
 /// The part of a study that runs both in simulation and on processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sockets {
-    /// The experiments, with as many seeds as there are real runs of each point.
+    /// The experiments for processes, with the number of seeds of real runs.
     pub experiments: Vec<Experiment>,
     /// Their scenarios for simulation.
     pub simulated: Vec<Experiment>,

@@ -138,7 +138,7 @@ pub struct Gathering<'a> {
     pub fresh: bool,
     /// Folder of the study's results.
     pub folder: PathBuf,
-    /// Restricts the runs to those that this figure needs.
+    /// Restricts the runs to the needs of one figure.
     pub figure: Option<&'a str>,
     /// Callbacks of the program.
     pub host: Host<'a>,

@@ -1,4 +1,4 @@
-//! Isolating runs: what turns a claim that fails as stated.
+//! Isolating runs: changes with which a claim holds that fails as stated.
 use crate::claim::Verdict;
 use crate::result::Results;
 use crate::rule::verdict;
@@ -8,13 +8,13 @@ use std::num::NonZeroU64;
 
 /// A set-up in which a claim holds that fails in the study's own.
 ///
-/// Its seeds are none of those that showed the way to it.
+/// Its seeds differ from the seeds of earlier attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Isolated {
     /// Number of the claim.
     pub claim: &'static str,
-    /// The difference, in words. If more than one thing differs, it begins with their number; then it names each number of
-    /// the paper that it leaves.
+    /// The difference, in words. A change of several things begins with their number, then lists each stated number
+    /// of the paper that it leaves.
     pub change: &'static str,
     /// Its name, and the scenario with the places and timers that the claim is about.
     pub experiment: Experiment,

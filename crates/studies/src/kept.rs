@@ -324,7 +324,7 @@ mod tests {
         let draw = Draw { seed: 7, runs: usize::MAX, budget: Some(Duration::ZERO) };
         let kept = today();
         let drawn = verified(&kept, draw);
-        // Runs that others have begun by then end, too.
+        // Runs of other threads that have begun are finished, too.
         let all: usize = kept.iter().map(|point| point.digests.len()).sum();
         assert!(!drawn.is_empty() && 2 * drawn.len() < all, "{} of {all}", drawn.len());
         assert!(drawn.iter().all(|it| it.today == Today::Same));

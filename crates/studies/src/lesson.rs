@@ -1,7 +1,7 @@
 //! Lessons of a study for the choice of an algorithm: which of the algorithms that were run did best in a situation, by
 //! a measure.
 //!
-//! A lesson judges no claim. It ranks algorithms that met the same seeds by their means. Algorithms whose paired
+//! A lesson judges no claim. It ranks algorithms by their means over equal seeds. Algorithms whose paired
 //! difference from the best has an interval that covers zero are tied with it. An algorithm with values of fewer seeds
 //! than others, as when runs did not end, comes last: its mean is over the lucky runs only.
 use crate::rule::{LEVEL, estimate, text};

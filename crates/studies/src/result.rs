@@ -12,7 +12,7 @@ pub struct Row {
     pub point: BTreeMap<String, String>,
     /// Its seed.
     pub seed: u64,
-    /// Its metrics by name, such as `c1.time_s`.
+    /// Metrics by name; an example is `c1.time_s`.
     pub metrics: BTreeMap<String, f64>,
 }
 

@@ -30,7 +30,7 @@ pub struct Study {
 }
 
 impl Study {
-    /// Its name on the command line, such as `yang2016`.
+    /// Name of the study on the command line, for example `yang2016`.
     pub fn key(&self) -> &'static str {
         self.key
     }

@@ -172,7 +172,7 @@ impl<W: Write> Forwarder<W> {
             }
             Passing::Data(data) => {
                 let name = data.name();
-                // An Interest may have asked for less of the name.
+                // An Interest may have requested less of the name.
                 let mut found = false;
                 for length in (0..=name.len()).rev() {
                     let key = (face, asked_by, self.hash(&name.prefix(length)));

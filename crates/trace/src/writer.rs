@@ -22,7 +22,7 @@ pub struct Lane {
     number: usize,
 }
 
-/// Lanes of a track. All have one name, so that viewers show them as one row of the needed height.
+/// Lanes of a track. All lanes have one name: viewers show them as one row of the needed height.
 #[derive(Debug)]
 pub struct Lanes {
     parent: Track,

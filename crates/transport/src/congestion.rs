@@ -53,7 +53,8 @@ pub struct Delivered {
     pub srtt: Option<Duration>,
     /// Least round-trip time so far.
     pub min_rtt: Option<Duration>,
-    /// Segments in flight before this delivery, as [`Accounting`] counts them, this one included if it still counted.
+    /// Segments in flight before this delivery, counted by [`Accounting`]; includes the delivered segment if it still
+    /// counted.
     pub in_flight: u32,
     /// Segments by which the lowest missing one advanced; 0 if this one came out of order.
     pub advance: u64,

@@ -91,7 +91,7 @@ struct Arrival {
     congestion_mark: u64,
     /// Node that answered, if known.
     provider: Option<u64>,
-    /// The Interest that it satisfied, if one was pending.
+    /// The satisfied Interest, if one was pending.
     asked: Option<Asked>,
     /// Time that nodes report to have added to the round trip.
     reduction: Duration,
@@ -133,7 +133,7 @@ pub struct Fetch {
     connected: bool,
     buffer: ReceiveBuffer,
     last_progress: Instant,
-    /// Time at which the fetch ends without any answer; `None` once there was one, or without that limit.
+    /// Time at which the fetch ends without any answer; `None` after the first answer, or without a limit.
     answer_by: Option<Instant>,
     /// The fetch ends then, complete or not.
     complete_by: Option<Instant>,

@@ -17,5 +17,6 @@ pub mod resolve;
 pub mod rto;
 pub mod serve;
 pub mod timer;
+pub mod transport;
 
 pub use recoup_core::{random, spec, time, unit};

@@ -27,6 +27,7 @@ pub use answer::{
 };
 pub use authority::{Authority, AuthorityOptions, GRACE, MAX_KEYS, Rights};
 pub(crate) use command_time::CommandTimes;
+pub use element::Record;
 pub use face::{
     ChannelStatus, FaceCounters, FaceEvent, FaceEventKind, FaceFilter, FaceProfile, FaceStatus,
     LinkType, Persistency,
@@ -37,7 +38,7 @@ pub use parameters::{
     LOCAL_FIELDS, LP_RELIABILITY,
 };
 pub use record::{
-    CsInfo, FibEntry, GeneralStatus, Record, RibEntry, Route, StrategyChoice, decode_records,
+    CsInfo, FibEntry, GeneralStatus, RibEntry, Route, StrategyChoice, decode_records,
     encode_records,
 };
 pub use uri::canonical_uri;

@@ -24,11 +24,10 @@ pub use recoup_core::load::Load;
 pub use water::{Demand, Demands};
 
 use crate::time::{Duration, Instant};
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Limits of a queue; `None` means no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QueueLimit {
     /// Most packets.
     pub packets: Option<u64>,
@@ -79,7 +78,7 @@ pub enum Charge {
 }
 
 /// Known capacity of a face's link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Capacity {
     /// Outgoing rate in bits per second; `None` if unknown, without pacing.
     pub sending_bits: Option<u64>,

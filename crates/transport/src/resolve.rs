@@ -41,7 +41,7 @@ pub const MAX_ATTEMPTS: u32 = 5;
 pub const MAX_INTERESTS: u32 = 16;
 /// Most copies of one packet that wait for keys: all but one are forged.
 pub const MAX_COPIES: usize = 8;
-/// Longest time for one certificate, with those that it needs.
+/// Longest time for one certificate and its chain.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 const TOO_LONG: Verdict =

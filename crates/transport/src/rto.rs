@@ -71,7 +71,7 @@ impl RttSample {
 pub struct Target {
     /// A number or a hash that identifies the content.
     pub content: u64,
-    /// Identifies contents of one kind, such as those of one producer.
+    /// Identifies a class of contents, for example the contents of one producer.
     pub class: u64,
 }
 
@@ -122,7 +122,7 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
 
     /// Whether the timeout is the Interest lifetime as well: forwarders drop the Interest when the consumer
     /// retransmits. Consumers with answers and expiries report them to such a timer ([`on_answer`](Self::on_answer),
-    /// [`on_expiry`](Self::on_expiry)). Other consumers report to it as to all timers.
+    /// [`on_expiry`](Self::on_expiry)). Other consumers call `on_sample` and `on_timeout` only.
     fn sets_lifetime(&self) -> bool {
         false
     }
@@ -149,7 +149,7 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
         self.rto()
     }
 
-    /// The estimator as one that announces contents, if it does.
+    /// The estimator's interface for announcements; `None` without announcements.
     fn anticipating(&mut self) -> Option<&mut dyn Anticipating> {
         None
     }
@@ -160,10 +160,14 @@ pub trait RtoEstimator: fmt::Debug + fmt::Display + Send {
     }
 
     /// The smoothed round-trip time, if the estimator keeps one and has seen a sample.
-    fn srtt(&self) -> Option<Duration>;
+    fn srtt(&self) -> Option<Duration> {
+        None
+    }
 
     /// The mean deviation of the round-trip time, if the estimator keeps one and has seen a sample.
-    fn rttvar(&self) -> Option<Duration>;
+    fn rttvar(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// An estimator that announces the contents that the consumer wants next, and learns what nodes record of them.

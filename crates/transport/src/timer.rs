@@ -293,7 +293,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Operation {
         Arm(u32, u64),
-        /// As far ahead as all others that are armed so, so that it joins the queue.
+        /// Arms a timer by a constant delay, so that it joins the queue.
         Later(u32),
         Cancel(u32),
         Pop(u64),

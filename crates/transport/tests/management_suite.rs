@@ -54,7 +54,7 @@ prop_compose! {
     }
 }
 
-/// Decoded records are encoded so that they decode to the same records.
+/// Records decode from their own encoding unchanged.
 fn survives<R: Record + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
     if let Ok(records) = decode_records::<R>(bytes) {
         let written = encode_records(decode_records::<R>(bytes).unwrap());

@@ -22,7 +22,7 @@ fn build(text: &str, capacity: Capacity) -> Box<dyn FairScheduler<Bytes>> {
     text.parse::<Discipline>().unwrap().build(capacity)
 }
 
-/// A packet that contains its flow and its number there.
+/// A packet with the number of its flow, and its own number in the flow.
 fn packet(flow: u64, number: u32, bytes: usize) -> Bytes {
     let mut bytes = vec![0; bytes.max(12)];
     bytes[..8].copy_from_slice(&flow.to_be_bytes());

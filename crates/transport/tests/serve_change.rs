@@ -72,7 +72,7 @@ impl Source for Reader {
     }
 }
 
-/// One file under the prefix, and any number of others below it.
+/// One file at the prefix, and names below the prefix without limit.
 #[derive(Debug)]
 struct Folder {
     file: Rc<RefCell<File>>,

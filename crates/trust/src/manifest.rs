@@ -7,6 +7,9 @@
 //!
 //! Segments and manifests state the identifier of their content. A manifest that states another one than the segments that
 //! need it is not taken: a cache has kept it from other content of the same name.
+mod signing;
+
+pub use signing::Signing;
 
 use crate::rejected::Rejected;
 use recoup_packet::data::{ContentType, Data};
@@ -14,9 +17,7 @@ use recoup_packet::manifest::{self, GROUP, SEGMENTS};
 use recoup_packet::metadata;
 use recoup_packet::name::Name;
 use recoup_packet::object_id::ObjectId;
-use recoup_packet::signature::{
-    Certificates, KeyVerifier, SignatureInfo, Verdict, Verifier, sha256_many,
-};
+use recoup_packet::signature::{Certificates, SignatureInfo, Verdict, Verifier, sha256_many};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,50 +35,6 @@ const NOT_LISTED: Verdict = Verdict::Bad("is not listed in the signed manifest")
 /// A further copy needs the same manifest.
 const NO_MANIFEST: Verdict =
     Verdict::Invalid("carries only a digest, and no manifest signed by a key lists it");
-
-/// Verifiers that know which names a key may sign.
-pub trait Signing: Verifier {
-    /// A key whose signature was verified.
-    type Key: Send + Sync;
-
-    /// The key that signed `manifest`, which is verified. `None` if the key is not valid now.
-    fn key_of(&self, manifest: &Data) -> Option<Self::Key>;
-
-    /// Whether the key may certainly sign each segment of `object`, whatever its number.
-    fn covers(&self, key: &Self::Key, object: &Name) -> bool;
-
-    /// Whether the key is valid now.
-    ///
-    /// # Errors
-    /// The reason, as the end of "the packet …".
-    fn is_valid(&self, key: &Self::Key) -> Result<(), &'static str>;
-
-    /// Whether the key may sign a packet named `name`.
-    ///
-    /// # Errors
-    /// The reason, as the end of "the packet …".
-    fn may_sign(&self, key: &Self::Key, name: &Name) -> Result<(), &'static str>;
-}
-
-impl Signing for KeyVerifier {
-    type Key = ();
-
-    fn key_of(&self, _: &Data) -> Option<()> {
-        Some(())
-    }
-
-    fn covers(&self, (): &(), _: &Name) -> bool {
-        true
-    }
-
-    fn is_valid(&self, (): &()) -> Result<(), &'static str> {
-        Ok(())
-    }
-
-    fn may_sign(&self, (): &(), _: &Name) -> Result<(), &'static str> {
-        Ok(())
-    }
-}
 
 /// Judges segments with a digest by manifests, and everything else by another verifier.
 pub struct Manifests<V: Signing> {
@@ -476,7 +433,7 @@ mod tests {
         assert_eq!(manifests.take(&others[1]), Verdict::Verified);
         assert_eq!(manifests.verify(&segments[0]), Verdict::Verified);
         assert_eq!(manifests.verify(&segments[1]), Verdict::Pending);
-        // Another list in its place, a list that none names, and one that stands for a key.
+        // A changed list, an unlisted list, and a first list that a digest signs in place of the key.
         let forged = signed_list(11, &segments[..1], &DigestSigner);
         assert_eq!(manifests.take(&forged), NOT_LISTED);
         let beyond = signed_list(12, &segments[..1], &DigestSigner);

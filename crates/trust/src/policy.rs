@@ -54,8 +54,8 @@ impl Policy {
     /// Whether the key of the certificate may certainly sign each segment of an object, whatever its number. If not, each
     /// name must be checked.
     ///
-    /// A schema compares values and types for equality only. The check takes a segment whose value occurs in no rule and in
-    /// no name. If the schema allows that one, it allows all.
+    /// A schema compares values and types for equality only. The check takes a segment whose value occurs in no rule
+    /// and in no name. A schema that allows this segment allows all segments.
     pub(crate) fn covers(&self, object: &Name, certificate: &Name) -> bool {
         let mut names = object.components().chain(certificate.components());
         match self {

@@ -247,7 +247,7 @@ fn check_tree(model: &Model) -> Result<(), SchemaError> {
 /// certificates ends at an anchor or at the bound of the resolver. python-ndn rejects such a schema.
 #[must_use]
 pub fn circle(model: &Model) -> Option<String> {
-    // Nodes that sign nothing leave, as long as there is one. Circles are left.
+    // Nodes that sign no remaining node are removed, one after the other. Circles are left.
     let mut signs = vec![0_usize; model.nodes.len()];
     for signer in model.nodes.iter().flat_map(|node| &node.signers) {
         *signs.get_mut(*signer)? += 1;

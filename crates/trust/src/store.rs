@@ -5,22 +5,19 @@
 //! itself. The resolver of the fetch loop fetches missing certificates ([`Certificates`]).
 //!
 //! Bounds: [`MAX_CERTIFICATES`] verified certificates, [`MAX_REJECTED`] names that cannot be had.
+mod known;
 
 use crate::certificate::{self, Certificate, CertificateError};
 use crate::manifest::Signing;
 use crate::policy::{Locator, Policy};
+use known::{Entry, Known};
+pub use known::{MAX_CERTIFICATES, MAX_REJECTED};
 use recoup_packet::data::Data;
 use recoup_packet::name::Name;
 use recoup_packet::signature::{Certificates, SignatureInfo, Verdict, Verifier};
-use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most certificates that are kept beside the anchors.
-pub const MAX_CERTIFICATES: usize = 256;
-/// Most names of certificates that are remembered as not to be had.
-pub const MAX_REJECTED: usize = 64;
 /// How long a certificate counts as not to be had, in seconds.
 const REJECTED_S: u64 = 5;
 
@@ -33,8 +30,6 @@ const NOT_TRUSTED: Verdict =
 const SELF_SIGNED: Verdict = Verdict::Invalid(
     "is signed by a key whose chain of certificates ends in one that is signed by itself, and no trust anchor",
 );
-const EXPIRED: &str = "is signed by a key whose certificate, or one of its chain, has expired";
-const NOT_YET: &str = "is signed by a key whose certificate, or one of its chain, is not valid yet";
 const WRONG: Verdict = Verdict::Bad("is not signed by the key that it names");
 
 /// An anchor that cannot be one.
@@ -69,35 +64,6 @@ pub struct TrustStore {
     policy: Policy,
     clock: Clock,
     known: Mutex<Known>,
-}
-
-#[derive(Default)]
-struct Known {
-    /// Anchors, and certificates that are verified.
-    certificates: BTreeMap<Name, Arc<Entry>>,
-    /// Names that cannot be had: until when, and the verdict on packets that need them.
-    rejected: BTreeMap<Name, (u64, Verdict)>,
-    /// Number of the last certificate that was taken.
-    taken: u64,
-}
-
-struct Entry {
-    certificate: Certificate,
-    /// First and last second in which each certificate of the chain is valid.
-    valid: RangeInclusive<u64>,
-    /// In which order it was taken; 0 for anchors.
-    number: u64,
-}
-
-impl Entry {
-    /// Whether each certificate of the chain is valid at `now`; if not, why the packets that it signed are not.
-    fn is_valid(&self, now: u64) -> Result<(), &'static str> {
-        match self.valid.contains(&now) {
-            true => Ok(()),
-            false if now < *self.valid.start() => Err(NOT_YET),
-            false => Err(EXPIRED),
-        }
-    }
 }
 
 /// State of a packet's signer.
@@ -211,27 +177,10 @@ impl TrustStore {
 
     /// Keeps a certificate that `signer` has verified. It is kept even if it is not valid now, so that it is not requested for
     /// each packet that it signed.
-    fn keep(&self, certificate: Certificate, signer: &Entry) -> Arc<Entry> {
-        let mut known = self.known();
-        known.taken += 1;
-        let from = certificate.not_before().max(*signer.valid.start());
-        let valid = from..=certificate.not_after().min(*signer.valid.end());
-        let (number, certificate) = (known.taken, certificate.detached());
-        known.rejected.retain(|name, _| !name.is_prefix_of(certificate.name()));
-        let name = certificate.name().clone();
-        let entry = Arc::new(Entry { certificate, valid, number });
-        known.certificates.insert(name, Arc::clone(&entry));
-        known.shrink();
-        entry
-    }
 
     fn reject(&self, name: &Name, verdict: Verdict) {
         let until = (self.clock)().saturating_add(REJECTED_S);
-        let mut known = self.known();
-        if known.rejected.len() >= MAX_REJECTED {
-            known.rejected.pop_first();
-        }
-        known.rejected.insert(name.clone(), (until, verdict));
+        self.known().reject(name, until, verdict);
     }
 }
 
@@ -290,7 +239,7 @@ impl Certificates for TrustStore {
         };
         match self.judge_data(data) {
             (_, Some(signer)) => {
-                let valid = self.keep(certificate, &signer).is_valid((self.clock)());
+                let valid = self.known().keep(certificate, &signer).is_valid((self.clock)());
                 valid.map_or_else(Verdict::Invalid, |()| Verdict::Verified)
             }
             (verdict, None) => verdict,
@@ -304,18 +253,6 @@ impl Certificates for TrustStore {
     fn rule_out(&self, name: &Name, verdict: Verdict) {
         let is_reason = matches!(verdict, Verdict::Invalid(_)) || verdict == NO_CERTIFICATE;
         self.reject(name, if is_reason { verdict } else { NOT_TRUSTED });
-    }
-}
-
-impl Known {
-    /// Drops the certificate that was taken first, if there are too many.
-    fn shrink(&mut self) {
-        let taken = self.certificates.iter().filter(|(_, entry)| entry.number > 0);
-        if taken.clone().count() > MAX_CERTIFICATES
-            && let Some(name) = taken.min_by_key(|(_, entry)| entry.number).map(|it| it.0.clone())
-        {
-            self.certificates.remove(&name);
-        }
     }
 }
 

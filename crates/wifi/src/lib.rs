@@ -1,4 +1,4 @@
-//! An 802.11 medium as a machine: stations that contend for a channel, and what they receive of each other.
+//! An 802.11 medium as a machine: stations that contend for a channel, and their receptions.
 //!
 //! The crate knows nothing of NDN and nothing of IP: a frame carries any payload that has a length
 //! ([`recoup_core::load::Load`]). If the standard leaves a choice, the model is that of ns-3.37. `tests/ns3` checks it

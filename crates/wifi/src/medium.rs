@@ -87,7 +87,7 @@ pub enum MediumOutput<L> {
         client: StationId,
         /// The access point.
         point: StationId,
-        /// Its last access point, which may be the same.
+        /// The previous access point; may equal `point`.
         before: Option<StationId>,
     },
     /// A client does not belong to an access point any more, which does not know that yet.

@@ -208,7 +208,7 @@ pub struct Aggregation {
 }
 
 impl Aggregation {
-    /// A-MPDUs as long as they may be, no A-MSDUs, as many tries as the lifetime permits.
+    /// The longest A-MPDUs, no A-MSDUs, tries until the lifetime ends.
     pub const AMPDU: Self = Self { ampdu_bytes: 65_535, amsdu_bytes: 0, mpdu_tries: None };
 }
 

@@ -76,7 +76,7 @@ impl<L> Reorder<L> {
         (0..WINDOW).filter_map(|place| self.slots.get(slot(self.start + place))).flatten()
     }
 
-    /// Takes what waits away; that it came stays known.
+    /// Removes the waiting frames; their numbers stay received.
     pub(super) fn take_waiting(&mut self) -> Vec<L> {
         let mut taken = Vec::new();
         for place in 0..WINDOW {

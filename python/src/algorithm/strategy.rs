@@ -5,10 +5,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use recoup_forwarder::face::FaceId;
 use recoup_forwarder::strategy::{
-    Action, Context, ForwardingStrategy, Strategy, decide, pass_nack_on, reject_unsent,
+    Action, Context, ForwardingStrategy, Ingress, Strategy, decide, pass_nack_on, reject_unsent,
 };
 use recoup_forwarder::suppression::Decision;
-use recoup_forwarder::table::{self, PitEntry};
+use recoup_forwarder::table::PitEntry;
 use recoup_packet::nack::NackReason;
 use recoup_transport::spec::{Spec, SpecError};
 use std::fmt;
@@ -130,6 +130,10 @@ impl Pending {
     }
 }
 
+fn send(context: &mut Context<'_>, faces: Vec<FaceId>) {
+    context.actions.extend(faces.into_iter().map(|face| Action::SendInterest { face }));
+}
+
 /// The face by which the first Interest came; one that no node has, if there is none.
 fn first_downstream(entry: &PitEntry) -> FaceId {
     entry.ins().first().map_or(FaceId(u32::MAX), |record| record.face)
@@ -142,30 +146,24 @@ impl fmt::Display for Forwarding {
 }
 
 impl ForwardingStrategy for Forwarding {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: table::Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        let is_retransmission = match decide(context, entry, arrival, actions) {
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        let is_retransmission = match decide(context, entry, from.arrival) {
             Decision::Suppress => return,
             Decision::New => false,
             Decision::Again => true,
         };
         let faces = self.instance.with(Vec::new(), |object| {
             let py = object.py();
-            let pending = Pending::of(py, context, entry, ingress)?;
+            let pending = Pending::of(py, context, entry, from.face)?;
             let eligible = pending.next_hops.clone();
-            let arguments = (context.now.as_secs_f64(), pending, ingress.0, is_retransmission);
+            let now = context.now.as_secs_f64();
+            let arguments = (now, pending, from.face.0, is_retransmission);
             let answer = object.call_method1(intern!(py, "after_interest"), arguments)?;
             self.faces("after_interest()", &answer, &eligible)
         });
         match faces.is_empty() {
-            true => reject_unsent(context.now, entry, actions),
-            false => actions.extend(faces.into_iter().map(|face| Action::SendInterest { face })),
+            true => reject_unsent(context, entry),
+            false => send(context, faces),
         }
     }
 
@@ -175,7 +173,6 @@ impl ForwardingStrategy for Forwarding {
         entry: &mut PitEntry,
         upstream: FaceId,
         reason: NackReason,
-        actions: &mut Vec<Action>,
     ) {
         let mut faces = Vec::new();
         if self.has_nacks {
@@ -190,8 +187,8 @@ impl ForwardingStrategy for Forwarding {
             });
         }
         match faces.is_empty() {
-            true => pass_nack_on(entry, actions),
-            false => actions.extend(faces.into_iter().map(|face| Action::SendInterest { face })),
+            true => pass_nack_on(entry, context.actions),
+            false => send(context, faces),
         }
     }
 

@@ -9,17 +9,6 @@ const BURST: usize = 64;
 const PAUSE: Duration = Duration::from_millis(2);
 const TARGETS: [&str; 3] = ["127.0.0.1:7001", "127.0.0.1:7002", "127.0.0.1:7003"];
 
-/// Types of the packet format.
-const INTEREST: u8 = 0x05;
-const DATA: u8 = 0x06;
-const NAME: u8 = 0x07;
-const COMPONENT: u8 = 0x08;
-const NONCE: u8 = 0x0A;
-const CONTENT: u8 = 0x15;
-const SIGNATURE_INFO: u8 = 0x16;
-const SIGNATURE_VALUE: u8 = 0x17;
-const SIGNATURE_TYPE: u8 = 0x1B;
-
 /// Sends for so long, in a thread of its own.
 pub(super) fn start(time: Duration, random: Random) {
     let until = Instant::now() + time;
@@ -45,17 +34,15 @@ fn packet(random: &Random) -> Vec<u8> {
         1 => forged_data(random),
         _ => {
             let nonce = random.next().to_le_bytes();
-            element(INTEREST, &[name(random), element(NONCE, &nonce[..4])].concat())
+            element(5, &[name(random), element(10, &nonce[..4])].concat())
         }
     }
 }
 
 /// Data with a digest of nothing, below the prefix of the servers.
 fn forged_data(random: &Random) -> Vec<u8> {
-    let info = element(SIGNATURE_INFO, &element(SIGNATURE_TYPE, &[0]));
-    let parts =
-        [name(random), element(CONTENT, b"forged"), info, element(SIGNATURE_VALUE, &[0; 32])];
-    element(DATA, &parts.concat())
+    let signature = [element(22, &element(27, &[0])), element(23, &[0; 32])].concat();
+    element(6, &[name(random), element(21, b"forged"), signature].concat())
 }
 
 /// A random name below the prefix of a server.
@@ -64,10 +51,10 @@ fn name(random: &Random) -> Vec<u8> {
     let number = (random.below(10)).to_string();
     let last = random.next().to_be_bytes();
     let components: [&[u8]; 5] = [b"soak", b"author", server.as_bytes(), number.as_bytes(), &last];
-    element(NAME, &components.map(|it| element(COMPONENT, it)).concat())
+    element(7, &components.map(|it| element(8, it)).concat())
 }
 
-/// An element with a length below 253.
-fn element(kind: u8, value: &[u8]) -> Vec<u8> {
+/// An element with a type and a length below 253.
+pub(crate) fn element(kind: u8, value: &[u8]) -> Vec<u8> {
     [&[kind, value.len() as u8], value].concat()
 }

@@ -1,10 +1,9 @@
 //! The processes of a soak: two forwarders, three servers, and the links between them.
 
-use super::clock::Clock;
+use super::Soak;
 use super::random::Random;
 use super::relay::Relay;
-use super::{Soak, clock};
-use crate::chore::{Outcome, command, quiet};
+use crate::chore::{Outcome, command, quiet, root};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,6 +17,9 @@ const STARTS_WITHIN: Duration = Duration::from_secs(120);
 const NO_FORWARDER: i32 = 6;
 /// Disk of downloads, beside the files and everything else.
 const DISKS: [(&str, &str); 2] = [("memory", "size=400m"), ("disk", "size=48m")];
+/// Hours by which the clock of all processes is ahead. Certificates are issued at the real time, so that they are valid at
+/// each of these.
+const AHEAD: (u64, u64) = (1, 48);
 /// Lengths of the files that are served: none, one segment more or less, and many.
 const LENGTHS: [usize; 10] =
     [0, 1, 7_999, 8_000, 8_001, 100_000, 400_000, 1_000_000, 2_500_000, 6_000_000];
@@ -48,13 +50,7 @@ impl Role {
     pub(super) const SERVERS: [Self; 3] = [Self::Steady, Self::Mortal, Self::Direct];
 
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Near => "near",
-            Self::Far => "far",
-            Self::Steady => "steady",
-            Self::Mortal => "mortal",
-            Self::Direct => "direct",
-        }
+        ["near", "far", "steady", "mortal", "direct"][self as usize]
     }
 }
 
@@ -67,7 +63,8 @@ pub(super) struct Network {
     /// Where downloads are written.
     pub(super) disk: PathBuf,
     logs: PathBuf,
-    pub(super) clock: Option<Clock>,
+    /// The library that shifts the time of day by the seconds in a file; `None` without a C compiler.
+    clock: Option<[PathBuf; 2]>,
     /// The links to `far` and to `direct`.
     pub(super) links: [Relay; 2],
     /// A process of each role, unless it was killed.
@@ -93,10 +90,11 @@ impl Network {
             memory: memory?,
             disk: disk?,
             logs: folder,
-            clock: Clock::build(soak),
+            clock: clock(soak),
             links,
             processes: Default::default(),
         };
+        network.jump(random);
         network.prepare(&random.stream(4))?;
         for role in Role::ALL {
             network.spawn(role)?;
@@ -160,8 +158,8 @@ impl Network {
         for variable in ["XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"] {
             command.env_remove(variable);
         }
-        if let Some(clock) = self.clock.as_ref().filter(|_| has_clock) {
-            clock.apply(&mut command);
+        if let Some([library, offset]) = self.clock.as_ref().filter(|_| has_clock) {
+            command.env("LD_PRELOAD", library).env("RECOUP_SOAK_CLOCK", offset);
         }
         command
     }
@@ -190,29 +188,18 @@ impl Network {
     /// Starts a process.
     pub(super) fn spawn(&self, role: Role) -> Outcome {
         let mut command = self.command(true);
-        let config = self.memory.join(role.name()).with_extension("toml");
+        let config = format!("{}/{}.toml", self.memory.display(), role.name());
+        let files = self.files().display().to_string();
         let name = format!("/soak/author/{}", role.name());
         let far = self.socket(Role::Far);
-        match role {
-            Role::Near | Role::Far => command.arg("forward").arg("--config").arg(config),
-            Role::Steady | Role::Mortal => command.arg("serve").arg(self.files()).args([
-                "--name",
-                &name,
-                "--face",
-                &far,
-                "--sign",
-                "/soak/author",
-            ]),
-            Role::Direct => command.arg("serve").arg(self.files()).args([
-                "--name",
-                &name,
-                "--listen",
-                "udp://127.0.0.1:7003",
-            ]),
+        let words: &[&str] = match role {
+            Role::Near | Role::Far => &["forward", "--config", &config],
+            Role::Steady | Role::Mortal => {
+                &["serve", &files, "--name", &name, "--face", &far, "--sign", "/soak/author"]
+            }
+            Role::Direct => &["serve", &files, "--name", &name, "--listen", "udp://127.0.0.1:7003"],
         };
-        if role == Role::Mortal {
-            command.arg("--manifest");
-        }
+        command.args(words).args((role == Role::Mortal).then_some("--manifest"));
         let log = self.logs.join(role.name()).with_extension("log");
         let open = || File::options().create(true).append(true).open(&log);
         let (out, err) = open().and_then(|out| Ok((out, open()?))).map_err(|it| it.to_string())?;
@@ -299,11 +286,27 @@ impl Network {
         }
     }
 
-    /// A jump of the time of day.
-    pub(super) fn jump(&self, random: &Random) {
-        let (least, most) = clock::OFFSETS;
-        let offset = random.millis(least * 1_000, most * 1_000);
-        let _ = self.clock.as_ref().map(|clock| clock.set(offset));
+    /// A jump of the time of day. Returns whether clocks can jump.
+    pub(super) fn jump(&self, random: &Random) -> bool {
+        let Some([_, offset]) = &self.clock else { return false };
+        let seconds = random.millis(AHEAD.0 * 3_600, AHEAD.1 * 3_600).as_millis();
+        // A reader sees the old or the new file.
+        let next = offset.with_extension("next");
+        fs::write(&next, seconds.to_string()).and_then(|()| fs::rename(&next, offset)).is_ok()
+    }
+}
+
+/// Compiles the library of the clock.
+fn clock(soak: &Soak) -> Option<[PathBuf; 2]> {
+    let library = soak.folder.join("clock.so");
+    let mut compiler = command("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library);
+    match quiet(compiler.arg(root().join("xtask/src/soak/clock.c"))) {
+        Ok(()) => Some([library, soak.folder.join("clock")]),
+        Err(reason) => {
+            println!("clocks do not jump: {}", reason.lines().next().unwrap_or_default());
+            None
+        }
     }
 }
 

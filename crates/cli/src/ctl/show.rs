@@ -1,4 +1,4 @@
-//! Datasets as text (as nfdc prints it) and as JSON.
+//! Datasets as text, in the format of nfdc, and as JSON.
 use crate::error::one_line;
 use crate::format;
 use recoup_transport::management::{

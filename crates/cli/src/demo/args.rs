@@ -1,14 +1,13 @@
 //! The options of `recoup demo`.
-use crate::arena::default_transport;
 use crate::error::EXIT_CODES;
 use clap::Args;
 use recoup_forwarder::face::Recovery;
-use recoup_studies::arena;
 use recoup_transport::congestion::Congestion;
 use recoup_transport::fetch::FetchOptions;
 use recoup_transport::loss::Loss;
 use recoup_transport::rto::Rto;
 use recoup_transport::spec::{SpecError, Spelled};
+use recoup_transport::transport;
 use recoup_transport::unit::{self, UnitError};
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -121,10 +120,10 @@ impl Transport {
         };
         let wrong = |error: &dyn Display| error.to_string();
         let recovery: Recovery = recovery.parse().map_err(|error: SpecError| wrong(&error))?;
-        let default = default_transport();
+        let default = transport::Transport::default();
         let spelled = match parts {
             "" => default,
-            parts => arena::transport::Transport::parse(parts, &default)?,
+            parts => transport::Transport::parse(parts, &default)?,
         };
         Ok(Self {
             label: text.to_owned(),

@@ -5,7 +5,7 @@ use crate::format;
 use serde::Serialize;
 use std::fmt;
 
-/// The whole report. Serialises as the document that `docs/json.md` describes.
+/// The whole report. Serialises as the document that `docs/library.md` describes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Demo {
     /// Always `demo`.

@@ -1,12 +1,12 @@
 //! Errors of the command line in one line: the error, a valid form, and where it is described.
 use super::Failure;
-use crate::command::Cli;
+use crate::laboratory;
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
 use recoup_transport::spec::nearest;
 
-/// The failure of the parser; `None` where it only shows help or a version.
-pub(crate) fn failure(error: &clap::Error) -> Option<Failure> {
+/// The failure of the parser of `cli`; `None` where it only shows help or a version.
+pub fn failure(error: &clap::Error, cli: &Command) -> Option<Failure> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(
         error.kind(),
@@ -20,7 +20,7 @@ pub(crate) fn failure(error: &clap::Error) -> Option<Failure> {
     if error.kind() == ErrorKind::InvalidSubcommand
         && !message.contains("similar")
         && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(near) = nearest_command(word)
+        && let Some(near) = nearest_command(word, cli)
     {
         message.push_str(&format!("; a similar subcommand exists: '{near}'"));
     }
@@ -33,10 +33,10 @@ pub(crate) fn failure(error: &clap::Error) -> Option<Failure> {
 }
 
 /// The command, of all of them, that is spelled most like a word.
-fn nearest_command(word: &str) -> Option<String> {
-    let cli = Cli::command();
+fn nearest_command(word: &str, cli: &Command) -> Option<String> {
     let names = cli.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
-    nearest(word, names).map(str::to_owned)
+    let others = laboratory::COMMANDS.iter().map(|(name, _)| *name);
+    nearest(word, names.chain(others)).map(str::to_owned)
 }
 
 /// The parser's paragraphs as one sentence, and the command that its usage names.
@@ -72,11 +72,12 @@ fn sentence(text: &str) -> (String, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use crate::command::Cli;
+    use clap::{CommandFactory, Parser};
 
     fn message(words: &str) -> String {
         let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
-        failure(&error).unwrap().to_string()
+        failure(&error, &Cli::command()).unwrap().to_string()
     }
 
     #[test]
@@ -103,6 +104,7 @@ mod tests {
             message("recoup help fecth"),
             "unrecognized subcommand 'fecth'; a similar subcommand exists: 'fetch'; see recoup --help"
         );
+        assert!(message("recoup simm").contains("exists: 'sim'"), "{}", message("recoup simm"));
         let both = message("recoup fetch /a --jobs 3");
         assert!(both.contains("--recursive") && !both.contains('\n'), "{both}");
     }
@@ -111,7 +113,7 @@ mod tests {
     fn help_is_no_failure() {
         for words in ["recoup --help", "recoup fetch --help", "recoup --version", "recoup"] {
             let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
-            assert!(failure(&error).is_none(), "{words}");
+            assert!(failure(&error, &Cli::command()).is_none(), "{words}");
         }
     }
 }

@@ -47,10 +47,10 @@ Examples:
 /// interruption the partial file stays in .recoup-UID beside FILE; --resume continues it.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
-pub(crate) struct FetchArgs {
+pub struct FetchArgs {
     /// Names of the content, such as /movie or ndn:/movie
     ///
-    /// Several are fetched in turn. With a version, such as /movie/v=1690000000000, that version.
+    /// Several are fetched in turn. A name with a version, such as /movie/v=1690000000000, means that version.
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<Name>,
 
@@ -99,9 +99,11 @@ pub(crate) struct FetchArgs {
     #[arg(long, value_name = "RANGE")]
     pub range: Option<SegmentRange>,
 
+    /// Options of the fetch loop.
     #[command(flatten)]
     pub options: FetchOptions,
 
+    /// How content is verified.
     #[command(flatten)]
     pub trust: TrustArgs,
 
@@ -232,7 +234,7 @@ pub(crate) struct FetchArgs {
 
 /// Trust anchors and a trust schema, in place of `--verify`.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct TrustArgs {
+pub struct TrustArgs {
     /// Accept only content signed under this anchor
     ///
     /// May be given several times. A certificate file, or the name of a key in the key store. Missing certificates are fetched. Without --schema, a
@@ -253,7 +255,7 @@ pub(crate) struct TrustArgs {
 
 impl TrustArgs {
     /// Takes the anchors over into the options of a fetch.
-    pub(crate) fn settle(&self, options: &mut FetchOptions) {
+    pub fn settle(&self, options: &mut FetchOptions) {
         if !self.trust.is_empty() {
             let (anchors, schema) = (self.trust.clone(), self.schema.clone());
             options.verify = Verify::Trust { anchors, schema };
@@ -263,7 +265,7 @@ impl TrustArgs {
 
 impl FetchArgs {
     /// Fetches `name` with the defaults of the command.
-    pub(crate) fn new(name: Name) -> Self {
+    pub fn new(name: Name) -> Self {
         Self {
             names: vec![name.clone()],
             name,
@@ -329,7 +331,7 @@ impl FetchArgs {
     }
 
     /// Treatment of what an earlier download has left.
-    pub(crate) fn earlier(&self) -> Earlier {
+    pub fn earlier(&self) -> Earlier {
         match (self.resume, self.restart, self.recursive) {
             (true, ..) => Earlier::Resume,
             (_, true, _) => Earlier::Restart,
@@ -339,13 +341,13 @@ impl FetchArgs {
     }
 
     /// A line for every event is wanted.
-    pub(crate) fn traces(&self) -> bool {
+    pub fn traces(&self) -> bool {
         self.verbose > 1
     }
 
     /// Concurrent transfers of a folder. Events, tables and traces do not name their file: with any of them, files are
     /// fetched one after the other.
-    pub(crate) fn jobs(&self) -> usize {
+    pub fn jobs(&self) -> usize {
         let watched = self.traces() || self.statistics.is_some() || !self.trace.is_empty();
         self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
     }

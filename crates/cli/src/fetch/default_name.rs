@@ -112,7 +112,7 @@ fn plain(component: &[u8]) -> Option<String> {
     if name.starts_with(['.', '-', '~']) {
         name.replace_range(..1, "_");
     }
-    // Windows drops these, and the name is another one then.
+    // Windows drops trailing dots and blanks, and so changes the name.
     let kept = name.trim_end_matches(['.', ' ']).len();
     let end = "_".repeat(name.len() - kept);
     name.replace_range(kept.., &end);

@@ -113,7 +113,7 @@ fn losses(report: &Report, words: Words) -> Option<String> {
     Some(format!("{}{packets} lost, {cause}", share(lost)))
 }
 
-/// Whether everything was there and stays as it is.
+/// Whether the fetch found all content complete and fetched nothing.
 fn is_all_there(report: &Report) -> bool {
     match report.files {
         Some(Files { fetched, before, skipped, .. }) => fetched + skipped == 0 && before > 0,
@@ -127,7 +127,7 @@ fn kept(report: &Report) -> Option<String> {
     Some(format!("{before} kept, {}", unchanged(report)))
 }
 
-/// How content was verified that was there and stays as it is.
+/// How the unchanged content of an earlier fetch was verified.
 fn unchanged(report: &Report) -> String {
     let Verification { policy, held_not_verified, .. } = &report.summary.verification;
     let of_files = report.files.map_or(0, |files| files.before_not_verified);

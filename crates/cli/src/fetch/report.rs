@@ -10,7 +10,7 @@ use std::fmt;
 /// Columns of the labels of the details.
 pub(super) const LABEL: usize = 16;
 
-/// Report of a fetch. Serialises as the document that `docs/json.md` describes.
+/// Report of a fetch. Serialises as the document that `docs/library.md` describes.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Report {
     /// Always `fetch`.

@@ -1,4 +1,4 @@
-//! Several names in one call: one after the other, each as a fetch of its own.
+//! Several names in one call, fetched one after the other.
 use super::args::FetchArgs;
 use super::{file_name, is_direct, run_by};
 use crate::error::{Exit, Failure};
@@ -6,7 +6,7 @@ use recoup_packet::name::Name;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Fetches each name. A failure of one leaves the others as they are.
+/// Fetches each name. A failure does not end the fetches of further names.
 ///
 /// # Errors
 /// The first failure, which has been printed.

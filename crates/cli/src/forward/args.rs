@@ -11,7 +11,7 @@ Examples:
   recoup forward
   recoup forward --metrics
   recoup forward --config node.toml
-  recoup forward --config node.toml --json --record /tmp/node.recording
+  recoup forward --config node.toml --json
 
 A configuration:
   [node]
@@ -80,13 +80,9 @@ pub(crate) struct ForwardArgs {
     #[arg(default_missing_value = "127.0.0.1:9695", value_parser = read_address, help_heading = "Reports")]
     pub metrics: Option<SocketAddr>,
 
-    /// Record the forwarder's inputs in this file, for `recoup replay`
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    pub record: Option<PathBuf>,
-
     /// Write a trace for the Perfetto viewer, https://ui.perfetto.dev: Interests of each face until their answers, drops, queues
     ///
-    /// The trace grows by some 100 bytes for each packet that passes a face. `recoup replay RECORDING --trace FILE` makes it of a recording.
+    /// The trace grows by some 100 bytes for each packet that passes a face.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub trace: Option<PathBuf>,
 

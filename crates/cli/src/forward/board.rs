@@ -2,7 +2,6 @@
 //!
 //! A snapshot is made on demand: a request wakes the forwarder, which publishes one at the end of
 //! its turn.
-use super::recording::RecordingState;
 use super::report::drops;
 use crate::output;
 use recoup_forwarder::counters::NodeCounters;
@@ -68,7 +67,7 @@ pub(super) struct FacePicture {
 }
 
 impl Picture {
-    fn of(driver: &Driver, capturer: &Capturer, recording: &RecordingState) -> Self {
+    fn of(driver: &Driver, capturer: &Capturer) -> Self {
         let node = capturer.node();
         let face = |status: FaceStatus| {
             let id = FaceId(u32::try_from(status.profile.face_id).unwrap_or(u32::MAX));
@@ -94,7 +93,6 @@ impl Picture {
             admission: driver.admission(),
             captures: capturer.counters(),
             drops: drops(driver).collect(),
-            recording: recording.clone(),
             lines_left_out: output::lines_left_out(),
             fib: node.fib_entries().take(MOST_PREFIXES).collect(),
             strategies: node.strategy_choices().take(MOST_PREFIXES).collect(),
@@ -118,20 +116,13 @@ impl Board {
     }
 
     /// Publishes a snapshot if one is requested.
-    pub(super) fn serve(&self, driver: &Driver, capturer: &Capturer, recording: &RecordingState) {
+    pub(super) fn serve(&self, driver: &Driver, capturer: &Capturer) {
         if self.wanted.load(Ordering::Relaxed) && self.wanted.swap(false, Ordering::Relaxed) {
-            let picture = Arc::new(Picture::of(driver, capturer, recording));
+            let picture = Arc::new(Picture::of(driver, capturer));
             let mut hung = self.hung.lock().unwrap_or_else(PoisonError::into_inner);
             *hung = Some((Instant::now(), picture));
             self.changed.notify_all();
         }
-    }
-
-    /// As [`look`](Self::look), for a sample: requests that follow get a newer one.
-    pub(super) fn sample(&self) -> Option<Arc<Picture>> {
-        let picture = self.look();
-        *self.hung.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        picture
     }
 
     /// A current snapshot, unless the forwarder is too slow.

@@ -296,7 +296,7 @@ impl ForwardConfig {
         std::iter::once(root).chain(others).collect()
     }
 
-    /// Options that only a restart applies, as one text.
+    /// Options that need a restart, as one text.
     pub(crate) fn fixed_text(&self) -> String {
         let Self { node, localhop, .. } = self;
         // A strategy can be chosen while the forwarder runs.

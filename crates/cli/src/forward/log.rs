@@ -137,11 +137,6 @@ pub(crate) enum Event {
         /// File and error.
         text: String,
     },
-    /// The recording ended with an error.
-    RecordingEnded {
-        /// File and error.
-        text: String,
-    },
     /// The trace ended with an error.
     TraceEnded {
         /// File and error.
@@ -184,7 +179,6 @@ impl Event {
             Self::Limit { .. }
             | Self::Crowded { .. }
             | Self::CaptureEnded { .. }
-            | Self::RecordingEnded { .. }
             | Self::TraceEnded { .. }
             | Self::LinesLeftOut { .. }
             | Self::Notice { .. } => Level::Warn,
@@ -225,10 +219,7 @@ impl fmt::Display for Event {
             Self::Reloaded { places } => {
                 write!(f, "configuration read again; listening at {}", places.join(", "))
             }
-            Self::Failed { text }
-            | Self::CaptureEnded { text }
-            | Self::RecordingEnded { text }
-            | Self::TraceEnded { text } => {
+            Self::Failed { text } | Self::CaptureEnded { text } | Self::TraceEnded { text } => {
                 write!(f, "recoup: {text}")
             }
             Self::LinesLeftOut { lines } => write!(f, "recoup: {}", output::left_out(*lines)),

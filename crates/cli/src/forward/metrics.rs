@@ -89,8 +89,6 @@ fn of_node(out: &mut Metrics, picture: &Picture) {
     out.one("captured_frames_total", "counter", help, picture.captures.frames);
     let help = "Captures that were given up because they could not be written.";
     out.one("capture_failures_total", "counter", help, picture.captures.failures);
-    let help = "Recordings that were given up because they could not be written.";
-    out.one("recording_failures_total", "counter", help, picture.recording.failures());
     let help = "Lines that were not written because standard error was not read.";
     out.one("log_lines_left_out_total", "counter", help, picture.lines_left_out);
     out.one("congestion_marks_total", "counter", "Packets marked for congestion.", counters.marked);

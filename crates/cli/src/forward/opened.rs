@@ -233,7 +233,6 @@ mod tests {
     use crate::forward::traced::Traced;
     use recoup_forwarder::node::Node;
     use recoup_io::capture::Capturer;
-    use recoup_io::recording::Recorder;
 
     #[test]
     fn failures_are_reported_and_the_rest_opened() {
@@ -242,7 +241,7 @@ mod tests {
         let config = ForwardConfig::parse("node.toml", &text).unwrap();
         let mut driver = Driver::new().unwrap();
         let capturer = Capturer::new(Node::deterministic(0));
-        let mut forwarder = Recorder::off(Traced::new(capturer, None, 0).unwrap());
+        let mut forwarder = Traced::new(capturer, None, 0).unwrap();
         let mut opened = Opened::default();
         let failures = opened.follow(&config, &mut driver, &mut forwarder, Opening::Again);
         let [first, second] = failures.as_slice() else { panic!("{failures:?}") };

@@ -1,31 +1,23 @@
 //! The forwarder's status over HTTP: a live page, JSON, and metrics.
 use super::board::{Board, FacePicture, Picture};
-use super::history::{History, Sample};
 use super::metrics;
 use crate::ctl::Show;
-use recoup_io::http::{Events, HttpServer, Page, Pages, Resource};
+use recoup_io::http::{HttpServer, Page, Pages};
 use serde_json::{Value, json};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 const HTML: &str = include_str!("page.html");
 /// A dashboard of the metrics, for Grafana.
 pub(super) const DASHBOARD: &str = include_str!("dashboard.json");
-/// Time between two events of a stream.
-const EVERY: Duration = Duration::from_secs(1);
 
 /// Serves snapshots of the board: `/` for people, the other paths for programs.
 pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpServer> {
-    let history = History::keep(&board)?;
-    let page = |content_type, body: String| {
-        Some(Resource::Page(Page { content_type, body: body.into_bytes() }))
-    };
+    let page = |content_type, body: String| Some(Page { content_type, body: body.into_bytes() });
     let pages: Pages = Arc::new(move |path| match path {
         "/" => page("text/html; charset=utf-8", HTML.to_owned()),
         "/status.json" => page("application/json", document(&*board.look()?).to_string()),
-        "/events" => Some(Resource::Events(events(&board, &history))),
         "/metrics" => {
             page("text/plain; version=0.0.4; charset=utf-8", metrics::text(&*board.look()?))
         }
@@ -33,21 +25,6 @@ pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpSe
         _ => None,
     });
     HttpServer::start(address, pages)
-}
-
-/// Snapshots as they are made, each with its sample. The first one that comes has the history of the last minutes with it.
-fn events(board: &Arc<Board>, history: &Arc<History>) -> Events {
-    let (board, mut history) = (Arc::clone(board), Some(Arc::clone(history)));
-    let next = move || {
-        let picture = board.look()?;
-        let mut document = document(&picture);
-        document["sample"] = Sample::of(&picture).json();
-        if let Some(history) = history.take() {
-            document["history"] = history.json();
-        }
-        Some(document.to_string())
-    };
-    Events { every: EVERY, next: Box::new(next) }
 }
 
 fn document(picture: &Picture) -> Value {
@@ -70,7 +47,6 @@ fn document(picture: &Picture) -> Value {
             "descriptor_shortages": picture.admission.shortages,
         },
         "captures": {"frames": picture.captures.frames, "failures": picture.captures.failures},
-        "recording": picture.recording.json(),
         "recovery": picture.recovered.as_ref().map(recovery),
         "drops": picture.drops.iter().map(|(reason, many)| (reason.clone(), json!(many)))
             .collect::<serde_json::Map<_, _>>(),

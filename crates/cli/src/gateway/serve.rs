@@ -1,4 +1,4 @@
-//! The gateway as a process: its runtime, its client, and its end.
+//! The gateway process: runtime, client, end.
 use super::GatewayArgs;
 use crate::error::{Exit, Failure};
 use crate::output;

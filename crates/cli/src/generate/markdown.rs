@@ -11,7 +11,7 @@ Every command with its options. On a terminal:
 recoup help fetch
 ```
 
-`cargo xtask docs` writes this page from the program; an edit by hand is lost. [cli.md](cli.md) has exit codes and files.
+`cargo xtask docs` writes this page from the program; an edit by hand is lost. [Fetch and serve](fetch.md) has exit codes and files.
 ";
 
 /// The page.

@@ -2,8 +2,8 @@
 use crate::error::EXIT_CODES;
 use crate::value::Given;
 use clap::Args;
+use recoup_channel::link::LinkOptions;
 use recoup_io::face::FaceUri;
-use recoup_sim::network::LinkOptions;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

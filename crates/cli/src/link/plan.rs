@@ -3,14 +3,14 @@ use super::args::LinkArgs;
 use super::way::{Turn, Way};
 use crate::config::{self, Section};
 use crate::error::{Exit, Failure, reason};
+use recoup_channel::channel::ChannelError;
+use recoup_channel::layer::PairLayer;
+use recoup_channel::link::LinkOptions;
+use recoup_channel::model::loss::{Loss, with_trace_files};
+use recoup_channel::model::trace::Trace;
 use recoup_config::form;
 use recoup_config::problem::{Origin, Problem, Problems};
 use recoup_config::tree::{Table, Tree, Value};
-use recoup_lab::scenario::layer;
-use recoup_sim::channel::ChannelError;
-use recoup_sim::model::loss::{Loss, with_trace_files};
-use recoup_sim::model::trace::Trace;
-use recoup_sim::network::LinkOptions;
 use recoup_transport::random::Rng;
 use recoup_transport::spec::{SpecError, Spelled};
 use recoup_transport::time::Instant;
@@ -43,6 +43,19 @@ enum What {
     Outage { forth: bool, back: bool },
 }
 
+/// Reads the properties of a link onto those of both directions.
+fn channels(
+    given: &Table,
+    path: &str,
+    origin: Origin,
+    (forth, back): (&mut LinkOptions, &mut LinkOptions),
+    problems: &mut Problems,
+) {
+    let layer = PairLayer::of_table(given, path, origin, problems);
+    layer.forth.put_on(forth);
+    layer.back.put_on(back);
+}
+
 /// The changes of a direction, in the order of time.
 type Schedule = Vec<(Instant, Turn)>;
 
@@ -63,7 +76,7 @@ impl LinkPlan {
             let mut plan = Self::default();
             let Self { forth, back, events } = &mut plan;
             whole.foreign("link", |table, path, origin, problems| {
-                layer::channels(table, path, origin, (forth, back), problems);
+                channels(table, path, origin, (forth, back), problems);
             });
             whole.list("event", |one| events.extend(read_event(one)));
             plan.events.sort_by_key(|event| event.at);
@@ -76,14 +89,14 @@ impl LinkPlan {
         let mut problems = Problems::default();
         let (forth, back) = args.layers();
         let both = (&mut self.forth, &mut self.back);
-        layer::channels(&table(forth), "", Origin::Unknown, both, &mut problems);
+        channels(&table(forth), "", Origin::Unknown, both, &mut problems);
         let mut aside = LinkOptions::default();
         let mut table_back = Table::default();
         for (key, value) in back {
             table_back.insert(&key, Value::text(value).into());
         }
         let only_back = (&mut aside, &mut self.back);
-        layer::channels(&table_back, "back", Origin::Unknown, only_back, &mut problems);
+        channels(&table_back, "back", Origin::Unknown, only_back, &mut problems);
         match problems.list().first() {
             None => Ok(()),
             Some(Problem { key, what, .. }) => {
@@ -190,7 +203,7 @@ fn trace<T: Trace>(name: &str) -> Result<Arc<T>, Failure> {
 
 fn lay_table(table: &Table, forth: &mut LinkOptions, back: &mut LinkOptions) {
     let both = (forth, back);
-    layer::channels(table, "to", Origin::Unknown, both, &mut Problems::default());
+    channels(table, "to", Origin::Unknown, both, &mut Problems::default());
 }
 
 fn table(values: Vec<(String, String)>) -> Table {
@@ -211,7 +224,7 @@ fn read_event(one: &mut Section<'_>) -> Option<Event> {
     let mut what = None;
     one.foreign("to", |table, path, origin, problems| {
         let (mut forth, mut back) = Default::default();
-        layer::channels(table, path, origin, (&mut forth, &mut back), problems);
+        channels(table, path, origin, (&mut forth, &mut back), problems);
         what = Some(What::To(table.clone()));
     });
     let outage = one.value("outage", |tree| match config::text(tree)?.as_str() {

@@ -2,13 +2,13 @@
 //!
 //! All clients of the link share the channel: rate, queue, losses and delay.
 use bytes::Bytes;
+use recoup_channel::channel::{
+    ChannelError, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
+};
+use recoup_channel::link::LinkOptions;
 use recoup_io::relay::{ClientFrame, FrameMachine};
 use recoup_packet::lp::LpPacket;
 use recoup_packet::tlv::typ;
-use recoup_sim::channel::{
-    ChannelError, ChannelInput, ChannelModel, ChannelOutput, Load, LossReason, QueuedChannel,
-};
-use recoup_sim::network::LinkOptions;
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
 use serde::Serialize;

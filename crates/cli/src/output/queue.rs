@@ -128,7 +128,7 @@ impl LineQueue {
                 state.is_writing = true;
                 drop(state);
                 line.push(b'\n');
-                // At once, so that it stays whole beside lines of other processes. If it fails, the reader is gone.
+                // A single write keeps the line whole beside lines of other processes. If it fails, the reader is gone.
                 let _ = out.write_all(&line).and_then(|()| out.flush());
                 state = self.lock();
                 state.is_writing = false;

@@ -5,7 +5,8 @@ use crate::format;
 use recoup_transport::time::{Duration, Instant};
 
 /// Narrowest and widest bar, in columns.
-const BAR: (usize, usize) = (8, 40);
+const MIN_BAR: usize = 8;
+const MAX_BAR: usize = 40;
 /// Less important fields need a bar of this width or none.
 const FAIR_BAR: usize = 16;
 /// Between two fields.
@@ -35,8 +36,8 @@ impl View<'_> {
         for field in self.details() {
             append(&mut text, &field, room.saturating_sub(FAIR_BAR + 1));
         }
-        let bar = room.saturating_sub(width(&text) + 1).min(BAR.1);
-        (if bar < BAR.0 { 0 } else { bar }, text)
+        let bar = room.saturating_sub(width(&text) + 1).min(MAX_BAR);
+        (if bar < MIN_BAR { 0 } else { bar }, text)
     }
 
     /// Fields, most important first.
@@ -151,7 +152,7 @@ pub(super) mod tests {
         let text = " 45 %  18.0 of 40.0 MB  0:07  103 Mbit/s  0:01 left  1.2 % lost";
         assert_eq!(line(&state, 80), (13, text.into()));
         let more = format!("{text}  RTT 30.17 ms  window 98");
-        assert_eq!(line(&state, 200), (BAR.1, more));
+        assert_eq!(line(&state, 200), (MAX_BAR, more));
     }
 
     #[test]

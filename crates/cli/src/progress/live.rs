@@ -14,7 +14,7 @@ const FEWEST: usize = 6;
 
 /// State of a transfer or run, for the rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Vitals {
+pub struct Vitals {
     /// Window in segments, if there is one yet.
     pub window: Option<f64>,
     /// Smoothed round-trip time.
@@ -29,7 +29,7 @@ pub(crate) struct Vitals {
 
 /// Series of a transfer or run.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub struct Live {
     window: Strip,
     rtt: Strip,
     goodput: Strip,
@@ -39,7 +39,7 @@ pub(crate) struct Live {
 
 impl Live {
     /// Series that begin at time zero.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             window: Strip::of_level(EVERY),
             rtt: Strip::of_level(EVERY),
@@ -50,7 +50,7 @@ impl Live {
     }
 
     /// Adds the state at `now`.
-    pub(crate) fn push(&mut self, now: Instant, vitals: Vitals) {
+    pub fn push(&mut self, now: Instant, vitals: Vitals) {
         let at = now.as_secs_f64();
         if let Some(window) = vitals.window {
             self.window.push(at, window);
@@ -64,7 +64,7 @@ impl Live {
     }
 
     /// The rows for a terminal with so many columns, each in a line of its own.
-    pub(crate) fn rows(&self, columns: usize) -> Vec<String> {
+    pub fn rows(&self, columns: usize) -> Vec<String> {
         let width = columns.saturating_sub(MARGIN + NAME + VALUE);
         if width < FEWEST {
             return Vec::new();

@@ -20,7 +20,7 @@ impl Strip {
         Self { every, values: Vec::new(), join: f64::max, is_sum: false }
     }
 
-    /// A series of which each place has the sum of its interval, such as losses.
+    /// A series whose value in each place is the sum over its interval, such as losses.
     pub(super) fn of_count(every: f64) -> Self {
         Self { every, values: Vec::new(), join: |one, other| one + other, is_sum: true }
     }

@@ -28,7 +28,7 @@ Examples:
 /// still the same; --snapshot serves files that change.
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
-pub(crate) struct ServeArgs {
+pub struct ServeArgs {
     /// File or folder to serve; `-` for standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
@@ -56,6 +56,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SPEC", default_value = "auto", help_heading = "Network")]
     pub recovery: Recovery,
 
+    /// Options of the producer loop.
     #[command(flatten)]
     pub options: ServeOptions,
 
@@ -84,7 +85,7 @@ pub(crate) struct ServeArgs {
 
 impl ServeArgs {
     /// Serves `path` as `name`, with the defaults of the command.
-    pub(crate) fn new(path: PathBuf, name: Name) -> Self {
+    pub fn new(path: PathBuf, name: Name) -> Self {
         Self {
             path,
             name,

@@ -40,7 +40,7 @@ impl Commands {
         commands
     }
 
-    /// All of them that are complete, those of this machine first.
+    /// All complete commands; first the commands for this machine.
     pub(super) fn all(&self) -> Vec<String> {
         let all = self.local.iter().chain(&self.remote);
         all.filter(|command| !command.contains(UNKNOWN_ADDRESS)).cloned().collect()
@@ -79,7 +79,7 @@ fn fetches(name: &Name, path: &Path) -> (String, String) {
     (fetch(&copy), fetch(&original))
 }
 
-/// A face as consumers of this machine and of others use it.
+/// The face for consumers of this machine, and for consumers of other machines.
 fn from_where(face: &FaceUri) -> (Option<FaceUri>, Option<FaceUri>) {
     match face.address() {
         Some(ip) if ip.is_unspecified() => {

@@ -16,7 +16,7 @@ pub(crate) struct Listening {
     pub faces: Vec<String>,
     /// Name of the object, with its version.
     pub name: String,
-    /// Commands that fetch it, those of this machine first.
+    /// Commands that fetch the object; first the commands for this machine.
     pub fetch: Vec<String>,
 }
 

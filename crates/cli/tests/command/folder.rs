@@ -45,7 +45,7 @@ fn three_slow_files(place: &Place) -> [Server; 2] {
 const THREE: [&str; 3] = ["a", "b", "c"];
 const SLOW_BYTES: usize = 700_000;
 
-/// Number of the three files without their names that have so many bytes each.
+/// Number of the three partial files whose length is in `bytes`.
 fn parts(place: &Place, bytes: impl RangeBounds<u64>) -> usize {
     let parts = THREE.map(|file| fs::metadata(place.part(&format!("copy/{file}"))));
     parts.iter().flatten().filter(|part| bytes.contains(&part.len())).count()

@@ -42,7 +42,7 @@ impl Signer for Certifier<'_> {
     }
 }
 
-/// Signs with the key of this seed, as the one whose certificate has that name.
+/// Signs with the key of `seed`, and names `locator` as the key.
 fn signer(seed: u8, locator: &Name) -> Ed25519Signer {
     Ed25519Signer::new(&[seed; 32], KeyLocator::Name(locator.value())).expect("a key")
 }
@@ -59,7 +59,7 @@ const FORGER: &str = "forger";
 /// By which key a forged copy claims to be signed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Claim {
-    /// Allowed and unknown: another one for each copy, or the same one.
+    /// An allowed, unknown key: a different one in each copy, or the same in all.
     Unknown,
     OneUnknown,
     /// The key that signed the genuine packet.

@@ -273,50 +273,23 @@ fn full_log_does_not_stop_forwarding() {
 }
 
 #[test]
-fn recording_replays_a_live_run() {
+fn trace_has_faces_interests_and_queues() {
     let place = Place::new();
     place.write("data", &noise(100_000));
     let unix = unix(&place);
     let listen = format!("[[listen]]\nuri = \"{unix}\"\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n");
-    let config = format!("{listen}[[strategy]]\nprefix = \"/data\"\nstrategy = \"multicast\"\n");
-    place.write("node.toml", config.as_bytes());
-    let words = "forward --config node.toml --record run --trace live.pftrace";
-    let forwarder = place.serve(words);
+    place.write("node.toml", listen.as_bytes());
+    let forwarder = place.serve("forward --config node.toml --trace live.pftrace");
     let server = place.serve(&format!("serve data --name /data --face {unix}"));
     let udp = at(&forwarder, "udp");
     place.run(&format!("fetch /data -q -o copy --face {udp}")).succeeds();
-    place.run(&format!("fetch /none -q -o none --face {udp}"));
     server.stop("INT");
-    let (_, live) = forwarder.stop("INT");
-
-    let document = place.run("replay run --json").succeeds().document();
-    assert_eq!(document["complete"], true, "{document}");
-    assert_eq!(document["outputs"], document["compared"]);
-    let printed = place.run("replay run --verbose").succeeds();
-    let printed = String::from_utf8(printed.stdout).unwrap();
-    let sent = printed.lines().filter(|line| line.contains(" > ") && !line.contains("Dropped"));
-    let events = sent.clone().filter(|line| line.contains("Event")).count();
-    assert_eq!(Some((sent.count() - events) as u64), live["frames_out"].as_u64());
-
-    place.run("replay run --trace again.pftrace").succeeds();
+    forwarder.stop("INT");
     let trace = place.read("live.pftrace");
-    assert!(trace == place.read("again.pftrace"), "the replay is traced as the run was");
     for piece in ["udp4://127.0.0.1", "asked here", "asked there", "Interest seg=3", "send queue"] {
         assert!(trace.windows(piece.len()).any(|it| it == piece.as_bytes()), "{piece}");
     }
-    place.run("replay run --trace missing/x").fails(4, &["missing/x"]);
-
-    let mut file = place.read("run");
-    let cut = file.len() - 20;
-    place.write("cut", &file[..cut]);
-    let document = place.run("replay cut --json").succeeds().document();
-    assert_eq!(document["complete"], false);
-    let middle = file.len() / 2;
-    file[middle] ^= 1;
-    place.write("bad", &file);
-    place.run("replay bad").fails(4, &["bad", "damaged in block"]);
-    place.run("replay node.toml").fails(4, &["node.toml", "no recording"]);
-    place.run("replay nowhere").fails(4, &["nowhere"]);
+    place.run("forward --config node.toml --trace missing/x").fails(4, &["missing/x"]);
 }
 
 /// Content below a path of a forwarder's status page.
@@ -364,8 +337,7 @@ fn status_page_shows_traffic_and_drops() {
     assert!(faces.iter().any(|face| face["data_in"].as_u64() >= Some(13)), "{status}");
     let listed = |entry: &serde_json::Value| entry["prefix"] == "/data";
     assert!(status["fib"].as_array().unwrap().iter().any(listed), "{status}");
-    assert!(page(&forwarder, "/").contains("EventSource(\"events\")"));
-    follows(&forwarder);
+    assert!(page(&forwarder, "/").contains("fetch(\"status.json\")"));
     let dashboard = page(&forwarder, "/dashboard.json");
     let mut shown = 0;
     for expression in dashboard.lines().filter(|line| line.contains("\"expr\"")) {
@@ -377,25 +349,6 @@ fn status_page_shows_traffic_and_drops() {
         }
     }
     assert!(shown > 10, "{dashboard}");
-}
-
-/// Reads two events of the status page: the first has a history.
-fn follows(forwarder: &Server) {
-    use std::io::{BufRead, BufReader, Write};
-    let at = forwarder.listening["metrics"].as_str().expect("a page");
-    let host = at.trim_start_matches("http://").trim_end_matches('/');
-    let mut stream = std::net::TcpStream::connect(host).expect("it listens");
-    write!(stream, "GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
-    let lines = BufReader::new(stream).lines().map(|line| line.expect("a line"));
-    let data = lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned));
-    let events: Vec<serde_json::Value> =
-        data.take(2).map(|text| serde_json::from_str(&text).expect("JSON")).collect();
-    let history = events[0]["history"].as_array().expect("a history");
-    assert!(history.iter().all(|sample| sample["interests_in"].is_u64()), "{history:?}");
-    assert!(events[1]["history"].is_null());
-    assert_eq!(events[1]["sample"]["at_ms"], events[1]["status"]["now_ms"]);
-    let time = |event: &serde_json::Value| event["status"]["now_ms"].as_u64().expect("a time");
-    assert!(time(&events[1]) > time(&events[0]));
 }
 
 #[test]

@@ -136,7 +136,7 @@ impl Draw {
         Duration::from_nanos(self.below(below.as_nanos()))
     }
 
-    /// A moment of a fetch that takes so long: any one, or one near its end.
+    /// A random moment of a fetch that takes `time`; half of the moments are near its end.
     fn moment(&mut self, time: Duration) -> Moment {
         match self.below(2) {
             0 => Moment::AfterBegin(self.time(time)),

@@ -1,9 +1,8 @@
-//! The command as its users run it: its effects, and its errors.
+//! The command as users run it: effects and errors.
 mod place;
 
 mod absence;
 mod address;
-mod arena;
 mod chain;
 mod clock;
 mod collide;
@@ -11,8 +10,6 @@ mod crowd;
 mod ctl;
 mod demo;
 mod distrust;
-mod emulate;
-mod explain;
 mod fetch;
 mod folder;
 mod foreign;
@@ -28,20 +25,16 @@ mod hostile;
 mod interrupted;
 mod key;
 mod killed;
-mod lab;
 mod link;
 mod negotiate;
 mod observe;
 mod outcome;
 mod ping;
 mod rewritten;
-mod rto;
 mod same_time;
 mod serve;
 mod share;
 mod silent;
-mod sim;
-mod study;
 mod terminal;
 mod trust;
 mod tutorial;

@@ -126,41 +126,6 @@ fn full_disk_only_ends_the_trace() {
     assert!(text.contains("/dev/full") && text.contains("no space left"), "{text}");
 }
 
-#[test]
-#[cfg(target_os = "linux")]
-fn full_disk_only_ends_the_recording() {
-    let place = Place::new();
-    let words = "forward --config node.toml --log json --record";
-    let full = place.command(&format!("{words} /dev/full"));
-    // More than a block of a recording, less than a transfer.
-    let mut limited = Command::new("sh");
-    let recorded = place.command(&format!("{words} run"));
-    limited.args(["-c", "ulimit -f 96 && exec \"$0\" \"$@\""]).arg(recorded.get_program());
-    limited.args(recorded.get_args()).current_dir(place.path("."));
-    for (command, file, why) in
-        [(full, "/dev/full", "no space left"), (limited, "run", "file too large")]
-    {
-        let observed = Observed::start_as(&place, "metrics = \"127.0.0.1:0\"", command);
-        observed.carry();
-        until("the line", || observed.log().contains("recording-ended"));
-        observed.carry();
-        let page = events(&observed.log(), "forwarding").remove(0)["page"].clone();
-        let page = page.as_str().unwrap();
-        let status: Value = serde_json::from_str(&get(page, "/status.json")).unwrap();
-        assert_eq!(status["recording"]["file"], file);
-        assert!(status["recording"]["failure"].as_str().unwrap().contains(why), "{status}");
-        assert!(get(page, "/metrics").contains("\nrecoup_recording_failures_total 1\n"));
-        let ended = events(&observed.end(), "recording-ended");
-        let [line] = ended.as_slice() else { panic!("{ended:?}") };
-        let text = line["text"].as_str().unwrap();
-        assert!(text.contains(&format!("{file} is given up: {why}")), "{text}");
-        std::fs::remove_file(place.path("socket")).ok();
-    }
-    let replayed = place.run("replay run --json").succeeds().document();
-    assert_eq!(replayed["complete"], false, "{replayed}");
-    assert!(replayed["inputs"].as_u64() > Some(10), "{replayed}");
-}
-
 /// Connects and disconnects so often.
 fn come_and_go(place: &Place, times: usize) {
     for _ in 0..times {

@@ -125,10 +125,22 @@ impl Place {
     }
 }
 
-/// The command under test: `RECOUP_BINARY`, or the one built with the tests.
+/// The program under test as it was built with the tests: that of the laboratory, for the laboratory's tests.
+const BUILT: &str = match option_env!("CARGO_BIN_EXE_recoup-lab") {
+    Some(built) => built,
+    None => match option_env!("CARGO_BIN_EXE_recoup") {
+        Some(built) => built,
+        None => panic!("no program was built with the tests"),
+    },
+};
+
+/// The command under test: the program beside `RECOUP_BINARY`, or the one built with the tests.
 pub(crate) fn recoup() -> PathBuf {
-    let given = std::env::var_os("RECOUP_BINARY");
-    given.map_or_else(|| env!("CARGO_BIN_EXE_recoup").into(), PathBuf::from)
+    let built = PathBuf::from(BUILT);
+    match (std::env::var_os("RECOUP_BINARY"), built.file_name()) {
+        (Some(given), Some(name)) => PathBuf::from(given).with_file_name(name),
+        _ => built,
+    }
 }
 
 /// A terminal, and a thread that reads what it shows until the last process has closed it.
@@ -312,12 +324,6 @@ impl Drop for Neighbour {
 /// Runs `ip` in this network.
 pub(crate) fn ip(words: &str) {
     assert!(Command::new("ip").args(words.split(' ')).status().unwrap().success(), "{words}");
-}
-
-/// Processes whose command line has this in it.
-pub(crate) fn processes(piece: &str) -> usize {
-    let listed = Command::new("ps").args(["-eo", "args"]).output().expect("ps runs").stdout;
-    String::from_utf8_lossy(&listed).lines().filter(|line| line.contains(piece)).count()
 }
 
 /// How a command ended.

@@ -30,7 +30,7 @@ impl Draw {
     }
 }
 
-/// Content in which each byte names its writing, and each 4 KiB begin with their offset.
+/// Content in which each byte has the number of the writing, and each 4 KiB begin with their offset.
 fn content(writing: u64, bytes: u64) -> Vec<u8> {
     let mut content = vec![writing as u8; bytes as usize];
     for (block, into) in content.chunks_mut(4_096).enumerate() {

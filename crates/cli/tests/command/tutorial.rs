@@ -3,11 +3,12 @@ use crate::place::{Ended, Place, recoup};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
+const PAGE: &str = include_str!("../../../../docs/lossy-links.md");
 
-/// Its commands, one block after the other.
+/// The commands of the last section, one block after the other.
 fn commands() -> String {
-    let blocks = TUTORIAL.split("\n```").skip(1).step_by(2);
+    let (_, tutorial) = PAGE.split_once("\n## Three nodes and a lossy hop\n").unwrap();
+    let blocks = tutorial.split("\n```").skip(1).step_by(2);
     blocks.filter_map(|block| block.strip_prefix("sh\n")).map(|it| format!("{it}\n")).collect()
 }
 

@@ -5,14 +5,14 @@ use crate::place::{Ended, Place};
 fn without_words_it_shows_what_there_is() {
     let ended = Place::new().run("");
     assert_eq!(ended.code, Some(2));
-    for word in ["fetch", "serve", "key", "ping", "demo", "sim", "Transfer:", "Research:"] {
+    for word in ["fetch", "serve", "key", "ping", "demo", "sim", "Transfer:", "Research"] {
         assert!(ended.stderr.contains(word), "{word}");
     }
 }
 
 #[test]
 fn every_help_has_examples_and_exit_codes() {
-    for command in ["fetch", "serve", "key", "ping", "demo", "sim", "rto", "rto replay"] {
+    for command in ["fetch", "serve", "key", "ping", "demo"] {
         let ended = Place::new().run(&format!("{command} --help")).succeeds();
         let help = String::from_utf8(ended.stdout).unwrap();
         assert!(help.contains("Examples:") && help.contains("Exit codes:"), "{command}");
@@ -34,7 +34,7 @@ fn short_help_fits_a_screen() {
         assert!(!text.contains("Exit codes") && !text.contains("Examples"), "{text}");
     }
     let top = help("-h");
-    for title in ["Transfer:", "Keys:", "Network:", "Research:"] {
+    for title in ["Transfer:", "Keys:", "Network:", "Research"] {
         assert!(top.contains(title), "{top}");
     }
     let summaries = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
@@ -116,4 +116,34 @@ fn options_without_their_place_are_errors() {
     let place = Place::new();
     place.run("fetch /a -o - --resume").fails(2, &["--resume", "-o"]);
     place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);
+}
+
+/// A copy of the program in a folder of its own, as one would install it.
+fn installed(place: &Place) -> std::process::Command {
+    let own = place.path("bin/recoup");
+    std::fs::create_dir(place.path("bin")).unwrap();
+    std::fs::copy(crate::place::recoup(), &own).unwrap();
+    let mut command = std::process::Command::new(own);
+    command.env("PATH", "/usr/bin:/bin").args(["sim", "a.toml", "--seeds", "3"]);
+    command
+}
+
+#[test]
+#[cfg(unix)]
+fn laboratory_beside_the_program_gets_the_words() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let mut command = installed(&place);
+    place.write("bin/recoup-lab", b"#!/bin/sh\necho \"$@\"\nexit 9\n");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.path("bin/recoup-lab"), mode).unwrap();
+    let ended = Ended::of("sim", command.output().unwrap());
+    assert_eq!((ended.code, ended.stdout.as_slice()), (Some(9), &b"sim a.toml --seeds 3\n"[..]));
+}
+
+#[test]
+fn missing_laboratory_is_named_with_its_remedy() {
+    let place = Place::new();
+    let ended = Ended::of("sim", installed(&place).output().unwrap());
+    ended.fails(4, &["`sim` is a command of the program `recoup-lab`", "cargo install"]);
 }

@@ -41,7 +41,7 @@ impl Object {
         sizes.into_iter().map(|size| Self::of(size, folder)).collect()
     }
 
-    /// Its name with the version, as everybody spells it.
+    /// The name with the version, as all software writes it.
     pub(crate) fn versioned(&self) -> String {
         format!("{}/v={VERSION}", self.name)
     }

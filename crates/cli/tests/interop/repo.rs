@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The repository uses one kind of face, consumers of its content use all.
 fn store(transport: Transport) {
     let folder = tempfile::tempdir().expect("a folder for this test");
-    // It registers its names by commands with their signature in their name.
+    // The repository registers names by commands that carry their signature in the name.
     let table = "[management]\nv02-commands = true\n";
     let uri = transport.listen_uri(folder.path());
     let forwarder = Forwarder::start_with(folder.path(), &uri, table);

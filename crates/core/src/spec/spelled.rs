@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
-/// A value and its text. It prints as the text that it was parsed from: `yang2016` stays `yang2016`, although the value is
+/// A value and its text. Display writes the original text: `yang2016` stays `yang2016`, although the value is
 /// a `jacobson` with other parameters. Values are compared, not texts.
 #[derive(Clone)]
 pub struct Spelled<T> {

@@ -13,7 +13,7 @@ use crate::limits::MAX_LIFETIME;
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Extra, Hop, Kind};
-use crate::strategy::{Action, Context, FaceFacts, Faces, ForwardingStrategy, Scope};
+use crate::strategy::{Action, Context, FaceFacts, Faces, ForwardingStrategy, Ingress, Scope};
 use crate::table::{Arrival, Fib, FibMatch, InRecord, PitEntry, PitFull, PitId, Rare};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::field;
@@ -49,13 +49,13 @@ impl<E: Edge> Forwarder<E> {
         let arrival = self.record_downstream(now, id, ingress, &interest, hop);
         self.record_reroute(id, hop);
         let next_hop = hop.extra.as_mut().and_then(|extra| extra.next_hop.take());
-        let mut actions = std::mem::take(&mut self.actions);
         match next_hop {
-            Some(face) => self.direct(ingress, face, &interest, &mut actions),
+            Some(face) => self.direct(ingress, face, &interest),
             None => self.consult_strategy(now, id, |strategy, context, entry| {
-                strategy.after_interest(context, entry, ingress, arrival, &mut actions);
+                strategy.after_interest(context, entry, Ingress { face: ingress, arrival });
             }),
         }
+        let mut actions = std::mem::take(&mut self.actions);
         self.report_lost_route(now, id, ingress, &mut actions);
         self.after_interest(now, id, ingress, interest, hop, arrival, &actions);
         actions.clear();
@@ -113,13 +113,13 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Follows the NextHopFaceId of a local application.
-    fn direct(&self, ingress: FaceId, to: FaceId, interest: &Interest, actions: &mut Vec<Action>) {
+    fn direct(&mut self, ingress: FaceId, to: FaceId, interest: &Interest) {
         let from = self.faces.facts(ingress);
         let passes = |to: FaceFacts| to.admits(Scope::of(&interest.name), from);
         if to != ingress && self.faces.facts(to).is_some_and(passes) {
-            actions.push(Action::SendInterest { face: to });
+            self.actions.push(Action::SendInterest { face: to });
         } else {
-            actions.extend([Action::Nack { reason: NackReason::NoRoute }, Action::Reject]);
+            self.actions.extend([Action::Nack { reason: NackReason::NoRoute }, Action::Reject]);
         }
     }
 
@@ -130,11 +130,12 @@ impl<E: Edge> Forwarder<E> {
         id: PitId,
         ask: impl FnOnce(&mut dyn ForwardingStrategy, &mut Context<'_>, &mut PitEntry),
     ) {
-        let Self { fib, pit, strategies, suppression, faces, measurements, .. } = self;
+        let Self { fib, pit, strategies, suppression, faces, measurements, actions, .. } = self;
         let entry = pit.entry_mut(id);
         let route = route(fib, entry.interest());
         let strategy = strategies.longest_mut(&entry.interest().name);
-        let mut context = Context { now, route, suppression, faces: &*faces, measurements };
+        let mut context =
+            Context { now, route, suppression, faces: &*faces, measurements, actions };
         if let Some((_, strategy)) = strategy {
             ask(strategy.as_mut(), &mut context, entry);
         }
@@ -150,6 +151,8 @@ impl<E: Edge> Forwarder<E> {
         let strategy = self.strategies.longest(&self.pit.entry(id).interest().name);
         if strategy.is_some_and(|(_, strategy)| strategy.learns()) {
             self.consult_strategy(now, id, notify);
+            // Nothing is left to be done for the entry.
+            self.actions.clear();
         }
     }
 

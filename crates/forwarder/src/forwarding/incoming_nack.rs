@@ -78,10 +78,10 @@ impl<E: Edge> Forwarder<E> {
         if let Some(record) = self.pit.entry_mut(id).out_record_mut(upstream) {
             record.set_nacked(reason);
         }
-        let mut actions = std::mem::take(&mut self.actions);
         self.consult_strategy(now, id, |strategy, context, entry| {
-            strategy.after_nack(context, entry, upstream, reason, &mut actions);
+            strategy.after_nack(context, entry, upstream, reason);
         });
+        let mut actions = std::mem::take(&mut self.actions);
         for action in actions.drain(..) {
             match action {
                 Action::SendInterest { face } => {

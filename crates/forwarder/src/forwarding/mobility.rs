@@ -6,7 +6,7 @@
 //! same. The consumer's node keeps the entry, notifies the application, and forwards the Interest when a face is up.
 //!
 //! Differences:
-//! - the M flag is a Nack with a reason of its own, so that forwarders without MLDR accept it (`docs/mldr.md`);
+//! - the M flag is a Nack with a reason of its own, so that forwarders without MLDR accept it (`docs/wire.md`);
 //! - the other face is the cheapest next hop that is up, was not tried for this entry, and is no downstream face;
 //! - a rerouted Interest has a fresh nonce, because lists of dead nonces on shared links would drop it. Its first
 //!   nonce is forwarded with it (`Reroute`): a node that returned it before returns it at once;

@@ -4,7 +4,7 @@
 //! only renews its in-record. If that is still pending when the transmission expires, the node sends the Interest.
 use super::{Edge, Forwarder};
 use crate::event::NodeEvent;
-use crate::strategy::Action;
+use crate::strategy::{Action, Ingress};
 use crate::table::{Arrival, InRecord, PitEntry, PitId};
 use recoup_packet::interest::Interest;
 use recoup_transport::time::Instant;
@@ -33,10 +33,11 @@ impl<E: Edge> Forwarder<E> {
         let mut interest = Interest::clone(entry.interest());
         (interest.nonce, interest.lifetime) = (nonce, Some(expiry.since(now)));
         let (hop, interest) = (self.hop_of(id, &interest), Arc::new(interest));
-        let mut actions = std::mem::take(&mut self.actions);
+        let from = Ingress { face, arrival: Arrival::Retransmission };
         self.consult_strategy(now, id, |strategy, context, entry| {
-            strategy.after_interest(context, entry, face, Arrival::Retransmission, &mut actions);
+            strategy.after_interest(context, entry, from);
         });
+        let mut actions = std::mem::take(&mut self.actions);
         let mut is_sent = false;
         for action in &actions {
             if let Action::SendInterest { face } = *action {

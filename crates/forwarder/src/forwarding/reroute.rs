@@ -36,7 +36,7 @@ pub(crate) struct Reroute {
     pub(crate) first: Option<Instant>,
     /// Time of the last rerouting.
     pub(crate) again: Option<Instant>,
-    /// Faces on which it was rerouted or from which it was returned, so that it does not loop.
+    /// Faces that sent or returned the Interest already, which prevents loops.
     pub(crate) tried: SmallVec<[FaceId; 2]>,
 }
 

@@ -1,8 +1,8 @@
 //! The hash function of names on machines with 32-bit words, such as WebAssembly: the values that foldhash has on 64-bit ones.
 //!
-//! Source: foldhash 0.2 (Orson Peters), the variant `fast` for byte strings. Difference: its 32-bit variant replaces the
-//! product of 128 bits by an approximation that hashes otherwise. Here the product is exact on every machine, and words are
-//! little-endian. So a simulation has one digest wherever it runs.
+//! Source: foldhash 0.2 (Orson Peters), the variant `fast` for byte strings. Difference: its 32-bit variant replaces
+//! the product of 128 bits by an approximation that hashes otherwise. Here the product is exact on every machine, and
+//! words are little-endian. So the digest of a simulation does not depend on the machine.
 use std::array;
 
 /// Digits of the fractional part of π, as foldhash has them.

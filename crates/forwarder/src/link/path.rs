@@ -14,7 +14,7 @@ use recoup_transport::management::LinkType;
 pub(super) const SAFE_BYTES: usize = 1_280 - 48;
 /// Transmissions of one Data packet after which long frames count as lost by the path.
 const SENDS: u32 = 3;
-/// Other long packets after which the path has shown that it carries them.
+/// Further long packets that prove that the path carries long frames.
 const OTHERS: u32 = 256;
 
 /// The sign of a black hole on the path of one face.

@@ -95,7 +95,7 @@ impl Links {
         let Some(port) = port(ports, id) else {
             return;
         };
-        // Applications on this machine receive packets as fast as they can.
+        // Applications on this machine receive packets without pacing.
         let default = default_plan.filter(|_| !port.is_local);
         let Some(plan) = plans.get(&id).copied().or(default) else {
             return;

@@ -23,7 +23,8 @@ use recoup_transport::time::{Duration, Instant};
 /// Time between two questions before the first answer was measured.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// Limits of this time: four round trips of the hop.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(25), Duration::from_millis(250));
+const MIN_HOP_PAUSE: Duration = Duration::from_millis(25);
+const MAX_HOP_PAUSE: Duration = Duration::from_millis(250);
 /// Unanswered questions after which a neighbour is silent.
 const QUESTIONS: u32 = 4;
 /// Questions to a neighbour that has answered none so far.
@@ -53,9 +54,9 @@ pub(super) struct Watch {
 
 impl Watch {
     fn pause(&self) -> Duration {
-        let first = if self.was_silent { PAUSES.1 } else { FIRST_PAUSE };
+        let first = if self.was_silent { MAX_HOP_PAUSE } else { FIRST_PAUSE };
         let pause = self.rtt.map_or(first, |rtt| rtt.saturating_mul(4));
-        pause.clamp(PAUSES.0, PAUSES.1)
+        pause.clamp(MIN_HOP_PAUSE, MAX_HOP_PAUSE)
     }
 
     /// Whether the neighbour has left all questions unanswered.

@@ -9,10 +9,12 @@
 //!
 //! With `rto=ESTIMATOR`, for example `best-face(rto=reconsidered(min=0ms))`, the timeout of that estimator for the
 //! face replaces the smoothed round-trip time: a face with varying round trips counts as a slow one.
-use super::{Action, Context, ForwardingStrategy, choice, decide, pass_nack_on, reject_unsent};
+use super::{
+    Action, Context, ForwardingStrategy, Ingress, choice, decide, pass_nack_on, reject_unsent,
+};
 use crate::face::FaceId;
 use crate::suppression::Decision;
-use crate::table::{Arrival, FaceMeasurement, NextHop, PitEntry};
+use crate::table::{FaceMeasurement, NextHop, PitEntry};
 use recoup_packet::nack::NackReason;
 use recoup_transport::rto::{Rto, RttSample};
 use recoup_transport::spec::{Spec, SpecError, SpecWriter};
@@ -73,23 +75,19 @@ impl BestFace {
         context.measurements.wish_exploration(now, prefix);
     }
 
-    fn send(context: &mut Context<'_>, face: FaceId, actions: &mut Vec<Action>) {
+    fn send(context: &mut Context<'_>, face: FaceId) {
         let (now, prefix) = (context.now, context.route.prefix);
         context.measurements.face(now, prefix, face).asked = Some(now);
-        actions.push(Action::SendInterest { face });
+        context.actions.push(Action::SendInterest { face });
     }
 
     /// Sends a new Interest to the best of `hops`, if there is one. The usual case: measurements are looked up once.
-    fn send_new(
-        context: &mut Context<'_>,
-        hops: impl Iterator<Item = NextHop>,
-        actions: &mut Vec<Action>,
-    ) -> bool {
+    fn send_new(context: &mut Context<'_>, hops: impl Iterator<Item = NextHop>) -> bool {
         let measured = context.measurements.of(context.now, context.route.prefix);
         let explore = measured.take_exploration();
         let Some(hop) = Self::choose(measured.faces(), hops, explore) else { return false };
         measured.face(hop.face).asked = Some(context.now);
-        actions.push(Action::SendInterest { face: hop.face });
+        context.actions.push(Action::SendInterest { face: hop.face });
         true
     }
 }
@@ -105,20 +103,13 @@ fn score(known: Option<&FaceMeasurement>) -> f64 {
 }
 
 impl ForwardingStrategy for BestFace {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        let decision = decide(context, entry, arrival, actions);
-        let hops = context.eligible(&entry.interest().name, ingress);
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        let decision = decide(context, entry, from.arrival);
+        let hops = context.eligible(&entry.interest().name, from.face);
         let (now, prefix) = (context.now, context.route.prefix);
         let hop = match decision {
             Decision::Suppress => return,
-            Decision::New if Self::send_new(context, hops.clone(), actions) => return,
+            Decision::New if Self::send_new(context, hops.clone()) => return,
             Decision::New => None,
             Decision::Again => {
                 let waiting = entry.outs().iter().filter(|record| record.is_pending(now));
@@ -134,8 +125,8 @@ impl ForwardingStrategy for BestFace {
             }
         };
         match hop {
-            Some(hop) => Self::send(context, hop.face, actions),
-            None => reject_unsent(now, entry, actions),
+            Some(hop) => Self::send(context, hop.face),
+            None => reject_unsent(context, entry),
         }
     }
 
@@ -145,12 +136,11 @@ impl ForwardingStrategy for BestFace {
         entry: &mut PitEntry,
         upstream: FaceId,
         _reason: NackReason,
-        actions: &mut Vec<Action>,
     ) {
         self.note_failure(context, upstream);
         match choice::alternative(context, entry) {
-            Some(hop) => Self::send(context, hop.face, actions),
-            None => pass_nack_on(entry, actions),
+            Some(hop) => Self::send(context, hop.face),
+            None => pass_nack_on(entry, context.actions),
         }
     }
 

@@ -3,10 +3,9 @@
 //! Source: NFD, `daemon/fw/best-route-strategy.cpp` (version 5).
 //!
 //! Differences: a next hop with a Nack or an expired out-record counts as unused.
-use super::{Action, Context, ForwardingStrategy, choice, decide, reject_unsent};
-use crate::face::FaceId;
+use super::{Action, Context, ForwardingStrategy, Ingress, choice, decide, reject_unsent};
 use crate::suppression::Decision;
-use crate::table::{Arrival, PitEntry};
+use crate::table::PitEntry;
 use std::fmt;
 
 /// `best-route`.
@@ -14,16 +13,9 @@ use std::fmt;
 pub struct BestRoute;
 
 impl ForwardingStrategy for BestRoute {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        let decision = decide(context, entry, arrival, actions);
-        let hops = || context.eligible(&entry.interest().name, ingress);
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        let decision = decide(context, entry, from.arrival);
+        let hops = || context.eligible(&entry.interest().name, from.face);
         let hop = match decision {
             Decision::Suppress => return,
             Decision::New => hops().next(),
@@ -31,8 +23,8 @@ impl ForwardingStrategy for BestRoute {
                 .or_else(|| choice::asked_longest_ago(entry, hops())),
         };
         match hop {
-            Some(hop) => actions.push(Action::SendInterest { face: hop.face }),
-            None => reject_unsent(context.now, entry, actions),
+            Some(hop) => context.actions.push(Action::SendInterest { face: hop.face }),
+            None => reject_unsent(context, entry),
         }
     }
 }

@@ -4,10 +4,9 @@
 //! Unlike `multicast` it decides on retransmissions for all faces together. It never sends an Interest back by its
 //! ingress face, multi-access or not. An Interest without a next hop stays pending instead of being answered with a
 //! Nack.
-use super::{Action, Context, ForwardingStrategy, decide};
-use crate::face::FaceId;
+use super::{Action, Context, ForwardingStrategy, Ingress, decide};
 use crate::suppression::Decision;
-use crate::table::{Arrival, PitEntry};
+use crate::table::PitEntry;
 use std::fmt;
 
 /// `broadcast`.
@@ -15,20 +14,13 @@ use std::fmt;
 pub struct Broadcast;
 
 impl ForwardingStrategy for Broadcast {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        if decide(context, entry, arrival, actions) == Decision::Suppress {
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        if decide(context, entry, from.arrival) == Decision::Suppress {
             return;
         }
-        let hops = context.eligible(&entry.interest().name, ingress);
-        let others = hops.filter(|hop| hop.face != ingress);
-        actions.extend(others.map(|hop| Action::SendInterest { face: hop.face }));
+        let hops = context.eligible(&entry.interest().name, from.face);
+        let others = hops.filter(|hop| hop.face != from.face);
+        context.actions.extend(others.map(|hop| Action::SendInterest { face: hop.face }));
     }
 }
 

@@ -8,10 +8,12 @@
 //! is retransmitted, or its entry expires. Data for that name resets the count, Data for others does not. At most 256
 //! names are counted for a prefix; with one more, all counts are reset. A Nack of the pinned face counts as Φ
 //! timeouts, and other faces are tried at once.
-use super::{Action, Context, ForwardingStrategy, choice, decide, pass_nack_on, reject_unsent};
+use super::{
+    Action, Context, ForwardingStrategy, Ingress, choice, decide, pass_nack_on, reject_unsent,
+};
 use crate::face::FaceId;
 use crate::suppression::Decision;
-use crate::table::{Arrival, PitEntry};
+use crate::table::PitEntry;
 use recoup_packet::nack::NackReason;
 use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use std::fmt;
@@ -52,27 +54,20 @@ impl Discover {
 }
 
 impl ForwardingStrategy for Discover {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        match decide(context, entry, arrival, actions) {
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        match decide(context, entry, from.arrival) {
             Decision::Suppress => return,
             Decision::Again => self.note_timeout(context, entry),
             Decision::New => {}
         }
-        let (now, prefix, before) = (context.now, context.route.prefix, actions.len());
-        let hops = context.eligible(&entry.interest().name, ingress);
+        let (now, prefix, before) = (context.now, context.route.prefix, context.actions.len());
+        let hops = context.eligible(&entry.interest().name, from.face);
         let pinned = context.measurements.pin(now, prefix).map(|pin| pin.face);
         let is_way = hops.clone().any(|hop| Some(hop.face) == pinned);
         let chosen = hops.filter(|hop| !is_way || Some(hop.face) == pinned);
-        actions.extend(chosen.map(|hop| Action::SendInterest { face: hop.face }));
-        if actions.len() == before {
-            reject_unsent(now, entry, actions);
+        context.actions.extend(chosen.map(|hop| Action::SendInterest { face: hop.face }));
+        if context.actions.len() == before {
+            reject_unsent(context, entry);
         }
     }
 
@@ -82,16 +77,15 @@ impl ForwardingStrategy for Discover {
         entry: &mut PitEntry,
         upstream: FaceId,
         _reason: NackReason,
-        actions: &mut Vec<Action>,
     ) {
         let (now, prefix) = (context.now, context.route.prefix);
         if context.measurements.pin(now, prefix).is_some_and(|pin| pin.face == upstream) {
             context.measurements.unpin(now, prefix);
             if let Some(hop) = choice::alternative(context, entry) {
-                return actions.push(Action::SendInterest { face: hop.face });
+                return context.actions.push(Action::SendInterest { face: hop.face });
             }
         }
-        pass_nack_on(entry, actions);
+        pass_nack_on(entry, context.actions);
     }
 
     fn learns(&self) -> bool {

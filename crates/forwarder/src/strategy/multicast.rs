@@ -4,10 +4,9 @@
 //!
 //! Differences: an Interest without a next hop is answered with a Nack (NoRoute), and Nacks are passed on when they
 //! are unanimous; in NFD both just expire.
-use super::{Action, Context, ForwardingStrategy, reject_unsent};
-use crate::face::FaceId;
+use super::{Action, Context, ForwardingStrategy, Ingress, reject_unsent};
 use crate::suppression::Decision;
-use crate::table::{Arrival, PitEntry};
+use crate::table::PitEntry;
 use std::fmt;
 
 /// `multicast`.
@@ -15,26 +14,19 @@ use std::fmt;
 pub struct Multicast;
 
 impl ForwardingStrategy for Multicast {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        let (now, before) = (context.now, actions.len());
-        let (mut found, hops) = (false, context.eligible(&entry.interest().name, ingress));
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        let (now, before) = (context.now, context.actions.len());
+        let (mut found, hops) = (false, context.eligible(&entry.interest().name, from.face));
         for hop in hops {
             found = true;
-            let decision = context.suppression.decide_upstream(now, entry, hop.face, arrival);
+            let decision = context.suppression.decide_upstream(now, entry, hop.face, from.arrival);
             if decision != Decision::Suppress {
-                actions.push(Action::SendInterest { face: hop.face });
+                context.actions.push(Action::SendInterest { face: hop.face });
             }
         }
         match found {
-            false => reject_unsent(now, entry, actions),
-            true if actions.len() == before => actions.push(Action::Suppress),
+            false => reject_unsent(context, entry),
+            true if context.actions.len() == before => context.actions.push(Action::Suppress),
             true => {}
         }
     }

@@ -5,10 +5,12 @@
 //!
 //! Differences: a face that was down continues at the pass of the others, without catching up. A retransmission, or
 //! an Interest after a Nack, goes to an unused face.
-use super::{Action, Context, ForwardingStrategy, choice, decide, pass_nack_on, reject_unsent};
+use super::{
+    Action, Context, ForwardingStrategy, Ingress, choice, decide, pass_nack_on, reject_unsent,
+};
 use crate::face::FaceId;
 use crate::suppression::Decision;
-use crate::table::{Arrival, NextHop, PitEntry};
+use crate::table::{NextHop, PitEntry};
 use recoup_packet::nack::NackReason;
 use recoup_transport::spec::{Spec, SpecError, SpecWriter};
 use std::fmt;
@@ -78,17 +80,10 @@ impl Multipath {
 }
 
 impl ForwardingStrategy for Multipath {
-    fn after_interest(
-        &mut self,
-        context: &mut Context<'_>,
-        entry: &mut PitEntry,
-        ingress: FaceId,
-        arrival: Arrival,
-        actions: &mut Vec<Action>,
-    ) {
-        let decision = decide(context, entry, arrival, actions);
+    fn after_interest(&mut self, context: &mut Context<'_>, entry: &mut PitEntry, from: Ingress) {
+        let decision = decide(context, entry, from.arrival);
         let now = context.now;
-        let hops = || context.eligible(&entry.interest().name, ingress);
+        let hops = || context.eligible(&entry.interest().name, from.face);
         let hop = match decision {
             Decision::Suppress => return,
             Decision::New => self.next(hops()),
@@ -100,8 +95,8 @@ impl ForwardingStrategy for Multipath {
             }
         };
         match hop {
-            Some(hop) => self.send(hop, actions),
-            None => reject_unsent(now, entry, actions),
+            Some(hop) => self.send(hop, context.actions),
+            None => reject_unsent(context, entry),
         }
     }
 
@@ -111,11 +106,10 @@ impl ForwardingStrategy for Multipath {
         entry: &mut PitEntry,
         _upstream: FaceId,
         _reason: NackReason,
-        actions: &mut Vec<Action>,
     ) {
         match choice::alternative(context, entry) {
-            Some(hop) => self.send(hop, actions),
-            None => pass_nack_on(entry, actions),
+            Some(hop) => self.send(hop, context.actions),
+            None => pass_nack_on(entry, context.actions),
         }
     }
 }

@@ -69,25 +69,21 @@ impl Stage {
         &mut self,
         now: Instant,
         id: PitId,
-        trigger: impl FnOnce(
-            &mut dyn ForwardingStrategy,
-            &mut Context<'_>,
-            &mut PitEntry,
-            &mut Vec<Action>,
-        ),
+        trigger: impl FnOnce(&mut dyn ForwardingStrategy, &mut Context<'_>, &mut PitEntry),
     ) -> Vec<Action> {
         let entry = self.pit.entry_mut(id);
         let route = self.fib.longest(&entry.interest().name);
         let measurements = &mut self.measurements;
+        let mut actions = Vec::new();
         let mut context = Context {
             now,
             route,
             suppression: &self.suppression,
             faces: &self.faces,
             measurements,
+            actions: &mut actions,
         };
-        let mut actions = Vec::new();
-        trigger(&mut *self.strategy, &mut context, entry, &mut actions);
+        trigger(&mut *self.strategy, &mut context, entry);
         actions
     }
 
@@ -118,8 +114,8 @@ impl Stage {
         });
         let record = InRecord::new(FaceId(face), Some(nonce), now + self.lifetime);
         let arrival = self.pit.entry_mut(id).receive(record);
-        let actions = self.call(now, id, |strategy, context, entry, actions| {
-            strategy.after_interest(context, entry, FaceId(face), arrival, actions);
+        let actions = self.call(now, id, |strategy, context, entry| {
+            strategy.after_interest(context, entry, Ingress { face: FaceId(face), arrival });
         });
         self.carry_out(now, id, nonce, &actions);
         actions
@@ -134,8 +130,8 @@ impl Stage {
         };
         record.set_nacked(reason);
         let nonce = record.nonce.unwrap_or(0);
-        let actions = self.call(now, id, |strategy, context, entry, actions| {
-            strategy.after_nack(context, entry, FaceId(face), reason, actions);
+        let actions = self.call(now, id, |strategy, context, entry| {
+            strategy.after_nack(context, entry, FaceId(face), reason);
         });
         self.carry_out(now, id, nonce, &actions);
         actions
@@ -143,7 +139,7 @@ impl Stage {
 
     fn data(&mut self, millis: u64, uri: &str, face: u32) {
         if let Some(id) = self.find(uri) {
-            let actions = self.call(at(millis), id, |strategy, context, entry, _| {
+            let actions = self.call(at(millis), id, |strategy, context, entry| {
                 strategy.before_satisfy(context, entry, FaceId(face));
             });
             assert!(actions.is_empty());
@@ -153,7 +149,7 @@ impl Stage {
 
     fn expire(&mut self, millis: u64, uri: &str) {
         if let Some(id) = self.find(uri) {
-            self.call(at(millis), id, |strategy, context, entry, _| {
+            self.call(at(millis), id, |strategy, context, entry| {
                 strategy.on_expiry(context, entry);
             });
             self.pit.remove(id);

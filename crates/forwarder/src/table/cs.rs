@@ -1,6 +1,6 @@
 //! The content store (CS). Its [policies](super::policy) select the Data that it stores and evicts.
 //!
-//! There is one Data for each name: a later one of the same name (and another digest) replaces it. Names are looked
+//! Each name has one Data: later Data of the same name, with another digest, replaces it. Names are looked
 //! up by hash. An ordered index for Interests with CanBePrefix is built when the first of them arrives, and kept from
 //! then on.
 use super::pit::without_digest;

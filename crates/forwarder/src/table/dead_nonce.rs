@@ -18,7 +18,7 @@ pub struct DeadNonceOptions {
 }
 
 impl Default for DeadNonceOptions {
-    /// As many as a hash table of 2^17 slots holds before it grows.
+    /// The capacity of a hash table of 2^17 slots before it grows.
     fn default() -> Self {
         Self { lifetime: Duration::from_secs(6), limit: 7 << 14 }
     }

@@ -3,7 +3,6 @@ use super::prefix::PrefixTable;
 use crate::face::FaceId;
 use crate::hash::NameHasher;
 use recoup_packet::name::Name;
-use serde::{Deserialize, Serialize};
 
 /// The prefix of a name without route.
 static ROOT: Name = Name::root();
@@ -18,7 +17,7 @@ pub struct NextHop {
 }
 
 /// A route is added, changed or removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteChange {
     /// The names that the route is for begin with this prefix.
     pub prefix: Name,

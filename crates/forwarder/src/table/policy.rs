@@ -76,7 +76,7 @@ use std::fmt;
 pub struct Entry<'a> {
     /// The current time.
     pub now: Instant,
-    /// Its slot, which stays the same until it is removed.
+    /// The slot of the Data, constant until its removal.
     pub slot: u32,
     /// Hash of its name, with the key of the node.
     pub hash: u64,
@@ -164,7 +164,7 @@ pub trait AdmissionPolicy: fmt::Debug + fmt::Display + Send {
 }
 
 family! {
-    /// A replacement policy with its parameters, such as `lfu`.
+    /// A replacement policy with its parameters; `lfu` is an example.
     pub enum Replacement: "replacement policy", ReplacementPolicy {
         Lru(Lru): "lru" => |spec| without_parameters(spec, Lru::default());
         Fifo(Fifo): "fifo" => |spec| without_parameters(spec, Fifo::default());

@@ -22,7 +22,7 @@ pub struct PrefixTable<T> {
     /// Lengths of all names but the root.
     lengths: Lengths,
     root: Option<u32>,
-    /// The slot found last. Packets of one object follow each other, and all their names begin with its name.
+    /// The slot found last. Packets of one object often arrive in succession, and their names share the object's name.
     recent: Cell<u32>,
 }
 

@@ -94,7 +94,7 @@ fn face_has_its_own_file_of_truncated_frames() {
     assert_eq!((packets(&own).len(), packets(&all).len()), (1, 2));
     let packet = &packets(&own)[0];
     assert!(packet.data.len() == 20 && packet.original_len > 20);
-    // The same file for both has each frame once.
+    // With one file for node and face, each frame is written once.
     let both = CaptureWish { faces: BTreeMap::from([(PRODUCER, all.clone())]), ..wish };
     capturer.capture(both, Duration::ZERO);
     ask(&mut capturer, 2, 2);

@@ -156,11 +156,11 @@ mod tests {
         let mut driver = Driver::with_options(options).unwrap();
         driver.set_longest_wait(Some(Duration::from_millis(1)));
         for waited in [long, short].repeat(2 * usize::from(ENOUGH)) {
-            driver.busy_poll.note(waited, true);
+            driver.timing.busy_poll.note(waited, true);
         }
         let turn = |driver: &mut Driver| {
-            driver.busy_poll.note(long, true);
-            assert!(driver.busy_poll.look(false).is_some());
+            driver.timing.busy_poll.note(long, true);
+            assert!(driver.timing.busy_poll.look(false).is_some());
             driver.turn(&mut Node::deterministic(0), &mut |_, _, _| {}).unwrap()
         };
         driver.waker().wake();

@@ -1,21 +1,23 @@
 //! When to wait a moment before reading, so that a wake-up brings more packets (what network drivers call interrupt
 //! moderation).
 //!
-//! A wake-up costs several microseconds, a packet a fraction of one. Where clients write each packet by itself, nearly
-//! every packet wakes the process, and most of its time goes there. A pause of some ten microseconds collects them; but
-//! where the next packet only comes because of the last answer, a pause delays everything and collects nothing. Which of
-//! both it is cannot be seen from wake-ups that follow each other closely, only tried: after many of them one is put off,
-//! and so are the next as long as each brings enough. Where it does not, the next try comes after twice as many.
+//! A wake-up costs several microseconds, a packet a fraction of one. Where clients write each packet by itself,
+//! nearly every packet wakes the process, and most of its time goes there. A pause of some ten microseconds collects
+//! them; but where the next packet only comes because of the last answer, a pause delays everything and collects
+//! nothing. Wake-ups in close succession do not reveal the cause, so the driver tries. After many of them it delays a
+//! wake-up, and further ones while pauses collect enough frames. Where a pause collects too few, the next try comes
+//! after twice as many.
 use recoup_transport::time::{Duration, Instant};
 
 /// Wake-ups in close succession before a pause is tried.
 const CLOSE: u32 = 64;
-/// Wake-ups follow each other closely within this time.
+/// Longest time between wake-ups in close succession.
 const SOON: Duration = Duration::from_micros(50);
 /// A wake-up with fewer frames is a small one.
 const SMALL_FRAMES: usize = 8;
 /// Wake-ups from a pause in vain to the next try: at first, and at most.
-const REST: (u32, u32) = (1 << 8, 1 << 16);
+const FIRST_REST: u32 = 1 << 8;
+const MAX_REST: u32 = 1 << 16;
 
 /// Decides on pauses.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ pub(super) struct Coalescer {
 impl Coalescer {
     /// Pauses of that length; never any without.
     pub(super) fn new(pause: Option<Duration>) -> Self {
-        Self { pause, close: 0, rest: 0, next_rest: REST.0, last: Instant::ZERO }
+        Self { pause, close: 0, rest: 0, next_rest: FIRST_REST, last: Instant::ZERO }
     }
 
     /// How long to wait before looking what has come.
@@ -43,7 +45,7 @@ impl Coalescer {
     /// Whether pauses are made here and the last one that was tried collected nothing: as far as is known, packets come as
     /// answers only.
     pub(super) fn is_fruitless(&self) -> bool {
-        self.pause.is_some() && self.next_rest > REST.0
+        self.pause.is_some() && self.next_rest > FIRST_REST
     }
 
     /// A wake-up at `now` brought so many frames.
@@ -56,9 +58,9 @@ impl Coalescer {
         let (paused, small) = (self.close >= CLOSE, frames < SMALL_FRAMES);
         if paused && small {
             (self.close, self.rest) = (0, self.next_rest);
-            self.next_rest = REST.1.min(2 * self.next_rest);
+            self.next_rest = MAX_REST.min(2 * self.next_rest);
         } else if paused {
-            self.next_rest = REST.0;
+            self.next_rest = FIRST_REST;
             // After silence everything begins anew.
             self.close = if gap > SOON + pause { 0 } else { CLOSE };
         } else if self.rest > 0 {

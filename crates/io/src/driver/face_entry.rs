@@ -53,7 +53,7 @@ pub(super) struct Face {
     pub(super) known_as: Option<SocketAddr>,
     /// Failures in a row.
     pub(super) failures: u32,
-    /// Whose it is, if it is one of those that are counted by where they come from.
+    /// The neighbour that a face of a peer is charged to; `None` for other faces.
     pub(super) neighbour: Option<Neighbour>,
     /// Whether the descriptor is watched for writability, if it is watched.
     pub(super) watched: Option<bool>,

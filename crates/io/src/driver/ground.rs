@@ -2,7 +2,7 @@
 //! Those that peers opened end, unless they were made permanent: NFD's persistent faces end with what they stand on, its
 //! permanent ones do not.
 //!
-//! The machine decides what happens to Interests of a lost face (`docs/mldr.md`). This module
+//! The machine decides what happens to Interests of a lost face (`docs/wire.md`). This module
 //! reports the loss at once instead of after a timeout.
 use super::face_entry::{Conduit, Face, Port, PortUse, UdpPeer};
 use super::{Driver, DriverOptions, Token};
@@ -42,22 +42,22 @@ impl Driver {
     /// # Errors
     /// If the system does not list its interfaces.
     pub fn follow_interfaces(&mut self) -> io::Result<()> {
-        if self.followed.is_some() {
+        if self.sockets.followed.is_some() {
             return Ok(());
         }
         let watch = InterfaceWatch::new().and_then(|watch| {
-            self.watch.add(watch.fd(), Token::Interfaces, false)?;
+            self.sockets.watch.add(watch.fd(), Token::Interfaces, false)?;
             Ok(watch)
         });
-        let look_at = watch.is_err().then(|| self.clock.now() + LOOK);
+        let look_at = watch.is_err().then(|| self.timing.clock.now() + LOOK);
         let known = Interfaces::of_system()?;
-        self.followed = Some(Followed { watch: watch.ok(), known, look_at });
+        self.sockets.followed = Some(Followed { watch: watch.ok(), known, look_at });
         Ok(())
     }
 
     /// Time of the next look at the interfaces, if there are faces that depend on them.
     pub(super) fn next_look(&self) -> Option<Instant> {
-        self.followed.as_ref().filter(|_| !self.faces.is_empty())?.look_at
+        self.sockets.followed.as_ref().filter(|_| !self.sockets.faces.is_empty())?.look_at
     }
 
     /// The system rejects what a face sends: whether that is since the address of its socket is gone. The face is opened
@@ -82,11 +82,11 @@ impl Driver {
 
     /// Something about the interfaces has changed.
     pub(super) fn follow_change(&mut self) {
-        let Some(Followed { watch, known, look_at }) = &mut self.followed else {
+        let Some(Followed { watch, known, look_at }) = &mut self.sockets.followed else {
             return;
         };
         watch.iter().for_each(InterfaceWatch::clear);
-        *look_at = look_at.map(|_| self.clock.now() + LOOK);
+        *look_at = look_at.map(|_| self.timing.clock.now() + LOOK);
         let Ok(present) = Interfaces::of_system() else {
             return;
         };
@@ -96,12 +96,12 @@ impl Driver {
         }
         let is_lost = |ground: Ground<'_>| ground.is_there(&before) && !ground.is_there(&present);
         let lost = |id: &FaceId| self.ground(*id).is_some_and(is_lost);
-        let lost: Vec<_> = self.faces.keys().copied().filter(lost).collect();
+        let lost: Vec<_> = self.sockets.faces.keys().copied().filter(lost).collect();
         lost.into_iter().for_each(|id| self.lose_ground(id));
         self.follow_segments(&present);
         // A face that waits for its next attempt may succeed now.
-        let now = self.clock.now();
-        for face in self.faces.values_mut() {
+        let now = self.timing.clock.now();
+        for face in self.sockets.faces.values_mut() {
             if let Conduit::Down { retry_at } = &mut face.conduit {
                 *retry_at = now.min(*retry_at);
             }
@@ -111,7 +111,7 @@ impl Driver {
     /// The interface or address of a face is gone. A permanent face stays up, as at NFD, and then
     /// sends from any address that reaches its peer.
     fn lose_ground(&mut self, id: FaceId) {
-        match self.faces.get_mut(&id) {
+        match self.sockets.faces.get_mut(&id) {
             Some(Face { conduit: Conduit::Udp(peer), is_kept: true, persistency, .. })
                 if *persistency == Persistency::Permanent =>
             {
@@ -123,7 +123,7 @@ impl Driver {
 
     /// Interface and address of a face that is up; none if they cannot vanish.
     fn ground(&self, id: FaceId) -> Option<Ground<'_>> {
-        let Face { conduit, medium, .. } = self.faces.get(&id)?;
+        let Face { conduit, medium, .. } = self.sockets.faces.get(&id)?;
         let address = match conduit {
             Conduit::Down { .. } => return None,
             Conduit::Link { link, .. } => match &medium.interface {
@@ -132,7 +132,7 @@ impl Driver {
             },
             Conduit::Udp(peer) => match peer.route.local {
                 Some(local) => local,
-                None => self.port(peer.port)?.local_address().ok()?.ip(),
+                None => self.sockets.port(peer.port)?.local_address().ok()?.ip(),
             },
         };
         (!address.is_unspecified()).then_some(Ground::Address(address))
@@ -151,7 +151,7 @@ impl Driver {
 
     fn reconnect_udp(&mut self, id: FaceId) -> io::Result<()> {
         let DriverOptions { socket_buffer_bytes, backlog_bytes, .. } = self.options;
-        let face = self.faces.get(&id).ok_or(ErrorKind::NotFound)?;
+        let face = self.sockets.faces.get(&id).ok_or(ErrorKind::NotFound)?;
         let (remote, local) = (face.next_address(), face.known_as);
         let remote = remote.ok_or(ErrorKind::AddrNotAvailable)?;
         let socket = UdpPort::connect(remote, local, socket_buffer_bytes, backlog_bytes)?;
@@ -160,8 +160,8 @@ impl Driver {
             return Err(ErrorKind::NetworkDown.into());
         }
         let port = Port { socket, used: PortUse::Connected(id), writes: false };
-        let port = self.add_port(port)?;
-        if let Some(face) = self.faces.get_mut(&id) {
+        let port = self.sockets.add_port(port)?;
+        if let Some(face) = self.sockets.faces.get_mut(&id) {
             face.conduit = Conduit::Udp(UdpPeer::new(port, remote, None));
             face.failures = 0;
         }

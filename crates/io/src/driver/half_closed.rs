@@ -24,19 +24,19 @@ pub(super) struct HalfClosed {
 impl Driver {
     /// The peer has ended the connection, or its own direction of it.
     pub(super) fn end_receiving(&mut self, id: FaceId) {
-        let now = self.clock.now();
+        let now = self.timing.clock.now();
         let is_half = |face: &Face| {
             let Conduit::Link { link, .. } = &face.conduit else {
                 return false;
             };
             !face.permanent && link.may_be_half_closed()
         };
-        match self.faces.get_mut(&id).filter(|face| is_half(face)) {
+        match self.sockets.faces.get_mut(&id).filter(|face| is_half(face)) {
             Some(face) => {
                 // What it sent last has not reached the machine yet.
                 face.half_closed.get_or_insert(HalfClosed { look_at: now, until: now + LIMIT });
-                self.neglect(id);
-                self.await_deadline(id);
+                self.sockets.neglect(id);
+                self.sockets.await_deadline(id);
             }
             None => self.end(id, CloseReason::Ended, true),
         }
@@ -45,8 +45,8 @@ impl Driver {
     /// Ends a half-closed face unless Interests of it are pending, or Data for it waits. A producer is gone at once.
     pub(super) fn look_at_half_closed(&mut self, id: FaceId, uses: Uses<'_>) {
         self.flush_face(id);
-        let (now, uses) = (self.clock.now(), uses(id));
-        let Some(face) = self.faces.get_mut(&id) else {
+        let (now, uses) = (self.timing.clock.now(), uses(id));
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
         let Some(half_closed) = &mut face.half_closed else {
@@ -56,7 +56,7 @@ impl Driver {
         let is_over = now >= half_closed.until || uses.routes;
         match is_over || !(uses.pending || face.waits_to_write()) {
             true => self.end(id, CloseReason::Ended, false),
-            false => self.await_deadline(id),
+            false => self.sockets.await_deadline(id),
         }
     }
 }

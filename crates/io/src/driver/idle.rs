@@ -24,7 +24,7 @@ impl Driver {
                 && face.idle_since().is_some_and(|since| now.since(since) > idle)
         };
         let faces: Vec<_> =
-            self.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
+            self.sockets.faces.iter().filter(|(_, face)| silent(face)).map(|(id, _)| *id).collect();
         faces.into_iter().for_each(|face| self.end(face, CloseReason::Idle(idle), false));
         self.sweep_stalled(now);
         self.sweep_streams(now, uses);
@@ -37,7 +37,7 @@ impl Driver {
             face.peer_kind().is_some() && face.stalled_since.is_some_and(|it| now.since(it) > most)
         };
         let faces: Vec<_> =
-            self.faces.iter().filter(|(_, face)| stalls(face)).map(|(id, _)| *id).collect();
+            self.sockets.faces.iter().filter(|(_, face)| stalls(face)).map(|(id, _)| *id).collect();
         faces.into_iter().for_each(|face| self.end(face, CloseReason::Stalled(most), false));
     }
 
@@ -49,7 +49,7 @@ impl Driver {
             (is_stream && !uses(*id).is_engaged()).then_some((face.neighbour, since, *id))
         };
         let mut all: Vec<(Option<Neighbour>, Instant, FaceId)> =
-            self.faces.iter().filter_map(idle).collect();
+            self.sockets.faces.iter().filter_map(idle).collect();
         all.sort_unstable();
         for one in all.chunk_by(|one, next| one.0 == next.0) {
             let many = one.len().saturating_sub(self.options.idle_streams_per_address);
@@ -57,7 +57,7 @@ impl Driver {
                 if now.since(*since) > self.options.stream_idle {
                     self.end(*face, CloseReason::Idle(self.options.stream_idle), false);
                 } else if place < many {
-                    self.admission.evicted += 1;
+                    self.quotas.counts.evicted += 1;
                     self.end(*face, CloseReason::Evicted, false);
                 }
             }
@@ -113,9 +113,9 @@ mod tests {
         let (mut driver, faces, _ends) = driver(&[1, 2]);
         let (start, stall) = (driver.now(), driver.options.stream_stall);
         let flush = |driver: &mut Driver, before, waiting, now| {
-            let face = driver.faces.get_mut(&faces[0]).unwrap();
+            let face = driver.sockets.faces.get_mut(&faces[0]).unwrap();
             face.mark_flushed(before, waiting, now);
-            driver.waiting = waiting;
+            driver.outbox.waiting = waiting;
         };
         // One byte in each interval is progress; further bytes that wait are none.
         for step in 1..10 {

@@ -95,7 +95,7 @@ impl Listener {
         })
     }
 
-    /// The interface that it listens on, if it does.
+    /// The interface of an Ethernet listener.
     pub(super) fn segment(&mut self) -> Option<&mut Segment> {
         match &mut self.door {
             Door::Ethernet(segment) => Some(segment),

@@ -51,7 +51,7 @@ pub(super) enum Space {
 }
 
 impl Newcomers {
-    /// No newcomers yet, and as many as there may be.
+    /// An empty set, with the limits of the driver's options.
     pub(super) fn of(options: &DriverOptions) -> Self {
         let limit = options.newcomers.min(options.faces / NEWCOMER_PART).max(1);
         Self::new(limit, options.faces_per_address)
@@ -135,29 +135,30 @@ impl Driver {
         now: Instant,
         neighbour: Neighbour,
     ) -> Result<FaceId, DropReason> {
-        match self.newcomers.space(now, neighbour) {
+        match self.quotas.newcomers.space(now, neighbour) {
             Space::Free => {}
             Space::Instead(oldest) => {
-                self.admission.newcomers_evicted += 1;
+                self.quotas.counts.newcomers_evicted += 1;
                 self.end(oldest, CloseReason::Evicted, false);
             }
             Space::None => return Err(DropReason::NoRoom),
         }
-        let face = self.next_id();
-        self.newcomers.insert(now, face, neighbour);
+        let face = self.sockets.next_id();
+        self.quotas.newcomers.insert(now, face, neighbour);
         Ok(face)
     }
 
     /// Makes an on-demand face of the face of a newcomer, if there is space for one. Else it stays what it is.
     pub(super) fn promote(&mut self, id: FaceId, uses: Uses<'_>) {
-        let neighbour = self.faces.get(&id).and_then(|face| face.neighbour);
-        let now = self.clock.now();
-        if !self.newcomers.contains(id) || !self.make_room(now, PeerKind::Datagram, neighbour, uses)
+        let neighbour = self.sockets.faces.get(&id).and_then(|face| face.neighbour);
+        let now = self.timing.clock.now();
+        if !self.quotas.newcomers.contains(id)
+            || !self.make_room(now, PeerKind::Datagram, neighbour, uses)
         {
             return;
         }
-        self.newcomers.remove(id);
-        self.move_in(PeerKind::Datagram, neighbour);
+        self.quotas.newcomers.remove(id);
+        self.quotas.add(PeerKind::Datagram, neighbour);
         self.report_description(id);
         self.up(id);
     }

@@ -50,7 +50,7 @@ impl Driver {
             FaceUri::Unix(_) | FaceUri::Ether(_) => Vec::new(),
             FaceUri::Tcp(to) | FaceUri::WebSocket(to, _) => to.resolve()?,
         };
-        let face = Face::waiting(uri.clone(), self.clock.now());
+        let face = Face::waiting(uri.clone(), self.timing.clock.now());
         Ok(self.add(Face { addresses, permanent: true, ..face }))
     }
 
@@ -69,12 +69,12 @@ impl Driver {
         let face = match medium::open(uri, &medium, &self.options) {
             Ok(link) => Face::over_link(uri.clone(), link),
             Err(source) if medium::may_pass(&source) => {
-                Face::waiting(uri.clone(), self.clock.now())
+                Face::waiting(uri.clone(), self.timing.clock.now())
             }
             Err(source) => return Err(FaceError::Connect { uri: uri.clone(), source }),
         };
         let id = self.add(Face { medium, permanent: true, ..face });
-        self.introduce(id);
+        self.sockets.introduce(id);
         Ok(id)
     }
 
@@ -128,9 +128,10 @@ impl Driver {
         }
         let (socket, remote) =
             found.map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
-        let id = self.next_id();
+        let id = self.sockets.next_id();
         let port = Port { socket, used: PortUse::Connected(id), writes: false };
         let port = self
+            .sockets
             .add_port(port)
             .map_err(|source| FaceError::Connect { uri: uri.clone(), source })?;
         let peer = UdpPeer::new(port, remote, None);
@@ -140,14 +141,14 @@ impl Driver {
 
     /// Sets the recovery of a face: at once if the face is down, else from its next opening.
     pub fn set_recovery(&mut self, face: FaceId, recovery: Recovery) {
-        if let Some(face) = self.faces.get_mut(&face) {
+        if let Some(face) = self.sockets.faces.get_mut(&face) {
             face.recovery = recovery;
         }
     }
 
     /// A face may take that much of the machine, from when it comes up the next time; `None`: what all faces may.
     pub fn set_limits(&mut self, face: FaceId, limits: Option<FaceLimits>) {
-        if let Some(face) = self.faces.get_mut(&face) {
+        if let Some(face) = self.sockets.faces.get_mut(&face) {
             face.limits = limits;
         }
     }
@@ -155,7 +156,7 @@ impl Driver {
     /// A face carries frames of at most so many bytes, less if the path carries less, from when it comes up the next
     /// time.
     pub fn set_mtu(&mut self, face: FaceId, bytes: usize) {
-        if let Some(face) = self.faces.get_mut(&face) {
+        if let Some(face) = self.sockets.faces.get_mut(&face) {
             face.mtu = face.mtu.min(bytes.max(LEAST_MTU));
         }
     }
@@ -164,8 +165,8 @@ impl Driver {
     /// may.
     pub fn set_listener_limits(&mut self, listener: ListenerId, limits: Option<FaceLimits>) {
         match limits {
-            Some(limits) => self.listener_limits.insert(listener, limits),
-            None => self.listener_limits.remove(&listener),
+            Some(limits) => self.sockets.listener_limits.insert(listener, limits),
+            None => self.sockets.listener_limits.remove(&listener),
         };
     }
 
@@ -195,8 +196,8 @@ impl Driver {
         let (FaceUri::Ether(station), Some(interface)) = (uri, &medium.interface) else {
             return;
         };
-        if let Some(face) = self.face_toward(interface, *station)
-            && self.faces.get(&face).is_some_and(Face::is_send_only)
+        if let Some(face) = self.sockets.face_toward(interface, *station)
+            && self.sockets.faces.get(&face).is_some_and(Face::is_send_only)
         {
             self.end(face, CloseReason::Closed, false);
         }
@@ -220,8 +221,8 @@ impl Driver {
             }
             FaceUri::Unix(_) | FaceUri::Memory(_) | FaceUri::Ether(_) | FaceUri::Dev(_) => None,
         };
-        let id = ListenerId(self.next_listener);
-        self.next_listener += 1;
+        let id = ListenerId(self.sockets.next_listener);
+        self.sockets.next_listener += 1;
         if let (FaceUri::Udp(_), Some(local)) = (uri, local) {
             let DriverOptions { socket_buffer_bytes, backlog_bytes, .. } = self.options;
             let socket =
@@ -229,32 +230,34 @@ impl Driver {
             let bound = socket.local_address().map_err(failed)?;
             let wildcard = bound.ip().is_unspecified();
             let used = PortUse::Shared { listener: id, peers: HashMap::new(), wildcard };
-            self.add_port(Port { socket, used, writes: false }).map_err(failed)?;
+            self.sockets.add_port(Port { socket, used, writes: false }).map_err(failed)?;
             let uri = FaceUri::Udp(Authority::from(bound));
             return Ok(ListenerHandle { id, uri, address: Some(bound), waits: None });
         }
         let (mut listener, handle) =
             Listener::bind(id, uri, local, &self.options).map_err(failed)?;
         match listener.fd() {
-            Some(fd) => self.watch.add(fd, Token::Listener(id), false).map_err(failed)?,
-            None => listener.paused_until = Some(self.clock.now() + self.options.reconnect_after),
+            Some(fd) => self.sockets.watch.add(fd, Token::Listener(id), false).map_err(failed)?,
+            None => {
+                listener.paused_until = Some(self.timing.clock.now() + self.options.reconnect_after)
+            }
         }
-        self.listeners.push(listener);
+        self.sockets.listeners.push(listener);
         if let FaceUri::Dev(_) = uri {
-            let faces: Vec<_> = self.faces.keys().copied().collect();
-            faces.into_iter().for_each(|face| self.introduce(face));
+            let faces: Vec<_> = self.sockets.faces.keys().copied().collect();
+            faces.into_iter().for_each(|face| self.sockets.introduce(face));
         }
         Ok(handle)
     }
 
     /// Stops listening. Faces that peers opened over UDP and Ethernet end with their socket; others live on.
     pub fn close_listener(&mut self, id: ListenerId) {
-        self.listener_limits.remove(&id);
+        self.sockets.listener_limits.remove(&id);
         self.end_stations(id, &CloseReason::Closed);
-        self.ignore_listener(id);
-        self.listeners.retain(|listener| listener.id != id);
-        for index in 0..self.ports.len() {
-            let Some(Some(Port { used, .. })) = self.ports.get(index) else {
+        self.sockets.ignore_listener(id);
+        self.sockets.listeners.retain(|listener| listener.id != id);
+        for index in 0..self.sockets.ports.len() {
+            let Some(Some(Port { used, .. })) = self.sockets.ports.get(index) else {
                 continue;
             };
             let PortUse::Shared { listener, peers, .. } = used else {
@@ -263,7 +266,7 @@ impl Driver {
             if *listener == id {
                 let faces: Vec<_> = peers.values().copied().collect();
                 faces.into_iter().for_each(|face| self.end(face, CloseReason::Closed, false));
-                self.remove_port(index);
+                self.sockets.remove_port(index);
             }
         }
     }

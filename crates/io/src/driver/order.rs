@@ -21,7 +21,7 @@ impl Driver {
             FaceOrder::Destroy { face } => return self.close(face),
         };
         let made = Notice::FaceMade { ticket, outcome };
-        self.arrivals.push_back(Arrival::Notice(Box::new(made)));
+        self.inbox.arrivals.push_back(Arrival::Notice(Box::new(made)));
     }
 
     fn create(
@@ -36,7 +36,8 @@ impl Driver {
         let text = uri.to_string();
         let is_same =
             |face: &Face| face.remote_text() == text && face.medium.interface == interface;
-        let there = self.faces.iter().find(|(_, face)| is_same(face)).map(|(face, _)| *face);
+        let there =
+            self.sockets.faces.iter().find(|(_, face)| is_same(face)).map(|(face, _)| *face);
         if let Some(face) = there {
             return Ok(face);
         }
@@ -62,7 +63,7 @@ impl Driver {
     }
 
     fn update(&mut self, id: FaceId, settings: &FaceSettings) -> Result<FaceId, OrderError> {
-        let face = self.faces.get(&id).ok_or(OrderError::Gone)?;
+        let face = self.sockets.faces.get(&id).ok_or(OrderError::Gone)?;
         check(settings, &face.uri)?;
         if settings.persistency.is_some_and(|wanted| !face.can_become(wanted)) {
             return Err(OrderError::Fixed);
@@ -72,37 +73,37 @@ impl Driver {
     }
 
     fn set(&mut self, id: FaceId, settings: &FaceSettings) {
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
         face.set(settings);
         // A face that is up comes up once more, as another than before.
         if face.is_up {
-            self.arrivals.push_back(Arrival::Up(id));
+            self.inbox.arrivals.push_back(Arrival::Up(id));
         }
         self.report_description(id);
     }
 
     /// Passes the description of a face to the management.
     pub(super) fn report_description(&mut self, id: FaceId) {
-        if self.options.managed && !self.newcomers.contains(id) {
-            self.arrivals.push_back(Arrival::Known(id));
+        if self.options.managed && !self.quotas.newcomers.contains(id) {
+            self.inbox.arrivals.push_back(Arrival::Known(id));
         }
     }
 
     /// Reports to the management that a face is closed for good.
     pub(super) fn report_gone(&mut self, face: FaceId) {
-        if self.options.managed && !self.newcomers.contains(face) {
+        if self.options.managed && !self.quotas.newcomers.contains(face) {
             let gone = Notice::FaceGone { face };
-            self.arrivals.push_back(Arrival::Notice(Box::new(gone)));
+            self.inbox.arrivals.push_back(Arrival::Notice(Box::new(gone)));
         }
     }
 
     /// Description of a face, if it exists.
     pub fn describe(&self, id: FaceId) -> Option<FaceDescription> {
-        let face = self.faces.get(&id)?;
+        let face = self.sockets.faces.get(&id)?;
         let local = match &face.conduit {
-            Conduit::Udp(peer) => self.port(peer.port).and_then(|port| {
+            Conduit::Udp(peer) => self.sockets.port(peer.port).and_then(|port| {
                 // Of a socket that is at all addresses, the one that this peer knows.
                 let bound = port.local_address().ok()?;
                 Some(SocketAddr::new(peer.route.local.unwrap_or(bound.ip()), bound.port()))

@@ -4,8 +4,10 @@ use super::room::{Neighbour, PeerKind};
 use super::{Arrival, Driver, ListenerId, Uses};
 use crate::descriptor;
 use crate::face::{Authority, CloseReason, DropReason, FaceId, FaceUri};
-use crate::udp::Chunk;
+use crate::link::Intake;
+use crate::udp::{Chunk, ReceiveBuffers};
 use recoup_transport::time::{Duration, Instant};
+use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
@@ -15,16 +17,36 @@ const ACCEPTS: usize = 64;
 /// Time until a listener is retried after the system ran out of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Frames and events that wait for the machine, and the buffers for the next ones.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    pub(super) arrivals: VecDeque<Arrival>,
+    pub(super) intake: Intake,
+    buffers: ReceiveBuffers,
+    chunks: Vec<Chunk>,
+}
+
+impl Inbox {
+    pub(super) fn new() -> Self {
+        Self {
+            arrivals: VecDeque::new(),
+            intake: Intake::default(),
+            buffers: ReceiveBuffers::new(),
+            chunks: Vec::new(),
+        }
+    }
+}
+
 impl Driver {
     pub(super) fn receive_frames(&mut self, id: FaceId, writable: bool) {
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
         let Conduit::Link { link, open_until } = &mut face.conduit else {
             return;
         };
         let was_open = link.is_open();
-        let result = link.receive(&mut self.intake);
+        let result = link.receive(&mut self.inbox.intake);
         let opened = link.is_open() && !was_open;
         if opened {
             *open_until = None;
@@ -43,13 +65,13 @@ impl Driver {
     }
 
     fn take_frames(&mut self, id: FaceId) {
-        let now = self.clock.now();
-        let Some(face) = self.faces.get_mut(&id) else {
+        let now = self.timing.clock.now();
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
-        face.counters.add(&std::mem::take(&mut self.intake.counters));
-        let mut senders = self.intake.senders.drain(..);
-        for frame in self.intake.frames.drain(..) {
+        face.counters.add(&std::mem::take(&mut self.inbox.intake.counters));
+        let mut senders = self.inbox.intake.senders.drain(..);
+        for frame in self.inbox.intake.frames.drain(..) {
             let sender = senders.next();
             if frame.is_empty() {
                 face.counters.drop_frames(DropReason::Empty, 1);
@@ -57,7 +79,7 @@ impl Driver {
             }
             face.mark_received(now);
             face.counters.received(frame.len());
-            self.arrivals.push_back(match sender {
+            self.inbox.arrivals.push_back(match sender {
                 Some(sender) => Arrival::FrameFrom(id, sender, frame),
                 None => Arrival::Frame(id, frame),
             });
@@ -65,19 +87,19 @@ impl Driver {
     }
 
     pub(super) fn receive_datagrams(&mut self, index: usize) {
-        let Some(Some(port)) = self.ports.get(index) else {
+        let Some(Some(port)) = self.sockets.ports.get(index) else {
             return;
         };
-        let mut chunks = std::mem::take(&mut self.chunks);
-        let result = port.socket.receive(&mut self.buffers, |chunk| chunks.push(chunk));
+        let mut chunks = std::mem::take(&mut self.inbox.chunks);
+        let result = port.socket.receive(&mut self.inbox.buffers, |chunk| chunks.push(chunk));
         if let (Err(error), PortUse::Connected(face)) = (result, &port.used) {
             self.unreachable(*face, error.kind());
         }
-        let now = self.clock.now();
+        let now = self.timing.clock.now();
         for chunk in chunks.drain(..) {
             self.take_chunk(index, &chunk, now);
         }
-        self.chunks = chunks;
+        self.inbox.chunks = chunks;
     }
 
     fn take_chunk(&mut self, port: usize, chunk: &Chunk, now: Instant) {
@@ -91,7 +113,7 @@ impl Driver {
                 return self.past.drop_frames(reason, datagrams);
             }
         };
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
         face.mark_received(now);
@@ -100,10 +122,10 @@ impl Driver {
             peer.route.local = Some(local);
         }
         // A process that waited for its processor does not take that for a part of the round trip.
-        self.arrivals.push_back(Arrival::ReceivedAt(now - chunk.waited));
+        self.inbox.arrivals.push_back(Arrival::ReceivedAt(now - chunk.waited));
         for frame in chunk.datagrams() {
             face.counters.received(frame.len());
-            self.arrivals.push_back(Arrival::Frame(id, frame));
+            self.inbox.arrivals.push_back(Arrival::Frame(id, frame));
         }
     }
 
@@ -115,7 +137,7 @@ impl Driver {
         chunk: &Chunk,
         now: Instant,
     ) -> Result<(FaceId, Option<IpAddr>), DropReason> {
-        let Some(Some(Port { used, .. })) = self.ports.get(port) else {
+        let Some(Some(Port { used, .. })) = self.sockets.ports.get(port) else {
             return Err(DropReason::NoFace);
         };
         let (known, local, listener) = match used {
@@ -134,13 +156,13 @@ impl Driver {
         let neighbour = Neighbour::of(chunk.remote.ip());
         let id = self.admit_newcomer(now, neighbour)?;
         if let Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) =
-            self.ports.get_mut(port)
+            self.sockets.ports.get_mut(port)
         {
             peers.insert(chunk.remote, id);
         }
         let uri = FaceUri::Udp(Authority::from(chunk.remote));
         let peer = UdpPeer::new(port, chunk.remote, local);
-        let limits = self.listener_limits.get(&listener).copied();
+        let limits = self.sockets.listener_limits.get(&listener).copied();
         let neighbour = Some(neighbour);
         let face = Face { neighbour, limits, ..Face::over_udp(uri, peer, &self.options) };
         Ok((self.add(face), local))
@@ -148,10 +170,10 @@ impl Driver {
 
     pub(super) fn accept(&mut self, id: ListenerId, uses: Uses<'_>) {
         for _ in 0..ACCEPTS {
-            let Some(listener) = self.listeners.iter().find(|it| it.id == id) else {
+            let Some(listener) = self.sockets.listeners.iter().find(|it| it.id == id) else {
                 return;
             };
-            let now = self.clock.now();
+            let now = self.timing.clock.now();
             let (link, uri) = match listener.accept(&self.options) {
                 Ok(Some(peer)) => peer,
                 Ok(None) => return,
@@ -165,7 +187,8 @@ impl Driver {
                 }
             };
             let (kind, neighbour) = (PeerKind::of(&uri), uri.address().map(Neighbour::of));
-            let is_short = descriptor::are_short(self.descriptors, self.alarm.stream.as_fd());
+            let is_short =
+                descriptor::are_short(self.quotas.descriptors, self.sockets.alarm.stream.as_fd());
             let has_descriptor = !is_short || self.free_descriptor(now, uses);
             // Without room the connection is closed at once, so that the peer knows. Spare descriptors are for local ones.
             if !(has_descriptor || kind == PeerKind::Local)
@@ -176,7 +199,7 @@ impl Driver {
             }
             let mut face = Face::over_link(uri, link);
             face.neighbour = neighbour;
-            face.limits = self.listener_limits.get(&id).copied();
+            face.limits = self.sockets.listener_limits.get(&id).copied();
             face.open_by(now + self.options.connect_timeout);
             self.add(face);
         }
@@ -186,10 +209,10 @@ impl Driver {
 impl Driver {
     /// Asks a listener again after a while.
     fn pause(&mut self, id: ListenerId, now: Instant) {
-        if let Some(listener) = self.listeners.iter_mut().find(|it| it.id == id) {
+        if let Some(listener) = self.sockets.listeners.iter_mut().find(|it| it.id == id) {
             listener.paused_until = Some(now + ACCEPT_PAUSE);
         }
-        self.ignore_listener(id);
+        self.sockets.ignore_listener(id);
     }
 }
 

@@ -4,7 +4,9 @@
 //! ([`newcomer`](super::newcomer)). A new connection evicts the longest idle face of its kind or of
 //! its neighbour, unless routes or pending Interests use that face.
 use super::face_entry::Face;
-use super::{Driver, ListenerId, Uses};
+use super::newcomer::Newcomers;
+use super::{Admission, Driver, DriverOptions, ListenerId, Uses};
+use crate::descriptor;
 use crate::face::{CloseReason, FaceId, FaceUri};
 use hashbrown::HashMap;
 use recoup_transport::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// Least idle time of an on-demand face that may be evicted.
 const EVICTION_AGE: Duration = Duration::from_secs(1);
-/// The part of all faces that those of one kind may be, so that others have the rest.
+/// Faces of one kind may be this part of all faces; the rest is for other kinds.
 const KIND_PART: usize = 8;
 /// The part of all descriptors that connections of local applications may be.
 const LOCAL_PART: usize = 4;
@@ -44,13 +46,17 @@ impl PeerKind {
     }
 }
 
-/// Faces that peers opened, newcomers over UDP not included.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    /// By neighbour that has any.
+/// Faces that peers opened, and how many there may be.
+#[derive(Debug)]
+pub(super) struct Quotas {
+    pub(super) newcomers: Newcomers,
+    /// Faces by neighbour that has any, newcomers not included.
     neighbours: HashMap<Neighbour, Tenancy>,
-    /// By kind.
+    /// Faces by kind, newcomers not included.
     kinds: [Tenancy; 4],
+    pub(super) counts: Admission,
+    /// Descriptors that the process may have.
+    pub(super) descriptors: usize,
 }
 
 /// The faces of one neighbour, or of one kind.
@@ -61,14 +67,57 @@ struct Tenancy {
     full_until: Instant,
 }
 
-impl Room {
-    /// Number of faces.
-    pub(super) fn len(&self) -> usize {
-        self.kinds.iter().map(|kind| kind.faces).sum()
+impl Quotas {
+    pub(super) fn new(options: &DriverOptions) -> Self {
+        Self {
+            newcomers: Newcomers::of(options),
+            neighbours: HashMap::new(),
+            kinds: Default::default(),
+            counts: Admission::default(),
+            descriptors: descriptor::limit(),
+        }
+    }
+
+    /// Faces that peers opened.
+    pub(super) fn peers(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.faces).sum::<usize>() + self.newcomers.len()
     }
 
     fn kind(&mut self, kind: PeerKind) -> &mut Tenancy {
         &mut self.kinds[kind as usize]
+    }
+
+    /// How many faces of a kind there may be: together with newcomers they leave a quarter of all faces to this side.
+    fn quota(&self, kind: PeerKind, options: &DriverOptions) -> usize {
+        let descriptors = match kind {
+            PeerKind::Local => self.descriptors / LOCAL_PART,
+            PeerKind::Stream => self.descriptors / STREAM_PART,
+            // All of them share the socket of their listener.
+            PeerKind::Datagram | PeerKind::Station => usize::MAX,
+        };
+        options.on_demand_faces.min(options.faces / KIND_PART).min(descriptors).max(1)
+    }
+
+    /// Counts a face.
+    pub(super) fn add(&mut self, kind: PeerKind, neighbour: Option<Neighbour>) {
+        self.kind(kind).faces += 1;
+        if let Some(neighbour) = neighbour {
+            self.neighbours.entry(neighbour).or_default().faces += 1;
+        }
+    }
+
+    /// Counts a face no more.
+    pub(super) fn remove(&mut self, kind: PeerKind, neighbour: Option<Neighbour>) {
+        self.kind(kind).faces -= 1;
+        let Some(neighbour) = neighbour else {
+            return;
+        };
+        if let Some(tenancy) = self.neighbours.get_mut(&neighbour) {
+            tenancy.faces -= 1;
+            if tenancy.faces == 0 {
+                self.neighbours.remove(&neighbour);
+            }
+        }
     }
 }
 
@@ -91,29 +140,12 @@ impl Neighbour {
 }
 
 impl Driver {
-    /// Faces that peers opened.
-    pub(super) fn peers(&self) -> usize {
-        self.room.len() + self.newcomers.len()
-    }
-
-    /// How many faces of a kind there may be: together with newcomers they leave a quarter of all faces to this side.
-    fn quota(&self, kind: PeerKind) -> usize {
-        let descriptors = match kind {
-            PeerKind::Local => self.descriptors / LOCAL_PART,
-            PeerKind::Stream => self.descriptors / STREAM_PART,
-            // All of them share the socket of their listener.
-            PeerKind::Datagram | PeerKind::Station => usize::MAX,
-        };
-        let faces = self.options.on_demand_faces.min(self.options.faces / KIND_PART);
-        faces.min(descriptors).max(1)
-    }
-
     /// Ends an idle connection, so that its descriptor becomes free; `false` if no connection is idle.
     pub(super) fn free_descriptor(&mut self, now: Instant, uses: Uses<'_>) -> bool {
-        self.admission.shortages += 1;
-        let full_until = self.room.kind(PeerKind::Stream).full_until;
+        self.quotas.counts.shortages += 1;
+        let full_until = self.quotas.kind(PeerKind::Stream).full_until;
         let found = self.evict(now, full_until, |of, _| of == PeerKind::Stream, uses);
-        found.map_err(|until| self.room.kind(PeerKind::Stream).full_until = until).is_ok()
+        found.map_err(|until| self.quotas.kind(PeerKind::Stream).full_until = until).is_ok()
     }
 
     /// Whether one more on-demand face may be opened, by this neighbour if it is counted; another one may be closed for it.
@@ -124,23 +156,23 @@ impl Driver {
         neighbour: Option<Neighbour>,
         uses: Uses<'_>,
     ) -> bool {
-        let tenancy = neighbour.and_then(|it| self.room.neighbours.get(&it).copied());
+        let tenancy = neighbour.and_then(|it| self.quotas.neighbours.get(&it).copied());
         if let Some(Tenancy { faces, full_until }) = tenancy
             && faces >= self.options.faces_per_address
         {
             let found = self.evict(now, full_until, |_, whose| whose == neighbour, uses);
             let found = found.map_err(|until| {
-                let tenancy = neighbour.and_then(|it| self.room.neighbours.get_mut(&it));
+                let tenancy = neighbour.and_then(|it| self.quotas.neighbours.get_mut(&it));
                 tenancy.map(|it| it.full_until = until)
             });
             return found.is_ok();
         }
-        let Tenancy { faces, full_until } = *self.room.kind(kind);
-        if faces < self.quota(kind) {
+        let Tenancy { faces, full_until } = *self.quotas.kind(kind);
+        if faces < self.quotas.quota(kind, &self.options) {
             return true;
         }
         let found = self.evict(now, full_until, |of, _| of == kind, uses);
-        found.map_err(|until| self.room.kind(kind).full_until = until).is_ok()
+        found.map_err(|until| self.quotas.kind(kind).full_until = until).is_ok()
     }
 
     /// Closes the longest idle of some on-demand faces. If none has been idle long enough, reports the earliest time at
@@ -156,11 +188,11 @@ impl Driver {
             return Err(full_until);
         }
         let silent = |(id, face): (&FaceId, &Face)| {
-            let kind = face.peer_kind().filter(|_| !self.newcomers.contains(*id))?;
+            let kind = face.peer_kind().filter(|_| !self.quotas.newcomers.contains(*id))?;
             Some((face.idle_since()?, *id)).filter(|_| may_go(kind, face.neighbour))
         };
         let mut oldest = None;
-        for face in self.faces.iter().filter_map(silent) {
+        for face in self.sockets.faces.iter().filter_map(silent) {
             // How a face is used is asked of few, for most are not the oldest so far.
             if oldest.is_none_or(|oldest| face < oldest) && !uses(face.1).is_engaged() {
                 oldest = Some(face);
@@ -168,33 +200,11 @@ impl Driver {
         }
         match oldest {
             Some((since, id)) if now.since(since) > EVICTION_AGE => {
-                self.admission.evicted += 1;
+                self.quotas.counts.evicted += 1;
                 self.end(id, CloseReason::Evicted, false);
                 Ok(())
             }
             oldest => Err(oldest.map_or(now, |(since, _)| since) + EVICTION_AGE),
-        }
-    }
-
-    /// A face moves in.
-    pub(super) fn move_in(&mut self, kind: PeerKind, neighbour: Option<Neighbour>) {
-        self.room.kind(kind).faces += 1;
-        if let Some(neighbour) = neighbour {
-            self.room.neighbours.entry(neighbour).or_default().faces += 1;
-        }
-    }
-
-    /// A face moves out.
-    pub(super) fn move_out(&mut self, kind: PeerKind, neighbour: Option<Neighbour>) {
-        self.room.kind(kind).faces -= 1;
-        let Some(neighbour) = neighbour else {
-            return;
-        };
-        if let Some(tenancy) = self.room.neighbours.get_mut(&neighbour) {
-            tenancy.faces -= 1;
-            if tenancy.faces == 0 {
-                self.room.neighbours.remove(&neighbour);
-            }
         }
     }
 }

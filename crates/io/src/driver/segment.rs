@@ -6,7 +6,7 @@ use super::face_entry::Face;
 use super::listener::Listener;
 use super::receive::starts_conversation;
 use super::room::{Neighbour, PeerKind};
-use super::{Arrival, Driver, DriverOptions, ListenerId, Token, Uses};
+use super::{Arrival, Driver, DriverOptions, ListenerId, Sockets, Token, Uses};
 use crate::face::{CloseReason, DropReason, FaceId, FaceUri, MediumOptions};
 use crate::interface::Interfaces;
 use crate::medium::{self, EtherAddress, StationReceiver};
@@ -72,9 +72,9 @@ impl Segment {
 impl Driver {
     /// Receives from the stations of an interface; `false` if the listener is of another kind.
     pub(super) fn receive_stations(&mut self, id: ListenerId, uses: Uses<'_>) -> bool {
-        let now = self.clock.now();
+        let now = self.timing.clock.now();
         for _ in 0..FRAMES {
-            let Some(segment) = self.segment(id) else {
+            let Some(segment) = self.sockets.segment(id) else {
                 return false;
             };
             match segment.receive() {
@@ -91,10 +91,6 @@ impl Driver {
         true
     }
 
-    fn segment(&mut self, id: ListenerId) -> Option<&mut Segment> {
-        self.listeners.iter_mut().find(|listener| listener.id == id)?.segment()
-    }
-
     fn take_word(
         &mut self,
         from: (ListenerId, EtherAddress),
@@ -107,10 +103,10 @@ impl Driver {
             Err(reason) => return self.past.drop_frames(reason, 1),
         };
         // A face that this side opened receives by a socket of its own.
-        if let Some(known) = self.faces.get_mut(&face).filter(|face| face.is_send_only()) {
+        if let Some(known) = self.sockets.faces.get_mut(&face).filter(|face| face.is_send_only()) {
             known.mark_received(now);
             known.counters.received(frame.len());
-            self.arrivals.push_back(Arrival::Frame(face, frame));
+            self.inbox.arrivals.push_back(Arrival::Frame(face, frame));
         }
     }
 
@@ -122,7 +118,7 @@ impl Driver {
         now: Instant,
         uses: Uses<'_>,
     ) -> Result<FaceId, DropReason> {
-        let segment = self.segment(id).ok_or(DropReason::NoFace)?;
+        let segment = self.sockets.segment(id).ok_or(DropReason::NoFace)?;
         if let Some(face) = segment.faces.get(&station) {
             return Ok(*face);
         }
@@ -136,16 +132,67 @@ impl Driver {
         if !self.make_room(now, PeerKind::Station, neighbour, uses) {
             return Err(DropReason::NoRoom);
         }
-        let segment = self.segment(id).ok_or(DropReason::NoFace)?;
+        let segment = self.sockets.segment(id).ok_or(DropReason::NoFace)?;
         let link = segment.receiver.as_ref().ok_or(DropReason::NoFace)?.link_to(station);
         let mut opened = Face::over_link(FaceUri::Ether(station), link);
         let interface = Some(segment.interface.clone());
         opened.medium = MediumOptions { interface, ..Default::default() };
         opened.neighbour = neighbour;
-        opened.limits = self.listener_limits.get(&id).copied();
+        opened.limits = self.sockets.listener_limits.get(&id).copied();
         let face = self.add(opened);
-        self.introduce(face);
+        self.sockets.introduce(face);
         Ok(face)
+    }
+
+    /// Closes the socket of an interface until it can be opened again.
+    fn deafen(&mut self, id: ListenerId) {
+        self.end_stations(id, &CloseReason::NoInterface);
+        self.sockets.ignore_listener(id);
+        let until = self.timing.clock.now() + self.options.reconnect_after;
+        if let Some(listener) = self.sockets.listeners.iter_mut().find(|listener| listener.id == id)
+        {
+            listener.paused_until = Some(until);
+            if let Some(segment) = listener.segment() {
+                segment.receiver = None;
+            }
+        }
+    }
+
+    /// Ends the faces that stations opened by way of a listener.
+    pub(super) fn end_stations(&mut self, id: ListenerId, reason: &CloseReason) {
+        let Some(segment) = self.sockets.segment(id) else {
+            return;
+        };
+        let faces: Vec<_> = segment.faces.values().copied().collect();
+        for face in faces {
+            if self.sockets.faces.get(&face).is_some_and(Face::is_send_only) {
+                self.end(face, reason.clone(), false);
+            }
+        }
+    }
+
+    /// Interfaces have changed: closes the sockets of those that are gone and retries those that
+    /// may be back.
+    pub(super) fn follow_segments(&mut self, present: &Interfaces) {
+        let now = self.timing.clock.now();
+        let mut lost = Vec::new();
+        for listener in &mut self.sockets.listeners {
+            let (id, due) = (listener.id, listener.paused_until);
+            match listener.segment() {
+                Some(segment) if segment.receiver.is_none() => {
+                    listener.paused_until = due.map(|until| until.min(now));
+                }
+                Some(segment) if !present.is_up(&segment.interface) => lost.push(id),
+                _ => {}
+            }
+        }
+        lost.into_iter().for_each(|id| self.deafen(id));
+    }
+}
+
+impl Sockets {
+    fn segment(&mut self, id: ListenerId) -> Option<&mut Segment> {
+        self.listeners.iter_mut().find(|listener| listener.id == id)?.segment()
     }
 
     /// The face that leads to a station on an interface.
@@ -184,54 +231,9 @@ impl Driver {
         }
     }
 
-    /// Closes the socket of an interface until it can be opened again.
-    fn deafen(&mut self, id: ListenerId) {
-        self.end_stations(id, &CloseReason::NoInterface);
-        self.ignore_listener(id);
-        let until = self.clock.now() + self.options.reconnect_after;
-        if let Some(listener) = self.listeners.iter_mut().find(|listener| listener.id == id) {
-            listener.paused_until = Some(until);
-            if let Some(segment) = listener.segment() {
-                segment.receiver = None;
-            }
-        }
-    }
-
-    /// Ends the faces that stations opened by way of a listener.
-    pub(super) fn end_stations(&mut self, id: ListenerId, reason: &CloseReason) {
-        let Some(segment) = self.segment(id) else {
-            return;
-        };
-        let faces: Vec<_> = segment.faces.values().copied().collect();
-        for face in faces {
-            if self.faces.get(&face).is_some_and(Face::is_send_only) {
-                self.end(face, reason.clone(), false);
-            }
-        }
-    }
-
-    /// Interfaces have changed: closes the sockets of those that are gone and retries those that
-    /// may be back.
-    pub(super) fn follow_segments(&mut self, present: &Interfaces) {
-        let now = self.clock.now();
-        let mut lost = Vec::new();
-        for listener in &mut self.listeners {
-            let (id, due) = (listener.id, listener.paused_until);
-            match listener.segment() {
-                Some(segment) if segment.receiver.is_none() => {
-                    listener.paused_until = due.map(|until| until.min(now));
-                }
-                Some(segment) if !present.is_up(&segment.interface) => lost.push(id),
-                _ => {}
-            }
-        }
-        lost.into_iter().for_each(|id| self.deafen(id));
-    }
-
     /// Retries listeners that failed and watches for stations.
-    pub(super) fn resume_listeners(&mut self, now: Instant) {
-        let Self { listeners, watch, options, .. } = self;
-        for listener in listeners.iter_mut() {
+    pub(super) fn resume_listeners(&mut self, now: Instant, options: &DriverOptions) {
+        for listener in &mut self.listeners {
             if listener.paused_until.is_none_or(|until| until > now) {
                 continue;
             }
@@ -244,7 +246,7 @@ impl Driver {
             }
             // The next event of another listener retries a failure.
             if let Some(fd) = listener.fd() {
-                let _ = watch.add(fd, Token::Listener(listener.id), false);
+                let _ = self.watch.add(fd, Token::Listener(listener.id), false);
             }
         }
     }
@@ -291,7 +293,8 @@ mod tests {
             assert!(handle.waits.unwrap().contains("no-such-if"));
             let (near, far) = Socket::pair(Domain::UNIX, Type::DGRAM, None).unwrap();
             far.set_nonblocking(true).unwrap();
-            driver.segment(handle.id).unwrap().receiver = Some(StationReceiver::over(near, US));
+            driver.sockets.segment(handle.id).unwrap().receiver =
+                Some(StationReceiver::over(near, US));
             Self { driver, listener: handle.id, far }
         }
 
@@ -299,7 +302,7 @@ mod tests {
         fn send(&mut self, from: u8, to: EtherAddress, what: &[u8]) -> Vec<(FaceId, usize)> {
             self.far.write_all(&framed(to, station(from), what)).unwrap();
             assert!(self.driver.receive_stations(self.listener, &|_| FaceUse::default()));
-            let frames = self.driver.arrivals.drain(..).filter_map(|arrival| match arrival {
+            let frames = self.driver.inbox.arrivals.drain(..).filter_map(|arrival| match arrival {
                 Arrival::Frame(face, frame) => Some((face, frame.len())),
                 _ => None,
             });

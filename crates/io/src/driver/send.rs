@@ -9,9 +9,39 @@ use recoup_forwarder::frame::Frame;
 /// Batch buffers kept for the next batch.
 const SPARE_BUFFERS: usize = 16;
 
+/// Frames on their way to sockets.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// Faces with frames to be flushed.
+    pub(super) dirty: Vec<FaceId>,
+    spare: Vec<Vec<u8>>,
+    /// Bytes that wait for slow peers.
+    pub(super) waiting: usize,
+}
+
+impl Outbox {
+    /// A buffer for the next batch.
+    fn batch(&mut self) -> Batch {
+        Batch::reusing(self.spare.pop().unwrap_or_default())
+    }
+
+    fn recycle(&mut self, batch: Batch) {
+        if self.spare.len() < SPARE_BUFFERS {
+            self.spare.push(batch.into_bytes());
+        }
+    }
+
+    /// Marks a face to be flushed.
+    fn mark(&mut self, id: FaceId, dirty: &mut bool) {
+        if !std::mem::replace(dirty, true) {
+            self.dirty.push(id);
+        }
+    }
+}
+
 impl Driver {
     pub(super) fn send(&mut self, id: FaceId, frame: Frame) {
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return self.past.drop_frames(DropReason::NoFace, 1);
         };
         let length = frame.len();
@@ -19,7 +49,7 @@ impl Driver {
             let reason = if length == 0 { DropReason::Empty } else { DropReason::TooLong };
             return face.counters.drop_frames(reason, 1);
         }
-        let free = self.options.backlog_total_bytes.saturating_sub(self.waiting);
+        let free = self.options.backlog_total_bytes.saturating_sub(self.outbox.waiting);
         let tight = free < self.options.backlog_bytes;
         let taken = match &mut face.conduit {
             Conduit::Link { link, .. } if !link.is_open() => Err(DropReason::Down),
@@ -30,7 +60,7 @@ impl Driver {
             Conduit::Link { link, .. } => link.push(frame.into_bytes()),
             Conduit::Down { .. } => Err(DropReason::Down),
             Conduit::Udp(peer) => {
-                let Some(Some(port)) = self.ports.get_mut(peer.port) else {
+                let Some(Some(port)) = self.sockets.ports.get_mut(peer.port) else {
                     return;
                 };
                 let bounds = port.socket.bounds(peer.path);
@@ -44,9 +74,7 @@ impl Driver {
             Err(reason) => face.counters.drop_frames(reason, 1),
             Ok(()) => {
                 face.counters.sent(length);
-                if !std::mem::replace(&mut face.dirty, true) {
-                    self.dirty.push(id);
-                }
+                self.outbox.mark(id, &mut face.dirty);
             }
         }
     }
@@ -54,30 +82,30 @@ impl Driver {
     /// Adds a datagram in two parts to the batch of its face, and sends the batch if that completes it.
     pub(super) fn collect(&mut self, id: FaceId, head: &[u8], body: &[u8]) {
         let Some(Face { conduit: Conduit::Udp(peer), counters, dirty, .. }) =
-            self.faces.get_mut(&id)
+            self.sockets.faces.get_mut(&id)
         else {
             return;
         };
-        let Some(Some(port)) = self.ports.get(peer.port) else {
+        let Some(Some(port)) = self.sockets.ports.get(peer.port) else {
             return;
         };
         if peer.batch.is_empty() {
-            peer.batch = Batch::reusing(self.spare.pop().unwrap_or_default());
+            peer.batch = self.outbox.batch();
         }
         peer.batch.push(head, body, port.socket.bounds(peer.path));
         counters.sent(head.len() + body.len());
         if peer.batch.is_complete() {
             self.send_batch(id);
-        } else if !std::mem::replace(dirty, true) {
-            self.dirty.push(id);
+        } else {
+            self.outbox.mark(id, dirty);
         }
     }
 
     fn send_batch(&mut self, id: FaceId) {
-        let Some(Face { conduit: Conduit::Udp(peer), .. }) = self.faces.get_mut(&id) else {
+        let Some(Face { conduit: Conduit::Udp(peer), .. }) = self.sockets.faces.get_mut(&id) else {
             return;
         };
-        let Some(Some(port)) = self.ports.get_mut(peer.port) else {
+        let Some(Some(port)) = self.sockets.ports.get_mut(peer.port) else {
             return;
         };
         if peer.batch.is_empty() {
@@ -92,32 +120,30 @@ impl Driver {
             if sent.backlog == batch.count() {
                 self.report_overflow(id, &batch);
             }
-            if self.spare.len() < SPARE_BUFFERS {
-                self.spare.push(batch.into_bytes());
-            }
+            self.outbox.recycle(batch);
         }
         if stalls {
-            self.attend_port(index);
+            self.sockets.attend_port(index);
         }
     }
 
     /// Reports frames that the socket did not take to the recovery of their face.
     fn report_overflow(&mut self, id: FaceId, batch: &Batch) {
-        if self.faces.get(&id).is_some_and(|face| !self.recovery_of(id, face).is_off()) {
+        if self.sockets.faces.get(&id).is_some_and(|face| !self.recovery_of(id, face).is_off()) {
             let frames = batch.datagrams().map(Bytes::copy_from_slice);
-            self.arrivals.extend(frames.map(|frame| Arrival::Overflowed(id, frame)));
+            self.inbox.arrivals.extend(frames.map(|frame| Arrival::Overflowed(id, frame)));
         }
     }
 
     /// Sends what a UDP socket did not take before.
     pub(super) fn send_waiting(&mut self, index: usize) {
-        let Some(Some(port)) = self.ports.get_mut(index) else {
+        let Some(Some(port)) = self.sockets.ports.get_mut(index) else {
             return;
         };
         let mut results = Vec::new();
         port.socket.send_waiting(|route, sent| results.push((route, sent)));
         for (route, sent) in results.into_iter().filter(|(_, sent)| *sent != Sent::default()) {
-            let face = match self.ports.get(index) {
+            let face = match self.sockets.ports.get(index) {
                 Some(Some(Port { used: PortUse::Connected(face), .. })) => Some(*face),
                 Some(Some(Port { used: PortUse::Shared { peers, .. }, .. })) => {
                     peers.get(&route.remote).copied()
@@ -128,12 +154,12 @@ impl Driver {
                 self.account(face, sent);
             }
         }
-        self.attend_port(index);
+        self.sockets.attend_port(index);
     }
 
     /// Notes what went wrong with a batch.
     fn account(&mut self, id: FaceId, sent: Sent) {
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
         face.counters.drop_frames(DropReason::TooLong, sent.too_long as u64);
@@ -141,7 +167,7 @@ impl Driver {
         face.counters.drop_frames(DropReason::Backlog, sent.backlog as u64);
         if sent.path_shrank && face.lower_path() {
             let mtu = face.mtu;
-            self.arrivals.push_back(Arrival::Up(id));
+            self.inbox.arrivals.push_back(Arrival::Up(id));
             self.report(id, FaceChange::MtuLowered(mtu));
         }
         if let Some(kind) = sent.error {
@@ -150,22 +176,20 @@ impl Driver {
     }
 
     pub(super) fn soil(&mut self, id: FaceId) {
-        if let Some(face) = self.faces.get_mut(&id)
-            && !std::mem::replace(&mut face.dirty, true)
-        {
-            self.dirty.push(id);
+        if let Some(face) = self.sockets.faces.get_mut(&id) {
+            self.outbox.mark(id, &mut face.dirty);
         }
     }
 
     pub(super) fn flush(&mut self) {
-        let mut dirty = std::mem::take(&mut self.dirty);
+        let mut dirty = std::mem::take(&mut self.outbox.dirty);
         dirty.drain(..).for_each(|id| self.flush_face(id));
-        dirty.append(&mut self.dirty);
-        self.dirty = dirty;
+        dirty.append(&mut self.outbox.dirty);
+        self.outbox.dirty = dirty;
     }
 
     pub(super) fn flush_face(&mut self, id: FaceId) {
-        let Some(face) = self.faces.get_mut(&id) else {
+        let Some(face) = self.sockets.faces.get_mut(&id) else {
             return;
         };
         face.dirty = false;
@@ -180,8 +204,8 @@ impl Driver {
                 let before = link.waiting_bytes();
                 let result = link.flush();
                 let waiting = if link.wants_write() { link.waiting_bytes() } else { 0 };
-                self.waiting = self.waiting - face.waiting + waiting;
-                face.mark_flushed(before, waiting, self.clock.now());
+                self.outbox.waiting = self.outbox.waiting - face.waiting + waiting;
+                face.mark_flushed(before, waiting, self.timing.clock.now());
                 let settled = face.watched == Some(waiting > 0);
                 self.report_backlog(id);
                 match result {
@@ -198,13 +222,13 @@ impl Driver {
         if self.options.marking.is_none() {
             return;
         }
-        let waiting = self.faces.get(&id).and_then(|face| match &face.conduit {
-            Conduit::Udp(peer) => self.port(peer.port).map(UdpPort::waiting_bytes),
+        let waiting = self.sockets.faces.get(&id).and_then(|face| match &face.conduit {
+            Conduit::Udp(peer) => self.sockets.port(peer.port).map(UdpPort::waiting_bytes),
             Conduit::Link { .. } => Some(face.waiting),
             Conduit::Down { .. } => None,
         });
         if let Some(bytes) = waiting {
-            self.arrivals.push_back(Arrival::Backlog(id, bytes as u64));
+            self.inbox.arrivals.push_back(Arrival::Backlog(id, bytes as u64));
         }
     }
 }
@@ -223,8 +247,8 @@ mod tests {
         let [guarded, plain] = [(); 2].map(|()| driver.connect(&to).unwrap());
         driver.set_recovery(guarded, "wldr".parse().unwrap());
         let route = Route { remote: "127.0.0.1:9".parse().unwrap(), local: None };
-        driver.ports.iter_mut().flatten().for_each(|port| port.socket.fill(route));
-        driver.arrivals.clear();
+        driver.sockets.ports.iter_mut().flatten().for_each(|port| port.socket.fill(route));
+        driver.inbox.arrivals.clear();
         let frames = [&b"one"[..], b"two", b"three"].map(Bytes::from_static);
         for face in [guarded, plain] {
             for frame in &frames {
@@ -237,7 +261,7 @@ mod tests {
             Arrival::Overflowed(face, frame) => Some((*face, frame.clone())),
             _ => None,
         };
-        let reported: Vec<_> = driver.arrivals.iter().filter_map(overflowed).collect();
+        let reported: Vec<_> = driver.inbox.arrivals.iter().filter_map(overflowed).collect();
         assert_eq!(reported, frames.map(|frame| (guarded, frame)));
     }
 

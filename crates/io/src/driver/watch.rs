@@ -43,7 +43,7 @@ impl Watch {
         Ok(epoll::modify(&self.list, fd, data(token), flags(write))?)
     }
 
-    /// Watches one no more. It is not enough to close it: others may share it.
+    /// Watches one no more. Closing a descriptor is not enough: duplicates may share its socket.
     pub(super) fn remove(&mut self, fd: BorrowedFd<'_>, _: Token) {
         // It fails if the descriptor is not watched, which is what is wanted.
         let _ = epoll::delete(&self.list, fd);

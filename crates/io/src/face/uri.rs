@@ -106,7 +106,7 @@ impl FaceUri {
         }
     }
 
-    /// This face with each of the addresses that its host stands for. May wait for the resolver.
+    /// A copy of this face for each address of its host. May wait for the resolver.
     ///
     /// # Errors
     /// If the name is unknown or has no address of the family.

@@ -317,7 +317,7 @@ impl KeyStore {
         make.map_err(KeyStoreError::io("make the folder", &self.folder))
     }
 
-    /// Writes a key and its certificate; signs one if there is none.
+    /// Writes a key and its certificate; signs a certificate if the key has none.
     fn add(
         &self,
         key: &PrivateKey,

@@ -5,7 +5,7 @@
 //!
 //! The producer is not trusted. Entries stand in ascending order of their bytes, each name once; a producer that lists
 //! otherwise contradicts itself. A name that no file can have is an error of that entry alone.
-use super::file_name;
+use super::folder::file_name;
 use bytes::{Buf, Bytes};
 use recoup_packet::name::Component;
 use std::borrow::Cow;

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 /// Permission of the owner to write, in a mode.
 const OWNER_WRITES: u32 = 0o200;
 
-/// Attributes that a finished file gets, as far as they are known.
+/// Known attributes of a finished file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     /// Permissions, as `st_mode` of POSIX.

@@ -137,7 +137,7 @@ pub enum PartError {
     /// The download was to be finished but is not complete.
     #[error("the download is not complete: {missing} segments are missing, the first is {first}")]
     Incomplete {
-        /// How many segments are missing, as far as known.
+        /// Number of missing segments, a lower bound while the end is unknown.
         missing: u64,
         /// The first of them.
         first: u64,

@@ -19,7 +19,7 @@ const MAX_WAITING: usize = 16;
 /// How long the first file of a group waits for others.
 const GATHERING: Duration = Duration::from_millis(100);
 
-/// Gives complete downloads their names, many at a time. Dropping it waits until each file has its name.
+/// Gives complete downloads their names, many at a time. Dropping the group waits until each file has its name.
 #[derive(Debug)]
 pub struct Group {
     /// `None` once it is closed.

@@ -35,7 +35,7 @@ impl PartFile {
         self.place(high.0, high.1)
     }
 
-    /// This segment cannot be the last one: its length is that of all others.
+    /// The segment is not the last one, so its length is the segment size.
     fn learn(&mut self, segment: u64, content: Bytes) -> Result<(), PartError> {
         if content.is_empty() {
             return Err(PartError::EmptySegment { segment });

@@ -116,7 +116,7 @@ fn load(records: &Records, target: &Path, folder: Option<&TargetFolder>) -> Opti
     (is_its_own && journal.finished.is_some() && journal.is_complete()).then_some(journal)
 }
 
-/// Whether the file is as its record has it; `renew` makes a record of its present state.
+/// Whether the file is in its recorded state; `renew` makes a record of its present state.
 fn is_unchanged(journal: &Journal, file: &File, proof: Proof, renew: &mut dyn FnMut()) -> bool {
     let Ok(state) = state_of(file) else {
         return false;

@@ -128,7 +128,7 @@ pub(crate) struct StagingFolder {
 }
 
 impl StagingFolder {
-    /// The staging folder in `parent`, for `target`; `None` if there is none and none is to be created.
+    /// The staging folder in `parent`, for `target`; `None` if the folder is missing and `create` is false.
     fn open(parent: OwnedFd, target: &Path, create: bool) -> Result<Option<Self>, PartError> {
         let user = geteuid().as_raw();
         let name = name_for(user);

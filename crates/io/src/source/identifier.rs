@@ -140,7 +140,7 @@ pub(super) fn of_digest(digest: &[u8]) -> ObjectId {
     ObjectId::of_digest(&whole)
 }
 
-/// The text in a file that names the host; `None` if it is no machine ID, such as `uninitialized`.
+/// The text in a file that names the host; `None` if the text is no machine ID; `uninitialized` is an example.
 fn machine_id(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();

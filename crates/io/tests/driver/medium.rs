@@ -221,7 +221,7 @@ fn only_permanent_on_demand_faces_outlast_their_interface() {
         machine.downs.sort();
         assert_eq!(machine.downs, [persistent, on_demand]);
         assert_eq!(driver.faces().collect::<Vec<_>>(), [permanent]);
-        // From another address, since the one that its peer knew is gone.
+        // The next frame leaves from another address, since the peer's known address is gone.
         ip("address del 10.7.0.1/24 dev d0");
         machine.send(permanent, frame(100));
         driver.turn(&mut machine, &mut |_, _, _| {}).unwrap();

@@ -7,7 +7,7 @@ use recoup_transport::time::Duration;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 
-/// Sends an Interest from each of so many addresses of this machine.
+/// Sends an Interest from each of these 127.2.x.y addresses.
 fn send_from_many(to: SocketAddr, addresses: std::ops::Range<u16>) {
     for number in addresses {
         let [high, low] = number.to_be_bytes();

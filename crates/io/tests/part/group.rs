@@ -122,7 +122,7 @@ fn downloads_share_their_open_folder() {
     }
     (1..40).for_each(|_| group.wait().unwrap().result.unwrap());
     assert_eq!(fs::read(path.join("file7")).unwrap(), content());
-    // As another process that had the folder to itself.
+    // Removes the staging folder, like another process that alone uses it.
     drop(parts);
     fs::remove_dir(part_path(&path.join("file0")).parent().unwrap()).unwrap();
     open(0).close().unwrap();

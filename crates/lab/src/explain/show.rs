@@ -84,7 +84,7 @@ impl Story {
         self.segment
     }
 
-    /// Why it came when it came, in one sentence.
+    /// The cause of the arrival time, in one sentence.
     pub fn verdict(&self) -> &str {
         &self.verdict
     }

@@ -1,6 +1,6 @@
 //! Data in the layout that nearly all packets have: only known elements, in their order, with one byte for each type.
 //!
-//! One comparison finds each element where it must stand. Data in any other layout, malformed or not, is left to the
+//! A single comparison checks the position of every element. Data in any other layout, malformed or not, is left to the
 //! general decoder.
 
 use super::encoded::{Parts, Span};

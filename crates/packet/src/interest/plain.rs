@@ -1,7 +1,7 @@
 //! Interests of a name, flags and numbers, in the layout that nearly all have: no element of other bytes, no unknown
 //! element, and one byte for each type and length.
 //!
-//! One comparison finds each element where it must stand. An Interest in any other layout, malformed or not, is left
+//! A single comparison checks the position of every element. An Interest in any other layout, malformed or not, is left
 //! to the general decoder.
 
 use super::Interest;

@@ -39,7 +39,7 @@ pub const VALIDITY_PERIOD: u64 = 253;
 pub const NOT_BEFORE: u64 = 254;
 pub const NOT_AFTER: u64 = 255;
 
-/// Application element of MetaInfo: even, so that receivers that do not know it ignore it.
+/// Application element of MetaInfo. The number is even, so that receivers without it ignore the element.
 pub const OBJECT_ID: u64 = 242;
 
 pub const FRAGMENT: u64 = 80;
@@ -71,7 +71,7 @@ pub const OBJECT_TYPE: u64 = 0xf50e;
 /// The object identifier in metadata.
 pub const METADATA_OBJECT_ID: u64 = 0xf572;
 
-/// Types of the usual packets, as the one byte that encodes each.
+/// Types of the usual packets, each encoded in one byte.
 pub mod byte {
     macro_rules! bytes {
         ($($name:ident)*) => { $(pub const $name: u8 = super::$name as u8;)* };

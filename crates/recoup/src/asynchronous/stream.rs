@@ -117,7 +117,7 @@ impl AsyncReader {
         self.reader.range(begin, end).await
     }
 
-    /// The first bytes of a range, as many as one segment holds; `None` if the range is empty or lies beyond the end. If
+    /// The first bytes of a range, at most one segment; `None` if the range is empty or lies beyond the end. If
     /// pieces are read one after the other, one fetch gets the segments of the whole range.
     ///
     /// # Errors

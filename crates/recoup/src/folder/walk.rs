@@ -48,7 +48,7 @@ pub(crate) struct Walk {
     pool: Pool,
     /// Listings in flight.
     listings: usize,
-    /// Folders whose listings are there, the next one last.
+    /// Folders with a received listing; the last one is next.
     open: Vec<Open>,
     files: Files,
     /// Gives files their names.
@@ -103,7 +103,7 @@ pub(crate) struct FileTask {
 /// An entry that is left out.
 #[derive(Debug)]
 pub(crate) struct Skipped {
-    /// Its name, or that of the folder that lists it.
+    /// Name of the entry, or of the folder that lists it.
     pub(crate) entry: String,
     /// The error.
     pub(crate) error: Error,

@@ -66,7 +66,7 @@ pub(super) fn extend(content: &Content, topology: &mut Topology, problems: &mut 
     air
 }
 
-/// A link that was added with a name that another one has.
+/// An added link whose name an existing link has.
 fn twice<'a>(wired: &[TopologyLink], added: &'a [TopologyLink]) -> Option<&'a TopologyLink> {
     let names: BTreeSet<&str> = wired.iter().map(|link| link.name.as_str()).collect();
     added.iter().find(|link| names.contains(link.name.as_str()))

@@ -3,7 +3,8 @@ use super::site::Site;
 use super::trouble::{Trouble, Troubles};
 use crate::file::Content;
 use crate::file::event::{EventRule, What};
-use crate::file::link::{ChannelLayer, LinkLayer};
+use crate::file::link::LinkLayer;
+use recoup_channel::layer::ChannelLayer;
 use recoup_config::problem::Problems;
 use recoup_sim::network::{Direction, Fault, LinkId, LinkOptions};
 use recoup_transport::time::Instant;
@@ -90,8 +91,8 @@ fn changed(site: &Site<'_>, mut changes: Vec<Change<'_>>, faults: &mut Vec<(Inst
         for turns in turns.chunk_by(|(one, ..), (other, ..)| one == other) {
             let (before, before_back) = (forth.now.clone(), back.now.clone());
             for (_, number, begins) in turns {
-                forth.turn(*number, *begins, &mine[*number].2.forth);
-                back.turn(*number, *begins, &mine[*number].2.back);
+                forth.turn(*number, *begins, &mine[*number].2.channels.forth);
+                back.turn(*number, *begins, &mine[*number].2.channels.back);
             }
             let at = turns[0].0;
             let mut push = |way, old: &LinkOptions, new: &LinkOptions| {

@@ -8,7 +8,7 @@ use recoup_wifi::motion::trace::{self, TraceError, Unit};
 use recoup_wifi::propagation::Position;
 use std::collections::BTreeMap;
 
-/// Files that were read, by what they are read as.
+/// Files already read, by path and format.
 type Files<K, M> = BTreeMap<K, Result<M, TraceError>>;
 
 /// Motions of nodes until the end of a run, each drawn from a stream of its own.

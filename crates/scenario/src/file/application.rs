@@ -2,12 +2,12 @@
 //!
 //! An application that stands at several nodes is that many applications; `{k}` in its names is then
 //! the number of each (from 1), `{node}` the name of its node, `{name}` its own name.
-use crate::fields::Fields;
 use crate::file::link::Traces;
 use crate::law;
 use crate::ndn::CONTENT;
 use crate::pattern;
 use crate::workload::{ArrivalForm, LoadForm, POPULARITY};
+use recoup_config::fields::Fields;
 use recoup_config::form::{
     Among, BYTES, Count, FEW_BYTES, Form, INSTANT, Located, Many, Maybe, OneOf, OrWord, Place,
     TEXT, TIME, Words,
@@ -46,7 +46,7 @@ pub(crate) struct ApplicationRule {
     /// Patterns of nodes; of links for background traffic.
     pub at: Vec<Located<String>>,
     pub start: Instant,
-    /// Each one of several starts that much after the one before it.
+    /// Delay between the starts of successive applications.
     pub stagger: Duration,
     /// Each one starts up to that much later, at random.
     pub spread: Duration,

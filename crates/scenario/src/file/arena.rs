@@ -2,7 +2,7 @@
 //!
 //! The transport under test is that of `[fetch]`: every fetch application that names no congestion control of its own
 //! takes it. The other fetches are rivals or preparation.
-use crate::fields::Fields;
+use recoup_config::fields::Fields;
 use recoup_config::form::{INTERVAL, Maybe, OneOf};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Table, Tree, Value};

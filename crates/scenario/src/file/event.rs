@@ -1,9 +1,9 @@
 //! The keys of what is given as a list: events in time, routes and strategies by hand.
 use super::application::{WAY, Way};
 use super::link::{LinkLayer, read_link};
-use crate::fields::Fields;
 use crate::law;
 use crate::ndn::NAME;
+use recoup_config::fields::Fields;
 use recoup_config::form::{Count, INSTANT, INTERVAL, Located, Many, Maybe, Place, TEXT};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;

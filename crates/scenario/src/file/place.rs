@@ -1,5 +1,5 @@
 //! The keys of places: nodes that are drawn, for applications to stand at.
-use crate::fields::Fields;
+use recoup_config::fields::Fields;
 use recoup_config::form::{Count, Form, Located, Many, Maybe, Place, TEXT};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::{Table, Tree, Value};

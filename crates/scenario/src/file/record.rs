@@ -1,6 +1,6 @@
 //! `[record]`: what is kept of each run beside its metrics.
-use crate::fields::Fields;
 use crate::law;
+use recoup_config::fields::Fields;
 use recoup_config::form::{FEW_BYTES, Located, Many, Maybe, Place, TEXT, Truth};
 use recoup_config::problem::{Origin, Problems};
 use recoup_config::tree::Table;

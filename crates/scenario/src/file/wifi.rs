@@ -1,7 +1,7 @@
 //! The keys of `[wifi]`: an 802.11 medium that carries links.
 use crate::compile::travel::Travels;
-use crate::fields::Fields;
 use crate::law;
+use recoup_config::fields::Fields;
 use recoup_config::form::{
     Count, FEW_BYTES, INTERVAL, Located, Many, Maybe, OneOf, Place, TEXT, TIME, Words,
 };

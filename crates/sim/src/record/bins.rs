@@ -25,7 +25,7 @@ pub(super) struct Bins<C> {
 }
 
 impl<C: Count> Bins<C> {
-    /// Stretches of that width, for as many rows as the sheet takes.
+    /// Intervals of `width`, up to the capacity of the sheet.
     pub(super) fn new(places: Arc<Places>, width: Duration, sheet: Sheet, counts: C) -> Self {
         Self { places, period: Period::new(width), sheet, counts }
     }

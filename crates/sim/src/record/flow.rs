@@ -150,7 +150,7 @@ impl Recorder for Events {
 
 type Words = (&'static str, Option<u64>, &'static str);
 
-/// A report in words: what, which segment, details; none of what other tables have.
+/// An event in words: kind, segment, details; `None` if another table has the event.
 fn words(report: &Report) -> Option<Words> {
     match report {
         Report::Event(event) => event_words(event),

@@ -1,4 +1,4 @@
-//! Clients that go from one access point to another.
+//! Handovers of clients between access points.
 use super::place::Places;
 use super::table::{Cell, Sheet, Table, Type};
 use super::{Recorder, seconds};

@@ -45,7 +45,7 @@ pub(super) struct Spacing {
 }
 
 impl Spacing {
-    /// At least so far apart on each of so many curves.
+    /// Points of each of `curves` curves keep at least this distance.
     pub(super) fn new(least: Duration, curves: usize) -> Self {
         Self { least, last: vec![None; curves] }
     }

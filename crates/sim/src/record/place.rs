@@ -23,7 +23,7 @@ impl Channel {
         Self { link, direction }
     }
 
-    /// Its place among all channels: each link's two, one after the other.
+    /// Index of the channel; a link has two successive ones.
     pub const fn index(self) -> usize {
         self.link.0 as usize * 2 + matches!(self.direction, Direction::Back) as usize
     }

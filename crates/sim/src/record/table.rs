@@ -18,7 +18,7 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Unit of its values, such as `s`, `bytes`, `segments`; empty if there is none.
+    /// Unit of the values, such as `s`, `bytes` or `segments`; empty without a unit.
     pub unit: &'static str,
     /// The values.
     pub values: Values,

@@ -14,7 +14,7 @@ pub struct Graph {
     links: usize,
 }
 
-/// A link as one of its ends sees it.
+/// A link as seen from one end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) link: LinkId,

@@ -47,7 +47,7 @@ impl Station {
         self.processing == Law::None
     }
 
-    /// A packet arrived: it is handled after those before it, which takes its time.
+    /// Queues an arrived packet behind earlier ones, and draws its processing time.
     pub(super) fn wait(&mut self, now: Instant, sequence: u64, face: FaceId, packet: Packet) {
         let time = self.processing.draw_time(&mut self.processing_rng);
         self.busy_until = self.busy_until.max(now) + time;

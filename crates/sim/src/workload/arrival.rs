@@ -36,7 +36,7 @@ impl Arrival {
     }
 }
 
-/// The instants of one law, one after the other.
+/// Successive arrival instants of one distribution.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     law: Law,

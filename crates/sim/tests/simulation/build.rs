@@ -50,7 +50,7 @@ pub(crate) fn join(network: &mut Network, a: NodeId, b: NodeId, plan: &LinkOptio
     id
 }
 
-/// Adds applications, named after what they are and how many there are.
+/// Adds an application for each plan, named after its word and the number of earlier applications.
 pub(crate) fn applications<const N: usize>(
     network: &mut Network,
     plans: [(&str, u32, ApplicationKind); N],

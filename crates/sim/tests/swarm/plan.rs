@@ -104,7 +104,7 @@ fn nodes(dice: &mut Dice, network: &mut Network, is_gentle: bool) {
 
 /// Besides all disciplines by their names.
 const SCHEDULERS: [&str; 2] = ["max-min(share=flow,gain=1)", "drr(share=flow,quantum=500)"];
-/// Those that have so little room that they drop.
+/// Schedulers with queues so short that packets are dropped.
 const NARROW: [&str; 3] =
     ["fifo(packets=5)", "max-min(flow-queue=4,packets=12,flows=3)", "drr(flow-queue=4,bytes=9000)"];
 

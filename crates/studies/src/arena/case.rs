@@ -1,12 +1,12 @@
 //! A case of the arena: a scenario and the terms by which its runs are judged.
 use super::ideal;
 use super::path::Path;
-use super::transport::Transport;
 use recoup_config::print::quoted;
 use recoup_config::problem::Problems;
 use recoup_lab::scenario::{Arena, FileReader, ScenarioFile};
 use recoup_sim::network::{ApplicationKind, Network};
 use recoup_transport::time::Instant;
+use recoup_transport::transport::Transport;
 use std::fmt;
 
 /// A case.

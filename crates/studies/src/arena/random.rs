@@ -1,8 +1,8 @@
 //! Random networks, each known by its kind and its number.
 //!
-//! Constants of a transport are fixed on one range of numbers and checked on another; the cases of the arena stay out of
-//! it. A number gives the same network on every machine. Each quantity has a stream of its own, so that one more
-//! quantity does not move the others.
+//! Constants of a transport are fixed on one range of numbers and checked on another; the cases of the arena stay out
+//! of it. A number gives the same network on every machine. Each quantity has its own random stream, so a new
+//! quantity does not shift the draws of others.
 mod alone;
 mod path;
 mod shared;
@@ -168,7 +168,7 @@ mod tests {
             assert_eq!(kind.case(7), kind.case(7));
             assert_ne!(kind.case(7).1, kind.case(8).1);
         }
-        // A path that changed would make kept results those of another one.
+        // If the path of a number changed, kept results would belong to another path.
         let (_, text) = KINDS[0].case(1);
         assert!(text.contains("17.2 Mbit/s, 40.2 ms, buffer 0.946 BDP"), "{text}");
     }

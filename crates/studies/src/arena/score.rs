@@ -42,8 +42,8 @@ pub struct Sharing {
     pub jain: f64,
     /// The smallest goodput of these over the largest.
     pub min_max: f64,
-    /// Seconds from the last arrival until Jain's index is at least 0.9 for five seconds; `None` if never, or if there is
-    /// one consumer.
+    /// Seconds from the last arrival until Jain's index is at least 0.9 for five seconds; `None` without convergence,
+    /// or with one consumer.
     pub convergence_s: Option<f64>,
 }
 

@@ -89,7 +89,7 @@ fn play() -> Played {
     }
 }
 
-/// Whether it comes out as the paper has it.
+/// Whether the example ends as in the paper.
 pub(super) fn comes_out() -> Finding {
     let played = play();
     let expected = Played { notices: vec![(4, 6)], again: vec![(4, 7), (5, 8)], further: 0 };

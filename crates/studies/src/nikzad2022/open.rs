@@ -15,11 +15,11 @@ pub(super) struct Open {
     pub parameter: &'static str,
     /// The value assumed elsewhere.
     pub assumed: &'static str,
-    /// The other values, each with the fields that it sets.
+    /// Alternative values, each with the fields to set.
     pub values: &'static [(&'static str, &'static str)],
 }
 
-/// The experiment that has all assumptions, with as many requests as those that change one.
+/// The experiment with all assumptions, with the number of requests of its alternatives.
 pub(super) const ASSUMED: &str = "open-none";
 /// The axis on which the values of a parameter stand.
 pub(super) const AXIS: &str = "instead";

@@ -52,7 +52,7 @@ impl<'a> Runs<'a> {
         Self { results, place: Place::Open(ASSUMED, None) }
     }
 
-    /// These parameters with another value of one of them.
+    /// These parameters, one of them with another value.
     pub(super) fn with(
         results: &'a Results,
         experiment: &'static str,

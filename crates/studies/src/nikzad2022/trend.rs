@@ -182,7 +182,7 @@ pub(super) fn over_exponents(runs: &Runs<'_>, of: impl Fn(&str) -> Vec<Seeded>) 
     runs.exponents().iter().map(|s| (number(s), of(s))).collect()
 }
 
-/// A mean with its interval, after what it is.
+/// A label, then a mean with its interval.
 pub(super) fn with_interval(label: &str, values: &[Seeded], unit: &str) -> String {
     Look::FIRST.shown(label, values, unit)
 }

@@ -58,7 +58,7 @@ pub(super) fn stretches(window: &Curve, rto: &Curve, recoveries: Option<&Curve>)
     all
 }
 
-/// Rounds that have passed at each of these times.
+/// Number of rounds that have passed at each time.
 fn rounds(times: &[f64], rto: &Curve) -> Vec<f64> {
     let samples = rto.points("time_s", "rtt_s");
     let (mut next, mut rtt, mut passed, mut before) = (0, f64::INFINITY, 0.0, 0.0);

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// A parameter that the paper does not state, for one section.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    /// The experiment that tries the other values, which is also the figure that it serves.
+    /// The experiment with the other values, and the figure of the same name.
     pub experiment: &'static str,
     /// The parameter, in words.
     pub parameter: &'static str,

@@ -139,7 +139,7 @@ pub(super) fn window(results: &Results, version: &str) -> Figure {
         };
         series = vec![
             curve("from segment 1000 on", &part, version, near::PART),
-            // Nothing overtakes there, so each version has the same window.
+            // Without overtaking Data, all versions have one window.
             curve("nothing", &references, "Smart", "nothing"),
             curve("everything", &references, "Smart", "everything"),
         ];

@@ -29,7 +29,7 @@ pub(super) const RADIOS: [&str; 12] = [
 /// The rate with a range of its own.
 const FAST_HIDDEN: &str = "54 Mbit/s, hidden";
 const FAST_SENSED: &str = "54 Mbit/s, sensed";
-/// A row so short that each node senses each other; not searched.
+/// A row so short that all nodes sense all others; not searched.
 pub(super) const ALL_SENSED: &str = "24 Mbit/s, all sensed";
 /// Segments from the lowest missing one to the highest requested one.
 pub(super) const PIPELINES: [&str; 8] = ["4", "5", "6", "7", "8", "10", "12", "16"];

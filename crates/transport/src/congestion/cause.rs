@@ -15,13 +15,18 @@ const FULL: f64 = 0.75;
 const LEAST_QUEUE: f64 = 0.8;
 /// Rounds before a queue is judged: the first train queues behind itself.
 const FIRST_ROUNDS: u64 = 3;
-/// Losses over which ranks decay, and the minimum number of losses for a judgement.
-const RANKED: (f64, f64) = (48.0, 8.0);
-/// Delays among which a loss is ranked: their number, their distance in send order, and the minimum number.
-const AMONG: (u64, u64, f64) = (48, 3, 16.0);
+/// Losses over which ranks decay.
+const RANK_MEMORY: f64 = 48.0;
+/// Minimum number of ranked losses for a judgement.
+const MIN_RANKED: f64 = 8.0;
+/// Delays among which a loss is ranked: their number, their distance in send order, and their minimum number.
+const PEERS: u64 = 48;
+const PEER_DISTANCE: u64 = 3;
+const MIN_PEERS: f64 = 16.0;
 /// Deliveries with which a loss is compared: their number, and their maximum distance before it in send order. A
 /// queue that grows slowly and is drained at once ranks most packets high, lost or not.
-const CONTROLS: (u64, u64) = (4, 1024);
+const CONTROLS: u64 = 4;
+const CONTROL_SPAN: u64 = 1024;
 /// Standard deviations above the mean of deliveries at which losses rank with long delays.
 const RANKS_HIGH: f64 = 2.5;
 /// Minimum rank of such a loss.
@@ -71,7 +76,7 @@ pub(super) struct Queues {
     recent: Vec<(u64, f64)>,
     /// Sum of the ranks of losses, each less the mean rank of its controls, and their number; both decay.
     ranks: (f64, f64),
-    /// Number of sources. So many neighbours on each side may include one of the same source.
+    /// Number of sources. This number of neighbours on each side may include one of the same source.
     sources: usize,
 }
 
@@ -128,8 +133,8 @@ impl Queues {
     fn rank(&self, order: u64) -> Option<f64> {
         let beside = self.beside(order)?;
         let (mut shorter, mut all) = (0.0, 0.0);
-        for back in 1..=AMONG.0 {
-            let earlier = order.checked_sub(back * AMONG.1)?;
+        for back in 1..=PEERS {
+            let earlier = order.checked_sub(back * PEER_DISTANCE)?;
             let (known, delay) = *self.recent.get((earlier % REMEMBERED as u64) as usize)?;
             if known == earlier {
                 all += 1.0;
@@ -137,14 +142,14 @@ impl Queues {
                     if delay < beside { 1.0 } else { f64::from(u8::from(delay == beside)) / 2.0 };
             }
         }
-        (all >= AMONG.2).then(|| shorter / all)
+        (all >= MIN_PEERS).then(|| shorter / all)
     }
 
     /// Mean rank of deliveries before a transmission.
     fn usual_rank(&self, order: u64) -> Option<f64> {
-        let (number, span) = CONTROLS;
-        let back = |control: u64| 1 + (order ^ control).wrapping_mul(0x9E37_79B9_7F4A_7C15) % span;
-        let controls = (1..=number).filter_map(|n| self.rank(order.checked_sub(back(n << 32))?));
+        let back =
+            |control: u64| 1 + (order ^ control).wrapping_mul(0x9E37_79B9_7F4A_7C15) % CONTROL_SPAN;
+        let controls = (1..=CONTROLS).filter_map(|n| self.rank(order.checked_sub(back(n << 32))?));
         let (sum, known) =
             controls.fold((0.0, 0.0), |(sum, known), rank| (sum + rank, known + 1.0));
         (known > 0.0).then(|| sum / known)
@@ -156,7 +161,7 @@ impl Queues {
             && let Some(rank) = self.rank(loss.order)
             && let Some(usual) = self.usual_rank(loss.order)
         {
-            let fade = 1.0 - 1.0 / RANKED.0;
+            let fade = 1.0 - 1.0 / RANK_MEMORY;
             self.ranks = (self.ranks.0 * fade + rank - usual, self.ranks.1 * fade + 1.0);
         }
     }
@@ -165,9 +170,9 @@ impl Queues {
     /// queue is.
     fn ranks_high(&self, order: u64) -> bool {
         // Variance of a rank, 1/12, and of the mean of its controls.
-        let variance = (1.0 + 1.0 / CONTROLS.0 as f64) / 12.0;
+        let variance = (1.0 + 1.0 / CONTROLS as f64) / 12.0;
         let deviations = self.ranks.0 / libm::sqrt(variance * self.ranks.1.max(1.0));
-        self.ranks.1 >= RANKED.1
+        self.ranks.1 >= MIN_RANKED
             && deviations > RANKS_HIGH
             && self.rank(order).is_some_and(|rank| rank >= LEAST_RANK)
     }

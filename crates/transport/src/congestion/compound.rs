@@ -55,7 +55,7 @@ pub struct CompoundSettings {
     pub k: f64,
     /// Segments in queues at which the delay window shrinks.
     pub gamma: f64,
-    /// Segments by which it shrinks for each of these.
+    /// Segments by which the window shrinks for each queued segment.
     pub zeta: f64,
     /// Least window, in segments, at which the delay window grows with [`CompoundMode::Standard`].
     pub low_window: f64,

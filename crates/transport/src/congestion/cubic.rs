@@ -101,7 +101,7 @@ impl Cubic {
         self.settings.c * t * t * t + epoch.origin
     }
 
-    /// RFC 9438, 4.3: Reno's step that is as fast as a Reno which halves.
+    /// RFC 9438, 4.3: Reno's step, scaled to the rate of a Reno that halves its window.
     fn reno_step(&self, epoch: &Epoch) -> f64 {
         let beta = self.settings.beta;
         let ahead = self.settings.form == CubicForm::Rfc9438 && epoch.w_est >= self.cwnd_prior;

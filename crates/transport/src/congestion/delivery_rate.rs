@@ -10,10 +10,12 @@ use crate::time::{Duration, Instant};
 
 /// Rounds over which the maximum is taken.
 const ROUNDS: usize = 8;
-/// Spans of the longer and the shorter maximum.
-const SPANS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(400));
-/// Times at which deliveries are counted, and how many there are in a round trip.
-const MARKS: (usize, f64) = (8, 16.0);
+/// Half the time of the longer and of the shorter maximum.
+const FASTEST_SPAN: Duration = Duration::from_secs(5);
+const LATELY_SPAN: Duration = Duration::from_millis(400);
+/// Times at which the delivery count is recorded: as many are kept, and as many pass in a base round trip.
+const MARKS: usize = 8;
+const MARKS_PER_TRIP: f64 = 16.0;
 /// Minimum number of deliveries for a rate.
 const MIN_DELIVERIES: u64 = 16;
 
@@ -27,7 +29,7 @@ pub(super) struct DeliveryRate {
     fastest: Extreme,
     lately: Extreme,
     /// Times at which the delivery count was recorded, the latest first.
-    marks: [(Instant, u64); MARKS.0],
+    marks: [(Instant, u64); MARKS],
 }
 
 impl DeliveryRate {
@@ -36,9 +38,9 @@ impl DeliveryRate {
             delivered: 0,
             duration: Duration::ZERO,
             rounds: [0.0; ROUNDS],
-            fastest: Extreme::new(true, SPANS.0),
-            lately: Extreme::new(true, SPANS.1),
-            marks: [(Instant::ZERO, 0); MARKS.0],
+            fastest: Extreme::new(true, FASTEST_SPAN),
+            lately: Extreme::new(true, LATELY_SPAN),
+            marks: [(Instant::ZERO, 0); MARKS],
         }
     }
 
@@ -75,7 +77,7 @@ impl DeliveryRate {
     /// Records a delivery. `base` is the base round-trip time of the path, seconds.
     pub(super) fn on_delivered(&mut self, now: Instant, base: f64) {
         self.delivered += 1;
-        if now.since(self.marks[0].0).as_secs_f64() >= base / MARKS.1 {
+        if now.since(self.marks[0].0).as_secs_f64() >= base / MARKS_PER_TRIP {
             self.marks.rotate_right(1);
             self.marks[0] = (now, self.delivered);
         }

@@ -4,7 +4,7 @@
 //! it is a pipeline of buffers that are read in order, as that of `ccncat` (CCNx 0.8, `ccn_fetch`): a missing segment
 //! blocks segments beyond a window.
 //!
-//! Differences: it separates loss events, one for each flight, so that the timeout backs off. Without that, a rise of
+//! Differences: losses of one flight are one loss event, at which the timeout backs off. Without that, a rise of
 //! the round-trip time beyond the timeout would duplicate every Interest.
 use super::{Accounting, CongestionControl, Delivered, Loss, RecoveryPoint, WIDEST, sane_limit};
 use crate::spec::{Spec, SpecError, SpecWriter};

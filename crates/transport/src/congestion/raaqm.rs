@@ -114,7 +114,7 @@ impl Raaqm {
         self.cwnd = (self.cwnd * self.settings.beta).max(1.0);
     }
 
-    /// The path of a label. If there are too many, it replaces the one idle for longest.
+    /// The path of a label. If there are too many paths, the one with the longest idle time is replaced.
     fn path(&mut self, label: Option<u64>) -> &mut Path {
         if self.paths.len() >= self.settings.paths && !self.paths.contains_key(&label) {
             let oldest =

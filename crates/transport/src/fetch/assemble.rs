@@ -69,8 +69,8 @@ impl Assembler {
         self.unread_bytes = self.unread_bytes.saturating_sub(bytes);
     }
 
-    /// Whether one more segment of `segment_bytes` bytes fits besides `in_flight` others. One segment always fits if
-    /// there is no other.
+    /// Whether one more segment of `segment_bytes` bytes fits besides `in_flight` others. Without other Interests in
+    /// flight, one segment always fits.
     pub(crate) fn has_room(&self, in_flight: u32, segment_bytes: u64) -> bool {
         let Delivery::Ordered { limit_bytes } = self.delivery else {
             return true;

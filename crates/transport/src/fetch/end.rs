@@ -1,7 +1,7 @@
 //! The end of an object: from metadata, from the FinalBlockId of its segments, or from the requested range. A later
 //! value replaces it.
 
-/// The end of one object, as far as it is known.
+/// The known end of an object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct End {
     announced: Option<u64>,

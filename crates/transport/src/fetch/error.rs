@@ -156,7 +156,7 @@ impl FetchError {
 pub struct Signers {
     /// The signer that the packet names. Its signature is not verified.
     pub found: Option<String>,
-    /// The one key that is accepted, as it was given.
+    /// The only accepted key, in the spelling of the user.
     pub wanted: Option<String>,
 }
 

@@ -1,7 +1,8 @@
 //! Limit of the rate at which Data arrives: a token bucket that fetches share.
 //!
-//! A consumer cannot hold Data back, but it can send fewer Interests. Each arriving packet takes as many tokens as it has
-//! bytes. An Interest in flight reserves the tokens of the answer that is expected, the size of the last packet. So a full
+//! A consumer cannot hold Data back, but it can send fewer Interests. Each arriving packet takes a token for each of
+//! its bytes. An Interest in flight reserves the tokens of the answer that is expected, the size of the last packet.
+//! So a full
 //! window does not leave at once. A lost Interest gives its reservation back: its retransmission costs nothing more.
 use crate::time::{Duration, Instant};
 use std::fmt;

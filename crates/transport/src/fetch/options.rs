@@ -164,7 +164,8 @@ pub struct FetchOptions {
     #[cfg_attr(feature = "clap", arg(skip = Self::default().leaves_holes))]
     pub leaves_holes: bool,
 
-    /// Interests of a face that is gone are retransmitted as soon as there is another; without it, when their timers expire.
+    /// Interests of a lost face are retransmitted when another face comes up; without this option, when their timers
+    /// expire.
     #[cfg_attr(feature = "clap", arg(skip = Self::default().follows_faces))]
     pub follows_faces: bool,
 

@@ -98,7 +98,8 @@ impl Pending {
 }
 
 impl Fetch {
-    /// Whether Data answers an Interest of the fetch itself. Names of manifests begin as those that discovery requests.
+    /// Whether Data answers an Interest of the fetch itself. Names of manifests match the prefix that discovery
+    /// requests.
     fn is_awaited(&self, Arrival { data, asked, .. }: &Arrival) -> bool {
         let is_requested = match &self.phase {
             Phase::Discovering(discovery) => discovery.awaits(data, *asked),

@@ -205,8 +205,8 @@ impl Scoreboard {
         self.queue.first().copied()
     }
 
-    /// Records a transmission of `segment`, which is `next` or a retransmission. Returns the number of its
-    /// transmissions, this one included.
+    /// Records a transmission of `segment`, which is `next` or a retransmission. Returns the number of transmissions,
+    /// including this one.
     pub(crate) fn send(&mut self, segment: u64, now: Instant) -> u32 {
         debug_assert!(segment < self.next() || segment == self.next() && !self.is_full());
         self.orders += 1;

@@ -14,12 +14,12 @@ use crate::event::Event;
 use crate::rto::{Question, Sampler};
 use crate::time::{Duration, Instant};
 use crate::timer::Timers;
-use lose::{Denied, Forged, Setback};
+use lose::Disputes;
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::{Ignorable, anticipation, field};
 use recoup_packet::name::Name;
 use recover::Watch;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 mod arrive;
 mod lose;
@@ -34,42 +34,46 @@ const ASSUMED_SEGMENT_BYTES: u64 = 8_000;
 pub(super) struct Transfer<S> {
     source: S,
     board: Scoreboard,
-    timers: Timers,
-    started: Instant,
+    sending: Sending,
+    watch: Watch,
+    disputes: Disputes,
+    progress: Progress,
     sampler: Sampler,
     min_rtt: Option<Duration>,
+    /// Number of batches of answers processed.
+    batches: u32,
+}
+
+/// When and how much is requested.
+#[derive(Debug)]
+struct Sending {
+    timers: Timers,
+    started: Instant,
+    accounting: Accounting,
+    pacer: Pacer,
+    /// A prefix probe requested segment 0 too, so that its Data may answer the probe.
+    probed: bool,
+    segment_bytes: Option<u64>,
+    receive_budget: Option<u64>,
+    /// The last window reported.
+    last_window: f64,
+    /// Highest segment requested (`highInterest` of yang2016); 0 before any.
+    high_interest: u64,
+}
+
+/// How far the transfer is, and how it ends.
+#[derive(Debug)]
+struct Progress {
     end: End,
     /// Identifier that segments have to state; always unknown where requests are no parts of one object.
     belonging: Belonging,
     assembler: Assembler,
-    segment_bytes: Option<u64>,
-    receive_budget: Option<u64>,
-    setbacks: BTreeMap<u64, Setback>,
-    /// Segments that had forged answers and no genuine one.
-    forged: BTreeMap<u64, Forged>,
-    /// Segments whose only genuine answers were application Nacks.
-    denied: BTreeMap<u64, Denied>,
-    /// Transmissions that are not charged to the retries, beside those with forged answers: an answer waited for a
-    /// certificate.
-    excused: BTreeMap<u64, u32>,
     /// The lowest abandoned segment. The fetch fails once it turns out to lie before the end.
     failed: Option<(u64, FetchError)>,
-    last_window: f64,
-    /// A prefix probe requested segment 0 too, so that its Data may answer the probe.
-    probed: bool,
-    /// Send orders and segments of the losses detected at one instant; empty in between.
-    lost: Vec<(u64, u64)>,
-    accounting: Accounting,
-    watch: Watch,
-    pacer: Pacer,
     /// Highest segment received (`highData` of yang2016); 0 before any.
     high_data: u64,
-    /// Highest segment requested (`highInterest` of yang2016); 0 before any.
-    high_interest: u64,
     /// All answers so far were Nacks with reason NoRoute.
     nowhere: bool,
-    /// Number of batches of answers processed.
-    batches: u32,
 }
 
 type Reports = VecDeque<Report>;
@@ -78,7 +82,7 @@ fn emit(reports: &mut Reports, event: Event) {
     reports.push_back(Report::Event(event));
 }
 
-/// The earlier of two instants, as far as there are any.
+/// The earlier of two optional instants.
 #[inline]
 pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
@@ -92,52 +96,7 @@ fn timer<S: Source>(segment: u64) -> u32 {
     (segment % S::SPAN) as u32
 }
 
-impl<S: Source> Transfer<S> {
-    pub(super) fn new(control: &Control, source: S, probed: bool, now: Instant) -> Self {
-        let beyond = control.config.last.and_then(|last| last.checked_add(1)).unwrap_or(u64::MAX);
-        let held = control.config.held.iter().map(|run| run.start..run.end.min(beyond));
-        let board = Scoreboard::new(control.config.first, held, S::SPAN);
-        Self {
-            assembler: Assembler::new(control.config.delivery, board.base()),
-            source,
-            board,
-            timers: Timers::new(),
-            started: now,
-            sampler: Sampler::new(control.config.options.sampling),
-            min_rtt: None,
-            end: End::new(control.config.last),
-            belonging: Belonging::Unknown,
-            segment_bytes: None,
-            receive_budget: None,
-            setbacks: BTreeMap::new(),
-            forged: BTreeMap::new(),
-            denied: BTreeMap::new(),
-            excused: BTreeMap::new(),
-            failed: None,
-            last_window: 0.0,
-            probed,
-            lost: Vec::new(),
-            accounting: control.congestion.accounting(),
-            watch: Watch::new(control.loss.repair()),
-            pacer: Pacer::default(),
-            high_data: 0,
-            high_interest: 0,
-            nowhere: true,
-            batches: 0,
-        }
-    }
-
-    /// Sets what segments have to state about their content.
-    pub(super) fn bind(&mut self, belonging: Belonging) {
-        self.belonging = belonging;
-    }
-
-    /// Sets the size of the receive buffer, in bytes.
-    pub(super) fn set_receive_budget(&mut self, control: &mut Control, bytes: Option<u64>) {
-        self.receive_budget = bytes;
-        self.limit_window(control);
-    }
-
+impl Sending {
     /// Limits the window by the receive buffer, once a segment's size is known: a larger burst would overrun the
     /// buffer.
     fn limit_window(&self, control: &mut Control) {
@@ -154,15 +113,83 @@ impl<S: Source> Transfer<S> {
         }
     }
 
-    // --- sending --------------------------------------------------------------------------------
-
     /// Segments that count against the window.
-    fn load(&self) -> u64 {
+    fn load(&self, board: &Scoreboard) -> u64 {
         match self.accounting {
-            Accounting::Outstanding => u64::from(self.board.in_flight()),
-            Accounting::Span => self.board.span(),
+            Accounting::Outstanding => u64::from(board.in_flight()),
+            Accounting::Span => board.span(),
         }
     }
+
+    /// Time of the first scan at or after `at`.
+    fn check_instant(&self, control: &Control, at: Instant) -> Instant {
+        let interval = control.config.options.rto_check.as_nanos() as u64;
+        if interval == 0 {
+            return at;
+        }
+        let elapsed = at.since(self.started).as_nanos() as u64;
+        let scan = (elapsed / interval).saturating_add(1);
+        self.started + Duration::from_nanos(scan.saturating_mul(interval))
+    }
+
+    fn note_window(&mut self, control: &Control, reports: &mut Reports) {
+        let window = control.congestion.window();
+        if window != self.last_window {
+            self.last_window = window;
+            let ssthresh = control.congestion.ssthresh();
+            let delay_window = control.congestion.delay_window();
+            emit(reports, Event::Window { window, ssthresh, delay_window });
+        }
+    }
+}
+
+impl<S: Source> Transfer<S> {
+    pub(super) fn new(control: &Control, source: S, probed: bool, now: Instant) -> Self {
+        let beyond = control.config.last.and_then(|last| last.checked_add(1)).unwrap_or(u64::MAX);
+        let held = control.config.held.iter().map(|run| run.start..run.end.min(beyond));
+        let board = Scoreboard::new(control.config.first, held, S::SPAN);
+        Self {
+            sending: Sending {
+                timers: Timers::new(),
+                started: now,
+                accounting: control.congestion.accounting(),
+                pacer: Pacer::default(),
+                probed,
+                segment_bytes: None,
+                receive_budget: None,
+                last_window: 0.0,
+                high_interest: 0,
+            },
+            progress: Progress {
+                end: End::new(control.config.last),
+                belonging: Belonging::Unknown,
+                assembler: Assembler::new(control.config.delivery, board.base()),
+                failed: None,
+                high_data: 0,
+                nowhere: true,
+            },
+            watch: Watch::new(control.loss.repair()),
+            disputes: Disputes::default(),
+            source,
+            board,
+            sampler: Sampler::new(control.config.options.sampling),
+            min_rtt: None,
+            batches: 0,
+        }
+    }
+
+    /// Sets what segments have to state about their content.
+    pub(super) fn bind(&mut self, belonging: Belonging) {
+        self.progress.belonging = belonging;
+    }
+
+    /// Sets the size of the receive buffer, in bytes.
+    pub(super) fn set_receive_budget(&mut self, control: &mut Control, bytes: Option<u64>) {
+        self.sending.receive_budget = bytes;
+        self.sending.limit_window(control);
+    }
+
+    // --- sending --------------------------------------------------------------------------------
 
     /// The next segment to send: retransmissions before new ones.
     fn next_segment(
@@ -172,9 +199,9 @@ impl<S: Source> Transfer<S> {
         reports: &mut Reports,
     ) -> Option<u64> {
         let queued = self.board.first_queued();
-        let load = match (self.accounting, queued) {
+        let load = match (self.sending.accounting, queued) {
             (Accounting::Span, Some(_)) => u64::from(self.board.repeated()),
-            _ => self.load(),
+            _ => self.sending.load(&self.board),
         };
         if std::mem::take(&mut self.watch.probing) && queued.is_some() {
             return queued;
@@ -191,8 +218,8 @@ impl<S: Source> Transfer<S> {
         self.board.settle();
         let next = self.board.next();
         (is_due
-            && self.end.may_include(next)
-            && self.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
+            && self.progress.end.may_include(next)
+            && self.progress.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
             && !self.may_be_beyond_end(next)
             && !self.board.is_full()
             && self.has_room())
@@ -201,8 +228,8 @@ impl<S: Source> Transfer<S> {
 
     /// Whether the content of one more segment fits the delivery limit.
     fn has_room(&self) -> bool {
-        let bytes = self.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
-        self.assembler.has_room(self.board.in_flight(), bytes)
+        let bytes = self.sending.segment_bytes.unwrap_or(ASSUMED_SEGMENT_BYTES);
+        self.progress.assembler.has_room(self.board.in_flight(), bytes)
     }
 
     /// Whether all requested segments have arrived and the reader has to consume content before the next request.
@@ -216,7 +243,7 @@ impl<S: Source> Transfer<S> {
 
     /// Segments that have not been requested yet, if the end of the object is known.
     fn remaining(&self) -> Option<u64> {
-        self.end.last().map(|last| (last + 1).saturating_sub(self.board.next()))
+        self.progress.end.last().map(|last| (last + 1).saturating_sub(self.board.next()))
     }
 
     /// Interests without an answer that are not declared lost.
@@ -226,7 +253,7 @@ impl<S: Source> Transfer<S> {
 
     /// Records that no Interest may be sent for now, for another reason than the pace.
     pub(super) fn hold(&mut self) {
-        self.pacer.release();
+        self.sending.pacer.release();
     }
 
     /// The next Interest that may be sent, without nonce and lifetime, its timeout, and its announcement.
@@ -236,7 +263,7 @@ impl<S: Source> Transfer<S> {
         now: Instant,
         reports: &mut Reports,
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
-        self.pacer.release();
+        self.sending.pacer.release();
         let is_due = self.source.is_due(now);
         if !is_due && self.board.first_queued().is_none() {
             self.watch.probing = false;
@@ -244,23 +271,23 @@ impl<S: Source> Transfer<S> {
         }
         let segment = self.next_segment(control, is_due, reports)?;
         let pace = control.congestion.pacing_rate(self.remaining());
-        if !self.pacer.allows(now, pace) {
+        if !self.sending.pacer.allows(now, pace) {
             return None;
         }
-        self.pacer.on_sent(now, pace, control.congestion.window());
+        self.sending.pacer.on_sent(now, pace, control.congestion.window());
         let transmissions = self.board.send(segment, now);
         if transmissions == 1 {
             self.source.on_requested(segment);
         }
         let rto = self.timeout(control, now, segment, transmissions);
         let repeats = self.repeats(segment, rto);
-        self.high_interest = self.high_interest.max(segment);
+        self.sending.high_interest = self.sending.high_interest.max(segment);
         let due = match self.source.follows_estimate() {
             true => now,
             false if repeats => now + REPEAT_AFTER,
             false => now + rto,
         };
-        self.timers.arm(timer::<S>(segment), self.check_instant(control, due));
+        self.sending.timers.arm(timer::<S>(segment), self.sending.check_instant(control, due));
         self.watch.on_sent(self.board.highest_order(), segment);
         if self.watch.deadline().is_none() {
             self.set_alarm(control);
@@ -304,12 +331,12 @@ impl<S: Source> Transfer<S> {
         control.congestion.least_timeout().map_or(rto, |least| rto.max(least))
     }
 
-    /// Announces what follows this segment, as much as the timer uses.
+    /// Names the segments behind this one, up to the number that the timer uses.
     fn announcement(&mut self, control: &Control, segment: u64) -> Option<Box<Ignorable>> {
         if control.announces == 0 {
             return None;
         }
-        let names = self.source.upcoming(segment, control.announces, self.end.last());
+        let names = self.source.upcoming(segment, control.announces, self.progress.end.last());
         if names.is_empty() {
             return None;
         }
@@ -318,41 +345,17 @@ impl<S: Source> Transfer<S> {
         Some(Box::new(fields))
     }
 
-    /// Time of the first scan at or after `at`.
-    fn check_instant(&self, control: &Control, at: Instant) -> Instant {
-        let interval = control.config.options.rto_check.as_nanos() as u64;
-        if interval == 0 {
-            return at;
-        }
-        let elapsed = at.since(self.started).as_nanos() as u64;
-        let scan = (elapsed / interval).saturating_add(1);
-        self.started + Duration::from_nanos(scan.saturating_mul(interval))
-    }
-
     // --- window and end ------------------------------------------------------------------------
-
-    fn note_window(&mut self, control: &Control, reports: &mut Reports) {
-        let window = control.congestion.window();
-        if window != self.last_window {
-            self.last_window = window;
-            let ssthresh = control.congestion.ssthresh();
-            let delay_window = control.congestion.delay_window();
-            emit(reports, Event::Window { window, ssthresh, delay_window });
-        }
-    }
 
     /// Abandons `segment`.
     fn fail(&mut self, segment: u64, why: FetchError) {
         self.board.fail(segment);
         self.source.on_settled(segment);
-        self.timers.cancel(timer::<S>(segment));
-        self.setbacks.remove(&segment);
-        self.forged.remove(&segment);
-        self.denied.remove(&segment);
-        self.excused.remove(&segment);
+        self.sending.timers.cancel(timer::<S>(segment));
+        self.disputes.remove(segment);
         self.sampler.on_abandoned(segment);
-        if self.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
-            self.failed = Some((segment, why));
+        if self.progress.failed.as_ref().is_none_or(|(failed, _)| segment < *failed) {
+            self.progress.failed = Some((segment, why));
         }
     }
 
@@ -360,60 +363,57 @@ impl<S: Source> Transfer<S> {
     /// packets were decrypted before.
     fn end_unreadable(&mut self, name: &Name, why: &'static str) {
         let name = name.clone();
-        self.failed.get_or_insert((0, FetchError::untrusted(name, why))).0 = 0;
+        self.progress.failed.get_or_insert((0, FetchError::untrusted(name, why))).0 = 0;
     }
 
     /// Whether the fetch ends whatever else arrives.
     pub(super) fn is_lost(&self) -> bool {
-        self.failed.as_ref().is_some_and(|(failed, _)| *failed == 0)
+        self.progress.failed.as_ref().is_some_and(|(failed, _)| *failed == 0)
     }
 
     /// Records the last segment, as the producer or metadata announced it.
     pub(super) fn announce_end(&mut self, control: &mut Control, last: u64, reports: &mut Reports) {
-        if !self.end.announce(last) {
+        if !self.progress.end.announce(last) {
             return;
         }
         emit(reports, Event::EndKnown { last });
-        let Some(end) = self.end.last().and_then(|last| last.checked_add(1)) else {
+        let Some(end) = self.progress.end.last().and_then(|last| last.checked_add(1)) else {
             return;
         };
         let moved_back = self.board.has_received_from(end)
-            || self.assembler.handed_out().is_some_and(|handed| handed > end);
-        let Self { board, timers, sampler, .. } = self;
+            || self.progress.assembler.handed_out().is_some_and(|handed| handed > end);
+        let Self { board, sending, sampler, .. } = self;
         board.truncate(end, |segment| {
-            timers.cancel(timer::<S>(segment));
+            sending.timers.cancel(timer::<S>(segment));
             sampler.on_abandoned(segment);
         });
-        self.setbacks.retain(|segment, _| *segment < end);
-        self.forged.retain(|segment, _| *segment < end);
-        self.denied.retain(|segment, _| *segment < end);
-        self.excused.retain(|segment, _| *segment < end);
-        if self.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
-            self.failed = None;
+        self.disputes.truncate(end);
+        if self.progress.failed.as_ref().is_some_and(|(failed, _)| *failed >= end) {
+            self.progress.failed = None;
         }
         if control.config.first > last {
             let first = control.config.first;
-            self.failed = Some((0, FetchError::RangeBeyondEnd { first, last }));
+            self.progress.failed = Some((0, FetchError::RangeBeyondEnd { first, last }));
         } else if moved_back {
-            self.failed = Some((0, FetchError::EndMovedBack { last }));
+            self.progress.failed = Some((0, FetchError::EndMovedBack { last }));
         }
     }
 
     pub(super) fn on_consumed(&mut self, bytes: u64) {
-        self.assembler.consumed(bytes);
+        self.progress.assembler.consumed(bytes);
     }
 
     // --- ending ---------------------------------------------------------------------------------
 
     /// The outcome, once there is one.
     pub(super) fn conclusion(&self) -> Option<Result<(), FetchError>> {
-        if let Some((segment, why)) = &self.failed {
-            let certain = self.end.last().is_some_and(|last| *segment <= last);
+        if let Some((segment, why)) = &self.progress.failed {
+            let certain = self.progress.end.last().is_some_and(|last| *segment <= last);
             if certain || self.board.base() >= *segment {
                 return Some(Err(why.clone()));
             }
         }
-        let is_over = match self.end.last() {
+        let is_over = match self.progress.end.last() {
             Some(last) => self.board.base() > last,
             None => self.board.span() == 0 && self.source.is_exhausted(),
         };
@@ -421,7 +421,10 @@ impl<S: Source> Transfer<S> {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        earlier(self.timers.deadline(), earlier(self.watch.deadline(), self.pacer.deadline()))
+        earlier(
+            self.sending.timers.deadline(),
+            earlier(self.watch.deadline(), self.sending.pacer.deadline()),
+        )
     }
 
     /// When the source permits the next request.

@@ -207,7 +207,7 @@ pub struct Explained {
     pub wireless: u64,
     /// A node moved.
     pub mobility: u64,
-    /// Of both, those that had been declared lost before.
+    /// Losses of both kinds that had been declared lost before the report.
     pub judged: u64,
 }
 

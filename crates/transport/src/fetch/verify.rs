@@ -45,7 +45,7 @@ impl Verify {
         matches!(self, Self::Key(_) | Self::Trust { .. })
     }
 
-    /// The one key whose signature is accepted, as it was given; `None` for other choices.
+    /// The only accepted key, in the spelling of the user; `None` for other choices.
     pub(crate) fn wanted(&self) -> Option<&str> {
         match self {
             Self::Key(key) => Some(key),

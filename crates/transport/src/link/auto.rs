@@ -13,7 +13,7 @@
 //! | state | a session and a few counters; no ring, no gaps, no timer |
 //! | extra frames | one answer per offer, no longer than it; 32 in a row and 100 a second |
 //!
-//! Source: the handshake of [`Wldr`] (`docs/wldr.md`), with two differences: nothing is numbered before the neighbour
+//! Source: the handshake of [`Wldr`] (`docs/wire.md`), with two differences: nothing is numbered before the neighbour
 //! has answered, and the number of offers is limited. Offers begin anew when the face comes up, when the neighbour is
 //! lost, and when no frame arrived for `SILENCE` although Interests were sent. The neighbour may have restarted, or
 //! may have been replaced by one with recovery.

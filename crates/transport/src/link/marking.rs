@@ -7,10 +7,9 @@
 //! marks is remembered. Differences from NFD: none.
 
 use crate::time::{Duration, Instant};
-use serde::{Deserialize, Serialize};
 
 /// Parameters of congestion marking; by default those of NFD.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marking {
     /// Queue length in bytes above which the queue is congested.
     pub threshold_bytes: u64,

@@ -108,7 +108,7 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
         false
     }
 
-    /// The neighbour has left questions unanswered: it may be another one, which answers none.
+    /// The neighbour has left questions unanswered, and may have been replaced by one without recovery.
     fn forget_answers(&mut self) {}
 
     /// Whether both ends recover losses.
@@ -295,8 +295,7 @@ impl Recovery {
         matches!(self, Self::Auto(_))
     }
 
-    /// Builds the state machine for one end of a link. Its numbers are drawn from `rng`, so that outsiders cannot
-    /// guess them.
+    /// Builds the state machine for one end of a link. `rng` draws session numbers that outsiders cannot guess.
     #[must_use]
     pub fn build<T>(self, rng: Rng) -> Box<dyn LinkRecovery<T>>
     where

@@ -9,7 +9,7 @@
 //! still holds and that it sent first less than α times their lifetime ago. They get a new number and precede all
 //! other frames.
 //!
-//! Differences from the paper, each because the scheme would otherwise fail on real links (`docs/wldr.md` has the
+//! Differences from the paper, each because the scheme would otherwise fail on real links (`docs/wire.md` has the
 //! details):
 //! - numbers continue when the neighbour changes, and frames held for the old one are dropped; the paper resets both;
 //! - frames carry 24 bits of the number and 8 of the session; internal numbers have 64 bits and never wrap;
@@ -168,8 +168,7 @@ impl<T> Wldr<T> {
         match self.session.on_state(now, state) {
             StateEffect::Stranger => self.guess(state.session as u8, u64::from(state.next)),
             StateEffect::New { replaces, returns } => {
-                // A neighbour that returns continues its numbers, unless those of another one were followed
-                // meanwhile.
+                // A returning neighbour continues its numbers, unless another session was followed meanwhile.
                 let goes_on = self.guess.take().map_or(returns, |it| it == state.session as u8);
                 if goes_on {
                     self.gaps.on_peer_next(now, lengthen(state.next, 32, self.gaps.expected()));
@@ -582,7 +581,7 @@ mod tests {
 
     #[test]
     fn a_slot_of_the_ring_is_small() {
-        // Overhead of a held frame; docs/wldr.md quotes it.
+        // Overhead of a held frame; docs/wire.md quotes it.
         assert_eq!(size_of::<Slot<[usize; 5]>>(), 40 + 40);
         assert_eq!(size_of::<Option<Slot<[usize; 5]>>>(), 40 + 40);
     }

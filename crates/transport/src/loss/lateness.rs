@@ -5,7 +5,7 @@
 //! far source, so that no threshold grows: each transmission to the far source is declared lost.
 //!
 //! Therefore, if a quarter of the recent first transmissions is declared lost, one of them is awaited for
-//! [`PATIENCE`] longest round trips without a retransmission. Its answer, if any, is an ordinary round-trip sample.
+//! [`PATIENCE_TRIPS`] longest round trips without a retransmission. Its answer, if any, is an ordinary round-trip sample.
 //! Otherwise the next experiment begins after twice as many round trips, so that heavy loss costs little.
 //!
 //! Differences from DSACK (RFC 2883; RFC 8985, 6.2, step 4), which reports late answers: the network drops them here.
@@ -13,12 +13,15 @@ use crate::time::{Duration, Instant};
 
 /// Transmissions over which counts decay.
 const FADE: f64 = 64.0;
-/// Minimum number of losses of an experiment, and their minimum part of the first transmissions.
-const LOSSES: (f64, f64) = (8.0, 0.25);
-/// Longest wait for an answer: longest round trips, and time.
-const PATIENCE: (f64, Duration) = (16.0, Duration::from_secs(2));
+/// Losses before an experiment: their minimum number, and their minimum fraction of the first transmissions.
+const MIN_LOSSES: f64 = 8.0;
+const MIN_LOSS_FRACTION: f64 = 0.25;
+/// Longest wait for an answer, in longest round trips and in time.
+const PATIENCE_TRIPS: f64 = 16.0;
+const MAX_PATIENCE: Duration = Duration::from_secs(2);
 /// Longest round trips between two experiments, at first and at most.
-const REST: (f64, f64) = (32.0, 1e6);
+const FIRST_REST_TRIPS: f64 = 32.0;
+const MAX_REST_TRIPS: f64 = 1e6;
 
 /// Counts first transmissions, and begins experiments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +38,7 @@ pub(super) struct LatenessTest {
 
 impl Default for LatenessTest {
     fn default() -> Self {
-        Self { lost: 0.0, answered: 0.0, after: Instant::ZERO, rest: REST.0 }
+        Self { lost: 0.0, answered: 0.0, after: Instant::ZERO, rest: FIRST_REST_TRIPS }
     }
 }
 
@@ -54,7 +57,8 @@ impl LatenessTest {
     /// Counts a first transmission that would be lost; returns how long its answer is awaited instead, if it is.
     pub(super) fn on_lost(&mut self, now: Instant, longest: Duration) -> Option<Duration> {
         self.count(1.0, 0.0);
-        let few = self.lost < LOSSES.0 || self.lost < LOSSES.1 * (self.lost + self.answered);
+        let few =
+            self.lost < MIN_LOSSES || self.lost < MIN_LOSS_FRACTION * (self.lost + self.answered);
         if few || now < self.after {
             return None;
         }
@@ -63,8 +67,8 @@ impl LatenessTest {
             Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
         };
         self.after = now + trips(self.rest);
-        self.rest = (2.0 * self.rest).min(REST.1);
-        Some(trips(PATIENCE.0).min(PATIENCE.1))
+        self.rest = (2.0 * self.rest).min(MAX_REST_TRIPS);
+        Some(trips(PATIENCE_TRIPS).min(MAX_PATIENCE))
     }
 }
 
@@ -104,6 +108,6 @@ mod tests {
     fn wait_is_limited() {
         let mut test = LatenessTest::default();
         let mut awaited = |longest| (0..64).find_map(|_| test.on_lost(Instant::ZERO, longest));
-        assert_eq!(awaited(Duration::MAX), Some(PATIENCE.1));
+        assert_eq!(awaited(Duration::MAX), Some(MAX_PATIENCE));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: NFD's wiki pages "PrefixAnnouncement" and "RibMgmt"; ndn-cxx, `prefix-announcement.cpp`; the origin and cost of
 //! such a route as in NFD's `rib/route.cpp`.
-use super::element::{Elements, Fields};
+use super::element::{Elements, Fields, Value};
 use super::parameters::CHILD_INHERIT;
 use super::typ::EXPIRATION_PERIOD;
 use super::{ControlParameters, Origin, Scope, Verb};
@@ -54,7 +54,7 @@ impl PrefixAnnouncement {
                 _ => {}
             }
         }
-        let expires_after = fields.millis(EXPIRATION_PERIOD).ok()??;
+        let expires_after = Option::read(EXPIRATION_PERIOD, &fields).ok()??;
         Some(Self { prefix: name.prefix(prefix), expires_after, validity })
     }
 
@@ -87,7 +87,7 @@ impl PrefixAnnouncement {
         let tail = [Component::keyword(WORD), Component::version(version), Component::segment(0)];
         let name = self.prefix.components().chain(tail).collect();
         let mut content = Elements::default();
-        content.millis(EXPIRATION_PERIOD, Some(self.expires_after));
+        Some(self.expires_after).put(EXPIRATION_PERIOD, &mut content);
         let builder = DataBuilder::new(&name).content_type(ContentType::PrefixAnnouncement);
         builder.build(&content.0, signer)
     }

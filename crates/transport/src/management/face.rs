@@ -4,8 +4,7 @@
 //! `face-query-filter.cpp`, `channel-status.cpp`.
 //!
 //! Difference: a record has an additional empty element at its end if the face is down. Clients of NFD ignore it.
-use super::element::{Elements, Fields};
-use super::record::Record;
+use super::element::{Elements, Fields, Record, Value, record};
 use super::typ::{
     CHANNEL_STATUS, EXPIRATION_PERIOD, FACE_DOWN, FACE_EVENT, FACE_EVENT_KIND, FACE_ID,
     FACE_PERSISTENCY, FACE_QUERY_FILTER, FACE_SCOPE, FLAGS, LINK_TYPE, LOCAL_URI, MARKING_INTERVAL,
@@ -14,11 +13,10 @@ use super::typ::{
 };
 use super::uri::canonical_uri;
 use recoup_packet::tlv::{DecodeError, Reader};
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Persistency of a face.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Persistency {
     /// The face stays until it is destroyed, or fails and cannot be opened again.
     Persistent = 0,
@@ -49,7 +47,7 @@ impl Persistency {
 }
 
 /// Receivers of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinkType {
     /// A single peer.
     #[default]
@@ -121,74 +119,70 @@ impl FaceCounters {
         self.in_bytes += other.in_bytes;
         self.out_bytes += other.out_bytes;
     }
+}
 
-    pub(super) fn write_packets(&self, out: &mut Elements) {
-        out.number(N_IN_INTERESTS, self.in_interests);
-        out.number(N_IN_DATA, self.in_data);
-        out.number(N_IN_NACKS, self.in_nacks);
-        out.number(N_OUT_INTERESTS, self.out_interests);
-        out.number(N_OUT_DATA, self.out_data);
-        out.number(N_OUT_NACKS, self.out_nacks);
+/// Counters of packets. A record of a face has the counters of bytes after them.
+impl Value for FaceCounters {
+    fn put(&self, _: u64, out: &mut Elements) {
+        self.in_interests.put(N_IN_INTERESTS, out);
+        self.in_data.put(N_IN_DATA, out);
+        self.in_nacks.put(N_IN_NACKS, out);
+        self.out_interests.put(N_OUT_INTERESTS, out);
+        self.out_data.put(N_OUT_DATA, out);
+        self.out_nacks.put(N_OUT_NACKS, out);
     }
 
-    pub(super) fn read(fields: &Fields<'_>) -> Result<Self, DecodeError> {
+    fn read(_: u64, fields: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
-            in_interests: fields.required(N_IN_INTERESTS)?,
-            in_data: fields.required(N_IN_DATA)?,
-            in_nacks: fields.required(N_IN_NACKS)?,
-            out_interests: fields.required(N_OUT_INTERESTS)?,
-            out_data: fields.required(N_OUT_DATA)?,
-            out_nacks: fields.required(N_OUT_NACKS)?,
-            in_bytes: fields.number(N_IN_BYTES)?.unwrap_or_default(),
-            out_bytes: fields.number(N_OUT_BYTES)?.unwrap_or_default(),
+            in_interests: Value::read(N_IN_INTERESTS, fields)?,
+            in_data: Value::read(N_IN_DATA, fields)?,
+            in_nacks: Value::read(N_IN_NACKS, fields)?,
+            out_interests: Value::read(N_OUT_INTERESTS, fields)?,
+            out_data: Value::read(N_OUT_DATA, fields)?,
+            out_nacks: Value::read(N_OUT_NACKS, fields)?,
+            in_bytes: Option::read(N_IN_BYTES, fields)?.unwrap_or_default(),
+            out_bytes: Option::read(N_OUT_BYTES, fields)?.unwrap_or_default(),
         })
     }
 }
 
-/// Properties of a face, without its counters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaceProfile {
+impl Value for Persistency {
+    fn put(&self, typ: u64, out: &mut Elements) {
+        (*self as u64).put(typ, out);
+    }
+
+    fn read(typ: u64, fields: &Fields<'_>) -> Result<Self, DecodeError> {
+        Ok(Self::from_number(u64::read(typ, fields)?).unwrap_or(Self::Persistent))
+    }
+}
+
+impl Value for LinkType {
+    fn put(&self, typ: u64, out: &mut Elements) {
+        (*self as u64).put(typ, out);
+    }
+
+    fn read(typ: u64, fields: &Fields<'_>) -> Result<Self, DecodeError> {
+        Ok(Self::from_number(u64::read(typ, fields)?))
+    }
+}
+
+record! {
+    /// Properties of a face, without its counters.
+    FaceProfile: None;
     /// Number of the face.
-    pub face_id: u64,
+    face_id: u64 = FACE_ID,
     /// Remote URI.
-    pub uri: String,
+    uri: String = URI,
     /// Local URI.
-    pub local_uri: String,
+    local_uri: String = LOCAL_URI,
     /// Whether the peer is on the same machine.
-    pub local: bool,
+    local: bool = FACE_SCOPE,
     /// Persistency of the face.
-    pub persistency: Persistency,
+    persistency: Persistency = FACE_PERSISTENCY,
     /// Receivers of the link.
-    pub link_type: LinkType,
+    link_type: LinkType = LINK_TYPE,
     /// Flags: [`LOCAL_FIELDS`](super::LOCAL_FIELDS) and others.
-    pub flags: u64,
-}
-
-impl FaceProfile {
-    fn write_uris(&self, out: &mut Elements) {
-        out.number(FACE_ID, self.face_id);
-        out.text(URI, &self.uri);
-        out.text(LOCAL_URI, &self.local_uri);
-    }
-
-    fn write_kind(&self, out: &mut Elements) {
-        out.number(FACE_SCOPE, u64::from(self.local));
-        out.number(FACE_PERSISTENCY, self.persistency as u64);
-        out.number(LINK_TYPE, self.link_type as u64);
-    }
-
-    fn read(fields: &Fields<'_>) -> Result<Self, DecodeError> {
-        let persistency = fields.required(FACE_PERSISTENCY)?;
-        Ok(Self {
-            face_id: fields.required(FACE_ID)?,
-            uri: fields.text(URI)?.unwrap_or_default(),
-            local_uri: fields.text(LOCAL_URI)?.unwrap_or_default(),
-            local: fields.required(FACE_SCOPE)? == 1,
-            persistency: Persistency::from_number(persistency).unwrap_or(Persistency::Persistent),
-            link_type: LinkType::from_number(fields.required(LINK_TYPE)?),
-            flags: fields.required(FLAGS)?,
-        })
-    }
+    flags: u64 = FLAGS,
 }
 
 /// A record of `faces/list` and `faces/query`.
@@ -213,34 +207,36 @@ pub struct FaceStatus {
 impl Record for FaceStatus {
     const TYPE: Option<u64> = Some(RECORD);
 
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        self.profile.write_uris(&mut out);
-        out.millis(EXPIRATION_PERIOD, self.expiration_period);
-        self.profile.write_kind(&mut out);
-        out.nanos(MARKING_INTERVAL, self.marking_interval);
-        out.number(MARKING_THRESHOLD, self.marking_threshold);
-        out.number(MTU, self.mtu);
-        self.counters.write_packets(&mut out);
-        out.number(N_IN_BYTES, self.counters.in_bytes);
-        out.number(N_OUT_BYTES, self.counters.out_bytes);
-        out.number(FLAGS, self.profile.flags);
+    fn put(&self, out: &mut Elements) {
+        let Self { profile, counters, .. } = self;
+        profile.face_id.put(FACE_ID, out);
+        profile.uri.put(URI, out);
+        profile.local_uri.put(LOCAL_URI, out);
+        self.expiration_period.put(EXPIRATION_PERIOD, out);
+        profile.local.put(FACE_SCOPE, out);
+        profile.persistency.put(FACE_PERSISTENCY, out);
+        profile.link_type.put(LINK_TYPE, out);
+        self.marking_interval.put(MARKING_INTERVAL, out);
+        self.marking_threshold.put(MARKING_THRESHOLD, out);
+        self.mtu.put(MTU, out);
+        counters.put(N_IN_INTERESTS, out);
+        counters.in_bytes.put(N_IN_BYTES, out);
+        counters.out_bytes.put(N_OUT_BYTES, out);
+        profile.flags.put(FLAGS, out);
         if self.down {
             out.nested(FACE_DOWN, |_| ());
         }
-        out.0
     }
 
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(fields, RECORD)?;
+    fn take(fields: &Fields<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
-            profile: FaceProfile::read(&fields)?,
-            expiration_period: fields.millis(EXPIRATION_PERIOD)?,
-            marking_interval: fields.nanos(MARKING_INTERVAL)?,
-            marking_threshold: fields.number(MARKING_THRESHOLD)?,
-            mtu: fields.number(MTU)?,
+            profile: Record::take(fields)?,
+            expiration_period: Value::read(EXPIRATION_PERIOD, fields)?,
+            marking_interval: Value::read(MARKING_INTERVAL, fields)?,
+            marking_threshold: Value::read(MARKING_THRESHOLD, fields)?,
+            mtu: Value::read(MTU, fields)?,
             down: fields.has(FACE_DOWN),
-            counters: FaceCounters::read(&fields)?,
+            counters: Value::read(N_IN_INTERESTS, fields)?,
         })
     }
 }
@@ -273,10 +269,8 @@ impl FaceEvent {
     pub fn to_content(&self) -> Vec<u8> {
         let mut out = Elements::default();
         out.nested(FACE_EVENT, |out| {
-            out.number(FACE_EVENT_KIND, self.kind as u64);
-            self.profile.write_uris(out);
-            self.profile.write_kind(out);
-            out.number(FLAGS, self.profile.flags);
+            (self.kind as u64).put(FACE_EVENT_KIND, out);
+            self.profile.put(out);
         });
         out.0
     }
@@ -288,34 +282,35 @@ impl FaceEvent {
     pub fn from_content(bytes: &[u8]) -> Result<Self, DecodeError> {
         let element = Reader::new(bytes).expect(FACE_EVENT, "a face event")?;
         let fields = Fields::of(&element)?;
-        let kind = match fields.required(FACE_EVENT_KIND)? {
+        let kind = match u64::read(FACE_EVENT_KIND, &fields)? {
             1 => FaceEventKind::Created,
             2 => FaceEventKind::Destroyed,
             3 => FaceEventKind::Up,
             4 => FaceEventKind::Down,
             _ => return Err(element.error("one of four kinds of face events")),
         };
-        Ok(Self { kind, profile: FaceProfile::read(&fields)? })
+        Ok(Self { kind, profile: Record::take(&fields)? })
     }
 }
 
-/// Filter of `faces/query`: faces that match all given fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FaceFilter {
+record! {
+    /// Filter of `faces/query`: faces that match all given fields.
+    #[derive(Default)]
+    FaceFilter: Some(FACE_QUERY_FILTER);
     /// Number of the face.
-    pub face_id: Option<u64>,
+    face_id: Option<u64> = FACE_ID,
     /// Scheme of the remote or the local URI.
-    pub uri_scheme: Option<String>,
+    uri_scheme: Option<String> = URI_SCHEME,
     /// Remote URI; address family and port may be omitted.
-    pub uri: Option<String>,
+    uri: Option<String> = URI,
     /// Local URI; address family and port may be omitted.
-    pub local_uri: Option<String>,
+    local_uri: Option<String> = LOCAL_URI,
     /// Scope: local or not.
-    pub scope: Option<u64>,
+    scope: Option<u64> = FACE_SCOPE,
     /// Persistency.
-    pub persistency: Option<u64>,
+    persistency: Option<u64> = FACE_PERSISTENCY,
     /// Link type.
-    pub link_type: Option<u64>,
+    link_type: Option<u64> = LINK_TYPE,
 }
 
 impl FaceFilter {
@@ -323,15 +318,7 @@ impl FaceFilter {
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Elements::default();
-        out.nested(FACE_QUERY_FILTER, |out| {
-            out.number(FACE_ID, self.face_id);
-            self.uri_scheme.iter().for_each(|text| out.text(URI_SCHEME, text));
-            self.uri.iter().for_each(|text| out.text(URI, text));
-            self.local_uri.iter().for_each(|text| out.text(LOCAL_URI, text));
-            out.number(FACE_SCOPE, self.scope);
-            out.number(FACE_PERSISTENCY, self.persistency);
-            out.number(LINK_TYPE, self.link_type);
-        });
+        out.record(self);
         out.0
     }
 
@@ -341,16 +328,7 @@ impl FaceFilter {
     /// [`DecodeError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let element = Reader::new(bytes).expect(FACE_QUERY_FILTER, "a filter of faces")?;
-        let fields = Fields::of(&element)?;
-        Ok(Self {
-            face_id: fields.number(FACE_ID)?,
-            uri_scheme: fields.text(URI_SCHEME)?,
-            uri: fields.text(URI)?,
-            local_uri: fields.text(LOCAL_URI)?,
-            scope: fields.number(FACE_SCOPE)?,
-            persistency: fields.number(FACE_PERSISTENCY)?,
-            link_type: fields.number(LINK_TYPE)?,
-        })
+        Self::take(&Fields::of(&element)?)
     }
 
     /// Whether a face matches.
@@ -376,24 +354,9 @@ impl FaceFilter {
     }
 }
 
-/// A record of `faces/channels`: an address at which peers can open faces.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChannelStatus {
+record! {
+    /// A record of `faces/channels`: an address at which peers can open faces.
+    ChannelStatus: Some(CHANNEL_STATUS);
     /// Local URI.
-    pub local_uri: String,
-}
-
-impl Record for ChannelStatus {
-    const TYPE: Option<u64> = Some(CHANNEL_STATUS);
-
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        out.text(LOCAL_URI, &self.local_uri);
-        out.0
-    }
-
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let local_uri = Fields::new(fields, CHANNEL_STATUS)?.text(LOCAL_URI)?;
-        Ok(Self { local_uri: local_uri.unwrap_or_default() })
-    }
+    local_uri: String = LOCAL_URI,
 }

@@ -1,14 +1,14 @@
 //! ControlParameters of commands and answers.
 //!
 //! Source: NFD's wiki page "ControlCommand"; ndn-cxx, `mgmt/nfd/control-parameters.cpp`.
-use super::element::{Elements, Fields};
+use super::element::{Elements, Fields, Record, Value, record};
 use super::typ::{
     CAPACITY, CONTROL_PARAMETERS, COST, COUNT, EXPIRATION_PERIOD, FACE_ID, FACE_PERSISTENCY, FLAGS,
-    LOCAL_URI, MARKING_INTERVAL, MARKING_THRESHOLD, MASK, MTU, ORIGIN, URI,
+    LOCAL_URI, MARKING_INTERVAL, MARKING_THRESHOLD, MASK, MTU, ORIGIN, STRATEGY, URI,
 };
 use bytes::Bytes;
 use recoup_packet::name::Name;
-use recoup_packet::tlv::{DecodeError, Reader, Tlv};
+use recoup_packet::tlv::{DecodeError, Reader, Tlv, typ};
 use std::time::Duration;
 
 /// Flag of a route: longer prefixes inherit it.
@@ -28,68 +28,50 @@ pub const CS_ADMIT: u64 = 1;
 /// Flag of the content store: stored Data answers Interests.
 pub const CS_SERVE: u64 = 2;
 
-/// Parameters of a command or an answer; each field may be absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ControlParameters {
+record! {
+    /// Parameters of a command or an answer; each field may be absent. Some forwarders require their order.
+    #[derive(Default)]
+    ControlParameters: Some(CONTROL_PARAMETERS);
     /// The prefix.
-    pub name: Option<Name>,
+    name: Option<Name> = typ::NAME,
     /// The face; absent or 0 in a command: the incoming face.
-    pub face_id: Option<u64>,
+    face_id: Option<u64> = FACE_ID,
     /// Remote URI of the face.
-    pub uri: Option<String>,
+    uri: Option<String> = URI,
     /// Local URI of the face.
-    pub local_uri: Option<String>,
+    local_uri: Option<String> = LOCAL_URI,
     /// Number of an [`Origin`](super::Origin).
-    pub origin: Option<u64>,
+    origin: Option<u64> = ORIGIN,
     /// Cost of the route; lower is better.
-    pub cost: Option<u64>,
+    cost: Option<u64> = COST,
     /// Capacity of the content store, in packets.
-    pub capacity: Option<u64>,
+    capacity: Option<u64> = CAPACITY,
     /// Number of packets to erase, or erased.
-    pub count: Option<u64>,
+    count: Option<u64> = COUNT,
     /// Duration of congestion before packets are marked.
-    pub marking_interval: Option<Duration>,
+    marking_interval: Option<Duration> = MARKING_INTERVAL,
     /// Queue length in bytes above which the queue is congested.
-    pub marking_threshold: Option<u64>,
+    marking_threshold: Option<u64> = MARKING_THRESHOLD,
     /// Longest frame of the face, in bytes.
-    pub mtu: Option<u64>,
+    mtu: Option<u64> = MTU,
     /// Flags of the route ([`CHILD_INHERIT`], [`CAPTURE`]), the face or the content store.
-    pub flags: Option<u64>,
+    flags: Option<u64> = FLAGS,
     /// Mask of the valid flags.
-    pub mask: Option<u64>,
+    mask: Option<u64> = MASK,
     /// The strategy.
-    pub strategy: Option<Name>,
+    strategy: Option<Name> = STRATEGY,
     /// Time until the route expires, in whole milliseconds.
-    pub expiration_period: Option<Duration>,
+    expiration_period: Option<Duration> = EXPIRATION_PERIOD,
     /// Number of a [`Persistency`](super::Persistency).
-    pub face_persistency: Option<u64>,
+    face_persistency: Option<u64> = FACE_PERSISTENCY,
 }
 
 impl ControlParameters {
-    /// Encodes the whole element, in the field order that some forwarders require.
+    /// Encodes the whole element.
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Elements::default();
-        out.nested(CONTROL_PARAMETERS, |out| self.write(out));
+        out.record(self);
         out.0.into()
-    }
-
-    fn write(&self, out: &mut Elements) {
-        self.name.iter().for_each(|name| out.name(name));
-        out.number(FACE_ID, self.face_id);
-        self.uri.iter().for_each(|uri| out.text(URI, uri));
-        self.local_uri.iter().for_each(|uri| out.text(LOCAL_URI, uri));
-        out.number(ORIGIN, self.origin);
-        out.number(COST, self.cost);
-        out.number(CAPACITY, self.capacity);
-        out.number(COUNT, self.count);
-        out.nanos(MARKING_INTERVAL, self.marking_interval);
-        out.number(MARKING_THRESHOLD, self.marking_threshold);
-        out.number(MTU, self.mtu);
-        out.number(FLAGS, self.flags);
-        out.number(MASK, self.mask);
-        self.strategy.iter().for_each(|name| out.strategy(name));
-        out.millis(EXPIRATION_PERIOD, self.expiration_period);
-        out.number(FACE_PERSISTENCY, self.face_persistency);
     }
 
     /// Decodes the whole element. Unknown fields are ignored and the first of repeated ones counts, as in all
@@ -103,25 +85,7 @@ impl ControlParameters {
     }
 
     pub(super) fn read(element: &Tlv<'_>) -> Result<Self, DecodeError> {
-        let fields = Fields::of(element)?;
-        Ok(Self {
-            name: fields.name()?,
-            face_id: fields.number(FACE_ID)?,
-            uri: fields.text(URI)?,
-            local_uri: fields.text(LOCAL_URI)?,
-            origin: fields.number(ORIGIN)?,
-            cost: fields.number(COST)?,
-            capacity: fields.number(CAPACITY)?,
-            count: fields.number(COUNT)?,
-            marking_interval: fields.nanos(MARKING_INTERVAL)?,
-            marking_threshold: fields.number(MARKING_THRESHOLD)?,
-            mtu: fields.number(MTU)?,
-            flags: fields.number(FLAGS)?,
-            mask: fields.number(MASK)?,
-            strategy: fields.strategy()?,
-            expiration_period: fields.millis(EXPIRATION_PERIOD)?,
-            face_persistency: fields.number(FACE_PERSISTENCY)?,
-        })
+        Self::take(&Fields::of(element)?)
     }
 
     /// State of a flag after a command: `None` if the command does not change it.

@@ -2,43 +2,21 @@
 //!
 //! Source: NFD's wiki pages "FibMgmt", "RibMgmt", "StrategyChoice", "CsMgmt", "ForwarderStatus"; ndn-cxx,
 //! `mgmt/nfd/*-status.cpp`.
-use super::element::{Elements, Fields};
+use super::element::{Elements, Fields, Record, Value, record};
 use super::face::FaceCounters;
 use super::typ::{
     CAPACITY, COST, CS_HITS, CS_MISSES, CURRENT_TIME, EXPIRATION_PERIOD, FACE_ID, FLAGS,
-    INNER_RECORD, N_CS, N_FIB, N_MEASUREMENTS, N_NAME_TREE, N_PIT, N_SATISFIED, N_UNSATISFIED,
-    ORIGIN, RECORD, START_TIME, VERSION,
+    INNER_RECORD, N_CS, N_FIB, N_IN_INTERESTS, N_MEASUREMENTS, N_NAME_TREE, N_PIT, N_SATISFIED,
+    N_UNSATISFIED, ORIGIN, RECORD, START_TIME, STRATEGY, VERSION,
 };
 use recoup_packet::name::Name;
-use recoup_packet::tlv::{DecodeError, Reader, Tlv};
+use recoup_packet::tlv::{DecodeError, Reader, typ};
 use std::time::Duration;
-
-/// A record of a dataset.
-pub trait Record: Sized {
-    /// TLV-TYPE of the record; `None`: the dataset consists of the fields of a single record.
-    const TYPE: Option<u64>;
-
-    /// Encoded fields, in protocol order.
-    #[doc(hidden)]
-    fn fields(&self) -> Vec<u8>;
-
-    /// Decodes the fields.
-    ///
-    /// # Errors
-    /// A mandatory field is missing, or a field is malformed.
-    #[doc(hidden)]
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError>;
-}
 
 /// Encodes records as the content of a dataset.
 pub fn encode_records<R: Record>(records: impl IntoIterator<Item = R>) -> Vec<u8> {
     let mut out = Elements::default();
-    for record in records {
-        match R::TYPE {
-            Some(typ) => out.nested(typ, |inner| inner.0 = record.fields()),
-            None => out.0.extend(record.fields()),
-        }
-    }
+    records.into_iter().for_each(|record| out.record(&record));
     out.0
 }
 
@@ -48,240 +26,116 @@ pub fn encode_records<R: Record>(records: impl IntoIterator<Item = R>) -> Vec<u8
 /// [`DecodeError`].
 pub fn decode_records<R: Record>(bytes: &[u8]) -> Result<Vec<R>, DecodeError> {
     let Some(typ) = R::TYPE else {
-        return Ok(vec![R::from_fields(bytes)?]);
+        return Ok(vec![R::take(&Fields::new(bytes, 0)?)?]);
     };
     let mut reader = Reader::new(bytes);
     let mut records = Vec::new();
     while let Some(element) = reader.read()? {
         if element.typ == typ {
-            records.push(R::from_fields(element.value)?);
+            records.push(R::take(&Fields::of(&element)?)?);
         }
     }
     Ok(records)
 }
 
-/// A route of a RIB entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Route {
+record! {
+    /// A route of a RIB entry.
+    Route: Some(INNER_RECORD);
     /// Next hop of the route.
-    pub face_id: u64,
+    face_id: u64 = FACE_ID,
     /// Number of an [`Origin`](super::Origin).
-    pub origin: u64,
+    origin: u64 = ORIGIN,
     /// Cost of the route.
-    pub cost: u64,
+    cost: u64 = COST,
     /// [`CHILD_INHERIT`](super::CHILD_INHERIT), [`CAPTURE`](super::CAPTURE) or their sum.
-    pub flags: u64,
+    flags: u64 = FLAGS,
     /// Time until the route expires.
-    pub expiration_period: Option<Duration>,
+    expiration_period: Option<Duration> = EXPIRATION_PERIOD,
 }
 
-/// A record of `rib/list`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RibEntry {
+record! {
+    /// A record of `rib/list`.
+    RibEntry: Some(RECORD);
     /// The prefix.
-    pub name: Name,
+    name: Name = typ::NAME,
     /// Its routes.
-    pub routes: Vec<Route>,
+    routes: Vec<Route> = INNER_RECORD,
 }
 
-impl Record for RibEntry {
-    const TYPE: Option<u64> = Some(RECORD);
-
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        out.name(&self.name);
-        for route in &self.routes {
-            out.nested(INNER_RECORD, |out| {
-                out.number(FACE_ID, route.face_id);
-                out.number(ORIGIN, route.origin);
-                out.number(COST, route.cost);
-                out.number(FLAGS, route.flags);
-                out.millis(EXPIRATION_PERIOD, route.expiration_period);
-            });
-        }
-        out.0
-    }
-
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(fields, RECORD)?;
-        let route = |element: Tlv<'_>| {
-            let fields = Fields::of(&element)?;
-            Ok(Route {
-                face_id: fields.required(FACE_ID)?,
-                origin: fields.required(ORIGIN)?,
-                cost: fields.required(COST)?,
-                flags: fields.required(FLAGS)?,
-                expiration_period: fields.millis(EXPIRATION_PERIOD)?,
-            })
-        };
-        let routes = fields.all(INNER_RECORD).map(route).collect::<Result<_, DecodeError>>()?;
-        Ok(Self { name: fields.name()?.unwrap_or_default(), routes })
-    }
-}
-
-/// A record of `fib/list`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FibEntry {
+record! {
+    /// A record of `fib/list`.
+    FibEntry: Some(RECORD);
     /// The prefix.
-    pub name: Name,
+    name: Name = typ::NAME,
     /// Faces and their costs.
-    pub next_hops: Vec<(u64, u64)>,
+    next_hops: Vec<(u64, u64)> = INNER_RECORD,
 }
 
-impl Record for FibEntry {
-    const TYPE: Option<u64> = Some(RECORD);
+/// A next hop: face and cost.
+impl Record for (u64, u64) {
+    const TYPE: Option<u64> = Some(INNER_RECORD);
 
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        out.name(&self.name);
-        for (face, cost) in &self.next_hops {
-            out.nested(INNER_RECORD, |out| {
-                out.number(FACE_ID, *face);
-                out.number(COST, *cost);
-            });
-        }
-        out.0
+    fn put(&self, out: &mut Elements) {
+        self.0.put(FACE_ID, out);
+        self.1.put(COST, out);
     }
 
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(fields, RECORD)?;
-        let hop = |element: Tlv<'_>| {
-            let fields = Fields::of(&element)?;
-            Ok((fields.required(FACE_ID)?, fields.required(COST)?))
-        };
-        let next_hops = fields.all(INNER_RECORD).map(hop).collect::<Result<_, DecodeError>>()?;
-        Ok(Self { name: fields.name()?.unwrap_or_default(), next_hops })
+    fn take(fields: &Fields<'_>) -> Result<Self, DecodeError> {
+        Ok((Value::read(FACE_ID, fields)?, Value::read(COST, fields)?))
     }
 }
 
-/// A record of `strategy-choice/list`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StrategyChoice {
+record! {
+    /// A record of `strategy-choice/list`.
+    StrategyChoice: Some(RECORD);
     /// The prefix.
-    pub name: Name,
+    name: Name = typ::NAME,
     /// The strategy's name.
-    pub strategy: Name,
+    strategy: Name = STRATEGY,
 }
 
-impl Record for StrategyChoice {
-    const TYPE: Option<u64> = Some(RECORD);
-
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        out.name(&self.name);
-        out.strategy(&self.strategy);
-        out.0
-    }
-
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(fields, RECORD)?;
-        let (name, strategy) = (fields.name()?, fields.strategy()?);
-        Ok(Self { name: name.unwrap_or_default(), strategy: strategy.unwrap_or_default() })
-    }
-}
-
-/// The record of `cs/info`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CsInfo {
+record! {
+    /// The record of `cs/info`.
+    #[derive(Copy)]
+    CsInfo: Some(RECORD);
     /// Capacity, in packets.
-    pub capacity: u64,
+    capacity: u64 = CAPACITY,
     /// [`CS_ADMIT`](super::CS_ADMIT), [`CS_SERVE`](super::CS_SERVE) or their sum.
-    pub flags: u64,
+    flags: u64 = FLAGS,
     /// Packets stored.
-    pub entries: u64,
+    entries: u64 = N_CS,
     /// Interests answered from the content store.
-    pub hits: u64,
+    hits: u64 = CS_HITS,
     /// Interests not answered from it.
-    pub misses: u64,
+    misses: u64 = CS_MISSES,
 }
 
-impl Record for CsInfo {
-    const TYPE: Option<u64> = Some(RECORD);
-
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        out.number(CAPACITY, self.capacity);
-        out.number(FLAGS, self.flags);
-        out.number(N_CS, self.entries);
-        out.number(CS_HITS, self.hits);
-        out.number(CS_MISSES, self.misses);
-        out.0
-    }
-
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(fields, RECORD)?;
-        Ok(Self {
-            capacity: fields.required(CAPACITY)?,
-            flags: fields.required(FLAGS)?,
-            entries: fields.required(N_CS)?,
-            hits: fields.required(CS_HITS)?,
-            misses: fields.required(CS_MISSES)?,
-        })
-    }
-}
-
-/// The record of `status/general`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GeneralStatus {
+record! {
+    /// The record of `status/general`.
+    #[derive(Default)]
+    GeneralStatus: None;
     /// Name and version of the forwarder.
-    pub version: String,
+    version: String = VERSION,
     /// Start time, in milliseconds since 1970.
-    pub start_millis: u64,
+    start_millis: u64 = START_TIME,
     /// Current time, in milliseconds since 1970.
-    pub now_millis: u64,
+    now_millis: u64 = CURRENT_TIME,
     /// Entries of the name tree.
-    pub name_tree_entries: u64,
+    name_tree_entries: u64 = N_NAME_TREE,
     /// Prefixes with next hops.
-    pub fib_entries: u64,
+    fib_entries: u64 = N_FIB,
     /// Pending Interests.
-    pub pit_entries: u64,
+    pit_entries: u64 = N_PIT,
     /// Entries of the measurements table.
-    pub measurement_entries: u64,
+    measurement_entries: u64 = N_MEASUREMENTS,
     /// Data in the content store.
-    pub cs_entries: u64,
+    cs_entries: u64 = N_CS,
     /// Counters of all faces; their bytes are not reported.
-    pub counters: FaceCounters,
+    counters: FaceCounters = N_IN_INTERESTS,
     /// Interests answered.
-    pub satisfied: u64,
+    satisfied: u64 = N_SATISFIED,
     /// Interests expired.
-    pub unsatisfied: u64,
-}
-
-impl Record for GeneralStatus {
-    const TYPE: Option<u64> = None;
-
-    fn fields(&self) -> Vec<u8> {
-        let mut out = Elements::default();
-        out.text(VERSION, &self.version);
-        out.number(START_TIME, self.start_millis);
-        out.number(CURRENT_TIME, self.now_millis);
-        out.number(N_NAME_TREE, self.name_tree_entries);
-        out.number(N_FIB, self.fib_entries);
-        out.number(N_PIT, self.pit_entries);
-        out.number(N_MEASUREMENTS, self.measurement_entries);
-        out.number(N_CS, self.cs_entries);
-        self.counters.write_packets(&mut out);
-        out.number(N_SATISFIED, self.satisfied);
-        out.number(N_UNSATISFIED, self.unsatisfied);
-        out.0
-    }
-
-    fn from_fields(fields: &[u8]) -> Result<Self, DecodeError> {
-        let fields = Fields::new(fields, 0)?;
-        Ok(Self {
-            version: fields.text(VERSION)?.unwrap_or_default(),
-            start_millis: fields.required(START_TIME)?,
-            now_millis: fields.required(CURRENT_TIME)?,
-            name_tree_entries: fields.required(N_NAME_TREE)?,
-            fib_entries: fields.required(N_FIB)?,
-            pit_entries: fields.required(N_PIT)?,
-            measurement_entries: fields.required(N_MEASUREMENTS)?,
-            cs_entries: fields.required(N_CS)?,
-            counters: FaceCounters::read(&fields)?,
-            satisfied: fields.required(N_SATISFIED)?,
-            unsatisfied: fields.required(N_UNSATISFIED)?,
-        })
-    }
+    unsatisfied: u64 = N_UNSATISFIED,
 }
 
 #[cfg(test)]
@@ -331,7 +185,12 @@ mod tests {
         let faces = encode_records([face(), down.clone()]);
         assert_eq!(decode_records::<FaceStatus>(&faces).unwrap(), [face(), down.clone()]);
         // NFD's clients read the fields in order and ignore what follows the last one.
-        assert!(down.fields().starts_with(&face().fields()));
+        let fields = |face: &FaceStatus| {
+            let mut out = Elements::default();
+            face.put(&mut out);
+            out.0
+        };
+        assert!(fields(&down).starts_with(&fields(&face())));
         assert_eq!(decode_records::<RibEntry>(&encode_records([rib()])).unwrap(), [rib()]);
         assert_eq!(decode_records::<FibEntry>(&encode_records([fib()])).unwrap(), [fib()]);
         let choice = StrategyChoice {

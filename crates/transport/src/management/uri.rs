@@ -9,7 +9,7 @@ const PORT: u16 = 6363;
 
 /// A URI with the family of its address and a port: `udp4://192.0.2.7:6363` for `udp://192.0.2.7`.
 ///
-/// Host names and other schemes stay as they are.
+/// Host names and unknown schemes are left unchanged.
 #[must_use]
 pub fn canonical_uri(uri: &str) -> Cow<'_, str> {
     complete(uri).map_or(Cow::Borrowed(uri), Cow::Owned)

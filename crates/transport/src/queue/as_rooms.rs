@@ -11,7 +11,7 @@ const EXAMPLE: &str =
     "write it like \"32 packets\", \"64 KiB\", [\"32 packets\", \"64 KiB\"] or \"unlimited\"";
 
 impl QueueLimit {
-    /// The limit of these rooms, each in its unit.
+    /// The limit of all rooms, one for each unit.
     fn of(rooms: &[&str]) -> Result<Self, String> {
         let mut limit = Self::UNLIMITED;
         if rooms.is_empty() {

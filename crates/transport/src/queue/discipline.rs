@@ -4,7 +4,6 @@ use super::{
     QueueLimit,
 };
 use crate::spec::{self, Reader, SpecError};
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,10 +19,9 @@ pub enum Discipline {
 }
 
 /// A scheduler and the link that it schedules.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scheduling {
     /// The scheduler.
-    #[serde(with = "spec::as_text")]
     pub discipline: Discipline,
     /// Capacity of the link.
     pub capacity: Capacity,

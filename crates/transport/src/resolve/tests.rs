@@ -189,7 +189,7 @@ fn genuine_copy_counts_after_forged_ones() {
                     sent[place] += 1;
                     match at_once {
                         true => (0..forged).map(copy).chain([genuine]).collect(),
-                        // Each Interest has one answer, as beyond a forwarder.
+                        // A forwarder would pass one answer for each Interest.
                         false if sent[place] <= forged => vec![copy(sent[place])],
                         false => vec![genuine],
                     }

@@ -42,14 +42,6 @@ impl RtoEstimator for Constant {
     fn rto(&self) -> Duration {
         self.rto
     }
-
-    fn srtt(&self) -> Option<Duration> {
-        None
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        None
-    }
 }
 
 impl fmt::Display for Constant {

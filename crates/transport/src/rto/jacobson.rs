@@ -68,7 +68,7 @@ pub enum BackoffUntil {
     /// The next sample (RFC 6298, 5.7).
     #[default]
     Sample,
-    /// Any answer, as far as it limits the round trip.
+    /// Any answer, used as an upper bound of the round trip.
     Progress,
 }
 

@@ -6,11 +6,35 @@
 //! count from the first transmission of a segment. The constant baseline is [`constant`](super::Constant).
 //!
 //! Differences: none that all of them share.
-use super::smoothed::{Smoothed, seconds, within};
+use super::smoothed::{seconds, within};
 use super::timing::LONGEST;
 use super::{RttSample, SHORTEST};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::Duration;
+
+/// Methods of a timer whose timeout is the lifetime in one field. Another field may have the estimate of the round trip.
+macro_rules! lifetime_timer {
+    ($($lifetime:ident).+) => {
+        fn sets_lifetime(&self) -> bool {
+            true
+        }
+
+        fn rto(&self) -> Duration {
+            self.$($lifetime).+.now
+        }
+    };
+    ($($lifetime:ident).+, $($estimate:ident).+) => {
+        lifetime_timer!($($lifetime).+);
+
+        fn srtt(&self) -> Option<Duration> {
+            self.$($estimate).+.map(|it| it.rounded().0)
+        }
+
+        fn rttvar(&self) -> Option<Duration> {
+            self.$($estimate).+.map(|it| it.rounded().1)
+        }
+    };
+}
 
 mod ccntimer;
 mod chopcop;
@@ -95,11 +119,6 @@ fn factor(spec: &mut Spec<'_>, key: &'static str, default: f64) -> Result<f64, S
 /// Round-trip time of a sample, in seconds.
 fn round_trip(sample: &RttSample) -> f64 {
     sample.rtt.as_secs_f64()
-}
-
-/// Smoothed time and deviation, as durations.
-fn rounded(estimate: Option<Smoothed>) -> (Option<Duration>, Option<Duration>) {
-    (estimate.map(|it| it.rounded().0), estimate.map(|it| it.rounded().1))
 }
 
 #[cfg(test)]

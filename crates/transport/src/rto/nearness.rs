@@ -34,7 +34,7 @@ use std::fmt;
 const MOST_PREFIXES: usize = 128;
 /// Powers of four in the nanoseconds of a round trip; longer ones count as 4³¹ ns, some 146 years.
 const POWERS: usize = 32;
-/// Those of contents with a round trip of their own, then those of all others.
+/// Bands of contents with a known round trip, then bands of all others.
 const BANDS: usize = 2 * POWERS;
 /// Least deviation, as a part of the mean.
 const LEAST_DEVIATION: f64 = 1e-9;

@@ -270,8 +270,8 @@ impl Object {
             }
             self.list(context.config, number, &content, author)
         };
-        // The first list of the next group needs the digests of all its segments. Computed with it, they would delay all other
-        // answers.
+        // The first list of the next group needs the digests of all its segments. Computing all of them at once would
+        // delay other answers.
         if has_groups && number + GROUP <= last {
             let _ = self.digests(context, number + GROUP);
         }

@@ -24,7 +24,7 @@ use std::str::FromStr;
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ServeOptions {
-    /// Content per segment, in bytes; less where a long name leaves less room in a packet
+    /// Content per segment, in bytes; less where a long name leaves less space in a packet
     #[serde(rename = "segment", with = "unit::as_text::content_bytes")]
     #[cfg_attr(feature = "clap", arg(
         long = "segment-size",

@@ -1,4 +1,4 @@
-//! Curves as text: one picture for each, and its numbers below. The text is compared with a committed file, so a
+//! Curves as text: a picture for each curve, with numbers below. The text is compared with a committed file, so a
 //! change to an algorithm shows as a change to its picture.
 use std::fmt::Write as _;
 

@@ -128,7 +128,7 @@ fn selective_repair_takes_one_round_trip() {
 /// Just wider than the path (114 packets), so that Data arrives back to back and only the tests delay it.
 const CUBIC: &str = "cubic(max-cwnd=120)";
 
-/// Data of these segments arrives behind so many others.
+/// Data of these segments arrives `packets` packets late.
 fn held_up(
     segments: impl Fn(u64) -> bool,
     packets: u32,

@@ -9,11 +9,11 @@
 //! | nonce | first 12 bytes of the SHA-256 of the packet's name |
 //! | associated data | the packet's name |
 //!
-//! *Nonces.* A producer has no memory of what it encrypted before a restart, and its segments must have the same encrypted form
-//! each time: kept signatures and caches depend on it. So the nonce follows from the name, and other content under the same name
-//! repeats a nonce. AES-GCM and ChaCha20-Poly1305 would then reveal the difference of two contents and the key of their tags.
-//! GCM-SIV reveals only whether name and content were equal: its counter begins with the tag. Each name has keys of its own,
-//! derived from its nonce, so that few packets share one.
+//! *Nonces.* A producer has no memory of what it encrypted before a restart, and its segments must have the same
+//! encrypted form each time: kept signatures and caches depend on it. So the nonce follows from the name, and other
+//! content under the same name repeats a nonce. AES-GCM and ChaCha20-Poly1305 would then reveal the difference of two
+//! contents and the key of their tags. GCM-SIV reveals only whether name and content were equal: its counter begins
+//! with the tag. The nonce of a name derives further keys, so few packets share a key.
 //!
 //! *Keys.* The name of the content key is part of the derivation. If an attacker publishes the encrypted content key under
 //! another name, the consumer gets a key that decrypts nothing. AES-CBC uses the content key itself. So answers about the

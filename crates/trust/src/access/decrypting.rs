@@ -116,7 +116,7 @@ impl<V: Verifier> Decrypting<V> {
         (member == *self.member.key_name()).then_some(KeyPacket::Group)
     }
 
-    /// The encrypted element of a packet with the name of its content key; `None` if its content is used as it is.
+    /// The encrypted element of a packet with the name of its content key; `None` if the content is not encrypted.
     ///
     /// # Errors
     /// The reason for which the content must not be decrypted.

@@ -26,7 +26,7 @@ pub struct Node {
     pub rules: Vec<String>,
     /// Edges that one value follows.
     pub values: Vec<ValueEdge>,
-    /// Edges that any value follows which meets their constraints.
+    /// Edges for any value that meets their constraints.
     pub patterns: Vec<PatternEdge>,
     /// Nodes that a key's name must reach, one of them, to sign a packet whose name reaches this one.
     pub signers: Vec<usize>,

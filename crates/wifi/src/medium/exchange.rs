@@ -211,7 +211,7 @@ impl<L: Load + Clone> Medium<L> {
             && plan.aggregation.is_some()
         {
             let peer = station.peer(to, category);
-            // It still waits for what was given up, and this frame waits there behind it.
+            // The receiver still waits for dropped frames, and holds this frame behind them.
             peer.must_ask |= peer.asked_in_vain > 0;
         }
         self.go_on(now, index);

@@ -1,7 +1,7 @@
 //! Access points and clients: beacons, and the exchange by which a client joins an access point.
 //!
-//! Differences: a client joins without being known on the wired side. Both ends reset their sequence numbers at one
-//! instant. A client acknowledges frames that a former access point still sends to it.
+//! Differences: a client joins without being known on the wired side. Both ends reset their sequence numbers at the
+//! same time. A client acknowledges frames that a former access point still sends to it.
 use super::super::association::{Association, Step};
 use super::super::content::{Content, Management};
 use super::super::error::to_db;

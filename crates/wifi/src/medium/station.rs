@@ -1,4 +1,4 @@
-//! A station: its queues, its receiver, its contention, and what it waits for.
+//! A station: queues, receiver, contention, timers.
 use super::super::access::Access;
 use super::super::air::{Air, Kind, Mpdu, PpduId};
 use super::super::association::Association;
@@ -202,7 +202,7 @@ impl<L> Peer<L> {
     }
 }
 
-/// A frame for this station that is on its way to it.
+/// A frame on the air toward this station.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) end: u64,
@@ -225,7 +225,7 @@ pub(super) struct Station<L> {
     /// End of the wait.
     pub(super) timeout_at: u64,
     pub(super) response: Option<(u64, Response)>,
-    /// Frames for it on their way, by their ends.
+    /// Frames on the air toward this station, sorted by their ends.
     pub(super) expected: VecDeque<Expected>,
     /// When a reservation by an RTS is given up if nothing follows it.
     pub(super) nav_reset_at: u64,

@@ -170,7 +170,7 @@ fn mistakes_have_line_and_nearest_spelling() {
     assert!(wrong(&twice).contains("n.toml:5:8: face.2.name: another face"));
 }
 
-/// A face and so many routes to it, by names as sites have them.
+/// A face and `count` routes to it, with names like those of sites.
 fn routes(count: usize) -> String {
     use std::fmt::Write as _;
     let mut text = String::from("[[face]]\nname = \"up\"\nuri = \"udp://192.0.2.7\"\n");

@@ -164,7 +164,7 @@ impl DuplicateNonce {
     }
 }
 
-/// A pending Interest. Entries are reused, so that their lists keep their memory.
+/// A pending Interest. Removed entries are reused with the memory of their lists.
 ///
 /// An entry fits two cache lines, which are loaded together: with many entries, each line is a cache miss.
 #[repr(align(64))]

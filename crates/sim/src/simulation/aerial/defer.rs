@@ -28,7 +28,7 @@ pub(super) struct Outgoing {
 pub(super) struct Deferred {
     longest: Duration,
     rng: Rng,
-    /// By the time at which they contend, then in the order in which they came.
+    /// Sorted by the time of contention, then by arrival.
     waiting: BTreeMap<(Instant, u64), Outgoing>,
     count: u64,
 }

@@ -87,7 +87,7 @@ impl Decimal {
     }
 }
 
-/// An exponent such as `e-3`, and what stands behind it.
+/// An exponent such as `e-3`, and the rest of the text.
 fn split_power(text: &str) -> (i32, &str) {
     let Some(behind) = text.strip_prefix(['e', 'E']) else { return (0, text) };
     let (sign, behind) = match behind.strip_prefix('-') {

@@ -113,7 +113,7 @@ fn edges<T>(
     Ok(edges)
 }
 
-/// Joins both files. A direction that one file leaves out is as the other direction there.
+/// Joins both files. A direction that is missing in one file gets the value of the reverse direction.
 fn both(
     draft: &mut Draft,
     latencies: &Pairs<'_, Duration>,

@@ -52,7 +52,7 @@ impl Pending {
         self.slots[slot as usize]
     }
 
-    /// Takes one out of its chain and frees it.
+    /// Takes an entry out of its chain and frees it.
     pub(super) fn remove(&mut self, slot: u32) {
         let Asked { content, next, .. } = self.free(slot);
         let mut at = self.head(content);

@@ -80,12 +80,12 @@ impl<S: Source> Transfer<S> {
 
     /// Whether Data states other content than the wanted one. An application Nack states none.
     pub(in crate::fetch) fn is_other_content(&self, data: &Data) -> bool {
-        !self.belonging.permits(data) && data.content_type() != ContentType::Nack
+        !self.progress.belonging.permits(data) && data.content_type() != ContentType::Nack
     }
 
     /// Whether the only answers for the segment were forged or negative.
     pub(in crate::fetch) fn is_disputed(&self, segment: u64) -> bool {
-        self.forged.contains_key(&segment) || self.denied.contains_key(&segment)
+        self.disputes.has_answers(segment)
     }
 
     /// Processes arrivals, in order. Returns the time of the last progress, if any.
@@ -198,9 +198,9 @@ impl<S: Source> Transfer<S> {
 
     /// The first accepted segment decides which content the others have to belong to.
     fn learn_content(&mut self, data: &Data, reports: &mut Reports) {
-        if S::ORDERED && self.belonging == Belonging::Unknown {
+        if S::ORDERED && self.progress.belonging == Belonging::Unknown {
             let id = data.object_id();
-            self.belonging = Belonging::Stated(id);
+            self.progress.belonging = Belonging::Stated(id);
             reports.extend(id.map(Report::Identified));
         }
     }
@@ -214,18 +214,16 @@ impl<S: Source> Transfer<S> {
         reports: &mut Reports,
     ) {
         let Arrival { at: now, data, congestion_mark, provider, reduction, .. } = arrival;
-        let (in_flight, load, base) = (self.board.in_flight(), self.load(), self.board.base());
+        let (in_flight, load, base) =
+            (self.board.in_flight(), self.sending.load(&self.board), self.board.base());
         let Some(slot) = self.board.receive(segment) else {
             return;
         };
         self.learn_content(data, reports);
-        self.timers.cancel(timer::<S>(segment));
-        self.setbacks.remove(&segment);
-        self.forged.remove(&segment);
-        self.denied.remove(&segment);
-        self.excused.remove(&segment);
-        self.high_data = self.high_data.max(segment);
-        self.nowhere = false;
+        self.sending.timers.cancel(timer::<S>(segment));
+        self.disputes.remove(segment);
+        self.progress.high_data = self.progress.high_data.max(segment);
+        self.progress.nowhere = false;
         let content_bytes = content.len();
         if !reduction.is_zero() {
             emit(reports, Event::Prolonged { segment, by: (*reduction).into() });
@@ -268,13 +266,13 @@ impl<S: Source> Transfer<S> {
         }
         self.grow(control, &accepted, *congestion_mark > 0, reports);
         self.judge_order(control, &accepted, reports);
-        self.note_window(control, reports);
-        self.update_segment_size(control, content_bytes as u64);
+        self.sending.note_window(control, reports);
+        self.sending.update_segment_size(control, content_bytes as u64);
         if let Some(last) = self.source.announced_end(data) {
             self.announce_end(control, last, reports);
         }
         if is_found {
-            self.assembler.take(segment, content, reports);
+            self.progress.assembler.take(segment, content, reports);
         }
         self.source.on_settled(segment);
     }
@@ -327,7 +325,7 @@ impl<S: Source> Transfer<S> {
     /// Updates the estimator: under Karn's rule, unless it sets the lifetime.
     fn sample(&mut self, control: &mut Control, accepted: &Accepted, reports: &mut Reports) {
         let Accepted { now, segment, slot, in_flight, provider, reduction, .. } = accepted;
-        if self.probed && *segment == 0 {
+        if self.sending.probed && *segment == 0 {
             self.sampler.on_abandoned(*segment);
             return;
         }

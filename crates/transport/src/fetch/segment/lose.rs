@@ -14,6 +14,7 @@ use crate::time::{Duration, Instant};
 use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::name::Name;
+use std::collections::BTreeMap;
 
 /// Transmissions whose reported losses are repaired after a round trip at most; later ones back off.
 const PROMPT_REPORTS: u32 = 3;
@@ -43,7 +44,7 @@ impl Setback {
 
 /// Forged answers for one segment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Forged {
+struct Forged {
     answers: Rejections,
     /// Send order of the last transmission with one.
     order: u64,
@@ -51,7 +52,7 @@ pub(super) struct Forged {
 
 /// Application Nacks for one segment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Denied {
+struct Denied {
     /// Transmissions that they answered.
     count: u32,
     /// Send order of the last of them.
@@ -62,10 +63,47 @@ pub(super) struct Denied {
     repeated_at: u32,
 }
 
+/// Segments whose answers are missing or unusable, and why.
+#[derive(Debug, Default)]
+pub(super) struct Disputes {
+    /// Segments with a postponed retransmission.
+    pub(super) setbacks: BTreeMap<u64, Setback>,
+    /// Segments that had forged answers and no genuine one.
+    forged: BTreeMap<u64, Forged>,
+    /// Segments whose only genuine answers were application Nacks.
+    denied: BTreeMap<u64, Denied>,
+    /// Transmissions that are not charged to the retries, beside those with forged answers: an answer waited for a
+    /// certificate.
+    excused: BTreeMap<u64, u32>,
+}
+
+impl Disputes {
+    /// Whether the only answers for the segment were forged or negative.
+    pub(super) fn has_answers(&self, segment: u64) -> bool {
+        self.forged.contains_key(&segment) || self.denied.contains_key(&segment)
+    }
+
+    /// Forgets a segment that is settled.
+    pub(super) fn remove(&mut self, segment: u64) {
+        self.setbacks.remove(&segment);
+        self.forged.remove(&segment);
+        self.denied.remove(&segment);
+        self.excused.remove(&segment);
+    }
+
+    /// Forgets the segments from `end` on.
+    pub(super) fn truncate(&mut self, end: u64) {
+        self.setbacks.retain(|segment, _| *segment < end);
+        self.forged.retain(|segment, _| *segment < end);
+        self.denied.retain(|segment, _| *segment < end);
+        self.excused.retain(|segment, _| *segment < end);
+    }
+}
+
 impl<S: Source> Transfer<S> {
     /// Why the answers to a segment are unusable, while the fetch continues.
     pub(in crate::fetch) fn objection(&mut self) -> Option<FetchError> {
-        let (segment, forged) = self.forged.first_key_value()?;
+        let (segment, forged) = self.disputes.forged.first_key_value()?;
         Some(FetchError::rejected(self.source.name(*segment), forged.answers.last()?))
     }
 
@@ -79,12 +117,12 @@ impl<S: Source> Transfer<S> {
         reports: &mut Reports,
     ) {
         self.fire_alarm(control, now, reports);
-        if self.timers.deadline().is_none_or(|due| due > now) {
+        if self.sending.timers.deadline().is_none_or(|due| due > now) {
             return self.note_phase(control, reports);
         }
         let base = self.board.base();
-        let mut lost = std::mem::take(&mut self.lost);
-        while let Some(slot) = self.timers.pop_due(now) {
+        let mut lost = std::mem::take(&mut self.watch.lost);
+        while let Some(slot) = self.sending.timers.pop_due(now) {
             let ahead = u64::from(slot).wrapping_sub(base) % S::SPAN;
             let segment = base + ahead;
             let Some(known) = self.board.get(segment).copied() else {
@@ -94,14 +132,14 @@ impl<S: Source> Transfer<S> {
                 continue;
             }
             if let Some(later) = self.restarted(control, segment, &known).filter(|due| *due > now) {
-                self.timers.arm(slot, later);
+                self.sending.timers.arm(slot, later);
                 continue;
             }
             if self.is_early(control, now, segment, &known) {
-                self.timers.arm(slot, self.check_instant(control, now));
+                self.sending.timers.arm(slot, self.sending.check_instant(control, now));
                 continue;
             }
-            let setback = self.setbacks.remove(&segment);
+            let setback = self.disputes.setbacks.remove(&segment);
             let sign = match setback {
                 None => Sign::Timeout,
                 Some(Setback::Awaited) => Sign::Order,
@@ -121,22 +159,22 @@ impl<S: Source> Transfer<S> {
                 }
                 lost.push((known.order, segment));
             }
-            self.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
+            self.progress.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
             let name = self.source.name(segment);
             let probes = setback.is_none() && self.only_probes(control, now, segment, &known);
-            let forged = self.forged.get(&segment);
+            let forged = self.disputes.forged.get(&segment);
             if probes || forged.is_none_or(|it| it.order != known.order) && waits(&name) {
-                *self.excused.entry(segment).or_default() += 1;
+                *self.disputes.excused.entry(segment).or_default() += 1;
             }
-            let excused = self.excused.get(&segment).copied().unwrap_or_default();
+            let excused = self.disputes.excused.get(&segment).copied().unwrap_or_default();
             // Nothing else ends a request of an unordered source.
             let counts = !S::ORDERED || setback.is_none_or(Setback::counts);
             let retries = control.config.options.retries.0.filter(|_| counts);
-            let affordable = retries.map(|retries| affordable(retries, self.nowhere));
+            let affordable = retries.map(|retries| affordable(retries, self.progress.nowhere));
             let limit = control.config.options.retries.0;
             let endless = forged.map(|it| &it.answers).filter(|it| it.are_too_many(limit));
             let endless = endless.and_then(Rejections::last);
-            let denied = self.denied.get(&segment).map_or(0, |it| it.count + it.repeated);
+            let denied = self.disputes.denied.get(&segment).map_or(0, |it| it.count + it.repeated);
             let free = forged.map_or(0, |forged| forged.answers.count) + excused + denied;
             let charged = known.transmissions.saturating_sub(free);
             if endless.is_some() || affordable.is_some_and(|retries| charged > retries) {
@@ -163,7 +201,7 @@ impl<S: Source> Transfer<S> {
         for lost in lost.drain(..) {
             self.reduce(control, now, (lost, LossKind::Timeout, 0), reports);
         }
-        self.lost = lost;
+        self.watch.lost = lost;
         self.note_phase(control, reports);
     }
 
@@ -175,17 +213,17 @@ impl<S: Source> Transfer<S> {
             .watch
             .last_active_before(known.order)
             .filter(|last_active| *last_active > known.sent)?;
-        if !known.is_in_flight() || self.setbacks.contains_key(&segment) {
+        if !known.is_in_flight() || self.disputes.setbacks.contains_key(&segment) {
             return None;
         }
         let rto = self.timeout(control, last_active, segment, known.transmissions);
-        Some(self.check_instant(control, last_active + rto))
+        Some(self.sending.check_instant(control, last_active + rto))
     }
 
     /// Whether a scan finds that the present timeout has not passed since the transmission.
     fn is_early(&self, control: &Control, now: Instant, segment: u64, known: &Slot) -> bool {
         self.source.follows_estimate()
-            && !self.setbacks.contains_key(&segment)
+            && !self.disputes.setbacks.contains_key(&segment)
             && now.since(known.sent) < self.timeout(control, now, segment, known.transmissions)
     }
 
@@ -201,17 +239,14 @@ impl<S: Source> Transfer<S> {
     fn leave_out(&mut self, segment: u64, reports: &mut Reports) {
         self.board.receive(segment);
         self.source.on_settled(segment);
-        self.forged.remove(&segment);
-        self.excused.remove(&segment);
+        self.disputes.remove(segment);
         emit(reports, Event::LeftOut { segment });
     }
 
     /// Leaves out the lowest open request of an unordered source: the others do not wait for it.
     pub(super) fn give_up_lowest(&mut self, reports: &mut Reports) {
         let segment = self.board.base();
-        self.timers.cancel(timer::<S>(segment));
-        self.setbacks.remove(&segment);
-        self.excused.remove(&segment);
+        self.sending.timers.cancel(timer::<S>(segment));
         self.sampler.on_abandoned(segment);
         self.leave_out(segment, reports);
     }
@@ -241,7 +276,7 @@ impl<S: Source> Transfer<S> {
         if backs_off && !control.rto.sets_lifetime() {
             control.rto.on_timeout(now);
         }
-        self.note_window(control, reports);
+        self.sending.note_window(control, reports);
         true
     }
 
@@ -257,7 +292,7 @@ impl<S: Source> Transfer<S> {
         let loss = self.loss(control, order, LossKind::Order, 0);
         if control.congestion.on_repaired(now, &loss) {
             emit(reports, Event::Reduced { cause: LossKind::Order.into() });
-            self.note_window(control, reports);
+            self.sending.note_window(control, reports);
         }
     }
 
@@ -266,8 +301,8 @@ impl<S: Source> Transfer<S> {
             kind,
             order,
             highest_order: self.board.highest_order(),
-            high_data: self.high_data,
-            high_interest: self.high_interest,
+            high_data: self.progress.high_data,
+            high_interest: self.sending.high_interest,
             in_flight: self.board.in_flight(),
             evidence,
             srtt: control.rto.srtt(),
@@ -287,7 +322,7 @@ impl<S: Source> Transfer<S> {
             emit(reports, Event::Undone);
             self.leave_recovery(control, now);
             self.note_phase(control, reports);
-            self.note_window(control, reports);
+            self.sending.note_window(control, reports);
         }
     }
 
@@ -400,19 +435,19 @@ impl<S: Source> Transfer<S> {
         }
         emit(reports, Event::Explained { segment, cause: Cause::Mobility, judged: false });
         self.sampler.on_abandoned(segment);
-        self.setbacks.insert(segment, Setback::Held);
+        self.disputes.setbacks.insert(segment, Setback::Held);
         let lifetime = interest.lifetime_or_default();
-        self.timers.arm(timer::<S>(segment), now + lifetime);
+        self.sending.timers.arm(timer::<S>(segment), now + lifetime);
     }
 
     /// An uplink is up again, on which the node has sent the Interests that it kept.
     pub(in crate::fetch) fn on_connected(&mut self, control: &Control, now: Instant) {
-        let at = self.check_instant(control, now + control.rto.rto());
-        let Self { timers, setbacks, .. } = self;
-        for (segment, setback) in setbacks {
+        let at = self.sending.check_instant(control, now + control.rto.rto());
+        let Self { sending, disputes, .. } = self;
+        for (segment, setback) in &mut disputes.setbacks {
             if *setback == Setback::Held {
                 *setback = Setback::Released;
-                timers.arm(timer::<S>(*segment), at);
+                sending.timers.arm(timer::<S>(*segment), at);
             }
         }
     }
@@ -443,7 +478,7 @@ impl<S: Source> Transfer<S> {
         let Some(slot) = self.board.get(segment).copied().filter(Slot::is_in_flight) else {
             return;
         };
-        let forged = self.forged.entry(segment).or_default();
+        let forged = self.disputes.forged.entry(segment).or_default();
         let is_first = std::mem::replace(&mut forged.order, slot.order) != slot.order
             || forged.answers.count == 0;
         forged.answers.record(rejection, is_first);
@@ -459,15 +494,17 @@ impl<S: Source> Transfer<S> {
         let Some(order) = self.board.get(segment).map(|slot| slot.order) else {
             return;
         };
-        let denied = self.denied.entry(segment).or_default();
+        let denied = self.disputes.denied.entry(segment).or_default();
         if denied.order == order {
             return;
         }
         (denied.count, denied.order) = (denied.count + 1, order);
         let count = denied.count;
         if count >= DENIALS {
-            let is_known = self.segment_bytes.is_some() || self.belonging.id().is_some();
-            let was_there = is_known && self.end.last().is_some_and(|last| segment <= last);
+            let is_known =
+                self.sending.segment_bytes.is_some() || self.progress.belonging.id().is_some();
+            let was_there =
+                is_known && self.progress.end.last().is_some_and(|last| segment <= last);
             return self.fail(segment, if was_there { why.of_begun() } else { why });
         }
         // The lowest one decides whether those after it lie beyond the end.
@@ -478,14 +515,15 @@ impl<S: Source> Transfer<S> {
 
     /// Whether an Interest that is sent now is to be sent again while it is pending, as far as its timer permits.
     pub(super) fn repeats(&mut self, segment: u64, rto: Duration) -> bool {
-        let Some(denied) = self.denied.get_mut(&segment).filter(|it| it.repeated_at < it.count)
+        let Some(denied) =
+            self.disputes.denied.get_mut(&segment).filter(|it| it.repeated_at < it.count)
         else {
             return false;
         };
         (denied.repeated, denied.repeated_at) = (denied.repeated + 1, denied.count);
         let repeats = rto > REPEAT_AFTER;
         if repeats {
-            self.setbacks.insert(segment, Setback::Denied);
+            self.disputes.setbacks.insert(segment, Setback::Denied);
         }
         repeats
     }
@@ -493,7 +531,8 @@ impl<S: Source> Transfer<S> {
     /// Whether a segment may lie beyond an unknown end: an earlier one had an application Nack.
     pub(super) fn may_be_beyond_end(&self, segment: u64) -> bool {
         let is_earlier = |(denied, _): (&u64, &Denied)| *denied < segment;
-        self.end.last().is_none() && self.denied.first_key_value().is_some_and(is_earlier)
+        self.progress.end.last().is_none()
+            && self.disputes.denied.first_key_value().is_some_and(is_earlier)
     }
 
     pub(super) fn retransmit_at(&mut self, segment: u64, at: Instant, why: Setback) {
@@ -501,8 +540,12 @@ impl<S: Source> Transfer<S> {
             return;
         }
         // The first reason sets the time: later ones cannot postpone it for ever.
-        let settled = self.setbacks.insert(segment, why).and(self.timers.due(timer::<S>(segment)));
-        self.timers.arm(timer::<S>(segment), settled.map_or(at, |due| due.min(at)));
+        let settled = self
+            .disputes
+            .setbacks
+            .insert(segment, why)
+            .and(self.sending.timers.due(timer::<S>(segment)));
+        self.sending.timers.arm(timer::<S>(segment), settled.map_or(at, |due| due.min(at)));
     }
 
     /// The last uplink is down: all Interests in flight are to be retransmitted once one is up, except those that the
@@ -513,15 +556,15 @@ impl<S: Source> Transfer<S> {
         now: Instant,
         reports: &mut Reports,
     ) {
-        self.pacer.release();
+        self.sending.pacer.release();
         self.watch.silence();
         self.leave_recovery(control, now);
         control.loss.on_timeout(now);
         self.note_phase(control, reports);
-        let Self { board, timers, sampler, setbacks, .. } = self;
-        setbacks.retain(|_, setback| *setback == Setback::Held);
-        board.lose_all_but(setbacks, |segment| {
-            timers.cancel(timer::<S>(segment));
+        let Self { board, sending, sampler, disputes, .. } = self;
+        disputes.setbacks.retain(|_, setback| *setback == Setback::Held);
+        board.lose_all_but(&disputes.setbacks, |segment| {
+            sending.timers.cancel(timer::<S>(segment));
             sampler.on_abandoned(segment);
             emit(reports, Event::Explained { segment, cause: Cause::Mobility, judged: false });
         });

@@ -10,12 +10,13 @@ use crate::time::{Duration, Instant};
 
 /// Suppression interval of forwarders, which doubles with each transmission up to the longest (NFD,
 /// `daemon/fw/retx-suppression-exponential.hpp`). An earlier retransmission is dropped.
-const SUPPRESSION: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
+const FIRST_SUPPRESSION: Duration = Duration::from_millis(10);
+const MAX_SUPPRESSION: Duration = Duration::from_millis(250);
 
 /// Suppression interval after the last of so many transmissions.
 fn suppression(transmissions: u32) -> Duration {
     let times = transmissions.saturating_sub(1).min(8);
-    SUPPRESSION.0.saturating_mul(1 << times).min(SUPPRESSION.1)
+    FIRST_SUPPRESSION.saturating_mul(1 << times).min(MAX_SUPPRESSION)
 }
 
 impl<S: Source> Transfer<S> {
@@ -24,7 +25,7 @@ impl<S: Source> Transfer<S> {
         let soonest = slot.sent + suppression(slot.transmissions);
         if soonest > now {
             self.board.defer(segment);
-            self.timers.arm(timer::<S>(segment), soonest);
+            self.sending.timers.arm(timer::<S>(segment), soonest);
         }
     }
 
@@ -39,7 +40,7 @@ impl<S: Source> Transfer<S> {
         let Some(slot) = self.board.get(segment).filter(|slot| slot.transmissions == 1) else {
             return false;
         };
-        if self.setbacks.contains_key(&segment) || self.is_ending() {
+        if self.disputes.setbacks.contains_key(&segment) || self.is_ending() {
             return false;
         }
         let Some(wait) = control.loss.reordering_wait(now) else { return false };
@@ -51,15 +52,15 @@ impl<S: Source> Transfer<S> {
 
     /// Whether all segments were requested.
     fn is_ending(&self) -> bool {
-        self.end.last().is_some_and(|last| self.board.next() > last)
+        self.progress.end.last().is_some_and(|last| self.board.next() > last)
     }
 
     /// Retransmits the segment whose answer may be late, once all segments were requested. The fetch then does not
     /// wait for it.
     pub(super) fn end_reordering_wait(&mut self, now: Instant) {
         let Some(segment) = self.watch.awaited.filter(|_| self.is_ending()) else { return };
-        if self.setbacks.get(&segment) == Some(&Setback::Awaited) {
-            self.timers.arm(timer::<S>(segment), now);
+        if self.disputes.setbacks.get(&segment) == Some(&Setback::Awaited) {
+            self.sending.timers.arm(timer::<S>(segment), now);
         }
         self.watch.awaited = None;
     }
@@ -73,6 +74,6 @@ mod tests {
     fn suppression_doubles_up_to_250_ms() {
         let millis: Vec<u128> = (1..8).map(|sent| suppression(sent).as_millis()).collect();
         assert_eq!(millis, [10, 20, 40, 80, 160, 250, 250]);
-        assert_eq!(suppression(u32::MAX), SUPPRESSION.1);
+        assert_eq!(suppression(u32::MAX), MAX_SUPPRESSION);
     }
 }

@@ -50,6 +50,8 @@ pub(super) struct Watch {
     pub(super) awaited: Option<u64>,
     /// A tail-loss probe is to be sent, whatever the window.
     pub(super) probing: bool,
+    /// Send orders and segments of the losses detected at one instant; empty in between.
+    pub(super) lost: Vec<(u64, u64)>,
 }
 
 /// A recovery episode.
@@ -75,6 +77,7 @@ impl Watch {
             alarm: None,
             awaited: None,
             probing: false,
+            lost: Vec::new(),
         }
     }
 
@@ -232,7 +235,7 @@ impl<S: Source> Transfer<S> {
         judgement: Judgement,
         reports: &mut Reports,
     ) {
-        let mut lost = std::mem::take(&mut self.lost);
+        let mut lost = std::mem::take(&mut self.watch.lost);
         match repair {
             Repair::Selective => self.lose_all_through(control, now, judgement, &mut lost, reports),
             Repair::FirstHole => {
@@ -246,7 +249,7 @@ impl<S: Source> Transfer<S> {
             let (kind, evidence) = (LossKind::Order, judgement.evidence);
             is_new |= self.reduce(control, now, (lost, kind, evidence), reports);
         }
-        self.lost = lost;
+        self.watch.lost = lost;
         if is_new {
             let (through, order) = (self.board.next() - 1, self.board.highest_order());
             let recovery = Recovery { through, order };
@@ -303,13 +306,13 @@ impl<S: Source> Transfer<S> {
         let believed = if control.loss.age().is_some() { MOST_BY_TIME } else { MOST_BY_ORDER };
         let most = control.config.options.retries.0.unwrap_or(believed).min(believed);
         let spent = slot.transmissions > most;
-        if slot.order > through || spent || self.setbacks.contains_key(&segment) {
+        if slot.order > through || spent || self.disputes.setbacks.contains_key(&segment) {
             return None;
         }
         if !self.board.lose(segment, Sign::Order) {
             return None;
         }
-        self.timers.cancel(timer::<S>(segment));
+        self.sending.timers.cancel(timer::<S>(segment));
         if control.loss.age().is_some() {
             self.defer_suppressed(now, segment, &slot);
         }
@@ -336,11 +339,11 @@ impl<S: Source> Transfer<S> {
 
     /// Restarts the timers of the segments requested before recovery began.
     fn restart_timers(&mut self, control: &Control, now: Instant, recovery: Recovery) {
-        let at = self.check_instant(control, now + control.rto.rto());
-        let Self { board, timers, setbacks, .. } = self;
+        let at = self.sending.check_instant(control, now + control.rto.rto());
+        let Self { board, sending, disputes, .. } = self;
         for segment in board.in_flight_through(recovery.order) {
-            if !setbacks.contains_key(&segment) {
-                timers.arm(timer::<S>(segment), at);
+            if !disputes.setbacks.contains_key(&segment) {
+                sending.timers.arm(timer::<S>(segment), at);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The figures of a fetch as they stand in JSON documents (`docs/json.md`).
+//! The figures of a fetch as they stand in JSON documents (`docs/library.md`).
 use super::FetchStats;
 use crate::time::Duration;
 use serde::ser::SerializeMap;

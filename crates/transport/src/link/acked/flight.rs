@@ -56,7 +56,7 @@ pub(super) struct Flight<T> {
     timers: BTreeSet<(Instant, u64)>,
     /// Frames to be retransmitted.
     again: VecDeque<InFlight<T>>,
-    /// One frame of each packet that was given up, at most as many as are in flight.
+    /// One frame of each packet that was given up, at most one for each frame in flight.
     lost: VecDeque<T>,
     /// Bytes of all frames in `frames` and `again`.
     bytes: u64,

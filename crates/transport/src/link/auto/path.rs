@@ -18,7 +18,7 @@ use crate::time::{Duration, Instant};
 const SHORT: Duration = Duration::from_millis(1);
 /// From this round-trip time on a path is long: process scheduling seldom takes so long.
 const LONG: Duration = Duration::from_millis(10);
-/// Retransmissions within this many Interests are one loss event.
+/// Retransmissions within this number of Interests are one loss event.
 const LOSS_EVENT: u64 = 64;
 /// Minimum number of loss events of a lossy path.
 const LOSS_EVENTS: u64 = 8;

@@ -1,6 +1,6 @@
 //! Tags: the link fields of recovery, as values and encoded.
 //!
-//! `docs/wldr.md` describes the fields of WLDR byte by byte; Sequence, TxSequence and Ack are those of NDNLPv2. A
+//! `docs/wire.md` describes the fields of WLDR byte by byte; Sequence, TxSequence and Ack are those of NDNLPv2. A
 //! malformed field counts as absent.
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, field};

@@ -12,7 +12,8 @@ use crate::time::{Duration, Instant};
 /// Round-trip time of a hop before the first measurement.
 const FIRST_RTT: Duration = Duration::from_millis(50);
 /// Limits of the round-trip time for timers.
-const RTT_BOUNDS: (Duration, Duration) = (Duration::from_micros(500), Duration::from_secs(1));
+const MIN_RTT: Duration = Duration::from_micros(500);
+const MAX_RTT: Duration = Duration::from_secs(1);
 /// Longest time between two offers.
 const MAX_OFFER_INTERVAL: Duration = Duration::from_secs(60);
 /// Most unanswered probes in a row of a neighbour that was verified.
@@ -122,8 +123,7 @@ pub(super) struct Session {
 
 /// Twice the round-trip time, doubled for each unanswered query.
 fn patience(rtt: Option<Duration>, unanswered: u32) -> Duration {
-    let (least, most) = RTT_BOUNDS;
-    let rtt = rtt.unwrap_or(FIRST_RTT).clamp(least, most);
+    let rtt = rtt.unwrap_or(FIRST_RTT).clamp(MIN_RTT, MAX_RTT);
     rtt.saturating_mul(2 << unanswered.min(MAX_PROBES))
 }
 
@@ -226,8 +226,7 @@ impl Session {
 
     /// Time before the first repetition of a report.
     pub(super) fn repeat(&self) -> Duration {
-        let (least, most) = RTT_BOUNDS;
-        self.rtt.unwrap_or(FIRST_RTT).clamp(least, most).saturating_mul(2)
+        self.rtt.unwrap_or(FIRST_RTT).clamp(MIN_RTT, MAX_RTT).saturating_mul(2)
     }
 
     /// Whether the next frame is to carry an offer.

@@ -86,7 +86,8 @@ impl<T: Load> Pool<T> {
         if self.passing.is_empty() { self.wakes.deadline() } else { Some(Instant::ZERO) }
     }
 
-    /// Admits a packet; `bytes` is its size if that is its charge. It is returned if its flow may send at once, and
+    /// Admits a packet; `bytes` is the charged size; `None` charges the answer size of the flow. It is returned if
+    /// its flow may send at once, and
     /// queued otherwise.
     pub(super) fn admit(
         &mut self,

@@ -8,9 +8,9 @@
 use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
 use super::super::{Answer, RtoEstimator, RttSample};
+use super::factor;
 use super::patience::Patience;
 use super::tcp::PRINTED;
-use super::{factor, rounded};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
@@ -44,10 +44,6 @@ impl RtoEstimator for CcnTimer {
         self.on_expiry(now, 1);
     }
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
     fn on_answer(&mut self, _: Instant, answer: &Answer) {
         let Self { gamma, gains, k, .. } = *self;
         let next = |before: Smoothed, rtt| before.next_by_new_mean(rtt, gains);
@@ -58,17 +54,7 @@ impl RtoEstimator for CcnTimer {
         self.patience.on_expiry(timeouts);
     }
 
-    fn rto(&self) -> Duration {
-        self.patience.lifetime.now
-    }
-
-    fn srtt(&self) -> Option<Duration> {
-        rounded(self.patience.estimate).0
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        rounded(self.patience.estimate).1
-    }
+    lifetime_timer!(patience.lifetime, patience.estimate);
 }
 
 impl fmt::Display for CcnTimer {

@@ -45,20 +45,10 @@ impl RtoEstimator for Chopcop {
         self.lifetime.stretch(self.backoff);
     }
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
-    fn rto(&self) -> Duration {
-        self.lifetime.now
-    }
+    lifetime_timer!(lifetime);
 
     fn srtt(&self) -> Option<Duration> {
         self.srtt.map(seconds)
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        None
     }
 }
 

@@ -4,7 +4,7 @@
 //! the last 20 answers, those included that came after timeouts; a timeout itself changes nothing.
 //! `skip-timeouts=true` is the paper's variant that leaves the latter out (claim A-53).
 //!
-//! Differences: while there are fewer than 20 answers, those count that there are.
+//! Differences: with fewer than 20 answers, all available answers count.
 use super::super::{Answer, RtoEstimator, RttSample};
 use super::{LEAST, Lifetime, round_trip};
 use crate::spec::{Spec, SpecError, SpecWriter};
@@ -55,21 +55,7 @@ impl RtoEstimator for Icp {
 
     fn on_timeout(&mut self, _: Instant) {}
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
-    fn rto(&self) -> Duration {
-        self.lifetime.now
-    }
-
-    fn srtt(&self) -> Option<Duration> {
-        None
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        None
-    }
+    lifetime_timer!(lifetime);
 }
 
 impl fmt::Display for Icp {

@@ -8,7 +8,7 @@
 use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
 use super::super::{RtoEstimator, RttSample};
-use super::{Lifetime, backoff, factor, round_trip, rounded};
+use super::{Lifetime, backoff, factor, round_trip};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
@@ -55,21 +55,7 @@ impl RtoEstimator for Tcp {
         self.lifetime.stretch(self.backoff);
     }
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
-    fn rto(&self) -> Duration {
-        self.lifetime.now
-    }
-
-    fn srtt(&self) -> Option<Duration> {
-        rounded(self.estimate).0
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        rounded(self.estimate).1
-    }
+    lifetime_timer!(lifetime, estimate);
 }
 
 impl fmt::Display for Tcp {

@@ -7,8 +7,8 @@
 //! Differences: those of `patience.rs`; the listing also begins a variance, which nothing uses.
 use super::super::smoothed::Smoothed;
 use super::super::{Answer, RtoEstimator, RttSample};
+use super::factor;
 use super::patience::Patience;
-use super::{factor, rounded};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
@@ -40,10 +40,6 @@ impl RtoEstimator for Wma {
         self.on_expiry(now, 1);
     }
 
-    fn sets_lifetime(&self) -> bool {
-        true
-    }
-
     fn on_answer(&mut self, _: Instant, answer: &Answer) {
         let Self { gamma, alpha, .. } = *self;
         let next = |before: Smoothed, rtt| {
@@ -57,16 +53,10 @@ impl RtoEstimator for Wma {
         self.patience.on_expiry(timeouts);
     }
 
-    fn rto(&self) -> Duration {
-        self.patience.lifetime.now
-    }
+    lifetime_timer!(patience.lifetime);
 
     fn srtt(&self) -> Option<Duration> {
-        rounded(self.patience.estimate).0
-    }
-
-    fn rttvar(&self) -> Option<Duration> {
-        None
+        self.patience.estimate.map(|it| it.rounded().0)
     }
 }
 

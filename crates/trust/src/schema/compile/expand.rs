@@ -91,8 +91,8 @@ fn check_references(rules: &[Rule]) -> Result<()> {
     Ok(())
 }
 
-/// Ranks of the rules, so that each comes after those that it uses: rounds of the rules that no other one uses, the last round
-/// first, names descending in each.
+/// Ranks of the rules, in which a rule comes after the rules that it uses. Rounds remove the rules without users; the
+/// last round ranks first, names descending within a round.
 fn order(rules: &[Rule]) -> Result<BTreeMap<String, usize>> {
     let mut uses: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
@@ -263,7 +263,7 @@ fn unfold(
     }
 }
 
-/// Each chain followed by each one of another rule.
+/// All combinations of a chain and a chain of another rule.
 fn joined(
     rule: &Rule,
     chains: &[Chain],

@@ -13,7 +13,7 @@ const MAX_SIGNERS: usize = 1 << 20;
 
 type Result<T> = std::result::Result<T, CompileError>;
 
-/// Builds the tree: chains share their nodes as long as they agree.
+/// Builds the tree: chains with a common beginning share its nodes.
 pub(super) fn build(expanded: &Expanded) -> Result<Model> {
     let named = expanded.symbols.len() as u64;
     let mut builder =

@@ -1,0 +1,54 @@
+//! `recoup arena`: transports judged on the same cases, in simulation or on sockets.
+//!
+//! [`choice`] finds cases and transports, [`gather`] makes the runs that are missing and scores all runs. A
+//! [`report::Report`] becomes a [`table`], a document or a [`page`].
+mod args;
+mod choice;
+mod gather;
+mod heat;
+mod list;
+mod page;
+mod report;
+mod sockets;
+mod table;
+
+pub(crate) use args::ArenaArgs;
+pub(crate) use report::shell_word;
+
+use crate::error::Failure;
+use crate::output::{self, Stream};
+use crate::terminal::path_line;
+use gather::Gathering;
+use recoup_transport::transport::Transport;
+use report::Report;
+
+/// Runs the command.
+pub(crate) fn run(args: &ArenaArgs) -> Result<(), Failure> {
+    let chosen = choice::cases(args)?;
+    if args.list {
+        return list::print(&chosen, args.json);
+    }
+    let default = Transport::default();
+    let transports = choice::transports(args, &default)?;
+    let chosen = sockets::possible(chosen, args)?;
+    let gathering = Gathering { args, transports: &transports, chosen: &chosen };
+    let gathered = gathering.run()?;
+    let report = Report {
+        args,
+        default: &default,
+        transports: &transports,
+        chosen: &chosen,
+        gathered: &gathered,
+    };
+    let page = args.page.clone().unwrap_or_else(|| args.out.join("index.html"));
+    page::write(&report, &page)?;
+    if args.json {
+        return output::json(&report.document(), Stream::Out);
+    }
+    if !args.quiet {
+        output::print(table::text(&report).as_bytes())?;
+        let (all, made) = gathered.runs;
+        output::eprint(&format!("{made} of {all} runs were made now; page: {}", path_line(&page)));
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! The `recoup-lab` command: simulations, studies and judgements of transports. `recoup sim …` and the like start it.
+//!
+//! Any other command is one of `recoup`, so that networks of processes need this program alone.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "the documentation of options is their help text, where brackets mean: optional"
+)]
+mod arena;
+mod calibrate;
+mod command;
+mod emulate;
+mod explain;
+mod generate;
+pub mod input;
+mod process;
+mod rto;
+mod running;
+mod sim;
+mod study;
+
+use clap::{CommandFactory, Parser};
+use command::{Cli, Command};
+use recoup_cli::{error, format, output, picture, progress, stop, terminal};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn run() -> ExitCode {
+    run_words(std::env::args_os().collect()).into()
+}
+
+/// Runs the command inside another program, such as an interpreter, and returns its exit code. `program` is a file that runs
+/// the command; its path is not among the arguments. A request for help ends the process.
+#[must_use]
+pub fn run_inside(program: PathBuf, arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let name = PROGRAM.get_or_init(|| program).clone().into_os_string();
+    run_words(std::iter::once(name).chain(arguments).collect())
+}
+
+/// The file that runs this command, where it is not the executable of the process.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The file that runs this command.
+fn program() -> io::Result<PathBuf> {
+    PROGRAM.get().cloned().map_or_else(std::env::current_exe, Ok)
+}
+
+/// Whether a command line is for the other program, which has the rest of the commands.
+fn is_of_product(words: &[OsString]) -> bool {
+    let own = Cli::command();
+    let names = |word: &OsString| own.get_subcommands().any(|one| word == one.get_name());
+    let product = recoup_cli::command_line();
+    let theirs = |word: &OsString| product.get_subcommands().any(|one| word == one.get_name());
+    words.iter().skip(1).find(|word| names(word) || theirs(word)).is_some_and(|word| !names(word))
+}
+
+fn run_words(words: Vec<OsString>) -> u8 {
+    if is_of_product(&words) {
+        return recoup_cli::run_words(words);
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => return recoup_cli::rejected(&error, &Cli::command()),
+    };
+    if let Err(failure) = recoup_cli::begin(cli.end_with) {
+        return failure.code();
+    }
+    recoup_cli::finish(match cli.command {
+        Command::Sim(args) => sim::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Rto(args) => rto::run(&args),
+        Command::Emulate(args) => emulate::run(&args),
+        Command::Arena(args) => arena::run(&args),
+        Command::Study(args) => study::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Process(args) => {
+            output::never_wait();
+            process::run(&args)
+        }
+        Command::Guard(args) => match emulate::guard::run(&args) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
+    })
+}

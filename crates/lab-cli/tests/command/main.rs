@@ -1,0 +1,14 @@
+//! The laboratory's command as its users run it: its effects, and its errors.
+#[allow(dead_code, reason = "some of its abilities are for the tests of the other program")]
+#[path = "../../../cli/tests/command/place.rs"]
+mod place;
+
+mod arena;
+mod emulate;
+mod explain;
+mod generate;
+mod lab;
+mod processes;
+mod rto;
+mod sim;
+mod study;
