@@ -175,9 +175,6 @@ impl TrustStore {
         (verdict, Some(entry))
     }
 
-    /// Keeps a certificate that `signer` has verified. It is kept even if it is not valid now, so that it is not requested for
-    /// each packet that it signed.
-
     fn reject(&self, name: &Name, verdict: Verdict) {
         let until = (self.clock)().saturating_add(REJECTED_S);
         self.known().reject(name, until, verdict);
