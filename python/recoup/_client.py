@@ -46,6 +46,8 @@ class FetchOptions(TypedDict, total=False):
     """How often one segment is retransmitted at most, or ``"unlimited"``."""
     no_progress: str
     """Give up when nothing arrived for this long."""
+    max_time: str
+    """Give up if the whole does not arrive within this time."""
     verify: str
     """``auto``, ``digest``, ``none``, or ``key=NAME``."""
     discover: bool

@@ -1,7 +1,7 @@
 //! `cargo xtask bench instructions`: instructions of the work that a packet causes, beside the accepted values.
 //!
-//! Instructions do not depend on other load of the machine. Valgrind counts them in programs of the profile `bench`, which has no
-//! link-time optimisation: profile `dist` needs fewer. Seeds are fixed, so that two counts of one build are nearly equal.
+//! Instructions do not depend on other load of the machine. Valgrind counts them in benchmarks of the profile `bench`, which has
+//! no link-time optimisation: profile `dist` needs fewer. Seeds are fixed, so that two counts of one build are nearly equal.
 
 use crate::chore::{Outcome, capture, cargo, command, quiet, root, target_directory};
 use serde_json::Value;
@@ -160,6 +160,9 @@ fn is_beyond(ratio: f64) -> bool {
 fn build(rows: &[&Row]) -> Outcome<BTreeMap<String, PathBuf>> {
     let mut build =
         cargo(&["bench", "--no-run", "--quiet", "--message-format=json-render-diagnostics"]);
+    let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    // As in the profile `dist` of the command: cargo ignores the setting of a profile where it builds benchmarks.
+    build.env("RUSTFLAGS", "-Cpanic=abort").arg("--target").arg(host);
     for row in rows {
         build.args(["--package", row.package, "--bench", row.bench]);
     }

@@ -1,8 +1,8 @@
 //! Whether kept results of studies can be made again.
 //!
 //! Runs of `docs/studies/KEY` are drawn at random, made again from scratch, and their digests compared
-//! (`recoup study verify`), for each study within a budget of time.
-//! Results that were kept without digests are named as stale, and so are runs of the default transport that differ.
+//! (`recoup study verify`). Each study has a budget of time. Results that were kept without digests are named as stale, and so
+//! are runs of the default transport that differ.
 
 use crate::chore::{Outcome, command, root, spelled};
 use crate::digest;

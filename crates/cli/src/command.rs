@@ -1,8 +1,8 @@
 //! The command line: all subcommands under one name.
 use crate::error::EXIT_CODES;
 use crate::{
-    ctl, demo, fetch, forward, gateway, generate, get, group, key, laboratory, link, ping,
-    serve, share, trust,
+    ctl, demo, fetch, forward, gateway, generate, get, group, key, laboratory, link, ping, serve,
+    share, trust,
 };
 use clap::{ColorChoice, Parser, Subcommand};
 

@@ -78,12 +78,6 @@ impl Failure {
         self
     }
 
-    /// Marks the failure as permanent: a repeated command fails with it again.
-    #[must_use]
-    pub fn permanent(self) -> Self {
-        Self { permanent: true, ..self }
-    }
-
     /// The end by a signal; its number and 128 are the exit code.
     pub fn signal(number: i32, message: impl Into<String>) -> Self {
         Self { code: u8::try_from(128 + number).ok(), ..Self::new(Exit::Cancelled, message) }

@@ -19,7 +19,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// End when the process with this number, which started this one, ends.
+    /// End when the parent process, with this number, ends.
     #[arg(long, global = true, hide = true, value_name = "PID")]
     pub end_with: Option<u32>,
 }

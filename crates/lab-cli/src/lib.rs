@@ -1,6 +1,6 @@
 //! The `recoup-lab` command: simulations, studies and judgements of transports. `recoup sim …` and the like start it.
 //!
-//! Any other command is one of `recoup`, so that networks of processes need this program alone.
+//! `recoup-lab` also runs all commands of `recoup`, so networks of processes need one program.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "the documentation of options is their help text, where brackets mean: optional"

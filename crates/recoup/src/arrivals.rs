@@ -1,4 +1,4 @@
-//! Results of an operation as they come, such as those of a series of pings.
+//! Successive results of an operation, for instance of a series of pings.
 use crate::client::Client;
 use crate::engine::{Engine, TaskId};
 use crate::error::Result;

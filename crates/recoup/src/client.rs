@@ -306,7 +306,7 @@ impl<M> Builder<M> {
     }
 
     /// Fetches and pings end with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) within 200 ms after the flag is set, for
-    /// example by a signal. What has arrived is kept.
+    /// example by a signal. Content that has arrived is kept.
     #[must_use]
     pub fn stopped_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { stop: Some(flag), ..self }

@@ -97,7 +97,7 @@ impl fmt::Display for LinkEvent {
 /// Called with each change of the faces.
 pub(crate) type LinkCallback = Box<dyn FnMut(&LinkEvent) + Send>;
 
-/// Who watches a client, and who stops it.
+/// The observer of a client's faces, and the flag that stops it.
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) stop: Option<Arc<AtomicBool>>,

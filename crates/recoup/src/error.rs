@@ -461,6 +461,8 @@ impl From<&FetchError> for Error {
                 Self::new(ErrorKind::TimedOut, text)
                     .with_remedy("check the name, and that its producer runs and can be reached")
             }
+            FetchError::TooSlow(_) => Self::new(ErrorKind::TimedOut, text)
+                .with_remedy("permit more time (--max-time)"),
             FetchError::NoFirstAnswer { .. } => Self::new(ErrorKind::TimedOut, text).with_remedy(
                 "check the address and the name, and that the producer runs; to wait longer for it: --wait=TIME, \
                  in a program connect_timeout and no_progress",

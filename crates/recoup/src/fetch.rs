@@ -168,7 +168,7 @@ impl<M> FetchBuilder<M> {
         self
     }
 
-    /// What an earlier download to the same file has left is treated so.
+    /// Treatment of an earlier download to the same file.
     pub fn earlier(mut self, earlier: Earlier) -> Self {
         self.earlier = earlier;
         self

@@ -130,7 +130,7 @@ impl<M> FolderBuilder<M> {
         self
     }
 
-    /// What an earlier fetch has left of its files is treated so.
+    /// Treatment of files and unfinished downloads of an earlier fetch.
     pub fn earlier(mut self, earlier: Earlier) -> Self {
         self.fetch = self.fetch.earlier(earlier);
         self
@@ -250,7 +250,7 @@ impl FolderBuilder {
     }
 }
 
-/// What a folder's fetch shares with its owner.
+/// State that a folder's fetch shares with its owner.
 #[derive(Debug, Default)]
 struct State {
     files: Files,

@@ -137,7 +137,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The queued segments that one write takes, once there are any; `None` at the end.
+    /// The queued segments of one write; waits for the first segment; `None` at the end.
     fn next_batch(&self) -> Option<VecDeque<Bytes>> {
         let state = self.lock();
         let is_idle = |state: &mut State| state.queue.is_empty() && !state.is_closed;

@@ -29,7 +29,7 @@ impl fmt::Display for Absent {
 /// Called with a peer that is waited for.
 type Report = Box<dyn FnMut(&Absent) + Send>;
 
-/// How long an absent peer is waited for, and who ends the wait early.
+/// How long an absent peer is waited for; a flag ends the wait early.
 ///
 /// ```no_run
 /// use recoup::patience::Patience;

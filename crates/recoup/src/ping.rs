@@ -57,7 +57,7 @@ struct Pinger {
 }
 
 impl Pinger {
-    /// A machine that begins as soon as there is a face.
+    /// A machine that begins with the first face.
     fn new(prefix: Name, options: PingOptions, mut rng: Rng) -> Self {
         Self {
             prefix,

@@ -47,7 +47,7 @@ impl std::fmt::Debug for NodeBox {
 }
 
 impl Session {
-    /// A node without faces. With `answers_itself`, its applications find each other without any face. Without
+    /// A node without faces. With `answers_itself`, applications of the node exchange packets without any face. Without
     /// `remembers_nonces`, it keeps no nonces of answered Interests, which take 6 % of the processor time at 1,300 bytes a
     /// segment: for applications that only fetch by a face that leads to one peer. No Interest passes through such a node, as
     /// best-route returns none by the face that it came by.

@@ -50,7 +50,7 @@ pub fn check(options: &FetchOptions) -> Result<()> {
 /// Verifies, and decrypts.
 type Reader = Decrypting<Arc<dyn Verifier>>;
 
-/// What `open` makes for `key`, unless it is there already. The latest few stay.
+/// The value of `key`, which `open` makes at first. The latest few stay.
 fn once<K: PartialEq, V>(
     opened: &Mutex<Vec<(K, Arc<V>)>>,
     key: K,

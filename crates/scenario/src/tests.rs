@@ -77,14 +77,6 @@ fn with(more: &str) -> String {
 }
 
 #[test]
-fn fetches_have_the_defaults_of_the_library() {
-    let text = LINE.replace("rto = \"jacobson(min=0ms)\"\n", "");
-    let network = networks(&text, &[], 1).unwrap().remove(0);
-    let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
-    assert_eq!(FetchOptions { discover: true, ..fetch.options.clone() }, FetchOptions::default());
-}
-
-#[test]
 fn line_has_the_written_fields() {
     let network = network(LINE);
     assert_eq!(network.nodes.len(), 4);

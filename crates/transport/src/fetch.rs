@@ -135,6 +135,8 @@ pub struct Fetch {
     last_progress: Instant,
     /// Time at which the fetch ends without any answer; `None` after the first answer, or without a limit.
     answer_by: Option<Instant>,
+    /// The fetch ends then, complete or not.
+    complete_by: Option<Instant>,
     limited: Limited,
     arrivals: Vec<Arrival>,
     /// Packets that wait for certificates, if the verifier checks chains of them.
@@ -149,6 +151,7 @@ impl Fetch {
             pending: Pending::of(&config.name),
             limited: Limited::new(config.rate_limit.clone()),
             answer_by: None,
+            complete_by: None,
             control: Control::new(config),
             phase: Phase::Start,
             connected: false,
@@ -174,6 +177,7 @@ impl Fetch {
     fn start(&mut self, now: Instant) {
         self.last_progress = now;
         self.answer_by = self.first_answer().map(|within| now + within);
+        self.complete_by = self.control.config.options.max_time.map(|within| now + within);
         let version = self.control.config.name.last();
         let shown = version.and_then(|version| Convention::of_version(&version));
         self.control.convention = shown.unwrap_or(self.control.convention);
@@ -390,6 +394,9 @@ impl Fetch {
             let name = self.control.config.name.clone();
             let within = self.first_answer().unwrap_or_default();
             self.end(Err(FetchError::NoFirstAnswer { name, within }));
+        } else if self.complete_by.is_some_and(|deadline| deadline <= now) {
+            let within = self.control.config.options.max_time.unwrap_or_default();
+            self.end(Err(FetchError::TooSlow(within)));
         } else if self.progress_deadline().is_some_and(|deadline| deadline <= now) {
             let objection = match &mut self.phase {
                 Phase::Discovering(discovery) => discovery.objection(),
@@ -514,6 +521,7 @@ impl Application for Fetch {
         };
         let certificates = self.pending.deadline().filter(|_| self.connected);
         let limits = self.progress_deadline().into_iter().chain(self.answer_by);
+        let limits = limits.chain(self.complete_by);
         phase.into_iter().chain(limits).chain(certificates).min()
     }
 

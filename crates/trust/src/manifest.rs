@@ -368,7 +368,9 @@ mod tests {
     use crate::rejected::PATIENCE;
     use recoup_packet::data::DataBuilder;
     use recoup_packet::name::Component;
-    use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, PublicKey, Signer};
+    use recoup_packet::signature::{
+        DigestSigner, HmacSigner, KeyLocator, KeyVerifier, PublicKey, Signer,
+    };
 
     fn object() -> Name {
         "/movie/v=1".parse().unwrap()

@@ -175,9 +175,6 @@ impl TrustStore {
         (verdict, Some(entry))
     }
 
-    /// Keeps a certificate that `signer` has verified. It is kept even if it is not valid now, so that it is not requested for
-    /// each packet that it signed.
-
     fn reject(&self, name: &Name, verdict: Verdict) {
         let until = (self.clock)().saturating_add(REJECTED_S);
         self.known().reject(name, until, verdict);
@@ -264,6 +261,7 @@ impl fmt::Debug for TrustStore {
 
 #[cfg(test)]
 mod tests {
+    use super::known::{EXPIRED, NOT_YET};
     use super::*;
     use crate::schema::{Functions, Schema, compile};
     use recoup_packet::data::{ContentType, DataBuilder};

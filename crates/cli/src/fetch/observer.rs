@@ -22,7 +22,7 @@ pub(super) struct Observer {
     line: Line,
 }
 
-/// What is made from events.
+/// Tables, traces and lines, made from events.
 #[derive(Debug)]
 struct Record {
     statistics: Option<Statistics>,

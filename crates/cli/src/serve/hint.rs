@@ -1,4 +1,4 @@
-//! The commands that fetch what is served, as a user types them.
+//! Fetch commands for the served names, in the form that a user types.
 use recoup::serve::Endpoint;
 use recoup_io::face::{Authority, FaceUri, Family};
 use recoup_io::port::outward_address;
@@ -19,7 +19,7 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Those that fetch `name`, which is served from `path`.
+    /// Commands that fetch `name`, served from `path`.
     pub(super) fn new(name: &Name, path: &Path, endpoint: &Endpoint) -> Self {
         let mut commands = Self::default();
         let (local, remote) = fetches(name, path);

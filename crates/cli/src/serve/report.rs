@@ -49,7 +49,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// What the server has done so far.
+    /// The counters of the server so far.
     pub(crate) fn new(server: &Server) -> Self {
         let (name, faces) = (server.name().to_string(), server.faces().to_vec());
         Self { event: "stopped", name, faces, summary: server.summary(), ..Self::default() }

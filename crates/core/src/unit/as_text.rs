@@ -42,36 +42,50 @@ fn print_few(bytes: u32) -> String {
     super::print_bytes(bytes.into())
 }
 
-/// A value that [`unit::few_bytes`](super::few_bytes) reads, or none.
-pub mod few_bytes_if_any {
-    use serde::{Deserialize, Deserializer, Serializer};
+macro_rules! stored_if_any {
+    ($($name:ident: $of:ident, $type:ty;)+) => {$(
+        #[doc = concat!("A value that [`unit::", stringify!($of), "`](super::", stringify!($of), ") reads, or none.")]
+        pub mod $name {
+            use serde::{Deserialize, Deserializer, Serializer};
 
-    struct Few(u32);
+            struct Stored($type);
 
-    impl<'de> Deserialize<'de> for Few {
-        fn deserialize<D: Deserializer<'de>>(format: D) -> Result<Self, D::Error> {
-            super::few_bytes::deserialize(format).map(Self)
+            impl<'de> Deserialize<'de> for Stored {
+                fn deserialize<D: Deserializer<'de>>(format: D) -> Result<Self, D::Error> {
+                    super::$of::deserialize(format).map(Self)
+                }
+            }
+
+            /// Stores the text.
+            ///
+            /// # Errors
+            /// Those of the format.
+            pub fn serialize<S: Serializer>(
+                value: &Option<$type>,
+                format: S,
+            ) -> Result<S::Ok, S::Error> {
+                match value {
+                    Some(value) => super::$of::serialize(value, format),
+                    None => format.serialize_none(),
+                }
+            }
+
+            /// Parses the text.
+            ///
+            /// # Errors
+            /// The text is not such a quantity.
+            pub fn deserialize<'de, D: Deserializer<'de>>(
+                format: D,
+            ) -> Result<Option<$type>, D::Error> {
+                Ok(Option::<Stored>::deserialize(format)?.map(|Stored(value)| value))
+            }
         }
-    }
+    )+};
+}
 
-    /// Stores the text.
-    ///
-    /// # Errors
-    /// Those of the format.
-    pub fn serialize<S: Serializer>(value: &Option<u32>, format: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(bytes) => super::few_bytes::serialize(bytes, format),
-            None => format.serialize_none(),
-        }
-    }
-
-    /// Parses the text.
-    ///
-    /// # Errors
-    /// The text is not such a quantity.
-    pub fn deserialize<'de, D: Deserializer<'de>>(format: D) -> Result<Option<u32>, D::Error> {
-        Ok(Option::<Few>::deserialize(format)?.map(|Few(bytes)| bytes))
-    }
+stored_if_any! {
+    few_bytes_if_any: few_bytes, u32;
+    interval_if_any: interval, std::time::Duration;
 }
 
 /// Reads text by `read`. A number passes as its text, so that the error names the missing unit.

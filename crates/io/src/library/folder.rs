@@ -25,7 +25,7 @@ const MAX_LISTING_BYTES: usize = 16 << 20;
 #[derive(Debug)]
 pub struct FolderLibrary {
     /// Without links, as of the beginning.
-    root: PathBuf,
+    pub(super) root: PathBuf,
     version: Version,
     snapshots: Option<Snapshots>,
     identifiers: Identifiers,

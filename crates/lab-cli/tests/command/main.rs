@@ -1,4 +1,4 @@
-//! The laboratory's command as its users run it: its effects, and its errors.
+//! The laboratory's command as users run it: effects and errors.
 #[allow(dead_code, reason = "some of its abilities are for the tests of the other program")]
 #[path = "../../../cli/tests/command/place.rs"]
 mod place;

@@ -43,6 +43,9 @@ pub enum FetchError {
     /// Nothing new arrived within this time.
     #[error("nothing new arrived for {} s", .0.as_secs_f64())]
     NoProgress(Duration),
+    /// The whole has not arrived within this time.
+    #[error("not complete within {} s", .0.as_secs_f64())]
+    TooSlow(Duration),
     /// No answer names a version that is new enough.
     #[error("{name} has no version newer than {than}: {}", Newest(*.newest))]
     Stale {

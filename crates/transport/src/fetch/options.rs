@@ -126,6 +126,17 @@ pub struct FetchOptions {
     ))]
     pub no_progress: Duration,
 
+    /// Give up if the whole does not arrive within this time; of a folder, each file
+    #[serde(with = "unit::as_text::interval_if_any", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(
+        hide_short_help = true,
+        long,
+        value_name = "TIME",
+        value_parser = unit::interval,
+        help_heading = "Limits"
+    ))]
+    pub max_time: Option<Duration>,
+
     /// Granularity of retransmission timers; 0 means exact
     #[serde(with = "unit::as_text::duration")]
     #[cfg_attr(feature = "clap", arg(
@@ -255,6 +266,7 @@ impl FetchOptions {
             lifetime: Duration::from_secs(4),
             retries: Retries(Some(15)),
             no_progress: Duration::from_secs(60),
+            max_time: None,
             rto_check: Duration::from_millis(10),
             react_to_marks: true,
             leaves_holes: false,

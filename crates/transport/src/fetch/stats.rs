@@ -92,6 +92,8 @@ pub struct FetchStats {
     pub ssthresh: f64,
     /// Whether no face leads toward producers at the moment.
     pub disconnected: bool,
+    /// Times at which the last face toward producers went down.
+    pub disconnections: u64,
     /// Retransmissions of the segments that were requested before any segment had arrived. A path that drops long
     /// packets, or a late producer, causes them.
     pub blind: u64,
@@ -436,7 +438,10 @@ impl FetchStats {
             }
             Event::Unverified { .. } => self.unverified += 1,
             Event::EndKnown { last } => self.last_segment = Some(last),
-            Event::Disconnected => self.disconnected = true,
+            Event::Disconnected => {
+                self.disconnected = true;
+                self.disconnections += 1;
+            }
             Event::Connected => self.disconnected = false,
             _ => {}
         }
@@ -492,6 +497,7 @@ impl FetchStats {
             window_max,
             ssthresh,
             disconnected,
+            disconnections,
             blind,
             blind_last,
             repeated,
@@ -536,6 +542,7 @@ impl FetchStats {
             self.ssthresh = *ssthresh;
         }
         self.disconnected = *disconnected;
+        self.disconnections += disconnections;
         self.blind += blind;
         self.blind_last = self.blind_last.max(*blind_last);
         self.repeated.extend(repeated);
@@ -718,6 +725,8 @@ mod tests {
             (at(21), Event::Inferred { segment: 1, cause: Cause::Random, holds: true }),
             (at(21), Event::Nacked { segment: Some(1), reason: NackReason::Congestion }),
             (at(21), Event::Undone),
+            (at(21), Event::Disconnected),
+            (at(21), Event::Connected),
             (at(22), Event::Phase { phase: Phase::Fast }),
             (at(24), Event::Phase { phase: Phase::Normal }),
         ];

@@ -123,6 +123,19 @@ fn slow_reader_stops_the_window() {
 }
 
 #[test]
+fn fetch_ends_when_its_time_is_over() {
+    let file = file(5_000);
+    let mut slow = config("/a/file/v=7");
+    slow.options.congestion = "fixed(window=1)".parse().unwrap();
+    slow.options.max_time = Some(Duration::from_millis(500));
+    let mut harness = Harness::new(slow);
+    let result = harness.run(honest(&file));
+    assert_eq!(result, Err(FetchError::TooSlow(Duration::from_millis(500))));
+    assert_eq!(harness.now, Instant::from_millis(500));
+    assert!(!harness.content.is_empty());
+}
+
+#[test]
 fn idle_reader_does_not_end_the_fetch() {
     let file = file(5_000);
     let mut ordered = config("/a/file/v=7");

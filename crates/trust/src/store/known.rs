@@ -10,8 +10,10 @@ use std::sync::Arc;
 pub const MAX_CERTIFICATES: usize = 256;
 /// Most names of certificates that are remembered as not to be had.
 pub const MAX_REJECTED: usize = 64;
-const EXPIRED: &str = "is signed by a key whose certificate, or one of its chain, has expired";
-const NOT_YET: &str = "is signed by a key whose certificate, or one of its chain, is not valid yet";
+pub(super) const EXPIRED: &str =
+    "is signed by a key whose certificate, or one of its chain, has expired";
+pub(super) const NOT_YET: &str =
+    "is signed by a key whose certificate, or one of its chain, is not valid yet";
 
 #[derive(Default)]
 pub(super) struct Known {

@@ -1,4 +1,4 @@
-//! The figures of a fetch as they stand in JSON documents (`docs/json.md`).
+//! The figures of a fetch as they stand in JSON documents (`docs/library.md`).
 use super::FetchStats;
 use crate::time::Duration;
 use serde::ser::SerializeMap;
@@ -30,6 +30,7 @@ impl Serialize for FetchStats {
         map.serialize_entry("losses", &Losses(self))?;
         map.serialize_entry("rtt_ms", &self.rtt.min().map(|min| Rtt(self, min)))?;
         map.serialize_entry("window", &Window(self))?;
+        map.serialize_entry("disconnections", &self.disconnections)?;
         map.end()
     }
 }
