@@ -497,17 +497,6 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn names_have_room_in_a_wide_font() {
-        let mut figure = example();
-        assert_eq!(room_beside(&figure), 18 + 26 + 8 * "the paper's".len() as u32);
-        figure.series.truncate(NAMES_INSIDE);
-        assert_eq!((room_beside(&figure), names_width(&figure)), (0, 26 + 8 * 8));
-        // They would lie on curves that end anywhere.
-        figure.x.categories.clear();
-        assert_eq!(room_beside(&figure), 18 + 26 + 8 * 8);
-    }
-
-    #[test]
     fn names_of_places_stand_where_they_would_overlap() {
         let mut figure = example();
         assert_eq!(room_below(&figure), BELOW);
@@ -534,8 +523,6 @@ pub(super) mod tests {
         let axis = Axis::default();
         assert_eq!(number(10.0, &axis), "10");
         assert_eq!(number(0.25, &axis), "0.25");
-        assert_eq!(number(2.5, &axis), "2.5");
-        assert_eq!(number(200.0, &axis), "200");
         assert_eq!(number(0.0, &axis), "0");
     }
 }

@@ -76,16 +76,6 @@ fn a_record_is_kept_once() {
 }
 
 #[test]
-fn hops_that_cannot_be_read_are_one_mistake() {
-    let message =
-        wrong(&with("[places.y]\npick = 1\n[places.x]\npick = 1\nfrom = \"y\"\nhops = \"3..2\"\n"));
-    assert!(
-        message.contains("places.x.hops: write hops") && message.lines().count() == 1,
-        "{message}"
-    );
-}
-
-#[test]
 fn a_queue_has_one_limit_of_each_kind() {
     for queue in [r#"["3 packets", "5 packets"]"#, r#"["3 packets", "unlimited"]"#] {
         let message = wrong(&LINE.replace("\"32 packets\"", queue));

@@ -255,13 +255,5 @@ mod tests {
             error("router\na\na\n"),
             "line 3: node \"a\" is there twice; each needs a name of its own"
         );
-        assert_eq!(
-            error("router\na\nlink\na c\n"),
-            "line 4: there is no node \"c\"; name it among the nodes first"
-        );
-        assert_eq!(
-            error("router\na\nlink\na a\n"),
-            "line 4: link \"a-a\" leads from a node to itself; remove it"
-        );
     }
 }

@@ -198,10 +198,7 @@ mod tests {
             "$ns_ at 1 \"$node_(0) setdst 1 2 3\"",
             "$ns_ at 1 \"$node_($i) setdest 1 2 3\"",
             "for {set i 0} {$i < 3} {incr i} {",
-            "source scen-50",
-            "$node_(0) random-motion 1",
             "$node_(0) set X_ [expr rand()]",
-            "set X_ 5 7",
             "nonsense",
         ] {
             let error = ns2(&format!("\n{line}\n")).unwrap_err();
