@@ -75,7 +75,7 @@ pub(super) struct Setup {
     pub cells: &'static str,
 }
 
-/// The choice of the search (`docs/studies/carofiglio2016/calibration`), with the radio and the cells that were fixed in it.
+/// The choice of the search (`calibration.toml`), with the radio and the cells that were fixed in it.
 pub(super) const CHOSEN: Setup = Setup {
     radio: "120 m",
     fading: "m = 1, coherence",
