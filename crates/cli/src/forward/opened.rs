@@ -1,8 +1,8 @@
 //! Faces and listeners of the configuration, and their update at a reload.
 //!
 //! An unchanged face or listener is not touched: its queue and its connections stay.
-use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::Opening;
+use super::config::{FaceConfig, ForwardConfig, Listen};
 use super::traced::Traced;
 use crate::error::{Failure, face_failure};
 use recoup::session::is_taken;

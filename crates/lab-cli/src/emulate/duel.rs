@@ -39,7 +39,7 @@ fn head(f: &mut fmt::Formatter<'_>, duel: &Duel) -> fmt::Result {
 }
 
 /// How a duel ended: as it has to, or on which side of 1.
-pub(crate) fn verdict(duel: &Duel) -> &'static str {
+fn verdict(duel: &Duel) -> &'static str {
     match (duel.is_expected, duel.outcome()) {
         (true, Some(Ordering::Less)) => "less: holds",
         (true, Some(_)) => "FAILS",

@@ -59,7 +59,7 @@ pub(crate) fn lateness(real: &Results) -> String {
 }
 
 /// A mean with its interval; of a single run with four digits; or that there is none.
-pub(crate) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
+pub(super) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
     let Some(estimate) = estimate else { return "none".into() };
     if estimate.half_width.is_finite() && (estimate.half_width, estimate.mean) != (0.0, 0.0) {
         return rule::text(&estimate, unit);
@@ -74,24 +74,24 @@ pub(crate) fn mean(estimate: Option<Estimate>, unit: &str) -> String {
 }
 
 /// By how much the real mean is above the simulated one.
-pub(crate) fn difference(cell: &Cell) -> String {
+pub(super) fn difference(cell: &Cell) -> String {
     cell.difference().map_or_else(String::new, |part| format!("{:+.1} %", part * 100.0))
 }
 
 /// Where a line is: the experiment's values and whose figures they are.
-pub(crate) fn place(line: &Line) -> String {
+fn place(line: &Line) -> String {
     let values = Some(point(&line.point)).filter(|values| !values.is_empty());
     values.into_iter().chain([line.place.clone()]).collect::<Vec<_>>().join(", ")
 }
 
 /// Values of a sweep.
-pub(crate) fn point(values: &BTreeMap<String, String>) -> String {
+pub(super) fn point(values: &BTreeMap<String, String>) -> String {
     let values = values.iter().map(|(axis, value)| format!("{axis} {value}"));
     values.collect::<Vec<_>>().join(", ")
 }
 
 /// The verdict on a line.
-pub(crate) fn verdict(line: &Line) -> &'static str {
+fn verdict(line: &Line) -> &'static str {
     match (line.is_decisive, line.agrees) {
         (false, _) => "",
         (true, Some(true)) => "agrees",
