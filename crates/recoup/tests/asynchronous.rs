@@ -58,7 +58,7 @@ async fn object_arrives_in_a_file_with_progress() {
         last = Some(progress);
     }
     assert_eq!(last.unwrap().bytes, 3_000_000);
-    assert_eq!(fetch.finish().await.unwrap().segments, 375);
+    assert_eq!(fetch.finish().await.unwrap().stats.segments, 375);
     assert!(std::fs::read(path).unwrap() == sent);
 }
 
