@@ -206,9 +206,13 @@ impl<M> FolderBuilder<M> {
                 Run { fetch, jobs, progress, skipped, begun, walk, transfers, state: own };
             let ended = {
                 let mut all = std::pin::pin!(run.all(&name, &path));
-                poll_fn(|context| match lock(&flag).is_cancelled {
-                    true => Poll::Ready(Err(Error::cancelled())),
-                    false => all.as_mut().poll(context),
+                poll_fn(|context| {
+                    // The lock is free again while the fetch goes on.
+                    let is_cancelled = lock(&flag).is_cancelled;
+                    match is_cancelled {
+                        true => Poll::Ready(Err(Error::cancelled())),
+                        false => all.as_mut().poll(context),
+                    }
                 })
                 .await
             };
