@@ -22,7 +22,7 @@ const SMALL: &str = "cargo install --locked --path crates/cli --no-default-featu
 /// The command as users install it.
 const FULL: &str = "cargo install --locked --path crates/cli --profile dist --features gateway";
 /// The command of the laboratory, beside it.
-const LAB: &str = "cargo install --locked --path crates/lab-cli --profile dist";
+const LAB: &str = "cargo install --locked --path lab/cli --profile dist";
 /// The wheel, in `wheels`.
 pub(crate) const WHEEL: &str =
     "maturin build --release --manifest-path python/Cargo.toml --out wheels";

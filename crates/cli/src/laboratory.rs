@@ -39,7 +39,7 @@ pub(crate) fn hand_over(words: &[OsString]) -> Failure {
         let message =
             format!("`{name}` is a command of the program `{PROGRAM}`, which is not there");
         return Failure::new(Exit::Local, message).advise(
-            "install it beside `recoup` or on the path, such as with `cargo install --path crates/lab-cli`",
+            "install it beside `recoup` or on the path, such as with `cargo install --path lab/cli`",
         );
     }
     Failure::new(Exit::Local, format!("cannot run {}: {}", program.display(), reason(&error)))

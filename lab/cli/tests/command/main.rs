@@ -1,6 +1,6 @@
 //! The laboratory's command as users run it: effects and errors.
 #[allow(dead_code, reason = "some of its abilities are for the tests of the other program")]
-#[path = "../../../cli/tests/command/place.rs"]
+#[path = "../../../../crates/cli/tests/command/place.rs"]
 mod place;
 
 mod arena;
