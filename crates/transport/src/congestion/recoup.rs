@@ -9,7 +9,7 @@
 //!      │ the path moves, from any state            │ │ twice in vain      │ a loss or mark at
 //!      │                                      test │ ▼                    │ a small share
 //!      └────────────────────────────────────── Compete ◄──────────────────┘
-//!                                                  └──► Rise: the queue is emptied, or nobody else is left
+//!                                                  └──► Rise: the queue is emptied, or the flow is alone
 //! ```
 //!
 //! # Invariants
@@ -45,7 +45,9 @@
 //! slowly beyond (`heavy.rs`). *Compete.* If two drains do not lower the queue, others fill it: the window follows CUBIC
 //! up to half of the bottleneck (`compete.rs`).
 //! A loss beside a queue of which this flow has less than three quarters shows the same: a late flow takes a queue that
-//! never empties for the path, and cannot drain it. A drain tests whether others still compete, after 4 s and then
+//! never empties for the path, and cannot drain it. So does such a loss where jitter hides the capacity, and a mark at
+//! less than nine tenths of it. Marks keep the queue short; competition then ends once the flow is alone. Heavy loss
+//! narrows a competing window, too. A drain tests whether others still compete, after 4 s and then
 //! ever more rarely up to 32 s. Competition ends if the queue vanishes twice without having been full, or for three
 //! rounds. A further one begins with the same window. Meanwhile a loss that a link repaired counts as one if a full
 //! queue stood beside it: the queue may be below that link. The window does not grow beyond 1.25 times what the longest
