@@ -18,7 +18,7 @@ const ENOUGH: u64 = 200;
 
 /// A wrong rule, in the place of one of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mutant {
+pub(crate) enum Mutant {
     /// The default itself.
     None,
     /// Each delivery counts three times.
@@ -33,26 +33,26 @@ pub enum Mutant {
 
 /// What the checks found in a simulation.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub(crate) struct Found {
     /// Calls that were checked.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// Largest window over the bound of (a).
-    pub widest: f64,
+    pub(crate) widest: f64,
     /// Longest time in seconds beside a queue without a probe, (c).
-    pub unprobed: f64,
+    pub(crate) unprobed: f64,
     /// Largest excess of the estimate of losses over those called random, (d).
-    pub unexplained: f64,
+    pub(crate) unexplained: f64,
     /// Blocks of ten rounds in which a window half as large again only lost more, (b).
-    pub vain: u64,
+    pub(crate) vain: u64,
     /// Largest share of transmissions lost in a block, (e).
-    pub wasted: f64,
+    pub(crate) wasted: f64,
     /// Losses and transmissions after start-up, (e).
-    pub later: (u64, u64),
+    pub(crate) later: (u64, u64),
 }
 
 thread_local! {
     /// Base round trip of the simulated path in seconds, and what was found so far.
-    pub static FOUND: RefCell<(f64, Found)> = RefCell::default();
+    pub(crate) static FOUND: RefCell<(f64, Found)> = RefCell::default();
 }
 
 /// Ten rounds.
@@ -79,7 +79,7 @@ impl Block {
 
 /// The default, watched.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub(crate) struct Watched {
     inner: Recoup,
     init: f64,
     mutant: Mutant,
@@ -105,7 +105,7 @@ pub struct Watched {
 
 impl Watched {
     /// The default with this rule instead of its own.
-    pub fn new(mutant: Mutant) -> Self {
+    pub(crate) fn new(mutant: Mutant) -> Self {
         let settings = RecoupSettings::default();
         Self {
             inner: Recoup::new(settings),
