@@ -5,24 +5,12 @@
 //! by those of the nearest source comes from another one, or jitter delayed it. Jitter leaves no gap between round
 //! trips. Answers beyond a gap are a class of their own, as soon as three of them and a quarter were overtaken.
 use super::super::extreme::Extreme;
+use super::constants::{
+    APART_FACTOR, APART_LEAST, CLASS_SAMPLES, MEAN_ANSWERS, MOST_CLASSES, MOST_PROVIDERS, NEAR,
+    NEAR_OVERTAKEN, OVERTAKEN_LEAST, OVERTAKEN_PART, UNSEEN_ROUNDS,
+};
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
-
-/// Most classes of known providers, and of others.
-const MOST_CLASSES: (usize, usize) = (16, 4);
-/// Recent round trips examined.
-const MOST_SAMPLES: usize = 128;
-/// Minimum ratio and distance, in seconds, of the base round trips of two classes.
-const APART: (f64, f64) = (1.3, 0.004);
-/// Overtaken answers that begin a class: their number, and the reciprocal of their minimum share. Few answers in a
-/// queue are overtaken.
-const ENOUGH: (usize, usize) = (3, 4);
-/// Minimum round trip of a class, as a part of its base; that of an overtaken answer.
-const NEAR: (f64, f64) = (0.95, 0.85);
-/// Number of answers with which a round has half of the weight in their mean base round trip.
-const FEW: f64 = 16.0;
-/// Rounds without an answer after which a class is forgotten.
-const UNSEEN: u32 = 64;
 
 /// Samples in a row that all lie above the threshold of a standing queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,7 +106,10 @@ impl Classes {
     /// Whether the round trip is that of one of several classes without a queue.
     pub(super) fn explain(&self, rtt: f64) -> bool {
         let explains = |class: &Class| {
-            class.base.get().is_some_and(|base| rtt >= NEAR.1 * base && rtt <= APART.0 * base)
+            class
+                .base
+                .get()
+                .is_some_and(|base| rtt >= NEAR_OVERTAKEN * base && rtt <= APART_FACTOR * base)
         };
         !self.is_single() && self.classes.iter().any(explains)
     }
@@ -126,7 +117,7 @@ impl Classes {
     /// Records a round trip; returns its class, and its queueing delay.
     pub(super) fn add(&mut self, now: Instant, sample: &Sample) -> (usize, f64) {
         let Sample { rtt, overtaken, provider } = *sample;
-        if self.recent.len() >= MOST_SAMPLES {
+        if self.recent.len() >= CLASS_SAMPLES {
             self.recent.pop_front();
         }
         self.recent.push_back((rtt, overtaken));
@@ -158,7 +149,7 @@ impl Classes {
 
     /// The farthest class for which the round trip is not too short; the nearest one if it is too short for all.
     fn place(&self, rtt: f64, overtaken: bool) -> usize {
-        let part = if overtaken { NEAR.1 } else { NEAR.0 };
+        let part = if overtaken { NEAR_OVERTAKEN } else { NEAR };
         let belongs = |class: &Class| class.base.get().is_some_and(|base| rtt >= part * base);
         let by_base =
             |(_, a): &(usize, &Class), (_, b): &(usize, &Class)| a.base().total_cmp(&b.base());
@@ -177,7 +168,7 @@ impl Classes {
             first.provider = provider;
             return Some(0);
         }
-        (self.classes.len() < MOST_CLASSES.0).then(|| {
+        (self.classes.len() < MOST_PROVIDERS).then(|| {
             let base = self.classes[0].base.emptied(now);
             self.classes.push(Class::new(base, provider));
             self.classes.len() - 1
@@ -204,7 +195,7 @@ impl Classes {
         if all > 0 {
             let sum: f64 =
                 self.classes.iter().map(|class| class.samples as f64 * class.base()).sum();
-            let (mean, weight) = (sum / all as f64, all as f64 / (all as f64 + FEW));
+            let (mean, weight) = (sum / all as f64, all as f64 / (all as f64 + MEAN_ANSWERS));
             self.mean = Some(self.mean.map_or(mean, |before| before + weight * (mean - before)));
         }
         for class in &mut self.classes {
@@ -212,13 +203,13 @@ impl Classes {
             class.samples = 0;
         }
         if all > 0 {
-            self.classes.retain(|class| class.unseen < UNSEEN);
+            self.classes.retain(|class| class.unseen < UNSEEN_ROUNDS);
         }
     }
 
     /// Searches further classes once there is evidence; true if there are any.
     pub(super) fn look(&mut self, now: Instant) -> bool {
-        if self.strangers < ENOUGH.0 {
+        if self.strangers < OVERTAKEN_LEAST {
             return false;
         }
         self.strangers = 0;
@@ -226,9 +217,9 @@ impl Classes {
         for least in groups(&self.recent) {
             let is_near = |class: &Class| {
                 let base = class.base();
-                least >= base / APART.0 && least <= base * APART.0
+                least >= base / APART_FACTOR && least <= base * APART_FACTOR
             };
-            if self.classes.len() < MOST_CLASSES.1 && !self.classes.iter().any(is_near) {
+            if self.classes.len() < MOST_CLASSES && !self.classes.iter().any(is_near) {
                 let mut base = self.classes[0].base.emptied(now);
                 base.add(now, least);
                 self.classes.push(Class::new(base, None));
@@ -248,7 +239,7 @@ impl Classes {
 
 /// Whether a round trip is above another by more than a queue of a few packets or jitter adds at once.
 fn is_apart(low: f64, high: f64) -> bool {
-    high >= low * APART.0 && high - low >= APART.1
+    high >= low * APART_FACTOR && high - low >= APART_LEAST
 }
 
 /// The least of each group of round trips above a gap with enough overtaken answers.
@@ -257,7 +248,7 @@ fn groups(recent: &VecDeque<(f64, bool)>) -> Vec<f64> {
     sorted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let has_enough = |group: &&[(f64, bool)]| {
         let overtaken = group.iter().filter(|(_, overtaken)| *overtaken).count();
-        overtaken >= ENOUGH.0 && overtaken * ENOUGH.1 >= group.len()
+        overtaken >= OVERTAKEN_LEAST && overtaken * OVERTAKEN_PART >= group.len()
     };
     let groups = sorted.chunk_by(|(low, _), (high, _)| !is_apart(*low, *high)).skip(1);
     groups.filter(has_enough).map(|group| group[0].0).collect()

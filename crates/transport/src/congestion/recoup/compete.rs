@@ -17,18 +17,8 @@
 //! share smaller, and the window follows CUBIC alone.
 use super::super::Delivered;
 use super::super::extreme::Extreme;
-use crate::time::{Duration, Instant};
-
-/// Fair share of one of two consumers.
-const HALF: f64 = 0.5;
-/// Reduction of the window in each round trip, as a part of the excess over half.
-const SHRINK: f64 = 1.0 / 8.0;
-/// Rounds within which drains empty a queue, and the required number of times.
-const EMPTIED: (u32, u32) = (16, 2);
-/// Rounds over which the share is smoothed.
-const SMOOTHED: f64 = 8.0;
-/// Span of each half of the filter for the shortest spacing.
-const SPACING_SPAN: Duration = Duration::from_secs(60);
+use super::constants::{EMPTIED_ROUNDS, EMPTIED_TIMES, HALF, SHARE_ROUNDS, SHRINK, SPACING_SPAN};
+use crate::time::Instant;
 
 /// Capacity of the bottleneck, and share of this consumer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +56,7 @@ impl Bottleneck {
     /// Ends a round of competition with this delivery rate.
     pub(super) fn end_round(&mut self, rate: f64) {
         let share = self.spacing.get().map_or(0.0, |spacing| rate * spacing);
-        self.share += (share - self.share) / SMOOTHED;
+        self.share += (share - self.share) / SHARE_ROUNDS;
     }
 
     /// Deliveries per second of the bottleneck; 0 if unknown.
@@ -116,11 +106,11 @@ impl Emptied {
     ) -> bool {
         self.rounds += 1;
         if vanished && self.peak > threshold {
-            let drained = self.rounds <= EMPTIED.0 && !is_full(self.peak);
+            let drained = self.rounds <= EMPTIED_ROUNDS && !is_full(self.peak);
             let times = if drained { self.times + 1 } else { 0 };
             *self = Self { times, ..Self::default() };
         }
-        self.times >= EMPTIED.1
+        self.times >= EMPTIED_TIMES
     }
 }
 

@@ -2,18 +2,14 @@
 //!
 //! Where jitter keeps the order, the first packet of a bunch holds back the others. Round trips then grow with the rate,
 //! as they do in a queue. But a link that is full delivers no more for a larger window. A rise compares its rate with that
-//! at its beginning, once the window is larger by a quarter ([`COMPARED`]). If a part of the growth ([`PART`]) shows in
+//! at its beginning, once the window is larger by a quarter ([`COMPARED`]). If a part of the growth ([`FOLLOWED_PART`]) shows in
 //! the rate, the comparison begins anew there, and the apparent queue is jitter. On a radio that aggregates
 //! frames both grow for a while: there the rule costs delay.
 //!
 //! Source: BBR (draft-ietf-ccwg-bbr) ends start-up where the rate no longer grows. Difference: any rise is compared, and
 //! with the growth of the window, so that a slow rise counts as much as a fast one. Beside others the rate follows the
 //! window, too; therefore this counts only where jitter decides what a queue is.
-
-/// Growth of the window before a comparison, as a factor.
-const COMPARED: f64 = 1.25;
-/// Minimum part of the growth of the window that shows in the rate of a path with capacity left.
-const PART: f64 = 0.15;
+use super::constants::{COMPARED, FOLLOWED_PART};
 
 /// Compares the growth of the delivery rate with that of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,7 +39,7 @@ impl Growth {
         };
         let grown = window / from;
         if grown >= COMPARED {
-            self.follows = smoothed >= before * (1.0 + PART * (grown - 1.0));
+            self.follows = smoothed >= before * (1.0 + FOLLOWED_PART * (grown - 1.0));
             if self.follows {
                 self.from = Some((window, smoothed));
             }

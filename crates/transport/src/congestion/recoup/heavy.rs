@@ -9,27 +9,11 @@
 //! round with more than the usual loss sets the window to what the path delivers again ([`Policed`]). A policer delivers
 //! as much for a smaller window. If the rate falls with the window instead, the losses were random, and the rule ends.
 use super::super::extreme::Extreme;
-use crate::time::{Duration, Instant};
-
-/// Transmissions over which a share is measured.
-const ENOUGH: u64 = 128;
-/// Transmissions of the first share: the window is small.
-const FIRST: u64 = 32;
-/// Excess over the usual share at which a share is heavy.
-pub(super) const HEAVY: f64 = 0.05;
-/// Rounds of slow growth.
-const POLICED: u32 = 64;
-/// Part of the first window, and of the first rate, below which it has fallen.
-const FALLEN: (f64, f64) = (0.75, 0.85);
-/// Rounds before both are compared: they still answer earlier transmissions.
-const EARLY: u32 = 3;
-/// Minimum excess, in standard deviations of independent losses.
-const DEVIATIONS: f64 = 2.0;
-/// Variance of a share over that of independent losses, for each loss of a mean burst. For geometric burst lengths it
-/// is twice the mean length, less one.
-const BURSTS: f64 = 2.0;
-/// Span of each half of the filter for the usual share.
-const SPAN: Duration = Duration::from_secs(5);
+use super::constants::{
+    BURSTS, DEVIATIONS, FALLEN_RATE, FALLEN_WINDOW, HEAVY, HEAVY_FIRST, HEAVY_SAMPLES,
+    POLICED_EARLY, POLICED_ROUNDS, USUAL_SPAN,
+};
+use crate::time::Instant;
 
 /// Compares the share of lost transmissions with the least recent one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +29,7 @@ pub(super) struct HeavyLoss {
 
 impl HeavyLoss {
     pub(super) fn new() -> Self {
-        let usual = Extreme::new(false, SPAN);
+        let usual = Extreme::new(false, USUAL_SPAN);
         Self { delivered: 0, lost: 0, bursts: 0, latest: 0, usual }
     }
 
@@ -70,7 +54,7 @@ impl HeavyLoss {
     pub(super) fn end_round(&mut self, now: Instant, delivered: u64) -> bool {
         self.delivered += delivered;
         let all = (self.delivered + self.lost) as f64;
-        let enough = if self.usual.get().is_some() { ENOUGH } else { FIRST };
+        let enough = if self.usual.get().is_some() { HEAVY_SAMPLES } else { HEAVY_FIRST };
         if self.delivered + self.lost < enough {
             return false;
         }
@@ -98,7 +82,7 @@ pub(super) struct Policed {
 impl Policed {
     /// Begins with this window and so many deliveries per second.
     pub(super) fn begin(window: f64, rate: f64) -> Self {
-        Self { left: POLICED, rounds: 0, from: (window, rate) }
+        Self { left: POLICED_ROUNDS, rounds: 0, from: (window, rate) }
     }
 
     pub(super) fn is_active(&self) -> bool {
@@ -112,9 +96,9 @@ impl Policed {
 
     /// Handles a reduction of the window. Returns the window of the beginning if the losses were random.
     pub(super) fn on_reduced(&mut self, window: f64, rate: f64) -> Option<f64> {
-        let have_fallen = window < FALLEN.0 * self.from.0 && rate < FALLEN.1 * self.from.1;
-        let is_random = self.rounds >= EARLY && have_fallen;
-        self.left = if is_random { 0 } else { POLICED };
+        let have_fallen = window < FALLEN_WINDOW * self.from.0 && rate < FALLEN_RATE * self.from.1;
+        let is_random = self.rounds >= POLICED_EARLY && have_fallen;
+        self.left = if is_random { 0 } else { POLICED_ROUNDS };
         is_random.then_some(self.from.0)
     }
 }
@@ -181,7 +165,7 @@ mod tests {
 
     #[test]
     fn slow_growth_ends_after_its_rounds() {
-        assert!(policed(POLICED - 1).is_active());
-        assert!(!policed(POLICED).is_active());
+        assert!(policed(POLICED_ROUNDS - 1).is_active());
+        assert!(!policed(POLICED_ROUNDS).is_active());
     }
 }

@@ -3,14 +3,8 @@
 //! A queue grows slowly from one transmission to the next, and packets held by a stalled link arrive with decreasing
 //! round trips. The base round trip of the new path is that of transmissions sent after the rise. Earlier ones were
 //! in flight during the change, and show a part of it.
+use super::constants::{JUMP_LEAST, JUMP_LEVEL, JUMP_SAMPLES};
 use crate::time::Instant;
-
-/// Minimum rise of a new path, seconds.
-const LEAST: f64 = 0.004;
-/// Part of the rise above which round trips belong to the new path.
-const LEVEL: f64 = 0.75;
-/// Round trips of transmissions sent after the rise that indicate another path.
-const SAMPLES: u64 = 8;
 
 /// A rise that may be a new path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,11 +30,11 @@ impl Jump {
     pub(super) fn add(&mut self, now: Instant, rtt: f64, base: f64) -> Option<f64> {
         let last = self.last.replace(rtt);
         let Some(mut rise) = self.rise.filter(|rise| rtt >= rise.level) else {
-            let high = base.max(LEAST);
+            let high = base.max(JUMP_LEAST);
             self.rise = last.filter(|before| rtt >= before + high).map(|before| Rise {
                 since: now,
                 samples: 0,
-                level: before + LEVEL * (rtt - before),
+                level: before + JUMP_LEVEL * (rtt - before),
                 least: f64::INFINITY,
             });
             return None;
@@ -49,7 +43,7 @@ impl Jump {
             rise.samples += 1;
             rise.least = rise.least.min(rtt);
         }
-        let stays = rise.samples >= SAMPLES;
+        let stays = rise.samples >= JUMP_SAMPLES;
         self.rise = Some(rise).filter(|_| !stays);
         stays.then_some(rise.least)
     }

@@ -2,9 +2,7 @@
 //!
 //! Source: DCTCP (RFC 8257, 3.3): a share smoothed by 1/16 a round, half of which the window loses.
 //! Difference: it is 0 at first. A mark also drains the queue (`react.rs`), which is enough where marks are rare.
-
-/// Weight of a round in the share (RFC 8257, `g`).
-const GAIN: f64 = 1.0 / 16.0;
+use super::constants::MARKS_GAIN;
 
 /// Share of answers with congestion marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,7 +22,7 @@ impl Marks {
     /// Ends a round with this many answers.
     pub(super) fn end_round(&mut self, delivered: u64) {
         let share = self.marked as f64 / delivered.max(1) as f64;
-        self.share += (share.min(1.0) - self.share) * GAIN;
+        self.share += (share.min(1.0) - self.share) * MARKS_GAIN;
         self.marked = 0;
     }
 

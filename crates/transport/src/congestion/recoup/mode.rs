@@ -1,9 +1,7 @@
 //! States of the window of [`Recoup`](super::Recoup).
 use super::compete::Emptied;
+use super::constants::SAME;
 use crate::time::Instant;
-
-/// Relative difference, beside a packet, up to which delays are equal.
-const SAME: f64 = 1.0 / 16.0;
 
 /// The four states of the window.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,39 +8,16 @@ use super::super::extreme::Extreme;
 use super::super::{Delivered, Loss};
 use super::class::{Above, Classes, Sample};
 use super::compete::Bottleneck;
+use super::constants::{
+    BASE_SPAN, BURST_FALLS, BURST_RISES, LONG_ROUND, LONGEST_SPAN, MARKED_SPAN, RECENT_ROUNDS,
+    REORDER_ANSWERS, REORDER_SHARE, SHARED_BASE_SPAN, SHORT_PATH, SILENT_FIRST, SILENT_ROUNDS,
+    STANDING, STANDING_PACKETS, STANDING_PART, STANDING_RATE, STANDING_SAMPLES, WAIT,
+};
 use super::heavy::HeavyLoss;
 use super::jump::Jump;
 use super::marks::Marks;
 use super::round::{Round, RoundFacts};
-use crate::time::{Duration, Instant};
-
-/// Span of each half of the filter for the base round trip, alone and while others fill the queue.
-const BASE_SPANS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
-/// Span of each half of the filter for the longest round trip.
-const LONGEST_SPAN: Duration = Duration::from_secs(1);
-/// Threshold of a standing queue at [`STANDING_RATE`], seconds.
-const STANDING: f64 = 0.005;
-/// 20 Mbit/s in packets of 1300 bytes, per second.
-const STANDING_RATE: f64 = 1923.0;
-/// Minimum length of a standing queue, packets.
-const STANDING_PACKETS: f64 = 2.5;
-/// Maximum threshold of a standing queue, as a part of the base round trip, beside jitter.
-const STANDING_PART: f64 = 0.25;
-/// Round trip, in seconds, below which a path stays within a machine or a local network (`kGranularity`, RFC 9002,
-/// 6.1.2). There, process scheduling looks like a queue.
-const SHORT: f64 = 0.001;
-/// Longest scheduling delay of a process, seconds: some time slices of the system.
-const WAIT: f64 = 0.01;
-/// Answers over which the share of overtaken ones is smoothed, and the share above which jitter changes the order.
-const OVERTAKEN: (f64, f64) = (64.0, 1.0 / 8.0);
-/// Weight of a round with longer gaps between deliveries than before, and of one with shorter gaps.
-const BURST_GAINS: (f64, f64) = (1.0 / 2.0, 1.0 / 8.0);
-/// Rounds whose deliveries bound the window of start-up.
-const ROUNDS: usize = 8;
-/// Round trips without an answer that count as silence; without any round trip, seconds.
-const SILENCE: (f64, f64) = (2.0, 0.2);
-/// Samples in a row that indicate a standing queue.
-const STANDING_SAMPLES: u64 = 3;
+use crate::time::Instant;
 
 /// Facts of one delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -80,11 +57,13 @@ pub(super) struct Path {
     /// Share of answers that others of the same source overtook, smoothed.
     overtaken: f64,
     /// Deliveries in each of the latest rounds.
-    delivered: [u64; ROUNDS],
-    /// Share of lost transmissions, smoothed over rounds.
+    delivered: [u64; RECENT_ROUNDS],
+    /// Share of transmissions lost at random, smoothed over rounds.
     loss: f64,
     heavy: HeavyLoss,
     marks: Marks,
+    /// Time of the latest mark.
+    marked: Option<Instant>,
     last_active: Instant,
     /// Highest send order at the first answer after a silence: what was lost up to here, the silence lost.
     resumed: u64,
@@ -93,7 +72,7 @@ pub(super) struct Path {
 impl Path {
     pub(super) fn new() -> Self {
         Self {
-            classes: Classes::new(Extreme::new(false, BASE_SPANS.0)),
+            classes: Classes::new(Extreme::new(false, BASE_SPAN)),
             queues: Queues::new(),
             rates: DeliveryRate::new(),
             bottleneck: Bottleneck::new(),
@@ -107,10 +86,11 @@ impl Path {
             spread: 0.0,
             burst: 0.0,
             overtaken: 0.0,
-            delivered: [0; ROUNDS],
+            delivered: [0; RECENT_ROUNDS],
             loss: 0.0,
             heavy: HeavyLoss::new(),
             marks: Marks::default(),
+            marked: None,
             last_active: Instant::ZERO,
             resumed: 0,
         }
@@ -127,7 +107,7 @@ impl Path {
     }
 
     fn see_length(&mut self) {
-        self.short = self.classes.mean().is_some_and(|base| base < SHORT);
+        self.short = self.classes.mean().is_some_and(|base| base < SHORT_PATH);
     }
 
     /// Mean base round trip of the answers: that of their classes; on a short path the longest scheduling delay.
@@ -175,10 +155,30 @@ impl Path {
         self.rate() / self.bottleneck.capacity()
     }
 
+    /// Share of the bottleneck in the fastest recent round; infinite if its capacity is unknown.
+    pub(super) fn top_share(&self) -> f64 {
+        self.top_rate() / self.bottleneck.capacity()
+    }
+
+    /// Whether deliveries in bunches hide the capacity of the bottleneck.
+    pub(super) fn hides_capacity(&self) -> bool {
+        self.bottleneck.capacity() == 0.0 && self.jitter() > 0.0
+    }
+
+    /// Whether there was a mark recently.
+    pub(super) fn is_marked(&self, now: Instant) -> bool {
+        self.marked.is_some_and(|at| now.since(at) < MARKED_SPAN)
+    }
+
+    /// Completed rounds, and the share of transmissions lost at random, smoothed over them.
+    pub(super) fn explained_loss(&self) -> (u64, f64) {
+        (self.rounds, self.loss)
+    }
+
     /// Segments that the path carries without a queue at this rate.
     pub(super) fn carried(&self, rate: f64) -> f64 {
         let base = self.mean_base() + self.spread;
-        rate * base / (1.0 - self.loss.min(0.5))
+        libm::ceil(rate * base / (1.0 - self.loss.min(0.5)))
     }
 
     /// Segments that the path carries at this rate with the usual loss.
@@ -200,6 +200,7 @@ impl Path {
     /// Records a marked answer, which was delivered nevertheless.
     pub(super) fn on_marked(&mut self, now: Instant) {
         self.marks.on_marked();
+        self.marked = Some(now);
         self.rates.on_delivered(now, self.mean_base());
         self.round.delivered += 1;
         self.last_active = now;
@@ -225,7 +226,7 @@ impl Path {
     /// Jitter of the delays, by packets and by bursts, seconds. Jitter that changes the order leaves the least delay of
     /// half a round trip as it is, and does not count.
     pub(super) fn jitter(&self) -> f64 {
-        let reorders = self.overtaken > OVERTAKEN.1 && self.classes.is_single();
+        let reorders = self.overtaken > REORDER_SHARE && self.classes.is_single();
         self.burst + if reorders { 0.0 } else { self.spread }
     }
 
@@ -256,7 +257,7 @@ impl Path {
 
     /// Sets whether others fill the queue. They hide the base round trip, which is then remembered for longer.
     pub(super) fn set_shared(&mut self, shared: bool) {
-        self.classes.set_span(if shared { BASE_SPANS.1 } else { BASE_SPANS.0 });
+        self.classes.set_span(if shared { SHARED_BASE_SPAN } else { BASE_SPAN });
     }
 
     /// Records the mean excess of the queueing delay over its floor without a queue.
@@ -264,14 +265,15 @@ impl Path {
         self.spread += (excess - self.spread) / 4.0;
     }
 
-    /// Records a lost transmission.
-    pub(super) fn on_lost(&mut self, loss: &Loss) {
+    /// Records a lost transmission and its cause.
+    pub(super) fn on_lost(&mut self, loss: &Loss, cause: LossCause) {
         self.queues.on_lost(loss);
         if loss.order <= self.resumed {
             return;
         }
         self.round.lost += 1;
-        if !matches!(self.cause(loss), LossCause::Congestion(_)) {
+        if !matches!(cause, LossCause::Congestion(_)) {
+            self.round.random += 1;
             self.heavy.on_lost(loss.order);
         }
     }
@@ -288,7 +290,7 @@ impl Path {
         let in_use = f64::from(delivered.in_flight) + 1.0 >= libm::floor(window);
         if self.smoothed.is_some() && self.is_silent(now) {
             self.resumed = delivered.highest_order;
-            self.round.lost = 0;
+            (self.round.lost, self.round.random) = (0, 0);
             self.heavy.forget();
         }
         self.round.on_delivered(now.since(self.last_active).as_secs_f64(), in_use);
@@ -306,7 +308,7 @@ impl Path {
                 seen.moved = true;
             }
             let overtaken = delivered.order < self.answered;
-            self.overtaken += (f64::from(u8::from(overtaken)) - self.overtaken) / OVERTAKEN.0;
+            self.overtaken += (f64::from(u8::from(overtaken)) - self.overtaken) / REORDER_ANSWERS;
             if self.classes.is_near(rtt) {
                 self.answered = self.answered.max(delivered.order);
             }
@@ -323,13 +325,13 @@ impl Path {
 
     /// Whether nothing has arrived for longer than a short pause takes.
     pub(super) fn is_silent(&self, now: Instant) -> bool {
-        let silence = self.smoothed.map_or(SILENCE.1, |rtt| SILENCE.0 * rtt);
+        let silence = self.smoothed.map_or(SILENT_FIRST, |rtt| SILENT_ROUNDS * rtt);
         now.since(self.last_active).as_secs_f64() > silence
     }
 
     /// Resets the state of the path, except for its base round trip.
     pub(super) fn forget(&mut self, now: Instant, base: f64) {
-        self.classes = Classes::new(Extreme::new(false, BASE_SPANS.0));
+        self.classes = Classes::new(Extreme::new(false, BASE_SPAN));
         self.classes.add(now, &Sample { rtt: base, overtaken: false, provider: None });
         self.see_length();
         self.queues.forget(now);
@@ -392,17 +394,21 @@ impl Path {
 
     fn end_round(&mut self, now: Instant, highest_order: u64) -> Option<RoundFacts> {
         let round = std::mem::replace(&mut self.round, Round::new(now, highest_order));
-        self.delivered[(self.rounds % ROUNDS as u64) as usize] = round.delivered;
+        // A round that lasts longer repairs its own losses, or waits in a queue.
+        let base = LONG_ROUND * self.mean_base();
+        let part = (base / now.since(round.start).as_secs_f64().max(base)).min(1.0);
+        let place = (self.rounds % RECENT_ROUNDS as u64) as usize;
+        self.delivered[place] = (round.delivered as f64 * part) as u64;
         self.rounds += 1;
         if self.rounds == 1 {
             return None;
         }
         self.rates.end_round(now, round.delivered, now.since(round.start));
-        self.loss += (round.loss() - self.loss) / 8.0;
+        self.loss += (round.random_loss() - self.loss) / 8.0;
         self.marks.end_round(round.delivered);
         if self.rate() > 0.0 && round.in_use {
             let excess = (round.gap() - 1.0 / self.rate()).max(0.0).min(self.base() / 4.0);
-            let gain = if excess > self.burst { BURST_GAINS.0 } else { BURST_GAINS.1 };
+            let gain = if excess > self.burst { BURST_RISES } else { BURST_FALLS };
             self.burst += gain * (excess - self.burst);
         }
         self.classes.end_round();
@@ -417,6 +423,7 @@ impl Path {
 mod tests {
     use super::super::super::LossKind;
     use super::*;
+    use crate::time::Duration;
 
     /// A path with answers of these round trips in milliseconds, one each tenth of it.
     fn path(rtts: impl IntoIterator<Item = f64>) -> (Path, bool) {
@@ -491,7 +498,7 @@ mod tests {
                 remaining: None,
             };
             if order > 400 {
-                path.on_lost(&Loss {
+                let loss = Loss {
                     kind: LossKind::Order,
                     order: 2 * order,
                     highest_order: order + 10,
@@ -501,7 +508,8 @@ mod tests {
                     evidence: 1,
                     srtt: None,
                     min_rtt: None,
-                });
+                };
+                path.on_lost(&loss, LossCause::Random);
             }
             let seen = path.on_delivered(Instant::from_millis(2 * order), 10.0, &delivered);
             heavy |= seen.round.is_some_and(|round| round.heavy);

@@ -2,60 +2,20 @@
 use super::super::cause::{Evidence, LossCause};
 use super::super::cubic::Cubic;
 use super::super::{Delivered, Loss, WindowRule};
+use super::Recoup;
 use super::compete::Emptied;
-use super::heavy::{HEAVY, Policed};
+use super::constants::{
+    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_JITTER, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER,
+    EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, HEAVY, KEPT_CALM_JITTER, LEAST,
+    LEAST_PATIENCE, MARKED_SHARE, MOST_COMPETING, MOST_PATIENCE, MOST_RISING, MOST_STARTING,
+    MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
+};
+use super::heavy::Policed;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
 use super::path::Seen;
 use super::round::RoundFacts;
 use super::train::is_short;
-use super::{LEAST, Recoup};
 use crate::time::Instant;
-
-/// Factor above which a rate counts as higher (BBR, `startup_full_bw_threshold`).
-const FASTER: f64 = 1.25;
-/// Rounds without a higher rate that end start-up (BBR).
-const STILL: u32 = 3;
-/// Rounds without a queue after which growth accelerates; twice as many lead beyond the last queue.
-const CALM: u32 = 3;
-/// Accelerated growth in a round, a part of the window.
-const FAST: f64 = 0.35;
-/// Maximum queueing delay of a calm round, as a part of the threshold of a standing queue, jitter excluded.
-const CALM_PART: f64 = 0.25;
-/// Jitter added to that, as a factor: for a calm round, and for a round that does not end the calm.
-const CALM_JITTER: (f64, f64) = (1.0, 1.5);
-/// End of a rise, as a factor of the deliveries in a smoothed round trip: most of the rest is lost.
-const MOST: f64 = 2.0;
-/// Maximum window in competition, as a factor of the deliveries in the longest round trip: all of the rest is lost,
-/// whatever the losses look like.
-const MOST_COMPETING: f64 = 1.25;
-/// Maximum window of start-up, in most deliveries of a recent round: a window that doubles is at most three times, one that
-/// grows fourfold seven times as large. The cache of a moment is no measure for the path behind.
-const MOST_STARTING: (f64, f64) = (3.0, 7.0);
-/// Share of lost transmissions above the usual one that ends the growth of a policed window.
-const EXCESS: f64 = 0.03;
-/// Rounds of a rise from an empty queue to a standing one.
-const RISE: f64 = 6.0;
-/// Window of a drain after an ineffective one, as a part of what the path carries.
-const DEEPER: f64 = 0.8;
-/// Minimum window of a drain beside jitter, as a part of the window that the rate followed.
-const BESIDE_JITTER: f64 = 0.95;
-/// Flights without a round trip that end a drain.
-const BLIND: u32 = 3;
-/// Longest competition before a test whether others still compete, seconds.
-const MOST_PATIENCE: f64 = 32.0;
-/// First such time, seconds.
-pub(super) const LEAST_PATIENCE: f64 = 4.0;
-/// Share of the bottleneck below which a loss beside its queue shows that others fill it: in start-up, where the own rate
-/// still doubles, and later.
-const OTHERS: (f64, f64) = (0.25, 0.75);
-/// Rounds in a row whose delays all are below half of a standing queue that end competition, and the minimum window
-/// then. A flow with a few segments sees too little of a queue.
-const EMPTY: (u32, f64) = (3, 16.0);
-/// Rounds of competition before a test.
-const COMPETING: u32 = 32;
-/// Rounds and growth of the window, as a factor, after which a constant delay is no queue. Beside a full queue that costs
-/// others their packets a window grows by less.
-const STEADY: (u32, f64) = (4, 1.5);
 
 impl Recoup {
     /// Segments that the path carries without a queue at this rate, at least the least window.
@@ -140,7 +100,7 @@ impl Recoup {
             let rate = standing.max(self.path.latest_rate());
             return self.drain(rate, self.path.standing_floor());
         }
-        let times = if is_short(delivered.remaining) { MOST_STARTING.1 } else { MOST_STARTING.0 };
+        let times = if is_short(delivered.remaining) { MOST_STARTING_SHORT } else { MOST_STARTING };
         let most = times * self.path.most_in_round() + self.settings.init_cwnd;
         if (startup.in_use || self.in_use) && self.cwnd < most {
             let rtt = self.path.smoothed().filter(|_| is_short(delivered.remaining));
@@ -179,18 +139,19 @@ impl Recoup {
         let doubtful = jittery && self.growth.may_follow(self.cwnd);
         if let Some(standing) = seen.standing.filter(|_| !doubtful) {
             let top = self.path.top_rate();
-            let rate = if calm >= CALM { standing.max(top) } else { top };
+            let rate = if calm >= CALM_ROUNDS { standing.max(top) } else { top };
             return self.drain(rate, self.path.standing_floor());
         }
         let rate = self.path.rate();
         let threshold = self.path.threshold(rate);
         let rtt = self.path.smoothed().unwrap_or(0.0).max(self.path.mean_base());
-        let most = MOST * rate.max(self.path.top_rate()) * rtt + LEAST;
+        let most = MOST_RISING * rate.max(self.path.top_rate()) * rtt + LEAST;
         if self.in_use && self.cwnd < most {
             let policed = self.policed.is_active();
-            let fast = calm >= 2 * CALM && !policed || calm >= CALM && self.cwnd < self.ceiling;
-            let step = if policed { 1.0 } else { (rate * threshold / RISE).max(1.0) };
-            self.cwnd += if fast { FAST } else { step / self.cwnd };
+            let fast = calm >= 2 * CALM_ROUNDS && !policed
+                || calm >= CALM_ROUNDS && self.cwnd < self.ceiling;
+            let step = if policed { 1.0 } else { (rate * threshold / RISE_ROUNDS).max(1.0) };
+            self.cwnd += if fast { FAST_GROWTH } else { step / self.cwnd };
         }
         if let Some(round) = seen.round.filter(|round| round.in_use) {
             if round.heavy {
@@ -200,8 +161,8 @@ impl Recoup {
             let jitter = self.path.jitter();
             let part = CALM_PART * (threshold - 2.0 * jitter);
             let below = |times| round.floor.is_some_and(|floor| floor <= part + times * jitter);
-            let is_calm = below(CALM_JITTER.0) || jittery && self.growth.follows();
-            let calm = match (is_calm, below(CALM_JITTER.1)) {
+            let is_calm = below(CALM_JITTER) || jittery && self.growth.follows();
+            let calm = match (is_calm, below(KEPT_CALM_JITTER)) {
                 (true, _) => calm + 1,
                 (_, true) => calm,
                 _ => 0,
@@ -214,7 +175,7 @@ impl Recoup {
     fn stop_growing(&mut self) {
         self.ceiling = self.path.carried_without_excess(self.path.rate()).max(LEAST);
         self.cwnd = self.cwnd.min(self.ceiling);
-        self.policed = Policed::begin(self.ceiling, self.path.rate());
+        self.policed = Policed::begin(self.cwnd, self.path.rate());
         self.growth.begin();
         self.mode = Mode::Rise { calm: 0 };
     }
@@ -342,22 +303,31 @@ impl Recoup {
         let (floor, base) = (round.floor.unwrap_or(0.0), self.path.base());
         let threshold = self.path.threshold(self.path.rate());
         self.path.bottleneck.end_round(self.path.rate());
+        if round.heavy {
+            // Jitter may hide the queue from its losses.
+            self.cwnd = self.cubic.decrease(now, self.cwnd).max(LEAST.min(self.cwnd));
+        }
         let (steady, window) = compete.steady;
         (compete.rounds, compete.still) = (compete.rounds + 1, compete.still + 1);
         if (floor - steady).abs() > threshold / 4.0 || round.loss > 0.0 {
             (compete.steady, compete.still) = ((floor, self.cwnd), 0);
         }
-        let vanished = round.floor.is_some_and(|floor| floor < threshold / 2.0);
+        // Jitter delays even an empty queue: it does not show that a queue vanished.
+        let vanishing = (threshold - 2.0 * self.path.jitter()) / 2.0;
+        let vanished = round.floor.is_some_and(|floor| floor < vanishing);
         let is_full = |delay| self.path.is_full(delay);
-        let is_empty = round.floor.is_some() && round.high < threshold / 2.0;
+        let is_empty = round.floor.is_some() && round.high < vanishing;
         compete.empty = if is_empty { compete.empty + 1 } else { 0 };
-        let ends =
-            compete.emptied.end_round(vanished, threshold, is_full) || compete.empty >= EMPTY.0;
-        if ends && self.cwnd >= EMPTY.1 && !self.path.is_short() {
+        let emptied = compete.emptied.end_round(vanished, threshold, is_full)
+            || compete.empty >= EMPTY_ROUNDS;
+        // Marks keep a queue short, whoever fills it.
+        let marked = self.path.is_marked(now);
+        let ends = if marked { self.path.top_share() > ALONE_SHARE } else { emptied };
+        if ends && self.cwnd >= EMPTY_WINDOW && !self.path.is_short() {
             return self.end_competition(now);
         }
         self.mode = Mode::Compete(compete);
-        let stays = compete.still >= STEADY.0 && self.cwnd >= STEADY.1 * window;
+        let stays = compete.still >= STEADY_ROUNDS && self.cwnd >= STEADY_GROWTH * window;
         let due = now.since(compete.since).as_secs_f64() >= self.patience;
         if stays && floor > base.max(threshold) {
             // A delay that is constant while the window grows is no queue.
@@ -378,12 +348,22 @@ impl Recoup {
         self.path.forget_standing();
     }
 
-    /// Whether a loss with this evidence shows that others fill the queue: its overflow is not this consumer's doing.
+    /// Whether congestion with this evidence shows that others fill the queue: it is not this consumer's doing.
     fn others_fill(&self, evidence: Evidence) -> bool {
         let startup = matches!(self.mode, Mode::Startup(_));
-        let least = if startup { OTHERS.0 } else { OTHERS.1 };
-        let beside_queue = matches!(evidence, Evidence::Queue { .. } | Evidence::Rank);
-        beside_queue && self.path.share() < least
+        match evidence {
+            Evidence::Queue { .. } | Evidence::Rank if startup => {
+                self.path.share() < OTHERS_STARTUP
+            }
+            // Where jitter hides the capacity, the share may be anything.
+            Evidence::Queue { .. } | Evidence::Rank => {
+                self.path.hides_capacity() || self.path.share() < OTHERS
+            }
+            Evidence::Mark => {
+                !startup && (self.path.hides_capacity() || self.path.top_share() < MARKED_SHARE)
+            }
+            Evidence::Nack | Evidence::ShortPath => false,
+        }
     }
 
     /// Window at the end of a recent competition.
@@ -396,7 +376,8 @@ impl Recoup {
     fn give_way(&mut self, now: Instant) {
         let startup = matches!(self.mode, Mode::Startup(_));
         let excess = if startup { 2.0 } else { 1.0 };
-        let before = self.competed_recently(now).filter(|window| !startup && *window >= EMPTY.1);
+        let before =
+            self.competed_recently(now).filter(|window| !startup && *window >= EMPTY_WINDOW);
         self.cwnd = self.cwnd.max(before.unwrap_or(0.0));
         self.cubic = Cubic::default();
         self.cwnd = self.cubic.decrease(now, self.cwnd / excess).max(LEAST);
@@ -404,8 +385,8 @@ impl Recoup {
     }
 
     /// Reacts to a loss by its cause; true if that is congestion.
-    pub(super) fn react(&mut self, now: Instant, loss: &Loss) -> bool {
-        let LossCause::Congestion(evidence) = self.path.cause(loss) else { return false };
+    pub(super) fn react(&mut self, now: Instant, loss: &Loss, cause: LossCause) -> bool {
+        let LossCause::Congestion(evidence) = cause else { return false };
         let left = match evidence {
             Evidence::Mark => self.path.left_by_mark(),
             Evidence::Nack => self.settings.beta,
@@ -421,6 +402,7 @@ impl Recoup {
                 self.give_way(now);
             }
             Mode::Startup(_) | Mode::Rise { .. } if self.others_fill(evidence) => {
+                // Drains would leave the queue to others, whose windows shrink at each loss and mark.
                 self.patience = LEAST_PATIENCE;
                 self.give_way(now);
             }

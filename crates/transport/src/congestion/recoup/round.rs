@@ -9,6 +9,8 @@ pub(super) struct Round {
     pub(super) through: u64,
     pub(super) delivered: u64,
     pub(super) lost: u64,
+    /// Lost transmissions that no queue explains.
+    pub(super) random: u64,
     pub(super) in_use: bool,
     floor: Option<f64>,
     high: f64,
@@ -60,6 +62,11 @@ impl Round {
     /// Share of lost transmissions.
     pub(super) fn loss(&self) -> f64 {
         self.lost as f64 / (self.delivered + self.lost).max(1) as f64
+    }
+
+    /// Share of transmissions lost at random.
+    pub(super) fn random_loss(&self) -> f64 {
+        self.random as f64 / (self.delivered + self.random).max(1) as f64
     }
 
     pub(super) fn facts(&self) -> RoundFacts {

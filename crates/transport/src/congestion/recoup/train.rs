@@ -2,27 +2,19 @@
 //!
 //! Answers to Interests sent together arrive with the spacing of the narrowest link (packet-train dispersion:
 //! Dovrolis, Ramanathan and Moore, INFOCOM 2001). A pause of a quarter of a round trip ends a train. The rate counts
-//! only for short objects ([`SHORT`]), while the window is a small part of what the path carries at it ([`PART`]).
+//! only for short objects ([`SHORT_OBJECT`]), while the window is a small part of what the path carries at it ([`TRAIN_PART`]).
 //! With competitors a faster train would end start-up sooner, with a smaller share.
 //!
 //! *Fourfold growth.* While the path carries twice the window at the rate of the train, each answer to a short object
 //! adds three segments in the place of one (SUSS, SIGCOMM 2024, does so for all objects).
+use super::constants::{
+    FOURFOLD_PART, FOURFOLD_STEP, MOST_TRAIN, SHORT_OBJECT, TRAIN_PART, TRAIN_PAUSE,
+};
 use crate::time::Instant;
-
-/// Segments of a short object: three flights of start-up, and most of a fourth.
-const SHORT: u64 = 128;
-/// Part of a round trip without an answer that ends a train.
-const PAUSE: f64 = 0.25;
-/// Minimum number of windows that the path carries at the rate of the train.
-const PART: f64 = 8.0;
-/// Segments that an answer adds, and the part of what the path carries below which the window grows by so many.
-const FOURFOLD: (f64, f64) = (3.0, 0.5);
-/// Reciprocal of the shortest time of a window in round trips, also on links that deliver in bursts.
-const MOST: f64 = 64.0;
 
 /// Whether an object with so many segments that have not been requested yet counts as short.
 pub(super) fn is_short(remaining: Option<u64>) -> bool {
-    remaining.is_some_and(|remaining| remaining <= SHORT)
+    remaining.is_some_and(|remaining| remaining <= SHORT_OBJECT)
 }
 
 /// A train of answers.
@@ -39,7 +31,7 @@ pub(super) struct Train {
 impl Train {
     /// Records an answer; `rtt` is a round trip in seconds.
     pub(super) fn on_delivered(&mut self, now: Instant, rtt: f64) {
-        if self.count == 0 || now.since(self.last).as_secs_f64() > PAUSE * rtt {
+        if self.count == 0 || now.since(self.last).as_secs_f64() > TRAIN_PAUSE * rtt {
             *self = Self { begin: now, before: self.rate(), count: 0, last: now };
         }
         (self.last, self.count) = (now, self.count.saturating_add(1));
@@ -55,13 +47,13 @@ impl Train {
 
     /// Segments that an answer to a short object adds to the window in start-up.
     pub(super) fn growth(&self, window: f64, rtt: f64) -> f64 {
-        if window < FOURFOLD.1 * self.rate() * rtt { FOURFOLD.0 } else { 1.0 }
+        if window < FOURFOLD_PART * self.rate() * rtt { FOURFOLD_STEP } else { 1.0 }
     }
 
     /// Segments per second at which a train of a window may leave; 0 if the train before shows no rate.
     pub(super) fn pace(&self, window: f64, rtt: f64) -> f64 {
         let (rate, needed) = (self.rate(), window / rtt);
-        if rate >= PART * needed { rate.min(MOST * needed) } else { 0.0 }
+        if rate >= TRAIN_PART * needed { rate.min(MOST_TRAIN * needed) } else { 0.0 }
     }
 }
 
@@ -118,7 +110,7 @@ mod tests {
 
     #[test]
     fn only_short_objects_grow_fourfold() {
-        assert!(is_short(Some(SHORT)) && !is_short(Some(SHORT + 1)));
+        assert!(is_short(Some(SHORT_OBJECT)) && !is_short(Some(SHORT_OBJECT + 1)));
         assert!(!is_short(None), "the end is not known");
     }
 
