@@ -14,7 +14,7 @@
 //!
 //! # Invariants
 //!
-//! `crates/studies/tests/invariants` checks them after each delivery and loss of simulations on random networks.
+//! `lab/studies/tests/invariants` checks them after each delivery and loss of simulations on random networks.
 //!
 //! - (a) *Delivered data bound the window.* It is at most three times what arrived within one longest round trip of the
 //!   last minute, plus the initial window. For an object that is or becomes short, it is at most seven times that.
