@@ -1,7 +1,7 @@
 //! Counters of a fetch, from the events of its loop to the figures of a JSON document.
 //!
-//! A further counter is a field of [`FetchStats`], an event in [`on_event`](FetchStats::on_event), a sum in
-//! [`add`](FetchStats::add) and, if documents show it, an entry in the file `stats/document.rs`.
+//! A further counter is a field of [`FetchStats`], an event in [`on_event`](FetchStats::on_event) and a sum in
+//! [`add`](FetchStats::add). If documents show it, it has an entry in `stats/document.rs`.
 mod document;
 
 use super::belonging::OTHER_CONTENT;
