@@ -2,13 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use recoup_io::http::{HttpServer, Page, Resource};
+use recoup_io::http::{HttpServer, Page};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, LazyLock};
 
 static SERVER: LazyLock<HttpServer> = LazyLock::new(|| {
-    let page = || Resource::Page(Page { content_type: "text/plain", body: b"content".to_vec() });
+    let page = || Page { content_type: "text/plain", body: b"content".to_vec() };
     let address = "127.0.0.1:0".parse().expect("an address");
     let pages = Arc::new(move |path: &str| path.starts_with('/').then(page));
     HttpServer::start(address, pages).expect("a port")
