@@ -8,6 +8,7 @@ from pathlib import Path
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
+
 def read(path):
     """Tracks and events of a trace; each event has its track."""
     trace = Trace()
