@@ -4,7 +4,7 @@ use crate::link::plan::LinkPlan;
 use recoup_channel::link::LinkOptions;
 use std::net::SocketAddr;
 
-/// What a configuration of a forwarder asks for.
+/// Faces and routes that a configuration of a forwarder gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configured {
     /// The local address of each face, where one is given.

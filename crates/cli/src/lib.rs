@@ -85,7 +85,7 @@ pub fn rejected(error: &clap::Error, cli: &clap::Command) -> u8 {
     }
 }
 
-/// What all commands do first: the process ends with the one that `end_with` names.
+/// Begins a command: this process ends when the process with the number `end_with` does.
 ///
 /// # Errors
 /// If that process has ended already.

@@ -37,7 +37,7 @@ fn watched(kind: &str, number: u64, mutant: Mutant) -> (Found, f64) {
     (found, loss)
 }
 
-/// The letters of the invariants that a simulation broke.
+/// The invariants that a simulation broke, as at the head of `congestion/recoup.rs`: `a` to `e`.
 fn broken(found: &Found, loss: f64) -> String {
     let later = found.later.0 as f64 / found.later.1.max(1) as f64;
     let checks = [

@@ -31,7 +31,7 @@ pub(crate) enum Mutant {
     Blind,
 }
 
-/// What the checks found in a simulation.
+/// Findings of the checks in a simulation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Calls that were checked.

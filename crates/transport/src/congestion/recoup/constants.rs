@@ -1,6 +1,6 @@
 //! All constants of the default. Values stand below the table.
 //!
-//! *Chosen* values have no source outside: they were measured on random networks (`docs/notes/transport.md`). Values *by
+//! *Chosen* values have no source outside: they were measured on random networks (`README.md` beside this file). Values *by
 //! meaning* follow from what they count.
 //!
 //! | constant | unit | meaning | source |

@@ -320,7 +320,7 @@ impl Recoup {
         compete.empty = if is_empty { compete.empty + 1 } else { 0 };
         let emptied = compete.emptied.end_round(vanished, threshold, is_full)
             || compete.empty >= EMPTY_ROUNDS;
-        // Marks keep a queue short, whoever fills it.
+        // Marks keep a queue short that any flow may fill.
         let marked = self.path.is_marked(now);
         let ends = if marked { self.path.top_share() > ALONE_SHARE } else { emptied };
         if ends && self.cwnd >= EMPTY_WINDOW && !self.path.is_short() {
