@@ -23,7 +23,7 @@ use command::{Cli, Command};
 use recoup_cli::{error, format, output, picture, progress, stop, terminal};
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -49,13 +49,18 @@ fn program() -> io::Result<PathBuf> {
     PROGRAM.get().cloned().map_or_else(std::env::current_exe, Ok)
 }
 
-/// Whether a command line is for the other program, which has the rest of the commands.
+/// Whether a command line is for the other program, which has the rest of the commands and the errors of unknown ones. Without
+/// a command, the name of the program decides.
 fn is_of_product(words: &[OsString]) -> bool {
     let own = Cli::command();
-    let names = |word: &OsString| own.get_subcommands().any(|one| word == one.get_name());
-    let product = recoup_cli::command_line();
-    let theirs = |word: &OsString| product.get_subcommands().any(|one| word == one.get_name());
-    words.iter().skip(1).find(|word| names(word) || theirs(word)).is_some_and(|word| !names(word))
+    let is_own = |word: &OsString| own.get_subcommands().any(|one| word == one.get_name());
+    let is_name = |word: &&OsString| {
+        let bytes = word.as_encoded_bytes();
+        !bytes.starts_with(b"-") && !bytes.iter().all(u8::is_ascii_digit)
+    };
+    let mut names = words.iter().skip(1).filter(is_name).skip_while(|word| *word == "help");
+    let program = words.first().and_then(|word| Path::new(word).file_stem());
+    names.next().map_or(program.is_none_or(|name| name != "recoup-lab"), |word| !is_own(word))
 }
 
 fn run_words(words: Vec<OsString>) -> u8 {
@@ -87,4 +92,23 @@ fn run_words(words: Vec<OsString>) -> u8 {
             Err(failure) => Err(failure),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_command_decides_the_program() {
+        let is =
+            |line: &str| is_of_product(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        for line in ["recoup", "recoup --help", "recoup serve study --name /a", "recoup fecth"] {
+            assert!(is(line), "{line}");
+        }
+        for line in
+            ["recoup-lab", "recoup sim a", "recoup help sim", "recoup --end-with 7 process a"]
+        {
+            assert!(!is(line), "{line}");
+        }
+    }
 }
