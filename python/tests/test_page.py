@@ -7,7 +7,30 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_trace import SCENARIO
+
+SCENARIO = """
+[topology]
+kind = "line"
+nodes = 3
+names = ["consumer", "router", "producer"]
+
+[link]
+rate = "10 Mbit/s"
+delay = "5 ms"
+loss = "bernoulli(p=0.02)"
+
+[applications.c1]
+kind = "fetch"
+node = "consumer"
+object = "/file"
+
+[applications.p1]
+kind = "serve"
+node = "producer"
+prefix = "/file"
+size = "100 kB"
+segment = "1 kB"
+"""
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
