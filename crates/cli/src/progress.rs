@@ -100,7 +100,7 @@ impl Progress {
     /// The line with the live view below it.
     #[must_use]
     pub fn with_live_view(self) -> Self {
-        Self { live: Some(Live::new()), ..self }
+        Self { live: Some(Live::default()), ..self }
     }
 
     /// The line of a command that writes content to standard output.

@@ -457,7 +457,8 @@ impl Run {
 
     /// Counts what has ended, and reports the progress.
     fn conclude(&mut self, transfer: Transfer, result: Result<()>) -> Result<()> {
-        if let Err((name, error)) = self.take(transfer, result) {
+        if let Err(failed) = self.take(transfer, result) {
+            let (name, error) = *failed;
             self.skip(&name.to_string(), error)?;
         }
         while let Some(Skipped { entry, error }) = self.walk.settle() {
@@ -476,11 +477,11 @@ impl Run {
         &mut self,
         transfer: Transfer,
         result: Result<()>,
-    ) -> std::result::Result<(), (Name, Error)> {
+    ) -> std::result::Result<(), Box<(Name, Error)>> {
         self.release(&transfer);
         match transfer {
             Transfer::File { name, kept, .. } => {
-                result.map_err(|error| (name, error))?;
+                result.map_err(|error| Box::new((name, error)))?;
                 match kept {
                     Some(is_verified) => self.walk.kept(is_verified),
                     None => self.walk.fetched(),
@@ -495,7 +496,7 @@ impl Run {
                         Err(error)
                     }
                 };
-                listed.map_err(|error| (name, error))?;
+                listed.map_err(|error| Box::new((name, error)))?;
                 let object = running.flow.lock().object.clone();
                 let mut state = lock(&self.state);
                 state.object = state.object.take().or(object);

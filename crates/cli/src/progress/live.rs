@@ -37,9 +37,9 @@ pub struct Live {
     latest: Vitals,
 }
 
-impl Live {
-    /// Series that begin at time zero.
-    pub fn new() -> Self {
+/// Series that begin at time zero.
+impl Default for Live {
+    fn default() -> Self {
         Self {
             window: Strip::of_level(EVERY),
             rtt: Strip::of_level(EVERY),
@@ -48,7 +48,9 @@ impl Live {
             latest: Vitals::default(),
         }
     }
+}
 
+impl Live {
     /// Adds the state at `now`.
     pub fn push(&mut self, now: Instant, vitals: Vitals) {
         let at = now.as_secs_f64();
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     fn transfer(seconds: u64) -> Live {
-        let mut live = Live::new();
+        let mut live = Live::default();
         for tenth in 0..seconds * 10 {
             live.push(
                 Instant::from_millis(tenth * 100),
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn no_number_is_cut() {
-        let mut live = Live::new();
+        let mut live = Live::default();
         let window = Some(1_234_567.0);
         let srtt = Some(Duration::from_micros(123_456_789));
         let vitals = Vitals { window, srtt, rate: 1e12, lost: 1_234_567, interests: 9_999_999 };
@@ -161,7 +163,7 @@ mod tests {
         assert!(rows[2].ends_with("█  103 Mbit/s"), "{}", rows[2]);
         assert!(rows[3].starts_with("losses              █"), "{}", rows[3]);
         assert!(rows[3].ends_with("  1 (0.3 %)"), "{}", rows[3]);
-        let nothing = Live::new().rows(60);
+        let nothing = Live::default().rows(60);
         assert!(nothing[0].ends_with(" –") && nothing[3].ends_with(" none"), "{nothing:?}");
     }
 }

@@ -84,7 +84,7 @@ impl Gathering<'_> {
         let threads = self.args.jobs.map_or(threads, |jobs| Threads(jobs.get()));
         let mut folder =
             campaign.folder(&place(self.args, &case.name), self.args.fresh, Format::Csv)?;
-        running::campaign(&stop, &threads, |execution| {
+        running::campaign(stop, &threads, |execution| {
             campaign.run(&mut folder, execution, runner, watch)
         })?;
         Ok(folder)

@@ -57,7 +57,7 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_style(style("\n{prefix}"));
         }
-        self.view = Some(LiveView { pulse, live: Live::new(), latest: None });
+        self.view = Some(LiveView { pulse, live: Live::default(), latest: None });
         self
     }
 
@@ -107,7 +107,7 @@ impl LiveView {
         let before = match self.latest.take() {
             Some(before) if before.run == glance.run => Some(before),
             _ => {
-                self.live = Live::new();
+                self.live = Live::default();
                 None
             }
         };

@@ -91,20 +91,17 @@ pub(super) fn judge(id: &str, results: &Results) -> Finding {
     match id {
         "B-01" => {
             let throughput = scaled(linear.each("#0", "throughput_bps"), 1e-3);
-            let finding = within("time", &linear.time("#0"), "s", 23.8 * 0.98, 23.8 * 1.02)
+
+            within("time", &linear.time("#0"), "s", 23.8 * 0.98, 23.8 * 1.02)
                 .and(within("throughput", &throughput, "kb/s", 4900.0, any))
-                .and(always("no timeout", &linear.each("#0", "timeouts"), 0.0, 0.0));
-            finding
+                .and(always("no timeout", &linear.each("#0", "timeouts"), 0.0, 0.0))
         }
         "B-02" => linear.band("#1", (30.0, 48.0), (0.7, 2.0)),
         "B-03" => linear.band("#2", (27.0, 34.0), (0.2, 0.8)),
         "B-04" => linear.band("#3", (24.2, 26.0), (0.08, 0.2)),
         "B-05" => linear.ordered(&["#0", "#3", "#2", "#1"], "time_s", "s"),
         "B-06a" => linear.ratio("#3", 0.0, 1.10),
-        "B-06b" => {
-            let finding = linear.ratio("#2", 1.10, 1.45).and(linear.ratio("#1", 1.25, 2.0));
-            finding
-        }
+        "B-06b" => linear.ratio("#2", 1.10, 1.45).and(linear.ratio("#1", 1.25, 2.0)),
         "B-07" => {
             let none = always("#0: no loss", &linear.loss("#0"), 0.0, 0.0);
             let rest = linear.ordered(&["#3", "#2", "#1"], "loss_event_percent", "%");
@@ -140,8 +137,8 @@ pub(super) fn judge(id: &str, results: &Results) -> Finding {
             let of = |consumer| dumbbell.of("#3", consumer, "throughput_bps");
             let larger = joined(&of("c1"), &of("c2"), |one, other| one.max(other) / one.min(other));
             let jain = within("Jain", &dumbbell.of("#3", "all", "jain"), "", 0.995, any);
-            let finding = within("larger/smaller", &larger, "", 0.0, 1.1).and(jain);
-            finding
+
+            within("larger/smaller", &larger, "", 0.0, 1.1).and(jain)
         }
         "B-17" => spread(&dumbbell),
         "B-18" => {
@@ -155,28 +152,25 @@ pub(super) fn judge(id: &str, results: &Results) -> Finding {
                 less(("#0", &linear.time("#0")), (design, &linear.time(design)), "s")
             });
             let all = linear.into_iter().chain(["#1", "#2", "#3"].map(beats));
-            let finding = all.reduce(Finding::and).unwrap_or_else(|| Finding::open("no results"));
-            finding
+
+            all.reduce(Finding::and).unwrap_or_else(|| Finding::open("no results"))
         }
-        "B-20" => {
-            let finding = linear.ordered(&["#1", "#2", "#3"], "window_mean", "segments");
-            finding
-        }
+        "B-20" => linear.ordered(&["#1", "#2", "#3"], "window_mean", "segments"),
         "B-21" => {
             let twice = scaled(linear.each("#3", "bad_timeouts"), 2.0);
-            let finding = less(("2 × #3", &twice), ("#2", &linear.each("#2", "bad_timeouts")), "");
-            finding
+
+            less(("2 × #3", &twice), ("#2", &linear.each("#2", "bad_timeouts")), "")
         }
         "B-22" => {
             let rises = |runs: &Runs<'_>, design| {
                 let rises = runs.each(design, "recovery_point_rises");
                 always(&format!("{} {design}", runs.experiment), &rises, 1.0, 1.0)
             };
-            let finding = rises(&linear, "#2")
+
+            rises(&linear, "#2")
                 .and(rises(&linear, "#3"))
                 .and(rises(&dumbbell, "#2"))
-                .and(rises(&dumbbell, "#3"));
-            finding
+                .and(rises(&dumbbell, "#3"))
         }
         _ => Finding::open("no rule for this claim"),
     }
