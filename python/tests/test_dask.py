@@ -74,7 +74,7 @@ def test_study_runs_on_a_scheduler(cluster, tmp_path):
     arguments = ["study", "check", "yang2016", "--scale", "smoke", "--seeds", "1", "--results", results]
     reports, journals = [], []
     for more in (["--on", cluster.scheduler.address], []):
-        ended = subprocess.run([command, *arguments, *more], capture_output=True, text=True, check=False, timeout=120)
+        ended = subprocess.run([command, *arguments, *more], capture_output=True, text=True, check=False, timeout=600)
         # At this scale claims stay undecided.
         assert ended.returncode == 2, ended.stderr
         reports.append(ended.stdout)
