@@ -2,6 +2,8 @@
 //! input reach its readers ([`input`]).
 #![allow(
     rustdoc::broken_intra_doc_links,
+    rustdoc::bare_urls,
+    rustdoc::invalid_html_tags,
     reason = "the documentation of options is their help text, where brackets mean: optional"
 )]
 mod command;

@@ -3,6 +3,8 @@
 //! `recoup-lab` also runs all commands of `recoup`, so networks of processes need one program.
 #![allow(
     rustdoc::broken_intra_doc_links,
+    rustdoc::bare_urls,
+    rustdoc::invalid_html_tags,
     reason = "the documentation of options is their help text, where brackets mean: optional"
 )]
 mod arena;
