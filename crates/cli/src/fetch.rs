@@ -193,7 +193,7 @@ fn one(
         let failure = outlet.failure();
         let fetched = finish(&fetch.start_writer(outlet)?, args, observer, progress);
         let written = failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-        return fetched.map_err(|failure| written.unwrap_or(failure));
+        return written.map_or(fetched, Err);
     };
     let fetch = fetch.start_file(target).map_err(|error| {
         let failure = Failure::from(error);
@@ -245,7 +245,8 @@ fn conclude(
         _ if error.is_timeout() && stats.segments > 0 => {
             let bytes = format::bytes(stats.content_bytes);
             let segments = stats.segments;
-            failure = failure.advise(format!("{segments} segments ({bytes}) had arrived before"));
+            let before = format!("{segments} segments ({bytes}) had arrived before");
+            failure = failure.advised(Some(before));
         }
         _ => {}
     }

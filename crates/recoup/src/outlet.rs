@@ -35,7 +35,7 @@ struct Shared {
 struct State {
     queue: VecDeque<Bytes>,
     is_closed: bool,
-    /// Everything is written.
+    /// The thread has ended.
     is_done: bool,
     taken_bytes: u64,
     error: Option<io::Error>,
@@ -103,9 +103,10 @@ impl Outlet {
         self.shared.news.notify_one();
     }
 
-    /// Whether all content is written, or writing has failed.
+    /// Whether all content is written, or [`flush`](Self::flush) has returned why it is not.
     pub(crate) fn is_done(&self) -> bool {
-        self.shared.lock().is_done
+        let state = self.shared.lock();
+        state.is_done && state.error.is_none()
     }
 }
 
@@ -289,6 +290,9 @@ mod tests {
         assert_eq!(sink.flush().unwrap(), 0);
         drop(permits);
         wakes.recv().unwrap();
+        // A failure that nobody has collected is no end.
+        assert!(!sink.is_done());
         assert!(sink.flush().unwrap_err().is_local());
+        assert!(sink.is_done());
     }
 }

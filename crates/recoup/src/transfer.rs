@@ -429,6 +429,10 @@ impl Task for Transfer {
 
     fn fail(&mut self, error: &Error) {
         if self.is_draining() {
+            // The writer has content that has all arrived: it needs no peer.
+            if error.is_unreachable() {
+                return;
+            }
             self.result = None;
         }
         self.result.get_or_insert(Err(error.clone()));
