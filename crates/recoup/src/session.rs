@@ -14,7 +14,7 @@ use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Application, Report};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A UDP port that rejects datagrams may still be opened by a server that is starting.
 const UNREACHABLE_GRACE: Duration = Duration::from_secs(2);
@@ -30,6 +30,8 @@ pub(crate) struct Session {
     recovery: Recovery,
     /// The first face toward producers.
     upstream: Option<FaceId>,
+    /// Faces toward producers.
+    opened: BTreeSet<FaceId>,
     /// The first face is a stream, which loses nothing itself.
     is_over_stream: bool,
     patience: Duration,
@@ -76,6 +78,7 @@ impl Session {
             unreachable: None,
             recovery: Recovery::Off,
             upstream: None,
+            opened: BTreeSet::new(),
             is_over_stream: false,
             patience: Duration::ZERO,
             events: None,
@@ -133,6 +136,7 @@ impl Session {
         let face = self.driver.connect(uri).map_err(|error| Error::from(&error))?;
         self.follow_interfaces(uri);
         self.driver.set_recovery(face, self.recovery);
+        self.opened.insert(face);
         if self.upstream.is_none() {
             (self.upstream, self.is_over_stream) = (Some(face), uri.is_stream());
         }
@@ -228,7 +232,10 @@ impl Session {
     fn watch_faces(&mut self) {
         while let Some(event) = self.driver.next_event() {
             tracing::debug!(face = event.face.0, uri = %event.uri, "{event}");
-            if let FaceChange::Unreachable(why) = &event.change {
+            // Faces of consumers open at any datagram: an address that cannot be answered there is the sender's matter.
+            if let FaceChange::Unreachable(why) = &event.change
+                && self.opened.contains(&event.face)
+            {
                 let now = self.driver.now();
                 self.unreachable.get_or_insert((now, event.uri.clone(), why.clone()));
             }

@@ -1,6 +1,10 @@
 //! Serving: from where, at which face, until when.
 use crate::place::{Ends, Place, in_own_network, noise, recoup, until};
+use bytes::BytesMut;
+use recoup_packet::interest::Interest;
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::process::Command;
 
 #[test]
@@ -206,4 +210,33 @@ fn the_printed_command_fetches() {
     shell.args(["-c", &format!("exec {} {command}", recoup().display())]);
     assert!(shell.current_dir(place.path("")).output().unwrap().status.success(), "{local}");
     assert!(place.read("copy.bin") == place.read("my data.bin"));
+}
+
+/// A datagram with this Interest, from source port 0, to which nobody can answer.
+fn send_from_nowhere(port: u16, interest: &Interest) {
+    let mut packet = BytesMut::new();
+    let length = u16::try_from(8 + interest.encoded_len()).unwrap();
+    [0, port, length, 0].iter().for_each(|field| packet.extend_from_slice(&field.to_be_bytes()));
+    interest.encode(&mut packet);
+    let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::UDP)).unwrap();
+    let to = SocketAddr::from(([127, 0, 0, 1], 0));
+    socket.send_to(&packet, &to.into()).unwrap();
+}
+
+#[test]
+fn unanswerable_datagram_ends_no_server() {
+    in_own_network("serve::unanswerable_datagram_ends_no_server", || {
+        let place = Place::new();
+        place.write("data", b"content");
+        let server = place.serve("serve data --name /data --listen udp://127.0.0.1:7000");
+        let fetch = || place.run("fetch /data -o - -q --face udp://127.0.0.1:7000").succeeds();
+        send_from_nowhere(7000, &Interest::new("/data".parse().unwrap()));
+        let sent = std::time::Instant::now();
+        // A peer that rejects datagrams is gone after two seconds.
+        while sent.elapsed() < std::time::Duration::from_secs(4) {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        assert_eq!(fetch().stdout, b"content");
+        drop(server);
+    });
 }
