@@ -24,14 +24,18 @@ pub use recoup_trust as policy;
 /// The environment variable with the passphrase of an encrypted key.
 pub const PASSPHRASE: &str = "RECOUP_PASSPHRASE";
 
-/// The stores of certificates and the keys of readers that one client has opened. The files of a folder open each key once,
-/// and verify each certificate once.
+/// The stores of certificates and the readers of encrypted content that one client has opened. The files of a folder verify
+/// each certificate once. A file of a key or schema that has changed since opens another store.
 #[derive(Default)]
 pub(crate) struct Opened {
-    stores: Mutex<Vec<(Verify, Arc<TrustStore>)>>,
-    /// Readers of encrypted content, by their policy.
+    /// By what they trust, and the digests of that.
+    stores: Mutex<Vec<(Trusted, Arc<TrustStore>)>>,
+    /// By their policy and the digests of its files.
     readers: Mutex<Vec<(String, Arc<Reader>)>>,
 }
+
+/// Anchors and a schema, and their digests.
+type Trusted = (Verify, Vec<[u8; 32]>);
 
 impl std::fmt::Debug for Opened {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -83,7 +87,8 @@ impl Opened {
             Verify::Key(which) => Box::new(Manifests::new(KeyVerifier(public_key(which)?))),
             Verify::Trust { anchors, schema } => {
                 let open = || trust_store(anchors, schema.as_deref());
-                Box::new(Manifests::new(once(&self.stores, verify.clone(), open)?))
+                let key = (verify.clone(), fingerprints(verify));
+                Box::new(Manifests::new(once(&self.stores, key, open)?))
             }
         })
     }
@@ -105,7 +110,7 @@ impl Opened {
                 false => reader,
             })
         };
-        Ok(Box::new(once(&self.readers, options.policy(), open)?))
+        Ok(Box::new(once(&self.readers, requirement(options), open)?))
     }
 }
 
@@ -238,16 +243,21 @@ pub fn public_key(which: &str) -> Result<PublicKey> {
 /// How content is verified and decrypted, with digests of the keys and the schema that this refers to: what another run
 /// must have in common to rely on what a run has verified. A file of another key may take the place of a file.
 pub fn requirement(options: &FetchOptions) -> String {
-    let sources: Vec<&str> = match &options.verify {
+    fingerprints(&options.verify).iter().fold(options.policy(), |text, digest| {
+        digest.iter().take(8).fold(text + " #", |text, byte| text + &format!("{byte:02x}"))
+    })
+}
+
+/// Digests of the keys, certificates and schemas that `verify` names, as they are now.
+fn fingerprints(verify: &Verify) -> Vec<[u8; 32]> {
+    let sources: Vec<&str> = match verify {
         Verify::Key(which) => vec![which],
         Verify::Trust { anchors, schema } => {
             anchors.iter().chain(schema).map(AsRef::as_ref).collect()
         }
         _ => Vec::new(),
     };
-    sources.into_iter().filter_map(fingerprint).fold(options.policy(), |text, digest| {
-        digest.iter().take(8).fold(text + " #", |text, byte| text + &format!("{byte:02x}"))
-    })
+    sources.into_iter().filter_map(fingerprint).collect()
 }
 
 /// The digest of a file, or of the certificate of a key in the key store.
