@@ -396,7 +396,10 @@ impl Path {
         let round = std::mem::replace(&mut self.round, Round::new(now, highest_order));
         // A round that lasts longer repairs its own losses, or waits in a queue.
         let base = LONG_ROUND * self.mean_base();
-        let part = (base / now.since(round.start).as_secs_f64().max(base)).min(1.0);
+        let part = match base > 0.0 {
+            true => base / now.since(round.start).as_secs_f64().max(base),
+            false => 1.0,
+        };
         let place = (self.rounds % RECENT_ROUNDS as u64) as usize;
         self.delivered[place] = (round.delivered as f64 * part) as u64;
         self.rounds += 1;

@@ -322,7 +322,8 @@ impl Recoup {
             || compete.empty >= EMPTY_ROUNDS;
         // Marks keep a queue short that any flow may fill.
         let marked = self.path.is_marked(now);
-        let ends = if marked { self.path.top_share() > ALONE_SHARE } else { emptied };
+        let alone = !self.path.hides_capacity() && self.path.top_share() > ALONE_SHARE;
+        let ends = if marked { alone } else { emptied };
         if ends && self.cwnd >= EMPTY_WINDOW && !self.path.is_short() {
             return self.end_competition(now);
         }

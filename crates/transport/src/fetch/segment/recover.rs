@@ -15,7 +15,7 @@ use crate::fetch::Control;
 use crate::fetch::scoreboard::{Sign, Slot};
 use crate::fetch::source::Source;
 use crate::loss::{Arrival, Judgement, Overtaken, Phase, Repair, Repeated};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// A segment with so many transmissions is left to its timer. A path with much reordering may cause spurious losses
@@ -24,6 +24,9 @@ const MOST_BY_ORDER: u32 = 3;
 
 /// Most doublings of the wait for a tail-loss probe.
 const MOST_PROBES: u32 = 6;
+
+/// Time that a producer may take for its first answer beyond a round trip, to read and to sign; chosen.
+const FIRST_ANSWER: Duration = Duration::from_millis(10);
 
 /// As [`MOST_BY_ORDER`], with a time threshold.
 const MOST_BY_TIME: u32 = 8;
@@ -171,7 +174,10 @@ impl<S: Source> Transfer<S> {
             if order < answered {
                 return control.loss.age().map(|age| sent + age);
             }
-            let wait = control.loss.probe_after()?;
+            let probe = control.loss.probe_after()?;
+            // Discovery or another fetch may have measured a round trip although no segment has (RFC 8985, 7.2).
+            let known = control.rto.srtt().filter(|_| control.loss.age().is_none());
+            let wait = known.map_or(probe, |srtt| srtt.saturating_mul(2) + FIRST_ANSWER);
             Some(sent.max(last_active) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
         });
     }
