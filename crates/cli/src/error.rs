@@ -44,12 +44,6 @@ pub struct Failure {
     /// The exit code, where it is not that of the class: of a signal, or of a command that was run for the user.
     #[serde(skip)]
     pub code: Option<u8>,
-    /// Whether it concerns one entry of a folder: the rest of the folder can be fetched.
-    #[serde(skip)]
-    pub of_entry: bool,
-    /// Whether a repeated command fails in the same way, and cannot resume a partial download.
-    #[serde(skip)]
-    pub permanent: bool,
     /// A line for each cause, printed before the message.
     #[serde(skip)]
     pub details: Vec<String>,
@@ -59,16 +53,7 @@ impl Failure {
     /// A failure without advice.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self {
-            exit,
-            message,
-            advice: None,
-            reported: false,
-            code: None,
-            of_entry: false,
-            permanent: false,
-            details: Vec::new(),
-        }
+        Self { exit, message, advice: None, reported: false, code: None, details: Vec::new() }
     }
 
     /// Adds the remedy.
@@ -122,9 +107,8 @@ impl std::error::Error for Failure {}
 impl Failure {
     /// The failure of an error, without what is kept of an unfinished download.
     pub(crate) fn of(error: &recoup::Error) -> Self {
-        let (permanent, of_entry) = (error.is_permanent(), error.concerns_entry());
         let (advice, details) = (error.own_remedy().map(str::to_owned), error.details().to_vec());
-        Self { advice, details, of_entry, permanent, ..Self::new(error.kind(), error.message()) }
+        Self { advice, details, ..Self::new(error.kind(), error.message()) }
     }
 
     /// Adds further advice.

@@ -62,6 +62,8 @@ pub(crate) struct Settings {
     allows_local_names: bool,
     seed: Option<u64>,
     draws: AtomicU64,
+    /// The face toward producers was opened.
+    is_reached: AtomicBool,
 }
 
 impl Client {
@@ -160,6 +162,9 @@ impl Client {
 
     /// Opens the face toward producers, unless it is open.
     pub(crate) fn reach(&self) -> Result<()> {
+        if self.settings.is_reached.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let begun = std::time::Instant::now();
         let absent = Absent::Peer(self.settings.uplink.uri.clone());
         let mut patience = self.settings.patience.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,8 +173,12 @@ impl Client {
                 Err(error)
                     if error.is_unreachable()
                         && patience.pause(begun, ATTEMPT_EVERY, &absent)? => {}
-                opened => return opened,
+                opened => {
+                    self.settings.is_reached.store(opened.is_ok(), Ordering::Relaxed);
+                    return opened;
+                }
             }
+            self.check_stop()?;
         }
     }
 
@@ -293,7 +302,8 @@ impl<M> Builder<M> {
         Self { connect_timeout: Some(within), ..self }
     }
 
-    /// The face toward producers is opened by the first operation that needs it.
+    /// The face toward producers is opened by the first operation that needs it. With `async`, this operation waits for the
+    /// peer in its own thread ([`patience`](Self::patience)).
     #[must_use]
     pub fn connect_on_demand(self) -> Self {
         Self { is_lazy: true, ..self }
@@ -412,6 +422,7 @@ impl<M> Builder<M> {
             stop,
             seed: self.seed,
             draws: AtomicU64::new(0),
+            is_reached: AtomicBool::new(false),
         };
         let client = Client { link: Arc::new(link), settings: Arc::new(settings) };
         if !self.is_lazy {

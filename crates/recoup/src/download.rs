@@ -1,6 +1,7 @@
 //! A download into a file, which can be continued.
 use crate::error::{Error, ErrorKind, Result, reason};
 use bytes::Bytes;
+use recoup_core::figure;
 use recoup_io::part::{
     self, Attributes, Existing, Group, Identity, Journal, Options, PartError, PartFile,
 };
@@ -209,7 +210,7 @@ impl Download {
         let wanted = self.identity(object.as_ref().unwrap_or(&config.name).to_string());
         match PartFile::open(&self.target, wanted.clone(), self.options()) {
             Err(PartError::Unfinished { path, bytes, found }) => {
-                let (path, bytes) = (path.display(), bytes_text(bytes));
+                let (path, bytes) = (path.display(), figure::bytes(bytes));
                 Err(if *found == wanted {
                     let message = format!("{path} holds {bytes} of an unfinished download");
                     let advice = "go on with resume (--resume), or begin anew (--restart)";
@@ -378,20 +379,6 @@ impl Download {
         };
         kept.map_or(0, |kept| kept.received_bytes())
     }
-}
-
-/// A number of bytes, such as `1.5 MB`.
-fn bytes_text(bytes: u64) -> String {
-    let units = ["kB", "MB", "GB", "TB"];
-    if bytes < 1_000 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64 / 1e3;
-    let mut unit = 0;
-    while value >= 1_000.0 && unit + 1 < units.len() {
-        (value, unit) = (value / 1e3, unit + 1);
-    }
-    format!("{value:.2} {}", units[unit])
 }
 
 fn check(target: &Path) -> Result<()> {

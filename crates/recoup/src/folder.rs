@@ -535,7 +535,6 @@ impl Run {
 
     /// Cancels what is in flight. Returns the error with all that is kept.
     async fn abandon(&mut self, mut error: Error) -> Error {
-        self.count();
         for transfer in std::mem::take(&mut self.transfers) {
             let ended = match &transfer {
                 Transfer::File { fetch, .. } => fetch.end_early().await.err(),
@@ -545,6 +544,13 @@ impl Run {
             let partials = ended.iter().flat_map(Error::partials).cloned();
             error = partials.fold(error, Error::with_partial);
         }
+        // Files that have arrived get their names, and count.
+        while let Some(Skipped { entry, error }) = self.walk.settle_all() {
+            if self.skip(&entry, error).is_err() {
+                break;
+            }
+        }
+        self.count();
         error
     }
 }

@@ -11,9 +11,6 @@ use recoup_transport::unit;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Files of a folder that are fetched at a time; about as many connections as browsers open to a server.
-const DEFAULT_JOBS: usize = 8;
-
 const EXAMPLES: &str = "\
 Examples:
   recoup fetch /home/movie.mp4
@@ -349,7 +346,7 @@ impl FetchArgs {
     /// fetched one after the other.
     pub fn jobs(&self) -> usize {
         let watched = self.traces() || self.statistics.is_some() || !self.trace.is_empty();
-        self.jobs.map_or(if watched { 1 } else { DEFAULT_JOBS }, usize::from)
+        self.jobs.map_or(if watched { 1 } else { recoup::folder::DEFAULT_JOBS }, usize::from)
     }
 }
 

@@ -140,7 +140,8 @@ impl Server {
         lock(&self.shared).summary
     }
 
-    /// Why no consumer reaches the server any more, such as a forwarder that is gone; `None` as long as it is in operation.
+    /// The first failure since the start: the forwarder is gone, or rejects datagrams, or the client has stopped. `None` while
+    /// there was none. A server goes on serving other faces after it.
     pub fn error(&self) -> Option<Error> {
         lock(&self.shared).error.clone()
     }

@@ -126,7 +126,7 @@ pub struct FetchOptions {
     ))]
     pub no_progress: Duration,
 
-    /// Give up if the whole does not arrive within this time; of a folder, each file
+    /// Give up if the whole does not arrive within this time of its first Interest; of a folder, the first such file ends it
     #[serde(with = "unit::as_text::interval_if_any", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         hide_short_help = true,

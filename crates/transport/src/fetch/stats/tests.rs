@@ -1,5 +1,6 @@
 //! Tests of counters of a fetch.
 use super::*;
+use crate::loss::Phase;
 use crate::event::Span;
 
 #[test]
