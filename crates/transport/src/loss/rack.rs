@@ -25,8 +25,8 @@ use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
-/// Time until the first probe while no round trip is known (RFC 8305, section 5: the connection attempt delay).
-const FIRST_PROBE: Duration = Duration::from_millis(250);
+/// Time until the first probe while no round trip is known (RFC 8305, section 5: the least delay of a further attempt).
+const FIRST_PROBE: Duration = Duration::from_millis(100);
 /// Part of the minimum round trip below which no answer arrives.
 const SOONEST: f64 = 0.9;
 

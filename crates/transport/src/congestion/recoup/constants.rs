@@ -1,4 +1,4 @@
-//! All constants of the default. Values stand below the table.
+//! The constants that several rules of the default share, or that were measured. Values stand below the table.
 //!
 //! *Chosen* values have no source outside: they were measured on random networks (`README.md` beside this file). Values *by
 //! meaning* follow from what they count.
@@ -35,6 +35,7 @@
 //! | `STILL` | rounds | without a higher rate that end start-up | BBR |
 //! | `MOST_STARTING` | factor | window of start-up over a recent round | doubling |
 //! | `MOST_STARTING_SHORT` | factor | the same while it grows fourfold | fourfold |
+//! | `MOST_CARRIED` | factor | the same over what a new path carries | doubling |
 //! | `RISE_ROUNDS` | rounds | from an empty queue to a standing one | chosen |
 //! | `CALM_ROUNDS` | rounds | without a queue: growth accelerates | chosen |
 //! | `FAST_GROWTH` | part | of the window, growth of such a round | chosen |
@@ -131,6 +132,7 @@ pub(super) const FASTER: f64 = 1.25;
 pub(super) const STILL: u32 = 3;
 pub(super) const MOST_STARTING: f64 = 3.0;
 pub(super) const MOST_STARTING_SHORT: f64 = 7.0;
+pub(super) const MOST_CARRIED: f64 = 2.0;
 pub(super) const RISE_ROUNDS: f64 = 6.0;
 pub(super) const CALM_ROUNDS: u32 = 3;
 pub(super) const FAST_GROWTH: f64 = 0.35;

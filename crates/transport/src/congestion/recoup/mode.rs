@@ -28,10 +28,12 @@ pub(super) struct Startup {
     pub(super) still: u32,
     /// The window was in use in the last round.
     pub(super) in_use: bool,
+    /// The path has moved, and its rate is not known yet.
+    pub(super) moved: bool,
 }
 
 impl Startup {
-    pub(super) const BEGINNING: Self = Self { rate: 0.0, still: 0, in_use: true };
+    pub(super) const BEGINNING: Self = Self { rate: 0.0, still: 0, in_use: true, moved: false };
 }
 
 /// State of a drain.

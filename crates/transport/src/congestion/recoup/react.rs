@@ -7,8 +7,9 @@ use super::compete::Emptied;
 use super::constants::{
     ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_JITTER, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER,
     EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, HEAVY, KEPT_CALM_JITTER, LEAST,
-    LEAST_PATIENCE, MARKED_SHARE, MOST_COMPETING, MOST_PATIENCE, MOST_RISING, MOST_STARTING,
-    MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
+    LEAST_PATIENCE, MARKED_SHARE, MOST_CARRIED, MOST_COMPETING, MOST_PATIENCE, MOST_RISING,
+    MOST_STARTING, MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH,
+    STEADY_ROUNDS, STILL,
 };
 use super::heavy::Policed;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
@@ -86,13 +87,14 @@ impl Recoup {
         }
         self.calm = None;
         self.growth.begin();
-        self.mode = Mode::Startup(Startup::BEGINNING);
+        self.mode = Mode::Startup(Startup { moved: true, ..Startup::BEGINNING });
     }
 
     /// Handles further sources: the apparent queue, or end of start-up, was the path to a farther one.
     pub(super) fn on_split(&mut self) {
         self.path.set_shared(false);
         self.on_moved();
+        self.mode = Mode::Startup(Startup::BEGINNING);
     }
 
     pub(super) fn on_startup(&mut self, delivered: &Delivered, seen: &Seen, mut startup: Startup) {
@@ -100,10 +102,9 @@ impl Recoup {
             let rate = standing.max(self.path.latest_rate());
             return self.drain(rate, self.path.standing_floor());
         }
-        let times = if is_short(delivered.remaining) { MOST_STARTING_SHORT } else { MOST_STARTING };
-        let most = times * self.path.most_in_round() + self.settings.init_cwnd;
-        if (startup.in_use || self.in_use) && self.cwnd < most {
-            let rtt = self.path.smoothed().filter(|_| is_short(delivered.remaining));
+        let short = is_short(delivered.remaining);
+        if (startup.in_use || self.in_use) && self.cwnd < self.most_starting(short, startup.moved) {
+            let rtt = self.path.smoothed().filter(|_| short);
             self.cwnd += rtt.map_or(1.0, |rtt| self.train.growth(self.cwnd, rtt));
         }
         let Some(round) = seen.round else { return };
@@ -122,6 +123,17 @@ impl Recoup {
         if startup.still >= STILL {
             self.drain(startup.rate, round.floor.unwrap_or(0.0));
         }
+    }
+
+    /// Limit of the window in start-up, for a short object or not, on a path that has moved or not.
+    fn most_starting(&self, short: bool, moved: bool) -> f64 {
+        let times = if short { MOST_STARTING_SHORT } else { MOST_STARTING };
+        let delivered = times * self.path.most_in_round();
+        let (rate, rtt) =
+            (self.path.latest_rate(), self.path.mean_base() + 2.0 * self.path.jitter());
+        let known = !short && !moved && rate > 0.0;
+        let most = if known { delivered.min(MOST_CARRIED * rate * rtt) } else { delivered };
+        most + self.settings.init_cwnd
     }
 
     /// A standing queue may be jitter: the rate still rises with the window.
