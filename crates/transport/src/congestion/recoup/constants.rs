@@ -46,6 +46,7 @@
 //! | `COMPARED` | factor | of the window before rates are compared | BBR |
 //! | `FOLLOWED_PART` | part | of its growth that the rate must show | chosen |
 //! | `BESIDE_JITTER` | part | of the followed window that a drain keeps | chosen |
+//! | `FOLLOWED_JITTER` | factor | of jitter in the round trips of that window | chosen |
 //! | `DEEPER` | part | of what the path carries, second drain | chosen |
 //! | `BLIND` | flights | without an RTT that end a drain | by meaning |
 //! | `SAME` | part | up to which two delays are equal | chosen |
@@ -68,6 +69,7 @@
 //! | `EMPTIED_ROUNDS` | rounds | within which drains empty a queue | chosen |
 //! | `EMPTIED_TIMES` | times | that end a competition | chosen |
 //! | `EMPTY_ROUNDS` | rounds | without a queue that end it | chosen |
+//! | `VANISHED_ROUNDS` | rounds | with an empty queue each that end it | chosen |
 //! | `EMPTY_WINDOW` | segments | least window that sees enough for that | chosen |
 //! | `MOST_COMPETING` | factor | window over deliveries in a longest RTT | chosen |
 //! | `OTHERS_STARTUP` | share | below which a loss shows others, start-up | chosen |
@@ -82,6 +84,7 @@
 //! | `STEADY_GROWTH` | factor | of the window meanwhile | chosen |
 //! | `JUMP_LEAST` | s | least rise of a new path | chosen |
 //! | `JUMP_LEVEL` | part | of the rise that belongs to the new path | by meaning |
+//! | `JUMP_ORDERS` | orders | between two samples that are compared | chosen |
 //! | `JUMP_SAMPLES` | samples | that indicate it | chosen |
 //! | `MOST_PROVIDERS` | classes | of known providers | memory |
 //! | `MOST_CLASSES` | classes | of others | chosen |
@@ -143,6 +146,7 @@ pub(super) const MOST_RISING: f64 = 2.0;
 pub(super) const COMPARED: f64 = 1.25;
 pub(super) const FOLLOWED_PART: f64 = 0.15;
 pub(super) const BESIDE_JITTER: f64 = 0.95;
+pub(super) const FOLLOWED_JITTER: f64 = 8.0;
 pub(super) const DEEPER: f64 = 0.8;
 pub(super) const BLIND: u32 = 3;
 pub(super) const SAME: f64 = 1.0 / 16.0;
@@ -165,6 +169,7 @@ pub(super) const SPACING_SPAN: Duration = Duration::from_secs(60);
 pub(super) const EMPTIED_ROUNDS: u32 = 16;
 pub(super) const EMPTIED_TIMES: u32 = 2;
 pub(super) const EMPTY_ROUNDS: u32 = 3;
+pub(super) const VANISHED_ROUNDS: u32 = 8;
 pub(super) const EMPTY_WINDOW: f64 = 16.0;
 pub(super) const MOST_COMPETING: f64 = 1.25;
 pub(super) const OTHERS_STARTUP: f64 = 0.25;
@@ -179,6 +184,7 @@ pub(super) const STEADY_ROUNDS: u32 = 4;
 pub(super) const STEADY_GROWTH: f64 = 1.5;
 pub(super) const JUMP_LEAST: f64 = 0.004;
 pub(super) const JUMP_LEVEL: f64 = 0.75;
+pub(super) const JUMP_ORDERS: u64 = 64;
 pub(super) const JUMP_SAMPLES: u64 = 8;
 pub(super) const MOST_PROVIDERS: usize = 16;
 pub(super) const MOST_CLASSES: usize = 4;

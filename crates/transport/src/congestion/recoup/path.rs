@@ -226,8 +226,12 @@ impl Path {
     /// Jitter of the delays, by packets and by bursts, seconds. Jitter that changes the order leaves the least delay of
     /// half a round trip as it is, and does not count.
     pub(super) fn jitter(&self) -> f64 {
-        let reorders = self.overtaken > REORDER_SHARE && self.classes.is_single();
-        self.burst + if reorders { 0.0 } else { self.spread }
+        self.burst + if self.reorders() { 0.0 } else { self.spread }
+    }
+
+    /// Whether jitter changes the order of many answers.
+    pub(super) fn reorders(&self) -> bool {
+        self.overtaken > REORDER_SHARE && self.classes.is_single()
     }
 
     /// Whether jitter determines the threshold of a standing queue at this rate, so that the queue may be none.
@@ -298,7 +302,7 @@ impl Path {
         let mut seen = Seen::default();
         if let Some(rtt) = delivered.rtt {
             let rtt = rtt.as_secs_f64().min(1e6);
-            if let Some(base) = self.jump.add(now, rtt, self.base()) {
+            if let Some(base) = self.jump.add(now, delivered.order, rtt, self.base()) {
                 if self.classes.explain(rtt) {
                     // The source is known, but a nearer one has answered recently.
                     self.rates.forget(now);

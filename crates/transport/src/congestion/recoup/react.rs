@@ -6,10 +6,10 @@ use super::Recoup;
 use super::compete::Emptied;
 use super::constants::{
     ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_JITTER, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER,
-    EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, HEAVY, KEPT_CALM_JITTER, LEAST,
-    LEAST_PATIENCE, MARKED_SHARE, MOST_CARRIED, MOST_COMPETING, MOST_PATIENCE, MOST_RISING,
-    MOST_STARTING, MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH,
-    STEADY_ROUNDS, STILL,
+    EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY,
+    KEPT_CALM_JITTER, LEAST, LEAST_PATIENCE, MARKED_SHARE, MOST_CARRIED, MOST_COMPETING,
+    MOST_PATIENCE, MOST_RISING, MOST_STARTING, MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP,
+    RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL, VANISHED_ROUNDS,
 };
 use super::heavy::Policed;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
@@ -53,7 +53,8 @@ impl Recoup {
         let part = if drain.again { DEEPER } else { 1.0 };
         let followed =
             if drain.beside_jitter { self.growth.followed_at(self.path.rate()) } else { 0.0 };
-        let least = BESIDE_JITTER * followed;
+        let most = self.path.mean_base() + FOLLOWED_JITTER * self.path.jitter();
+        let least = BESIDE_JITTER * followed.min(drain.rate * most);
         self.cwnd = self.cwnd.min((part * self.carried(drain.rate)).max(least));
         self.mode = Mode::Drain(drain);
         self.path.forget_standing();
@@ -129,10 +130,12 @@ impl Recoup {
     fn most_starting(&self, short: bool, moved: bool) -> f64 {
         let times = if short { MOST_STARTING_SHORT } else { MOST_STARTING };
         let delivered = times * self.path.most_in_round();
-        let (rate, rtt) =
-            (self.path.latest_rate(), self.path.mean_base() + 2.0 * self.path.jitter());
-        let known = !short && !moved && rate > 0.0;
-        let most = if known { delivered.min(MOST_CARRIED * rate * rtt) } else { delivered };
+        let rate = self.path.latest_rate();
+        // A base round trip is far from the mean one where jitter changes the order.
+        let unknown = short || moved || rate <= 0.0 || self.path.reorders();
+        let rtt = self.path.mean_base() + 2.0 * self.path.jitter();
+        let carried = if unknown { f64::INFINITY } else { MOST_CARRIED * rate * rtt };
+        let most = delivered.min(carried);
         most + self.settings.init_cwnd
     }
 
@@ -282,7 +285,8 @@ impl Recoup {
         self.path.set_shared(true);
         self.path.bottleneck.begin();
         let (steady, emptied) = ((0.0, self.cwnd), Emptied::default());
-        let compete = Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0 };
+        let compete =
+            Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0, vanished: 0 };
         self.mode = Mode::Compete(compete);
     }
 
@@ -330,8 +334,10 @@ impl Recoup {
         let is_full = |delay| self.path.is_full(delay);
         let is_empty = round.floor.is_some() && round.high < vanishing;
         compete.empty = if is_empty { compete.empty + 1 } else { 0 };
+        compete.vanished = if vanished { compete.vanished + 1 } else { 0 };
         let emptied = compete.emptied.end_round(vanished, threshold, is_full)
-            || compete.empty >= EMPTY_ROUNDS;
+            || compete.empty >= EMPTY_ROUNDS
+            || compete.vanished >= VANISHED_ROUNDS;
         // Marks keep a queue short that any flow may fill.
         let marked = self.path.is_marked(now);
         let alone = !self.path.hides_capacity() && self.path.top_share() > ALONE_SHARE;
