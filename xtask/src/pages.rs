@@ -120,7 +120,7 @@ enum Step<'a> {
     Chapter,
 }
 
-/// What a page has to carry out.
+/// The steps of a page, in its order.
 fn steps(page: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
     let (mut is_tutorial, mut is_after) = (false, false);
