@@ -14,17 +14,17 @@
         inherit (manifest.workspace.package) version;
         src = ../.;
         cargoLock.lockFile = ../Cargo.lock;
-        buildAndTestSubdir = "crates/cli";
+        cargoBuildFlags = [ "--package" "recoup-cli" "--package" "recoup-lab-cli" ];
         buildFeatures = [ "gateway" ];
         buildType = "dist";
         # `cargo xtask test` needs networks and namespaces, which a build here has not.
         doCheck = false;
         nativeBuildInputs = [ pkgs.installShellFiles ];
         postInstall = ''
-          $out/bin/recoup generate man man
+          $out/bin/recoup-lab generate man man
           installManPage man/*.1
           for shell in bash zsh fish; do
-            $out/bin/recoup generate completions $shell > recoup.$shell
+            $out/bin/recoup-lab generate completions $shell > recoup.$shell
             installShellCompletion --cmd recoup --$shell recoup.$shell
           done
         '' + pkgs.lib.optionalString pkgs.stdenv.hostPlatform.isLinux ''

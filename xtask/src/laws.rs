@@ -26,8 +26,8 @@ const STAIRS: [(&str, &str); 21] = [
     ("recoup-web", "core sim scenario"),
     ("recoup-io", "core packet trust transport forwarder"),
     ("recoup", "core packet trust transport forwarder io"),
-    // The gateway fetches by the library, and writes names.
-    ("recoup-gateway", "packet recoup"),
+    // The gateway fetches by the library, and writes names and sizes.
+    ("recoup-gateway", "core packet recoup"),
     // `io` and `recoup` serve it for processes, ports and errors.
     ("recoup-lab", "core config wifi packet transport forwarder sim scenario io recoup"),
     // Papers know the simulation, and never sockets.

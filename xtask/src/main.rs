@@ -2,6 +2,7 @@
 
 mod artefact;
 mod bench;
+mod block;
 mod chore;
 mod deny;
 mod digest;
@@ -11,6 +12,7 @@ mod instructions;
 mod laws;
 mod leg;
 mod page;
+mod pages;
 mod peer;
 mod process;
 mod python;

@@ -36,7 +36,7 @@ const LATEST_END: Duration = Duration::from_secs(40 * 60);
 /// Set inside the namespaces.
 const INSIDE: &str = "RECOUP_SOAK_INSIDE";
 /// Namespaces of users, mounts, networks and processes; all processes end with the first one.
-const NAMESPACES: [&str; 8] = [
+pub(crate) const NAMESPACES: [&str; 8] = [
     "--map-root-user",
     "--mount",
     "--net",
@@ -75,14 +75,15 @@ pub(crate) fn available() -> Outcome {
     quiet(&mut attempt).map_err(|error| error.lines().last().unwrap_or_default().to_string())
 }
 
-/// The command with the checks of a debug build, or the one that `RECOUP_BINARY` names.
-fn binary() -> Outcome<PathBuf> {
+/// The command with the checks of a debug build, or the one that `RECOUP_BINARY` names; `recoup-lab` is beside it.
+pub(crate) fn binary() -> Outcome<PathBuf> {
     if let Some(path) = std::env::var_os("RECOUP_BINARY") {
         return fs::canonicalize(path).map_err(|error| format!("RECOUP_BINARY: {error}"));
     }
     // With the features of the tests, so that nothing is compiled twice.
-    let build = ["build", "--quiet", "--workspace", "--bin", "recoup", "--features", FEATURES];
-    show(&mut cargo(&build))?;
+    let bins = ["--bin", "recoup", "--bin", "recoup-lab"];
+    let build = ["build", "--quiet", "--workspace", "--features", FEATURES];
+    show(cargo(&build).args(bins))?;
     Ok(target_directory()?.join("debug/recoup"))
 }
 

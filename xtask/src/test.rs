@@ -3,8 +3,8 @@
 use crate::chore::{Outcome, cargo, command, quiet, show, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};
 use crate::{
-    artefact, deny, digest, docs, laws, page, peer, python, soak, targets, text, tutorial, verify,
-    wasm,
+    artefact, deny, digest, docs, laws, page, pages, peer, python, soak, targets, text, tutorial,
+    verify, wasm,
 };
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 16] = [
+const LEGS: [(&str, Leg, &str); 17] = [
     ("format", |_| held(cargo(&["fmt", "--all", "--check"])), "rustfmt would change nothing"),
     (
         "laws",
@@ -49,6 +49,11 @@ const LEGS: [(&str, Leg, &str); 16] = [
         "tutorial",
         |_| passed(tutorial::follow()),
         "the estimator of the tutorial compiles, keeps what all promise, and is swept",
+    ),
+    (
+        "pages",
+        pages_leg,
+        "commands of the pages run as they are printed, and print what the pages show",
     ),
     (
         "python",
@@ -182,6 +187,13 @@ fn doc(_: &mut Tally) -> Outcome<Done> {
     let mut doc = cargo(&["doc", "--quiet", "--workspace", "--no-deps", "--features", FEATURES]);
     doc.env("RUSTDOCFLAGS", "-D warnings");
     held(doc)
+}
+
+fn pages_leg(_: &mut Tally) -> Outcome<Done> {
+    match installed(soak::available(), NAMESPACES)? {
+        Ok(()) => pages::run().map(Done::Partly),
+        Err(skipped) => Ok(skipped),
+    }
 }
 
 fn python_leg(tally: &mut Tally) -> Outcome<Done> {

@@ -1,21 +1,14 @@
 //! The tutorial of an algorithm, word for word, in a copy of the tree: files are written, lines are put into the list,
 //! commands are run. A block that does not compile or run fails.
 use crate::artefact;
+use crate::block::blocks;
 use crate::chore::{Outcome, command, root, show, target_directory};
 use crate::digest::sorted;
 use std::fs;
 use std::path::Path;
 
 /// The words before the tutorial, on a page of `docs`.
-const MARK: &str = "`cargo xtask test tutorial` carries out";
-
-/// A block of the text, with what it is of and the file that the line before it names.
-#[derive(Debug, PartialEq, Eq)]
-struct Block<'a> {
-    kind: &'a str,
-    file: Option<&'a str>,
-    text: &'a str,
-}
+pub(crate) const MARK: &str = "`cargo xtask test tutorial` carries out";
 
 /// Follows the tutorial.
 pub(crate) fn follow() -> Outcome {
@@ -78,24 +71,6 @@ fn write(path: &Path, text: &str) -> Outcome {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The fenced blocks of a text.
-fn blocks(text: &str) -> Vec<Block<'_>> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some((before, fenced)) = rest.split_once("\n```") {
-        let Some((block, after)) = fenced.split_once("\n```") else { break };
-        let (kind, text) = block.split_once('\n').unwrap_or((block, ""));
-        let named = before.trim_end().lines().last().and_then(|line| line.strip_prefix('`'));
-        let file = named.and_then(|line| line.strip_suffix("`:"));
-        // The last line of a block keeps its end.
-        let end = text.len() + 1;
-        let begin = text.as_ptr() as usize - rest.as_ptr() as usize;
-        found.push(Block { kind, file, text: &rest[begin..begin + end] });
-        rest = after;
-    }
-    found
-}
-
 /// The text with the lines of a diff: each `+` line comes after the line without a sign before it, which stands once.
 fn inserted(text: &str, diff: &str) -> Outcome<String> {
     let mut lines: Vec<&str> = text.lines().collect();
@@ -123,15 +98,6 @@ fn inserted(text: &str, diff: &str) -> Outcome<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blocks_know_their_kind_and_their_file() {
-        let text =
-            "# A\n\n`a/b.rs`:\n\n```rust\nfn x() {}\n\nfn y() {}\n```\n\nThen:\n\n```sh\nls\n```\n";
-        let found = blocks(text);
-        let rust = Block { kind: "rust", file: Some("a/b.rs"), text: "fn x() {}\n\nfn y() {}\n" };
-        assert_eq!(found, [rust, Block { kind: "sh", file: None, text: "ls\n" }]);
-    }
 
     #[test]
     fn diff_lines_follow_their_context() {

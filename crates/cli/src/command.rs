@@ -14,7 +14,7 @@ use clap::{ColorChoice, Parser, Subcommand};
 ///   recoup fetch /movie -o copy.mp4
 ///
 /// Beside a forwarder (NFD, ndnd) the same commands use the forwarder.
-/// `recoup demo` shows in one command what adaptive timers are worth.
+/// `recoup demo` shows in one command what a lossy link costs CUBIC and the default.
 #[derive(Debug, Parser)]
 #[command(name = "recoup", version, after_long_help = EXIT_CODES, color = ColorChoice::Auto)]
 #[command(verbatim_doc_comment, propagate_version = true, arg_required_else_help = true)]

@@ -2,21 +2,29 @@
 use crate::Gateway;
 use crate::error::Answer;
 use crate::memory::{MAX_LISTING_BYTES, Share};
+use crate::object::Validators;
 use crate::path;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use htmlescape::encode_minimal;
-use recoup::{Entry, Listing};
-use recoup_packet::name::Name;
+use recoup::{Entry, Listing, ObjectInfo};
+use recoup_core::figure;
+use recoup_packet::name::{Component, Name};
 use serde::Serialize;
 use std::convert::Infallible;
 use std::iter;
 
 /// About so many bytes of an answer are made at a time.
 const PIECE_BYTES: usize = 16 << 10;
+/// Most files of a folder whose sizes and times the page shows: each costs an exchange.
+const MAX_DESCRIBED: u64 = 1_000;
+/// Concurrent requests for the metadata of listed files.
+const HEADS: usize = 8;
+/// Lines that are written together.
+const TOGETHER: usize = 32;
 
 /// A listing, with its memory.
 pub(crate) struct Entries {
@@ -52,7 +60,7 @@ pub(crate) async fn answer(
     let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
     let (kind, body) = match accepted.is_some_and(|it| it.contains("application/json")) {
         true => ("application/json", body(json(name.clone(), entries))),
-        false => ("text/html; charset=utf-8", body(page(name.clone(), entries))),
+        false => ("text/html; charset=utf-8", page(gateway.clone(), name.clone(), entries)),
     };
     let fields = [
         (header::CONTENT_TYPE, kind),
@@ -122,23 +130,52 @@ const HEAD: &str = "<!DOCTYPE html>
 <style>
 html { background: Canvas; color: CanvasText }
 body { font: 1rem/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }
-ul { list-style: none; padding: 0 }
-li { overflow-wrap: anywhere }
+table { border-collapse: collapse; width: 100% }
+td { padding: 0 0 0 1rem; white-space: nowrap; text-align: right; font-variant-numeric: tabular-nums }
+td:first-child { padding: 0; white-space: normal; text-align: left; overflow-wrap: anywhere }
+@media (max-width: 40rem) { body { margin: 1rem auto } td { font-size: .85rem } td:first-child { font-size: 1rem } .time { display: none } }
 </style>
 ";
 
-fn page(folder: Name, entries: Entries) -> impl Iterator<Item = String> {
+/// The page, with sizes and times of files if the folder has not too many. A file without metadata has neither.
+fn page(gateway: Gateway, folder: Name, entries: Entries) -> Body {
     let title = encode_minimal(&folder.to_string());
-    let mut head =
-        format!("{HEAD}<title>{title}</title>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<ul>\n");
-    if folder.len() > 1 {
-        head.push_str("<li><a href=\"../\">../</a></li>\n");
-    }
-    let lines = entries.map(move |entry| {
-        let Line { name, href, .. } = Line::new(&folder, &entry);
-        let slash = if entry.is_folder { "/" } else { "" };
-        format!("<li><a href=\"{href}\">{}{slash}</a></li>\n", encode_minimal(&name))
+    let up = if folder.len() > 1 { "../" } else { "/" };
+    let head = format!(
+        "{HEAD}<title>{title}</title>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<table>\n\
+         <tr><td><a href=\"{up}\">../</a></td></tr>\n"
+    );
+    let is_described = entries.listing.files() <= MAX_DESCRIBED;
+    let rows = stream::iter(entries).map(move |entry| {
+        let line = Line::new(&folder, &entry);
+        let name = folder.append(Component::generic(&entry.name));
+        let gateway = gateway.clone();
+        async move {
+            let info = match is_described && !line.folder {
+                true => gateway.client.head(name).await.ok(),
+                false => None,
+            };
+            row(&line, info.as_ref())
+        }
     });
-    let tail = iter::once("</ul>\n</main>\n</body>\n</html>\n".to_owned());
-    iter::once(head).chain(lines).chain(tail)
+    let rows = rows.buffered(HEADS).ready_chunks(TOGETHER).map(|some| some.concat());
+    let tail = stream::iter(["</table>\n</main>\n</body>\n</html>\n".to_owned()]);
+    let pieces = stream::iter([head]).chain(rows).chain(tail);
+    Body::from_stream(pieces.map(|it| Ok::<_, Infallible>(Bytes::from(it))))
+}
+
+fn row(line: &Line, info: Option<&ObjectInfo>) -> String {
+    let Line { name, href, folder } = line;
+    let slash = if *folder { "/" } else { "" };
+    let size = info.and_then(|it| it.size).map(figure::bytes).unwrap_or_default();
+    let mut fields = HeaderMap::new();
+    if let Some(info) = info {
+        Validators::new(info).write(&mut fields);
+    }
+    let time = fields.get(header::LAST_MODIFIED).and_then(|it| it.to_str().ok());
+    format!(
+        "<tr><td><a href=\"{href}\">{}{slash}</a></td><td>{size}</td><td class=\"time\">{}</td></tr>\n",
+        encode_minimal(name),
+        time.unwrap_or_default()
+    )
 }

@@ -170,6 +170,9 @@ async fn folder_is_a_page_and_json() {
     assert_eq!(status, StatusCode::OK);
     assert!(page.contains("<a href=\"./inside/\">inside/</a>"), "{page}");
     assert!(page.contains("x=1 &amp; &lt;2&gt;.html</a>"), "{page}");
+    assert!(page.contains("<a href=\"/\">../</a>"), "{page}");
+    assert!(page.contains("movie.mp4</a></td><td>400 kB</td><td class=\"time\">"), "{page}");
+    assert!(page.contains(" GMT</td>"), "{page}");
 
     let (_, headers, json) = site.get("/ndn/site/", &[("accept", "application/json")]).await;
     assert_eq!(field(&headers, "content-type"), "application/json");

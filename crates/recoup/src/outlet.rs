@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(sink.flush().unwrap(), 0);
         drop(permits);
         wakes.recv().unwrap();
-        // A failure that nobody has collected is no end.
+        // A failure without a reader is no end.
         assert!(!sink.is_done());
         assert!(sink.flush().unwrap_err().is_local());
         assert!(sink.is_done());

@@ -208,7 +208,15 @@ fn set(given: &mut Table, setting: &str, origin: Origin) -> Result<(), Problem> 
     let steps = path::parse(path).map_err(wrong)?;
     let known = SECTIONS.contains(&steps[0].as_str());
     if !known {
-        let near = problem::hint(&steps[0], SECTIONS);
+        let near = match problem::hint(&steps[0], SECTIONS) {
+            none if none.is_empty() => {
+                format!(
+                    "; a path begins with a table, such as `fetch.congestion`; {}",
+                    problem::listed(SECTIONS)
+                )
+            }
+            near => near,
+        };
         return Err(wrong(format!("`{}` is not known{near}", steps[0])));
     }
     path::set(given, &steps, &path::value(value, origin))

@@ -170,6 +170,10 @@ fn setting_replaces_the_value_of_the_file() {
         ("link.delay=5", "setting 1: link.delay: 5 has no unit"),
         ("lonk.delay=5", "`lonk` is not known; did you mean `link`?"),
         (
+            "congestion=cubic",
+            "`congestion` is not known; a path begins with a table, such as `fetch.congestion`",
+        ),
+        (
             "applications.c2.rto=rfc6298",
             "nothing in `applications` is called `c2`; did you mean `c1`?",
         ),

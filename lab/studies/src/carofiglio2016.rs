@@ -22,7 +22,6 @@ pub static CAROFIGLIO2016: Study = Study {
     title: "What is gained if the network repairs what the radio and moves lose, instead of the consumer?",
     source: "G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng, in-network loss detection and recovery in ICN, \
          ACM ICN 2016, ndnSIM",
-    readme: include_str!("../../../docs/studies/carofiglio2016/README.md"),
     claims: include_str!("carofiglio2016/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),

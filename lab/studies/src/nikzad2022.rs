@@ -20,7 +20,6 @@ pub static NIKZAD2022: Study = Study {
     source: "M. Nikzad, K. Jamshidi, A. Bohlooli, F. M. Faqiry, An accurate retransmission timeout estimator for \
          content-centric networking based on the Jacobson algorithm, Digital Communications and Networks 8(6), 2022, \
          ndnSIM",
-    readme: include_str!("../../../docs/studies/nikzad2022/README.md"),
     claims: include_str!("nikzad2022/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),

@@ -13,7 +13,6 @@ pub struct Study {
     pub(crate) key: &'static str,
     pub(crate) title: &'static str,
     pub(crate) source: &'static str,
-    pub(crate) readme: &'static str,
     pub(crate) claims: &'static str,
     pub(crate) experiments: fn(Scale) -> Vec<Experiment>,
     pub(crate) stands_apart: fn(Scale) -> bool,
@@ -41,11 +40,6 @@ impl Study {
     /// The paper's authors, title and place.
     pub fn source(&self) -> &'static str {
         self.source
-    }
-
-    /// The study's `README.md`: question, set-up, deviations.
-    pub fn readme(&self) -> &'static str {
-        self.readme
     }
 
     /// The study's `claims.toml`.

@@ -24,7 +24,6 @@ pub static UDUGAMA2013: Study = Study {
     key: "udugama2013",
     title: "What is gained by detecting losses from reordering, and by sharing links fairly hop by hop?",
     source: "A. Udugama et al., TCP flavours, early loss detection and hop-by-hop fairness for CCN, 2013, OPNET",
-    readme: include_str!("../../../docs/studies/udugama2013/README.md"),
     claims: include_str!("udugama2013/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,

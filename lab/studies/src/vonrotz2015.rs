@@ -19,7 +19,6 @@ pub static VONROTZ2015: Study = Study {
     title: "What is gained by Interest lifetimes that follow the round trip over several wireless hops?",
     source: "A. von Rotz, C. Anastasiades and T. Braun, adaptive Interest lifetimes for wireless multi-hop communication, 2015, \
          CCNx and ns-3 DCE",
-    readme: include_str!("../../../docs/studies/vonrotz2015/README.md"),
     claims: include_str!("vonrotz2015/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,

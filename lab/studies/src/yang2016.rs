@@ -17,7 +17,6 @@ pub static YANG2016: Study = Study {
     key: "yang2016",
     title: "What does a consumer gain from one reaction to loss and one round-trip sample per round trip?",
     source: "S. Yang, congestion control and loss recovery for an NDN consumer (chunks), 2016, Mini-NDN",
-    readme: include_str!("../../../docs/studies/yang2016/README.md"),
     claims: include_str!("yang2016/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,

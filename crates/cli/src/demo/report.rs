@@ -5,6 +5,9 @@ use crate::format;
 use serde::Serialize;
 use std::fmt;
 
+/// Characters of a transport's name beside its figures.
+const WIDEST: usize = 22;
+
 /// The whole report. Serialises as the document that `docs/library.md` describes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Demo {
@@ -110,7 +113,7 @@ impl Row {
 impl fmt::Display for Demo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.runs.iter().map(|run| run.transport.chars().count());
-        let width = names.max().unwrap_or(0).max("transport".len());
+        let width = names.filter(|name| *name <= WIDEST).max().unwrap_or(0).max("transport".len());
         writeln!(
             f,
             "{:width$}  {:>7}  {:>12}  {:>4}  {:>6}  {:>8}  {:>8}",
@@ -142,10 +145,18 @@ impl Row {
         let time = |ms: Option<f64>| {
             ms.map_or("-".to_owned(), |ms| format!("{} ms", format::milliseconds(ms)))
         };
+        // A longer name has a line of its own, so that the table fits a terminal.
+        let name = match self.transport.chars().count() > WIDEST {
+            true => {
+                writeln!(f, "{}", self.transport)?;
+                ""
+            }
+            false => &self.transport,
+        };
         writeln!(
             f,
             "{:width$}  {:>7}  {:>12}  {:>4}  {:>6}  {:>8}  {:>8}{}",
-            self.transport,
+            name,
             format!("{:.2} s", self.elapsed_s),
             format::rate(self.goodput_bit_s),
             self.lost,

@@ -5,6 +5,35 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use recoup_transport::spec::nearest;
 
+/// Options of `curl`, `wget`, `rsync` and other programs, and the option that does so here.
+const OPTIONS: [(&[&str], &str); 13] = [
+    (&["--timeout"], "--connect-timeout"),
+    (&["-O", "--output-document", "--out"], "--output"),
+    (&["-c", "-C", "--continue"], "--resume"),
+    (&["-k", "--insecure", "--no-check-certificate"], "--verify"),
+    (&["--cacert"], "--trust"),
+    (&["--bwlimit", "--rate"], "--limit-rate"),
+    (&["-f", "--force", "--overwrite"], "--restart"),
+    (&["--key"], "--sign"),
+    (&["-p", "--port", "--bind"], "--listen"),
+    (&["-n", "--prefix"], "--name"),
+    (&["-n"], "--count"),
+    (&["--silent"], "--quiet"),
+    (&["--listen", "--port"], "--config"),
+];
+/// Commands of other programs, and the command or option that does so here.
+const COMMANDS: [(&[&str], &str); 9] = [
+    (&["download", "cat", "pull"], "fetch"),
+    (&["upload", "put", "publish"], "serve"),
+    (&["send", "push"], "share"),
+    (&["receive"], "get"),
+    (&["start", "daemon"], "forward"),
+    (&["status", "route", "face", "strategy", "cs"], "ctl"),
+    (&["create", "generate", "gen", "add"], "new"),
+    (&["remove", "rm", "del"], "delete"),
+    (&["version"], "--version"),
+];
+
 /// The failure of the parser of `cli`; `None` where it only shows help or a version.
 pub fn failure(error: &clap::Error, cli: &Command) -> Option<Failure> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
@@ -15,14 +44,25 @@ pub fn failure(error: &clap::Error, cli: &Command) -> Option<Failure> {
         return None;
     }
     let text = error.to_string();
-    let (mut message, command) = sentence(&text);
-    // `help` suggests nothing by itself.
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && !message.contains("similar")
-        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(near) = nearest_command(word, cli)
-    {
-        message.push_str(&format!("; a similar subcommand exists: '{near}'"));
+    let Sentence { mut message, command, usage } = sentence(&text);
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    match (word(ContextKind::InvalidSubcommand), word(ContextKind::InvalidArg)) {
+        (Some(word), _) => {
+            if let Some(hint) = command_hint(word, cli, command, &message) {
+                message.truncate(message.find(';').unwrap_or(message.len()));
+                message.push_str(&hint);
+            }
+        }
+        (_, Some(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            if let Some(hint) = option_hint(word, cli, command, usage) {
+                message.truncate(message.find(';').unwrap_or(message.len()));
+                message.push_str(&hint);
+            }
+        }
+        _ => {}
     }
     let failure = Failure::usage(message);
     // The error of a value names valid ones.
@@ -32,26 +72,79 @@ pub fn failure(error: &clap::Error, cli: &Command) -> Option<Failure> {
     })
 }
 
-/// The command, of all of them, that is spelled most like a word.
-fn nearest_command(word: &str, cli: &Command) -> Option<String> {
-    let names = cli.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
-    let others = laboratory::COMMANDS.iter().map(|(name, _)| *name);
-    nearest(word, names.chain(others)).map(str::to_owned)
+/// A command of the words that an error names, with all of its options.
+fn named(cli: &Command, words: Option<&str>) -> Command {
+    let mut found = cli.clone();
+    found.build();
+    for word in words.unwrap_or_default().split(' ').skip(1) {
+        match found.find_subcommand(word) {
+            Some(one) => found = one.clone(),
+            None => break,
+        }
+    }
+    found
 }
 
-/// The parser's paragraphs as one sentence, and the command that its usage names.
-fn sentence(text: &str) -> (String, Option<&str>) {
+/// The command that is meant by a word that is none, or those that there are.
+fn command_hint(word: &str, cli: &Command, words: Option<&str>, message: &str) -> Option<String> {
+    let within = named(cli, words);
+    let is_top = within.get_name() == cli.get_name();
+    let others = laboratory::COMMANDS.iter().map(|(name, _)| *name).filter(|_| is_top);
+    let visible = within.get_subcommands().filter(|one| !one.is_hide_set());
+    let names: Vec<&str> = visible.map(Command::get_name).chain(others).collect();
+    let known = |own: &&str| names.contains(own) || (is_top && own.starts_with("--"));
+    let foreign = COMMANDS.iter().filter(|(foreign, _)| foreign.contains(&word));
+    if let Some(own) = foreign.map(|(_, own)| own).find(|own| known(own)) {
+        return Some(format!("; here it is '{own}'"));
+    }
+    // `help` suggests nothing by itself.
+    match nearest(word, names.iter().copied()) {
+        _ if message.contains("similar") => None,
+        Some(near) => Some(format!("; a similar subcommand exists: '{near}'")),
+        None if is_top => None,
+        None => Some(format!("; there are: {}", names.join(", "))),
+    }
+}
+
+/// The option that is meant by one of another program, or the form of the command where a value stands alone.
+fn option_hint(
+    word: &str,
+    cli: &Command,
+    words: Option<&str>,
+    usage: Option<&str>,
+) -> Option<String> {
+    if !word.starts_with('-') {
+        return usage.map(|usage| format!("; write {usage}"));
+    }
+    let within = named(cli, words);
+    let has =
+        |own: &str| within.get_arguments().any(|one| one.get_long() == own.strip_prefix("--"));
+    let word = word.split('=').next().unwrap_or(word);
+    let foreign = OPTIONS.iter().filter(|(foreign, _)| foreign.contains(&word));
+    let own = foreign.map(|(_, own)| own).find(|own| has(own))?;
+    Some(format!("; here it is {own}"))
+}
+
+/// An error of the parser: its paragraphs as one sentence, the command that its usage names, and the usage.
+struct Sentence<'a> {
+    message: String,
+    command: Option<&'a str>,
+    usage: Option<&'a str>,
+}
+
+fn sentence(text: &str) -> Sentence<'_> {
     let mut message = String::new();
-    let mut command = None;
+    let (mut command, mut form) = (None, None);
     for line in text.lines().map(str::trim) {
         let line = line.strip_prefix("error: ").unwrap_or(line);
         if let Some(usage) = line.strip_prefix("Usage: ") {
             let words = usage.split(' ').take_while(|word| word.starts_with(char::is_alphabetic));
             let length = words.map(|word| word.len() + 1).sum::<usize>().saturating_sub(1);
-            command = usage.get(..length);
+            (command, form) = (usage.get(..length), Some(usage));
             break;
         }
-        if line.is_empty() || line.starts_with("For more information") {
+        let is_of_no_use = line.starts_with("For more information") || line.contains("', use '-- ");
+        if line.is_empty() || is_of_no_use {
             continue;
         }
         let tip = line.strip_prefix("tip: ");
@@ -66,7 +159,7 @@ fn sentence(text: &str) -> (String, Option<&str>) {
         message.push_str(joint);
         message.push_str(part);
     }
-    (message, command)
+    Sentence { message, command, usage: form }
 }
 
 #[cfg(test)]
@@ -105,6 +198,20 @@ mod tests {
             "unrecognized subcommand 'fecth'; a similar subcommand exists: 'fetch'; see recoup --help"
         );
         assert!(message("recoup simm").contains("exists: 'sim'"), "{}", message("recoup simm"));
+        for (words, hint) in [
+            ("recoup download /a", "; here it is 'fetch'; see"),
+            ("recoup route add /a", "; here it is 'ctl'; see"),
+            ("recoup key create /a", "; here it is 'new'; see"),
+            ("recoup version", "; here it is '--version'; see"),
+            ("recoup ctl cs purge", "; there are: "),
+            ("recoup fetch /a --timeout 5s", "found; here it is --connect-timeout; see"),
+            ("recoup fetch /a -O b", "found; here it is --output; see"),
+            ("recoup serve a --name /a --key /k", "found; here it is --sign; see"),
+            ("recoup fetch /a --proxy b", "found; see recoup fetch --help"),
+            ("recoup serve a /a", "found; write recoup serve "),
+        ] {
+            assert!(message(words).contains(hint), "{}", message(words));
+        }
         let both = message("recoup fetch /a --jobs 3");
         assert!(both.contains("--recursive") && !both.contains('\n'), "{both}");
     }

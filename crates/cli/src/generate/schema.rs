@@ -1,10 +1,13 @@
-//! JSON Schema of the documents that the command reads, for editors.
+//! JSON Schema of the documents that the command reads, for editors, and of those that it prints.
 use crate::forward::config::ForwardConfig;
 use clap::{Args, ValueEnum};
 use recoup_config::section;
 use recoup_transport::fetch::FetchOptions;
 use recoup_transport::serve::ServeOptions;
 use serde_json::{Value, json};
+
+/// The schema of documents that are printed. Tests compare the documents with it; a change of a member changes the number in `$id`.
+const DOCUMENTS: &str = include_str!("documents.json");
 
 /// Documents with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -17,6 +20,8 @@ pub enum Document {
     Fetch,
     /// The options of a producer, as JSON
     Serve,
+    /// The documents that commands print with --json
+    Documents,
 }
 
 /// The schema of a document, from the code that reads it. That of scenarios is known to the laboratory alone.
@@ -24,6 +29,7 @@ pub fn schema(document: Document) -> Option<Value> {
     let fetch = FetchOptions::augment_args(clap::Command::new("fetch"));
     let serve = ServeOptions::augment_args(clap::Command::new("serve"));
     Some(match document {
+        Document::Documents => serde_json::from_str(DOCUMENTS).ok()?,
         Document::Scenario => return None,
         Document::Forward => ForwardConfig::schema(),
         Document::Fetch => {
@@ -79,6 +85,13 @@ mod tests {
                 "{document:?}: run `cargo xtask docs`"
             );
         }
+    }
+
+    #[test]
+    fn schema_of_printed_documents_has_a_version() {
+        let schema = schema(Document::Documents).unwrap();
+        assert_eq!(schema["$id"], "urn:recoup:documents:1");
+        assert_eq!(schema["$defs"]["fetch"]["properties"]["command"]["const"], "fetch");
     }
 
     #[test]

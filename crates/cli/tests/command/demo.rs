@@ -23,10 +23,17 @@ fn transports_are_compared_over_equal_losses() {
 fn table_fits_a_terminal() {
     let place = Place::new();
     let words = "demo --size 50kB --loss 0% --delay 1ms";
-    let table = String::from_utf8(place.run(words).succeeds().stdout).unwrap();
+    let ended = place.run(words).succeeds();
+    assert!(ended.stderr.lines().all(|line| line.chars().count() <= 78), "{}", ended.stderr);
+    let table = String::from_utf8(ended.stdout).unwrap();
     for piece in ["\ncubic ", "\ncubic,recovery=wldr ", "\nrecoup fetch ", "recoup-demo.svg"] {
         assert!(table.contains(piece), "{piece}: {table}");
     }
+    assert!(table.lines().all(|line| line.chars().count() <= 78), "{table}");
+    let long = "congestion=fixed(window=16),loss=timeout,rto=constant(rto=4s)";
+    let ended = place.run(&format!("{words} --transport {long}")).succeeds();
+    let table = String::from_utf8(ended.stdout).unwrap();
+    assert!(table.contains(&format!("\n{long}\n")), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 78), "{table}");
 }
 

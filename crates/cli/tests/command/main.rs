@@ -37,7 +37,6 @@ mod share;
 mod silent;
 mod terminal;
 mod trust;
-mod tutorial;
 mod unreachable;
 mod usage;
 mod wait;

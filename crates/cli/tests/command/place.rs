@@ -1,4 +1,8 @@
 //! A folder of its own for each test, and the command running in it.
+
+#[path = "place/schema.rs"]
+mod schema;
+
 use recoup_io::part::{is_reserved, part_path};
 use serde_json::Value;
 use std::fs;
@@ -121,6 +125,7 @@ impl Place {
             let _ = child.stderr.take().map(|mut err| err.read_to_string(&mut log));
             panic!("{words}: {line}{log}")
         });
+        described(words, &listening);
         Server { child, stdout, listening }
     }
 }
@@ -192,7 +197,9 @@ impl Server {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("it prints its counters");
         let code = self.child.wait().expect("it ends").code();
-        (code, serde_json::from_str(&line).expect("a document"))
+        let document = serde_json::from_str(&line).expect("a document");
+        described("the last line", &document);
+        (code, document)
     }
 }
 
@@ -373,8 +380,18 @@ impl Ended {
 
     #[track_caller]
     pub(crate) fn document(&self) -> Value {
-        serde_json::from_slice(&self.stdout)
-            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.words, self.stderr))
+        let document = serde_json::from_slice(&self.stdout)
+            .unwrap_or_else(|error| panic!("{}: {error}: {}", self.words, self.stderr));
+        described(&self.words, &document);
+        document
+    }
+}
+
+/// Fails for a document that the schema does not describe.
+#[track_caller]
+pub(crate) fn described(words: &str, document: &Value) {
+    if let Err(error) = schema::check(document) {
+        panic!("{words}: not as in generate/documents.json: {error}");
     }
 }
 

@@ -212,7 +212,7 @@ fn the_printed_command_fetches() {
     assert!(place.read("copy.bin") == place.read("my data.bin"));
 }
 
-/// A datagram with this Interest, from source port 0, to which nobody can answer.
+/// A datagram with this Interest, from source port 0, which cannot be answered.
 fn send_from_nowhere(port: u16, interest: &Interest) {
     let mut packet = BytesMut::new();
     let length = u16::try_from(8 + interest.encoded_len()).unwrap();

@@ -169,7 +169,7 @@ impl FromStr for FaceUri {
     }
 }
 
-/// The face that a text without a known scheme stands for: the nearest scheme, a socket for a path, or UDP for a host.
+/// The face that a text without a known scheme stands for: the nearest scheme, a socket for a path, a port of this machine, or UDP for a host.
 fn intended(text: &str) -> Option<String> {
     const KNOWN: [&str; 9] = ["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "unix", "ws", "ether"];
     let (scheme, rest) = match text.split_once("://") {
@@ -181,6 +181,9 @@ fn intended(text: &str) -> Option<String> {
         Some(("http" | "https", rest)) => ("ws", rest),
         Some((scheme, rest)) => (nearest(scheme, KNOWN)?, rest),
         None if text.starts_with('/') => ("unix", text),
+        None if text.trim_start_matches(':').parse::<u16>().is_ok() => {
+            return Some(format!("udp://127.0.0.1:{}", text.trim_start_matches(':')));
+        }
         None => match text.split_once(":/") {
             Some((scheme, rest)) => (nearest(scheme, KNOWN)?, rest.trim_start_matches('/')),
             None => ("udp", text),
@@ -489,6 +492,8 @@ mod tests {
             ("10.77.0.1:6364", "udp://10.77.0.1:6364"),
             ("::1", "udp://[::1]"),
             ("localhost", "udp://localhost"),
+            ("6363", "udp://127.0.0.1:6363"),
+            (":6363", "udp://127.0.0.1:6363"),
             ("example.net", "udp://example.net"),
             ("upd://10.77.0.1", "udp://10.77.0.1"),
             ("TCP://10.77.0.1", "tcp://10.77.0.1"),

@@ -14,6 +14,13 @@ const PAGE: &str = "figures.html";
 /// From this ratio of the largest to the smallest value on, an axis is logarithmic.
 const DECADES: f64 = 50.0;
 
+/// Follows the colours and the width of the browser. Pictures are black on white.
+const STYLE: &str = "\
+    :root { color-scheme: light dark } html { background: Canvas; color: CanvasText }\n\
+    body { font: 16px/1.5 system-ui, sans-serif; max-width: 48rem; margin: auto; padding: 0 1rem; overflow-wrap: anywhere }\n\
+    svg { max-width: 100%; height: auto }\n\
+    @media (prefers-color-scheme: dark) { svg { filter: invert(1) hue-rotate(180deg) } }";
+
 /// Draws the figures of a sweep into the folder of its results. Returns the page; `None` without a sweep.
 pub(super) fn write(
     swept: &[Swept],
@@ -28,7 +35,7 @@ pub(super) fn write(
     let mut text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
-         <style>body {{ font: 16px/1.5 sans-serif; max-width: 48rem; margin: auto }}</style>\n<h1>{title}</h1>\n"
+         <style>{STYLE}</style>\n<h1>{title}</h1>\n"
     );
     for figure in &all {
         let picture = draw(figure)?;

@@ -11,7 +11,6 @@ use recoup_studies::figure::Figure;
 use recoup_studies::kept::{self, KeptPoint};
 use recoup_studies::study::{Dependence, Study};
 use serde::Serialize;
-use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -56,8 +55,6 @@ struct Document<'a> {
     corrected: usize,
     changed: usize,
     claims: Vec<Judged<'a>>,
-    /// Those of an earlier result in the folder: evidence for the choice of an algorithm.
-    lessons: Value,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,7 +68,7 @@ struct Judged<'a> {
 }
 
 /// Writes the page, its pictures, `result.json` and `digests.csv` into a folder; returns the path of the page. Keeps the
-/// section of earlier isolating runs, and the lessons.
+/// section of earlier isolating runs.
 pub(super) fn write(
     page: &Page<'_>,
     digests: &[KeptPoint],
@@ -85,7 +82,7 @@ pub(super) fn write(
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| Failure::file("write", path.display(), &error))
     };
-    let mut json = serde_json::to_string_pretty(&document(page, folder)).unwrap_or_default();
+    let mut json = serde_json::to_string_pretty(&document(page)).unwrap_or_default();
     json.push('\n');
     put(RESULT, &json)?;
     put(kept::FILE, &kept::text(digests))?;
@@ -96,9 +93,7 @@ pub(super) fn write(
     Ok(path)
 }
 
-fn document<'a>(page: &'a Page<'_>, folder: &Path) -> Document<'a> {
-    let earlier = std::fs::read(folder.join(RESULT)).unwrap_or_default();
-    let mut earlier: Value = serde_json::from_slice(&earlier).unwrap_or_default();
+fn document<'a>(page: &'a Page<'_>) -> Document<'a> {
     let claims = page.study.claims();
     let Summary { hold, fail, undecided, others, corrected, changed } =
         Summary::new(&claims, page.verdicts);
@@ -122,10 +117,6 @@ fn document<'a>(page: &'a Page<'_>, folder: &Path) -> Document<'a> {
         corrected,
         changed,
         claims: page.verdicts.iter().map(judged).collect(),
-        lessons: match earlier["lessons"].take() {
-            Value::Null => Value::Array(Vec::new()),
-            lessons => lessons,
-        },
     }
 }
 

@@ -1,0 +1,386 @@
+//! Pages that cannot lie: the commands of every page run as they are printed, in a folder and a network of their own.
+//!
+//! A block of commands runs unless a comment right before it gives the reason: `<!-- not run: needs NFD -->`. Servers run beside the
+//! commands after them, until the next server of their kind or the next chapter (`## `). A comment `<!-- run: COMMANDS -->` has
+//! commands that a reader has no need to see: files that exist, checks of results. A `toml` or `text` block behind "`FILE`:" is written.
+//!
+//! A `text` block right behind commands is their output: each of its lines has to be printed, in this order. Outputs of
+//! simulations are compared byte for byte. In others, figures vary, and with them the part of a sentence on losses.
+
+use crate::block::{Block, blocks};
+use crate::chore::{Outcome, command, files, root, target_directory};
+use crate::{soak, tutorial};
+use std::fs;
+use std::path::Path;
+
+/// Begin of the script of a page: a network with the addresses that pages name, and how servers run beside.
+const HEAD: &str = r#"set -euo pipefail
+ip link set lo up
+mount -t tmpfs run /run
+for address in 192.0.2.7/32 224.0.23.170/32; do ip address add $address dev lo; done
+declare -A servers
+leave() { # KIND…
+    for kind in "$@"; do kill "${servers[$kind]}" && wait "${servers[$kind]}" || true; unset "servers[$kind]"; done
+} 2> /dev/null
+beside() { # KIND LINE
+    [ -z "${servers[$1]:-}" ] || leave "$1"
+    : > ".$1.log"
+    bash -c "exec $2" > ".$1.log" 2>&1 &
+    servers[$1]=$!
+    until [ -s ".$1.log" ]; do kill -0 "${servers[$1]}"; sleep 0.05; done
+    kill -0 "${servers[$1]}" || { cat ".$1.log"; return 1; }
+}
+"#;
+
+/// Commands that run until they are stopped.
+const SERVERS: [&str; 5] = ["serve", "share", "forward", "gateway", "link"];
+/// Commands whose output depends on nothing but their input.
+const DETERMINISTIC: [&str; 4] = ["sim ", "explain ", "study list", "generate "];
+/// The longest time for a page.
+const LIMIT: &str = "900";
+/// Units of figures that vary, by the word that stands for them.
+const UNITS: [(&str, &[&str]); 3] = [
+    ("time", &["ns", "µs", "ms", "s", "min"]),
+    ("rate", &["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]),
+    ("size", &["B", "kB", "MB", "GB"]),
+];
+
+/// Runs the commands of all pages, and counts.
+pub(crate) fn run() -> Outcome<String> {
+    let recoup = soak::binary()?;
+    let programs = recoup.parent().ok_or("the command has no folder")?;
+    let mut counts = Counts::default();
+    let (mut failures, mut marks) = (Vec::new(), Vec::new());
+    for path in files(&["*.md"])? {
+        let text = fs::read_to_string(root().join(&path)).map_err(|it| format!("{path}: {it}"))?;
+        let steps = steps(&text);
+        for step in &steps {
+            counts.add(step);
+            if let Step::Marked(reason, count, line) = step {
+                marks.push(format!("{path}:{line}: {count} not run: {reason}"));
+            }
+        }
+        if steps.iter().any(|step| matches!(step, Step::Run { .. })) {
+            println!("{path}");
+            failures.extend(follow(&path, &steps, programs).err());
+        }
+    }
+    println!("{}", marks.join("\n"));
+    match failures.is_empty() {
+        true => Ok(counts.to_string()),
+        false => Err(failures.join("\n\n")),
+    }
+}
+
+/// Commands of all pages.
+#[derive(Default)]
+struct Counts {
+    run: usize,
+    compared: usize,
+    exactly: usize,
+    marked: usize,
+}
+
+impl Counts {
+    fn add(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Run { count, output, is_exact, .. } => {
+                self.run += count;
+                self.compared += usize::from(output.is_some());
+                self.exactly += usize::from(output.is_some() && *is_exact);
+            }
+            Step::Marked(_, count, _) => self.marked += count,
+            Step::Hidden(_) | Step::Write(..) | Step::Chapter => {}
+        }
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { run, compared, exactly, marked } = self;
+        write!(
+            f,
+            "{run} commands run, {marked} marked; {compared} outputs compared, {exactly} exactly"
+        )
+    }
+}
+
+/// A part of a page that the script carries out.
+#[derive(Debug, PartialEq, Eq)]
+enum Step<'a> {
+    /// Commands, the number of them, the line of the page, and what they print.
+    Run { text: &'a str, count: usize, line: usize, output: Option<&'a str>, is_exact: bool },
+    /// Commands that do not run: the reason, their number and their line.
+    Marked(&'a str, usize, usize),
+    /// Commands of a comment.
+    Hidden(&'a str),
+    /// A file, and its content.
+    Write(&'a str, &'a str),
+    /// Servers end.
+    Chapter,
+}
+
+/// The steps of a page, in its order.
+fn steps(page: &str) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    let (mut is_tutorial, mut is_after) = (false, false);
+    for Block { kind, file, before, text } in blocks(page) {
+        is_tutorial |= before.contains(tutorial::MARK);
+        between(before, &mut steps);
+        let at = text.as_ptr() as usize - page.as_ptr() as usize;
+        let line = page[..at].lines().count() + 1;
+        match (kind, file) {
+            ("sh", _) if is_tutorial => {
+                steps.push(Step::Marked("the leg tutorial runs it", commands(text).len(), line));
+            }
+            ("sh", _) => {
+                let lines = commands(text);
+                let ours = lines.iter().filter_map(|line| words(line));
+                let is_exact = ours.clone().count() == lines.len()
+                    && ours.clone().all(|it| DETERMINISTIC.iter().any(|one| it.starts_with(one)));
+                steps.push(match mark(before) {
+                    Some(reason) => Step::Marked(reason, lines.len(), line),
+                    None => Step::Run { text, count: lines.len(), line, output: None, is_exact },
+                });
+            }
+            ("toml" | "text", Some(name)) if !is_tutorial => steps.push(Step::Write(name, text)),
+            ("text", _) if is_after && before.trim().is_empty() => {
+                if let Some(Step::Run { output, .. }) = steps.last_mut() {
+                    *output = Some(text);
+                }
+            }
+            _ => {}
+        }
+        is_after = kind == "sh";
+    }
+    steps
+}
+
+/// Comments with commands, and beginnings of chapters, of the text between two blocks.
+fn between<'a>(text: &'a str, steps: &mut Vec<Step<'a>>) {
+    let mut rest = text;
+    loop {
+        let comment = rest.find("<!-- run: ");
+        match (rest.find("\n## "), comment) {
+            (Some(chapter), at) if at.is_none_or(|at| chapter < at) => {
+                steps.push(Step::Chapter);
+                rest = &rest[chapter + 4..];
+            }
+            (_, Some(at)) => {
+                let after = &rest[at + "<!-- run: ".len()..];
+                let (commands, behind) = after.split_once("-->").unwrap_or((after, ""));
+                steps.push(Step::Hidden(commands.trim()));
+                rest = behind;
+            }
+            _ => return,
+        }
+    }
+}
+
+/// The reason why the block behind this text does not run.
+fn mark(before: &str) -> Option<&str> {
+    let last = before.trim_end().lines().last()?;
+    last.strip_prefix("<!-- not run: ")?.strip_suffix(" -->")
+}
+
+/// The commands of a block, one a line: without comments and empty lines, and without the text that a command reads.
+fn commands(text: &str) -> Vec<String> {
+    let text = text.replace("\\\n", " ");
+    let (mut found, mut end) = (Vec::new(), None);
+    for line in text.lines() {
+        if end.is_some() {
+            end = end.filter(|end| *end != line);
+            continue;
+        }
+        if !line.trim().is_empty() && !line.starts_with('#') {
+            found.push(line.to_owned());
+        }
+        end = line.split_once("<<").map(|(_, word)| word.trim());
+    }
+    found
+}
+
+/// The words of a command line of the program, behind its name; `None` for other programs.
+fn words(line: &str) -> Option<&str> {
+    let is_setting = |word: &str| word.contains('=') && !word.starts_with('-');
+    let mut rest = line.trim_start();
+    while let Some((word, behind)) = rest.split_once(' ') {
+        match word {
+            "recoup" => return Some(behind.trim_start()),
+            _ if is_setting(word) => rest = behind.trim_start(),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The kind of server that a line starts, if it does not go to the background by itself.
+fn server(line: &str) -> Option<&'static str> {
+    let words = words(line)?;
+    if line.split(" #").next().is_some_and(|it| it.contains('&')) {
+        return None;
+    }
+    let first = words.split(' ').next()?;
+    let known = SERVERS.into_iter().find(|one| *one == first);
+    known.or_else(|| (first == "ping" && words.contains("--serve")).then_some("ping"))
+}
+
+/// Carries out the steps of a page, and compares what they print.
+fn follow(page: &str, steps: &[Step<'_>], programs: &Path) -> Outcome {
+    let folder = target_directory()?.join("pages").join(page.replace('/', "-"));
+    let failed = |it: std::io::Error| format!("{}: {it}", folder.display());
+    let _ = fs::remove_dir_all(&folder);
+    let (home, printed) = (folder.join("home"), folder.join("printed"));
+    fs::create_dir_all(&home).and_then(|()| fs::create_dir(&printed)).map_err(failed)?;
+    for name in ["examples", "python", "docs"] {
+        std::os::unix::fs::symlink(root().join(name), home.join(name)).map_err(failed)?;
+    }
+    fs::write(folder.join("script"), script(steps, &printed)).map_err(failed)?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut inside = command("timeout");
+    inside.args(["--foreground", "--signal=KILL", LIMIT, "unshare"]).args(soak::NAMESPACES);
+    inside.arg("bash").arg(folder.join("script")).current_dir(&home).env_clear();
+    inside.env("HOME", &home).env("PATH", format!("{}:{path}", programs.display()));
+    let output = inside.output().map_err(|error| format!("{page}: {error}"))?;
+    let read = |at: usize| fs::read_to_string(printed.join(at.to_string())).unwrap_or_default();
+    let mut found = Vec::new();
+    if !output.status.success() {
+        let reached = (0..steps.len()).rfind(|at| printed.join(at.to_string()).exists());
+        let at = reached.unwrap_or_default();
+        let error = String::from_utf8_lossy(&output.stderr);
+        found.push(format!("{page}{}: fails: {}{error}", place(steps.get(at)), read(at)));
+    }
+    for (at, step) in steps.iter().enumerate().filter(|_| output.status.success()) {
+        let Step::Run { output: Some(shown), line, is_exact, .. } = step else { continue };
+        let real = read(at);
+        if let Some(missing) = missing(shown, &real, *is_exact) {
+            found.push(format!("{page}:{line}: prints no line\n{missing}\nbut\n{real}"));
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
+}
+
+/// The place of a step in its page.
+fn place(step: Option<&Step<'_>>) -> String {
+    match step {
+        Some(Step::Run { line, .. }) => format!(":{line}"),
+        Some(Step::Hidden(text)) => format!(": `{text}`"),
+        _ => String::new(),
+    }
+}
+
+/// The script of a page. Each step prints into a file of its number.
+fn script(steps: &[Step<'_>], printed: &Path) -> String {
+    let mut script = HEAD.to_owned();
+    for (at, step) in steps.iter().enumerate() {
+        let text = match step {
+            Step::Run { text, .. } | Step::Hidden(text) => shell(text),
+            Step::Write(name, text) => {
+                format!("cat > {} <<'END-OF-FILE'\n{text}END-OF-FILE\n", quoted(name))
+            }
+            Step::Chapter => "leave \"${!servers[@]}\"\n".to_owned(),
+            Step::Marked(..) => continue,
+        };
+        script += &format!("exec > {}/{at} 2>&1\n{text}", quoted(&printed.display().to_string()));
+    }
+    script + "leave \"${!servers[@]}\"\n"
+}
+
+/// Commands with servers beside the others.
+fn shell(text: &str) -> String {
+    let (mut found, mut end) = (String::new(), None);
+    for line in text.replace("\\\n", " ").lines() {
+        let text = match server(line).filter(|_| end.is_none()) {
+            Some(kind) => {
+                format!("beside {kind} {}", quoted(line.split(" #").next().unwrap_or(line)))
+            }
+            None => line.to_owned(),
+        };
+        end = match end {
+            Some(end) if end == line => None,
+            Some(end) => Some(end),
+            None => line.split_once("<<").map(|(_, word)| word.trim().to_owned()),
+        };
+        found += &text;
+        found.push('\n');
+    }
+    found
+}
+
+/// A word for the shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The first line of an output on a page that was not printed in its turn.
+fn missing<'a>(shown: &'a str, real: &str, is_exact: bool) -> Option<&'a str> {
+    let form = |line: &str| if is_exact { line.trim_end().to_owned() } else { figureless(line) };
+    let mut printed = real.lines().map(form);
+    shown.lines().find(|line| {
+        let wanted = form(line);
+        !printed.any(|it| it == wanted)
+    })
+}
+
+/// A line without figures that vary, and without its part on losses.
+fn figureless(line: &str) -> String {
+    let parts = line.split(';').filter(|part| !part.contains(" lost"));
+    let words = parts.flat_map(str::split_whitespace).map(|word| {
+        let bare = word.trim_end_matches([',', ';', ':']);
+        let unit = UNITS.iter().find(|(_, units)| units.contains(&bare));
+        match (bare.starts_with(|letter: char| letter.is_ascii_digit()), unit) {
+            (true, _) => "#",
+            (_, Some((class, _))) => class,
+            _ => word,
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_becomes_steps() {
+        let page = "# A\n\n<!-- run: touch movie -->\n\n```sh\nrecoup serve movie --name /m\nrecoup sim a \\\n  b\n```\n\n```text\nx\n```\n\n\
+                    ## B\n\nWrite `b.toml`:\n\n```toml\nc = 1\n```\n\n<!-- not run: needs NFD -->\n```sh\ncat <<END\nx\nEND\n# note\nnfdc\n```\n";
+        let steps = steps(page);
+        let run = Step::Run {
+            text: "recoup serve movie --name /m\nrecoup sim a \\\n  b\n",
+            count: 2,
+            line: 6,
+            output: Some("x\n"),
+            is_exact: false,
+        };
+        let rest =
+            [Step::Chapter, Step::Write("b.toml", "c = 1\n"), Step::Marked("needs NFD", 2, 25)];
+        assert_eq!(steps[..2], [Step::Hidden("touch movie"), run]);
+        assert_eq!(steps[2..], rest);
+        assert!(
+            script(&steps, Path::new("/p"))
+                .contains("beside serve 'recoup serve movie --name /m'\n")
+        );
+    }
+
+    #[test]
+    fn servers_are_known_by_their_command() {
+        assert_eq!(server("A=b recoup link --between a b"), Some("link"));
+        assert_eq!(server("recoup ping --serve /a"), Some("ping"));
+        assert_eq!(server("recoup serve a --name /a > log & a=$!"), None);
+        assert_eq!(server("recoup ping /a"), None);
+        assert_eq!(server("curl serve"), None);
+    }
+
+    #[test]
+    fn output_is_compared_in_order() {
+        let real = "a 1.5 ms\nb\n5.0 MB in 2.1 s, 3 Mbit/s; 1 % of packets lost; verified\n";
+        assert_eq!(
+            missing("a 20 s\n9 kB in 30 ms, 2 kbit/s; no packet lost; verified\n", real, false),
+            None
+        );
+        assert_eq!(missing("b\na 1.5 ms\n", real, true), Some("a 1.5 ms"));
+        assert_eq!(missing("a 2 ms\n", real, true), Some("a 2 ms"));
+        assert_eq!(missing("verified\n", real, false), Some("verified"));
+    }
+}
