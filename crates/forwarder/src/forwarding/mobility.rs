@@ -272,7 +272,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Reports Mobility instead of NoRoute for an Interest without a next hop, if its route was lost shortly before,
-    /// or is down.
+    /// or is down, or if another node has rerouted it: its producer has not registered here yet.
     pub(super) fn report_lost_route(
         &mut self,
         now: Instant,
@@ -284,7 +284,9 @@ impl<E: Edge> Forwarder<E> {
         let Some(settings) = self.mobility().filter(|_| actions.contains(&no_route)) else {
             return;
         };
-        if !self.is_route_lost(now, id, settings.lost) {
+        let reroute = self.reroutes.reroute(id, &self.pit);
+        let was_rerouted = reroute.is_some_and(|it| it.nonce.is_some());
+        if !was_rerouted && !self.is_route_lost(now, id, settings.lost) {
             return;
         }
         actions.clear();

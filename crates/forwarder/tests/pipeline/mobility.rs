@@ -334,3 +334,23 @@ fn rerouted_interest_does_not_pass_twice() {
     assert_eq!(again(&mut bench, 2, 8), ["2 < interest /a/b #8 field=904"], "another nonce");
     assert_eq!(bench.interest(1, "/a/b", 9), [""; 0], "the retransmission is aggregated");
 }
+
+#[test]
+fn rerouted_interest_without_route_returns_as_mobility() {
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.tester.route(1, "/a", 3);
+    walk.tester.unroute(3, "/a", 4);
+    walk.tester.run(3_000);
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    assert_eq!(walk.fetch(3_050), [""; 0]);
+    // The producer has not registered at the next access point yet: that is no mistyped name.
+    walk.tester.down(2, 4);
+    assert_eq!(walk.fetch(4_000), ["3070 ms: nack /a/b: mobility"]);
+    // An Interest that no node has rerouted gets the usual answer there.
+    let own = Probe::default();
+    walk.tester.attach(3, &own, &[]);
+    own.ask("/a/c", 2);
+    walk.tester.run(4_100);
+    assert!(own.received().contains(&"4000 ms: nack /a/c: no route".to_owned()));
+}
