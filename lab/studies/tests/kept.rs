@@ -76,3 +76,22 @@ fn pages_show_both_verdicts_of_corrected_rules() {
         }
     }
 }
+
+/// The targets of the links in a page.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    page.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+#[test]
+fn code_of_each_mechanism_is_there() {
+    for study in recoup_studies::all() {
+        let path = file(study, "code.md");
+        let page = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("]("));
+        assert!(rows.count() >= 14, "{}", study.key());
+        for link in links(&page) {
+            assert!(path.with_file_name(link).exists(), "{}/code.md: {link} is gone", study.key());
+        }
+        assert!(links(study.readme()).any(|link| link == "code.md"), "{}/README.md", study.key());
+    }
+}
