@@ -22,12 +22,11 @@ struct Station {
 
 impl Station {
     fn new(recovery: &str) -> Self {
-        let wire = FaceAttributes {
-            recovery: recovery.parse().unwrap(),
-            ..FaceAttributes::wire(1_400)
-        };
-        let mut station =
-            Node::new(NodeConfig::deterministic(0).with(|it| it.mobility = "mldr".parse().unwrap()));
+        let wire =
+            FaceAttributes { recovery: recovery.parse().unwrap(), ..FaceAttributes::wire(1_400) };
+        let mut station = Node::new(
+            NodeConfig::deterministic(0).with(|it| it.mobility = "mldr".parse().unwrap()),
+        );
         let producer = Probe::default();
         station.attach(Instant::ZERO, Box::new(producer.clone()), vec!["/a".parse().unwrap()]);
         let up = Input::FaceUp { face: FACE, attributes: wire.toward_producers() };
