@@ -223,6 +223,11 @@ impl<E: Edge> Forwarder<E> {
         self.interest_finalize(now, id);
     }
 
+    /// Whether the face of a next hop of a pending Interest is gone, or a next hop has returned the Interest.
+    pub(super) fn has_lost_next_hop(&self, id: PitId) -> bool {
+        self.reroutes.reroute(id, &self.pit).is_some_and(|it| it.first.is_some())
+    }
+
     /// Records that no next hop is left: the Interest need not come here again, whatever its nonce.
     fn end_reroute(&mut self, now: Instant, id: PitId) {
         let Self { pit, dead_nonces, .. } = self;

@@ -354,3 +354,20 @@ fn rerouted_interest_without_route_returns_as_mobility() {
     walk.tester.run(4_100);
     assert!(own.received().contains(&"4000 ms: nack /a/c: no route".to_owned()));
 }
+
+#[test]
+fn absent_route_elsewhere_is_a_move_for_a_lost_interest() {
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.tester.route(1, "/a", 3);
+    walk.tester.unroute(3, "/a", 4);
+    walk.tester.run(3_000);
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    walk.tester.run(3_030);
+    // The retransmission leaves by the other next hop, while the first one is still pending.
+    walk.consumer.ask("/a/b", 2);
+    walk.tester.run(3_036);
+    walk.tester.down(2, 4);
+    let lines = walk.fetch(4_000);
+    assert!(!lines.is_empty() && lines.iter().all(|it| it.ends_with("mobility")), "{lines:?}");
+}
