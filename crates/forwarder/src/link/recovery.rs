@@ -57,13 +57,16 @@ impl<T> Recovering<T> {
         self.watch.get_or_insert_default();
     }
 
-    /// Whether another neighbour than before has answered since the last call, if the node detects that.
-    pub(super) fn take_replaced(&mut self) -> bool {
+    /// Records a frame with a link header; returns whether another neighbour than before has answered by it, if the node
+    /// detects that. A frame that ends a silence brings the face up anyway.
+    pub(super) fn receives_control(&mut self, now: Instant, has_packet: bool) -> bool {
+        let was_silent = self.is_silent();
+        self.receives(now, has_packet);
         let Some(watch) = self.watch.as_mut().filter(|_| self.end.take_replaced()) else {
             return false;
         };
         watch.on_replaced();
-        true
+        !was_silent
     }
 
     /// Records a frame that arrived.

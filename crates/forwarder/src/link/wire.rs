@@ -425,8 +425,7 @@ impl Service<Wire> {
             let greets = tag.notice.is_some() && frame.fragment.as_deref() == Some(GREETING);
             frame.fragment = frame.fragment.filter(|_| !greets);
             let arrival = recovery.end.receive(now, &tag, frame.fragment.is_some());
-            recovery.receives(now, frame.fragment.is_some());
-            replaced = tag.notice.is_some() && recovery.take_replaced();
+            replaced = recovery.receives_control(now, frame.fragment.is_some());
             drains = recovery.end.waits();
             if !drains {
                 recovery.arm(id, timers);
