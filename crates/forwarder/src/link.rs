@@ -265,9 +265,12 @@ impl Links {
         self.recoveries.counters(id, self.get(id).map(|port| &port.link))
     }
 
-    /// Detects neighbours that fall silent, from now on.
+    /// Detects neighbours on other machines that fall silent or are replaced, from now on.
     pub(crate) fn watch(&mut self) {
         self.recoveries.watches = true;
+        for (_, port) in self.ports.iter_mut().filter(|(_, port)| !port.is_local) {
+            Recoveries::begin_watch(&mut port.link);
+        }
     }
 
     /// Whether the neighbour of a face has left all questions unanswered.

@@ -130,6 +130,12 @@ impl<O: Observer> Node<O> {
         }
     }
 
+    /// Detects neighbours on other machines that fall silent, or that are replaced by others. A node with management
+    /// and mobility detects them without this call.
+    pub fn watch_neighbours(&mut self) {
+        self.forwarder.edge.links.watch();
+    }
+
     /// Sets the strategy of `prefix`.
     pub fn set_strategy(&mut self, prefix: &Name, strategy: &Strategy) {
         self.forwarder.strategies.insert(prefix, strategy.build());

@@ -194,6 +194,11 @@ impl Session {
             .with_remedy("choose another one (--listen udp://127.0.0.1:PORT)"))
     }
 
+    /// Detects forwarders that fall silent, or that are replaced by others at the same address.
+    pub(crate) fn watch_neighbours(&mut self) {
+        self.node.0.watch_neighbours();
+    }
+
     /// Attaches an application.
     pub(crate) fn attach(
         &mut self,

@@ -12,6 +12,7 @@ mod radio;
 mod runs;
 mod scenario;
 mod shared;
+mod sockets;
 mod wireless;
 
 use crate::study::{Scale, Study};
@@ -26,7 +27,7 @@ pub static CAROFIGLIO2016: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: Some(calibrate::calibration),
-    sockets: None,
+    sockets: Some(sockets::sockets),
     judge: judge::judge,
     again: judge::again,
     former: judge::former,

@@ -8,6 +8,7 @@ mod judge;
 mod open;
 mod runs;
 mod scenario;
+mod sockets;
 mod timer;
 mod trend;
 
@@ -24,7 +25,7 @@ pub static NIKZAD2022: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: None,
-    sockets: None,
+    sockets: Some(sockets::sockets),
     judge: judge::judge,
     again: judge::again,
     former: judge::former,

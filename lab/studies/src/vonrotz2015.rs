@@ -9,6 +9,7 @@ mod open;
 mod runs;
 mod scenario;
 mod setup;
+mod sockets;
 mod trace;
 
 use crate::study::{Scale, Study};
@@ -23,7 +24,7 @@ pub static VONROTZ2015: Study = Study {
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,
     calibration: Some(calibrate::calibration),
-    sockets: None,
+    sockets: Some(sockets::sockets),
     judge: judge::judge,
     again: |_, _| false,
     former: judge::former,

@@ -390,7 +390,8 @@ fn reload_keeps_connections() {
 pub(crate) fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) -> serde_json::Value {
     let words = format!(
         "fetch /data -o copy --json --congestion aimd(max-cwnd=40,init-cwnd=40) --loss timeout \
-         --rto constant(rto=60s) --lifetime 60s --no-progress-timeout 120s --face {face}"
+         --rto constant(rto=60s) --retries unlimited --lifetime 60s --no-progress-timeout 120s \
+         --face {face}"
     );
     let child = place.command(&words).spawn().expect("the command runs");
     crate::place::until("a part", || place.part_bytes("copy") > 400_000);

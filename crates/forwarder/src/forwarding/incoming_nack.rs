@@ -36,7 +36,13 @@ impl<E: Edge> Forwarder<E> {
         let returned = matches!(reason, NackReason::Mobility | NackReason::Loss);
         let lost = || self.find_lost(interest, hop.name_hash, ingress).filter(|_| !is_shared);
         let nacked = nacked.or_else(|| (reason == NackReason::Loss).then(lost)?);
+        // Where the producer will arrive, it has not registered yet: that is no mistyped name.
+        let is_early =
+            reason == NackReason::NoRoute && nacked.is_some_and(|id| self.has_lost_next_hop(id));
         match nacked {
+            Some(id) if is_early => {
+                self.interest_returned(now, id, ingress, NackReason::Mobility);
+            }
             Some(id) if returned => self.interest_returned(now, id, ingress, reason),
             Some(id) => self.upstream_nacked(now, id, ingress, interest, reason, hop),
             None => self.edge.out().dropped(ingress, Kind::Nack, DropReason::NackUnmatched),

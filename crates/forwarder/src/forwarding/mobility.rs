@@ -223,6 +223,11 @@ impl<E: Edge> Forwarder<E> {
         self.interest_finalize(now, id);
     }
 
+    /// Whether the face of a next hop of a pending Interest is gone, or a next hop has returned the Interest.
+    pub(super) fn has_lost_next_hop(&self, id: PitId) -> bool {
+        self.reroutes.reroute(id, &self.pit).is_some_and(|it| it.first.is_some())
+    }
+
     /// Records that no next hop is left: the Interest need not come here again, whatever its nonce.
     fn end_reroute(&mut self, now: Instant, id: PitId) {
         let Self { pit, dead_nonces, .. } = self;
@@ -272,7 +277,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Reports Mobility instead of NoRoute for an Interest without a next hop, if its route was lost shortly before,
-    /// or is down.
+    /// or is down, or if another node has rerouted it: its producer has not registered here yet.
     pub(super) fn report_lost_route(
         &mut self,
         now: Instant,
@@ -284,7 +289,9 @@ impl<E: Edge> Forwarder<E> {
         let Some(settings) = self.mobility().filter(|_| actions.contains(&no_route)) else {
             return;
         };
-        if !self.is_route_lost(now, id, settings.lost) {
+        let reroute = self.reroutes.reroute(id, &self.pit);
+        let was_rerouted = reroute.is_some_and(|it| it.nonce.is_some());
+        if !was_rerouted && !self.is_route_lost(now, id, settings.lost) {
             return;
         }
         actions.clear();

@@ -24,6 +24,15 @@ pub(crate) struct Received {
     pub(crate) whole: Result<Option<Whole>, DropReason>,
     /// The link is to be [drained](Links::drain) first.
     pub(crate) drains: bool,
+    /// Another neighbour than before has answered.
+    pub(crate) replaced: bool,
+}
+
+impl Received {
+    /// Result of a frame that changes nothing about the link.
+    pub(super) fn of(whole: Result<Option<Whole>, DropReason>) -> Self {
+        Self { whole, drains: false, replaced: false }
+    }
 }
 
 /// Result of a received packet that had a number at most.
@@ -75,7 +84,7 @@ impl Links {
     ) -> Received {
         match port(&mut self.ports, id).map(|port| &mut port.link) {
             Some(Link::Wire(link)) => link.receive(now, id, sender, frame, &mut self.shared.timers),
-            _ => Received { whole: Err(DropReason::NoFace), drains: false },
+            _ => Received::of(Err(DropReason::NoFace)),
         }
     }
 

@@ -4,7 +4,7 @@ use super::wire::Piece;
 use super::{Duty, Link, Timers};
 use crate::face::{FaceAttributes, FaceId};
 use crate::packet::Packet;
-use recoup_transport::link::recovery::{Agreement, Counters};
+use recoup_transport::link::recovery::{Agreement, Counters, FrameKind};
 use recoup_transport::link::wldr::Pool;
 use recoup_transport::link::{LinkRecovery, Recovery};
 use recoup_transport::random::Rng;
@@ -28,6 +28,8 @@ pub(super) struct Recovering<T> {
     pub(super) packets: u64,
     /// Detection of a silent neighbour, if the node has it.
     watch: Option<Box<Watch>>,
+    /// The face leads toward producers: its Data is that of the node's own applications.
+    is_upstream: bool,
 }
 
 impl<T> Recovering<T> {
@@ -39,12 +41,32 @@ impl<T> Recovering<T> {
         timers.set(&mut self.due, Duty::Recovery, id, due);
     }
 
-    /// Records an Interest that leaves.
+    /// Records a packet that leaves. An Interest waits for an answer. Data toward a forwarder, and keep-alives, are
+    /// followed by an Interest, or by a question to the neighbour.
     #[inline]
-    pub(super) fn sends_interest(&mut self, now: Instant) {
-        if let Some(watch) = &mut self.watch {
+    pub(super) fn sends(&mut self, now: Instant, kind: FrameKind) {
+        if let Some(watch) = &mut self.watch
+            && (kind == FrameKind::Interest || self.is_upstream)
+        {
             watch.on_interest(now, self.end.answers());
         }
+    }
+
+    /// Begins to detect a silent neighbour.
+    fn begin_watch(&mut self) {
+        self.watch.get_or_insert_default();
+    }
+
+    /// Records a frame with a link header; returns whether another neighbour than before has answered by it, if the node
+    /// detects that. A frame that ends a silence brings the face up anyway.
+    pub(super) fn receives_control(&mut self, now: Instant, has_packet: bool) -> bool {
+        let was_silent = self.is_silent();
+        self.receives(now, has_packet);
+        let Some(watch) = self.watch.as_mut().filter(|_| self.end.take_replaced()) else {
+            return false;
+        };
+        watch.on_replaced();
+        !was_silent
     }
 
     /// Records a frame that arrived.
@@ -172,10 +194,14 @@ impl Recoveries {
                 if !attributes.permanent {
                     end.share(&self.pool);
                 }
-                let watch = (self.watches && !attributes.local).then(Box::default);
-                Recovering { settings, end, is_down: true, due: None, packets: 0, watch }
+                let is_upstream = attributes.upstream;
+                let (due, packets, watch) = Default::default();
+                Recovering { settings, end, is_down: true, due, packets, watch, is_upstream }
             }
         };
+        if self.watches && !attributes.local {
+            recovering.begin_watch();
+        }
         if std::mem::take(&mut recovering.is_down) {
             recovering.end.link_up(now, attributes.permanent);
         }
@@ -253,6 +279,14 @@ impl Recoveries {
                 None => {}
             },
         }
+    }
+
+    /// Begins to detect a silent neighbour of a link that is up.
+    pub(super) fn begin_watch(link: &mut Link) {
+        match link {
+            Link::Wire(link) => link.recovery.as_mut().map(Recovering::begin_watch),
+            Link::Value(link) => link.recovery.as_mut().map(Recovering::begin_watch),
+        };
     }
 
     /// Whether the neighbour of a link has left all questions unanswered.

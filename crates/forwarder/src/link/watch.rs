@@ -5,6 +5,9 @@
 //! once, whether it has the Data or not. The neighbour is silent if `QUESTIONS` in a row stay unanswered, and if it
 //! has answered before: forwarders without recovery never do. Any frame from it ends the silence.
 //!
+//! A producer sends few Interests. Toward its forwarder, Data and keep-alives count as Interests. So a producer that
+//! has moved finds the next forwarder when no further Interest follows its Data.
+//!
 //! | neighbour | asked |
 //! |---|---|
 //! | has not answered yet | `LESSONS` times, after Interests |
@@ -75,6 +78,11 @@ impl Watch {
         if self.check_at.is_none() && (answers || self.lessons < LESSONS) {
             self.check_at = Some(now + self.pause());
         }
+    }
+
+    /// Another neighbour has answered: its path may be longer.
+    pub(super) fn on_replaced(&mut self) {
+        self.rtt = None;
     }
 
     /// Records a frame from the neighbour; a frame without packet may be an answer.

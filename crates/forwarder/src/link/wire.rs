@@ -245,6 +245,10 @@ impl Service<Wire> {
         outputs: &mut Outputs,
     ) -> Result<bool, DropReason> {
         if packet.kind() == Kind::Idle {
+            if let Some(recovery) = &mut self.recovery {
+                recovery.sends(now, FrameKind::Data);
+                recovery.arm(id, &mut shared.timers);
+            }
             self.medium.backlog_bytes += IDLE.len() as u64;
             counters.out_bytes += IDLE.len() as u64;
             outputs.push_back(Output::Send { face: id, frame: Bytes::from_static(IDLE).into() });
@@ -307,9 +311,7 @@ impl Service<Wire> {
         if packet.retransmits() {
             recovery.end.retransmits();
         }
-        if kind == FrameKind::Interest {
-            recovery.sends_interest(now);
-        }
+        recovery.sends(now, kind);
         if recovery.end.leaves_plain(now, kind) {
             recovery.arm(id, &mut shared.timers);
             return self.send_plain(now, id, packet, counters, shared, outputs);
@@ -403,7 +405,7 @@ impl Service<Wire> {
         }
         let read = LpPacket::decode(frame).map_err(|_| DropReason::Malformed);
         let whole = read.and_then(|frame| self.medium.accept(now, sender, frame));
-        Received { whole, drains: false }
+        Received::of(whole)
     }
 
     /// As [`receive`](Self::receive), on a link with recovery.
@@ -415,24 +417,24 @@ impl Service<Wire> {
         timers: &mut Timers,
     ) -> Received {
         let Ok(mut frame) = LpPacket::decode(frame) else {
-            return Received { whole: Err(DropReason::Malformed), drains: false };
+            return Received::of(Err(DropReason::Malformed));
         };
-        let mut drains = false;
+        let (mut drains, mut replaced) = (false, false);
         if let Some(recovery) = &mut self.recovery {
             let tag = Tag::take(&mut frame.header);
             let greets = tag.notice.is_some() && frame.fragment.as_deref() == Some(GREETING);
             frame.fragment = frame.fragment.filter(|_| !greets);
             let arrival = recovery.end.receive(now, &tag, frame.fragment.is_some());
-            recovery.receives(now, frame.fragment.is_some());
+            replaced = recovery.receives_control(now, frame.fragment.is_some());
             drains = recovery.end.waits();
             if !drains {
                 recovery.arm(id, timers);
             }
             if arrival == Arrival::Duplicate {
-                return Received { whole: Err(DropReason::Repeated), drains };
+                return Received { whole: Err(DropReason::Repeated), drains, replaced };
             }
         }
-        Received { whole: self.medium.accept(now, 0, frame), drains }
+        Received { whole: self.medium.accept(now, 0, frame), drains, replaced }
     }
 
     /// A queue of this machine dropped a frame.

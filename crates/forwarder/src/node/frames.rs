@@ -47,9 +47,13 @@ impl<O: Observer> Node<O> {
     /// Handles an arriving frame with a link header.
     #[inline(never)]
     fn on_headed(&mut self, now: Instant, id: FaceId, sender: u64, frame: Bytes) {
-        let Received { whole, drains } = self.forwarder.edge.links.receive(now, id, sender, frame);
+        let received = self.forwarder.edge.links.receive(now, id, sender, frame);
+        let Received { whole, drains, replaced } = received;
         if drains {
             self.drain(now, id);
+        }
+        if replaced {
+            self.on_neighbour_replaced(now, id);
         }
         let (links, out) = self.links_and_out();
         links.settle_fragments(id, out);

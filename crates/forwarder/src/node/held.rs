@@ -31,6 +31,16 @@ impl<O: Observer> Node<O> {
         }
     }
 
+    /// Handles the answer of another neighbour than before: packets in flight to the former one are lost. Applications
+    /// register again with the new one, because the face is down for an instant.
+    #[inline(never)]
+    pub(super) fn on_neighbour_replaced(&mut self, now: Instant, face: FaceId) {
+        if !self.held.contains_key(&face) {
+            self.hold(now, face, true);
+            self.release(now, face, true);
+        }
+    }
+
     /// Holds a face down.
     pub(super) fn hold(&mut self, now: Instant, id: FaceId, silent: bool) {
         if let Some(held) = self.held.get_mut(&id) {

@@ -16,6 +16,7 @@ mod mobility_swarm;
 mod oracle;
 mod outgoing_interest;
 mod renewed;
+mod replaced;
 mod schedule;
 mod soft_timeout;
 mod tester;

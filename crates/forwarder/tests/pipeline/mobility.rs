@@ -334,3 +334,34 @@ fn rerouted_interest_does_not_pass_twice() {
     assert_eq!(again(&mut bench, 2, 8), ["2 < interest /a/b #8 field=904"], "another nonce");
     assert_eq!(bench.interest(1, "/a/b", 9), [""; 0], "the retransmission is aggregated");
 }
+
+#[test]
+fn rerouted_interest_without_route_returns_as_mobility() {
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.tester.route(1, "/a", 3);
+    walk.tester.unroute(3, "/a", 4);
+    walk.tester.run(3_000);
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    assert_eq!(walk.fetch(3_050), [""; 0]);
+    // The producer has not registered at the next access point yet: that is no mistyped name.
+    walk.tester.down(2, 4);
+    assert_eq!(walk.fetch(4_000), ["3070 ms: nack /a/b: mobility"]);
+}
+
+#[test]
+fn absent_route_elsewhere_is_a_move_for_a_lost_interest() {
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.tester.route(1, "/a", 3);
+    walk.tester.unroute(3, "/a", 4);
+    walk.tester.run(3_000);
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    walk.tester.run(3_030);
+    // The retransmission leaves by the other next hop, while the first one is still pending.
+    walk.consumer.ask("/a/b", 2);
+    walk.tester.run(3_036);
+    walk.tester.down(2, 4);
+    let lines = walk.fetch(4_000);
+    assert!(!lines.is_empty() && lines.iter().all(|it| it.ends_with("mobility")), "{lines:?}");
+}

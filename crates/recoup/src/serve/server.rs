@@ -390,6 +390,8 @@ impl Server {
         let (name, toward) = (name.clone(), uplink.clone());
         let task = self.client.link.ask(move |engine| {
             let application = toward.registration(&name, engine.session.driver.time_of_day())?;
+            // After a move the forwarder at the address is another one, and has to learn the name.
+            engine.session.watch_neighbours();
             let owner =
                 Registering { name, uplink: toward, answer: Some(sender), has_ended: false };
             let task = engine.ids.next();

@@ -68,6 +68,10 @@ pub struct Auto<T> {
     asks: bool,
     /// The neighbour has answered a question or an offer, since these were last forgotten.
     answered: bool,
+    /// Session of the neighbour that has answered last; 0 before the first answer.
+    neighbour: u64,
+    /// Another neighbour has answered, which is not yet reported.
+    replaced: bool,
     agreed: Option<Box<Wldr<T>>>,
     /// Memory shared with other links.
     pool: Option<Arc<Pool>>,
@@ -95,6 +99,8 @@ impl<T> Auto<T> {
             answered_to: None,
             asks: false,
             answered: false,
+            neighbour: 0,
+            replaced: false,
             agreed: None,
             pool: None,
             past: Counters::default(),
@@ -246,6 +252,8 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
                 && self.is_agreed_by(now, state)
             {
                 self.answered = true;
+                let before = std::mem::replace(&mut self.neighbour, state.session);
+                self.replaced |= before != 0 && before != state.session;
                 // The answer to a mere question begins no recovery: it would not pay here.
                 if self.offers > 0 || self.answered_to == Some(state.session) {
                     self.agree();
@@ -315,6 +323,11 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         if let Some(wldr) = &mut self.agreed {
             wldr.forget_answers();
         }
+    }
+
+    fn take_replaced(&mut self) -> bool {
+        let agreed = self.agreed.as_mut().is_some_and(|wldr| wldr.take_replaced());
+        std::mem::take(&mut self.replaced) | agreed
     }
 
     fn link_down(&mut self, now: Instant) {

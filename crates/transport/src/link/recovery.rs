@@ -111,6 +111,11 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// The neighbour has left questions unanswered, and may have been replaced by one without recovery.
     fn forget_answers(&mut self) {}
 
+    /// Whether another neighbour than before has answered since the last call.
+    fn take_replaced(&mut self) -> bool {
+        false
+    }
+
     /// Whether both ends recover losses.
     fn agreement(&self) -> Agreement;
 

@@ -88,6 +88,8 @@ pub struct Wldr<T> {
     /// Time of the next check for expired timers; possibly too early.
     alarm: Option<Instant>,
     down: bool,
+    /// Another neighbour has answered, which is not yet reported.
+    replaced: bool,
     counters: Counters,
 }
 
@@ -109,6 +111,7 @@ impl<T> Wldr<T> {
             unproven: false,
             alarm: None,
             down: false,
+            replaced: false,
             counters: Counters::default(),
         }
     }
@@ -177,6 +180,7 @@ impl<T> Wldr<T> {
                 }
                 if replaces {
                     self.forget();
+                    self.replaced = true;
                 }
             }
             StateEffect::Neighbour => {
@@ -448,6 +452,10 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
 
     fn forget_answers(&mut self) {
         self.session.forget_answers();
+    }
+
+    fn take_replaced(&mut self) -> bool {
+        std::mem::take(&mut self.replaced)
     }
 
     fn link_down(&mut self, _now: Instant) {

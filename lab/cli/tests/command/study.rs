@@ -119,6 +119,7 @@ fn repairs_are_compared_on_processes() {
 fn every_study_runs_at_smoke_scale() {
     for (key, claims, figures) in [
         ("udugama2013", 31, ["time", "window-cubic", "compound", "caching-smart", "single-floor"]),
+        ("vonrotz2015", 57, ["time-1", "interests-3", "trace-2-wma", "variants", "open"]),
         ("carofiglio2016", 30, ["5a", "7c", "9b", "residual", "open-mobile"]),
         ("nikzad2022", 41, ["floor-b", "rtt-100", "estimators-b", "frontier", "open-loss"]),
     ] {

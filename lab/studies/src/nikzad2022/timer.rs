@@ -34,7 +34,7 @@ impl Gains {
         }
     }
 
-    fn word(self) -> String {
+    pub(super) fn word(self) -> String {
         self.name().to_lowercase().replace(' ', "-")
     }
 }

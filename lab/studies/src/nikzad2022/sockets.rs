@@ -1,0 +1,77 @@
+//! Estimators on real processes: answers of a cache and of a producer meet one timer.
+use super::timer::{BASIC, Gains, Jacobson, PER_PROVIDER, RECONSIDERED};
+use crate::compare::{Quantity, Sockets, Terms};
+use crate::contest::Contest;
+use crate::study::{Experiment, Scale};
+use crate::sweep::{axis, changed};
+use recoup_core::unit::Capacity;
+
+/// Two consumers behind a router with a cache.
+const NETWORK: &str = include_str!("sockets.toml");
+
+/// The names of the timers on the axis.
+const NAMES: [&str; 4] = ["Basic", "Very Fast", "Reconsidered", "PerProvider"];
+
+const TIMEOUTS: Quantity =
+    Quantity { metric: "timeouts", label: "timeouts", unit: "", factor: 1.0 };
+const QUANTITIES: &[Quantity] =
+    &[Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 }, TIMEOUTS];
+
+/// The timeout of Very Fast is the last round trip: in simulated time, without any jitter, it expires too early.
+const DECISIVE: &[(&str, &str)] =
+    &[("timer", "Basic"), ("timer", "Reconsidered"), ("timer", "PerProvider")];
+
+/// The measure B of the paper needs an oracle, which processes lack. Timeouts stand for it where the losses are equal.
+const CONTESTS: &[Contest] = &[Contest {
+    experiment: "cache-sockets",
+    axis: "timer",
+    ours: "Reconsidered",
+    theirs: "Very Fast",
+    place: "c2",
+    quantity: TIMEOUTS,
+    expected: &[],
+}];
+
+fn jacobson(Jacobson { gains, k, floor }: Jacobson) -> String {
+    format!("\"fetch.rto\" = \"nikzad2022(gains={},k={k},min={floor}ms)\"\n", gains.word())
+}
+
+/// The axis of timers; the fields of the study set those of its own consumers.
+fn timers() -> String {
+    let very_fast = Jacobson { gains: Gains::VeryFast, ..BASIC };
+    let per_provider = PER_PROVIDER.fields.replace("applications.c.rto", "fetch.rto");
+    let fields = [BASIC, very_fast, RECONSIDERED].map(jacobson).into_iter().chain([per_provider]);
+    axis("timer", NAMES.into_iter().zip(fields))
+}
+
+pub(super) fn sockets(scale: Scale) -> Sockets {
+    let is_small = scale == Scale::Smoke;
+    let mut scenario = changed(NETWORK, |scenario| {
+        if is_small {
+            scenario.set(&["serve", "size"], Capacity::Bytes(40_000));
+            scenario.set(&["applications", "c1", "last"], 19_u64);
+            scenario.set(&["applications", "c2", "start"], "1 s");
+        }
+    });
+    scenario += &timers();
+    let seeds = if is_small { 1 } else { 20 };
+    let (name, serves) = ("cache-sockets", &["cache-sockets"]);
+    let experiment = Experiment { name, serves, scenario, files: &[], seeds, curves: None };
+    let (quantities, reported) = (QUANTITIES, Vec::new());
+    let terms = Terms { quantities, decisive: DECISIVE, within: 0.2, reported, contests: CONTESTS };
+    Sockets { simulated: vec![experiment.clone()], experiments: vec![experiment], terms }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_timer_is_a_point() {
+        for scale in [Scale::Smoke, Scale::Check] {
+            let networks = sockets(scale).experiments[0].networks();
+            let labels: Vec<_> = networks.iter().map(|(label, _)| label.clone()).collect();
+            assert_eq!(labels, NAMES.map(|name| format!("timer={name}")));
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The kept results below `docs/studies` agree with the claims, and their pages name what fails.
+use recoup_studies::study::Study;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn file(study: &Study, name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/studies");
+    root.join(study.key()).join(name)
+}
+
+fn result(study: &Study) -> Value {
+    let path = file(study, "result.json");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", study.key()));
+    serde_json::from_str(&text).expect("a document")
+}
+
+/// The claims of a kept result.
+fn kept(result: &Value) -> &[Value] {
+    result["claims"].as_array().expect("claims")
+}
+
+#[test]
+fn kept_results_gate_by_the_claims() {
+    for study in recoup_studies::all() {
+        let (key, result, claims) = (study.key(), result(study), study.claims());
+        assert_eq!(kept(&result).len(), claims.len(), "{key}");
+        for (kept, claim) in kept(&result).iter().zip(&claims) {
+            assert_eq!(kept["id"], *claim.id, "{key}");
+            assert_eq!(kept["gating"], claim.is_gating(), "{key}: {}", claim.id);
+            let has_former = kept.get("former").is_some();
+            assert_eq!(has_former, claim.corrected().is_some(), "{key}: {}", claim.id);
+        }
+    }
+}
+
+#[test]
+fn kept_counts_are_those_of_the_verdicts() {
+    for study in recoup_studies::all() {
+        let result = result(study);
+        let gating = |word: &str| {
+            let claims = kept(&result).iter();
+            claims.filter(|it| it["gating"] == true && it["verdict"] == word).count()
+        };
+        for (count, word) in [("held", "holds"), ("failed", "fails"), ("undecided", "undecided")] {
+            assert_eq!(result[count], gating(word), "{}: {count}", study.key());
+        }
+    }
+}
+
+#[test]
+fn pages_name_gating_claims_that_fail() {
+    for study in recoup_studies::all() {
+        let (result, page) = (result(study), study.readme());
+        let unproven =
+            kept(&result).iter().filter(|it| it["gating"] == true && it["verdict"] != "holds");
+        for claim in unproven {
+            let id = claim["id"].as_str().expect("a number");
+            let names = page.match_indices(id).any(|(at, _)| {
+                let next = page[at + id.len()..].chars().next();
+                next.is_none_or(|it| !it.is_alphanumeric())
+            });
+            assert!(names, "{}/README.md does not name {id}, which does not hold", study.key());
+        }
+    }
+}
+
+#[test]
+fn pages_show_both_verdicts_of_corrected_rules() {
+    for study in recoup_studies::all() {
+        let page = fs::read_to_string(file(study, "claims.md")).expect("a page");
+        for claim in study.claims().iter().filter(|it| it.corrected().is_some()) {
+            let row = page.lines().find(|line| line.starts_with(&format!("| {} |", claim.id)));
+            let row = row.unwrap_or_else(|| panic!("{}: no row of {}", study.key(), claim.id));
+            assert!(row.contains("by the rule until"), "{}: {row}", claim.id);
+        }
+    }
+}
+
+/// The targets of the links in a page.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    page.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+#[test]
+fn code_of_each_mechanism_is_there() {
+    for study in recoup_studies::all() {
+        let path = file(study, "code.md");
+        let page = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains("]("));
+        assert!(rows.count() >= 14, "{}", study.key());
+        for link in links(&page) {
+            assert!(path.with_file_name(link).exists(), "{}/code.md: {link} is gone", study.key());
+        }
+        assert!(links(study.readme()).any(|link| link == "code.md"), "{}/README.md", study.key());
+    }
+}
