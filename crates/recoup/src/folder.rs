@@ -194,7 +194,7 @@ impl<M> FolderBuilder<M> {
         let Self { fetch, jobs, max_bytes, progress, skipped, begun } = self;
         let name = fetch.name.clone()?;
         let options = fetch.options.clone();
-        let mut fetch = fetch.into_mode().sharing(max_bytes.map(Budget::new));
+        let mut fetch = fetch.into_mode().sharing(max_bytes.map(Budget::new), name.clone());
         fetch.client.reach()?;
         fetch.locate()?;
         let (state, path) = (Arc::<Mutex<State>>::default(), destination(path)?);
