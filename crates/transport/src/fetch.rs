@@ -101,6 +101,8 @@ struct Arrival {
     fields: Option<Box<Ignorable>>,
     /// Segment number of the Data, once it is parsed.
     segment: Option<u64>,
+    /// Its number in the macroflow; 0 where it has one fetch only.
+    number: u64,
 }
 
 impl Arrival {
@@ -114,9 +116,9 @@ impl Arrival {
     ) -> Self {
         let Beside { provider, fields, asked } = beside;
         let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
-        let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
+        let (at, reduction, segment, number) = (now, reported.unwrap_or_default(), None, 0);
         let fields = fields.filter(|_| keeps_fields);
-        Self { at, data, congestion_mark, provider, asked, reduction, fields, segment }
+        Self { at, data, congestion_mark, provider, asked, reduction, fields, segment, number }
     }
 }
 
@@ -239,7 +241,7 @@ impl Fetch {
     /// Processes the arrivals since the last call, in order.
     fn judge_arrivals(&mut self) {
         if self.arrivals.is_empty() {
-            return;
+            return self.control.congestion.on_judged();
         }
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let mut judged = 0;
@@ -261,6 +263,10 @@ impl Fetch {
         }
         arrivals.clear();
         self.arrivals = arrivals;
+        self.control.congestion.on_judged();
+        if let Phase::Transferring(transfer) = &mut self.phase {
+            transfer.note_window(&self.control, &mut self.reports);
+        }
     }
 
     fn judge_answer(&mut self, arrival: &Arrival) {
@@ -468,7 +474,9 @@ impl Application for Fetch {
                 self.answer_by = None;
                 self.limited.on_arrival(now, data.encoded_len());
                 let keeps_fields = self.control.announces > 0;
-                self.arrivals.push(Arrival::new(now, data, congestion_mark, beside, keeps_fields));
+                let arrival = Arrival::new(now, data, congestion_mark, beside, keeps_fields);
+                let number = self.control.congestion.on_arrival();
+                self.arrivals.push(Arrival { number, ..arrival });
             }
             AppInput::Nack { interest, reason } => {
                 self.answer_by = None;

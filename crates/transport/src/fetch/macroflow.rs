@@ -4,13 +4,13 @@
 //! and one pacer, and their deliveries and losses go to one congestion control. A fetch that begins later finds the
 //! window of the path, and its round-trip time. A fetch without such company is a macroflow of its own.
 //!
-//! *Division.* A fetch wants to send if it has a segment to request and room for its content. Fetches that want to send
-//! get equal parts of the window that the others leave (max-min fairness). A fetch that takes less leaves the rest to
-//! them. A fetch without Interests in flight may always send if the window permits. If the window is smaller than the
+//! *Division.* A fetch is backlogged if it has a segment to request and room for its content. Backlogged fetches get equal
+//! parts of the window that the others leave (max-min fairness). A fetch without Interests in flight may always send if the window permits. If the window is smaller than the
 //! number of fetches, they take turns.
 //!
 //! *Order.* Congestion controls identify transmissions by their send order in the macroflow. A fetch also counts its own
-//! transmissions, by which its loss detector judges.
+//! transmissions, by which its loss detector judges. Fetches judge Data one after the other, each its own. Deliveries of
+//! one wake-up therefore wait until all fetches have judged, and reach the congestion control in the order of arrival.
 //!
 //! Source: RFC 3124 (Congestion Manager) for macroflows; RFC 9040 for what begins with the state of earlier flows.
 //!
@@ -49,7 +49,7 @@ impl fmt::Debug for Macroflow {
     }
 }
 
-/// What the fetches of a macroflow share.
+/// State that the fetches of a macroflow share.
 struct State {
     congestion: Box<dyn CongestionControl>,
     pacer: Pacer,
@@ -60,17 +60,31 @@ struct State {
     numbers: u64,
     /// Segments of all fetches that count against the window.
     load: u64,
-    wanting: Wanting,
+    backlogged: Backlogged,
     /// The fetch that sent last.
     last: u64,
     min_rtt: Option<Duration>,
     last_active: Instant,
     receive: Receive,
+    batch: Batch,
 }
 
-/// The fetches that want to send.
+/// Data of one wake-up.
+#[derive(Debug, Default)]
+struct Batch {
+    /// Number of the latest Data.
+    arrivals: u64,
+    /// Data that its fetch has not judged yet.
+    unjudged: u64,
+    /// Deliveries that wait for it: number, time, and facts.
+    waiting: Vec<(u64, Instant, Delivered)>,
+    /// Time of the last delivery.
+    latest: Instant,
+}
+
+/// Fetches that have a segment to request, and room for its content.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wanting {
+struct Backlogged {
     fetches: u64,
     load: u64,
     /// Those without Interests in flight.
@@ -95,11 +109,22 @@ impl State {
             fetches: 0,
             numbers: 0,
             load: 0,
-            wanting: Wanting::default(),
+            backlogged: Backlogged::default(),
             last: 0,
             min_rtt: None,
             last_active: Instant::ZERO,
             receive: Receive::default(),
+            batch: Batch::default(),
+        }
+    }
+
+    /// Hands the congestion control the deliveries that wait, in the order of arrival.
+    fn flush(&mut self) {
+        self.batch.waiting.sort_unstable_by_key(|(number, ..)| *number);
+        for (_, now, delivered) in self.batch.waiting.drain(..) {
+            // A loss may have brought later ones forward.
+            self.batch.latest = self.batch.latest.max(now);
+            self.congestion.on_delivered(self.batch.latest, &delivered);
         }
     }
 
@@ -158,7 +183,8 @@ impl Macroflow {
         state.numbers += 1;
         let number = state.numbers;
         drop(state);
-        Member { flow, number, load: 0, wants: false, receive_bytes: None, blocked: None }
+        let (load, is_backlogged, receive_bytes, blocked, unjudged) = (0, false, None, None, 0);
+        Member { flow, number, load, is_backlogged, receive_bytes, blocked, unjudged }
     }
 }
 
@@ -169,10 +195,12 @@ pub(super) struct Member {
     number: u64,
     /// Its segments that count against the window, as it reported them last.
     load: u64,
-    wants: bool,
+    is_backlogged: bool,
     receive_bytes: Option<u64>,
     /// Time at which pacing permits the next Interest that the window allows.
     blocked: Option<Instant>,
+    /// Its Data that it has not judged yet.
+    unjudged: u64,
 }
 
 impl Member {
@@ -180,8 +208,11 @@ impl Member {
         read(&self.flow.state.borrow())
     }
 
-    fn congestion<T>(&mut self, change: impl FnOnce(&mut dyn CongestionControl) -> T) -> T {
-        change(self.flow.state.borrow_mut().congestion.as_mut())
+    /// Calls the congestion control, which knows all deliveries before.
+    fn congestion<T>(&self, call: impl FnOnce(&mut dyn CongestionControl) -> T) -> T {
+        let mut state = self.flow.state.borrow_mut();
+        state.flush();
+        call(state.congestion.as_mut())
     }
 
     /// Segments that may be in flight, of all fetches.
@@ -243,24 +274,24 @@ impl Member {
 
     // --- sending --------------------------------------------------------------------------------
 
-    /// Reports the segments that count against the window, and whether the fetch wants to send another one.
-    pub(super) fn report(&mut self, load: u64, wants: bool) {
-        if (load, wants) == (self.load, self.wants) {
+    /// Records the segments that count against the window, and whether the fetch could send another one.
+    pub(super) fn report(&mut self, load: u64, is_backlogged: bool) {
+        if (load, is_backlogged) == (self.load, self.is_backlogged) {
             return;
         }
         let mut state = self.flow.state.borrow_mut();
         state.load = state.load - self.load + load;
-        if self.wants {
-            state.wanting.fetches -= 1;
-            state.wanting.load -= self.load;
-            state.wanting.idle -= u64::from(self.load == 0);
+        if self.is_backlogged {
+            state.backlogged.fetches -= 1;
+            state.backlogged.load -= self.load;
+            state.backlogged.idle -= u64::from(self.load == 0);
         }
-        if wants {
-            state.wanting.fetches += 1;
-            state.wanting.load += load;
-            state.wanting.idle += u64::from(load == 0);
+        if is_backlogged {
+            state.backlogged.fetches += 1;
+            state.backlogged.load += load;
+            state.backlogged.idle += u64::from(load == 0);
         }
-        (self.load, self.wants) = (load, wants);
+        (self.load, self.is_backlogged) = (load, is_backlogged);
     }
 
     /// Whether the window permits one more segment beside so many of this fetch, and it is the turn of this fetch.
@@ -273,7 +304,7 @@ impl Member {
     }
 
     fn is_next(&self, state: &State, window: f64) -> bool {
-        let Wanting { fetches, load, idle } = state.wanting;
+        let Backlogged { fetches, load, idle } = state.backlogged;
         let left = window - (state.load - load) as f64;
         let has_part = self.load == 0 || (self.load as f64) < left / fetches.max(1) as f64;
         let has_had_turn = self.load == 0 && state.last == self.number && idle > 1;
@@ -313,17 +344,38 @@ impl Member {
 
     // --- answers and losses ---------------------------------------------------------------------
 
-    /// A segment arrived.
-    pub(super) fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+    /// Data for the fetch arrived. Returns its number in the macroflow.
+    pub(super) fn on_arrival(&mut self) -> u64 {
+        let batch = &mut self.flow.state.borrow_mut().batch;
+        (self.unjudged, batch.unjudged) = (self.unjudged + 1, batch.unjudged + 1);
+        batch.arrivals += 1;
+        batch.arrivals
+    }
+
+    /// A segment arrived, in Data of this number.
+    pub(super) fn on_delivered(&mut self, now: Instant, number: u64, delivered: &Delivered) {
         self.flow.srtt.set(delivered.srtt.or(self.flow.srtt.get()));
         let mut state = self.flow.state.borrow_mut();
         (state.last_active, state.min_rtt) = (now, delivered.min_rtt);
-        state.congestion.on_delivered(now, delivered);
+        if state.fetches == 1 {
+            state.congestion.on_delivered(now, delivered);
+        } else {
+            state.batch.waiting.push((number, now, *delivered));
+        }
+    }
+
+    /// The fetch has judged all its Data.
+    pub(super) fn on_judged(&mut self) {
+        let mut state = self.flow.state.borrow_mut();
+        state.batch.unjudged -= std::mem::take(&mut self.unjudged);
+        if state.batch.unjudged == 0 {
+            state.flush();
+        }
     }
 
     /// Inferred cause of a loss.
     pub(super) fn cause(&self, loss: &Loss) -> Option<LossCause> {
-        self.read(|state| state.congestion.cause(loss))
+        self.congestion(|it| it.cause(loss))
     }
 
     /// A transmission was lost. True if this begins a new loss event.
@@ -371,6 +423,7 @@ impl Drop for Member {
     /// Interests of the fetch that are in flight are withdrawn.
     fn drop(&mut self) {
         self.report(0, false);
+        self.on_judged();
         let mut state = self.flow.state.borrow_mut();
         state.fetches -= 1;
         state.receive.bytes -= self.receive_bytes.unwrap_or(0);

@@ -54,7 +54,7 @@ pub(crate) struct Slot {
     pub(crate) transmissions: u32,
     /// Send order of the last transmission.
     pub(crate) order: u64,
-    /// The same in the macroflow.
+    /// Its send order in the macroflow.
     pub(crate) flow_order: u64,
     /// The last transmission declared lost.
     pub(crate) lost: Option<Lost>,

@@ -249,11 +249,10 @@ impl<S: Source> Transfer<S> {
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
         control.congestion.release();
         let is_due = self.source.is_due(now);
-        // Alone, the fetch shares with none.
-        let wants = control.congestion.is_alone()
+        let is_backlogged = control.congestion.is_alone()
             || self.board.first_queued().is_some()
             || is_due && self.may_request_next();
-        control.congestion.report(self.sending.load(&self.board), wants);
+        control.congestion.report(self.sending.load(&self.board), is_backlogged);
         if !is_due && self.board.first_queued().is_none() {
             self.watch.probing = false;
             return None;
@@ -335,6 +334,11 @@ impl<S: Source> Transfer<S> {
     }
 
     // --- window and end ------------------------------------------------------------------------
+
+    /// Reports the window if it has changed.
+    pub(super) fn note_window(&mut self, control: &Control, reports: &mut Reports) {
+        self.sending.note_window(control, reports);
+    }
 
     /// Abandons `segment`.
     fn fail(&mut self, segment: u64, why: FetchError) {

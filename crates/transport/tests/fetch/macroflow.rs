@@ -65,7 +65,6 @@ struct Outcome {
     /// Least and longest time of one file.
     shortest: Duration,
     longest: Duration,
-    timeouts: u64,
     /// Segments in flight when the first one arrived.
     first_flight: usize,
 }
@@ -211,7 +210,6 @@ impl Folder {
                 outcome.shortest = outcome.shortest.min(elapsed);
                 outcome.longest = outcome.longest.max(elapsed);
                 outcome.repeated += ended.stats.retransmissions;
-                outcome.timeouts += ended.stats.timeouts;
             }
             _ => {}
         }
@@ -271,27 +269,50 @@ impl Folder {
     }
 }
 
+/// Eight files of 300 kB over the path of [`LARGE`].
+const EIGHT: Plan = Plan { files: 8, file_bytes: 300_000, jobs: 8, ..LARGE };
+
+fn both(plan: Plan) -> (Outcome, Outcome) {
+    let run = |shares| Folder::new(Plan { shares, ..plan }).run();
+    (run(true), run(false))
+}
+
+#[test]
+fn files_of_a_macroflow_start_once() {
+    let (shared, apart) = both(EIGHT);
+    assert!(shared.excess <= 0.0, "in flight is above the window: {shared:?}");
+    assert_eq!((shared.first_flight, apart.first_flight), (10, 80));
+    assert!(5 * shared.dropped < apart.dropped, "{shared:?} {apart:?}");
+    assert!(shared.elapsed < apart.elapsed.mul_f64(1.05), "{shared:?} {apart:?}");
+}
+
+#[test]
+fn equal_files_end_together() {
+    let (shared, _) = both(EIGHT);
+    assert!(shared.longest < shared.shortest.mul_f64(1.5), "{shared:?}");
+}
+
+#[test]
+fn later_file_begins_with_the_window() {
+    let (shared, apart) = both(Plan { jobs: 1, ..EIGHT });
+    assert!(2 * shared.dropped < apart.dropped, "{shared:?} {apart:?}");
+    assert!(shared.elapsed < apart.elapsed.mul_f64(0.95), "{shared:?} {apart:?}");
+}
+
 #[test]
 #[ignore = "prints figures"]
 fn figures() {
-    let cubic =
-        |plan: Plan| Plan { congestion: "cubic", loss: "time-threshold(share=1/4)", ..plan };
+    println!("folder jobs congestion shares | seconds dropped repeated first excess");
+    let cubic = |plan| Plan { congestion: "cubic", loss: "time-threshold(share=1/4)", ..plan };
     for (label, plan) in [("large", LARGE), ("small", SMALL)] {
         for jobs in [1, 8, 16, 32, 64] {
-            for (algorithm, plan) in [("recoup", plan), ("cubic", cubic(plan))] {
-                for shares in [false, true] {
-                    let out = Folder::new(Plan { jobs, shares, ..plan }).run();
-                    println!(
-                        "{label} -j {jobs} {algorithm} shares={shares} {:.2} s dropped {} repeated {} timeouts {} first {} excess {:.1} file {:.2}..{:.2} s",
-                        out.elapsed.as_secs_f64(),
-                        out.dropped,
-                        out.repeated,
-                        out.timeouts,
-                        out.first_flight,
-                        out.excess,
-                        out.shortest.as_secs_f64(),
-                        out.longest.as_secs_f64()
-                    );
+            for plan in [plan, cubic(plan)] {
+                let (shared, apart) = both(Plan { jobs, ..plan });
+                for (shares, it) in [(false, apart), (true, shared)] {
+                    let Outcome { dropped, repeated, first_flight, excess, .. } = it;
+                    let (seconds, congestion) = (it.elapsed.as_secs_f64(), plan.congestion);
+                    print!("{label} {jobs} {congestion} {shares} | {seconds:.2} {dropped} ");
+                    println!("{repeated} {first_flight} {excess:.0}");
                 }
             }
         }

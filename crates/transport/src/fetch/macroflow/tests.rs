@@ -103,6 +103,8 @@ impl Circle {
 fn window_is_divided_equally() {
     let mut circle = Circle::new(30, &[100; 3]);
     circle.fill();
+    assert_eq!(circle.loads(), [30, 0, 0], "the others have not reported");
+    circle.answer(100);
     assert_eq!(circle.loads(), [10; 3]);
     circle.answer(1_000);
     assert_eq!(circle.loads(), [10; 3]);
@@ -120,13 +122,13 @@ fn part_that_is_not_wanted_goes_to_others() {
 }
 
 #[test]
-fn newcomer_gets_its_part_within_a_window() {
+fn newcomer_gets_its_part_within_two_windows() {
     let mut circle = Circle::new(30, &[100]);
     circle.fill();
     circle.add(100);
     circle.fill();
     assert_eq!(circle.loads(), [30, 0]);
-    circle.answer(30);
+    circle.answer(60);
     assert_eq!(circle.loads(), [15, 15]);
 }
 
@@ -146,6 +148,7 @@ fn small_window_is_used_in_turns() {
 fn fetch_that_ends_leaves_its_part() {
     let mut circle = Circle::new(30, &[100; 3]);
     circle.fill();
+    circle.answer(100);
     circle.readers.pop();
     circle.fill();
     assert_eq!(circle.loads(), [15; 2]);
@@ -169,7 +172,7 @@ fn single_fetch_has_the_congestion_control_itself() {
         );
         let now = Instant::from_millis(10 * order);
         bare.on_delivered(now, &delivered);
-        member.on_delivered(now, &delivered);
+        member.on_delivered(now, order, &delivered);
         assert_eq!(bare.window(), member.window());
     }
     assert!(member.window() > 10.0);
@@ -181,7 +184,7 @@ fn later_fetch_begins_with_the_window() {
     let macroflow = Macroflow::new(&config);
     let mut member = macroflow.join(NOW, &config);
     let first = member.window();
-    (1..=10).for_each(|order| member.on_delivered(NOW, &delivered(order, 100)));
+    (1..=10).for_each(|order| member.on_delivered(NOW, order, &delivered(order, 100)));
     let grown = member.window();
     assert!(grown > first);
     drop(member);
@@ -198,7 +201,7 @@ fn windows_that_count_segments_are_not_shared() {
         let macroflow = Macroflow::new(&config);
         let (mut one, other) = (macroflow.join(NOW, &config), macroflow.join(NOW, &config));
         let before = other.window();
-        one.on_delivered(NOW, &delivered(1, 100));
+        one.on_delivered(NOW, 1, &delivered(1, 100));
         assert!(one.window() > before && other.window() == before && other.is_alone());
         assert!(macroflow.srtt().is_some());
     }
@@ -217,4 +220,41 @@ fn receive_buffer_limits_all_fetches_together() {
     assert_eq!(one.window(), 20.0);
     drop(other);
     assert_eq!(one.window(), 10.0);
+}
+
+#[test]
+fn deliveries_count_in_the_order_of_arrival() {
+    let config = config("recoup");
+    let macroflow = Macroflow::new(&config);
+    let mut bare = build(&config);
+    let mut members = [macroflow.join(NOW, &config), macroflow.join(NOW, &config)];
+    for wake in 0..100 {
+        let mut batch = [Vec::new(), Vec::new()];
+        for order in 4 * wake + 1..=4 * wake + 4 {
+            let (now, delivered) = (Instant::from_millis(10 * order), delivered(order, 30));
+            bare.on_delivered(now, &delivered);
+            let place = (order % 2) as usize;
+            batch[place].push((now, members[place].on_arrival(), delivered));
+        }
+        for (member, batch) in members.iter_mut().zip(batch) {
+            batch.iter().for_each(|(now, number, it)| member.on_delivered(*now, *number, it));
+            member.on_judged();
+        }
+        assert_eq!((members[0].window(), members[1].window()), (bare.window(), bare.window()));
+    }
+    assert!(bare.window() > 10.0);
+}
+
+#[test]
+fn fetch_that_ends_holds_no_delivery_back() {
+    let config = config("newreno");
+    let macroflow = Macroflow::new(&config);
+    let (mut one, mut other) = (macroflow.join(NOW, &config), macroflow.join(NOW, &config));
+    let before = one.window();
+    let (number, _) = (one.on_arrival(), other.on_arrival());
+    one.on_delivered(NOW, number, &delivered(1, 100));
+    one.on_judged();
+    assert_eq!(one.window(), before, "the other has Data to judge");
+    drop(other);
+    assert!(one.window() > before);
 }

@@ -36,6 +36,8 @@ pub(super) struct Accepted {
     /// State of the segment before.
     pub(super) slot: Slot,
     rtt: Duration,
+    /// Number of the Data in the macroflow.
+    number: u64,
     /// Segments in flight before it arrived.
     in_flight: u32,
     /// Segments that counted against the window before it arrived.
@@ -231,13 +233,14 @@ impl<S: Source> Transfer<S> {
         let rtt = now.since(slot.sent);
         // Contents without an order cannot arrive out of order.
         let advance = if S::ORDERED { self.board.base() - base } else { 1 };
-        let (now, provider, reduction) = (*now, *provider, *reduction);
+        let (now, provider, reduction, number) = (*now, *provider, *reduction, arrival.number);
         let trail = arrival.fields.as_ref().and_then(|fields| self.trail(fields));
         let accepted = Accepted {
             now,
             segment,
             slot,
             rtt,
+            number,
             in_flight,
             load,
             advance,
@@ -396,7 +399,7 @@ impl<S: Source> Transfer<S> {
             advance,
             remaining: control.congestion.remaining(self.remaining()),
         };
-        control.congestion.on_delivered(now, &delivered);
+        control.congestion.on_delivered(now, accepted.number, &delivered);
     }
 }
 
