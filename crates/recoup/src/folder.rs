@@ -112,7 +112,7 @@ impl<M> FolderBuilder<M> {
         self
     }
 
-    /// Files and listings that are fetched at a time, at least 1; 8 without it.
+    /// Files and listings that are fetched at a time, at least 1; 8 without it. They share one congestion window.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs.max(1);
         self
