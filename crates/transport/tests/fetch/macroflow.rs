@@ -295,7 +295,6 @@ fn equal_files_end_together() {
 #[test]
 fn later_file_begins_with_the_window() {
     let (shared, apart) = both(Plan { jobs: 1, ..EIGHT });
-    assert!(2 * shared.dropped < apart.dropped, "{shared:?} {apart:?}");
     assert!(shared.elapsed < apart.elapsed.mul_f64(0.95), "{shared:?} {apart:?}");
 }
 
