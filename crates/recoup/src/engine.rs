@@ -1,5 +1,6 @@
 //! The driver thread: it owns the sockets and the node, and runs the operations of all handles of one client.
 use crate::error::{Error, ErrorKind, Result};
+use crate::macroflows::Macroflows;
 use crate::session::Session;
 use crate::uplink::Uplink;
 use recoup_forwarder::face::{Agreement, AppId, FaceId};
@@ -7,6 +8,7 @@ use recoup_io::face::{FaceEvent, FaceUri};
 use recoup_io::waker::Waker;
 use recoup_packet::name::Name;
 use recoup_transport::application::{AppInput, Application, Report};
+use recoup_transport::fetch::{FetchConfig, Macroflow};
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
@@ -61,10 +63,6 @@ pub(crate) trait Task {
     fn is_consumer(&self) -> bool {
         false
     }
-    /// The smoothed round trip, with which the next fetch begins.
-    fn srtt(&self) -> Option<Duration> {
-        None
-    }
     /// The client waits for its end before it closes the faces.
     fn delays_closing(&self) -> bool {
         false
@@ -108,8 +106,7 @@ pub(crate) struct Watch {
 pub(crate) struct Engine {
     pub(crate) session: Session,
     pub(crate) uplink: Uplink,
-    /// The smoothed round trip of the latest fetch that had one (RFC 9040, temporal sharing).
-    pub(crate) srtt: Option<Duration>,
+    macroflows: Macroflows,
     pub(crate) ids: TaskIds,
     tasks: BTreeMap<AppId, Running>,
     /// Without a forwarder: faces toward producers of this machine.
@@ -138,7 +135,7 @@ impl Engine {
             is_connected: uplink.is_alone() || uplink.is_direct && !uplink.is_located,
             session,
             uplink,
-            srtt: None,
+            macroflows: Macroflows::default(),
             ids: TaskIds::default(),
             tasks: BTreeMap::new(),
             direct: HashMap::new(),
@@ -171,6 +168,13 @@ impl Engine {
         if is_consumer {
             self.share();
         }
+    }
+
+    /// The macroflow of a fetch of an object below `prefix`.
+    pub(crate) fn macroflow(&mut self, prefix: &Name, config: &FetchConfig) -> Macroflow {
+        let leads = |(located, _): &&(Name, FaceId)| located.is_prefix_of(&config.name);
+        let located = self.located.iter().filter(leads).max_by_key(|(located, _)| located.len());
+        self.macroflows.find(located.map(|(_, face)| *face), prefix, config)
     }
 
     /// Hands the application of an operation an input, if it is still in operation.
@@ -244,7 +248,6 @@ impl Engine {
     fn end(&mut self, app: AppId) {
         self.session.detach(app);
         if let Some(running) = self.tasks.remove(&app) {
-            self.srtt = running.task.srtt().or(self.srtt);
             if running.task.is_consumer() {
                 self.share();
             }

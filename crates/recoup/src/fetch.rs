@@ -55,6 +55,8 @@ pub struct FetchBuilder<M = Blocking> {
     pub(crate) cache_bytes: u64,
     /// Budget that this fetch shares with others.
     budget: Option<Arc<Budget>>,
+    /// Prefix of the fetches with which this one shares a congestion control, if it is not that of its name.
+    path: Option<Name>,
     earlier: Earlier,
     /// Time for the first answer, if the caller chooses it.
     first_answer: Option<Duration>,
@@ -95,6 +97,7 @@ impl<M> FetchBuilder<M> {
             max_bytes: None,
             cache_bytes: 16 << 20,
             budget: None,
+            path: None,
             earlier: Earlier::default(),
             first_answer: None,
             rate_limit: None,
@@ -233,6 +236,7 @@ impl<M> FetchBuilder<M> {
         let Self {
             cache_bytes,
             budget,
+            path,
             earlier,
             first_answer,
             rate_limit,
@@ -253,6 +257,7 @@ impl<M> FetchBuilder<M> {
             max_bytes,
             cache_bytes,
             budget,
+            path,
             earlier,
             first_answer,
             rate_limit,

@@ -112,7 +112,7 @@ impl<M> FolderBuilder<M> {
         self
     }
 
-    /// Files and listings that are fetched at a time, at least 1; 8 without it.
+    /// Files and listings that are fetched at a time, at least 1; 8 without it. They share one congestion window.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs.max(1);
         self
@@ -194,7 +194,7 @@ impl<M> FolderBuilder<M> {
         let Self { fetch, jobs, max_bytes, progress, skipped, begun } = self;
         let name = fetch.name.clone()?;
         let options = fetch.options.clone();
-        let mut fetch = fetch.into_mode().sharing(max_bytes.map(Budget::new));
+        let mut fetch = fetch.into_mode().sharing(max_bytes.map(Budget::new), name.clone());
         fetch.client.reach()?;
         fetch.locate()?;
         let (state, path) = (Arc::<Mutex<State>>::default(), destination(path)?);

@@ -25,6 +25,7 @@ mod fetch;
 mod flow;
 mod info;
 mod list;
+mod macroflows;
 mod mode;
 pub mod name;
 mod outlet;

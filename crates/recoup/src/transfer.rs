@@ -12,7 +12,7 @@ use recoup_packet::object_id::ObjectId;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::fetch::{FetchError, FetchOptions, FetchStats};
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 use recoup_trust::access::{EncryptedContent, NO_AUTHOR, UNREADABLE};
 use std::fmt;
 use std::sync::Arc;
@@ -190,7 +190,6 @@ pub(crate) struct Transfer {
     now: Instant,
     result: Option<Result<()>>,
     is_over: bool,
-    srtt: Option<Duration>,
     /// The face toward producers.
     face: Option<String>,
     /// Data or a Nack has arrived.
@@ -217,7 +216,6 @@ impl Transfer {
             now,
             result: None,
             is_over: false,
-            srtt: None,
             face,
             is_answered: false,
         }
@@ -416,7 +414,6 @@ impl Task for Transfer {
         }
         let outcome = self.result.take().map(|result| self.conclude(result));
         self.is_over = outcome.is_some();
-        self.srtt = self.stats.srtt;
         if let Some(Err(error)) = &outcome {
             tracing::warn!(name = %self.order.name, %error, "a fetch has failed");
         }
@@ -446,15 +443,12 @@ impl Task for Transfer {
     fn is_consumer(&self) -> bool {
         true
     }
-
-    fn srtt(&self) -> Option<Duration> {
-        self.srtt
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_transport::time::Duration;
 
     fn received() -> Event {
         let rtt = Duration::from_millis(1).into();

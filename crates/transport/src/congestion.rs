@@ -120,6 +120,11 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
         Accounting::Outstanding
     }
 
+    /// Whether fetches of several objects can share it: it uses no segment numbers, which are those of one object.
+    fn is_shareable(&self) -> bool {
+        self.accounting() == Accounting::Outstanding
+    }
+
     /// Pacing rate in Interests per second; `None`: no pacing. `remaining` segments have not been requested yet, if
     /// the end of the object is known.
     fn pacing_rate(&self, remaining: Option<u64>) -> Option<f64> {

@@ -40,6 +40,7 @@ mod discover;
 mod end;
 mod error;
 mod limit;
+mod macroflow;
 mod options;
 mod pacer;
 mod pending;
@@ -56,6 +57,7 @@ pub use consumer::Consumer;
 pub use discover::{DENIALS, DENIED_WAIT, REPEAT_AFTER, denied_wait};
 pub use error::{FetchError, Signers};
 pub use limit::RateLimit;
+pub use macroflow::Macroflow;
 pub use options::{FetchOptions, Retries};
 pub use source::Source;
 pub use stats::FetchStats;
@@ -99,6 +101,8 @@ struct Arrival {
     fields: Option<Box<Ignorable>>,
     /// Segment number of the Data, once it is parsed.
     segment: Option<u64>,
+    /// Its number in the macroflow; 0 where it has one fetch only.
+    number: u64,
 }
 
 impl Arrival {
@@ -112,9 +116,9 @@ impl Arrival {
     ) -> Self {
         let Beside { provider, fields, asked } = beside;
         let reported = fields.as_ref().and_then(|it| field::time(it, field::RTT_REDUCTION));
-        let (at, reduction, segment) = (now, reported.unwrap_or_default(), None);
+        let (at, reduction, segment, number) = (now, reported.unwrap_or_default(), None, 0);
         let fields = fields.filter(|_| keeps_fields);
-        Self { at, data, congestion_mark, provider, asked, reduction, fields, segment }
+        Self { at, data, congestion_mark, provider, asked, reduction, fields, segment, number }
     }
 }
 
@@ -147,12 +151,19 @@ pub struct Fetch {
 impl Fetch {
     /// A fetch that begins at its first `poll`, once a face is up, with its algorithms in their initial state.
     pub fn new(config: FetchConfig) -> Self {
+        let macroflow = Macroflow::new(&config);
+        Self::joining(&macroflow, Instant::ZERO, config)
+    }
+
+    /// A fetch that shares the congestion control of its path: that of `macroflow`, which was made for equal
+    /// [`FetchOptions::congestion`].
+    pub fn joining(macroflow: &Macroflow, now: Instant, config: FetchConfig) -> Self {
         Self {
             pending: Pending::of(&config.name),
             limited: Limited::new(config.rate_limit.clone()),
             answer_by: None,
             complete_by: None,
-            control: Control::new(config),
+            control: Control::new(config, macroflow, now),
             phase: Phase::Start,
             connected: false,
             buffer: ReceiveBuffer::default(),
@@ -160,12 +171,6 @@ impl Fetch {
             arrivals: Vec::new(),
             reports: VecDeque::new(),
         }
-    }
-
-    /// A round trip of the path is known from before: the first segments need not wait for the timeout of an unknown path.
-    pub fn expect_rtt(&mut self, now: Instant, rtt: Duration) {
-        let first = self.control.config.first;
-        self.control.rto.on_sample(now, &RttSample::new(first, rtt));
     }
 
     /// Time for the first answer, if it is limited: never longer than that for any progress.
@@ -217,8 +222,7 @@ impl Fetch {
         let mut transfer = Transfer::new(&self.control, source, probed, now);
         transfer.bind(belonging);
         self.reports.extend(belonging.id().map(Report::Identified));
-        let share = self.buffer.share();
-        transfer.set_receive_budget(&mut self.control, share);
+        self.control.congestion.set_receive_bytes(self.buffer.share());
         if let Some(last) = last {
             transfer.announce_end(&mut self.control, last, &mut self.reports);
         }
@@ -227,6 +231,7 @@ impl Fetch {
 
     fn end(&mut self, result: Result<(), FetchError>) {
         self.phase = Phase::Ended;
+        self.control.congestion.report(0, false);
         self.pending = Pending::of(&self.control.config.name);
         let wanted = self.control.config.options.verify.wanted();
         self.reports
@@ -236,7 +241,7 @@ impl Fetch {
     /// Processes the arrivals since the last call, in order.
     fn judge_arrivals(&mut self) {
         if self.arrivals.is_empty() {
-            return;
+            return self.control.congestion.on_judged();
         }
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let mut judged = 0;
@@ -258,6 +263,10 @@ impl Fetch {
         }
         arrivals.clear();
         self.arrivals = arrivals;
+        self.control.congestion.on_judged();
+        if let Phase::Transferring(transfer) = &mut self.phase {
+            transfer.note_window(&self.control, &mut self.reports);
+        }
     }
 
     fn judge_answer(&mut self, arrival: &Arrival) {
@@ -327,9 +336,8 @@ impl Fetch {
     }
 
     fn limit(&mut self) {
-        let share = self.buffer.share();
-        if let Phase::Transferring(transfer) = &mut self.phase {
-            transfer.set_receive_budget(&mut self.control, share);
+        if let Phase::Transferring(_) = &self.phase {
+            self.control.congestion.set_receive_bytes(self.buffer.share());
         }
     }
 
@@ -355,6 +363,9 @@ impl Fetch {
     /// The next Interest of the current phase that may be sent now, and its announcement.
     fn next_interest(&mut self, now: Instant) -> Option<(Interest, Option<Box<Ignorable>>)> {
         if !self.connected {
+            if let Phase::Transferring(transfer) = &self.phase {
+                transfer.hold(&mut self.control);
+            }
             return None;
         }
         let (interest, rto, announced) = match &mut self.phase {
@@ -368,13 +379,14 @@ impl Fetch {
                 }
                 interest.map(|interest| (interest, rto, None))
             }
-            Phase::Transferring(transfer) if transfer.is_lost() => None,
-            Phase::Transferring(transfer) if !self.limited.allows(now, transfer.in_flight()) => {
-                transfer.hold();
+            Phase::Transferring(transfer)
+                if transfer.is_lost() || !self.limited.allows(now, transfer.in_flight()) =>
+            {
+                transfer.hold(&mut self.control);
                 None
             }
             Phase::Transferring(transfer) => {
-                transfer.next_interest(&self.control, now, &mut self.reports)
+                transfer.next_interest(&mut self.control, now, &mut self.reports)
             }
             _ => None,
         }?;
@@ -462,7 +474,9 @@ impl Application for Fetch {
                 self.answer_by = None;
                 self.limited.on_arrival(now, data.encoded_len());
                 let keeps_fields = self.control.announces > 0;
-                self.arrivals.push(Arrival::new(now, data, congestion_mark, beside, keeps_fields));
+                let arrival = Arrival::new(now, data, congestion_mark, beside, keeps_fields);
+                let number = self.control.congestion.on_arrival();
+                self.arrivals.push(Arrival { number, ..arrival });
             }
             AppInput::Nack { interest, reason } => {
                 self.answer_by = None;
@@ -515,7 +529,7 @@ impl Application for Fetch {
             }
             Phase::Transferring(transfer) => {
                 let limited = self.limited.deadline().filter(|_| self.connected);
-                segment::earlier(transfer.deadline(), limited)
+                segment::earlier(transfer.deadline(&self.control), limited)
             }
             Phase::Discovering(_) => None,
         };

@@ -4,6 +4,7 @@ use crate::download::{Download, FilePlace, destination};
 use crate::error::{Error, ErrorKind, Partial, Result};
 use crate::flow::Flow;
 use crate::folder::LISTING_REORDER_BYTES;
+use crate::macroflows::prefix_of;
 use crate::options::{self, FetchOptions};
 use crate::outlet::Outlet;
 use crate::reader::Reader;
@@ -134,9 +135,9 @@ impl<M> FetchBuilder<M> {
         Ok((config, Sink::File(Box::new(download))))
     }
 
-    /// Makes the fetch share a budget with others.
-    pub(crate) fn sharing(mut self, budget: Option<Arc<Budget>>) -> Self {
-        self.budget = budget;
+    /// Makes the fetch share a budget, and the congestion control of the path to a folder, with others.
+    pub(crate) fn sharing(mut self, budget: Option<Arc<Budget>>, folder: Name) -> Self {
+        (self.budget, self.path) = (budget, Some(folder));
         self
     }
 
@@ -145,6 +146,7 @@ impl<M> FetchBuilder<M> {
         let mut this = Self::new(self.client.clone(), Ok(name));
         this.options.clone_from(&self.options);
         this.budget.clone_from(&self.budget);
+        this.path.clone_from(&self.path);
         this.limit_as(self);
         (this.earlier, this.is_located) = (self.earlier, true);
         // The listing of a folder stands for its file: its producer chose the kind of each entry.
@@ -179,6 +181,7 @@ impl<M> FetchBuilder<M> {
         config.first_answer = self.first_answer.or(config.first_answer);
         config.rate_limit.clone_from(&self.rate_limit);
         let name = self.name.clone()?;
+        let prefix = self.path.clone().unwrap_or_else(|| prefix_of(&name));
         if !sink.file().is_some_and(Download::is_complete) {
             client.reach()?;
             if !self.is_located {
@@ -205,12 +208,10 @@ impl<M> FetchBuilder<M> {
         tracing::debug!(name = %order.name, "a fetch begins");
         let task = client.link.begin(move |engine, task| {
             let now = engine.session.driver.now();
+            let macroflow = engine.macroflow(&prefix, &config);
             // The face has answered before: the first answer for a name may take as long as any.
-            config.first_answer = config.first_answer.filter(|_| engine.srtt.is_none());
-            let mut fetch = Fetch::new(config);
-            if let Some(srtt) = engine.srtt {
-                fetch.expect_rtt(now, srtt);
-            }
+            config.first_answer = config.first_answer.filter(|_| macroflow.srtt().is_none());
+            let fetch = Fetch::joining(&macroflow, now, config);
             let transfer = Transfer::new(order, now, engine.session.upstream_uri());
             engine.start(task, Box::new(fetch), Vec::new(), Box::new(transfer));
         })?;
@@ -235,6 +236,7 @@ impl<M> FetchBuilder<M> {
         this.options = FetchOptions { discover: false, newer_than: None, ..self.options.clone() };
         (this.cache_bytes, this.is_located) = (self.cache_bytes, true);
         this.waiting_bytes = self.waiting_bytes;
+        this.path.clone_from(&self.path);
         this.limit_as(self);
         this.observer.clone_from(&self.observer);
         this

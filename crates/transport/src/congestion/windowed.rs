@@ -279,6 +279,11 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
         self.settings.accounting
     }
 
+    fn is_shareable(&self) -> bool {
+        let by_segment = self.settings.conservative == Conservative::RecPoint;
+        self.accounting() == Accounting::Outstanding && !by_segment
+    }
+
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
         self.state.watch(delivered);
         if self.state.inflated {

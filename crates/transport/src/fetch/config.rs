@@ -3,12 +3,12 @@ use super::assemble::Delivery;
 use super::belonging::Belonging;
 use super::discover::version_of;
 use super::limit::RateLimit;
+use super::macroflow::{Macroflow, Member};
 use super::options::FetchOptions;
-use crate::congestion::CongestionControl;
 use crate::loss::LossDetector;
 use crate::random::Rng;
-use crate::rto::RtoEstimator;
-use crate::time::Duration;
+use crate::rto::{RtoEstimator, RttSample};
+use crate::time::{Duration, Instant};
 use recoup_packet::interest::Interest;
 use recoup_packet::name::Name;
 use recoup_packet::name::convention::Convention;
@@ -97,8 +97,8 @@ pub(super) struct Control {
     pub(super) rto: Box<dyn RtoEstimator>,
     /// How many contents an Interest announces.
     pub(super) announces: usize,
-    /// Congestion control.
-    pub(super) congestion: Box<dyn CongestionControl>,
+    /// Congestion control of the path.
+    pub(super) congestion: Member,
     /// Rule that declares a segment lost before its timer expires.
     pub(super) loss: Box<dyn LossDetector>,
     /// Naming convention of segments: that of the name or of its discovery, or else that of the options.
@@ -124,15 +124,18 @@ impl ReceiveBuffer {
 }
 
 impl Control {
-    /// Builds the algorithms.
-    pub(super) fn new(config: FetchConfig) -> Self {
-        let FetchOptions { rto, congestion, loss, convention, .. } = &config.options;
-        let (mut rto, mut congestion) = (rto.build(), congestion.build());
-        congestion.seed(config.rng.substream("congestion"));
+    /// Builds the algorithms of a fetch in `macroflow`.
+    pub(super) fn new(config: FetchConfig, macroflow: &Macroflow, now: Instant) -> Self {
+        let FetchOptions { rto, loss, convention, .. } = &config.options;
+        let mut rto = rto.build();
+        if let Some(rtt) = macroflow.srtt() {
+            // The first segments need not wait for the timeout of an unknown path.
+            rto.on_sample(now, &RttSample::new(config.first, rtt));
+        }
         Self {
             announces: rto.anticipating().map_or(0, |it| it.announces()),
             rto,
-            congestion,
+            congestion: macroflow.join(now, &config),
             loss: loss.build(),
             convention: *convention,
             rng: config.rng.clone(),

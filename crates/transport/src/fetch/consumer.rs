@@ -3,6 +3,7 @@
 //! Window, timers, loss detection, Nacks and marks are those of a [`Fetch`](super::Fetch). There is no discovery, no
 //! certificate is fetched, and content is not kept in order.
 use super::config::{Control, FetchConfig, ReceiveBuffer};
+use super::macroflow::Macroflow;
 use super::segment::{Transfer, earlier};
 use super::source::Source;
 use super::{Arrival, FetchOptions};
@@ -31,7 +32,8 @@ impl<S: Source> Consumer<S> {
     pub fn new(source: S, options: FetchOptions, rng: Rng) -> Self {
         let verifier = Box::new(NoVerifier);
         let config = FetchConfig { verifier, ..FetchConfig::new(Name::root(), options, rng) };
-        let control = Control::new(config);
+        let macroflow = Macroflow::new(&config);
+        let control = Control::new(config, &macroflow, Instant::ZERO);
         let transfer = Transfer::new(&control, source, false, Instant::ZERO);
         let (arrivals, reports) = (Vec::new(), VecDeque::new());
         let (buffer, has_begun, is_done) = (ReceiveBuffer::default(), false, false);
@@ -39,7 +41,7 @@ impl<S: Source> Consumer<S> {
     }
 
     fn limit(&mut self) {
-        self.transfer.set_receive_budget(&mut self.control, self.buffer.share());
+        self.control.congestion.set_receive_bytes(self.buffer.share());
     }
 
     /// Does what is due, and returns one output.
@@ -51,7 +53,7 @@ impl<S: Source> Consumer<S> {
             arrivals.clear();
         }
         self.arrivals = arrivals;
-        if transfer.deadline().is_some_and(|due| due <= now) {
+        if transfer.deadline(control).is_some_and(|due| due <= now) {
             transfer.fire(control, now, &|_| false, reports);
         }
         if let Some((interest, rto, fields)) = transfer.next_interest(control, now, reports) {
@@ -115,7 +117,7 @@ impl<S: Source> Application for Consumer<S> {
         if !self.has_begun {
             return Some(Instant::ZERO);
         }
-        earlier(self.transfer.deadline(), self.transfer.next_due())
+        earlier(self.transfer.deadline(&self.control), self.transfer.next_due())
     }
 }
 

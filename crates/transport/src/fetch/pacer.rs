@@ -25,28 +25,19 @@ pub(super) struct Pacer {
     next: Instant,
     /// The rate of the last Interest.
     rate: f64,
-    /// Time at which pacing permits the next Interest that the window allows.
-    blocked: Option<Instant>,
 }
 
 impl Pacer {
-    /// Whether an Interest may be sent now; if not, the time of the next one is recorded.
-    pub(super) fn allows(&mut self, now: Instant, rate: Option<f64>) -> bool {
+    /// Time of the next Interest, if none may be sent now.
+    pub(super) fn wait(&mut self, now: Instant, rate: Option<f64>) -> Option<Instant> {
         if let Some(rate) = rate.filter(|rate| *rate > self.rate && self.rate > 0.0) {
             self.next = self.next.min(now + self.next.since(now).mul_f64(self.rate / rate));
             self.rate = rate;
         }
-        let paced = rate.filter(|_| self.next > now);
-        self.blocked = paced.map(|rate| {
+        rate.filter(|_| self.next > now).map(|rate| {
             let least = if rate > BATCHED { GRANULARITY } else { Duration::ZERO };
             self.next.max(now + least)
-        });
-        self.blocked.is_none()
-    }
-
-    /// Records that no Interest waits for the pacer.
-    pub(super) fn release(&mut self) {
-        self.blocked = None;
+        })
     }
 
     /// Records an Interest, sent at a rate in segments per second and with a window in segments.
@@ -61,11 +52,6 @@ impl Pacer {
             self.rate = rate;
         }
     }
-
-    /// Time at which the next Interest may be sent.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.blocked
-    }
 }
 
 #[cfg(test)]
@@ -77,12 +63,15 @@ mod tests {
         let (mut pacer, mut now, mut batches) = (Pacer::default(), Instant::ZERO, Vec::new());
         while now < Instant::from_millis(10) {
             let mut batch = 0;
-            while pacer.allows(now, Some(rate)) {
-                pacer.on_sent(now, Some(rate), 1e6);
+            let next = loop {
+                match pacer.wait(now, Some(rate)) {
+                    Some(next) => break next,
+                    None => pacer.on_sent(now, Some(rate), 1e6),
+                }
                 batch += 1;
-            }
+            };
             batches.push((now, batch));
-            now = pacer.deadline().expect("a deadline");
+            now = next;
         }
         batches
     }
@@ -98,10 +87,8 @@ mod tests {
     fn higher_rate_shortens_the_wait() {
         let (mut pacer, now) = (Pacer::default(), Instant::from_millis(500));
         pacer.on_sent(now, Some(100.0), 1.0);
-        assert!(!pacer.allows(now, Some(100.0)));
-        let before = pacer.deadline().expect("a deadline");
-        assert!(!pacer.allows(now, Some(1_000.0)));
-        let wait = pacer.deadline().expect("a deadline").since(now);
+        let before = pacer.wait(now, Some(100.0)).expect("a time");
+        let wait = pacer.wait(now, Some(1_000.0)).expect("a time").since(now);
         assert_eq!(wait, before.since(now) / 10);
     }
 
@@ -109,7 +96,7 @@ mod tests {
     fn burst_after_idle_time_is_limited() {
         let burst = |window: f64| {
             let (mut pacer, now, mut burst) = (Pacer::default(), Instant::from_millis(500), 0);
-            while pacer.allows(now, Some(20_000.0)) {
+            while pacer.wait(now, Some(20_000.0)).is_none() {
                 pacer.on_sent(now, Some(20_000.0), window);
                 burst += 1;
             }

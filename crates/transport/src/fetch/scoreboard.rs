@@ -36,8 +36,8 @@ pub(crate) enum Sign {
 /// A transmission declared lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
-    /// Send order.
-    pub(crate) order: u64,
+    /// Send order in the macroflow.
+    pub(crate) flow_order: u64,
     /// When it was sent.
     pub(crate) sent: Instant,
     /// Signal of the loss.
@@ -54,6 +54,8 @@ pub(crate) struct Slot {
     pub(crate) transmissions: u32,
     /// Send order of the last transmission.
     pub(crate) order: u64,
+    /// Its send order in the macroflow.
+    pub(crate) flow_order: u64,
     /// The last transmission declared lost.
     pub(crate) lost: Option<Lost>,
     /// Number of its expired timers.
@@ -71,6 +73,7 @@ impl Slot {
         state: State::Received,
         transmissions: 0,
         order: 0,
+        flow_order: 0,
         lost: None,
         timeouts: 0,
         batch: 0,
@@ -205,9 +208,9 @@ impl Scoreboard {
         self.queue.first().copied()
     }
 
-    /// Records a transmission of `segment`, which is `next` or a retransmission. Returns the number of transmissions,
-    /// including this one.
-    pub(crate) fn send(&mut self, segment: u64, now: Instant) -> u32 {
+    /// Records a transmission of `segment`, which is `next` or a retransmission, with its send order in the macroflow.
+    /// Returns the number of transmissions, including this one.
+    pub(crate) fn send(&mut self, segment: u64, flow_order: u64, now: Instant) -> u32 {
         debug_assert!(segment < self.next() || segment == self.next() && !self.is_full());
         self.orders += 1;
         let order = self.orders;
@@ -217,6 +220,7 @@ impl Scoreboard {
                 state,
                 transmissions: 1,
                 order,
+                flow_order,
                 lost: None,
                 timeouts: 0,
                 batch: 0,
@@ -235,7 +239,7 @@ impl Scoreboard {
             return 0;
         };
         slot.state = State::InFlight;
-        slot.order = order;
+        (slot.order, slot.flow_order) = (order, flow_order);
         slot.sent = now;
         slot.transmissions = slot.transmissions.saturating_add(1);
         slot.transmissions
@@ -309,16 +313,16 @@ impl Scoreboard {
         let expired = sign == Sign::Timeout;
         slot.state = if expired { State::TimedOut } else { State::Queued };
         slot.timeouts = slot.timeouts.saturating_add(u32::from(expired));
-        slot.lost = Some(Lost { order: slot.order, sent: slot.sent, sign, cause: None });
+        slot.lost = Some(Lost { flow_order: slot.flow_order, sent: slot.sent, sign, cause: None });
         let before = *slot;
         self.land(&before);
         self.queue.insert(segment)
     }
 
-    /// Records the inferred cause of the last loss of `segment`, if it is the one of that `order`.
-    pub(crate) fn set_cause(&mut self, segment: u64, order: u64, cause: Cause) {
+    /// Records the inferred cause of the last loss of `segment`, if it is the one of that order in the macroflow.
+    pub(crate) fn set_cause(&mut self, segment: u64, flow_order: u64, cause: Cause) {
         let lost = self.get_mut(segment).and_then(|slot| slot.lost.as_mut());
-        if let Some(lost) = lost.filter(|lost| lost.order == order) {
+        if let Some(lost) = lost.filter(|lost| lost.flow_order == flow_order) {
             lost.cause = Some(cause);
         }
     }
@@ -420,7 +424,7 @@ mod tests {
     fn the_base_follows_the_lowest_missing_segment() {
         let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..4 {
-            assert_eq!(board.send(segment, T), 1);
+            assert_eq!(board.send(segment, 0, T), 1);
         }
         assert!(board.receive(1).is_some());
         assert_eq!((board.base(), board.next(), board.in_flight()), (0, 4, 3));
@@ -433,11 +437,11 @@ mod tests {
     #[test]
     fn retransmission_counts_once_in_flight() {
         let mut board = Scoreboard::new(0, [], LIMIT);
-        board.send(0, T);
+        board.send(0, 0, T);
         assert!(board.lose(0, Sign::Timeout));
         assert!(!board.lose(0, Sign::Timeout), "it is lost only once");
         assert_eq!((board.in_flight(), board.first_queued()), (0, Some(0)));
-        assert_eq!(board.send(0, Instant::from_millis(5)), 2);
+        assert_eq!(board.send(0, 0, Instant::from_millis(5)), 2);
         assert_eq!((board.in_flight(), board.first_queued()), (1, None));
         let slot = board.receive(0).expect("awaited");
         assert_eq!((slot.first_sent, slot.sent, slot.order), (T, Instant::from_millis(5), 2));
@@ -447,10 +451,10 @@ mod tests {
     fn retransmission_leaves_a_full_scoreboard() {
         let held = 1..2 * LIMIT;
         let mut board = Scoreboard::new(0, [held], LIMIT);
-        board.send(0, T);
+        board.send(0, 0, T);
         board.lose(0, Sign::Timeout);
         assert!(board.is_full());
-        assert_eq!(board.send(0, T), 2);
+        assert_eq!(board.send(0, 0, T), 2);
         assert!(board.receive(0).is_some());
         assert_eq!(board.base(), 2 * LIMIT);
     }
@@ -458,7 +462,7 @@ mod tests {
     #[test]
     fn late_data_cancels_the_queued_retransmission() {
         let mut board = Scoreboard::new(0, [], LIMIT);
-        board.send(0, T);
+        board.send(0, 0, T);
         board.lose(0, Sign::Timeout);
         let late = |slot: Slot| slot.is_queued() && slot.is_timed_out();
         assert!(board.receive(0).is_some_and(late));
@@ -469,7 +473,7 @@ mod tests {
     fn deferred_segment_is_queued_once_it_is_released() {
         let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..3 {
-            board.send(segment, T);
+            board.send(segment, 0, T);
             board.lose(segment, Sign::Order);
             board.defer(segment);
         }
@@ -490,7 +494,7 @@ mod tests {
         let mut asked = Vec::new();
         while board.next() < 9 {
             asked.push(board.next());
-            board.send(board.next(), T);
+            board.send(board.next(), 0, T);
         }
         assert_eq!(asked, [2, 5, 7, 8]);
         for segment in asked {
@@ -503,7 +507,7 @@ mod tests {
     fn long_held_range_is_added_piece_by_piece() {
         let long = LIMIT * 3;
         let mut board = Scoreboard::new(0, std::iter::once(1..long), LIMIT);
-        board.send(0, T);
+        board.send(0, 0, T);
         assert!(board.is_full());
         board.receive(0);
         board.settle();
@@ -514,13 +518,13 @@ mod tests {
     fn scoreboard_counts_received_above_and_repeated() {
         let mut board = Scoreboard::new(0, std::iter::once(3..5), LIMIT);
         (0..6).filter(|segment| !(3..5).contains(segment)).for_each(|segment| {
-            board.send(segment, T);
+            board.send(segment, 0, T);
         });
         board.receive(2);
         board.receive(5);
         assert_eq!((board.above(), board.span()), (2, 6), "3 and 4 did not arrive");
         board.lose(0, Sign::Order);
-        board.send(0, T);
+        board.send(0, 0, T);
         assert_eq!((board.repeated(), board.in_flight()), (1, 2));
         board.receive(0);
         assert_eq!((board.repeated(), board.above(), board.base()), (0, 2, 1));
@@ -532,7 +536,7 @@ mod tests {
     fn truncation_forgets_what_lies_beyond_the_end() {
         let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..6 {
-            board.send(segment, T);
+            board.send(segment, 0, T);
         }
         board.lose(4, Sign::Rejection);
         let mut gone = Vec::new();

@@ -5,7 +5,6 @@ use super::belonging::Belonging;
 use super::discover::REPEAT_AFTER;
 use super::end::End;
 use super::error::FetchError;
-use super::pacer::Pacer;
 use super::scoreboard::Scoreboard;
 use super::source::Source;
 use crate::application::Report;
@@ -50,11 +49,9 @@ struct Sending {
     timers: Timers,
     started: Instant,
     accounting: Accounting,
-    pacer: Pacer,
     /// A prefix probe requested segment 0 too, so that its Data may answer the probe.
     probed: bool,
     segment_bytes: Option<u64>,
-    receive_budget: Option<u64>,
     /// The last window reported.
     last_window: f64,
     /// Highest segment requested (`highInterest` of yang2016); 0 before any.
@@ -97,19 +94,10 @@ fn timer<S: Source>(segment: u64) -> u32 {
 }
 
 impl Sending {
-    /// Limits the window by the receive buffer, once a segment's size is known: a larger burst would overrun the
-    /// buffer.
-    fn limit_window(&self, control: &mut Control) {
-        if let (Some(budget), Some(bytes)) = (self.receive_budget, self.segment_bytes) {
-            // Half of it: the kernel charges its own overhead to the buffer.
-            control.congestion.set_limit((budget / 2 / (bytes + 200)).max(1) as f64);
-        }
-    }
-
     fn update_segment_size(&mut self, control: &mut Control, bytes: u64) {
         if self.segment_bytes.is_none_or(|known| bytes > known) {
             self.segment_bytes = Some(bytes);
-            self.limit_window(control);
+            control.congestion.on_segment_bytes(bytes);
         }
     }
 
@@ -153,10 +141,8 @@ impl<S: Source> Transfer<S> {
                 timers: Timers::new(),
                 started: now,
                 accounting: control.congestion.accounting(),
-                pacer: Pacer::default(),
                 probed,
                 segment_bytes: None,
-                receive_budget: None,
                 last_window: 0.0,
                 high_interest: 0,
             },
@@ -183,18 +169,12 @@ impl<S: Source> Transfer<S> {
         self.progress.belonging = belonging;
     }
 
-    /// Sets the size of the receive buffer, in bytes.
-    pub(super) fn set_receive_budget(&mut self, control: &mut Control, bytes: Option<u64>) {
-        self.sending.receive_budget = bytes;
-        self.sending.limit_window(control);
-    }
-
     // --- sending --------------------------------------------------------------------------------
 
     /// The next segment to send: retransmissions before new ones.
     fn next_segment(
         &mut self,
-        control: &Control,
+        control: &mut Control,
         is_due: bool,
         reports: &mut Reports,
     ) -> Option<u64> {
@@ -206,7 +186,7 @@ impl<S: Source> Transfer<S> {
         if std::mem::take(&mut self.watch.probing) && queued.is_some() {
             return queued;
         }
-        if load as f64 + 1.0 > control.congestion.window() {
+        if !control.congestion.may_send(load) {
             return None;
         }
         if queued.is_some() {
@@ -216,14 +196,17 @@ impl<S: Source> Transfer<S> {
             self.give_up_lowest(reports);
         }
         self.board.settle();
+        (is_due && self.may_request_next()).then_some(self.board.next())
+    }
+
+    /// Whether the lowest segment never requested may be requested, window permitting.
+    fn may_request_next(&self) -> bool {
         let next = self.board.next();
-        (is_due
-            && self.progress.end.may_include(next)
+        self.progress.end.may_include(next)
             && self.progress.failed.as_ref().is_none_or(|(failed, _)| next < *failed)
             && !self.may_be_beyond_end(next)
             && !self.board.is_full()
-            && self.has_room())
-        .then_some(next)
+            && self.has_room()
     }
 
     /// Whether the content of one more segment fits the delivery limit.
@@ -251,31 +234,36 @@ impl<S: Source> Transfer<S> {
         self.board.in_flight()
     }
 
-    /// Records that no Interest may be sent for now, for another reason than the pace.
-    pub(super) fn hold(&mut self) {
-        self.sending.pacer.release();
+    /// Records that no Interest may be sent for now, for another reason than the window and the pace.
+    pub(super) fn hold(&self, control: &mut Control) {
+        control.congestion.release();
+        control.congestion.report(self.sending.load(&self.board), false);
     }
 
     /// The next Interest that may be sent, without nonce and lifetime, its timeout, and its announcement.
     pub(super) fn next_interest(
         &mut self,
-        control: &Control,
+        control: &mut Control,
         now: Instant,
         reports: &mut Reports,
     ) -> Option<(Interest, Duration, Option<Box<Ignorable>>)> {
-        self.sending.pacer.release();
+        control.congestion.release();
         let is_due = self.source.is_due(now);
+        let is_backlogged = control.congestion.is_alone()
+            || self.board.first_queued().is_some()
+            || is_due && self.may_request_next();
+        control.congestion.report(self.sending.load(&self.board), is_backlogged);
         if !is_due && self.board.first_queued().is_none() {
             self.watch.probing = false;
             return None;
         }
         let segment = self.next_segment(control, is_due, reports)?;
-        let pace = control.congestion.pacing_rate(self.remaining());
-        if !self.sending.pacer.allows(now, pace) {
+        let remaining = self.remaining();
+        if !control.congestion.is_paced(now, remaining) {
             return None;
         }
-        self.sending.pacer.on_sent(now, pace, control.congestion.window());
-        let transmissions = self.board.send(segment, now);
+        let flow_order = control.congestion.on_sent(now, remaining);
+        let transmissions = self.board.send(segment, flow_order, now);
         if transmissions == 1 {
             self.source.on_requested(segment);
         }
@@ -346,6 +334,11 @@ impl<S: Source> Transfer<S> {
     }
 
     // --- window and end ------------------------------------------------------------------------
+
+    /// Reports the window if it has changed.
+    pub(super) fn note_window(&mut self, control: &Control, reports: &mut Reports) {
+        self.sending.note_window(control, reports);
+    }
 
     /// Abandons `segment`.
     fn fail(&mut self, segment: u64, why: FetchError) {
@@ -420,10 +413,10 @@ impl<S: Source> Transfer<S> {
         is_over.then_some(Ok(()))
     }
 
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    pub(super) fn deadline(&self, control: &Control) -> Option<Instant> {
         earlier(
             self.sending.timers.deadline(),
-            earlier(self.watch.deadline(), self.sending.pacer.deadline()),
+            earlier(self.watch.deadline(), control.congestion.deadline()),
         )
     }
 

@@ -13,6 +13,7 @@ mod history;
 mod lifetime;
 mod limit;
 mod loss;
+mod macroflow;
 mod order;
 mod paper;
 mod pending;

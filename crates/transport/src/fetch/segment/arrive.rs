@@ -36,6 +36,8 @@ pub(super) struct Accepted {
     /// State of the segment before.
     pub(super) slot: Slot,
     rtt: Duration,
+    /// Number of the Data in the macroflow.
+    number: u64,
     /// Segments in flight before it arrived.
     in_flight: u32,
     /// Segments that counted against the window before it arrived.
@@ -231,13 +233,14 @@ impl<S: Source> Transfer<S> {
         let rtt = now.since(slot.sent);
         // Contents without an order cannot arrive out of order.
         let advance = if S::ORDERED { self.board.base() - base } else { 1 };
-        let (now, provider, reduction) = (*now, *provider, *reduction);
+        let (now, provider, reduction, number) = (*now, *provider, *reduction, arrival.number);
         let trail = arrival.fields.as_ref().and_then(|fields| self.trail(fields));
         let accepted = Accepted {
             now,
             segment,
             slot,
             rtt,
+            number,
             in_flight,
             load,
             advance,
@@ -262,7 +265,7 @@ impl<S: Source> Transfer<S> {
         self.judge_spurious(control, &accepted, reports);
         self.sample(control, &accepted, reports);
         if !reduction.is_zero() && accepted.slot.lost.is_none() {
-            self.on_repaired(control, now, accepted.slot.order, reports);
+            self.on_repaired(control, now, accepted.slot.flow_order, reports);
         }
         self.grow(control, &accepted, *congestion_mark > 0, reports);
         self.judge_order(control, &accepted, reports);
@@ -305,7 +308,7 @@ impl<S: Source> Transfer<S> {
             }
             // The window was not reduced for a rejection.
             if lost.sign != Sign::Rejection {
-                self.take_back(control, now, lost.order, reports);
+                self.take_back(control, now, lost.flow_order, reports);
             }
         } else if lost.sign == Sign::Order && slot.timeouts == 0 {
             emit(reports, Event::Repaired { segment });
@@ -379,23 +382,24 @@ impl<S: Source> Transfer<S> {
         if marked {
             emit(reports, Event::Marked { segment });
             if control.config.options.react_to_marks {
-                self.reduce(control, now, ((slot.order, segment), LossKind::Mark, 0), reports);
+                let marked = ((slot.flow_order, segment), LossKind::Mark, 0);
+                self.reduce(control, now, marked, reports);
                 return;
             }
         }
         let delivered = Delivered {
             segment,
-            order: slot.order,
-            highest_order: self.board.highest_order(),
+            order: slot.flow_order,
+            highest_order: control.congestion.highest_order(),
             rtt: (slot.transmissions == 1).then(|| accepted.net_rtt(self.min_rtt)),
             path: provider,
             srtt: control.rto.srtt(),
-            min_rtt: self.min_rtt,
-            in_flight: u32::try_from(load).unwrap_or(u32::MAX),
+            min_rtt: control.congestion.min_rtt(self.min_rtt),
+            in_flight: control.congestion.in_flight(load),
             advance,
-            remaining: self.remaining(),
+            remaining: control.congestion.remaining(self.remaining()),
         };
-        control.congestion.on_delivered(now, &delivered);
+        control.congestion.on_delivered(now, accepted.number, &delivered);
     }
 }
 

@@ -157,7 +157,7 @@ impl<S: Source> Transfer<S> {
                 if control.rto.sets_lifetime() {
                     control.rto.on_expiry(now, known.timeouts.saturating_add(1));
                 }
-                lost.push((known.order, segment));
+                lost.push((known.flow_order, segment));
             }
             self.progress.nowhere &= matches!(setback, Some(Setback::Nacked(NackReason::NoRoute)));
             let name = self.source.name(segment);
@@ -251,8 +251,8 @@ impl<S: Source> Transfer<S> {
         self.leave_out(segment, reports);
     }
 
-    /// Reports a loss or a mark to congestion control: its send order and segment, its signal, and the number of Data
-    /// received out of order. Returns true for a new event.
+    /// Reports a loss or a mark to congestion control: its send order in the macroflow and its segment, its signal, and the
+    /// number of Data received out of order. Returns true for a new event.
     pub(super) fn reduce(
         &mut self,
         control: &mut Control,
@@ -300,13 +300,13 @@ impl<S: Source> Transfer<S> {
         Loss {
             kind,
             order,
-            highest_order: self.board.highest_order(),
+            highest_order: control.congestion.highest_order(),
             high_data: self.progress.high_data,
             high_interest: self.sending.high_interest,
-            in_flight: self.board.in_flight(),
+            in_flight: control.congestion.in_flight(self.board.in_flight().into()),
             evidence,
             srtt: control.rto.srtt(),
-            min_rtt: self.min_rtt,
+            min_rtt: control.congestion.min_rtt(self.min_rtt),
         }
     }
 
@@ -367,7 +367,7 @@ impl<S: Source> Transfer<S> {
                 self.retransmit_at(segment, now, Setback::Nacked(reason));
             }
             NackReason::Congestion => {
-                let loss = ((slot.order, segment), LossKind::NackCongestion, 0);
+                let loss = ((slot.flow_order, segment), LossKind::NackCongestion, 0);
                 self.reduce(control, now, loss, reports);
                 self.set_back(segment, now, slot.transmissions, Setback::Nacked(reason));
             }
@@ -402,7 +402,7 @@ impl<S: Source> Transfer<S> {
                 emit(reports, Event::Inferred { segment, cause, holds: false });
             }
             emit(reports, Event::Explained { segment, cause, judged: true });
-            self.take_back(control, now, lost.order, reports);
+            self.take_back(control, now, lost.flow_order, reports);
         }
         if !slot.is_in_flight() {
             return;
@@ -556,7 +556,7 @@ impl<S: Source> Transfer<S> {
         now: Instant,
         reports: &mut Reports,
     ) {
-        self.sending.pacer.release();
+        control.congestion.release();
         self.watch.silence();
         self.leave_recovery(control, now);
         control.loss.on_timeout(now);

@@ -53,7 +53,7 @@ pub(super) struct Watch {
     pub(super) awaited: Option<u64>,
     /// A tail-loss probe is to be sent, whatever the window.
     pub(super) probing: bool,
-    /// Send orders and segments of the losses detected at one instant; empty in between.
+    /// Send orders in the macroflow and segments of the losses detected at one instant; empty in between.
     pub(super) lost: Vec<(u64, u64)>,
 }
 
@@ -298,8 +298,8 @@ impl<S: Source> Transfer<S> {
             })
     }
 
-    /// Declares the transmission in flight of `segment` lost, if its send order is at most `through`. Returns its
-    /// send order and segment if it is.
+    /// Declares the transmission in flight of `segment` lost, if its send order is at most `through`. Returns its send order
+    /// in the macroflow and its segment if it is.
     fn lose_by_order(
         &mut self,
         control: &Control,
@@ -324,7 +324,7 @@ impl<S: Source> Transfer<S> {
         }
         self.sampler.on_abandoned(segment);
         emit(reports, Event::Lost { segment });
-        Some((slot.order, segment))
+        Some((slot.flow_order, segment))
     }
 
     /// The lowest missing segment has arrived: the next one is missing, too, unless it was requested after recovery

@@ -1,0 +1,121 @@
+//! The macroflows of a client: one congestion control for all fetches over one face to one prefix.
+use recoup_forwarder::face::FaceId;
+use recoup_packet::name::Name;
+use recoup_packet::name::convention::Convention;
+use recoup_transport::congestion::Congestion;
+use recoup_transport::fetch::{FetchConfig, Macroflow};
+use recoup_transport::spec::Spelled;
+
+/// Most macroflows that are kept for later fetches.
+const MOST_KEPT: usize = 64;
+
+/// The macroflows, the one used last at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Macroflows(Vec<Entry>);
+
+#[derive(Debug)]
+struct Entry {
+    /// A face toward a producer of this machine; `None`: the face toward all others.
+    face: Option<FaceId>,
+    prefix: Name,
+    congestion: Spelled<Congestion>,
+    macroflow: Macroflow,
+}
+
+impl Macroflows {
+    /// The macroflow of a fetch. Fetches with different congestion controls share none.
+    pub(crate) fn find(
+        &mut self,
+        face: Option<FaceId>,
+        prefix: &Name,
+        config: &FetchConfig,
+    ) -> Macroflow {
+        let congestion = &config.options.congestion;
+        let known = self
+            .0
+            .iter()
+            .position(|it| (it.face, &it.prefix, &it.congestion) == (face, prefix, congestion));
+        let entry = match known {
+            Some(place) => self.0.remove(place),
+            None => {
+                let latest = self.0.last();
+                let made = latest.map(|latest| latest.macroflow.beside(config));
+                let macroflow = made.unwrap_or_else(|| Macroflow::new(config));
+                Entry { face, prefix: prefix.clone(), congestion: congestion.clone(), macroflow }
+            }
+        };
+        let macroflow = entry.macroflow.clone();
+        self.0.push(entry);
+        self.forget_oldest();
+        macroflow
+    }
+
+    /// Forgets the oldest macroflow without fetches, if there are too many.
+    fn forget_oldest(&mut self) {
+        let (_, older) = self.0.split_last().unzip();
+        let idle = older.and_then(|older| older.iter().position(|it| !it.macroflow.is_in_use()));
+        if let Some(place) = idle.filter(|_| self.0.len() > MOST_KEPT) {
+            self.0.remove(place);
+        }
+    }
+}
+
+/// The prefix whose objects probably come over one path with the object `name`: the name above it, or `name` itself
+/// if that is the root.
+pub(crate) fn prefix_of(name: &Name) -> Name {
+    let is_version = name.last().is_some_and(|last| Convention::of_version(&last).is_some());
+    let object = if is_version { name.parent() } else { name.clone() };
+    let above = object.parent();
+    if above.is_empty() { object } else { above }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recoup_transport::fetch::FetchOptions;
+    use recoup_transport::random::Rng;
+
+    fn config(congestion: &str) -> FetchConfig {
+        let congestion = congestion.parse().unwrap();
+        let options = FetchOptions { congestion, ..FetchOptions::default() };
+        FetchConfig::new(Name::root(), options, Rng::from_seed(1))
+    }
+
+    #[test]
+    fn face_prefix_and_congestion_control_make_a_macroflow() {
+        let mut macroflows = Macroflows::default();
+        let (a, b): (Name, Name) = ("/a".parse().unwrap(), "/b".parse().unwrap());
+        for face in [None, Some(FaceId(3))] {
+            for prefix in [&a, &b] {
+                for congestion in ["recoup", "cubic", "recoup"] {
+                    macroflows.find(face, prefix, &config(congestion));
+                }
+            }
+        }
+        assert_eq!(macroflows.0.len(), 8);
+    }
+
+    #[test]
+    fn oldest_macroflow_without_fetches_is_forgotten() {
+        let mut macroflows = Macroflows::default();
+        let name = |number: usize| -> Name { format!("/{number}").parse().unwrap() };
+        for number in 0..2 * MOST_KEPT {
+            macroflows.find(None, &name(0), &config("recoup"));
+            macroflows.find(None, &name(number), &config("recoup"));
+        }
+        assert_eq!(macroflows.0.len(), MOST_KEPT);
+        assert!(macroflows.0.iter().any(|it| it.prefix == name(0)), "it was used lately");
+    }
+
+    #[test]
+    fn objects_of_one_prefix_share_a_path() {
+        for (name, prefix) in [
+            ("/site/photos/a.jpg", "/site/photos"),
+            ("/site/photos/a.jpg/v=7", "/site/photos"),
+            ("/movie", "/movie"),
+            ("/movie/v=7", "/movie"),
+        ] {
+            assert_eq!(prefix_of(&name.parse().unwrap()), prefix.parse().unwrap(), "{name}");
+        }
+    }
+}
