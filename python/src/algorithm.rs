@@ -389,7 +389,7 @@ impl Runner for Guarded {
         shelf: Option<&Shelf>,
         stop: &AtomicBool,
     ) -> Result<Option<Outcome>, Error> {
-        if stage.scenario.registered().is_empty() {
+        if stage.registered.is_empty() {
             return Simulations.run(stage, seed, shelf, stop);
         }
         // The lock is taken once: calls cost less, and others run while Python code does.

@@ -67,7 +67,7 @@ impl Scenario {
 
     /// The values of each point of its sweep, by axis.
     fn points(&self) -> Vec<Vec<(String, String)>> {
-        self.source.file.points().iter().map(|point| point.values.clone()).collect()
+        self.source.file.points().map(|point| point.values).collect()
     }
 
     /// The whole scenario in normal form, defaults written out.

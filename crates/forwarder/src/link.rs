@@ -186,6 +186,15 @@ impl Links {
             Some(port) => port.transmit(now, id, packet, &mut self.shared, out),
             None => out.drop_packet(id, &packet, DropReason::NoFace),
         }
+        self.limit_held();
+    }
+
+    /// Drops held frames if all peers together have too many of them.
+    #[inline]
+    fn limit_held(&mut self) {
+        if self.recoveries.are_full() {
+            self.recoveries.shed(&mut self.ports);
+        }
     }
 
     // --- the driver -----------------------------------------------------------------------------
@@ -208,6 +217,7 @@ impl Links {
             }
         }
         port.let_pass(now, id, shared, out);
+        self.limit_held();
     }
 
     /// Sets the time from which a value face takes the next packet at once.

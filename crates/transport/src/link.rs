@@ -7,12 +7,14 @@ pub mod acked;
 pub mod auto;
 mod fragment;
 mod marking;
+mod pool;
 mod reassemble;
 pub mod recovery;
 pub mod wldr;
 
 pub use fragment::{Fragmenter, MtuTooSmall};
 pub use marking::{Marker, Marking};
+pub use pool::Pool;
 pub use reassemble::{Discarded, Reassembler, ReassemblyLimits, RejectedFragment};
 pub use recovery::{LinkRecovery, Recovery};
 

@@ -78,7 +78,7 @@ mod tests {
                     object = \"/f\"\n[applications.p]\nkind = \"serve\"\nnode = \"p\"\nprefix = \"/f\"\n\
                     size = \"1 MB\"\n";
         let file = ScenarioFile::parse(text, &[]).unwrap();
-        let scenario = file.scenario(&file.points()[0], &|_| Ok(String::new())).unwrap();
+        let scenario = file.scenario(&file.point(0).unwrap(), &|_| Ok(String::new())).unwrap();
         let network = scenario.network(1).unwrap();
         let ApplicationKind::Fetch(fetch) = &network.applications[0].kind else { panic!() };
         let Fetch { args } = Fetch::try_parse_from(["fetch", "/f"]).unwrap();

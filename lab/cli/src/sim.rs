@@ -44,7 +44,8 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         };
     }
     if !args.quiet {
-        warn(&campaign);
+        let warnings = campaign.warnings.iter();
+        warnings.for_each(|warning| output::eprint(&format!("warning: {warning}")));
     }
     let out = args.out.clone().unwrap_or_else(|| default_folder(args));
     let stop = Stop::polled()?;
@@ -93,21 +94,6 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         page.iter().for_each(|line| output::eprint(line));
     }
     Ok(())
-}
-
-/// Prints each warning once for all points.
-fn warn(campaign: &Campaign) {
-    let mut shown: Vec<String> = Vec::new();
-    for stage in &campaign.points {
-        let seed = campaign.seeds.first().copied().unwrap_or_default();
-        let Ok(network) = stage.scenario.network(seed) else { continue };
-        for warning in stage.scenario.warnings(&network) {
-            if !shown.contains(&warning) {
-                output::eprint(&format!("warning: {warning}"));
-                shown.push(warning);
-            }
-        }
-    }
 }
 
 /// So many threads, or one for each core.

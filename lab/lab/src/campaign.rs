@@ -1,11 +1,14 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
 mod merge;
+mod stage;
 
-use crate::digest;
+pub use stage::Stage;
+
+use crate::digest::{self, TextDigest};
 use crate::executor::{Executor, Finished, Job, Report};
 use crate::folder::{Purpose, ResultFolder, Shelf};
 use crate::journal::{Metrics, Row};
-use crate::scenario::{Point, Scenario, Seeds};
+use crate::scenario::Seeds;
 use crate::source::Source;
 use crate::table::Format;
 use crate::{Error, ErrorKind};
@@ -17,6 +20,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -27,6 +31,8 @@ pub struct Campaign {
     pub points: Vec<Stage>,
     /// Seeds, ascending.
     pub seeds: Vec<u64>,
+    /// Valid parts of its networks with the first seed that are probably not meant: a line each, each once.
+    pub warnings: Vec<String>,
     /// If another program made the results, the runs of every point that this one does not repeat are made anew. Where
     /// points are algorithms, a change of one of them shows at its own points only.
     pub replaces_changed_points: bool,
@@ -64,41 +70,6 @@ impl FromStr for Share {
         share
             .filter(|it| it.number <= it.count)
             .ok_or_else(|| "write a share as 3/40: the third of forty".into())
-    }
-}
-
-/// A point with its scenario.
-#[derive(Debug)]
-pub struct Stage {
-    /// The values of the sweep.
-    pub point: Point,
-    /// Digest of the scenario, by which its runs are known.
-    pub key: String,
-    /// The scenario.
-    pub scenario: Scenario,
-}
-
-impl Stage {
-    /// The point with that number of a scenario's sweep.
-    ///
-    /// # Errors
-    /// If there is no such point, or it is wrong.
-    pub fn of(source: &Source, number: usize) -> Result<Self, Error> {
-        let point = source.file.points().get(number);
-        let point = point.ok_or_else(|| Error::usage(format!("there is no point {number}")))?;
-        let scenario = source.scenario(point)?;
-        let key = digest::of_text(&scenario.identity());
-        Ok(Self { point: point.clone(), key, scenario })
-    }
-
-    /// A run of this point differs from a kept one, though its algorithms have the same versions.
-    fn other_algorithm(&self, run: &str) -> Error {
-        let names: Vec<_> = self.scenario.registered().into_iter().map(|(name, _)| name).collect();
-        let message = format!("{run}, with `{}` of the same version", names.join("`, `"));
-        Error::new(ErrorKind::Local, message).with_remedy(
-            "it reads what has changed (a file, the environment), or has random numbers or a clock of its own: \
-             begin anew with --fresh, or choose another folder with --out",
-        )
     }
 }
 
@@ -178,25 +149,40 @@ impl Campaign {
     /// If a point of it is wrong. Networks are tried with the first seed.
     pub fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Error> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
+        let source = Arc::new(source.clone());
         let mut points = Vec::new();
-        let mut identities = String::new();
-        let mut algorithms = BTreeMap::new();
+        let mut digest = TextDigest::default();
+        digest.push(&source.file.base());
+        let (mut algorithms, mut warnings) = (BTreeMap::new(), Vec::new());
         for point in source.file.points() {
-            let scenario = source.scenario(point)?;
+            let scenario = source.scenario(&point)?;
             let seed = seeds.first().copied().unwrap_or_default();
-            scenario.network(seed).map_err(|problems| source.failure(&problems))?;
-            let key = digest::of_text(&scenario.identity());
-            identities.push_str(scenario.files());
+            let network = scenario.network(seed).map_err(|problems| source.failure(&problems))?;
+            for warning in scenario.warnings(&network) {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+            digest.push(scenario.files());
             for (name, version) in scenario.registered() {
-                identities.push_str(&format!("{name}: {version}"));
+                digest.push(&format!("{name}: {version}"));
                 algorithms.insert(name.to_owned(), version);
             }
-            points.push(Stage { point: point.clone(), key, scenario });
+            points.push(Stage::new(Arc::clone(&source), point, &scenario));
         }
-        let digest = digest::of_text(&(source.file.base() + &identities));
+        let digest = digest.finish();
         let text = source.file.to_toml();
         let (replaces_changed_points, share) = (false, None);
-        Ok(Self { points, seeds, replaces_changed_points, share, text, digest, algorithms })
+        Ok(Self {
+            points,
+            seeds,
+            warnings,
+            replaces_changed_points,
+            share,
+            text,
+            digest,
+            algorithms,
+        })
     }
 
     /// Number of runs, or of the runs in its share.
@@ -370,9 +356,7 @@ impl Campaign {
     fn of_registered<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
         let mut taken = std::collections::BTreeSet::new();
         let mut points = self.first_runs(folder);
-        points.retain(|(stage, _)| {
-            taken.insert(&stage.key) && !stage.scenario.registered().is_empty()
-        });
+        points.retain(|(stage, _)| taken.insert(&stage.key) && !stage.registered.is_empty());
         points
     }
 

@@ -1,7 +1,7 @@
 //! Short digests of texts and of this program.
 use foldhash::quality::FixedState;
 use recoup_core::figure::hex;
-use recoup_packet::signature::sha256;
+use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read};
@@ -16,7 +16,24 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// The first 16 digits of a text's SHA-256.
 pub fn of_text(text: &str) -> String {
-    hex(&sha256(text.as_bytes())[..8])
+    let mut digest = TextDigest::default();
+    digest.push(text);
+    digest.finish()
+}
+
+/// The digest of a text that comes in parts.
+#[derive(Debug, Default)]
+pub(crate) struct TextDigest(Sha256);
+
+impl TextDigest {
+    pub(crate) fn push(&mut self, text: &str) {
+        self.0.update(text);
+    }
+
+    pub(crate) fn finish(self) -> String {
+        let digest: [u8; 32] = self.0.finalize().into();
+        hex(&digest[..8])
+    }
 }
 
 /// Digest of this program; `None` if it cannot be read. Only this program compares it, so a fast hash will do: SHA-256 of the

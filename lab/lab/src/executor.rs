@@ -82,8 +82,9 @@ impl Executor for Threads {
         report: &mut dyn FnMut(Report) -> ControlFlow<()>,
     ) {
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (sender, receiver) = mpsc::channel();
-        let work = |sender: mpsc::Sender<_>| {
+        // Results with their records wait until they are kept, so few may.
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let work = |sender: mpsc::SyncSender<_>| {
             while !stop.load(Ordering::Relaxed) {
                 let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
                 if sender.send(Report::Ended(job.number, run(job, &stop))).is_err() {

@@ -57,10 +57,11 @@ impl Preview {
     ) -> Result<Self, Error> {
         let seed = campaign.seeds.first().copied().unwrap_or_default();
         let first = campaign.points.first().ok_or_else(|| Error::usage("there is no point"))?;
-        let network = first.scenario.network(seed).map_err(|problems| source.failure(&problems))?;
+        let scenario = first.scenario()?;
+        let network = scenario.network(seed).map_err(|problems| source.failure(&problems))?;
         let mut hops = 0;
         for stage in &campaign.points {
-            hops += stage.scenario.network(seed).map_or(0, |network| packet_hops(&network));
+            hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
         }
         let hops = hops / campaign.points.len().max(1) as u64;
         let at_a_time = parallelism.min(campaign.runs().max(1)) as f64;
@@ -81,7 +82,7 @@ impl Preview {
             faults: network.faults.len(),
             packet_hops_per_run: hops,
             estimated_s,
-            warnings: first.scenario.warnings(&network),
+            warnings: scenario.warnings(&network),
             text: String::new(),
         };
         this.text = this.text(&network, campaign, parallelism);

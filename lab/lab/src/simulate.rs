@@ -5,7 +5,7 @@ use crate::pulse::{Pulse, Shown};
 use crate::{Error, ErrorKind};
 use recoup_sim::network::Network;
 use recoup_sim::observe::Observer;
-use recoup_sim::pcap::Capture;
+use recoup_sim::pcap::{Capture, CaptureOptions};
 use recoup_sim::run::Run;
 use std::fs::File;
 use std::io::BufWriter;
@@ -54,12 +54,11 @@ fn run(
     stop: &AtomicBool,
     pulse: Option<&Pulse>,
 ) -> Result<Option<Outcome>, Error> {
-    let network = stage
-        .scenario
-        .network(seed)
-        .map_err(|problems| broken(stage, seed, &problems.to_string()))?;
-    let mut capture = Captured::begin(stage, seed, &network, shelf)?;
-    let record = stage.scenario.record();
+    let scenario = stage.scenario()?;
+    let network =
+        scenario.network(seed).map_err(|problems| broken(stage, seed, &problems.to_string()))?;
+    let mut capture = Captured::begin(stage, seed, scenario.capture(&network), &network, shelf)?;
+    let record = scenario.record();
     let mut run = Run::new(network, seed, record.detail(), &record.plans())
         .map_err(|error| broken(stage, seed, &error.to_string()))?;
     let packets = capture.as_mut().map(|it| &mut it.packets as _);
@@ -91,10 +90,11 @@ impl Captured {
     fn begin(
         stage: &Stage,
         seed: u64,
+        options: Option<CaptureOptions>,
         network: &Network,
         shelf: Option<&Shelf>,
     ) -> Result<Option<Self>, Error> {
-        let Some((shelf, options)) = shelf.zip(stage.scenario.capture(network)) else {
+        let Some((shelf, options)) = shelf.zip(options) else {
             return Ok(None);
         };
         let (draft, file) = shelf.begin_capture(&stage.key, seed)?;

@@ -6,6 +6,7 @@ use recoup_sim::topology::read::{Format, MAX_TEXT_BYTES};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Texts that a scenario names, by their names.
 type Texts = &'static [(&'static str, &'static str)];
@@ -23,7 +24,7 @@ enum Files {
     /// In a folder, or else built in; results do not record which.
     Either(PathBuf, Vec<(&'static str, &'static str)>),
     /// A single text under any name.
-    One(String),
+    One(Arc<str>),
 }
 
 impl Files {
@@ -39,7 +40,7 @@ impl Files {
         };
         match self {
             Self::Texts(texts) => built_in(texts).ok_or_else(|| "it is not built in".into()),
-            Self::One(text) => Ok(text.clone()),
+            Self::One(text) => Ok(text.to_string()),
             Self::Folder(folder) => in_folder(folder),
             Self::Either(folder, texts) => {
                 in_folder(folder).or_else(|why| built_in(texts).ok_or(why))
@@ -102,14 +103,14 @@ impl Given {
 }
 
 /// A scenario file that was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Source {
     /// Its name in messages.
     pub name: String,
     files: Files,
     settings: Vec<String>,
     /// Its content.
-    pub file: ScenarioFile,
+    pub file: Arc<ScenarioFile>,
 }
 
 impl Source {
@@ -129,7 +130,7 @@ impl Source {
     pub fn of_topology(given: Given, defaults: &str, settings: &[String]) -> Result<Self, Error> {
         let Given { name, text, .. } = given;
         let scenario = format!("[topology]\nfile = \"{TOPOLOGY}\"\n{defaults}");
-        Self::new(&name, Files::One(text), &scenario, settings)
+        Self::new(&name, Files::One(text.into()), &scenario, settings)
     }
 
     /// A scenario that is built in, with the files that it names.
@@ -155,7 +156,8 @@ impl Source {
     fn new(name: &str, files: Files, text: &str, settings: &[String]) -> Result<Self, Error> {
         let file = ScenarioFile::parse(text, settings)
             .map_err(|problems| failure(name, settings, &problems))?;
-        Ok(Self { name: name.to_owned(), files, settings: settings.to_vec(), file })
+        let (name, settings) = (name.to_owned(), settings.to_vec());
+        Ok(Self { name, files, settings, file: Arc::new(file) })
     }
 
     /// The scenario of a point of the sweep, with the files that it names.

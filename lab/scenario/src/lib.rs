@@ -32,6 +32,7 @@ use recoup_sim::network::{Network, RoutePlan};
 use recoup_sim::pcap::CaptureOptions;
 use recoup_wifi::motion::plan::MotionPlan;
 use std::borrow::Cow;
+use sweep::Axes;
 
 /// A scenario file with the settings that were given beside it.
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ pub struct ScenarioFile {
     given: Table,
     content: Content,
     sweep: Table,
-    points: Vec<Point>,
+    axes: Axes,
 }
 
 /// Reads the text of a file that a scenario names.
@@ -71,14 +72,14 @@ impl ScenarioFile {
                 Table::default()
             }
         };
-        let points = match sweep::points(&sweep, &SECTIONS) {
-            Ok(points) => points,
+        let axes = match sweep::axes(&sweep, &SECTIONS) {
+            Ok(axes) => axes,
             Err(more) => {
                 more.list().iter().cloned().for_each(|problem| problems.push(problem));
-                Vec::new()
+                Axes::default()
             }
         };
-        let file = Self { given, content, sweep, points };
+        let file = Self { given, content, sweep, axes };
         file.check_points(&mut problems);
         problems.or(file)
     }
@@ -106,9 +107,15 @@ impl ScenarioFile {
         self.content.arena.as_ref()
     }
 
-    /// The points of its sweep; one if there is no sweep.
-    pub fn points(&self) -> &[Point] {
-        &self.points
+    /// The points of its sweep, made one by one; one if there is no sweep.
+    pub fn points(&self) -> impl ExactSizeIterator<Item = Point> + '_ {
+        // No number below the count lacks its point.
+        (0..self.axes.count()).map(move |number| self.axes.point(number).unwrap_or_default())
+    }
+
+    /// The point with that number, from 0.
+    pub fn point(&self, number: usize) -> Option<Point> {
+        self.axes.point(number)
     }
 
     /// The scenario of a point.
@@ -166,9 +173,9 @@ impl ScenarioFile {
 
     /// Problems at single points.
     fn check_points(&self, problems: &mut Problems) {
-        for point in &self.points {
+        for point in self.points() {
             let mut here = Problems::default();
-            file::read(&self.given_at(point, &mut here), true, &mut here);
+            file::read(&self.given_at(&point, &mut here), true, &mut here);
             here.list().iter().cloned().for_each(|problem| problems.push(problem));
         }
     }

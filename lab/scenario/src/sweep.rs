@@ -51,11 +51,43 @@ struct Axis {
 
 type Settings = Vec<(Vec<String>, Tree)>;
 
-/// The points of a sweep; one without settings if there is none.
+/// The axes of a sweep. Its points are made as they are needed: they take more memory than all that is run at a time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Axes {
+    axes: Vec<Axis>,
+    count: usize,
+}
+
+impl Axes {
+    /// Number of points; 1 without a sweep.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The point with that number, from 0.
+    pub(super) fn point(&self, number: usize) -> Option<Point> {
+        if number >= self.count {
+            return None;
+        }
+        let (mut chosen, mut rest) = (Vec::new(), number);
+        for Axis { name, values } in self.axes.iter().rev() {
+            chosen.push((name, values.get(rest % values.len())?));
+            rest /= values.len();
+        }
+        let mut point = Point { number, ..Point::default() };
+        for (name, (label, settings)) in chosen.into_iter().rev() {
+            point.values.push((name.clone(), label.clone()));
+            point.settings.extend(settings.iter().cloned());
+        }
+        Some(point)
+    }
+}
+
+/// The axes of a sweep; without any there is one point without settings.
 ///
 /// # Errors
 /// Its problem.
-pub(super) fn points(sweep: &Table, sections: &[&str]) -> Result<Vec<Point>, Problems> {
+pub(super) fn axes(sweep: &Table, sections: &[&str]) -> Result<Axes, Problems> {
     let mut problems = Problems::default();
     let mut axes = Vec::new();
     for entry in sweep.entries() {
@@ -64,31 +96,13 @@ pub(super) fn points(sweep: &Table, sections: &[&str]) -> Result<Vec<Point>, Pro
     let mut sizes = axes.iter().map(|axis: &Axis| axis.values.len());
     let count = sizes.try_fold(1_usize, |count, size| count.checked_mul(size));
     match count.filter(|count| *count <= MOST) {
-        Some(_) => problems.or(multiply(&axes)),
+        Some(count) => problems.or(Axes { axes, count }),
         None => {
             let what = format!("stands for more than {MOST} points; make it coarser");
             problems.add(Origin::Unknown, "sweep", what);
             Err(problems)
         }
     }
-}
-
-fn multiply(axes: &[Axis]) -> Vec<Point> {
-    let mut points = vec![Point::default()];
-    for axis in axes {
-        let with = |point: &Point, (label, settings): &(String, Settings)| {
-            let mut point = point.clone();
-            point.values.push((axis.name.clone(), label.clone()));
-            point.settings.extend(settings.iter().cloned());
-            point
-        };
-        points = points
-            .iter()
-            .flat_map(|point| axis.values.iter().map(move |value| with(point, value)))
-            .collect();
-    }
-    (0..).zip(&mut points).for_each(|(number, point)| point.number = number);
-    points
 }
 
 fn axis(entry: &Entry, sections: &[&str], axes: &mut Vec<Axis>, problems: &mut Problems) {
@@ -196,11 +210,14 @@ fn collect(at: &str, table: &Table, settings: &mut Settings, problems: &mut Prob
 mod tests {
     use super::*;
 
+    fn all(axes: &Axes) -> Vec<Point> {
+        (0..axes.count()).map_while(|number| axes.point(number)).collect()
+    }
+
     fn read(text: &str) -> Result<Vec<String>, String> {
         let table = Table::parse(text).unwrap();
-        let points = points(table.table("sweep").unwrap(), &["link", "fetch", "topology"]);
-        points
-            .map(|points| points.iter().map(Point::label).collect())
+        let axes = axes(table.table("sweep").unwrap(), &["link", "fetch", "topology"]);
+        axes.map(|axes| all(&axes).iter().map(Point::label).collect())
             .map_err(|problems| problems.to_string())
     }
 
@@ -223,8 +240,10 @@ mod tests {
         let text =
             "[sweep.design.\"#0\"]\n\"fetch.rto\" = \"x\"\nlink.cost = 3\n[sweep.design.b]\n";
         let table = Table::parse(text).unwrap();
-        let points = points(table.table("sweep").unwrap(), &["link"]).unwrap();
-        assert_eq!(points.len(), 2);
+        let axes = axes(table.table("sweep").unwrap(), &["link"]).unwrap();
+        let points = all(&axes);
+        assert!(points.len() == 2 && axes.point(2).is_none());
+        assert_eq!(points.iter().map(|point| point.number).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(points[0].values, [("design".to_owned(), "#0".to_owned())]);
         let paths: Vec<_> =
             points[0].settings.iter().map(|(steps, _)| path::print(steps)).collect();

@@ -56,8 +56,8 @@ fn no_files(_: &str) -> Result<String, String> {
 fn networks(text: &str, settings: &[&str], seed: u64) -> Result<Vec<Network>, Problems> {
     let settings: Vec<_> = settings.iter().map(|setting| (*setting).to_owned()).collect();
     let file = ScenarioFile::parse(text, &settings)?;
-    let network = |point| file.scenario(point, &no_files)?.network(seed);
-    file.points().iter().map(network).collect()
+    let network = |point| file.scenario(&point, &no_files)?.network(seed);
+    file.points().map(network).collect()
 }
 
 #[track_caller]
@@ -123,7 +123,8 @@ fn costs_apply_in_their_direction() {
         text += &format!("node = \"{there}\"\nprefix = \"/{there}\"\nsize = \"1 MB\"\n");
     }
     let scenarios = ScenarioFile::parse(&text, &[]).unwrap();
-    let scenario = scenarios.scenario(&scenarios.points()[0], &|_| Ok(file.to_owned())).unwrap();
+    let scenario =
+        scenarios.scenario(&scenarios.point(0).unwrap(), &|_| Ok(file.to_owned())).unwrap();
     let network = scenario.network(1).unwrap();
     let first_hop = |node, prefix: &str| {
         let mut routes = network.routes.iter().filter(|route| route.node == NodeId(node));
@@ -151,11 +152,11 @@ fn mini_ndn_file_sets_the_order() {
         assert_eq!(name, "line.conf");
         Ok(conf.to_owned())
     };
-    let scenario = file.scenario(&file.points()[0], &read).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &read).unwrap();
     let network = scenario.network(1).unwrap();
     assert_eq!(network.links[0].forth.order, Order::DelayThenRate);
     assert!(scenario.identity().contains("max_queue_size=32"));
-    let error = file.scenario(&file.points()[0], &no_files).unwrap_err().to_string();
+    let error = file.scenario(&file.point(0).unwrap(), &no_files).unwrap_err().to_string();
     assert_eq!(error, "2:8: topology.file: line.conf: there are no files here");
 }
 
@@ -210,7 +211,7 @@ fn points_do_not_hold_the_sweep() {
     let text = with(&format!("[sweep]\n\"link.delay\" = [{}]\n", values.join(", ")));
     let file = ScenarioFile::parse(&text, &[]).unwrap();
     assert!(file.to_toml().contains("\"500 ms\"]"));
-    let scenario = file.scenario(&file.points()[0], &|_| Err("none".into())).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &|_| Err("none".into())).unwrap();
     assert!(!scenario.text.contains("500 ms") && scenario.text.contains("1 ms"));
     assert!(scenario.content.normal.is_empty());
     assert!(file.given.get("sweep").is_none());
@@ -244,9 +245,9 @@ fn printed_scenario_means_the_same() {
         .unwrap_or_else(|e| panic!("{e}\n{}", file.to_toml()));
     assert_eq!(again.to_toml(), file.to_toml());
     assert_eq!((again.title(), again.seeds()), (file.title(), file.seeds()));
-    for (one, other) in file.points().iter().zip(again.points()) {
+    for (one, other) in file.points().zip(again.points()) {
         let scenario = |file: &ScenarioFile, point| file.scenario(point, &no_files).unwrap();
-        let (one, other) = (scenario(&file, one), scenario(&again, other));
+        let (one, other) = (scenario(&file, &one), scenario(&again, &other));
         assert_eq!(one.identity(), other.identity());
         assert_eq!(one.network(1).unwrap(), other.network(1).unwrap());
     }
@@ -265,7 +266,7 @@ fn packet_length_in_defaults_is_printed_readably() {
 fn titles_and_seeds_do_not_make_another_scenario() {
     let identity = |text: &str| {
         let file = ScenarioFile::parse(text, &[]).unwrap();
-        file.scenario(&file.points()[0], &no_files).unwrap().identity()
+        file.scenario(&file.point(0).unwrap(), &no_files).unwrap().identity()
     };
     assert_eq!(identity(LINE), identity(&LINE.replace("1..3", "7").replace("Three", "3")));
     assert_ne!(identity(LINE), identity(&LINE.replace("10 ms", "11 ms")));

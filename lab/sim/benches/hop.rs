@@ -90,7 +90,8 @@ fn main() -> Result<(), String> {
     let (from, to) = given.next().zip(given.next()).unwrap_or(usual);
     let file = ScenarioFile::parse(text, &[]).map_err(|wrong| format!("{wrong:?}"))?;
     let none = |_: &str| Err("no files here".to_owned());
-    let scenario = file.scenario(&file.points()[0], &none).map_err(|wrong| format!("{wrong:?}"))?;
+    let scenario =
+        file.scenario(&file.point(0).unwrap(), &none).map_err(|wrong| format!("{wrong:?}"))?;
     let network = scenario.network(1).map_err(|wrong| format!("{wrong:?}"))?;
     let mut simulation =
         Simulation::with_silent_nodes(network, 1).map_err(|wrong| wrong.to_string())?;

@@ -184,12 +184,12 @@ impl Experiment {
     pub(crate) fn networks(&self) -> Vec<(String, recoup_sim::network::Network)> {
         let file = recoup_lab::scenario::ScenarioFile::parse(&self.scenario, &[])
             .unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
-        let network = |point| {
+        let network = |point: &_| {
             let scenario = file.scenario(point, &|name| self.file(name));
             let network = scenario.and_then(|scenario| scenario.network(1));
             network.unwrap_or_else(|problems| panic!("{}: {problems}", self.name))
         };
-        file.points().iter().map(|point| (point.label(), network(point))).collect()
+        file.points().map(|point| (point.label(), network(&point))).collect()
     }
 
     /// The file that its scenario calls `name`.

@@ -17,7 +17,7 @@ fn run(case: &Case, text: &str) -> Score {
         settings = vec![format!("stop={} s", last_arrival_s + 2.0)];
     }
     let file = ScenarioFile::parse(text, &settings).unwrap_or_else(|error| panic!("{error}"));
-    let scenario = file.scenario(&file.points()[0], &|_| Err(String::new())).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &|_| Err(String::new())).unwrap();
     let network = scenario.network(1).unwrap();
     let mut metrics = Metrics::new(&network, scenario.record().detail());
     let mut simulation = Simulation::new(network, 1).unwrap();

@@ -31,7 +31,7 @@ impl Scenarios {
 
     /// Names of the points, in the order of their numbers; the name is empty if there is no sweep.
     pub fn labels(&self) -> Vec<String> {
-        self.file.points().iter().map(Point::label).collect()
+        self.file.points().map(|point| point.label()).collect()
     }
 
     /// Begins the run of a point, by its number, with a seed.
@@ -50,11 +50,10 @@ impl Scenarios {
     }
 
     fn begin(&self, point: usize, seed: u64) -> Result<Run, String> {
-        let points = self.file.points();
-        let point = points.get(point).ok_or_else(|| format!("there is no point {point}"))?;
+        let point = self.file.point(point).ok_or_else(|| format!("there is no point {point}"))?;
         let no_files = |_: &str| Err("a page reads no files".to_owned());
         let scenario =
-            self.file.scenario(point, &no_files).map_err(|problems| problems.to_string())?;
+            self.file.scenario(&point, &no_files).map_err(|problems| problems.to_string())?;
         let network = scenario.network(seed).map_err(|problems| problems.to_string())?;
         let record = scenario.record();
         let run = recoup_sim::run::Run::new(network, seed, record.detail(), &record.plans());

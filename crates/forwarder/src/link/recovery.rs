@@ -1,20 +1,19 @@
 //! Link recovery: its users, and the state that outlives a face that is down.
 use super::watch::Watch;
 use super::wire::Piece;
-use super::{Duty, Link, Timers};
+use super::{Duty, Link, Port, Timers, port};
 use crate::face::{FaceAttributes, FaceId};
 use crate::packet::Packet;
 use recoup_transport::link::recovery::{Agreement, Counters, FrameKind};
-use recoup_transport::link::wldr::Pool;
-use recoup_transport::link::{LinkRecovery, Recovery};
+use recoup_transport::link::{LinkRecovery, Pool, Recovery};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-/// Most bytes held for all peers together that opened their faces, beyond the least share of each.
-const POOL_BYTES: u64 = 64 << 20;
+/// Most bytes held for all peers together that opened their faces: as much as 1 Gbit/s has in flight for 64 ms.
+pub(super) const POOL_BYTES: u64 = 8 << 20;
 
 /// One end of a link with recovery, which holds what the far end has not acknowledged.
 #[derive(Debug)]
@@ -26,6 +25,8 @@ pub(super) struct Recovering<T> {
     due: Option<Instant>,
     /// Packets sent.
     pub(super) packets: u64,
+    /// Packets sent when its turn to drop frames came last.
+    packets_before: u64,
     /// Detection of a silent neighbour, if the node has it.
     watch: Option<Box<Watch>>,
     /// The face leads toward producers: its Data is that of the node's own applications.
@@ -124,13 +125,16 @@ pub(super) struct Recoveries {
     pub(super) watches: bool,
     /// Memory of frames held for peers that opened their faces.
     pool: Arc<Pool>,
+    /// These faces. The first of them is the next to drop frames.
+    turns: VecDeque<FaceId>,
 }
 
 impl Recoveries {
     pub(super) fn new(rng: Rng) -> Self {
         let (resting, past, made) = Default::default();
         let pool = Arc::new(Pool::new(POOL_BYTES));
-        Self { any: false, resting, past, made, rng, watches: false, pool }
+        let turns = VecDeque::new();
+        Self { any: false, resting, past, made, rng, watches: false, pool, turns }
     }
 
     /// Opens the recovery of a link with these settings; an earlier one with equal settings continues.
@@ -193,10 +197,21 @@ impl Recoveries {
                 let mut end = settings.build(rng);
                 if !attributes.permanent {
                     end.share(&self.pool);
+                    self.turns.push_back(id);
                 }
                 let is_upstream = attributes.upstream;
-                let (due, packets, watch) = Default::default();
-                Recovering { settings, end, is_down: true, due, packets, watch, is_upstream }
+                let (packets, packets_before) = (0, 0);
+                let (due, watch) = Default::default();
+                Recovering {
+                    settings,
+                    end,
+                    is_down: true,
+                    due,
+                    packets,
+                    packets_before,
+                    watch,
+                    is_upstream,
+                }
             }
         };
         if self.watches && !attributes.local {
@@ -249,6 +264,7 @@ impl Recoveries {
     /// Ends a recovery; its held frames are lost with it.
     fn retire<T>(&mut self, id: FaceId, mut it: Recovering<T>, timers: &mut Timers) {
         timers.set(&mut it.due, Duty::Recovery, id, None);
+        self.turns.retain(|other| *other != id);
         let all = it.end.counters();
         let given_up = all.given_up + all.held;
         self.past += Counters { given_up, held: 0, held_bytes: 0, ..all };
@@ -287,6 +303,29 @@ impl Recoveries {
             Link::Wire(link) => link.recovery.as_mut().map(Recovering::begin_watch),
             Link::Value(link) => link.recovery.as_mut().map(Recovering::begin_watch),
         };
+    }
+
+    /// Whether the links hold more for their peers than is allowed in all.
+    #[inline]
+    pub(super) fn are_full(&self) -> bool {
+        self.pool.is_full()
+    }
+
+    /// Drops frames held for peers until the rest is allowed. Each turn of a face halves its frames; a face that has sent
+    /// since its last turn is passed over once, so that idle peers lose theirs first.
+    pub(super) fn shed(&mut self, ports: &mut [(FaceId, Box<Port>)]) {
+        for _ in 0..2 * self.turns.len() {
+            if !self.are_full() {
+                return;
+            }
+            self.turns.rotate_left(1);
+            let id = self.turns.back().copied();
+            match id.and_then(|id| port(ports, id)).map(|port| &mut port.link) {
+                Some(Link::Wire(link)) => link.recovery.iter_mut().for_each(Recovering::take_turn),
+                Some(Link::Value(link)) => link.recovery.iter_mut().for_each(Recovering::take_turn),
+                None => {}
+            }
+        }
     }
 
     /// Whether the neighbour of a link has left all questions unanswered.
@@ -337,6 +376,13 @@ impl<T> Recovering<T> {
             **watch = Watch::default();
         }
         self.arm(id, timers);
+    }
+
+    /// Drops the older half of the frames, unless others were sent since the last turn.
+    fn take_turn(&mut self) {
+        if self.packets == std::mem::replace(&mut self.packets_before, self.packets) {
+            self.end.shed();
+        }
     }
 
     fn fire_resting(&mut self, now: Instant, id: FaceId, timers: &mut Timers) {

@@ -82,6 +82,7 @@ impl Links {
         if let Some(port) = port(ports, id) {
             port.let_pass(now, id, shared, out);
         }
+        self.limit_held();
     }
 
     /// Creates or changes the scheduler of a face that is up.
@@ -127,7 +128,8 @@ impl Links {
             return out.drop_packet(id, &packet, DropReason::NoFace);
         };
         let Some(scheduler) = &mut port.scheduler else {
-            return port.transmit(now, id, packet, shared, out);
+            port.transmit(now, id, packet, shared, out);
+            return self.limit_held();
         };
         let charge = match packet.kind() {
             Kind::Interest => Charge::Answer,
@@ -154,6 +156,7 @@ impl Links {
             }
             Err(Rejected { item, why }) => out.drop_packet(id, &item, reason(why)),
         }
+        self.limit_held();
     }
 
     /// Charges the scheduler of `ingress` for Data that answers an Interest of a flow.

@@ -1,8 +1,11 @@
 //! Links alone, from packets to the node's outputs.
+use super::recovery::POOL_BYTES;
 use super::*;
 use crate::face::FaceAttributes;
 use crate::face::QueueLimit;
+use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
+use recoup_packet::signature::DigestSigner;
 use recoup_transport::link::Recovery;
 use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use std::sync::Arc;
@@ -228,4 +231,49 @@ fn recovery_resends_lost_frames_alone() {
     assert_eq!((lose, arrived), (1, all), "{counters:?}");
     assert_eq!(counters[0].0.unwrap().resent, 1);
     assert_eq!(counters[0].1, Agreement::Agreed);
+}
+
+/// A bench whose peers 1 to `peers` opened faces, and the Data for them.
+fn crowd(peers: u32) -> (Bench, Packet) {
+    let recovery: Recovery = "acked".parse().unwrap();
+    let attributes = FaceAttributes { recovery, ..FaceAttributes::wire(9_000) };
+    let mut bench = Bench::new();
+    (1..=peers).for_each(|peer| bench.up(FaceId(peer), &attributes));
+    let data = DataBuilder::new(&"/data".parse().unwrap()).build(&[0; 8_000], &DigestSigner);
+    (bench, Packet::data(data, &NameHasher::new(1)))
+}
+
+#[test]
+fn peers_share_the_memory_of_held_frames() {
+    let (mut bench, data) = crowd(500);
+    let idle = FaceId(1);
+    for _ in 0..40 {
+        bench.send(idle, data.clone());
+    }
+    for _ in 0..10 {
+        for peer in 2..=500 {
+            bench.send(FaceId(peer), data.clone());
+            let held = bench.links.recovered().unwrap().held_bytes;
+            assert!(held <= POOL_BYTES, "{held}");
+        }
+    }
+    assert_eq!(bench.links.recovery(idle).unwrap().held, 0, "the idle peer is first");
+    let all = bench.links.recovered().unwrap();
+    assert!(all.held_bytes > POOL_BYTES / 2, "{all:?}");
+    assert_eq!(all.labelled, all.expired + all.held);
+    for peer in 1..=500 {
+        bench.links.down(bench.now, FaceId(peer), false, &mut bench.out);
+    }
+    assert_eq!(bench.links.recovered().unwrap().held_bytes, 0);
+    assert!(!bench.links.recoveries.are_full());
+}
+
+#[test]
+fn single_peer_has_all_memory_of_held_frames() {
+    let (mut bench, data) = crowd(2);
+    for _ in 0..2_000 {
+        bench.send(FACE, data.clone());
+    }
+    let held = bench.links.recovery(FACE).unwrap().held_bytes;
+    assert!((POOL_BYTES / 3..=POOL_BYTES).contains(&held), "{held}");
 }

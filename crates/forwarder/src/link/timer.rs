@@ -69,6 +69,7 @@ impl Links {
                     }
                     port.let_pass(now, id, &mut self.shared, out);
                 }
+                self.limit_held();
             }
             Duty::Fragments => {
                 if let Some(Link::Wire(link)) = port(&mut self.ports, id).map(|it| &mut it.link) {

@@ -17,6 +17,7 @@
 mod flight;
 mod recent;
 
+use super::pool::Pool;
 use super::recovery::{Agreement, Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
 use crate::rto::{Jacobson, RtoEstimator, RttSample};
 use crate::spec::{Spec, SpecError, SpecWriter};
@@ -25,6 +26,7 @@ use flight::{Flight, InFlight};
 use recent::Recent;
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 /// Bytes of an Ack field.
 const ACK_TLV_BYTES: usize = 12;
@@ -247,6 +249,14 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Acked<T> {
 
     fn tag_bytes(&self) -> usize {
         NUMBERS_TLV_BYTES
+    }
+
+    fn share(&mut self, pool: &Arc<Pool>) {
+        self.flight.share(Arc::clone(pool));
+    }
+
+    fn shed(&mut self) {
+        self.flight.shed(&mut self.counters);
     }
 
     fn agreement(&self) -> Agreement {

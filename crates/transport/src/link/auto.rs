@@ -21,12 +21,13 @@
 //! A question ([`LinkRecovery::ask`]) is a state without an offer: the neighbour answers it, and nothing is agreed.
 mod path;
 
+use super::pool::Pool;
 use super::recovery::tag::STATE_TLV_BYTES;
 use super::recovery::{
     Agreement, Arrival, Counters, FrameKind, Label, LinkRecovery, Notice, Outgoing, Sending, State,
     Tag,
 };
-use super::wldr::{AnswerBudget, Pool, Wldr, WldrSettings, draw_session};
+use super::wldr::{AnswerBudget, Wldr, WldrSettings, draw_session};
 use crate::random::Rng;
 use crate::time::{Duration, Instant};
 use path::Path;
@@ -354,6 +355,12 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         self.pool = Some(Arc::clone(pool));
         if let Some(wldr) = &mut self.agreed {
             wldr.share(pool);
+        }
+    }
+
+    fn shed(&mut self) {
+        if let Some(wldr) = &mut self.agreed {
+            wldr.shed();
         }
     }
 

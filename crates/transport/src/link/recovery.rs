@@ -20,7 +20,8 @@ pub use tag::{Ewln, Label, Notice, State, Tag};
 
 use super::acked::{Acked, AckedSettings};
 use super::auto::Auto;
-use super::wldr::{Pool, Wldr, WldrSettings};
+use super::pool::Pool;
+use super::wldr::{Wldr, WldrSettings};
 use crate::random::Rng;
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
@@ -97,6 +98,10 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     fn share(&mut self, pool: &Arc<Pool>) {
         let _ = pool;
     }
+
+    /// Drops the older half of the frames held for retransmission, at least one if there is any. They count as
+    /// [`expired`](Counters::expired): the consumer recovers their loss.
+    fn shed(&mut self) {}
 
     /// Asks the neighbour for its state, which it sends at once if it has recovery: a sign of life.
     fn ask(&mut self, now: Instant) {

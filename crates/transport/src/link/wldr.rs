@@ -29,16 +29,16 @@
 //! last frame loses is left to the consumer's timer, as in the paper. The announcements remain.
 mod gaps;
 mod number;
-mod pool;
+mod received;
 mod reordering;
 mod ring;
 mod session;
 mod settings;
 
-pub use pool::Pool;
 pub(in crate::link) use session::{AnswerBudget, draw_session};
 pub use settings::{Kinds, Mode, WldrSettings};
 
+use super::pool::Pool;
 use super::recovery::tag::{AGAIN_TLV_BYTES, STATE_TLV_BYTES};
 use super::recovery::{
     Agreement, Arrival, Counters, Ewln, Label, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
@@ -482,6 +482,10 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
 
     fn share(&mut self, pool: &Arc<Pool>) {
         self.ring.share(Arc::clone(pool));
+    }
+
+    fn shed(&mut self) {
+        self.ring.shed(&mut self.counters);
     }
 
     fn agreement(&self) -> Agreement {

@@ -8,8 +8,9 @@ use bytes::BytesMut;
 use recoup_packet::signature::Signer;
 use std::collections::VecDeque;
 
-/// Bytes of one allocation for outgoing packets.
-const POOL_BYTES: usize = 256 * 1024;
+/// Bytes of one allocation for short packets. A link holds packets for retransmission, and one packet keeps its whole
+/// allocation alive: packets of different peers must not share much.
+const POOL_BYTES: usize = 8 * 1024;
 
 /// Bytes of a segment beside its content: more than names in use need.
 const OVERHEAD_BYTES: usize = 1_024;
@@ -65,8 +66,9 @@ impl Outbox {
 
     /// An empty buffer for a packet with this many bytes of content.
     pub(super) fn buffer(&mut self, content_bytes: usize) -> &mut BytesMut {
-        if self.pool.capacity() < content_bytes + OVERHEAD_BYTES {
-            self.pool.reserve(POOL_BYTES);
+        let needed = content_bytes + OVERHEAD_BYTES;
+        if self.pool.capacity() < needed {
+            self.pool = BytesMut::with_capacity(needed.max(POOL_BYTES));
         }
         &mut self.pool
     }

@@ -67,8 +67,8 @@ pub(super) fn fitness(chosen: &Chosen) -> Result<(), String> {
 
 fn network(chosen: &Chosen) -> Result<Network, String> {
     let source = chosen.source(&[]).map_err(|failure| failure.to_string())?;
-    let point = source.file.points().first().ok_or("it has no points")?;
-    let scenario = source.scenario(point).map_err(|failure| failure.to_string())?;
+    let point = source.file.point(0).ok_or("it has no points")?;
+    let scenario = source.scenario(&point).map_err(|failure| failure.to_string())?;
     let seed = source.file.seeds().iter().next().unwrap_or_default();
     scenario.network(seed).map_err(|problems| problems.to_string())
 }

@@ -41,10 +41,10 @@ pub(super) fn run(args: &EmulateArgs, given: Given, settings: &[String]) -> Resu
 
 /// The network of a topology: all of it, with routes to each node.
 fn network(source: &Source, seed: u64) -> Result<Network, Failure> {
-    let Some(point) = source.file.points().first() else {
+    let Some(point) = source.file.point(0) else {
         return Err(Failure::usage(format!("{} stands for nothing", source.name)));
     };
-    let scenario = source.scenario(point)?;
+    let scenario = source.scenario(&point)?;
     let mut network = scenario.network(seed).map_err(|problems| source.failure(&problems))?;
     let routes = scenario.routes_to_all(&network).map_err(|it| source.failure(&it))?;
     network.routes.extend(routes);

@@ -71,9 +71,8 @@ impl Campaign {
             Some(known) => {
                 let (seed, at, here, there) = (row.seed, row.at(), &known.digest, &row.digest);
                 let run = format!("seed {seed}{at} ran in two ways: {here} and {there}");
-                let of_classes = |stage: &&Stage| {
-                    stage.key == row.point && !stage.scenario.registered().is_empty()
-                };
+                let of_classes =
+                    |stage: &&Stage| stage.key == row.point && !stage.registered.is_empty();
                 Err(match self.points.iter().find(of_classes) {
                     Some(stage) => stage.other_algorithm(&run),
                     None => Error::new(ErrorKind::Local, run)

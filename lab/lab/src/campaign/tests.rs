@@ -334,7 +334,7 @@ fn version_of_an_algorithm_is_identity() {
     let (first, second) = (key("1"), key("2"));
     assert!(first.0 != second.0 && first.1 != second.1);
     assert_eq!(key("1"), first);
-    assert!(campaign(TEXT, None).points[0].scenario.registered().is_empty());
+    assert!(campaign(TEXT, None).points[0].registered.is_empty());
 }
 
 #[test]
@@ -354,4 +354,32 @@ fn registered_algorithm_repeats_a_run_of_each_point() {
     for part in ["`reading-window` of the same version", "at link.delay=2 ms", "--fresh"] {
         assert!(error.contains(part), "{error}");
     }
+}
+
+#[test]
+fn points_keep_no_scenario() {
+    // A sweep may have 100,000 points.
+    assert!(size_of::<Stage>() <= 160, "{}", size_of::<Stage>());
+    let campaign = campaign(TEXT, None);
+    let [first, second] = &campaign.points[..] else { panic!("{:?}", campaign.points) };
+    assert!(Arc::ptr_eq(&first.source, &second.source));
+    let delay = |stage: &Stage| {
+        let network = stage.scenario().unwrap().network(1).unwrap();
+        network.links[0].forth.delay.as_millis()
+    };
+    assert_eq!((delay(first), delay(second)), (1, 2));
+}
+
+#[test]
+fn changed_file_of_a_scenario_is_an_error() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("up.txt"), "1 1\n").unwrap();
+    let text = TEXT.replace("[sweep]", "[link]\nrate = \"trace(file=up.txt)\"\n[sweep]");
+    let given = crate::source::Given::beside("trace.toml", place.path(), text);
+    let source = Source::scenario_in(given, &[]).unwrap();
+    let campaign = Campaign::new(&source, None).unwrap();
+    assert!(campaign.points[0].scenario().is_ok());
+    fs::write(place.path().join("up.txt"), "1 2\n").unwrap();
+    let error = campaign.points[0].scenario().unwrap_err().to_string();
+    assert!(error.contains("that trace.toml names has changed"), "{error}");
 }

@@ -331,7 +331,8 @@ pub(super) mod tests {
         let experiments = YANG2016.experiments(Scale::Paper);
         let experiment = experiments.iter().find(|it| it.name == name).unwrap();
         let file = ScenarioFile::parse(&experiment.scenario, &[]).unwrap();
-        let scenario = file.scenario(&file.points()[0], &|name| experiment.file(name)).unwrap();
+        let scenario =
+            file.scenario(&file.point(0).unwrap(), &|name| experiment.file(name)).unwrap();
         scenario.network(1).unwrap()
     }
 

@@ -35,7 +35,7 @@ impl Runner for Processes {
     ) -> Result<Option<Outcome>, Error> {
         let wrong = |what: String| Error::usage(format!("it cannot run on sockets: {what}"));
         let network =
-            stage.scenario.network(seed).map_err(|problems| wrong(problems.to_string()))?;
+            stage.scenario()?.network(seed).map_err(|problems| wrong(problems.to_string()))?;
         let plan = Plan::new(&network).map_err(wrong)?;
         let mut standing = Standing::build(&self.program, &plan, seed)?;
         let begun = Instant::now();

@@ -104,7 +104,7 @@ impl Kept {
     /// # Errors
     /// If it cannot be built, which it could when the results were made.
     pub fn network(&self, chosen: &Chosen<'_>) -> Result<Network, Error> {
-        let network = chosen.stage.scenario.network(chosen.row.seed);
+        let network = chosen.stage.scenario()?.network(chosen.row.seed);
         network.map_err(|problems| self.source.failure(&problems))
     }
 

@@ -111,7 +111,8 @@ impl Page {
 fn filmed(text: &str, limit: usize) -> (Network, Film) {
     let file = ScenarioFile::parse(text, &[]).unwrap();
     let no_files = |_: &str| Err("there are no files here".to_owned());
-    let mut network = file.scenario(&file.points()[0], &no_files).unwrap().network(1).unwrap();
+    let mut network =
+        file.scenario(&file.point(0).unwrap(), &no_files).unwrap().network(1).unwrap();
     network.follow_transmissions = true;
     let mut film = Film::new(&network, limit);
     Simulation::new(network.clone(), 1).unwrap().run(&mut [&mut film]);

@@ -120,7 +120,7 @@ fn unreachable_producer_is_named() {
 fn request_without_a_producer_is_a_warning() {
     let file = ScenarioFile::parse(&LINE.replace("object = \"/file\"", "object = \"/flie\""), &[])
         .unwrap();
-    let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &no_files).unwrap();
     let warnings = scenario.warnings(&scenario.network(1).unwrap());
     assert_eq!(warnings, ["c1 requests /flie, which no producer serves; did you mean `/file`?"]);
 }
@@ -129,7 +129,7 @@ fn request_without_a_producer_is_a_warning() {
 fn consumer_without_a_route_is_a_warning() {
     let warnings = |text: &str| {
         let file = ScenarioFile::parse(text, &[]).unwrap();
-        let scenario = file.scenario(&file.points()[0], &no_files).unwrap();
+        let scenario = file.scenario(&file.point(0).unwrap(), &no_files).unwrap();
         scenario.warnings(&scenario.network(1).unwrap())
     };
     let beside = LINE.replace("node = \"consumer\"", "node = \"producer\"");

@@ -6,7 +6,7 @@ fn with_files(
     files: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Network, String> {
     let file = ScenarioFile::parse(text, &[]).map_err(|problems| problems.to_string())?;
-    let scenario = file.scenario(&file.points()[0], files);
+    let scenario = file.scenario(&file.point(0).unwrap(), files);
     scenario.and_then(|it| it.network(1)).map_err(|problems| problems.to_string())
 }
 

@@ -50,7 +50,7 @@ impl Observer for Counts {
 
 fn run(text: &str, since: Instant) -> Counts {
     let file = ScenarioFile::parse(text, &[]).unwrap_or_else(|problems| panic!("{problems}"));
-    let scenario = file.scenario(&file.points()[0], &|_: &str| Err(String::new())).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &|_: &str| Err(String::new())).unwrap();
     let network: Network = scenario.network(1).unwrap_or_else(|problems| panic!("{problems}"));
     let mut counts = Counts { since, ..Counts::default() };
     Simulation::new(network, 1).unwrap().run(&mut [&mut counts]);

@@ -43,7 +43,7 @@ fn completed(scenario: &str, settings: &[&str]) -> Summary {
     let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
     let file = ScenarioFile::parse(scenario, &settings).unwrap_or_else(|it| panic!("{it}"));
     let none = |_: &str| Err("there are no files".to_owned());
-    let network = file.scenario(&file.points()[0], &none).unwrap().network(1).unwrap();
+    let network = file.scenario(&file.point(0).unwrap(), &none).unwrap().network(1).unwrap();
     let mut metrics = Metrics::new(&network, Detail::default());
     let ended = Simulation::new(network, 1).unwrap().run(&mut [&mut metrics]);
     let summary = metrics.finish(ended.at);

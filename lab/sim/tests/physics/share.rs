@@ -56,7 +56,7 @@ fn two_clients(scheduler: &str, modest: &str, object: [&str; 2]) -> Network {
     );
     let file = ScenarioFile::parse(&text, &[]).unwrap_or_else(|problems| panic!("{problems}"));
     let files = |_: &str| Err(String::new());
-    let scenario = file.scenario(&file.points()[0], &files).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &files).unwrap();
     scenario.network(1).unwrap_or_else(|problems| panic!("{problems}"))
 }
 

@@ -109,7 +109,7 @@ prefix = "/p{k}"
 fn network(text: &str, seed: u64) -> Network {
     let file = ScenarioFile::parse(text, &[]).unwrap_or_else(|error| panic!("{error}"));
     let no_files = |_: &str| Err("there are no files".to_owned());
-    let scenario = file.scenario(&file.points()[0], &no_files);
+    let scenario = file.scenario(&file.point(0).unwrap(), &no_files);
     let network = scenario.and_then(|scenario| scenario.network(seed));
     network.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -174,7 +174,8 @@ fn moving(text: &str, car: &str, seed: u64) -> Result<Network, String> {
         "car.tcl" => Ok(car.to_owned()),
         _ => Err("is not there".to_owned()),
     };
-    let scenario = file.scenario(&file.points()[0], &files).map_err(|error| error.to_string())?;
+    let scenario =
+        file.scenario(&file.point(0).unwrap(), &files).map_err(|error| error.to_string())?;
     assert!(scenario.identity().contains(car));
     scenario.network(seed).map_err(|error| error.to_string())
 }
@@ -266,7 +267,7 @@ loss = "timeout"
 fn a_scenario_with_a_medium_runs() {
     let file = ScenarioFile::parse(SCENARIO, &[]).unwrap_or_else(|error| panic!("{error}"));
     let no_files = |_: &str| Err("there are no files".to_owned());
-    let scenario = file.scenario(&file.points()[0], &no_files);
+    let scenario = file.scenario(&file.point(0).unwrap(), &no_files);
     let network = scenario.and_then(|scenario| scenario.network(1));
     let network = network.unwrap_or_else(|error| panic!("{error}"));
     let (_, ended, _) = run(network, 1);
@@ -287,7 +288,8 @@ fn packet_in_parts_arrives_with_its_last_part() {
     let run = |mtu, metres| {
         let file = ScenarioFile::parse(&text(mtu, metres), &[]).unwrap();
         let no_files = |_: &str| Err("there are no files".to_owned());
-        let network = file.scenario(&file.points()[0], &no_files).unwrap().network(1).unwrap();
+        let network =
+            file.scenario(&file.point(0).unwrap(), &no_files).unwrap().network(1).unwrap();
         run(network, 1)
     };
     let frames =
@@ -370,7 +372,7 @@ fn received_broadcast_suppresses_the_own_copy() {
         let text = ROOM.replace("lifetime", &format!("defer = \"{defer}\"\nlifetime"));
         let file = ScenarioFile::parse(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
         let no_files = |_: &str| Err("there are no files".to_owned());
-        let scenario = file.scenario(&file.points()[0], &no_files);
+        let scenario = file.scenario(&file.point(0).unwrap(), &no_files);
         let network = scenario.and_then(|scenario| scenario.network(1));
         run(network.unwrap_or_else(|error| panic!("{error}")), 1).1
     };

@@ -101,11 +101,10 @@ impl Case {
         let arena = file
             .arena()
             .ok_or_else(|| no_case("is no case: write [arena] and `situation` below it"))?;
-        let point = match file.points() {
-            [point] if point.values.is_empty() => point,
-            _ => return Err(no_case("a case has no [sweep]: the arena varies the transport")),
-        };
-        let scenario = file.scenario(point, files).map_err(wrong)?;
+        let point = file.point(0).filter(|point| point.values.is_empty());
+        let point = point
+            .ok_or_else(|| no_case("a case has no [sweep]: the arena varies the transport"))?;
+        let scenario = file.scenario(&point, files).map_err(wrong)?;
         let seed = file.seeds().iter().next().unwrap_or_default();
         let network = scenario.network(seed).map_err(wrong)?;
         let terms = Terms::new(arena, &network, &nominal_starts(text, arena, files))
@@ -220,7 +219,7 @@ fn nominal_starts(text: &str, arena: &Arena, files: FileReader<'_>) -> Vec<f64> 
         arena.under_test.iter().map(|name| format!("applications.{name}.spread=0 s")).collect();
     let network = || {
         let file = ScenarioFile::parse(text, &none).ok()?;
-        file.scenario(file.points().first()?, files).ok()?.network(0).ok()
+        file.scenario(&file.point(0)?, files).ok()?.network(0).ok()
     };
     let plans = network().unwrap_or_default().applications;
     let ours = plans.iter().filter(|plan| arena.under_test.contains(&plan.name));

@@ -112,7 +112,7 @@ mod tests {
         for (stage, (_, way, timer)) in chosen.into_iter().zip(RUNS) {
             let label = format!("recovery={way}, timer={timer}, wires=300");
             let (_, base) = base.iter().find(|(own, _)| *own == label).unwrap();
-            let chosen = stage.scenario.network(1).unwrap();
+            let chosen = stage.scenario().unwrap().network(1).unwrap();
             assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{label}");
         }
     }

@@ -126,7 +126,8 @@ mod tests {
         let of_paper = |(label, _): &&(String, _)| label == "fairness=off, load=0 %";
         let (_, base) = fairness.iter().find(of_paper).unwrap();
         let chosen = calibration().chosen();
-        let networks: Vec<_> = chosen.iter().map(|it| it.scenario.network(1).unwrap()).collect();
+        let networks: Vec<_> =
+            chosen.iter().map(|it| it.scenario().unwrap().network(1).unwrap()).collect();
         let [two, newreno, compound, cubic] = &networks[..] else { panic!("{}", networks.len()) };
         assert_eq!(format!("{base:#?}"), format!("{two:#?}"));
         // Section 4.2's condition: one client with each flavour.

@@ -253,7 +253,7 @@ mod tests {
         for contest in sockets.terms.contests {
             let experiment = sockets.experiments.iter().find(|it| it.name == contest.experiment);
             let file = ScenarioFile::parse(&experiment.unwrap().scenario, &[]).unwrap();
-            let points = file.points();
+            let points: Vec<_> = file.points().collect();
             let has = |axis: &str, value: &str| {
                 points.iter().any(|it| it.values.contains(&(axis.to_owned(), value.to_owned())))
             };

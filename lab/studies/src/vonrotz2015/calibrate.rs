@@ -90,7 +90,7 @@ mod tests {
         for (stage, timer) in chosen.into_iter().zip(TIMERS) {
             let label = format!("timer={timer}, hops=3, setup={ASSUMED}");
             let (_, base) = base.iter().find(|(own, _)| *own == label).unwrap();
-            let chosen = stage.scenario.network(1).unwrap();
+            let chosen = stage.scenario().unwrap().network(1).unwrap();
             assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{timer}");
         }
     }

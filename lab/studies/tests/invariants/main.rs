@@ -25,7 +25,7 @@ fn watched(kind: &str, number: u64, mutant: Mutant) -> (Found, f64) {
     let settings = ["fetch.congestion=watched".to_owned()];
     let file = ScenarioFile::parse(&text, &settings).unwrap_or_else(|error| panic!("{error}"));
     let under_test = &file.arena().unwrap().under_test[0];
-    let scenario = file.scenario(&file.points()[0], &|_| Err(String::new())).unwrap();
+    let scenario = file.scenario(&file.point(0).unwrap(), &|_| Err(String::new())).unwrap();
     let network = scenario.network(1).unwrap();
     let path = Path::of(&network, under_test);
     let (base, loss) = path.map_or((f64::INFINITY, 0.0), |path| (path.base_rtt_s(), path.loss));

@@ -1,8 +1,10 @@
 //! Frames in flight: sent and not acknowledged.
 use super::AckedSettings;
+use crate::link::pool::{Held, Pool};
 use crate::link::recovery::{Counters, Sending};
 use crate::time::Instant;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Lost transmissions after which a neighbour that acknowledged nothing is taken for one without reliability.
 const IN_VAIN: u32 = 64;
@@ -59,7 +61,7 @@ pub(super) struct Flight<T> {
     /// One frame of each packet that was given up, at most one for each frame in flight.
     lost: VecDeque<T>,
     /// Bytes of all frames in `frames` and `again`.
-    bytes: u64,
+    bytes: Held,
     neighbour: Neighbour,
 }
 
@@ -86,7 +88,7 @@ impl<T> Flight<T> {
             timers: BTreeSet::new(),
             again: VecDeque::new(),
             lost: VecDeque::new(),
-            bytes: 0,
+            bytes: Held::default(),
             neighbour: Neighbour::Unknown(0),
         }
     }
@@ -110,7 +112,7 @@ impl<T> Flight<T> {
     }
 
     pub(super) fn held_bytes(&self) -> u64 {
-        self.bytes
+        self.bytes.bytes()
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
@@ -126,7 +128,7 @@ impl<T> Flight<T> {
         counters: &mut Counters,
     ) -> u64 {
         let number = self.base + self.frames.len() as u64;
-        self.bytes += u64::from(frame.bytes);
+        self.bytes.add(frame.bytes);
         self.frames.push_back(Some(InFlight { sent: now, due, overtaken: 0, ..frame }));
         self.timers.insert((due, number));
         counters.labelled += 1;
@@ -143,7 +145,7 @@ impl<T> Flight<T> {
             counters.ignored += 1;
             return None;
         };
-        self.bytes -= u64::from(frame.bytes);
+        self.bytes.sub(frame.bytes);
         counters.settled += 1;
         Some(frame)
     }
@@ -175,7 +177,7 @@ impl<T> Flight<T> {
 
     pub(super) fn pop_again(&mut self) -> Option<InFlight<T>> {
         let frame = self.again.pop_front()?;
-        self.bytes -= u64::from(frame.bytes);
+        self.bytes.sub(frame.bytes);
         Some(frame)
     }
 
@@ -195,7 +197,7 @@ impl<T> Flight<T> {
             *in_vain = in_vain.saturating_add(1);
         }
         if self.neighbour.is_silent() {
-            self.bytes -= u64::from(frame.bytes);
+            self.bytes.sub(frame.bytes);
             counters.expired += 1;
         } else if frame.resends < self.settings.retries {
             self.again.push_back(frame);
@@ -207,7 +209,7 @@ impl<T> Flight<T> {
     /// Gives up a frame, and all frames of its packet.
     fn give_up(&mut self, frame: InFlight<T>, counters: &mut Counters) {
         counters.given_up += 1;
-        self.bytes -= u64::from(frame.bytes);
+        self.bytes.sub(frame.bytes);
         if !frame.alone {
             self.give_up_packet(frame.packet, counters);
         }
@@ -223,7 +225,7 @@ impl<T> Flight<T> {
                 && let Some(other) = self.take(number)
             {
                 counters.given_up += 1;
-                self.bytes -= u64::from(other.bytes);
+                self.bytes.sub(other.bytes);
             }
         }
         let bytes = &mut self.bytes;
@@ -231,7 +233,7 @@ impl<T> Flight<T> {
             let keep = other.packet != packet;
             if !keep {
                 counters.given_up += 1;
-                *bytes -= u64::from(other.bytes);
+                bytes.sub(other.bytes);
             }
             keep
         });
@@ -259,19 +261,38 @@ impl<T> Flight<T> {
     /// Gives up the oldest frames while the limits are exceeded.
     fn enforce_limits(&mut self, counters: &mut Counters) {
         let most = self.settings.frames as usize;
-        while self.frames.len() + self.again.len() > most || self.bytes > self.settings.bytes {
-            if let Some(Some(frame)) = self.frames.pop_front() {
-                self.timers.remove(&(frame.due, self.base));
-                self.bytes -= u64::from(frame.bytes);
-                counters.expired += 1;
-                self.base += 1;
-                self.trim();
-            } else if let Some(frame) = self.again.pop_front() {
-                self.bytes -= u64::from(frame.bytes);
-                counters.given_up += 1;
-            } else {
-                return;
-            }
+        while (self.frames.len() + self.again.len() > most
+            || self.bytes.bytes() > self.settings.bytes)
+            && self.drop_oldest(counters)
+        {}
+    }
+
+    /// Drops the older half of the frames.
+    pub(super) fn shed(&mut self, counters: &mut Counters) {
+        let most = self.held() / 2;
+        while self.held() > most && self.drop_oldest(counters) {}
+    }
+
+    /// Drops the frame of the lowest number; returns whether there was any.
+    fn drop_oldest(&mut self, counters: &mut Counters) -> bool {
+        if let Some(Some(frame)) = self.frames.pop_front() {
+            self.timers.remove(&(frame.due, self.base));
+            self.bytes.sub(frame.bytes);
+            counters.expired += 1;
+            self.base += 1;
+            self.trim();
+            return true;
         }
+        let Some(frame) = self.again.pop_front() else {
+            return false;
+        };
+        self.bytes.sub(frame.bytes);
+        counters.given_up += 1;
+        true
+    }
+
+    /// Charges held frames to this pool, which other links share.
+    pub(super) fn share(&mut self, pool: Arc<Pool>) {
+        self.bytes.share(pool);
     }
 }

@@ -1,16 +1,16 @@
 //! Received and missing frames.
 //!
 //! Source: algorithms of the receiver in Carofiglio et al. 2016, section 3.1; see [`super::Wldr`] for the differences.
-use super::MAX_RING;
+use super::received::{HISTORY, Received};
 use super::reordering::Reordering;
 use crate::link::recovery::Arrival;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Numbers below the next one whose arrival is recorded.
-const HISTORY: u64 = MAX_RING as u64;
 /// Most gaps at a time: a tenth of the frames that 400 Mbit/s lose within 300 ms, the time of a repair.
 const MAX_GAPS: usize = 1_024;
+/// Gaps for which there is memory although there is none.
+const SPARE_GAPS: usize = 16;
 /// Most reports of one gap.
 const MAX_TRIES: u32 = 6;
 /// Divisor of the wait before the second report: where frames are lost, reports are lost too.
@@ -49,8 +49,7 @@ pub(super) struct Gaps {
     expected: u64,
     /// The highest number that the neighbour announced.
     on_peer_next: u64,
-    /// One bit for each of the last [`HISTORY`] numbers: received. Allocated with the first number.
-    came: Vec<u64>,
+    came: Received,
     /// By increasing number.
     gaps: VecDeque<Gap>,
     /// Earliest time at which a gap may be due.
@@ -81,7 +80,7 @@ impl Gaps {
             early: Vec::new(),
             expected: next,
             on_peer_next: next,
-            came: Vec::new(),
+            came: Received::default(),
             gaps: VecDeque::new(),
             alarm: None,
             waits: false,
@@ -121,10 +120,9 @@ impl Gaps {
     /// Records a frame with `number`; a retransmission has its first number in `origin`.
     pub(super) fn came(&mut self, now: Instant, number: u64, origin: Option<u64>) -> Judged {
         let judged = |arrival, ambiguous| Judged { arrival, ambiguous };
-        if number == self.expected && origin.is_none() && !self.came.is_empty() {
+        if number == self.expected && origin.is_none() {
             // The usual case: the next number.
-            let (word, bit) = place(number);
-            self.came[word] |= bit;
+            self.came.record(number);
             self.expected += 1;
             self.overtake(now);
             return judged(Arrival::Deliver, false);
@@ -154,6 +152,9 @@ impl Gaps {
 
     /// Records the number of the neighbour's next frame, as it announced it.
     pub(super) fn on_peer_next(&mut self, now: Instant, next: u64) {
+        if self.gaps.is_empty() {
+            self.gaps.shrink_to(SPARE_GAPS);
+        }
         if (self.on_peer_next.saturating_sub(HISTORY)..=self.on_peer_next).contains(&next) {
             // A duplicate or an old state. A state further behind means that the earlier one was forged.
             return;
@@ -228,13 +229,10 @@ impl Gaps {
 
     /// Records a gap below `number`, except for frames received.
     fn advance(&mut self, now: Instant, number: u64) {
-        if self.came.is_empty() {
-            self.came = vec![0; (HISTORY / 64) as usize];
-        }
         if number < self.expected {
             return;
         }
-        self.forget(self.expected, number);
+        self.came.forget(self.expected, number);
         if number > self.expected {
             let from = self.expected;
             let due = now + self.reordering.opened(now, from, number);
@@ -275,22 +273,9 @@ impl Gaps {
         }
     }
 
-    /// Marks the numbers from `first` to `last` as not received.
-    fn forget(&mut self, first: u64, last: u64) {
-        let mut next = first;
-        while next <= last {
-            let (word, _) = place(next);
-            let many = (64 - next % 64).min(last - next + 1);
-            self.came[word] &= !(u64::MAX >> (64 - many) << (next % 64));
-            next += many;
-        }
-    }
-
     /// Marks a number as received; returns whether it was received before.
     fn mark(&mut self, number: u64) -> bool {
-        let (word, bit) = place(number);
-        let before = self.came[word] & bit != 0;
-        self.came[word] |= bit;
+        let before = self.came.record(number);
         if !before && !self.gaps.is_empty() {
             self.fill(number);
         }
@@ -318,11 +303,6 @@ impl Gaps {
             self.missed += self.gaps.pop_front().map_or(0, |gap| gap.until - gap.from);
         }
     }
-}
-
-/// Word and bit of a number.
-fn place(number: u64) -> (usize, u64) {
-    ((number % HISTORY / 64) as usize, 1 << (number % 64))
 }
 
 #[cfg(test)]
@@ -391,24 +371,6 @@ mod tests {
         }
         assert_eq!(reports, [0, 2, 18, 50, 114, 242]);
         assert_eq!((gaps.missed(), gaps.settled(), gaps.deadline()), (1, 2, None));
-    }
-
-    #[test]
-    fn jump_clears_only_the_skipped_numbers() {
-        let jumps =
-            [(0, 1), (3, 61), (63, 2), (64, 64), (100, 1_000), (HISTORY - 9, 30), (17, HISTORY)];
-        for (first, many) in jumps {
-            let mut gaps = begin(first);
-            gaps.came = vec![u64::MAX; (HISTORY / 64) as usize];
-            gaps.forget(first, first + many - 1);
-            let known = |number: &u64| {
-                let (word, bit) = place(*number);
-                gaps.came[word] & bit != 0
-            };
-            let left = (first..first + HISTORY).find(known);
-            assert_eq!(left, Some(first + many).filter(|_| many < HISTORY));
-            assert!((first + many..first + HISTORY).all(|number| known(&number)));
-        }
     }
 
     #[test]

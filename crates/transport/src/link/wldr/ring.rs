@@ -3,7 +3,7 @@
 //! Frames are ordered by number. A frame leaves the ring when it is requested, confirmed or too old. If the ring is
 //! full, the oldest frame is dropped, because it is the least useful.
 use super::WldrSettings;
-use super::pool::{Held, Pool};
+use crate::link::pool::{Held, Pool};
 use crate::link::recovery::Counters;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 const TUNNEL_CREDIT: u64 = 64;
 /// Most retransmissions in a row through a tunnel: what a fade of a fast radio behind the tunnel takes.
 const TUNNEL_BURST: u64 = 512;
+/// Slots that a ring keeps although they are free.
+const SPARE_SLOTS: usize = 16;
 /// The unit of credit is an eighth of a retransmission.
 const EIGHTHS: u64 = 8;
 
@@ -126,7 +128,7 @@ impl<T> Ring<T> {
             let (earned, most) = self.earned;
             self.credit = (self.credit + earned).min(most);
         }
-        self.bytes.add(u64::from(slot.bytes));
+        self.bytes.add(slot.bytes);
         self.dead_at = self.dead_at.max(slot.dead_at);
         self.slots.push_back(Some(slot));
         self.full += 1;
@@ -151,7 +153,7 @@ impl<T> Ring<T> {
                 self.credit -= EIGHTHS;
                 self.again.push_back(slot);
             } else {
-                self.bytes.sub(u64::from(slot.bytes));
+                self.bytes.sub(slot.bytes);
                 counters.given_up += 1;
             }
         }
@@ -163,7 +165,7 @@ impl<T> Ring<T> {
         let index = number.checked_sub(self.base).and_then(|it| usize::try_from(it).ok());
         let slot = index.and_then(|index| self.slots.get_mut(index)).and_then(Option::take);
         if let Some(slot) = slot {
-            self.bytes.sub(u64::from(slot.bytes));
+            self.bytes.sub(slot.bytes);
             self.full -= 1;
             counters.given_up += 1;
             self.trim();
@@ -174,7 +176,7 @@ impl<T> Ring<T> {
     pub(super) fn pop_again(&mut self, now: Instant, counters: &mut Counters) -> Option<Slot<T>> {
         loop {
             let slot = self.again.pop_front()?;
-            self.bytes.sub(u64::from(slot.bytes));
+            self.bytes.sub(slot.bytes);
             if now < slot.dead_at {
                 return Some(slot);
             }
@@ -186,7 +188,7 @@ impl<T> Ring<T> {
     pub(super) fn settle(&mut self, number: u64, counters: &mut Counters) {
         let most = (number.min(self.next()).saturating_sub(self.base)) as usize;
         for slot in self.slots.drain(..most).flatten() {
-            self.bytes.sub(u64::from(slot.bytes));
+            self.bytes.sub(slot.bytes);
             self.full -= 1;
             counters.settled += 1;
         }
@@ -198,7 +200,7 @@ impl<T> Ring<T> {
     pub(super) fn sweep(&mut self, now: Instant, counters: &mut Counters) {
         for slot in &mut self.slots {
             if let Some(old) = slot.take_if(|slot| slot.dead_at <= now) {
-                self.bytes.sub(u64::from(old.bytes));
+                self.bytes.sub(old.bytes);
                 self.full -= 1;
                 counters.expired += 1;
             }
@@ -207,7 +209,7 @@ impl<T> Ring<T> {
         self.again.retain(|slot| {
             let keep = now < slot.dead_at;
             if !keep {
-                bytes.sub(u64::from(slot.bytes));
+                bytes.sub(slot.bytes);
                 counters.given_up += 1;
             }
             keep
@@ -223,6 +225,7 @@ impl<T> Ring<T> {
         self.again.clear();
         self.bytes.clear();
         self.full = 0;
+        self.trim();
     }
 
     fn may_leave_again(&self, now: Instant, origin: u64, slot: &Slot<T>) -> bool {
@@ -232,9 +235,7 @@ impl<T> Ring<T> {
     }
 
     fn is_too_full(&self) -> bool {
-        self.slots.len() + self.again.len() > self.most_slots
-            || self.bytes.bytes() > self.max_bytes
-            || self.bytes.is_over()
+        self.slots.len() + self.again.len() > self.most_slots || self.bytes.bytes() > self.max_bytes
     }
 
     /// Whether the first slot is empty, or its frame too old.
@@ -244,32 +245,97 @@ impl<T> Ring<T> {
     }
 
     fn make_room(&mut self, now: Instant, counters: &mut Counters) {
-        while self.is_too_full() || self.is_first_dead(now) {
-            if let Some(slot) = self.slots.pop_front() {
-                self.base += 1;
-                let Some(slot) = slot else { continue };
-                self.full -= 1;
-                self.bytes.sub(u64::from(slot.bytes));
-                counters.expired += 1;
-            } else if let Some(slot) = self.again.pop_front() {
-                self.bytes.sub(u64::from(slot.bytes));
-                counters.given_up += 1;
-            } else {
-                return;
-            }
-        }
+        while (self.is_too_full() || self.is_first_dead(now)) && self.drop_oldest(counters) {}
     }
 
+    /// Drops the frame of the lowest number, or a free slot; returns whether there was any.
+    fn drop_oldest(&mut self, counters: &mut Counters) -> bool {
+        if let Some(slot) = self.slots.pop_front() {
+            self.base += 1;
+            if let Some(slot) = slot {
+                self.full -= 1;
+                self.bytes.sub(slot.bytes);
+                counters.expired += 1;
+            }
+            return true;
+        }
+        let Some(slot) = self.again.pop_front() else {
+            return false;
+        };
+        self.bytes.sub(slot.bytes);
+        counters.given_up += 1;
+        true
+    }
+
+    /// Drops the older half of the frames.
+    pub(super) fn shed(&mut self, counters: &mut Counters) {
+        let most = self.held() / 2;
+        while self.held() > most && self.drop_oldest(counters) {}
+        self.trim();
+    }
+
+    /// Removes free slots before the first frame, and returns memory that the others do not need.
     fn trim(&mut self) {
         while self.slots.front().is_some_and(Option::is_none) {
             self.slots.pop_front();
             self.base += 1;
         }
+        shrink(&mut self.slots);
+        shrink(&mut self.again);
+    }
+}
+
+/// Returns memory of a queue of which less than a quarter is used.
+fn shrink<T>(queue: &mut VecDeque<T>) {
+    if queue.capacity() > SPARE_SLOTS && queue.len() < queue.capacity() / 4 {
+        queue.shrink_to((2 * queue.len()).max(SPARE_SLOTS));
     }
 }
 
 impl<T> Slot<T> {
     pub(super) fn new(frame: T, bytes: u32, now: Instant, patience: Duration) -> Self {
         Self { frame, bytes, resends: 0, origin: None, first: now, dead_at: now + patience }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATER: Duration = Duration::from_secs(1);
+
+    /// A ring that holds so many frames of 100 bytes.
+    fn ring(frames: u64) -> (Ring<u64>, Counters) {
+        let (mut ring, mut counters) = (Ring::new(&WldrSettings::default()), Counters::default());
+        for frame in 0..frames {
+            let slot = Slot::new(frame, 100, Instant::ZERO, LATER);
+            ring.hold(Instant::ZERO, slot, &mut counters);
+        }
+        (ring, counters)
+    }
+
+    #[test]
+    fn settled_frames_return_their_memory() {
+        let (mut ring, mut counters) = ring(8_000);
+        assert!(ring.slots.capacity() >= 8_000);
+        for settled in (0..=8_000).step_by(100) {
+            ring.settle(settled, &mut counters);
+        }
+        assert_eq!((ring.held(), counters.settled), (0, 8_000));
+        assert!(ring.slots.capacity() <= 4 * SPARE_SLOTS, "{}", ring.slots.capacity());
+    }
+
+    #[test]
+    fn shed_drops_the_older_half() {
+        let (mut ring, mut counters) = ring(10);
+        ring.ask(Instant::ZERO, 6, 8, &mut counters);
+        ring.shed(&mut counters);
+        assert_eq!((ring.held(), counters.expired, counters.given_up), (5, 5, 0));
+        assert_eq!((ring.first(), ring.next()), (5, 10));
+        for left in [2, 1, 0, 0] {
+            ring.shed(&mut counters);
+            assert_eq!((ring.held(), ring.held_bytes()), (left, 100 * left));
+        }
+        assert_eq!((ring.next(), counters.expired + counters.given_up), (10, 10));
     }
 }
