@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -274,6 +275,7 @@ def _add_graph(graph: Graph, tables: dict[str, Any]) -> None:
     links: dict[str, dict[str, Any]] = {}
     ends: dict[tuple[Any, Any], list[str]] = {}
     weights: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for one, other, attributes in graph.edges(data=True):
         if one == other:
             warnings.warn(f"the link from {one!r} to itself is left out", stacklevel=3)
@@ -290,8 +292,8 @@ def _add_graph(graph: Graph, tables: dict[str, Any]) -> None:
             links[name]["back"].pop("cost")
             continue
         first = f"{names[one]}-{names[other]}"
-        parallel = sum(name == first or name.startswith(f"{first}#") for name in links)
-        name = f"{first}#{parallel + 1}" if parallel else first
+        counts[first] += 1
+        name = first if counts[first] == 1 else f"{first}#{counts[first]}"
         links[name], weights[name] = own, weight
         if graph.is_directed():
             ends.setdefault((one, other), []).append(name)
