@@ -52,8 +52,8 @@ pub(crate) enum RtoCommand {
 
 /// Run estimators over a trace: how often each was too early, and how long it waited
 ///
-/// The trace is segments.tsv or rtt.tsv of `recoup fetch -s`, the output of ndnget --log-rtt, or a log of
-/// ping, irtt, RIPE Atlas or `recoup ping --json`.
+/// The trace is segments.tsv or rtt.tsv of `recoup fetch -s`, or the output of ndnget --log-rtt. It may
+/// also be a log of ping, irtt, RIPE Atlas or `recoup ping --json`.
 /// Each estimator receives every sample, and no timeouts. A timeout is bad if a round trip took
 /// longer than the timeout in force when its Interest was sent. A trace only has round trips, not
 /// the effect of a timer on them: the two figures approximate B and W of `recoup sim`.

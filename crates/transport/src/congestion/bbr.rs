@@ -9,8 +9,8 @@
 //!                              ▲ from any state: no lower round trip for 5 s
 //! ```
 //!
-//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr-01, sections 2.2 to 2.8 (constants),
-//! 4.3 (states), 4.5 (model) and 4.6 (control). Names of fields are those of the draft.
+//! Source: Cardwell, Swett and Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr-01, sections 2.2 to 2.8
+//! (constants), 4.3 (states), 4.5 (model) and 4.6 (control). Names of fields are those of the draft.
 //!
 //! Differences:
 //! - a consumer counts segments, not bytes, and has no budget for offload;
@@ -18,8 +18,8 @@
 //! - a loss takes effect at the next delivery, as the acknowledgment that reveals it does in TCP;
 //! - a sample is limited by the application only at the end of the object, since the window does not know other pauses;
 //! - a timeout is one of TCP only if nothing else is in flight;
-//! - a congestion mark counts as a loss for the model, but leaves the flight. The draft has no response to marks. A Nack
-//!   (Congestion) ends a probe as a lossy one does;
+//! - a congestion mark counts as a loss for the model, but leaves the flight. The draft has no response to marks. A
+//!   Nack (Congestion) ends a probe as a lossy one does;
 use super::{CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, WIDEST, sane_limit};
 use crate::random::Rng;
 use crate::spec::{Spec, SpecError, SpecWriter};

@@ -1,15 +1,15 @@
 //! `vegas(alpha=2,beta=4,gamma=1,…)`: keeps a few segments in the queue of the bottleneck.
 //!
-//! Source: Brakmo, O'Malley and Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM 1994;
-//! Linux, `tcp_vegas.c`, for the default values and for the end of slow start.
+//! Source: Brakmo, O'Malley and Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance", SIGCOMM
+//! 1994; Linux, `tcp_vegas.c`, for the default values and for the end of slow start.
 //!
-//! Once in a round, `diff = cwnd · (1 − base/rtt)` estimates the segments of this flow that wait, where `rtt` is the least
-//! round trip of the round. Below `alpha` the window grows by one, above `beta` it shrinks by one. If `diff` exceeds
-//! `gamma` in slow start, slow start ends, with the window that the path carries, and one.
+//! Once in a round, `diff = cwnd · (1 − base/rtt)` estimates the segments of this flow that wait. Here `rtt` is the
+//! least round trip of the round. Below `alpha` the window grows by one, above `beta` it shrinks by one. If `diff`
+//! exceeds `gamma` in slow start, slow start ends, with the window that the path carries, and one.
 //!
-//! Differences: those of `windowed`. A round with fewer than three measured round trips grows as Reno does (Linux). Slow
-//! start doubles in each round (Linux), not in every other one. Only the first slow start ends by delay. Vegas' own
-//! retransmission is left to the loss detector.
+//! Differences: those of `windowed`. A round with fewer than three measured round trips grows as Reno does (Linux).
+//! Slow start doubles in each round (Linux), not in every other one. Only the first slow start ends by delay. Vegas'
+//! own retransmission is left to the loss detector.
 use super::{AfterTimeout, Delivered, WindowPhase, WindowRule, WindowSettings, Windowed};
 use crate::spec::{Spec, SpecError, SpecWriter};
 use crate::time::{Duration, Instant};

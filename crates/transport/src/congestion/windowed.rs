@@ -78,7 +78,8 @@ pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     /// Congestion window after a loss event, segments; at most `window`, the whole before it.
     fn decrease(&mut self, now: Instant, window: f64) -> f64;
 
-    /// Slow-start threshold after a timeout with `timeout=slow-start`: half of the `window`, or what `decrease` has `left`.
+    /// Slow-start threshold after a timeout with `timeout=slow-start`: half of the `window`, or what `decrease` has
+    /// `left`.
     fn timeout_threshold(&self, window: f64, left: f64) -> f64 {
         let _ = left;
         window / 2.0

@@ -2,10 +2,10 @@
 //!
 //! Source: draft-ietf-ccwg-bbr-01, section 4.1 ("Delivery Rate Sampling").
 //!
-//! Differences: the window is not called when an Interest is sent. Each delivery reports the highest send order so far, so
-//! a transmission was sent after the last delivery whose highest order is below its own. State of the connection changes
-//! by deliveries and losses only, so the record of that delivery is the state at the transmission. Its send time is the
-//! arrival time less the round-trip time. A segment that was sent more than once gives no sample.
+//! Differences: the window is not called when an Interest is sent. Each delivery reports the highest send order so far,
+//! so a transmission was sent after the last delivery whose highest order is below its own. State of the connection
+//! changes by deliveries and losses only, so the record of that delivery is the state at the transmission. Its send
+//! time is the arrival time less the round-trip time. A segment that was sent more than once gives no sample.
 use crate::congestion::Delivered;
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
@@ -75,7 +75,8 @@ impl Sampler {
         self.lost = self.lost.saturating_sub(1);
     }
 
-    /// State when the transmission of this order was sent; `None` if it was sent before the first delivery, or long ago.
+    /// State when the transmission of this order was sent; `None` if it was sent before the first delivery, or long
+    /// ago.
     pub(super) fn sent(&self, order: u64) -> Option<Sent> {
         let record = self.record(order)?;
         let since = order.saturating_sub(record.highest_order) as f64;

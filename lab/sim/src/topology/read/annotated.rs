@@ -18,9 +18,9 @@
 //! hold in both directions; a position near the equator means that there is none.
 //!
 //! Differences: a link from a node to itself, as ndnSIM's samples have, is left out with a note. Positions are kept as
-//! the file gives them (`x` to the right, `y` upwards; ndnSIM mirrors `y` for its screen) and are not drawn at random if
-//! there are none. The MPI rank is ignored. Text that ndnSIM skips silently is an error. A bare number in the column of
-//! loss is the share of lost packets, as in ndndSIM.
+//! the file gives them (`x` to the right, `y` upwards; ndnSIM mirrors `y` for its screen) and are not drawn at random
+//! if there are none. The MPI rank is ignored. Text that ndnSIM skips silently is an error. A bare number in the column
+//! of loss is the share of lost packets, as in ndndSIM.
 use super::super::draft::{Draft, SelfLinks};
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};

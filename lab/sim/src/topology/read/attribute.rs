@@ -13,8 +13,8 @@
 //!
 //! Attributes of the graph give the units of bare numbers.
 //! Sources of the units: FNSS 0.9, `units.py`; Mininet, `TCIntf` (`bw` in Mbit/s, `max_queue_size` in packets). A bare
-//! number as `loss` is an error: it is per cent in Mininet and a share elsewhere. Attributes that only describe, as those of
-//! the Topology Zoo, are passed over; all others are named in [`Unused`].
+//! number as `loss` is an error: it is per cent in Mininet and a share elsewhere. Attributes that only describe, as
+//! those of the Topology Zoo, are passed over; all others are named in [`Unused`].
 use super::super::error::excerpt;
 use super::super::{ChannelPart, QueueRoom, TopologyError};
 use super::Problem;

@@ -4,8 +4,8 @@
 //! `write_topology`.
 //!
 //! Properties have a `name`: those of the topology are the units. A topology with `linkdefault="directed"` gives each
-//! direction on its own. A node that only links name exists, too. Stacks and applications of nodes are passed over with a
-//! note: applications of a scenario are its own.
+//! direction on its own. A node that only links name exists, too. Stacks and applications of nodes are passed over with
+//! a note: applications of a scenario are its own.
 use super::super::{Topology, TopologyError};
 use super::edge::Placed;
 use super::graph::{Attributes, Graph, GraphEdge, GraphNode};

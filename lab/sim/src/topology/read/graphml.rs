@@ -1,7 +1,7 @@
 //! GraphML, as networkx writes it and the Topology Zoo distributes it.
 //!
-//! Source: Brandes et al., "GraphML Progress Report", 2001, and the GraphML primer; Knight et al., "The Internet Topology
-//! Zoo", IEEE JSAC 29(9), 2011.
+//! Source: Brandes et al., "GraphML Progress Report", 2001, and the GraphML primer; Knight et al., "The Internet
+//! Topology Zoo", IEEE JSAC 29(9), 2011.
 //!
 //! Differences: ports, nested graphs and hyperedges are errors. An element of another namespace, such as the drawing of
 //! yEd, is passed over.

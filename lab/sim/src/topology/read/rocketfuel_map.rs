@@ -8,8 +8,8 @@
 //! -uid =address rNUMBER
 //! ```
 //!
-//! Nodes are called by their `uid`; the location becomes the label of the node. A pair of neighbours has one link, although
-//! both list it. Maps have no delays and no rates.
+//! Nodes are called by their `uid`; the location becomes the label of the node. A pair of neighbours has one link,
+//! although both list it. Maps have no delays and no rates.
 //!
 //! Differences: links to other providers (`{-uid}`, lines of `-uid`) are left out with a note.
 use super::super::{Topology, TopologyError};
