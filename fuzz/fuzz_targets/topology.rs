@@ -2,13 +2,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use recoup_sim::topology::read::{self, Format};
+use recoup_sim::topology::read::{self, FORMATS, Format, Naming};
 
 fuzz_target!(|input: (u8, &str)| {
     let (which, text) = input;
-    let given = Format::ALL[usize::from(which) % Format::ALL.len()];
+    let (_, given) = FORMATS[usize::from(which) % FORMATS.len()];
     for format in [Some(given), Format::guess(text)].into_iter().flatten() {
-        if let Ok(topology) = read::read(format, text) {
+        if let Ok(topology) = read::read(format, text, Naming::Label) {
             assert_eq!(topology.check(), Ok(()), "{format}");
             let _ = topology.is_connected();
         }

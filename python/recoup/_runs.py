@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from recoup import _native
+from recoup._plain import whole
+
+if TYPE_CHECKING:
+    from recoup.scenario import Scenario
 
 _SHOWN_ROWS = 10
 _SHOWN_COLUMNS = 12
@@ -98,20 +102,38 @@ class Run:
     """Digest of the scenario at this point."""
 
 
-class Runs:
+class Runs(Sequence[Run]):
     """Runs of a scenario: a row for each, with the values of its sweep, seed, digest and metrics.
 
-    It is a sequence of `Run`, and a table for data frames by ``__arrow_c_stream__``.
+    It is a sequence of `Run`, and a table for data frames by ``__arrow_c_stream__``. A slice is a list. It can be
+    pickled, with its records.
     """
 
-    def __init__(self, runs: _native.Runs) -> None:
+    def __init__(self, runs: _native.Runs, scenario: Scenario) -> None:
         self._runs = runs
+        self._scenario = scenario
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _again, (self._scenario, *self._runs.parts())
 
     def __len__(self) -> int:
         return len(self._runs)
 
-    def __getitem__(self, number: int) -> Run:
-        return Run(**self._runs.row(number if number >= 0 else number + len(self)))
+    @overload
+    def __getitem__(self, number: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Run]: ...
+
+    def __getitem__(self, number: int | slice) -> Run | list[Run]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(*number.indices(len(self)))]
+        place = whole(number)
+        place = place if place >= 0 else place + len(self)
+        if not 0 <= place < len(self):
+            message = f"there is no run {number} of {len(self)}"
+            raise IndexError(message)
+        return Run(**self._runs.row(place))
 
     def __iter__(self) -> Iterator[Run]:
         return (self[number] for number in range(len(self)))
@@ -187,3 +209,7 @@ class Runs:
 
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
+
+
+def _again(scenario: Scenario, rows: list[str], seeds: list[int], records: list[Any]) -> Runs:
+    return Runs(_native.Runs.of(scenario._native, rows, seeds, records), scenario)

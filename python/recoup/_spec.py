@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from recoup import _native
+from recoup._plain import plain
 
 #: What a parameter may be. A duration is a text such as ``"200ms"``, or a ``timedelta``.
 Value = bool | int | float | str | Fraction | timedelta
@@ -66,6 +67,7 @@ def _key(key: str) -> str:
 
 
 def _text(value: Value) -> str:
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, timedelta):

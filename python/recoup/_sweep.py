@@ -103,7 +103,7 @@ def sweep(
                     source = (current._text, current._name, current._folder, current._plain_settings)
                     work = _Work((_native_of, source), classes, campaign.format())
                     _Sweep(work, campaign, submitter(executor), meter).run()
-            return Runs(campaign.finish())
+            return Runs(campaign.finish(), current)
         finally:
             campaign.close()
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from recoup._errors import UsageError
+from recoup._plain import plain
 from recoup._spec import Spec
 
 
@@ -46,6 +47,7 @@ def _quoted(key: str) -> str:
 
 
 def _value(value: Any) -> str:
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -11,6 +11,7 @@ from recoup._spec import Spec
 
 __all__ = [
     "Aimd",
+    "Bbr",
     "Compound",
     "Cubic",
     "Fixed",
@@ -19,6 +20,8 @@ __all__ = [
     "Raaqm",
     "Recoup",
     "Udugama2013",
+    "Vegas",
+    "Westwood",
     "Yang2016",
 ]
 
@@ -85,3 +88,21 @@ class Raaqm(_Congestion):
     """Remote adaptive active queue management."""
 
     spec_name: ClassVar[str] = "raaqm"
+
+
+class Bbr(_Congestion):
+    """BBR, version 3, as far as a consumer can."""
+
+    spec_name: ClassVar[str] = "bbr"
+
+
+class Vegas(_Congestion):
+    """TCP Vegas: keeps a few segments in the queue of the bottleneck."""
+
+    spec_name: ClassVar[str] = "vegas"
+
+
+class Westwood(_Congestion):
+    """TCP Westwood+: after a loss the window is what the path delivered without a queue."""
+
+    spec_name: ClassVar[str] = "westwood"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recoup import _native
 from recoup._errors import UsageError
+from recoup._plain import plain, whole
 from recoup._progress import Meter, Progress
 from recoup._runs import Runs
 from recoup._spec import Spec
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
     Graph = networkx.Graph[Any]
 
-#: Seeds: one, several, or a text such as ``"1..20"``.
+#: Seeds: one, several, or a text such as ``"1..20"``. Numbers and arrays of NumPy are numbers and lists.
 Seeds = int | str | Iterable[int]
 
 #: Attributes of edges that are keys of a link.
@@ -43,6 +46,10 @@ _LINK_KEYS = frozenset(
         "cost",
     ]
 )
+#: Keys of a link that are numbers with the units of a graph, or texts of a scenario.
+_MEASURED = frozenset(["rate", "delay", "queue", "loss", "cost"])
+#: Attributes of nodes that only describe them.
+_DESCRIBE_NODES = frozenset(["label", "name", "city", "country", "type", "x", "y", "pos", "latitude", "longitude"])
 #: Attributes of nodes that are keys of a node.
 _NODE_KEYS = frozenset(
     ["cache", "cache-replacement", "cache-admission", "strategy", "suppression", "mobility", "processing", "position"]
@@ -58,7 +65,9 @@ class Scenario:
     Parameters
     ----------
     topology : dict or networkx.Graph
-        The network. Nodes and edges of a graph may have the attributes of nodes and links, such as ``delay="10 ms"``.
+        The network. Nodes and edges of a graph may have the attributes of nodes and links, such as ``delay="10 ms"``,
+        or those of FNSS and Mininet: ``delay`` and ``latency`` in ms, ``capacity`` and ``bandwidth`` in Mbit/s, or in
+        the units of the graph. Directed graphs and multigraphs work. A warning names attributes without a meaning.
     settings : dict, optional
         Values that replace others, by dotted path: ``{"link.delay": "20 ms"}``.
     folder : path
@@ -211,7 +220,7 @@ class Scenario:
         classes = used_in(self._native.registered())
         with Meter(progress, "run", self.title) as meter, settled(classes):
             callback = meter.update if meter.is_wanted else None
-            return Runs(self._native.run(chosen, jobs, callback))
+            return Runs(self._native.run(chosen, jobs, callback), self)
 
 
 def _again(text: str, name: str, folder: str, settings: Mapping[str, Any]) -> Scenario:
@@ -222,10 +231,14 @@ def _again(text: str, name: str, folder: str, settings: Mapping[str, Any]) -> Sc
 
 def seeds_of(seeds: Seeds) -> list[int]:
     """Return seeds as an ascending list without repetitions."""
-    if isinstance(seeds, int):
-        return [seeds]
+    seeds = plain(seeds)
     if not isinstance(seeds, str):
-        return sorted(set(seeds))
+        try:
+            numbers = [whole(seeds)] if not isinstance(seeds, Iterable) else [whole(seed) for seed in seeds]
+        except TypeError:
+            message = f"`{seeds!r}` are no seeds"
+            raise UsageError(message, 'write 7, "1..20", "1..5, 9", or a list of whole numbers', 2) from None
+        return sorted(set(numbers))
     chosen: set[int] = set()
     for part in seeds.split(","):
         match = re.fullmatch(r"\s*(\d+)\s*(?:\.\.\s*(\d+)\s*)?", part)
@@ -238,6 +251,7 @@ def seeds_of(seeds: Seeds) -> list[int]:
 
 
 def _setting(value: Any) -> str:
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | int | float | Spec):
@@ -247,23 +261,95 @@ def _setting(value: Any) -> str:
 
 
 def _add_graph(graph: Graph, tables: dict[str, Any]) -> None:
-    """Put the nodes and links of a graph into the tables, with what their attributes say."""
-    if graph.is_directed() or graph.is_multigraph():
-        message = "a topology is an undirected graph with one link between two nodes"
-        raise UsageError(message, "networkx.Graph(graph) makes one of it", 2)
-    links: dict[str, Any] = {}
-    names: list[str] = []
+    """Put the nodes and links of a graph into the tables, with what their attributes say.
+
+    An attribute with the text of a scenario, such as ``delay="10 ms"``, is a key of the link. Numbers, and the names of
+    FNSS and Mininet, are read as in files (``docs/scenario.md``).
+    """
+    names = {node: _name(node) for node in graph.nodes}
+    if len(set(names.values())) < len(names):
+        message = "two nodes have one name as text"
+        raise UsageError(message, "rename them with networkx.relabel_nodes", 2)
+    units = [(key, str(value)) for key, value in graph.graph.items() if str(key).endswith("_unit")]
+    unknown: set[str] = set()
+    links: dict[str, dict[str, Any]] = {}
+    ends: dict[tuple[Any, Any], list[str]] = {}
+    weights: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for one, other, attributes in graph.edges(data=True):
-        name = f"{one}-{other}"
-        names.append(name)
-        if own := {key: value for key, value in attributes.items() if key in _LINK_KEYS}:
-            links[name] = own
+        if one == other:
+            warnings.warn(f"the link from {one!r} to itself is left out", stacklevel=3)
+            continue
+        own, weight = _link(one, other, attributes, units, unknown)
+        waiting = ends.get((other, one), []) if graph.is_directed() else []
+        if waiting:
+            name = waiting.pop(0)
+            if weight != weights[name]:
+                message = f"the costs of {one!r} and {other!r} differ by direction"
+                raise UsageError(message, "give both directions one weight", 2)
+            # The direction from the second end to the first.
+            links[name] = {"cost": links[name].pop("cost"), "forth": links[name], "back": own}
+            links[name]["back"].pop("cost")
+            continue
+        first = f"{names[one]}-{names[other]}"
+        counts[first] += 1
+        name = first if counts[first] == 1 else f"{first}#{counts[first]}"
+        links[name], weights[name] = own, weight
+        if graph.is_directed():
+            ends.setdefault((one, other), []).append(name)
+    _set_costs(links, weights)
     nodes: dict[str, Any] = {}
     for node, attributes in graph.nodes(data=True):
-        if own := {key: value for key, value in attributes.items() if key in _NODE_KEYS}:
-            nodes[str(node)] = own
-    tables["topology"] = {"nodes": [str(node) for node in graph.nodes], "links": names}
-    for key, found in (("links", links), ("nodes", nodes)):
-        if found:
+        known = {key: value for key, value in attributes.items() if key in _NODE_KEYS}
+        unknown.update(f"{key} (of nodes)" for key in attributes if key not in _NODE_KEYS | _DESCRIBE_NODES)
+        if known:
+            nodes[names[node]] = known
+    if unknown:
+        warnings.warn(f"attributes without a meaning: {', '.join(sorted(unknown))}", stacklevel=3)
+    tables["topology"] = {"nodes": list(names.values()), "links": list(links)}
+    found = {name: own for name, own in links.items() if own}
+    for key, own in (("links", found), ("nodes", nodes)):
+        if own:
             # What is said beside the graph overrides it.
-            tables[key] = {**found, **tables.get(key, {})}
+            tables[key] = {**own, **tables.get(key, {})}
+
+
+def _name(node: Any) -> str:
+    """Return a node as text: ``(0, 1)`` of a grid is ``0_1``."""
+    return "_".join(_name(part) for part in node) if isinstance(node, tuple) else str(node)
+
+
+def _link(
+    one: Any,
+    other: Any,
+    attributes: Mapping[str, Any],
+    units: list[tuple[str, str]],
+    unknown: set[str],
+) -> tuple[dict[str, Any], int]:
+    """Return the keys of a link, and its cost times 1,000."""
+    own: dict[str, Any] = {"cost": 1}
+    others: list[tuple[str, str]] = []
+    for key, given in attributes.items():
+        value = plain(given)
+        is_number = isinstance(value, int | float)
+        if key in _LINK_KEYS and not (is_number and key in _MEASURED):
+            own[key] = value
+        else:
+            others.append((str(key), str(value)))
+    try:
+        known, weight, unused = _native.link_of(others, units)
+    except UsageError as error:
+        message = f"edge {one!r} to {other!r}: {error}"
+        raise UsageError(message, "docs/scenario.md lists the attributes and their units", 2) from None
+    unknown.update(unused)
+    return {**dict(known), **own}, weight
+
+
+def _set_costs(links: dict[str, dict[str, Any]], weights: Mapping[str, int]) -> None:
+    """Set whole costs; if a weight has a fraction, all are taken times 1,000."""
+    scale = 1_000 if all(weight % 1_000 == 0 for weight in weights.values()) else 1
+    for name, weight in weights.items():
+        cost = weight // scale
+        links[name]["cost"] = cost
+        if cost == 1:
+            del links[name]["cost"]

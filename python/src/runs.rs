@@ -2,16 +2,18 @@
 use crate::algorithm::detached;
 use crate::arrow;
 use crate::error::{OrRaise, raised};
-use pyo3::exceptions::{PyIndexError, PyKeyError};
+use crate::scenario::Scenario;
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use recoup::Error;
+use recoup_lab::campaign::Campaign;
 use recoup_lab::explain::{Kept, explain};
 use recoup_lab::folder;
 use recoup_lab::journal::Row;
 use recoup_lab::table::head;
 use recoup_sim::record::Table as Records;
-use recoup_sim::record::table::{Cell, Type};
+use recoup_sim::record::table::{Cell, Column, Type, Values};
 use recoup_sim::statistic::Estimate;
 use recoup_sim::timeline::Wanted;
 use std::collections::BTreeMap;
@@ -77,6 +79,36 @@ impl Runs {
         self.records.keys().cloned().collect()
     }
 
+    /// Rows as lines of a journal, seeds, and records: all that [`Runs::of`] needs beside the scenario.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<(Vec<String>, Vec<u64>, Vec<Parts<'py>>)> {
+        let line = |row: &Row| serde_json::to_string(row);
+        let rows: Result<Vec<_>, _> = self.rows().iter().map(line).collect();
+        let rows = rows.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        let records = self.records.values().map(|table| parts(py, table));
+        Ok((rows, self.kept.seeds().to_vec(), records.collect::<PyResult<_>>()?))
+    }
+
+    /// The runs of a scenario from their parts.
+    #[staticmethod]
+    fn of(
+        py: Python<'_>,
+        scenario: &Scenario,
+        rows: Vec<String>,
+        seeds: Vec<u64>,
+        records: Vec<Parts<'_>>,
+    ) -> PyResult<Self> {
+        let row = |line: &String| serde_json::from_str::<Row>(line);
+        let rows: Result<Vec<_>, _> = rows.iter().map(row).collect();
+        let rows =
+            rows.map_err(|error| PyValueError::new_err(format!("this is no run: {error}")))?;
+        let tables = records.into_iter().map(table_of).collect::<PyResult<Vec<_>>>()?;
+        let records = tables.into_iter().map(|table| (table.name.clone(), table)).collect();
+        let source = Arc::clone(&scenario.source);
+        let mut campaign = detached(py, || Campaign::new(&source, None))?.or_raise(py)?;
+        campaign.seeds = seeds;
+        Ok(Self::new(Kept::of(source, campaign, rows), records))
+    }
+
     /// The record of that name, of all runs.
     fn record(&self, name: &str) -> PyResult<Table> {
         let known = || {
@@ -116,6 +148,76 @@ impl Runs {
         });
         story?.or_raise(py)
     }
+}
+
+/// A table as values of Python: name, step of the kept rows, and name, unit, type and values of each column.
+type Parts<'py> = (String, u64, Vec<(String, String, String, Bound<'py, PyList>)>);
+
+/// Types of columns by their names in [`Parts`].
+const TYPES: [(&str, Type); 5] = [
+    ("u64", Type::U64),
+    ("i64", Type::I64),
+    ("f64", Type::F64),
+    ("text", Type::Text),
+    ("bool", Type::Bool),
+];
+
+/// Units of columns.
+const UNITS: [&str; 8] = ["s", "ms", "bytes", "packets", "segments", "bit/s", "Mbit/s", "frames"];
+
+fn parts<'py>(py: Python<'py>, table: &Records) -> PyResult<Parts<'py>> {
+    let column = |column: &Column| {
+        let kind = match &column.values {
+            Values::U64(_) => "u64",
+            Values::I64(_) => "i64",
+            Values::F64(_) => "f64",
+            Values::Text(_) => "text",
+            Values::Bool(_) => "bool",
+        };
+        let list = PyList::empty(py);
+        for row in 0..table.len() {
+            list.append(value(py, column.values.get(row))?)?;
+        }
+        Ok((column.name.clone(), column.unit.to_owned(), kind.to_owned(), list))
+    };
+    let columns = table.columns.iter().map(column).collect::<PyResult<_>>()?;
+    Ok((table.name.clone(), table.every, columns))
+}
+
+fn table_of((name, every, columns): Parts<'_>) -> PyResult<Records> {
+    let mut heads = Vec::new();
+    for (name, unit, kind, _) in &columns {
+        let known = TYPES.iter().find(|(own, _)| own == kind);
+        let wrong = || PyValueError::new_err(format!("no column has the type `{kind}`"));
+        let unit = UNITS.into_iter().find(|own| own == unit).unwrap_or("");
+        heads.push((name.as_str(), unit, known.ok_or_else(wrong)?.1));
+    }
+    let mut table = Records::new(&name, &heads);
+    table.every = every;
+    let rows = columns.first().map_or(0, |(.., list)| list.len());
+    for row in 0..rows {
+        let mut texts = Vec::new();
+        let mut values = Vec::new();
+        for ((.., list), (_, _, kind)) in columns.iter().zip(&heads) {
+            let item = list.get_item(row)?;
+            values.push(match kind {
+                Type::U64 => Some(Cell::U64(item.extract()?)),
+                Type::I64 => Some(Cell::I64(item.extract()?)),
+                Type::F64 => Some(Cell::F64(item.extract::<Option<f64>>()?.unwrap_or(f64::NAN))),
+                Type::Bool => Some(Cell::Bool(item.extract()?)),
+                Type::Text => {
+                    texts.push(item.extract::<String>()?);
+                    None
+                }
+            });
+        }
+        let mut texts = texts.iter();
+        let mut text = || texts.next().map_or("", String::as_str);
+        let cells: Vec<_> =
+            values.into_iter().map(|cell| cell.unwrap_or_else(|| Cell::Text(text()))).collect();
+        table.push(&cells);
+    }
+    Ok(table)
 }
 
 /// Probability that an interval holds the mean.

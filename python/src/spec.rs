@@ -5,9 +5,12 @@ use pyo3::prelude::*;
 use recoup::Error;
 use recoup_forwarder::strategy::Strategy;
 use recoup_forwarder::table::policy::{Admission, Replacement};
+use recoup_sim::topology::QueueRoom;
+use recoup_sim::topology::read::describe;
 use recoup_transport::congestion::Congestion;
 use recoup_transport::loss::Loss;
 use recoup_transport::rto::Rto;
+use recoup_transport::unit;
 
 /// The names of the algorithms of a family: `congestion`, `rto`, `loss`, `strategy`, `replacement` or `admission`.
 #[pyfunction]
@@ -36,6 +39,31 @@ pub(crate) fn full_spec(py: Python<'_>, family: &str, text: &str) -> PyResult<St
         _ => None,
     })?;
     full.ok_or_else(|| unknown(py, family))?.map_err(|error| raised(py, &error.into()))
+}
+
+/// Keys of a scenario, as texts.
+type Keys = Vec<(&'static str, String)>;
+
+/// Keys of a scenario for the attributes of a link, its cost times 1,000, and attributes without a meaning. `units` are
+/// those of the graph.
+#[pyfunction]
+pub(crate) fn link_of(
+    py: Python<'_>,
+    attributes: Vec<(String, String)>,
+    units: Vec<(String, String)>,
+) -> PyResult<(Keys, u64, Vec<String>)> {
+    let known = describe(&attributes, &units);
+    let known = known.map_err(|error| raised(py, &Error::usage(error.to_string())))?;
+    let part = known.part;
+    let mut keys = Vec::new();
+    keys.extend(part.rate_bits.map(|bits| ("rate", unit::print_rate(bits))));
+    keys.extend(part.delay.map(|delay| ("delay", unit::print_duration(delay))));
+    keys.extend(part.loss.map(|loss| ("loss", loss.to_string())));
+    keys.extend(part.queue.map(|room| match room {
+        QueueRoom::Packets(packets) => ("queue", format!("{packets} packets")),
+        QueueRoom::Bytes(bytes) => ("queue", format!("{bytes} B")),
+    }));
+    Ok((keys, known.milli_cost, known.unused))
 }
 
 fn unknown(py: Python<'_>, family: &str) -> PyErr {

@@ -91,8 +91,6 @@ def test_graph_is_a_topology():
     assert "7 ms" in text
     assert "100 packets" in text
     assert scenario.run(1)[0].metrics["c1.completed"] == 1
-    with pytest.raises(recoup.UsageError, match="undirected"):
-        recoup.Scenario(topology=networkx.DiGraph())
 
 
 def test_data_frames_read_tables(line):

@@ -19,7 +19,7 @@ use serde::Serialize;
 use spread::Spread;
 use std::fmt;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long an answer is fresh, as ndnpingserver has it.
 const FRESHNESS: Duration = Duration::from_secs(1);
@@ -110,13 +110,15 @@ fn until_done(
     events: &mut Arrivals<Event>,
     pings: &mut Pings,
 ) -> Result<(), Failure> {
+    let mut first = None;
     while stop.wanted().is_none() {
         match events.next_within(LOOK) {
             Poll::Pending => {}
             Poll::Ready(None) => break,
             Poll::Ready(Some(event)) => {
                 let event = event?;
-                pings.count(&event);
+                let now = Instant::now();
+                pings.count(&event, now.duration_since(*first.get_or_insert(now)).as_secs_f64());
                 if !args.quiet && !args.json {
                     print_event(args, &event)?;
                 }
@@ -153,6 +155,8 @@ struct Pings {
     timeouts: u64,
     lost_share: f64,
     rtt_ms: Option<RttMs>,
+    /// The first answers, at most [`MOST_ROUND_TRIPS`].
+    round_trips: Vec<RoundTrip>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
     #[serde(skip)]
@@ -160,6 +164,18 @@ struct Pings {
     #[serde(skip)]
     no_route: u64,
 }
+
+/// One answer.
+#[derive(Debug, Serialize)]
+struct RoundTrip {
+    seq: u64,
+    /// Time of the Interest since the first one, in seconds.
+    sent_s: f64,
+    rtt_ms: f64,
+}
+
+/// Most round trips of a document; the rest is only counted.
+const MOST_ROUND_TRIPS: usize = 1_000_000;
 
 #[derive(Debug, Serialize)]
 struct RttMs {
@@ -170,12 +186,18 @@ struct RttMs {
 }
 
 impl Pings {
-    fn count(&mut self, event: &Event) {
+    /// Counts an event, `now` seconds after the first one.
+    fn count(&mut self, event: &Event, now: f64) {
         match *event {
             Event::Sent { .. } => self.sent += 1,
-            Event::Received { rtt, .. } => {
+            Event::Received { segment: seq, rtt, .. } => {
                 self.received += 1;
-                self.rtt.add(rtt.into());
+                let rtt = Duration::from(rtt);
+                self.rtt.add(rtt);
+                if self.round_trips.len() < MOST_ROUND_TRIPS {
+                    let sent_s = (now - rtt.as_secs_f64()).max(0.0);
+                    self.round_trips.push(RoundTrip { seq, sent_s, rtt_ms: format::ms(rtt) });
+                }
             }
             Event::TimedOut { .. } => self.timeouts += 1,
             Event::Nacked { reason, .. } => {

@@ -11,6 +11,7 @@ use std::fmt;
 
 mod accounting;
 mod aimd;
+mod bbr;
 mod cause;
 mod compound;
 mod cubic;
@@ -21,10 +22,13 @@ mod nikzad2022;
 mod raaqm;
 mod recoup;
 mod udugama2013;
+mod vegas;
+mod westwood;
 mod windowed;
 
 pub use accounting::Accounting;
 pub use aimd::Aimd;
+pub use bbr::Bbr;
 pub use cause::{Evidence, LossCause};
 pub use compound::{Compound, CompoundMode, CompoundSettings, DelayUpdate, ZeroOnLoss};
 pub use cubic::{Cubic, CubicForm, CubicSettings};
@@ -32,6 +36,8 @@ pub use fixed::Fixed;
 pub use nikzad2022::Nikzad2022;
 pub use raaqm::{Raaqm, RaaqmSettings};
 pub use recoup::{Recoup, RecoupSettings};
+pub use vegas::Vegas;
+pub use westwood::Westwood;
 pub use windowed::{
     AfterTimeout, Conservative, Growth, WindowPhase, WindowRule, WindowSettings, Windowed,
 };
@@ -198,6 +204,9 @@ family! {
         Nikzad2022(Nikzad2022): "nikzad2022" => Nikzad2022::from_spec;
         Recoup(Recoup): "recoup" => Recoup::from_spec;
         Raaqm(Raaqm): "raaqm" => Raaqm::from_spec;
+        Bbr(Bbr): "bbr" => Bbr::from_spec;
+        Vegas(Windowed<Vegas>): "vegas" => vegas::from_spec;
+        Westwood(Windowed<Westwood>): "westwood" => westwood::from_spec;
     }
 }
 

@@ -36,6 +36,8 @@ const ALGORITHMS: &[&str] = &[
     "udugama2013(flavour=compound)",
     "udugama2013(flavour=compound,update=per-data,timeout=as-loss)",
     "aimd(accounting=span,restart=true)",
+    "westwood",
+    "westwood(timeout=as-loss,restart=true)",
     // Its chance is tested alone: a delivery may narrow this window.
     "raaqm(pmin=0,dp=0)",
 ];
@@ -58,8 +60,15 @@ const NUMBERED: &[&str] = &[
 
 /// Algorithms that distinguish congestion from other losses: not every loss is an event, a delivery may narrow the
 /// window, and a silence does.
-const JUDGING: &[&str] =
-    &["recoup", "recoup(init-cwnd=1,beta=0)", "recoup(init-cwnd=1000000,beta=1)"];
+const JUDGING: &[&str] = &[
+    "recoup",
+    "recoup(init-cwnd=1,beta=0)",
+    "recoup(init-cwnd=1000000,beta=1)",
+    "bbr",
+    "bbr(init-cwnd=1)",
+    "vegas",
+    "vegas(alpha=0,beta=0,gamma=0,init-cwnd=1000000)",
+];
 
 #[derive(Clone, Debug)]
 enum Fact {

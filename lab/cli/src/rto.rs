@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use trace::Trace;
 
+mod log;
 pub(crate) mod replay;
 pub(crate) mod trace;
 
@@ -22,6 +23,8 @@ Examples:
   recoup rto replay figures/segments.tsv --rto weighted-median,experts --out compared
       also writes compared/rto.csv and compared/rto.svg
   ndnget --log-rtt rtt.log /ex/file > file; recoup rto replay rtt.log --json
+  ping -D -i 0.2 example.org > ping.log; recoup rto replay ping.log
+      also irtt -o rtt.json, results of RIPE Atlas, recoup ping --json, and these with gzip
 ";
 
 /// Timers that a first comparison needs.
@@ -49,7 +52,8 @@ pub(crate) enum RtoCommand {
 
 /// Run estimators over a trace: how often each was too early, and how long it waited
 ///
-/// The trace is segments.tsv or rtt.tsv of `recoup fetch -s`, or the output of ndnget --log-rtt.
+/// The trace is segments.tsv or rtt.tsv of `recoup fetch -s`, or the output of ndnget --log-rtt. It may
+/// also be a log of ping, irtt, RIPE Atlas or `recoup ping --json`.
 /// Each estimator receives every sample, and no timeouts. A timeout is bad if a round trip took
 /// longer than the timeout in force when its Interest was sent. A trace only has round trips, not
 /// the effect of a timer on them: the two figures approximate B and W of `recoup sim`.

@@ -12,6 +12,7 @@ use recoup_sim::network::{
     Order,
 };
 use recoup_sim::route::{Graph, Metric};
+use recoup_sim::workload::size::ContentSizes;
 use recoup_transport::fetch::FetchOptions;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
@@ -244,7 +245,11 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
             format!("serves {}: {size} in segments of {bytes} bytes", serve.prefix)
         }
         ApplicationKind::Produce(produce) => {
-            format!("answers {} with {} bytes", produce.prefix, produce.content_bytes)
+            let length = match &produce.content {
+                ContentSizes::All(bytes) => format!("{bytes} bytes"),
+                drawn => drawn.to_string(),
+            };
+            format!("answers {} with {length}", produce.prefix)
         }
         ApplicationKind::Request(request) => {
             let first = request.prefixes.first().map(ToString::to_string).unwrap_or_default();

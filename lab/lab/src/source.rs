@@ -197,11 +197,19 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The whole text, decompressed, unless it is longer than `most` bytes.
 fn limited(reader: impl Read, most: usize) -> std::io::Result<String> {
-    let mut bytes = whole(reader, most)?;
-    if bytes.starts_with(&GZIP) {
-        bytes = whole(flate2::read::MultiGzDecoder::new(bytes.as_slice()), most)?;
-    }
+    let bytes = plain(whole(reader, most)?, most)?;
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is no UTF-8 text"))
+}
+
+/// The bytes, decompressed if they are compressed by gzip.
+///
+/// # Errors
+/// If the compressed bytes are damaged, or stand for more than `most`.
+pub fn plain(bytes: Vec<u8>, most: usize) -> std::io::Result<Vec<u8>> {
+    if bytes.starts_with(&GZIP) {
+        return whole(flate2::read::MultiGzDecoder::new(bytes.as_slice()), most);
+    }
+    Ok(bytes)
 }
 
 fn whole(reader: impl Read, most: usize) -> std::io::Result<Vec<u8>> {

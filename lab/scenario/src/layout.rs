@@ -7,7 +7,7 @@ use recoup_config::problem::{Origin, Problem, Problems, listed};
 use recoup_config::schema;
 use recoup_config::tree::{Table, Tree, Value};
 use recoup_sim::network::NodeId;
-use recoup_sim::topology::read::Format;
+use recoup_sim::topology::read::{FORMATS, Format, Naming};
 use recoup_sim::topology::{
     self, AccessPoints, Topology, TopologyError, TopologyLink, TopologyNode, Waxman,
 };
@@ -47,7 +47,7 @@ enum Shape {
     Random(u64, u64),
     Waxman(Waxman),
     Sprint,
-    File(Option<Format>),
+    File(Option<Format>, Option<Naming>),
 }
 
 /// The kinds, and the keys that each has.
@@ -145,7 +145,9 @@ impl TopologyRule {
         fields.field("file", &mut self.file, Maybe(Place(TEXT)));
         let mut format = None;
         fields.field("format", &mut format, Maybe(FORMAT));
-        self.shape = Shape::File(format);
+        let mut naming = None;
+        fields.field("naming", &mut naming, Maybe(NAMING));
+        self.shape = Shape::File(format, naming);
     }
 
     fn read_lists(&mut self, fields: &mut Fields<'_>, complete: bool) {
@@ -176,24 +178,34 @@ impl TopologyRule {
             Shape::Random(nodes, links) => topology::random(few(*nodes), few(*links), &mut rng()),
             Shape::Waxman(shape) => topology::waxman(shape, &mut rng()),
             Shape::Sprint => Ok(topology::sprint()),
-            Shape::File(format) => return self.named(self.in_file(*format)?),
+            Shape::File(format, naming) => return self.named(self.in_file(*format, *naming)?),
         };
         let wrong = |error: TopologyError| Problem::new(self.origin, "topology", error.to_string());
         self.named(made.map_err(wrong)?)
     }
 
-    fn in_file(&self, format: Option<Format>) -> Result<Topology, Problems> {
+    /// Parts of its file that have no place in the topology, a sentence each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let Shape::File(format, naming) = self.shape else { return Vec::new() };
+        self.in_file(format, naming).map_or_else(|_| Vec::new(), |topology| topology.notes)
+    }
+
+    fn in_file(
+        &self,
+        format: Option<Format>,
+        naming: Option<Naming>,
+    ) -> Result<Topology, Problems> {
         let (Some(file), Some(text)) = (&self.file, &self.text) else {
             let what = "no files can be read here; list nodes and links instead";
             return Err(Problem::new(self.origin, "topology.file", what).into());
         };
         let wrong = |key, what: String| Problem::new(file.origin, key, what);
         let format = format.or_else(|| Format::guess(text)).ok_or_else(|| {
-            let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+            let names: Vec<_> = FORMATS.iter().map(|(name, _)| *name).collect();
             let what = format!("is missing, and the file does not show it; {}", listed(names));
             wrong("topology.format", what)
         })?;
-        let read = topology::read::read(format, text);
+        let read = topology::read::read(format, text, naming.unwrap_or_default());
         Ok(read.map_err(|e| wrong("topology.file", format!("{}: {e}", file.value)))?)
     }
 
@@ -296,20 +308,21 @@ fn listed_topology(
     let declared = !nodes.is_empty();
     let mut ends = Vec::new();
     for link in links {
-        match split(&link.value, &seen, declared) {
+        let (text, suffix) = parallel(&link.value);
+        match split(text, &seen, declared) {
             Ok(pair) => {
                 for name in [&pair.0, &pair.1] {
                     if seen.insert(name.clone()) {
                         names.push(name.clone());
                     }
                 }
-                ends.push((pair, link.origin));
+                ends.push((pair, suffix));
             }
             Err(_) if problems.are_enough() => break,
             Err(what) => problems.add(link.origin, "topology.links", what),
         }
     }
-    let topology = joined(names, ends.iter().map(|(pair, _)| pair));
+    let topology = joined(names, &ends);
     if let Err(error) = topology.check() {
         let origin = links.first().or(nodes.first()).map_or(Origin::Unknown, |one| one.origin);
         problems.add(origin, "topology.links", error.to_string());
@@ -317,21 +330,31 @@ fn listed_topology(
     problems.or(topology)
 }
 
-fn joined<'a>(names: Vec<String>, ends: impl Iterator<Item = &'a (String, String)>) -> Topology {
+/// A link and the rest of its name: `#2` of the second link between two nodes.
+fn parallel(link: &str) -> (&str, &str) {
+    let is_number = |text: &str| text.parse::<u32>().is_ok_and(|number| number > 1);
+    match link.rsplit_once('#') {
+        Some((ends, number)) if is_number(number) => (ends, &link[ends.len()..]),
+        _ => (link, ""),
+    }
+}
+
+/// Nodes, and links between two of them with the rest of the name.
+fn joined(names: Vec<String>, ends: &[((String, String), &str)]) -> Topology {
     let numbers: std::collections::BTreeMap<_, _> =
         names.iter().enumerate().map(|(number, name)| (name.clone(), number)).collect();
     let number = |name: &str| NodeId(numbers.get(name).map_or(0, |number| *number as u32));
-    let link = |(a, b): &(String, String)| TopologyLink {
-        name: format!("{a}-{b}"),
+    let link = |((a, b), suffix): &((String, String), &str)| TopologyLink {
+        name: format!("{a}-{b}{suffix}"),
         ends: (number(a), number(b)),
         forth: topology::ChannelPart::default(),
         back: topology::ChannelPart::default(),
         cost: 1,
         back_cost: None,
     };
-    let links: Vec<_> = ends.map(link).collect();
+    let links: Vec<_> = ends.iter().map(link).collect();
     let nodes = names.iter().map(|name| TopologyNode { name: name.clone(), ..Default::default() });
-    Topology { nodes: nodes.collect(), links, geographic: false }
+    Topology { nodes: nodes.collect(), links, ..Topology::default() }
 }
 
 /// The ends of `a-b`. Where names have hyphens of their own, the list of nodes decides.
@@ -366,13 +389,12 @@ const NODE_NAME: Words<String> = Words::new(
         let text = text.trim();
         let wrong = |name: &String| {
             name.is_empty()
-                || name.contains(['*', '.', '"', '\'', '{', '}'])
-                || name.contains(char::is_whitespace)
+                || name.contains(['*', '#', '"', '\'', '{', '}'])
+                || name.contains(char::is_control)
         };
         match pattern::braces(text)?.iter().any(wrong) {
             true => Err(format!(
-                "`{text}` is no name of a node: it has only a-z, A-Z, 0-9 and hyphens, but no spaces, points \
-                 or quotes"
+                "`{text}` is no name of a node: it has no quotes, braces, `*`, `#` or line ends"
             )),
             false => Ok(text.to_owned()),
         }
@@ -436,12 +458,9 @@ impl Form for SeedForm {
     }
 }
 
-const FORMAT: OneOf<Format> = OneOf(&[
-    ("annotated", Format::Annotated),
-    ("mini-ndn", Format::MiniNdn),
-    ("rocketfuel-latencies", Format::RocketfuelLatencies),
-    ("rocketfuel-weights", Format::RocketfuelWeights),
-]);
+const FORMAT: OneOf<Format> = OneOf(&FORMATS);
+
+const NAMING: OneOf<Naming> = OneOf(&[("label", Naming::Label), ("id", Naming::Id)]);
 
 #[cfg(test)]
 mod tests {
@@ -468,6 +487,15 @@ mod tests {
         assert!(made("links = [\"a-b-c\"]").unwrap_err().contains("several hyphens"));
         let error = made("nodes = [\"r1\", \"r2\"]\nlinks = [\"r1-r3\"]").unwrap_err();
         assert!(error.contains("`r3`, which is not among the nodes; did you mean"), "{error}");
+    }
+
+    #[test]
+    fn names_may_have_spaces_and_parallel_links() {
+        let topology = made("links = [\"St. Louis-b\", \"St. Louis-b#2\"]").unwrap();
+        assert_eq!(topology.nodes[0].name, "St. Louis");
+        assert_eq!((topology.links[1].name.as_str(), topology.links.len()), ("St. Louis-b#2", 2));
+        assert!(made("links = [\"a-b\", \"a-b\"]").unwrap_err().contains("is there twice"));
+        assert!(made("nodes = [\"a#2\"]").unwrap_err().contains("no name of a node"));
     }
 
     #[test]

@@ -267,9 +267,12 @@ impl Scenario {
         compile::routes_to_all(&self.content, network)
     }
 
-    /// Warnings: valid parts of its network that are probably not meant; a line each.
+    /// Warnings: parts of the topology's file without a place, and valid parts of its network that are probably not
+    /// meant; a line each.
     pub fn warnings(&self, network: &Network) -> Vec<String> {
-        compile::warnings(network)
+        let mut warnings = self.content.topology.notes();
+        warnings.extend(compile::warnings(network));
+        warnings
     }
 
     /// All that decides what happens, as text: two scenarios with equal texts run alike. Titles and

@@ -2,15 +2,21 @@
 use recoup_config::form::Words;
 use recoup_core::unit;
 use recoup_packet::name::Name;
+use recoup_sim::workload::size::{ContentSizes, MOST_BYTES};
 
-/// Bytes of content of one packet.
-pub(super) const CONTENT: Words<u64> = Words::new(
-    |text| match unit::bytes(text)? {
-        bytes @ 1..=8600 => Ok(bytes),
-        _ => Err("a packet holds 1 to 8600 bytes of content".into()),
+/// Bytes of content of one packet, or their distribution.
+pub(super) const CONTENT: Words<ContentSizes> = Words::new(
+    |text| {
+        if text.contains('(') {
+            return ContentSizes::parse(text);
+        }
+        match unit::bytes(text)? {
+            bytes @ 1..=MOST_BYTES => Ok(bytes.into()),
+            _ => Err("a packet holds 1 to 8600 bytes of content".into()),
+        }
     },
-    |bytes| unit::print_bytes(*bytes),
-    "write it like \"1024 B\"",
+    ToString::to_string,
+    "write it like \"1024 B\" or \"trace(file=log.csv)\"",
 );
 
 /// A name of NDN.

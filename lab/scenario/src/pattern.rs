@@ -82,12 +82,23 @@ pub(super) fn is_pattern(text: &str) -> bool {
     text.contains('*') || next_choice(text).is_some()
 }
 
-/// The text with its number and names put in.
+/// The text of a name of NDN with its number and names put in. Characters with a meaning in such a text are escaped.
 pub(super) fn fill(text: &str, k: u64, node: &str, name: &str) -> String {
     if !text.contains('{') {
         return text.to_owned();
     }
-    text.replace("{k}", &k.to_string()).replace("{node}", node).replace("{name}", name)
+    let (node, name) = (escaped(node), escaped(name));
+    text.replace("{k}", &k.to_string()).replace("{node}", &node).replace("{name}", &name)
+}
+
+fn escaped(text: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(escape).collect()
 }
 
 /// Reads a name of NDN.
@@ -113,6 +124,13 @@ mod tests {
         assert_eq!(braces("/p{k}/{1..2}").unwrap(), ["/p{k}/1", "/p{k}/2"]);
         assert_eq!(braces("plain").unwrap(), ["plain"]);
         assert!(braces("{0..99999999}").is_err() && braces("{1..1000}{1..1000}").is_err());
+    }
+
+    #[test]
+    fn filled_name_is_escaped() {
+        let filled = fill("/{node}/{k}", 3, "St. Louis/é", "p");
+        assert_eq!(filled, "/St.%20Louis%2F%C3%A9/3");
+        assert_eq!(name(&filled).unwrap().len(), 2);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use recoup_config::tree::{Table, Tree, Value};
 use recoup_sim::model::loss::with_trace_files;
 use recoup_sim::model::trace::Trace;
 use recoup_sim::network::OverTime;
+use recoup_sim::workload::size::ContentSizes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -51,6 +52,7 @@ impl Lists<'_> {
                 _ if entry.key == "popularity" => {
                     self.over_time(&path, &entry.tree, |it| &mut it.logs);
                 }
+                _ if entry.key == "content" => self.sizes(&path, &entry.tree),
                 _ if entry.key == "delay" => {
                     self.over_time(&path, &entry.tree, |it| &mut it.delays)
                 }
@@ -71,7 +73,14 @@ impl Lists<'_> {
         }
     }
 
-    /// Reads the file of a quantity over time, once.
+    /// Reads the file of lengths of contents.
+    fn sizes(&mut self, path: &str, tree: &Tree) {
+        if let Ok(ContentSizes::Log { log, .. }) = ContentSizes::parse(&tree.value.to_string()) {
+            self.file(path, tree, log.file(), |it| &mut it.logs);
+        }
+    }
+
+    /// Reads the file of a quantity over time.
     fn over_time<T: Trace>(
         &mut self,
         path: &str,
@@ -79,8 +88,19 @@ impl Lists<'_> {
         known: fn(&mut Traces) -> &mut BTreeMap<String, Arc<T>>,
     ) {
         // Another text is read, or found wrong, as an option of the link.
-        let Ok(Some(over_time)) = OverTime::<T>::parse(&tree.value.to_string()) else { return };
-        let file = over_time.file();
+        if let Ok(Some(over_time)) = OverTime::<T>::parse(&tree.value.to_string()) {
+            self.file(path, tree, over_time.file(), known);
+        }
+    }
+
+    /// Reads a file once.
+    fn file<T: Trace>(
+        &mut self,
+        path: &str,
+        tree: &Tree,
+        file: &str,
+        known: fn(&mut Traces) -> &mut BTreeMap<String, Arc<T>>,
+    ) {
         if known(&mut self.traces).contains_key(file) {
             return;
         }

@@ -55,7 +55,7 @@ fn link(number: usize, a: u32, b: u32) -> LinkPlan {
 fn produce(node: u32, prefix: &str) -> ApplicationPlan {
     let plan = ProducePlan {
         prefix: name(prefix),
-        content_bytes: 1_024,
+        content: 1_024.into(),
         freshness: Duration::from_secs(3_600),
         packet: PacketShape::Digest,
     };

@@ -10,6 +10,7 @@ pub use recoup_channel::link::{LinkOptions, Order, OverTime};
 use crate::model::law::Law;
 use crate::route::{Metric, NextHops, Producer};
 use crate::workload::log::RequestLog;
+use crate::workload::size::ContentSizes;
 pub use recoup_forwarder::options::{Anticipation, NodeOptions, Unsolicited};
 use recoup_forwarder::strategy::Strategy;
 pub use recoup_forwarder::table::CsCapacity;
@@ -339,8 +340,8 @@ pub enum PacketShape {
 pub struct ProducePlan {
     /// Names that it answers.
     pub prefix: Name,
-    /// Bytes of content.
-    pub content_bytes: u64,
+    /// Lengths of contents.
+    pub content: ContentSizes,
     /// Freshness of the Data.
     pub freshness: Duration,
     /// Length of the packets.

@@ -124,7 +124,7 @@ mod tests {
         let prefix: Name = "/a".parse().unwrap();
         let produce = ProducePlan {
             prefix: prefix.clone(),
-            content_bytes: 1,
+            content: 1.into(),
             freshness: Duration::from_secs(1),
             packet: PacketShape::Digest,
         };

@@ -49,6 +49,8 @@ pub struct Topology {
     pub links: Vec<TopologyLink>,
     /// Positions are longitude and latitude in degrees, not places on a plane.
     pub geographic: bool,
+    /// Parts of a file that have no place in the topology, a sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A node.
@@ -220,29 +222,34 @@ fn delay_of(km: f64) -> Duration {
     Duration::from_nanos(libm::round(km * 5_000.0) as u64)
 }
 
+/// Length of the great circle between two places in kilometres: the haversine formula on a sphere with
+/// a radius of 6,371 km.
+fn great_circle_km(from: (f64, f64), to: (f64, f64)) -> f64 {
+    let half_sine_squared = |degrees: f64| {
+        let sine = libm::sin(degrees.to_radians() / 2.0);
+        sine * sine
+    };
+    let upward = half_sine_squared(to.1 - from.1);
+    let level = libm::cos(from.1.to_radians()) * libm::cos(to.1.to_radians());
+    let haversine = upward + level * half_sine_squared(to.0 - from.0);
+    2.0 * 6_371.0 * libm::asin(libm::sqrt(haversine.clamp(0.0, 1.0)))
+}
+
+/// Time of light in fibre along the great circle. Cables are longer, so real delays are.
+fn great_circle_delay(from: (f64, f64), to: (f64, f64)) -> Duration {
+    delay_of(great_circle_km(from, to))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Length of the great circle between two places in kilometres: the haversine formula on a sphere with
-    /// a radius of 6,371 km.
-    fn great_circle_km(from: (f64, f64), to: (f64, f64)) -> f64 {
-        let half_sine_squared = |degrees: f64| {
-            let sine = libm::sin(degrees.to_radians() / 2.0);
-            sine * sine
-        };
-        let upward = half_sine_squared(to.1 - from.1);
-        let level = libm::cos(from.1.to_radians()) * libm::cos(to.1.to_radians());
-        let haversine = upward + level * half_sine_squared(to.0 - from.0);
-        2.0 * 6_371.0 * libm::asin(libm::sqrt(haversine.clamp(0.0, 1.0)))
-    }
 
     #[test]
     fn delays_of_sprint_follow_the_great_circle() {
         let known = sprint();
         let place = |end: NodeId| known.nodes[end.0 as usize].position.unwrap();
         let apart = known.links.iter().map(|link| {
-            let delay = delay_of(great_circle_km(place(link.ends.0), place(link.ends.1)));
+            let delay = great_circle_delay(place(link.ends.0), place(link.ends.1));
             link.forth.delay.unwrap().abs_diff(delay).as_micros()
         });
         let apart = apart.collect::<Vec<_>>();

@@ -9,6 +9,7 @@ pub mod popularity;
 mod produce;
 mod request;
 mod serve;
+pub mod size;
 
 pub use produce::Produce;
 
@@ -40,6 +41,7 @@ pub fn make(
         ApplicationKind::Fetch(plan) => (Box::new(fetch::make(plan, rng)?), Vec::new()),
         ApplicationKind::Serve(plan) => (Box::new(serve::make(plan)?), vec![plan.prefix.clone()]),
         ApplicationKind::Produce(plan) => {
+            plan.content.check()?;
             let produce = Produce::new(plan).map_err(|error| error.to_string())?;
             (Box::new(produce), vec![plan.prefix.clone()])
         }

@@ -2,13 +2,33 @@
 
 use proptest::prelude::*;
 use recoup_sim::network::Order;
-use recoup_sim::topology::read::{Format, read, rocketfuel};
+use recoup_sim::topology::read::{self, Format, Naming, rocketfuel};
 use recoup_sim::topology::{ChannelPart, QueueRoom, Topology, sprint};
 use std::time::Duration;
 
 const ANNOTATED: &str = include_str!("topology/bottleneck.txt");
 const MINI_NDN: &str = include_str!("topology/dumbbell.conf");
+const GRAPHML: &str = include_str!("topology/coast.graphml");
+const GML: &str = include_str!("topology/coast.gml");
+const FNSS: &str = include_str!("topology/ring.fnss.xml");
+const BRITE: &str = include_str!("topology/plane.brite");
+const MAP: &str = include_str!("topology/provider.cch");
+const SYSTEMS: &str = include_str!("topology/systems.as-rel");
 const PAIRS: &str = "London,+X1 Paris,+X2 1.7\nParis,+X2 London,+X1 2\nParis,+X2 Milan,+X3 3.5\n";
+
+fn read(format: Format, text: &str) -> Result<Topology, recoup_sim::topology::TopologyError> {
+    read::read(format, text, Naming::Label)
+}
+
+/// The topology of a file whose format shows.
+fn recognised(format: Format, text: &str) -> Topology {
+    assert_eq!(Format::guess(text), Some(format));
+    read(format, text).unwrap()
+}
+
+fn node_names(topology: &Topology) -> Vec<&str> {
+    topology.nodes.iter().map(|node| node.name.as_str()).collect()
+}
 
 fn link_names(topology: &Topology) -> Vec<&str> {
     topology.links.iter().map(|link| link.name.as_str()).collect()
@@ -61,6 +81,79 @@ fn rocketfuel_files_make_links_with_two_directions() {
 }
 
 #[test]
+fn zoo_networks_have_labels_and_distances() {
+    for (format, text) in [(Format::Graphml, GRAPHML), (Format::Gml, GML)] {
+        let topology = recognised(format, text);
+        assert_eq!(node_names(&topology), ["St. José", "Tokyo", "Hub-2", "Hub-3"]);
+        let links = ["St. José-Tokyo", "St. José-Tokyo#2", "Tokyo-Hub-2", "Hub-2-Hub-3"];
+        assert_eq!(link_names(&topology), links);
+        let rates: Vec<_> = topology.links.iter().map(|link| link.forth.rate_bits).collect();
+        assert_eq!(rates, [Some(10_000_000_000), None, None, None]);
+        // 8,336 km of fibre.
+        assert_eq!((millis(&topology.links[1].forth), millis(&topology.links[1].back)), (41, 41));
+        assert_eq!(topology.links[2].forth.delay, None);
+        assert!(topology.geographic);
+        let notes = [
+            "links from a node to itself are left out: 1 (1)",
+            "2 links have no delay: an end has no coordinates; `[link] delay` holds",
+        ];
+        assert_eq!(topology.notes, notes);
+        let by_id = read::read(format, text, Naming::Id).unwrap();
+        assert_eq!(node_names(&by_id), ["0", "1", "2", "3"]);
+    }
+}
+
+#[test]
+fn fnss_topology_keeps_its_units() {
+    let topology = recognised(Format::Fnss, FNSS);
+    assert_eq!(link_names(&topology), ["0-1", "1-2"]);
+    let link = &topology.links[0];
+    assert_eq!((link.forth.rate_bits, millis(&link.back)), (Some(1_500_000_000), 2));
+    assert_eq!(link.forth.queue, Some(QueueRoom::Packets(20)));
+    assert_eq!((link.cost, topology.links[1].cost), (1_000, 2_500));
+    let notes = [
+        "elements <application> of nodes are left out",
+        "attributes of links that have no meaning here: type",
+    ];
+    assert_eq!(topology.notes, notes);
+}
+
+#[test]
+fn brite_edges_have_milliseconds_and_mbits() {
+    let topology = recognised(Format::Brite, BRITE);
+    assert_eq!(link_names(&topology), ["0-1", "1-2", "0-2"]);
+    assert_eq!(topology.nodes[1].position, Some((40.0, 60.0)));
+    let link = &topology.links[0].forth;
+    assert_eq!((link.rate_bits, link.delay), (Some(10_000_000), Some(Duration::from_micros(167))));
+    assert_eq!(topology.links[2].forth, ChannelPart::default());
+}
+
+#[test]
+fn rocketfuel_map_joins_both_lists() {
+    let topology = recognised(Format::RocketfuelMap, MAP);
+    assert_eq!(node_names(&topology), ["1", "2", "3"]);
+    assert_eq!(topology.nodes[0].label.as_deref(), Some("San Jose, CA"));
+    assert_eq!(link_names(&topology), ["1-2", "1-3", "2-3"]);
+    assert_eq!(topology.notes, ["1 links to other providers are left out"]);
+}
+
+#[test]
+fn relationships_of_systems_are_links() {
+    let topology = recognised(Format::Caida, SYSTEMS);
+    assert_eq!(node_names(&topology), ["64500", "64501", "64502"]);
+    assert_eq!(link_names(&topology), ["64500-64501", "64500-64502", "64501-64502"]);
+    assert_eq!(topology.notes.len(), 1);
+}
+
+#[test]
+fn annotated_link_to_itself_is_left_out() {
+    let text = "router\na\nb\nlink\na a 1Mbps 1 1ms 20\na b 1Mbps 1 1ms 20\n";
+    let topology = read(Format::Annotated, text).unwrap();
+    assert_eq!(link_names(&topology), ["a-b"]);
+    assert_eq!(topology.notes, ["links from a node to itself are left out: 1 (a)"]);
+}
+
+#[test]
 fn sprint_from_pairs_equals_the_built_in() {
     let built_in = sprint();
     let name = |node: recoup_sim::network::NodeId| built_in.nodes[node.0 as usize].name.as_str();
@@ -99,6 +192,12 @@ fn format() -> impl Strategy<Value = (Format, &'static str)> {
     prop::sample::select(vec![
         (Format::Annotated, ANNOTATED),
         (Format::MiniNdn, MINI_NDN),
+        (Format::Graphml, GRAPHML),
+        (Format::Gml, GML),
+        (Format::Fnss, FNSS),
+        (Format::Brite, BRITE),
+        (Format::RocketfuelMap, MAP),
+        (Format::Caida, SYSTEMS),
         (Format::RocketfuelLatencies, PAIRS),
         (Format::RocketfuelWeights, PAIRS),
     ])

@@ -4,7 +4,7 @@
 //! advances it slice by slice, so that it may stop in between. Then it takes the [`Results`]. They are those of the command
 //! `recoup sim` on a file with the same text, digest included.
 use recoup_core::time::Instant;
-use recoup_scenario::{Point, ScenarioFile};
+use recoup_scenario::ScenarioFile;
 use recoup_sim::metric::Summary;
 use recoup_sim::record::Table;
 use recoup_sim::record::table::Values;

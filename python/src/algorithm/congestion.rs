@@ -1,5 +1,6 @@
 //! Congestion windows that are Python classes.
 use super::{Instance, seconds};
+use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use recoup_transport::congestion::{self, Congestion, CongestionControl, LossKind};
@@ -185,7 +186,13 @@ impl CongestionControl for Window {
     fn on_loss(&mut self, now: Instant, loss: &congestion::Loss) -> bool {
         self.after(false, |object| {
             let arguments = (now.as_secs_f64(), LossEvent::new(loss));
-            object.call_method1(intern!(object.py(), "on_loss"), arguments)?.is_truthy()
+            let answer = object.call_method1(intern!(object.py(), "on_loss"), arguments)?;
+            answer.extract().map_err(|_| {
+                let kind = answer.get_type();
+                PyTypeError::new_err(format!(
+                    "on_loss returned {kind}; it returns True if the loss begins a new event, else False"
+                ))
+            })
         })
     }
 

@@ -108,7 +108,7 @@ pub fn exponential_unit(rng: &mut Rng) -> f64 {
 ///
 /// Differences: the second of the pair is thrown away, so that no draw depends on whether another
 /// was taken before it.
-fn normal_unit(rng: &mut Rng) -> f64 {
+pub fn normal_unit(rng: &mut Rng) -> f64 {
     let radius = (2.0 * exponential_unit(rng)).sqrt();
     radius * libm::cos(2.0 * std::f64::consts::PI * rng.unit_f64())
 }

@@ -213,7 +213,8 @@ impl Trace for DelayTrace {
 /// A line of a trace.
 #[derive(Debug)]
 pub struct Row<'a> {
-    line: usize,
+    /// Its number, the first is 1.
+    pub line: usize,
     /// Its cells, without comments.
     pub cells: Vec<&'a str>,
 }

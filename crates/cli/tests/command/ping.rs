@@ -16,6 +16,9 @@ fn questions_are_answered_and_counted() {
     let document = place.run(&words).succeeds().document();
     assert_eq!((&document["sent"], &document["received"]), (&2.into(), &2.into()));
     assert!(document["rtt_ms"]["min"].as_f64().unwrap() > 0.0);
+    let round_trips = document["round_trips"].as_array().unwrap();
+    assert_eq!(round_trips.len(), 2);
+    assert!(round_trips[1]["sent_s"].as_f64() > round_trips[0]["sent_s"].as_f64());
     let (code, document) = server.stop("TERM");
     assert_eq!((code, &document["answered"]), (Some(0), &5.into()));
 }

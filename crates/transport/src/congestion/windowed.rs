@@ -54,14 +54,36 @@ pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     /// The name of the algorithm.
     const NAME: &'static str;
 
+    /// A delivery may narrow the window. Such a rule also decides at the limit of the window.
+    const NARROWS: bool = false;
+
     /// Adds the parameters to the printed spec.
     fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b>;
 
-    /// Segments by which the window grows for one delivery after slow start; finite.
+    /// A segment arrived, whether or not the window is in use. Called before all else.
+    fn measure(&mut self, now: Instant, delivered: &Delivered) {
+        let _ = (now, delivered);
+    }
+
+    /// The window if the first slow start ends with this delivery, at most `cwnd`.
+    fn end_slow_start(&mut self, cwnd: f64) -> Option<f64> {
+        let _ = cwnd;
+        None
+    }
+
+    /// Segments by which the window grows for one delivery after slow start; finite, and not negative unless the rule
+    /// [`NARROWS`](Self::NARROWS).
     fn increase(&mut self, now: Instant, cwnd: f64, delivered: &Delivered) -> f64;
 
     /// Congestion window after a loss event, segments; at most `window`, the whole before it.
     fn decrease(&mut self, now: Instant, window: f64) -> f64;
+
+    /// Slow-start threshold after a timeout with `timeout=slow-start`: half of the `window`, or what `decrease` has
+    /// `left`.
+    fn timeout_threshold(&self, window: f64, left: f64) -> f64 {
+        let _ = left;
+        window / 2.0
+    }
 
     /// The loss event of the last `decrease` began with a timeout.
     fn on_timeout(&mut self) {}
@@ -154,12 +176,20 @@ impl<R: WindowRule> Windowed<R> {
         let (slow, state) = (self.state.in_slow_start(), &mut self.state);
         let phase = if slow { WindowPhase::SlowStart } else { WindowPhase::Avoidance };
         state.rule.observe(phase, self.window, delivered);
+        if slow
+            && state.ssthresh.is_infinite()
+            && let Some(left) = state.rule.end_slow_start(state.cwnd)
+        {
+            (state.cwnd, state.ssthresh) = (left, left);
+            return self.settle();
+        }
         let increase = if slow {
             state.hystart.map_or(1.0, |hystart| hystart.increase())
         } else {
             state.rule.increase(now, state.cwnd, delivered)
         };
-        state.cwnd = (state.cwnd + increase).min(self.limit);
+        // A limit that has become lower leaves the state.
+        state.cwnd = (state.cwnd + increase).min(self.limit.max(state.cwnd));
         self.settle();
     }
 
@@ -187,7 +217,9 @@ impl<R: WindowRule> Windowed<R> {
             self.state.rule.on_timeout();
         }
         let (ssthresh, cwnd) = match self.settings.timeout {
-            AfterTimeout::SlowStart if loss.kind == LossKind::Timeout => (window / 2.0, 1.0),
+            AfterTimeout::SlowStart if loss.kind == LossKind::Timeout => {
+                (self.state.rule.timeout_threshold(window, left), 1.0)
+            }
             _ if self.settings.reset_to_init => (left, self.settings.init_cwnd),
             _ => (left, left.max(LOWEST_SSTHRESH)),
         };
@@ -285,12 +317,13 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
     }
 
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {
+        self.state.rule.measure(now, delivered);
         self.state.watch(delivered);
         if self.state.inflated {
             return self.inflate(delivered);
         }
         let may_grow = self.was_in_use(delivered) || self.settings.growth == Growth::Always;
-        if may_grow && self.state.window() < self.limit {
+        if may_grow && (R::NARROWS || self.state.window() < self.limit) {
             self.grow(now, delivered);
         } else {
             self.paused = true;

@@ -1,5 +1,8 @@
-//! Recorded round trips: tables of `recoup fetch -s` and of ndnget's `--log-rtt`.
+//! Recorded round trips: tables of `recoup fetch -s` and of ndnget's `--log-rtt`, and logs of other programs
+//! ([`log`]).
+use super::log;
 use crate::error::{Exit, Failure};
+use recoup_lab::source;
 use recoup_transport::time::{Duration, Instant};
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,9 +11,9 @@ use std::path::Path;
 /// Largest table, in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 /// Most rows.
-const MOST_ROWS: usize = 4_000_000;
+pub(super) const MOST_ROWS: usize = 4_000_000;
 /// Longest time in a trace: a year, in seconds.
-const LONGEST_S: f64 = 31_557_600.0;
+pub(super) const LONGEST_S: f64 = 31_557_600.0;
 
 /// One segment, or one sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,14 +62,18 @@ impl Trace {
             let what = format!("{} is longer than 256 MiB; give a part of it", path.display());
             return Err(Failure::new(Exit::Local, what));
         }
+        let bytes = source::plain(bytes, MOST_BYTES as usize).map_err(|error| failed(&error))?;
         Self::parse(&bytes).map_err(|what| {
             Failure::new(Exit::Local, format!("{} is no trace: {what}", path.display()))
-                .advise("give segments.tsv or rtt.tsv of `recoup fetch -s`, or ndnget's --log-rtt")
+                .advise("give segments.tsv or rtt.tsv of `recoup fetch -s`, ndnget's --log-rtt, or a log of ping")
         })
     }
 
-    /// Parses a table: columns separated by tabs or commas, with a line of their names.
+    /// Parses a log, or a table: columns separated by tabs or commas, with a line of their names.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        if let Some(rows) = std::str::from_utf8(bytes).ok().and_then(log::parse) {
+            return Ok(Self { rows: rows?, has_transmissions: false });
+        }
         let heading = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let delimiter = if heading.contains(&b'\t') { b'\t' } else { b',' };
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes);

@@ -51,6 +51,23 @@ fn ndngets_log_has_no_times() {
 }
 
 #[test]
+fn log_of_ping_has_times() {
+    let place = Place::new();
+    let mut log = String::from("PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n");
+    for seq in 1..=20 {
+        log += &format!(
+            "[{}.5] 64 bytes from 192.0.2.1: icmp_seq={seq} ttl=64 time=20.1 ms\n",
+            1_000 + seq
+        );
+    }
+    place.write("ping.log", log.as_bytes());
+    let document = place.run("rto replay ping.log --rto rfc6298 --json").succeeds().document();
+    assert_eq!((&document["samples"], &document["timed"]), (&20.into(), &true.into()));
+    place.write("ping.log", log.replace("icmp_seq=7", "icmp_seq=x").as_bytes());
+    place.run("rto replay ping.log").fails(4, &["line 8: `[1007.5] 64 bytes", "ping"]);
+}
+
+#[test]
 fn non_trace_is_rejected_with_valid_forms() {
     let place = Place::new();
     place.write("noise", b"\x00\xff\n\xfe\t\t\n");

@@ -58,6 +58,11 @@ impl Kept {
         Some(self.source.file.title()).filter(|it| !it.is_empty()).or_else(name).unwrap_or("run")
     }
 
+    /// The seeds of the runs.
+    pub fn seeds(&self) -> &[u64] {
+        &self.campaign.seeds
+    }
+
     /// The runs.
     pub fn rows(&self) -> &[Row] {
         &self.rows

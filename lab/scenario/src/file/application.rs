@@ -22,6 +22,7 @@ use recoup_sim::network::{
     Arrival, BackgroundPlan, Direction, FetchPlan, LinkId, PacketShape, Pending, Popularity,
     ProducePlan, RequestPlan, ServePlan,
 };
+use recoup_sim::workload::size::ContentSizes;
 use recoup_transport::serve::Version;
 use recoup_transport::time::{Duration, Instant};
 
@@ -59,11 +60,22 @@ pub(crate) struct ApplicationRule {
 const OF_LOG: u64 = 0;
 
 impl ApplicationRule {
-    /// Puts the log of requests in place, with its contents and times where no others are given.
+    /// Puts the log of requests in place: contents and times where no others are given, or lengths of contents.
     pub(crate) fn read_log(&mut self, traces: &Traces) {
-        let Job::Request(plan, _) = &mut self.job else { return };
-        let Popularity::Log(over_time) = &mut plan.popularity else { return };
         // A file that cannot be read was reported where it is named.
+        let plan = match &mut self.job {
+            Job::Request(plan, _) => plan,
+            Job::Produce(plan, _) => {
+                if let ContentSizes::Log { log, .. } = &mut plan.content
+                    && let Some(read) = traces.logs.get(log.file())
+                {
+                    log.read(read.clone());
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Popularity::Log(over_time) = &mut plan.popularity else { return };
         let Some(log) = traces.logs.get(over_time.file()) else { return };
         over_time.read(log.clone());
         if plan.contents == OF_LOG {
@@ -188,7 +200,7 @@ fn blank(kind: &str) -> Job {
         "produce" => Job::Produce(
             ProducePlan {
                 prefix: Name::default(),
-                content_bytes: 1024,
+                content: 1024.into(),
                 freshness: Duration::from_secs(10),
                 packet: PacketShape::Digest,
             },
@@ -248,7 +260,7 @@ fn serve(fields: &mut Fields<'_>, mode: Mode, plan: &mut ServePlan, prefix: &mut
 
 fn produce(fields: &mut Fields<'_>, mode: Mode, plan: &mut ProducePlan, prefix: &mut String) {
     ask(fields, mode, "prefix", prefix, Template);
-    fields.field("content", &mut plan.content_bytes, CONTENT);
+    fields.field("content", &mut plan.content, CONTENT);
     fields.field("freshness", &mut plan.freshness, TIME);
     packet(fields, mode, &mut plan.packet);
 }

@@ -65,6 +65,27 @@ fn a_log_gives_contents_and_times() {
 }
 
 #[test]
+fn a_log_gives_lengths_of_contents() {
+    let text = with(
+        "[applications.p2]\nkind = \"produce\"\nnode = \"producer\"\nprefix = \"/v\"\n\
+         content = \"trace(file=log.csv,most=2000B)\"\n",
+    );
+    let log = |_: &str| Ok("1 a 300\n2 b 4000\n".to_owned());
+    let network = with_files(&text, &log).unwrap();
+    let ApplicationKind::Produce(plan) = &network.applications[2].kind else { panic!() };
+    let bytes = |name: &str| plan.content.of(&name.parse().unwrap());
+    assert_eq!((bytes("/v/1"), bytes("/v/2"), bytes("/v/3")), (300, 2_000, 1_024));
+    let long = with_files(&text.replace(",most=2000B", ""), &|_| Ok("1 a 9000\n".to_owned()));
+    assert!(long.as_ref().unwrap_err().contains("log.csv:1: 9000 B do not fit"), "{long:?}");
+    let none = with_files(&text, &|_| Ok("1 a\n".to_owned())).unwrap_err();
+    assert!(none.contains("log.csv:1: has no length"), "{none}");
+    let unread = with_files(&text, &no_files).unwrap_err();
+    assert!(unread.contains("applications.p2.content: log.csv: there are no files"), "{unread}");
+    let typo = with_files(&text.replace("trace(", "trase("), &log).unwrap_err();
+    assert!(typo.contains("trase"), "{typo}");
+}
+
+#[test]
 fn overlapping_changes_end_one_by_one() {
     let event = |at: u64, lasting: &str, to: &str| {
         format!("[[event]]\nat = \"{at} s\"\n{lasting}change = \"r1-r2\"\nto = {{ {to} }}\n")

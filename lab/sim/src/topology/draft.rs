@@ -137,6 +137,36 @@ impl Draft {
     }
 }
 
+/// Links from a node to itself that a file has. They carry nothing and are left out.
+#[derive(Default)]
+pub(super) struct SelfLinks {
+    count: usize,
+    /// Nodes of the first ones.
+    nodes: Vec<String>,
+}
+
+impl SelfLinks {
+    /// Most nodes that a note names.
+    const NAMED: usize = 5;
+
+    /// Records one.
+    pub(super) fn add(&mut self, node: &str) {
+        self.count += 1;
+        if self.nodes.len() < Self::NAMED {
+            self.nodes.push(excerpt(node));
+        }
+    }
+
+    /// A sentence on them; `None` if there was none.
+    pub(super) fn note(self) -> Option<String> {
+        let more = if self.count > self.nodes.len() { ", …" } else { "" };
+        let names = self.nodes.join(", ");
+        (self.count > 0).then(|| {
+            format!("links from a node to itself are left out: {} ({names}{more})", self.count)
+        })
+    }
+}
+
 /// Connected components: disjoint sets with path halving.
 pub(super) struct Parts {
     parent: Vec<usize>,

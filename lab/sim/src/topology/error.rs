@@ -40,6 +40,9 @@ pub enum Problem {
     /// A link leads from a node to itself.
     #[error("link {0:?} leads from a node to itself; remove it")]
     SelfLink(String),
+    /// Two attributes of a link mean one property.
+    #[error("attribute {0:?} gives a property of the link that another attribute has given")]
+    RepeatedAttribute(String),
     /// Known to the format, but not simulated.
     #[error("{what} {found:?} cannot be simulated; {advice}")]
     Unsupported {

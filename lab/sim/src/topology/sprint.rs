@@ -17,7 +17,7 @@ const TABLE: &str = include_str!("sprint.tsv");
 
 /// The Sprint network: delays as measured, the inferred weights as costs, labels with the cities.
 pub fn sprint() -> Topology {
-    let mut topology = Topology { nodes: Vec::new(), links: Vec::new(), geographic: true };
+    let mut topology = Topology { geographic: true, ..Topology::default() };
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
         let [first, second, third, last] = columns[..] else { continue };

@@ -1,8 +1,8 @@
-//! Requests from a log: a time in seconds, a content, and perhaps a length, which is left to producers.
+//! Requests from a log: a time in seconds, a content, and perhaps a length, which producers may use.
 //!
 //! Columns and comments are those of [traces](crate::model::trace). Times count from the first line, so
 //! that a log of any clock can be used. If all contents are whole numbers from 1, they keep their numbers; otherwise
-//! contents have numbers from 1 in the order in which they come first.
+//! contents have numbers from 1 in the order in which they come first. A content keeps its first length.
 use crate::model::trace::{Row, Trace, TraceError, rows};
 use recoup_transport::time::Duration;
 use std::collections::BTreeMap;
@@ -14,9 +14,34 @@ pub struct RequestLog {
     batches: Vec<(Duration, u64)>,
     /// The content of each request, from 1.
     contents: Vec<u64>,
+    /// Lengths by contents, in bytes.
+    sizes: Vec<(u64, u64)>,
+    /// Line of the first request without a length.
+    without: Option<usize>,
+    /// Line of the longest content, and its length.
+    longest: (usize, u64),
 }
 
 impl RequestLog {
+    /// Length of a content in bytes, if the log has it.
+    pub(super) fn size(&self, content: u64) -> Option<u64> {
+        let place = self.sizes.binary_search_by_key(&content, |(number, _)| *number).ok()?;
+        self.sizes.get(place).map(|(_, bytes)| *bytes)
+    }
+
+    /// Checks that each request has a length, and one of at most `most` bytes unless longer ones are `cut`.
+    pub(super) fn check_sizes(&self, most: u64, cut: bool) -> Result<(), String> {
+        if let Some(line) = self.without {
+            return Err(format!("{line}: has no length; each line needs one"));
+        }
+        match self.longest {
+            (line, bytes) if bytes > most && !cut => Err(format!(
+                "{line}: {bytes} B do not fit into a packet of {most} B; cut them with most={most}B"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Times after the first request, each with the number of requests at it.
     #[must_use]
     pub fn batches(&self) -> &[(Duration, u64)] {
@@ -47,7 +72,14 @@ impl Trace for RequestLog {
                 .contains(&row.cells[0].to_lowercase().as_str())
         };
         rows.next_if(|row| row.as_ref().is_ok_and(is_head));
-        let (mut names, mut log) = (Vec::new(), Self { batches: Vec::new(), contents: Vec::new() });
+        let (mut names, mut lengths) = (Vec::new(), Vec::new());
+        let mut log = Self {
+            batches: Vec::new(),
+            contents: Vec::new(),
+            sizes: Vec::new(),
+            without: None,
+            longest: (0, 0),
+        };
         let (mut first, mut last) = (None, 0.0);
         for row in rows {
             let row = row?;
@@ -57,9 +89,18 @@ impl Trace for RequestLog {
             let seconds = time.parse::<f64>().ok().filter(|it| (0.0..=LATEST).contains(it));
             let seconds =
                 seconds.ok_or_else(|| row.wrong(format!("`{time}` is no time in seconds")))?;
-            if let Some(length) = length.first().filter(|it| it.parse::<u64>().is_err()) {
-                return Err(row.wrong(format!("`{length}` is no length in bytes")));
+            let length = length.first().map(|text| {
+                let bytes = text.parse::<u64>();
+                bytes.map_err(|_| row.wrong(format!("`{text}` is no length in bytes")))
+            });
+            let length = length.transpose()?;
+            if length.is_none() {
+                log.without.get_or_insert(row.line);
             }
+            if let Some(bytes) = length.filter(|bytes| *bytes > log.longest.1) {
+                log.longest = (row.line, bytes);
+            }
+            lengths.push(length);
             if seconds < last {
                 return Err(row.wrong(format!("{time} s comes before the line above")));
             }
@@ -73,6 +114,11 @@ impl Trace for RequestLog {
             }
         }
         log.contents = numbers(&names);
+        let sizes = log.contents.iter().zip(lengths);
+        log.sizes = sizes.filter_map(|(content, bytes)| Some((*content, bytes?))).collect();
+        // A stable order keeps the first length of a content.
+        log.sizes.sort_by_key(|(content, _)| *content);
+        log.sizes.dedup_by_key(|(content, _)| *content);
         match log.batches.is_empty() {
             true => Err(TraceError { line: 1, what: "there are no requests".into() }),
             false => Ok(log),

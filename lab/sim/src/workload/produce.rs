@@ -2,6 +2,7 @@
 //!
 //! Packets are described, not encoded: they have a length and no bytes.
 use super::signature_shape;
+use super::size::ContentSizes;
 use crate::network::ProducePlan;
 use recoup_packet::data::{ContentType, Data, DescribeError, SignatureShape, Template};
 use recoup_packet::interest::Interest;
@@ -17,9 +18,10 @@ use std::sync::Arc;
 pub struct Produce {
     template: Arc<Template>,
     freshness: Duration,
-    content_bytes: usize,
+    content: ContentSizes,
     questions: VecDeque<(Arc<Interest>, ReturnPath)>,
-    served: bool,
+    /// Bytes of content of the packet that was just served.
+    served: Option<u32>,
 }
 
 impl Produce {
@@ -28,17 +30,16 @@ impl Produce {
     /// # Errors
     /// If there can be no such packets.
     pub fn new(plan: &ProducePlan) -> Result<Self, DescribeError> {
-        let content_bytes = usize::try_from(plan.content_bytes).unwrap_or(usize::MAX);
         let shape = signature_shape(plan.packet);
         let produce = Self {
             template: Template::new(ContentType::Blob, plan.freshness, None, shape),
             freshness: plan.freshness,
-            content_bytes,
+            content: plan.content.clone(),
             questions: VecDeque::new(),
-            served: false,
+            served: None,
         };
         // A length that the format skips is no mistake of the plan; too short a one is.
-        match produce.describe(plan.prefix.clone()) {
+        match produce.describe(plan.prefix.clone(), plan.content.longest()) {
             Err(DescribeError::NoSuchTotal { wanted, possible }) if possible > wanted + 16 => {
                 Err(DescribeError::NoSuchTotal { wanted, possible })
             }
@@ -47,18 +48,19 @@ impl Produce {
         }
     }
 
-    fn describe(&self, name: Name) -> Result<Data, DescribeError> {
-        self.template.describe(name, self.content_bytes)
+    fn describe(&self, name: Name, bytes: u64) -> Result<Data, DescribeError> {
+        self.template.describe(name, usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
     /// The packet called `name`, one or two bytes longer than planned if the format has none of that length.
     fn data(&self, name: &Name) -> Option<Data> {
-        match self.describe(name.clone()) {
+        let bytes = self.content.of(name);
+        match self.describe(name.clone(), bytes) {
             Ok(data) => Some(data),
             Err(DescribeError::NoSuchTotal { possible, .. }) => {
                 let shape = SignatureShape::Total { packet_bytes: possible };
                 let template = Template::new(ContentType::Blob, self.freshness, None, shape);
-                template.describe(name.clone(), self.content_bytes).ok()
+                template.describe(name.clone(), usize::try_from(bytes).ok()?).ok()
             }
             Err(DescribeError::TooLong) => None,
         }
@@ -73,15 +75,14 @@ impl Application for Produce {
     }
 
     fn poll(&mut self, _: Instant) -> Option<AppOutput> {
-        if std::mem::take(&mut self.served) {
-            let content_bytes = self.content_bytes as u32;
+        if let Some(content_bytes) = self.served.take() {
             let event = Event::Served { content_bytes, signed: false };
             return Some(AppOutput::Report(Report::Event(event)));
         }
         let (interest, path) = self.questions.pop_front()?;
         match self.data(&interest.name) {
             Some(data) => {
-                self.served = true;
+                self.served = Some(data.content().len() as u32);
                 Some(AppOutput::Data { data, path })
             }
             None => Some(AppOutput::Report(Report::Event(Event::Unknown))),
@@ -100,7 +101,12 @@ mod tests {
 
     fn plan(content_bytes: u64, packet: PacketShape) -> ProducePlan {
         let prefix = "/video".parse().unwrap();
-        ProducePlan { prefix, content_bytes, freshness: Duration::from_secs(1), packet }
+        ProducePlan {
+            prefix,
+            content: content_bytes.into(),
+            freshness: Duration::from_secs(1),
+            packet,
+        }
     }
 
     fn answer(produce: &mut Produce, name: &str) -> Data {

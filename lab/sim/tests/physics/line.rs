@@ -96,7 +96,7 @@ pub(crate) fn serve(segments: u64) -> ApplicationKind {
 pub(crate) fn produce() -> ApplicationKind {
     ApplicationKind::Produce(ProducePlan {
         prefix: PREFIX.parse().unwrap(),
-        content_bytes: 500,
+        content: 500.into(),
         freshness: Duration::ZERO,
         packet: PacketShape::Total(1_000),
     })

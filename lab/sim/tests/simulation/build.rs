@@ -115,7 +115,7 @@ pub(crate) fn produce(
 ) -> (&'static str, u32, ApplicationKind) {
     let plan = ProducePlan {
         prefix: prefix.parse().unwrap(),
-        content_bytes,
+        content: content_bytes.into(),
         freshness: Duration::from_secs(3_600),
         packet: PacketShape::Digest,
     };

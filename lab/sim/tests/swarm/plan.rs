@@ -186,7 +186,7 @@ fn produce(dice: &mut Dice, prefix: &Name) -> ApplicationKind {
     let content_bytes = dice.magnitude(1, 7_000);
     ApplicationKind::Produce(ProducePlan {
         prefix: prefix.clone(),
-        content_bytes,
+        content: content_bytes.into(),
         freshness: if dice.chance(0.5) { Duration::ZERO } else { dice.millis(1, 5_000) },
         packet: shape(dice, content_bytes),
     })

@@ -17,10 +17,11 @@
 //! the same nodes in the other order is skipped. Numbers without a unit are bits per second and seconds. Loss and queue
 //! hold in both directions; a position near the equator means that there is none.
 //!
-//! Differences: positions are kept as the file gives them (`x` to the right, `y` upwards; ndnSIM mirrors `y` for its
-//! screen) and are not drawn at random if there are none. The MPI rank is ignored. Text that ndnSIM skips silently is
-//! an error. A bare number in the column of loss is the share of lost packets, as in ndndSIM.
-use super::super::draft::Draft;
+//! Differences: a link from a node to itself, as ndnSIM's samples have, is left out with a note. Positions are kept as
+//! the file gives them (`x` to the right, `y` upwards; ndnSIM mirrors `y` for its screen) and are not drawn at random
+//! if there are none. The MPI rank is ignored. Text that ndnSIM skips silently is an error. A bare number in the column
+//! of loss is the share of lost packets, as in ndndSIM.
+use super::super::draft::{Draft, SelfLinks};
 use super::super::{ChannelPart, QueueRoom, Topology, TopologyError};
 use super::decimal::{self, Decimal};
 use super::{Problem, coordinate, lines};
@@ -33,7 +34,7 @@ use std::str::SplitWhitespace;
 pub fn read(text: &str) -> Result<Topology, TopologyError> {
     let mut draft = Draft::default();
     let mut section = Section::Before;
-    let mut joined = BTreeSet::new();
+    let (mut joined, mut self_links) = (BTreeSet::new(), SelfLinks::default());
     for (number, line) in lines(text)? {
         match (line, section) {
             ("router", Section::Before) => section = Section::Router,
@@ -42,14 +43,16 @@ pub fn read(text: &str) -> Result<Topology, TopologyError> {
             (line, _) if line.starts_with('#') => (),
             (line, Section::Router) => node(&mut draft, line).map_err(|p| at(number, p))?,
             (line, Section::Link) => {
-                link(&mut draft, &mut joined, line).map_err(|p| at(number, p))?;
+                link(&mut draft, &mut joined, &mut self_links, line).map_err(|p| at(number, p))?;
             }
         }
     }
     if section == Section::Before {
         return Err(Problem::Missing("a line that is only \"router\" before the nodes").into());
     }
-    Ok(draft.finish())
+    let mut topology = draft.finish();
+    topology.notes.extend(self_links.note());
+    Ok(topology)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -77,9 +80,15 @@ fn node(draft: &mut Draft, line: &str) -> Result<(), Problem> {
     nothing_more(columns, "the end of the line after five columns")
 }
 
-fn link(draft: &mut Draft, joined: &mut BTreeSet<(u32, u32)>, line: &str) -> Result<(), Problem> {
+fn link(
+    draft: &mut Draft,
+    joined: &mut BTreeSet<(u32, u32)>,
+    self_links: &mut SelfLinks,
+    line: &str,
+) -> Result<(), Problem> {
     let mut columns = line.split_whitespace();
-    let from = draft.known(columns.next().unwrap_or_default())?;
+    let name = columns.next().unwrap_or_default();
+    let from = draft.known(name)?;
     let to = draft.known(columns.next().ok_or(Problem::Missing("the second end of the link"))?)?;
     let rate_bits = columns.next().map(rate).transpose()?;
     let metric = columns.next().map(|text| decimal::whole(text, "a whole metric (column 4)"));
@@ -89,6 +98,10 @@ fn link(draft: &mut Draft, joined: &mut BTreeSet<(u32, u32)>, line: &str) -> Res
     let loss = columns.next().map(loss).transpose()?;
     let part = ChannelPart { rate_bits, delay, queue, loss, ..ChannelPart::default() };
     nothing_more(columns, "the end of the line after seven columns")?;
+    if from == to {
+        self_links.add(name);
+        return Ok(());
+    }
     if joined.contains(&(to.0, from.0)) {
         return Ok(());
     }

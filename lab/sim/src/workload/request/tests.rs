@@ -65,7 +65,7 @@ fn drain(request: &mut Consumer<Catalogue>, now: Instant) -> Vec<String> {
 fn data(name: &str) -> AppInput {
     let mut produce = Produce::new(&ProducePlan {
         prefix: Name::root(),
-        content_bytes: 100,
+        content: 100.into(),
         freshness: Duration::ZERO,
         packet: PacketShape::Digest,
     })
