@@ -88,7 +88,7 @@ fn station_registers_at_the_next_access_point() {
         let (_links, more) = routes_over_links(&place, NODE, &wired);
         let door = unix(&place);
         let _router = forwarder(&place, "router.toml", &[&door], &more);
-        // Neither the access points nor the station are told of the move.
+        // Nothing reports the move.
         let document = slow_fetch(&place, &door, || air.reach(1));
         assert!(std::fs::read(place.path("copy")).unwrap() == content);
         assert_eq!(document["losses"]["timeouts"], 0, "{document}");

@@ -277,7 +277,7 @@ impl<E: Edge> Forwarder<E> {
     }
 
     /// Reports Mobility instead of NoRoute for an Interest without a next hop, if its route was lost shortly before,
-    /// or is down, or if another node has rerouted it: its producer has not registered here yet.
+    /// or is down. An Interest that another node has rerouted counts, too: its producer has not registered here yet.
     pub(super) fn report_lost_route(
         &mut self,
         now: Instant,

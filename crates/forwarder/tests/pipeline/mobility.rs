@@ -350,7 +350,7 @@ fn rerouted_interest_without_route_returns_as_mobility() {
 }
 
 #[test]
-fn absent_route_elsewhere_is_a_move_for_a_lost_interest() {
+fn absent_route_elsewhere_counts_as_mobility() {
     let mut walk = Walk::new("mldr", "best-route");
     walk.tester.route(1, "/a", 3);
     walk.tester.unroute(3, "/a", 4);
