@@ -247,10 +247,8 @@ impl Engine {
 
     fn end(&mut self, app: AppId) {
         self.session.detach(app);
-        if let Some(running) = self.tasks.remove(&app) {
-            if running.task.is_consumer() {
-                self.share();
-            }
+        if self.tasks.remove(&app).is_some_and(|running| running.task.is_consumer()) {
+            self.share();
         }
     }
 

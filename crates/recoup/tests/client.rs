@@ -1,14 +1,12 @@
 //! Clients served by other clients, over sockets and pairs of this process.
-use bytes::Bytes;
 use recoup::{Client, FetchOptions, Verify};
 use recoup_io::key::{KeyStore, KeyType};
-use recoup_packet::interest::Interest;
 use recoup_transport::congestion::Congestion;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom};
-use std::net::{SocketAddr, UdpSocket};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -430,62 +428,72 @@ fn packet_of_another_signer_names_it() {
     assert!(error.message().contains("not signed by the given key"), "{error}");
 }
 
-/// Name of the file of which a datagram has a segment (true) or metadata (false); the files are `file-00` to `file-31`.
-fn file_of(datagram: &[u8]) -> Option<(String, bool)> {
+/// The packet of one of the files `file-00` to `file-31` in a datagram: name of the file, and of the segment unless it is metadata.
+fn file_of(datagram: &[u8]) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     let has = |word: &[u8]| datagram.windows(word.len()).any(|it| it == word);
     let at = datagram.windows(5).position(|it| it == b"file-")?;
-    let file = String::from_utf8_lossy(datagram.get(at..at + 7)?).into_owned();
-    Some((file, !has(b"metadata")))
+    if has(b"\x20\x02ls") {
+        // The listing has the names of all files.
+        return None;
+    }
+    let file = datagram.get(at..at + 7)?.to_vec();
+    if has(b"metadata") {
+        return Some((file, None));
+    }
+    // Version and segment number follow, each with a byte of type and of length.
+    let version_end = at + 9 + usize::from(*datagram.get(at + 8)?);
+    let segment_end = version_end + 2 + usize::from(*datagram.get(version_end + 1)?);
+    Some((file, Some(datagram.get(at..segment_end)?.to_vec())))
 }
 
-/// Passes datagrams between a client and `server`, and holds segments back until `files` have answered with metadata. Returns
-/// its address, and the names of segments that were requested until then.
-fn hold_segments(server: &str, files: usize) -> (String, std::thread::JoinHandle<usize>) {
-    let server = server.strip_prefix("udp4://").or(server.strip_prefix("udp://")).unwrap();
+/// A path between a client and a server that holds segments back until so many files have answered with metadata.
+struct HoldingPath {
+    address: String,
+    stop: Arc<AtomicBool>,
+    /// Returns the number of segments that were requested until then.
+    relay: std::thread::JoinHandle<usize>,
+}
+
+fn hold_segments(server: &str, files: usize) -> HoldingPath {
     let near = UdpSocket::bind("127.0.0.1:0").unwrap();
     let far = UdpSocket::bind("127.0.0.1:0").unwrap();
-    far.connect(server).unwrap();
+    far.connect(server.split_once("://").unwrap().1).unwrap();
+    for socket in [&near, &far] {
+        socket.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+    }
     let address = format!("udp://{}", near.local_addr().unwrap());
-    let requested: Arc<Mutex<BTreeSet<Vec<u8>>>> = Arc::default();
-    let (up_near, up_far) = (near.try_clone().unwrap(), far.try_clone().unwrap());
-    let noted = Arc::clone(&requested);
-    let client: Arc<Mutex<Option<SocketAddr>>> = Arc::default();
-    let seen = Arc::clone(&client);
-    std::thread::spawn(move || {
-        let mut datagram = [0; 9_000];
-        while let Ok((length, from)) = up_near.recv_from(&mut datagram) {
-            *seen.lock().unwrap() = Some(from);
-            let interest = Interest::decode(Bytes::copy_from_slice(&datagram[..length]));
-            if let (Some((_, true)), Ok(interest)) = (file_of(&datagram[..length]), interest) {
-                noted.lock().unwrap().insert(interest.name.value().to_vec());
-            }
-            let _ = up_far.send(&datagram[..length]);
-        }
-    });
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
     let relay = std::thread::spawn(move || {
-        let (mut answered, mut held, mut datagram) = (BTreeSet::new(), Vec::new(), [0; 9_000]);
-        let mut early = 0;
-        far.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        while let Ok(length) = far.recv(&mut datagram) {
-            let Some(client) = *client.lock().unwrap() else { continue };
-            let is_held = answered.len() < files;
-            match file_of(&datagram[..length]) {
-                Some((_, true)) if is_held => held.push(datagram[..length].to_vec()),
-                of => {
-                    near.send_to(&datagram[..length], client).unwrap();
-                    answered.extend(of.filter(|(_, is_segment)| !is_segment));
-                }
+        let (mut requested, mut answered) = (BTreeSet::new(), BTreeSet::new());
+        let (mut client, mut early, mut held) = (None, 0, Vec::new());
+        let mut datagram = [0; 9_000];
+        while !stopped.load(Ordering::Relaxed) {
+            while let Ok((length, from)) = near.recv_from(&mut datagram) {
+                client = Some(from);
+                requested.extend(file_of(&datagram[..length]).and_then(|(_, segment)| segment));
+                far.send(&datagram[..length]).unwrap();
             }
-            if is_held && answered.len() == files {
-                early = requested.lock().unwrap().len();
-                for datagram in held.drain(..) {
-                    near.send_to(&datagram, client).unwrap();
+            while let (Some(client), Ok(length)) = (client, far.recv(&mut datagram)) {
+                let holds = answered.len() < files;
+                match file_of(&datagram[..length]) {
+                    Some((_, Some(_))) if holds => held.push(datagram[..length].to_vec()),
+                    of => {
+                        near.send_to(&datagram[..length], client).unwrap();
+                        answered.extend(of.map(|(file, _)| file));
+                    }
+                }
+                if holds && answered.len() == files {
+                    early = requested.len();
+                    for datagram in held.drain(..) {
+                        near.send_to(&datagram, client).unwrap();
+                    }
                 }
             }
         }
         early
     });
-    (address, relay)
+    HoldingPath { address, stop, relay }
 }
 
 #[test]
@@ -496,18 +504,20 @@ fn files_of_a_folder_start_once() {
     }
     let server = place.serve("/a").listen("udp://127.0.0.1:0").unwrap().segment_size(1_000);
     let server = server.folder(folder.path()).unwrap();
-    let (face, relay) = hold_segments(&server.faces()[0], 32);
+    let path = hold_segments(&server.faces()[0], 32);
     // Nothing is lost, so nothing is sent twice.
     let options = FetchOptions {
         rto: "constant(rto=1h)".parse().unwrap(),
         loss: "timeout".parse().unwrap(),
         ..FetchOptions::default()
     };
-    let client = Client::builder().face(face).recovery("off").options(options).connect().unwrap();
+    let client =
+        Client::builder().face(&path.address).recovery("off").options(options).connect().unwrap();
     let target = tempfile::tempdir().unwrap();
     let files = client.fetch_folder("/a").jobs(32).to_folder(target.path().join("a")).unwrap();
     assert_eq!(files.fetched, 32);
     assert!(std::fs::read(target.path().join("a/file-31")).unwrap() == content(5_000));
-    let early = relay.join().unwrap();
+    path.stop.store(true, Ordering::Relaxed);
+    let early = path.relay.join().unwrap();
     assert!((1..=12).contains(&early), "{early} segments were requested before one arrived");
 }
