@@ -8,6 +8,7 @@ mod deny;
 mod digest;
 mod docs;
 mod fuzz;
+mod growth;
 mod instructions;
 mod laws;
 mod leg;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 /// A chore: its name and its arguments, its effect, and its code.
 type Chore = ([&'static str; 2], &'static str, fn(&[&str]) -> Outcome);
 
-const CHORES: [Chore; 9] = [
+const CHORES: [Chore; 10] = [
     (
         ["test", "[LEG…] [--list]"],
         "checks that must hold before a change is delivered, or only the named legs",
@@ -42,6 +43,11 @@ const CHORES: [Chore; 9] = [
         ["bench instructions", "[--only WORD] [--accept]"],
         "instructions of a packet in each part, beside accepted values",
         instructions::run,
+    ),
+    (
+        ["bench growth", "[--only WORD] [--runs N]"],
+        "whether the cost of a unit rises as the work grows",
+        growth::run,
     ),
     (
         ["bench", "[BINARY…] [--runs N] [--only WORD]"],

@@ -1,0 +1,310 @@
+//! `cargo xtask bench growth`: whether the cost of a unit of work stays the same as the work grows.
+//!
+//! A row has four sizes over decades. Its cost of one unit must not rise from the second size on; the first size has the
+//! start of the process. Processor time counts, or memory, and the least of several runs: other load adds to both.
+
+use crate::bench::binary;
+use crate::chore::{Outcome, spelled};
+use crate::process::{Running, Scratch, fill, forward, listen};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const USAGE: &str = "\
+usage: cargo xtask bench growth [--only WORD] [--runs N]
+
+  --only WORD   only rows whose name contains WORD
+  --runs N      runs of each size (default 3); the least cost counts
+Environment: RECOUP_BINARY names a recoup to measure instead of building one.
+";
+
+/// By so much the cost of a unit may rise.
+const TOLERANCE: f64 = 0.25;
+/// Bytes of the file that each client fetches, and its segments.
+const FILE_BYTES: u64 = 2_000_000;
+const SEGMENTS: f64 = FILE_BYTES as f64 / 8_000.0;
+
+/// A kind of work.
+struct Row {
+    name: &'static str,
+    /// What the cost is of, and its unit.
+    unit: &'static str,
+    sizes: [u64; 4],
+    /// The cost of one unit of work of a size.
+    cost: fn(&Bench, u64) -> Outcome<f64>,
+}
+
+const ROWS: [Row; 7] = [
+    Row {
+        name: "files of a folder",
+        unit: "µs a file",
+        sizes: [100, 500, 2_000, 10_000],
+        cost: |bench, files| Ok(bench.folder(files)? / files as f64 * 1e6),
+    },
+    Row {
+        name: "clients of a server",
+        unit: "µs a segment",
+        sizes: [1, 10, 50, 200],
+        cost: |bench, clients| Ok(bench.clients(clients)?.0 / clients as f64 / SEGMENTS * 1e6),
+    },
+    Row {
+        name: "clients of a server, memory",
+        unit: "MB",
+        sizes: [1, 10, 50, 200],
+        cost: |bench, clients| Ok(bench.clients(clients)?.1),
+    },
+    Row {
+        name: "nodes × prefixes of a simulation",
+        unit: "µs a route",
+        sizes: [10, 30, 100, 300],
+        cost: |bench, nodes| Ok(bench.explained(&mesh(nodes))? / (nodes * nodes) as f64 * 1e6),
+    },
+    Row {
+        name: "exceptions × links of a scenario",
+        unit: "µs a pair",
+        sizes: [10, 30, 100, 300],
+        cost: |bench, links| Ok(bench.explained(&exceptions(links))? / (links * links) as f64 * 1e6),
+    },
+    Row {
+        name: "points of a sweep, memory",
+        unit: "MB",
+        sizes: [100, 500, 2_000, 10_000],
+        cost: |bench, points| bench.sweep(points),
+    },
+    Row {
+        name: "routes of a forwarder",
+        unit: "µs a route",
+        sizes: [100, 1_000, 10_000, 50_000],
+        cost: |bench, routes| Ok(bench.routes(routes)? / routes as f64 * 1e6),
+    },
+];
+
+/// Measures, prints and judges.
+pub(crate) fn run(arguments: &[&str]) -> Outcome {
+    let (mut only, mut runs, mut words) = ("", 3, arguments.iter());
+    while let Some(word) = words.next() {
+        match *word {
+            "--runs" => runs = words.next().and_then(|it| it.parse().ok()).ok_or(USAGE)?,
+            "--only" => only = words.next().ok_or(USAGE)?,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name.contains(only)).collect();
+    if rows.is_empty() {
+        return Err(USAGE.into());
+    }
+    let bench = Bench { recoup: binary()?, scratch: Scratch::make()? };
+    let mut rising = Vec::new();
+    for row in rows {
+        let mut costs = [f64::INFINITY; 4];
+        for _ in 0..runs {
+            for (cost, size) in costs.iter_mut().zip(row.sizes) {
+                *cost = cost.min((row.cost)(&bench, size)?);
+            }
+        }
+        println!("{}", line(row, costs));
+        rising.extend((rise(costs) > 1.0 + TOLERANCE).then_some(row.name));
+    }
+    match rising.is_empty() {
+        true => Ok(()),
+        false => Err(format!("the cost of a unit rises: {}", rising.join(", "))),
+    }
+}
+
+/// The greatest cost after the second size, beside that of the second.
+fn rise([_, second, rest @ ..]: [f64; 4]) -> f64 {
+    rest.iter().fold(0.0, |most, cost| f64::max(most, cost / second))
+}
+
+fn line(row: &Row, costs: [f64; 4]) -> String {
+    let mut text = format!("{:<34} {:<13}", row.name, row.unit);
+    for (size, cost) in row.sizes.iter().zip(costs) {
+        let _ = write!(text, " {:>16}", format!("{size}: {cost:.2}"));
+    }
+    let mark = if rise(costs) > 1.0 + TOLERANCE { " (RISES)" } else { "" };
+    text + &format!("  × {:.2}{mark}", rise(costs))
+}
+
+/// The command to measure, and a folder in memory.
+struct Bench {
+    recoup: PathBuf,
+    scratch: Scratch,
+}
+
+impl Bench {
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.recoup);
+        command.args(words).stdin(Stdio::null());
+        command
+    }
+
+    /// Writes a file; returns its path.
+    fn write(&self, name: &str, text: &str) -> Outcome<PathBuf> {
+        let path = self.scratch.path(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(path)
+    }
+
+    /// A server of that path; returns its face.
+    fn serve(&self, path: PathBuf, listen: &str) -> Outcome<(Running, String)> {
+        let mut serve = self.command(&["serve", "--name", "/bench", "--json", "--listen", listen]);
+        let (server, printed) = Running::announced(serve.arg(path).stderr(Stdio::null()))?;
+        Ok((server, printed["face"].as_str().unwrap_or_default().to_owned()))
+    }
+
+    /// Processor seconds of a fetch of so many small files.
+    fn folder(&self, files: u64) -> Outcome<f64> {
+        let folder = self.scratch.path(&format!("folder-{files}"));
+        let copy = self.scratch.path("copy");
+        let failed = |error: std::io::Error| error.to_string();
+        fs::create_dir_all(&folder).map_err(failed)?;
+        (0..files).try_for_each(|it| fill(&folder.join(it.to_string()), 100)).map_err(failed)?;
+        let (_server, face) = self.serve(folder, &self.scratch.unix("folder"))?;
+        let mut fetch = self.command(&["fetch", "/bench", "-r", "-q", "--face", &face, "-o"]);
+        let used = processor_seconds(fetch.arg(&copy))?;
+        fs::remove_dir_all(copy).map_err(failed)?;
+        Ok(used)
+    }
+
+    /// Processor seconds, and megabytes at the peak, of a server with so many clients at a time.
+    fn clients(&self, clients: u64) -> Outcome<(f64, f64)> {
+        let original = self.scratch.path("original");
+        fill(&original, FILE_BYTES).map_err(|error| error.to_string())?;
+        let (server, face) = self.serve(original, "udp://127.0.0.1:0")?;
+        let before = server.processor_seconds();
+        let fetch = || {
+            let words = ["fetch", "/bench", "-q", "-o", "/dev/null", "--face", &face];
+            Running::start(&mut self.command(&words))
+        };
+        let mut fetches = (0..clients).map(|_| fetch()).collect::<Outcome<Vec<_>>>()?;
+        for fetch in &mut fetches {
+            let status = fetch.0.wait().map_err(|error| error.to_string())?;
+            status.success().then_some(()).ok_or("a fetch failed")?;
+        }
+        Ok((server.processor_seconds() - before, server.megabytes("VmHWM:")))
+    }
+
+    /// Processor seconds until a scenario is understood.
+    fn explained(&self, scenario: &str) -> Outcome<f64> {
+        let path = self.write("scenario.toml", scenario)?;
+        processor_seconds(self.command(&["sim", "--explain"]).arg(path))
+    }
+
+    /// Megabytes at the peak of a sweep of so many points.
+    fn sweep(&self, points: u64) -> Outcome<f64> {
+        let path = self.write("sweep.toml", &sweep(points))?;
+        let mut sim = self.command(&["sim", "-q", "--fresh", "--jobs", "1", "--out"]);
+        sim.arg(self.scratch.path("results")).arg(path).stdout(Stdio::null());
+        let (mut running, mut most) = (Running::start(&mut sim)?, 0.0);
+        loop {
+            most = f64::max(most, running.megabytes("VmHWM:"));
+            if let Some(status) = running.0.try_wait().map_err(|error| error.to_string())? {
+                return match status.success() {
+                    true => Ok(most),
+                    false => Err(format!("{} failed ({status})", spelled(&sim))),
+                };
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Processor seconds until a forwarder with so many routes listens.
+    fn routes(&self, routes: u64) -> Outcome<f64> {
+        let mut text = listen(&self.scratch.unix("forward"));
+        text += "[[face]]\nname = \"up\"\nuri = \"udp4://127.0.0.1:9\"\n";
+        for number in 0..routes {
+            let _ = write!(text, "[[route]]\nprefix = \"/bench/{number}\"\nface = \"up\"\n");
+        }
+        let config = self.scratch.path("forward.toml");
+        let (running, _) = forward(&self.recoup, &config, &text, &[])?;
+        Ok(running.processor_seconds())
+    }
+}
+
+/// Processor seconds of a command until its end, in milliseconds.
+fn processor_seconds(command: &Command) -> Outcome<f64> {
+    let mut bash = Command::new("bash");
+    bash.args(["-c", "TIMEFORMAT='%U %S'; time \"$@\" >/dev/null", "bash"]);
+    bash.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    let output = bash.output().map_err(|error| format!("{}: {error}", spelled(command)))?;
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let last = printed.lines().last().unwrap_or_default();
+    let seconds: Vec<f64> = last.split(' ').filter_map(|it| it.parse().ok()).collect();
+    match (output.status.success(), seconds.as_slice()) {
+        (true, [user, system]) => Ok(user + system),
+        _ => Err(format!("{} failed:\n{printed}", spelled(command))),
+    }
+}
+
+/// The beginning of a scenario of one fetch.
+fn fetch(consumer: &str, producer: &str) -> String {
+    format!(
+        "seeds = 1\nstop = \"1 s\"\n[applications.c]\nkind = \"fetch\"\nnode = \"{consumer}\"\nobject = \"/file\"\n\
+         [applications.p]\nkind = \"serve\"\nnode = \"{producer}\"\nprefix = \"/file\"\nsize = \"8 kB\"\n"
+    )
+}
+
+/// A scenario of so many nodes, of which each serves a prefix of its own.
+fn mesh(nodes: u64) -> String {
+    let mut text = fetch("n1", "n2");
+    let _ = write!(text, "[topology]\nkind = \"random\"\nnodes = {nodes}\nlinks = {}\n", 2 * nodes);
+    for node in 1..=nodes {
+        let table = format!("[applications.s{node}]\nkind = \"serve\"\nnode = \"n{node}\"\n");
+        let _ = write!(text, "{table}prefix = \"/s{node}\"\nsize = \"8 kB\"\n");
+    }
+    text
+}
+
+/// A scenario of so many links, of which each is an exception.
+fn exceptions(links: u64) -> String {
+    let mut text = fetch("n1", "n2");
+    let _ = write!(text, "[topology]\nkind = \"line\"\nnodes = {}\n", links + 1);
+    for link in 1..=links {
+        let _ = write!(text, "[links.n{link}-n{}]\ndelay = \"{link} us\"\n", link + 1);
+    }
+    text
+}
+
+/// A scenario with a sweep of so many points.
+fn sweep(points: u64) -> String {
+    let mut text = fetch("a", "b") + "[topology]\nlinks = [\"a-b\"]\n[sweep]\n\"link.delay\" = [";
+    for point in 1..=points {
+        let _ = write!(text, "\"{point} us\", ");
+    }
+    text + "]\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rise_counts_from_the_second_size() {
+        assert_eq!(rise([9.0, 2.0, 1.0, 3.0]), 1.5);
+        assert_eq!(rise([1.0, 4.0, 3.0, 2.0]), 0.75);
+    }
+
+    #[test]
+    fn rising_row_is_marked() {
+        let text = |last| line(&ROWS[1], [9.0, 4.0, 4.0, last]);
+        assert!(text(5.1).ends_with("× 1.27 (RISES)") && text(4.9).ends_with("× 1.23"));
+    }
+
+    #[test]
+    fn processor_time_is_that_of_the_command() {
+        let used = processor_seconds(Command::new("sh").args(["-c", "exit 0"])).unwrap();
+        assert!((0.0..1.0).contains(&used), "{used}");
+        let failure = processor_seconds(Command::new("sh").args(["-c", "exit 1"])).unwrap_err();
+        assert!(failure.starts_with("sh -c exit 1 failed"), "{failure}");
+    }
+
+    #[test]
+    fn scenarios_grow_with_their_size() {
+        for scenario in [mesh, exceptions, sweep] {
+            let [few, many] = [10, 100].map(|size| scenario(size));
+            assert!(toml::from_str::<toml::Table>(&few).is_ok() && many.len() > 3 * few.len());
+        }
+    }
+}
