@@ -1,7 +1,7 @@
 //! Tests of counters of a fetch.
 use super::*;
-use crate::loss::Phase;
 use crate::event::Span;
+use crate::loss::Phase;
 
 #[test]
 fn stats_count_events() {
