@@ -259,7 +259,7 @@ mod tests {
                 let first = table.lines().next().map(bars);
                 assert!(table.lines().all(|line| Some(bars(line)) == first), "{table}");
             }
-            let result = document(&page, Path::new(""));
+            let result = document(&page);
             let all = result.held + result.failed + result.undecided + result.reported;
             assert_eq!(all + result.used_for_inference, study.claims().len());
         }
