@@ -9,10 +9,12 @@ fn file(study: &Study, name: &str) -> PathBuf {
     root.join(study.key()).join(name)
 }
 
+fn text(study: &Study, name: &str) -> String {
+    fs::read_to_string(file(study, name)).unwrap_or_else(|error| panic!("{}: {error}", study.key()))
+}
+
 fn result(study: &Study) -> Value {
-    let path = file(study, "result.json");
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", study.key()));
-    serde_json::from_str(&text).expect("a document")
+    serde_json::from_str(&text(study, "result.json")).expect("a document")
 }
 
 /// The claims of a kept result.
@@ -51,7 +53,7 @@ fn kept_counts_are_those_of_the_verdicts() {
 #[test]
 fn pages_name_gating_claims_that_fail() {
     for study in recoup_studies::all() {
-        let (result, page) = (result(study), study.readme());
+        let (result, page) = (result(study), text(study, "README.md"));
         let unproven =
             kept(&result).iter().filter(|it| it["gating"] == true && it["verdict"] != "holds");
         for claim in unproven {
@@ -92,6 +94,6 @@ fn code_of_each_mechanism_is_there() {
         for link in links(&page) {
             assert!(path.with_file_name(link).exists(), "{}/code.md: {link} is gone", study.key());
         }
-        assert!(links(study.readme()).any(|link| link == "code.md"), "{}/README.md", study.key());
+        assert!(links(&text(study, "README.md")).any(|link| link == "code.md"), "{}/README.md", study.key());
     }
 }

@@ -10,8 +10,8 @@ fn every_study_runs_on_processes() {
             for experiment in &sockets.experiments {
                 let file = ScenarioFile::parse(&experiment.scenario, &[])
                     .unwrap_or_else(|problems| panic!("{}: {problems:?}", experiment.name));
-                let points = file.points();
-                for point in points {
+                let points: Vec<_> = file.points().collect();
+                for point in &points {
                     let network = file
                         .scenario(point, &|name| experiment.file(name))
                         .and_then(|scenario| scenario.network(1));
