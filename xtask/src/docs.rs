@@ -35,7 +35,7 @@ fn write() -> Outcome {
     let page = between(&read(STUDIES)?, &table(&studies()?))?;
     put(STUDIES, &page)?;
     let print = |page: &str, words: &[&str]| {
-        let command = ["run", "--quiet", "--bin", "recoup-lab", "--", "generate"];
+        let command = ["run", "--quiet", "-p", "recoup-lab-cli", "--", "generate"];
         put(page, &capture(&mut cargo(&[&command, words].concat()))?)
     };
     for document in DOCUMENTS {

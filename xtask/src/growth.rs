@@ -29,7 +29,7 @@ const SEGMENTS: f64 = FILE_BYTES as f64 / 8_000.0;
 /// A kind of work.
 struct Row {
     name: &'static str,
-    /// What the cost is of, and its unit.
+    /// Subject of the cost, and its unit.
     unit: &'static str,
     sizes: [u64; 4],
     /// The cost of one unit of work of a size.

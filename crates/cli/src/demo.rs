@@ -68,9 +68,9 @@ fn introduce(args: &DemoArgs) {
         return;
     }
     output::eprint(&format!(
-        "{} in segments of {} bytes over {} with {} ms each way, a queue\n\
-         of {} and {} % loss, once with each transport: at the same time, over links\n\
-         with the same losses …",
+        "{} in segments of {} bytes over {} with {} ms each way,\n\
+         a queue of {} and {} % loss, once with each transport: at the same time,\n\
+         over links with the same losses …",
         format::bytes(args.size),
         args.segment_size,
         unit::print_rate(args.rate),

@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Content that differs from place to place.
 fn content(bytes: usize) -> Vec<u8> {
@@ -446,7 +446,10 @@ fn file_of(datagram: &[u8]) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     Some((file, Some(datagram.get(at..segment_end)?.to_vec())))
 }
 
-/// A path between a client and a server that holds segments back until so many files have answered with metadata.
+/// A path between a client and a server. Segments are held back until so many files have answered with metadata, and the
+/// client has sent nothing for [`QUIET`] since.
+const QUIET: Duration = Duration::from_millis(300);
+
 struct HoldingPath {
     address: String,
     stop: Arc<AtomicBool>,
@@ -467,15 +470,14 @@ fn hold_segments(server: &str, files: usize) -> HoldingPath {
     let relay = std::thread::spawn(move || {
         let (mut requested, mut answered) = (BTreeSet::new(), BTreeSet::new());
         let (mut client, mut early, mut held) = (None, 0, Vec::new());
-        let mut datagram = [0; 9_000];
+        let (mut datagram, mut heard, mut holds) = ([0; 9_000], Instant::now(), true);
         while !stopped.load(Ordering::Relaxed) {
             while let Ok((length, from)) = near.recv_from(&mut datagram) {
-                client = Some(from);
+                (client, heard) = (Some(from), Instant::now());
                 requested.extend(file_of(&datagram[..length]).and_then(|(_, segment)| segment));
                 far.send(&datagram[..length]).unwrap();
             }
             while let (Some(client), Ok(length)) = (client, far.recv(&mut datagram)) {
-                let holds = answered.len() < files;
                 match file_of(&datagram[..length]) {
                     Some((_, Some(_))) if holds => held.push(datagram[..length].to_vec()),
                     of => {
@@ -483,11 +485,12 @@ fn hold_segments(server: &str, files: usize) -> HoldingPath {
                         answered.extend(of.map(|(file, _)| file));
                     }
                 }
-                if holds && answered.len() == files {
-                    early = requested.len();
-                    for datagram in held.drain(..) {
-                        near.send_to(&datagram, client).unwrap();
-                    }
+            }
+            let begun = answered.len() == files && !requested.is_empty();
+            if holds && begun && heard.elapsed() > QUIET {
+                (holds, early) = (false, requested.len());
+                for datagram in held.drain(..) {
+                    near.send_to(&datagram, client.unwrap()).unwrap();
                 }
             }
         }

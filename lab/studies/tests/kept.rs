@@ -94,6 +94,10 @@ fn code_of_each_mechanism_is_there() {
         for link in links(&page) {
             assert!(path.with_file_name(link).exists(), "{}/code.md: {link} is gone", study.key());
         }
-        assert!(links(&text(study, "README.md")).any(|link| link == "code.md"), "{}/README.md", study.key());
+        assert!(
+            links(&text(study, "README.md")).any(|link| link == "code.md"),
+            "{}/README.md",
+            study.key()
+        );
     }
 }

@@ -143,7 +143,8 @@ fn sentence(text: &str) -> Sentence<'_> {
             (command, form) = (usage.get(..length), Some(usage));
             break;
         }
-        let is_of_no_use = line.starts_with("For more information") || line.contains("', use '-- ");
+        let is_of_no_use =
+            line.starts_with("For more information") || line.contains(" as a value, use '-- ");
         if line.is_empty() || is_of_no_use {
             continue;
         }

@@ -181,7 +181,7 @@ fn intended(text: &str) -> Option<String> {
         Some(("http" | "https", rest)) => ("ws", rest),
         Some((scheme, rest)) => (nearest(scheme, KNOWN)?, rest),
         None if text.starts_with('/') => ("unix", text),
-        None if text.trim_start_matches(':').parse::<u16>().is_ok() => {
+        None if text.strip_prefix(':').unwrap_or(text).parse::<u16>().is_ok() => {
             return Some(format!("udp://127.0.0.1:{}", text.trim_start_matches(':')));
         }
         None => match text.split_once(":/") {

@@ -33,8 +33,8 @@
 //! *Losses.* A loss without a queue is no congestion: the segment is retransmitted and the window stays (`cause.rs`). On a
 //! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
 //! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, until a queue stands, a loss is
-//! congestion, or three rounds bring no higher rate. It is at most three times what a recent round delivered, and on a new
-//! path twice what the path carries at the measured rate and jitter: bunches of Data hide the queue that it fills. Short
+//! congestion, or three rounds bring no higher rate. It is at most three times what a recent round delivered. Bunches
+//! of Data may hide a queue: on a new path the window is at most twice what the path carries at the measured rate. Short
 //! objects leave as fast as the last train came. Their window grows fourfold while that train shows a path for twice as
 //! much (`train.rs`).
 //! Where jitter decides what a queue is, a short one ends start-up only once the rate rises no more.

@@ -4,9 +4,9 @@
 //! and one pacer, and their deliveries and losses go to one congestion control. A fetch that begins later finds the
 //! window of the path, and its round-trip time. A fetch without such company is a macroflow of its own.
 //!
-//! *Division.* A fetch is backlogged if it has a segment to request and room for its content. Backlogged fetches get equal
-//! parts of the window that the others leave (max-min fairness). A fetch without Interests in flight may always send if the window permits. If the window is smaller than the
-//! number of fetches, they take turns.
+//! *Division.* A fetch is backlogged if it has a segment to request and memory for its content. Backlogged fetches get
+//! equal parts of the window that the others leave (max-min fairness). A fetch without Interests in flight may always send
+//! if the window permits. If the window is smaller than the number of fetches, they take turns.
 //!
 //! *Order.* Congestion controls identify transmissions by their send order in the macroflow. A fetch also counts its own
 //! transmissions, by which its loss detector judges. Fetches judge Data one after the other, each its own. Deliveries of
@@ -82,7 +82,7 @@ struct Batch {
     latest: Instant,
 }
 
-/// Fetches that have a segment to request, and room for its content.
+/// Fetches that have a segment to request, and memory for its content.
 #[derive(Clone, Copy, Debug, Default)]
 struct Backlogged {
     fetches: u64,

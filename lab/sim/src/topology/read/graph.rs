@@ -23,7 +23,7 @@ pub(super) type Attributes<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
 /// A graph of a file.
 #[derive(Default)]
 pub(super) struct Graph<'a> {
-    /// Edges lead from their first end to their second only, unless they say otherwise.
+    /// Edges lead from their first end to their second only, unless an edge has its own direction.
     pub(super) directed: bool,
     /// Nodes that only edges name exist, too.
     pub(super) edges_name_nodes: bool,

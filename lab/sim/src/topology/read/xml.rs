@@ -34,8 +34,8 @@ pub(super) fn read<T>(
 /// A message that quotes the text, as one line of bounded length.
 fn one_line(message: &str) -> String {
     const SHOWN: usize = 160;
-    let letters = message.chars().map(|c| if c.is_control() { ' ' } else { c });
-    letters.take(SHOWN).collect()
+    let printable = message.chars().map(|c| if c.is_control() { ' ' } else { c });
+    printable.take(SHOWN).collect()
 }
 
 /// Rejects texts for which a parser needs time or memory that grows faster than the text.
