@@ -390,12 +390,11 @@ fn bare_value<T>(
     let candidates = readers.iter().map(|(name, read)| (known(name, read), *name, read));
     let mut candidates: Vec<_> =
         candidates.filter(|(keys, ..)| (1..=MOST_PARAMETERS).contains(&keys.len())).collect();
-    // An algorithm that needs a value is meant before one that has a default.
-    let has_default =
-        |name: &str, read: &Reader<T>| Spec::parse(name).is_ok_and(|it| read(it).is_ok());
-    candidates.sort_by_key(|(keys, name, read)| (keys.len(), has_default(name, read)));
+    candidates.sort_by_key(|(keys, ..)| keys.len());
     let specs = candidates.into_iter().flat_map(|(keys, name, read)| {
-        keys.into_iter().map(move |key| (format!("{name}({key}={text})"), read))
+        // An initial value is hardly meant.
+        let keys = keys.into_iter().filter(|key| !key.starts_with("init-"));
+        keys.map(move |key| (format!("{name}({key}={text})"), read))
     });
     let mut fitting =
         specs.filter(|(spec, read)| Spec::parse(spec).is_ok_and(|it| read(it).is_ok()));

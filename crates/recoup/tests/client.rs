@@ -470,10 +470,10 @@ fn hold_segments(server: &str, files: usize) -> HoldingPath {
     let relay = std::thread::spawn(move || {
         let (mut requested, mut answered) = (BTreeSet::new(), BTreeSet::new());
         let (mut client, mut early, mut held) = (None, 0, Vec::new());
-        let (mut datagram, mut heard, mut holds) = ([0; 9_000], Instant::now(), true);
+        let (mut datagram, mut received, mut holds) = ([0; 9_000], Instant::now(), true);
         while !stopped.load(Ordering::Relaxed) {
             while let Ok((length, from)) = near.recv_from(&mut datagram) {
-                (client, heard) = (Some(from), Instant::now());
+                (client, received) = (Some(from), Instant::now());
                 requested.extend(file_of(&datagram[..length]).and_then(|(_, segment)| segment));
                 far.send(&datagram[..length]).unwrap();
             }
@@ -487,7 +487,7 @@ fn hold_segments(server: &str, files: usize) -> HoldingPath {
                 }
             }
             let begun = answered.len() == files && !requested.is_empty();
-            if holds && begun && heard.elapsed() > QUIET {
+            if holds && begun && received.elapsed() > QUIET {
                 (holds, early) = (false, requested.len());
                 for datagram in held.drain(..) {
                     near.send_to(&datagram, client.unwrap()).unwrap();
