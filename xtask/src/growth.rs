@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn scenarios_grow_with_their_size() {
         for scenario in [mesh, exceptions, sweep] {
-            let [few, many] = [10, 100].map(|size| scenario(size));
+            let [few, many] = [10, 100].map(scenario);
             assert!(toml::from_str::<toml::Table>(&few).is_ok() && many.len() > 3 * few.len());
         }
     }

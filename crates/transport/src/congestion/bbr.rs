@@ -434,7 +434,7 @@ impl Bbr {
                 if self.cwnd >= most && self.sampler.delivered() as f64 >= self.init_cwnd => {}
             _ => self.cwnd = grown,
         }
-        self.cwnd = self.cwnd.max(MIN_PIPE_CWND).min(WIDEST);
+        self.cwnd = self.cwnd.clamp(MIN_PIPE_CWND, WIDEST);
         if self.state == State::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
