@@ -24,8 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Err(problems) => panic!("the normal form cannot be read: {problems:?}\n{normal}"),
     }
-    for point in file.points().iter().take(3) {
-        let Ok(scenario) = file.scenario(point, &|_| Ok(FILE.into())) else {
+    for point in file.points().take(3) {
+        let Ok(scenario) = file.scenario(&point, &|_| Ok(FILE.into())) else {
             continue;
         };
         assert!(!scenario.identity().is_empty());

@@ -73,7 +73,7 @@ def test_attributes_of_graphs_have_units():
     graph.add_edge("St. Louis", "b", latency=2.5, capacity=3, weight=1.5)
     graph.add_edge("b", "c", bw=10, delay="5 ms", max_queue_size=numpy.int64(20), reorder=True)
     links = links_of(graph)
-    assert links["St. Louis-b"] == {"rate": "3 Gbit/s", "delay": "2.5 ms", "cost": 1500}
+    assert links["St. Louis-b"] == {"rate": "3 Gbit/s", "delay": "2500 us", "cost": 1500}
     assert links["b-c"]["rate"] == "10 Mbit/s"
     assert links["b-c"]["queue"] == "20 packets"
     graph.add_edge("c", "d", delay="soon", loss=0.1)

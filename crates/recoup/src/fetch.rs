@@ -296,7 +296,7 @@ impl FetchBuilder {
     /// Fetches into memory.
     ///
     /// # Errors
-    /// Those of the fetch. [`is_condition`](Error::is_condition) if the content is larger than
+    /// Those of the fetch. [`is_condition`](crate::error::Error::is_condition) if the content is larger than
     /// [`max_size`](Self::max_size) and [`Builder::max_memory`](crate::Builder::max_memory) permit.
     ///
     /// ```
@@ -315,7 +315,7 @@ impl FetchBuilder {
     /// kept beside it, in the folder `.recoup-UID`; [`resume`](Self::resume) continues it.
     ///
     /// # Errors
-    /// Those of the fetch, [`is_local`](Error::is_local) for the file system.
+    /// Those of the fetch, [`is_local`](crate::error::Error::is_local) for the file system.
     ///
     /// ```
     /// # let place = recoup::Client::builder().alone().connect()?;
@@ -358,7 +358,7 @@ impl FetchBuilder {
     /// first content and after the last. If `out` takes no content, the window shrinks and nothing more than 16 MiB waits.
     ///
     /// # Errors
-    /// Those of the fetch, [`is_local`](Error::is_local) for a failed write.
+    /// Those of the fetch, [`is_local`](crate::error::Error::is_local) for a failed write.
     ///
     /// ```
     /// # let place = recoup::Client::builder().alone().connect()?;

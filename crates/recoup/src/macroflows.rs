@@ -31,10 +31,12 @@ impl Macroflows {
         config: &FetchConfig,
     ) -> Macroflow {
         let congestion = &config.options.congestion;
-        let known = self
-            .0
-            .iter()
-            .position(|it| (it.face, &it.prefix, &it.congestion) == (face, prefix, congestion));
+        // A program's own congestion control may differ from another one of the same name.
+        let own = matches!(**congestion, Congestion::Custom(_));
+        let same = |it: &Entry| {
+            !own && (it.face, &it.prefix, &it.congestion) == (face, prefix, congestion)
+        };
+        let known = self.0.iter().position(same);
         let entry = match known {
             Some(place) => self.0.remove(place),
             None => {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The length of a content follows from its number alone, so that each producer and each run has the same one. A drawn
-//! length is cut to a packet; another `seed` draws others. A content that the log does not have is of [`ELSE_BYTES`].
+//! length is cut to a packet; another `seed` draws others. A content that the log does not have is of 1,024 bytes.
 use super::log::RequestLog;
 use crate::model::law::{exponential_unit, normal_unit};
 use crate::network::OverTime;
