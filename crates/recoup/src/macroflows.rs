@@ -31,18 +31,21 @@ impl Macroflows {
         config: &FetchConfig,
     ) -> Macroflow {
         let congestion = &config.options.congestion;
-        // A program's own congestion control may differ from another one of the same name.
-        let own = matches!(**congestion, Congestion::Custom(_));
-        let same = |it: &Entry| {
-            !own && (it.face, &it.prefix, &it.congestion) == (face, prefix, congestion)
+        let beside = self.0.iter().rev().find(|it| it.face == face);
+        let made = || match beside {
+            Some(entry) => entry.macroflow.beside(config),
+            None => Macroflow::new(config),
         };
+        // A program's own congestion control may differ from another one of the same name.
+        if matches!(**congestion, Congestion::Custom(_)) {
+            return made();
+        }
+        let same = |it: &Entry| (it.face, &it.prefix, &it.congestion) == (face, prefix, congestion);
         let known = self.0.iter().position(same);
         let entry = match known {
             Some(place) => self.0.remove(place),
             None => {
-                let latest = self.0.last();
-                let made = latest.map(|latest| latest.macroflow.beside(config));
-                let macroflow = made.unwrap_or_else(|| Macroflow::new(config));
+                let macroflow = made();
                 Entry { face, prefix: prefix.clone(), congestion: congestion.clone(), macroflow }
             }
         };
@@ -52,13 +55,16 @@ impl Macroflows {
         macroflow
     }
 
-    /// Forgets the oldest macroflow without fetches, if there are too many.
+    /// Forgets the oldest macroflows without fetches, if there are too many.
     fn forget_oldest(&mut self) {
-        let (_, older) = self.0.split_last().unzip();
-        let idle = older.and_then(|older| older.iter().position(|it| !it.macroflow.is_in_use()));
-        if let Some(place) = idle.filter(|_| self.0.len() > MOST_KEPT) {
-            self.0.remove(place);
-        }
+        let mut excess = self.0.len().saturating_sub(MOST_KEPT);
+        let mut left = self.0.len();
+        self.0.retain(|it| {
+            left -= 1;
+            let goes = excess > 0 && left > 0 && !it.macroflow.is_in_use();
+            excess -= usize::from(goes);
+            !goes
+        });
     }
 }
 

@@ -314,6 +314,7 @@ impl Fetch {
             // The first segments use this round trip instead of the initial timeout.
             let sample = RttSample { provider: arrival.provider, ..RttSample::new(0, rtt) };
             self.control.rto.on_sample(now, &sample);
+            self.control.is_measured = true;
         }
         self.transfer(now, found.object, found.last, (found.belonging, probed));
     }

@@ -366,8 +366,8 @@ impl Bbr {
 
     fn check_probe_rtt(&mut self, ack: &Ack, expired: bool) {
         if self.state != State::ProbeRtt && expired && self.model.min_rtt.is_some() {
+            self.save_cwnd();
             self.state = State::ProbeRtt;
-            self.prior_cwnd = self.cwnd;
             self.probe_rtt_done = None;
             self.probe.phase = AckPhase::Stopping;
             self.start_round();
@@ -375,6 +375,12 @@ impl Bbr {
         if self.state == State::ProbeRtt {
             self.handle_probe_rtt(ack);
         }
+    }
+
+    /// Remembers the window for after ProbeRTT and after a silence, whichever ends later.
+    fn save_cwnd(&mut self) {
+        let is_saved = self.state == State::ProbeRtt || self.silence.is_some();
+        self.prior_cwnd = if is_saved { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
     fn handle_probe_rtt(&mut self, ack: &Ack) {
@@ -495,8 +501,8 @@ impl CongestionControl for Bbr {
             self.too_high.get_or_insert(sent.in_flight);
         }
         if loss.kind == LossKind::Timeout && loss.in_flight <= 1 && self.silence.is_none() {
+            self.save_cwnd();
             self.silence = Some(loss.highest_order);
-            self.prior_cwnd = self.cwnd;
             self.cwnd = self.cwnd.min(f64::from(loss.in_flight) + 1.0);
         }
         let new = !self.recovery.covers(loss.order);
@@ -508,8 +514,6 @@ impl CongestionControl for Bbr {
 
     fn on_spurious(&mut self, _: Instant, _: u64) -> bool {
         self.sampler.on_spurious();
-        self.newly_lost = self.newly_lost.saturating_sub(1);
-        self.newly_gone = self.newly_gone.saturating_sub(1);
         false
     }
 

@@ -95,6 +95,8 @@ pub(super) struct Control {
     pub(super) config: FetchConfig,
     /// Estimator of the retransmission timeout.
     pub(super) rto: Box<dyn RtoEstimator>,
+    /// Discovery has measured a round trip to this object.
+    pub(super) is_measured: bool,
     /// How many contents an Interest announces.
     pub(super) announces: usize,
     /// Congestion control of the path.
@@ -135,6 +137,7 @@ impl Control {
         Self {
             announces: rto.anticipating().map_or(0, |it| it.announces()),
             rto,
+            is_measured: false,
             congestion: macroflow.join(now, &config),
             loss: loss.build(),
             convention: *convention,

@@ -19,7 +19,7 @@
 //! [`REMEMBERED`], except for the round-trip time.
 use super::FetchConfig;
 use super::pacer::Pacer;
-use crate::congestion::{Accounting, CongestionControl, Delivered, Loss, LossCause};
+use crate::congestion::{Accounting, CongestionControl, Delivered, Loss, LossCause, LossKind};
 use crate::time::{Duration, Instant};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -28,6 +28,9 @@ use std::rc::Rc;
 /// Time without any fetch after which the state of the path is forgotten: as long as the default remembers a base
 /// round trip.
 const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// Time since a delivery within which the path is no silent one.
+const SILENT: Duration = Duration::from_secs(1);
 
 /// The congestion state of a path. Clones are the same macroflow.
 ///
@@ -65,6 +68,7 @@ struct State {
     last: u64,
     min_rtt: Option<Duration>,
     last_active: Instant,
+    last_delivery: Option<Instant>,
     receive: Receive,
     batch: Batch,
 }
@@ -78,7 +82,7 @@ struct Batch {
     unjudged: u64,
     /// Deliveries that wait for it: number, time, and facts.
     waiting: Vec<(u64, Instant, Delivered)>,
-    /// Time of the last delivery.
+    /// Latest time that the congestion control knows.
     latest: Instant,
 }
 
@@ -113,6 +117,7 @@ impl State {
             last: 0,
             min_rtt: None,
             last_active: Instant::ZERO,
+            last_delivery: None,
             receive: Receive::default(),
             batch: Batch::default(),
         }
@@ -122,10 +127,16 @@ impl State {
     fn flush(&mut self) {
         self.batch.waiting.sort_unstable_by_key(|(number, ..)| *number);
         for (_, now, delivered) in self.batch.waiting.drain(..) {
-            // A loss may have brought later ones forward.
             self.batch.latest = self.batch.latest.max(now);
             self.congestion.on_delivered(self.batch.latest, &delivered);
         }
+    }
+
+    /// The time for the congestion control, for which no time passes backwards: a fetch may judge Data after the timer of
+    /// another one has expired.
+    fn pass(&mut self, now: Instant) -> Instant {
+        self.batch.latest = self.batch.latest.max(now);
+        self.batch.latest
     }
 
     /// Limits the window by the receive buffer, once a segment's size is known: a larger burst would overrun the
@@ -175,16 +186,31 @@ impl Macroflow {
         let is_shareable = self.state.borrow().congestion.is_shareable();
         let flow = if is_shareable { self.clone() } else { self.beside(config) };
         let mut state = flow.state.borrow_mut();
-        if state.fetches == 0 && now.since(state.last_active) > REMEMBERED {
+        if state.fetches == 0 {
+            state.receive = Receive::default();
+        }
+        // A fetch that waits for its reader keeps no state of the path.
+        if state.load == 0 && now.since(state.last_active) > REMEMBERED {
             (state.congestion, state.pacer, state.min_rtt) =
                 (build(config), Pacer::default(), None);
+            state.limit_window();
         }
         state.fetches += 1;
         state.numbers += 1;
         let number = state.numbers;
         drop(state);
         let (load, is_backlogged, receive_bytes, blocked, unjudged) = (0, false, None, None, 0);
-        Member { flow, number, load, is_backlogged, receive_bytes, blocked, unjudged }
+        let has_delivered = false;
+        Member {
+            flow,
+            number,
+            load,
+            is_backlogged,
+            receive_bytes,
+            blocked,
+            unjudged,
+            has_delivered,
+        }
     }
 }
 
@@ -201,6 +227,8 @@ pub(super) struct Member {
     blocked: Option<Instant>,
     /// Its Data that it has not judged yet.
     unjudged: u64,
+    /// A segment of it has arrived.
+    has_delivered: bool,
 }
 
 impl Member {
@@ -208,7 +236,7 @@ impl Member {
         read(&self.flow.state.borrow())
     }
 
-    /// Calls the congestion control, which knows all deliveries before.
+    /// Calls the congestion control, which then knows all deliveries that have been judged.
     fn congestion<T>(&self, call: impl FnOnce(&mut dyn CongestionControl) -> T) -> T {
         let mut state = self.flow.state.borrow_mut();
         state.flush();
@@ -356,8 +384,11 @@ impl Member {
     pub(super) fn on_delivered(&mut self, now: Instant, number: u64, delivered: &Delivered) {
         self.flow.srtt.set(delivered.srtt.or(self.flow.srtt.get()));
         let mut state = self.flow.state.borrow_mut();
+        self.has_delivered = true;
         (state.last_active, state.min_rtt) = (now, delivered.min_rtt);
-        if state.fetches == 1 {
+        state.last_delivery = Some(now);
+        if state.fetches == 1 && state.batch.waiting.is_empty() {
+            let now = state.pass(now);
             state.congestion.on_delivered(now, delivered);
         } else {
             state.batch.waiting.push((number, now, *delivered));
@@ -380,21 +411,31 @@ impl Member {
 
     /// A transmission was lost. True if this begins a new loss event.
     pub(super) fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool {
+        // A producer that never answered shows nothing of a path that delivers to others.
+        let is_silent = loss.kind == LossKind::Timeout && !self.has_delivered && !self.is_alone();
+        let delivers = |at: Instant| now.since(at) < SILENT;
+        if is_silent && self.read(|state| state.last_delivery.is_some_and(delivers)) {
+            return false;
+        }
+        let now = self.flow.state.borrow_mut().pass(now);
         self.congestion(|it| it.on_loss(now, loss))
     }
 
     /// A link repaired a transmission. True if the window was reduced.
     pub(super) fn on_repaired(&mut self, now: Instant, loss: &Loss) -> bool {
+        let now = self.flow.state.borrow_mut().pass(now);
         self.congestion(|it| it.on_repaired(now, loss))
     }
 
     /// The loss of a transmission was spurious. True if the window was restored.
     pub(super) fn on_spurious(&mut self, now: Instant, order: u64) -> bool {
+        let now = self.flow.state.borrow_mut().pass(now);
         self.congestion(|it| it.on_spurious(now, order))
     }
 
     /// A recovery episode is over.
     pub(super) fn on_recovered(&mut self, now: Instant) {
+        let now = self.flow.state.borrow_mut().pass(now);
         self.congestion(|it| it.on_recovered(now));
     }
 

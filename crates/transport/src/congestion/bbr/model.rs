@@ -142,7 +142,8 @@ impl Model {
 
     /// Records a round trip. True if there was no lower one for the interval of ProbeRTT.
     pub(super) fn update_min_rtt(&mut self, now: Instant, rtt: Option<Duration>) -> bool {
-        let expired = now.since(self.probe_rtt_stamp) > PROBE_RTT_INTERVAL;
+        let is_old = now.since(self.probe_rtt_stamp) > PROBE_RTT_INTERVAL;
+        let expired = is_old && self.probe_rtt_min.is_some();
         if let Some(rtt) = rtt
             && (expired || self.probe_rtt_min.is_none_or(|least| rtt < least))
         {

@@ -175,8 +175,9 @@ impl<S: Source> Transfer<S> {
                 return control.loss.age().map(|age| sent + age);
             }
             let probe = control.loss.probe_after()?;
-            // Discovery or another fetch may have measured a round trip although no segment has (RFC 8985, 7.2).
-            let known = control.rto.srtt().filter(|_| control.loss.age().is_none());
+            // Discovery may have measured a round trip although no segment has (RFC 8985, 7.2).
+            let unknown = control.loss.age().is_none() && control.is_measured;
+            let known = control.rto.srtt().filter(|_| unknown);
             let wait = known.map_or(probe, |srtt| srtt.saturating_mul(2) + FIRST_ANSWER);
             Some(sent.max(last_active) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
         });
