@@ -58,9 +58,10 @@
 //! | channel access | `access` |
 //! | exchanges of frames | [`medium`] and its submodules |
 //! | access points, beacons, association | `association`, `medium/membership.rs` |
-//! | aggregates and block acknowledgement, rate adaptation | `medium/block.rs`, `reorder`, `minstrel` |
+//! | aggregates and block acknowledgement, rate adaptation | `medium/block.rs`, `reorder`, `minstrel`, `arf` |
 mod access;
 mod air;
+mod arf;
 mod association;
 mod content;
 pub mod error;

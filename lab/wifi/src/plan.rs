@@ -186,6 +186,11 @@ impl Default for ReceiverPlan {
 pub enum RateControl {
     /// Always this one.
     Constant(Rate),
+    /// ARF, or AARF, among the rates of 802.11b and 802.11g.
+    Arf {
+        /// A failed trial postpones the next one.
+        adaptive: bool,
+    },
     /// Minstrel-HT, among the rates of 802.11n of that width and guard interval and below.
     MinstrelHt {
         /// 40 MHz besides 20.

@@ -79,14 +79,18 @@ const RATES: Words<Rate> = Words::new(
 const CONTROL: Words<RateControl> = Words::new(
     |text| match text {
         "minstrel" => Ok(RateControl::MinstrelHt { wide: true, short_guard: true }),
+        "arf" => Ok(RateControl::Arf { adaptive: false }),
+        "aarf" => Ok(RateControl::Arf { adaptive: true }),
         rate => rate
             .parse()
             .map(RateControl::Constant)
-            .map_err(|error: recoup_wifi::rate::RateError| format!("{error}, or minstrel")),
+            .map_err(|error: recoup_wifi::rate::RateError| format!("{error}, minstrel or arf")),
     },
     |control| match control {
         RateControl::Constant(rate) => rate.to_string(),
         RateControl::MinstrelHt { .. } => "minstrel".into(),
+        RateControl::Arf { adaptive: false } => "arf".into(),
+        RateControl::Arf { adaptive: true } => "aarf".into(),
     },
     "write it like \"ofdm-54\" or \"minstrel\"",
 );
@@ -156,7 +160,17 @@ pub(crate) fn read_wifi(
     let mut standard = Standard::G;
     fields.field("standard", &mut standard, STANDARD);
     let mut medium = preset(standard);
-    fields.field("rate", &mut medium.rate, CONTROL);
+    if fields.field("rate", &mut medium.rate, CONTROL) {
+        match medium.rate {
+            RateControl::Arf { .. } if standard == Standard::N => {
+                fields.problem("rate", "needs standard = \"g\": ARF knows no aggregates");
+            }
+            RateControl::MinstrelHt { .. } if standard != Standard::N => {
+                fields.problem("rate", "needs standard = \"n\": Minstrel-HT has its rates");
+            }
+            _ => {}
+        }
+    }
     fields.field("basic-rate", &mut medium.basic_rate, RATES);
     fields.field("power", &mut medium.power_dbm, POWER);
     way(&mut fields, standard, &mut medium);

@@ -1,6 +1,6 @@
 //! Parameters that the paper leaves open: the grid of radios, and single changes.
 use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TWO_TIMERS, axis};
-use super::radio::{CELLS, CHOSEN, DELAYS, FADINGS, Setup, TRIES, Value, WINDOWS};
+use super::radio::{CELLS, CHOSEN, ERRORS, FADINGS, Setup, TRIES, Value, WINDOWS};
 use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
@@ -71,6 +71,7 @@ pub(super) const AUTHORS: Setup = Setup {
     radio: "authors'",
     fading: "m = 1, MPDU",
     tries: "no limit",
+    errors: "NIST",
     window: "0.5, 0.02",
     ..CHOSEN
 };
@@ -83,22 +84,6 @@ const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"\n";
 /// Tries that leave more to recover.
 pub(super) const TWO_TRIES: &str = "\"wifi.mpdu-tries\" = 2\n";
 const EXACT: &str = "\"fetch.rto-check\" = 0\n";
-/// The set-up until 26 November 2026, beside the range: fades that hold, four tries, short queues.
-const EARLIER: &str = "\"wifi.mpdu-tries\" = 4\n\"link.queue\" = \"100 packets\"\n";
-/// Its hand-off, the default of a scenario.
-const HANDOFF: &str = "\"wifi.handoff.smoothing\" = 0.3\n\"wifi.handoff.hysteresis\" = \"5 dB\"\n\"wifi.handoff.beacons\" = 3
-\"wifi.handoff.dwell\" = \"2 s\"\n\"wifi.handoff.scan\" = \"0 s\"\n\"node.cache\" = \"1000 packets\"\n";
-
-/// Its wires and cells.
-static EARLIER_WIRES: LazyLock<String> =
-    LazyLock::new(|| Setup { delay: "1 ms", cells: "1 km apart", ..CHOSEN }.wires());
-
-/// The set-up until 26 November 2026.
-fn earlier(fields: &str) -> Open {
-    let setup = Setup { radio: "120 m", fading: "m = 1, coherence", window: "0.5, 0.02", ..CHOSEN };
-    Open::of("all of it", "as until 26 November", setup, &format!("{EARLIER}{fields}"))
-}
-
 /// Set-ups that differ in the window.
 fn windows() -> impl Iterator<Item = Open> {
     let others = WINDOWS.iter().filter(|(name, _)| *name != CHOSEN.window);
@@ -115,12 +100,6 @@ fn radios() -> [Open; 3] {
     [Open::of("fading", "no fading", still, ""), authors("m = 1, MPDU"), authors("none")]
 }
 
-/// Set-ups that differ in the delay of wires.
-fn delays() -> impl Iterator<Item = Open> {
-    let others = DELAYS.iter().filter(|(name, _)| *name != CHOSEN.delay);
-    others.map(|(name, fields)| Open::new("delay of wires", &format!("wires of {name}"), fields))
-}
-
 fn chosen() -> Open {
     Open::new("nothing", "everything as chosen", "")
 }
@@ -130,15 +109,14 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = grid();
     all.extend([authors("m = 1, MPDU"), authors("none")]);
     all.extend(windows());
-    all.extend(delays());
     let other = CELLS.into_iter().find(|(name, _)| *name != CHOSEN.cells);
     all.extend(other.map(|(name, fields)| Open::new("the two cells", name, fields)));
+    let other = ERRORS.into_iter().find(|(name, _)| *name != CHOSEN.errors);
+    all.extend(other.map(|(name, fields)| Open::new("errors", name, fields)));
     all.extend([
         Open::new("timers are looked at", "exact timers", EXACT),
-        Open::new("error model", "NIST errors", "\"wifi.errors\" = \"nist\"\n"),
         Open::new("tries of an MPDU", "2 tries", TWO_TRIES),
         Open::new("A-MSDU", "no A-MSDU", "\"wifi.amsdu\" = \"0 B\"\n"),
-        earlier(&EARLIER_WIRES),
     ]);
     all
 });
@@ -159,7 +137,6 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
         ),
         Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
         Open::new("window", "CUBIC", CUBIC),
-        earlier(HANDOFF),
     ]);
     all
 });
@@ -167,22 +144,21 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
 /// Changes of the sweep over timers.
 pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen(), Open::new("timers are looked at", "exact timers", EXACT)];
-    all.extend(delays());
-    all.extend([Open::new("window", "CUBIC", CUBIC), earlier(&EARLIER_WIRES)]);
+    all.push(Open::new("window", "CUBIC", CUBIC));
     all
 });
 
 /// Changes of the runs that measure the satisfaction time.
 pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let still = Setup { fading: "none", ..CHOSEN };
-    vec![chosen(), Open::of("fading", "no fading", still, ""), earlier(HANDOFF)]
+    vec![chosen(), Open::of("fading", "no fading", still, "")]
 });
 
 /// Changes of the runs with a moving consumer.
 pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen()];
     all.extend(radios());
-    all.extend([Open::new("recovery of the radio", "WLDR", MOBILE_WLDR), earlier(HANDOFF)]);
+    all.extend([Open::new("recovery of the radio", "WLDR", MOBILE_WLDR)]);
     all
 });
 
@@ -190,7 +166,7 @@ pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen()];
     all.extend(radios());
-    all.extend([Open::new("window", "CUBIC", CUBIC), earlier(HANDOFF)]);
+    all.extend([Open::new("window", "CUBIC", CUBIC)]);
     all
 });
 

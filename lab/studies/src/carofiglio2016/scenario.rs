@@ -1,6 +1,6 @@
 //! The experiments: the paper's three networks, each with its sweeps.
 use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
-use super::radio::{CHOSEN, FADINGS, fields};
+use super::radio::{CELLS, CHOSEN, FADINGS, fields};
 use super::{beside, open, shared};
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{changed, set_fields};
@@ -62,7 +62,7 @@ impl Net {
             scenario.merge(&own);
             set_fields(scenario, &CHOSEN.radio());
             if matches!(self, Self::Wireless | Self::WirelessShort) {
-                set_fields(scenario, &CHOSEN.wires());
+                set_fields(scenario, fields(&CELLS, CHOSEN.cells));
                 with_flows(scenario);
             }
             if self == Self::Shared {

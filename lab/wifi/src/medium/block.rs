@@ -13,7 +13,7 @@ use super::super::plan::{
 use super::super::rate::Rate;
 use super::super::reorder::{WINDOW, distance};
 use super::super::{Address, StationId};
-use super::station::{Awaited, Station};
+use super::station::{Adaptation, Awaited, Station};
 use super::{Discard, Medium, MediumOutput};
 use crate::access::Claim;
 use recoup_core::load::Load;
@@ -214,7 +214,9 @@ impl<L: Load + Clone> Medium<L> {
         }
         peer.must_ask = peer.asked_in_vain > 0;
         let (received, lost) = self.sort(index, partner, start, bits);
-        if !was_asked && let Some(minstrel) = self.stations[index].minstrel() {
+        if !was_asked
+            && let Some(Adaptation::Minstrel(minstrel)) = self.stations[index].adaptation()
+        {
             minstrel.on_aggregate(now, received, lost);
         }
         self.go_on(now, index);
@@ -266,7 +268,7 @@ impl<L: Load + Clone> Medium<L> {
         let lost = flying.count() as u32;
         let category = station.line().category;
         let was_asked = std::mem::replace(&mut station.peer(partner, category).must_ask, true);
-        if !was_asked && let Some(minstrel) = station.minstrel() {
+        if !was_asked && let Some(Adaptation::Minstrel(minstrel)) = station.adaptation() {
             minstrel.on_aggregate(now, 0, lost);
         }
         let is_alive = |queued: &super::Queued<L>| {
@@ -296,13 +298,15 @@ impl<L: Load + Clone> Medium<L> {
 
     /// Reports the result of a single frame to rate adaptation.
     pub(super) fn report(&mut self, now: u64, index: usize, report: Report) {
-        let Some(minstrel) = self.stations[index].minstrel() else {
-            return;
-        };
-        match report {
-            Report::Received => minstrel.on_success(now),
-            Report::Lost => minstrel.on_failure(),
-            Report::GivenUp => minstrel.on_final_failure(now),
+        use Adaptation::{Arf, Minstrel};
+        match (self.stations[index].adaptation(), report) {
+            (None, _) => {}
+            (Some(Minstrel(minstrel)), Report::Received) => minstrel.on_success(now),
+            (Some(Minstrel(minstrel)), Report::Lost) => minstrel.on_failure(),
+            (Some(Minstrel(minstrel)), Report::GivenUp) => minstrel.on_final_failure(now),
+            (Some(Arf(arf)), Report::Received) => arf.on_success(),
+            (Some(Arf(arf)), Report::Lost) => arf.on_failure(),
+            (Some(Arf(arf)), Report::GivenUp) => arf.on_given_up(),
         }
     }
 

@@ -232,7 +232,7 @@ impl<L: Load + Clone> Medium<L> {
     /// The return direction continues: frames queued there keep their numbers.
     fn sever(&mut self, from: StationId, to: StationId) {
         let sender: &mut Station<L> = &mut self.stations[from.0 as usize];
-        sender.minstrels.retain(|(id, _)| *id != to);
+        sender.adaptations.retain(|(id, _)| *id != to);
         sender.peers.iter_mut().filter(|peer| peer.id == to).for_each(Peer::begin_anew);
         let receiver: &mut Station<L> = &mut self.stations[to.0 as usize];
         receiver.received.retain(|(id, _)| *id != from);

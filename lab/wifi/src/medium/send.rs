@@ -1,12 +1,13 @@
 //! Frames on their way to the air.
 use super::super::air::{Envelope, Kind, Mpdu, PpduId};
+use super::super::arf::Arf;
 use super::super::content::{Content, Management};
 use super::super::minstrel::Minstrel;
 use super::super::plan::{ACK_BYTES, Category, RTS_BYTES, RateControl};
 use super::super::radio::{Signal, WEAK};
 use super::super::rate::Rate;
 use super::super::{Address, StationId};
-use super::station::{Awaited, Expected};
+use super::station::{Adaptation, Awaited, Expected};
 use super::{Discard, Medium, MediumOutput, Traced};
 use recoup_core::load::Load;
 
@@ -109,15 +110,20 @@ impl<L: Load + Clone> Medium<L> {
         station.partner = to;
         match self.plan.rate {
             _ if is_management => self.plan.basic_rate,
-            RateControl::Constant(rate) => rate,
-            RateControl::MinstrelHt { wide, short_guard } => {
-                if let Some(minstrel) = station.minstrel() {
-                    return minstrel.rate();
+            adapted => {
+                if let Some(known) = station.adaptation() {
+                    return known.rate();
                 }
-                let mut rng = station.samples.substream(&to.0.to_string());
-                let minstrel = Minstrel::new(now, wide, short_guard, &mut rng);
-                let rate = minstrel.rate();
-                station.minstrels.push((to, minstrel));
+                let new = match adapted {
+                    RateControl::MinstrelHt { wide, short_guard } => {
+                        let mut rng = station.samples.substream(&to.0.to_string());
+                        Adaptation::Minstrel(Minstrel::new(now, wide, short_guard, &mut rng))
+                    }
+                    RateControl::Arf { adaptive } => Adaptation::Arf(Arf::new(adaptive)),
+                    RateControl::Constant(rate) => return rate,
+                };
+                let rate = new.rate();
+                station.adaptations.push((to, new));
                 rate
             }
         }

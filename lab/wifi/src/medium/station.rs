@@ -1,6 +1,7 @@
 //! A station: queues, receiver, contention, timers.
 use super::super::access::Access;
 use super::super::air::{Air, Kind, Mpdu, PpduId};
+use super::super::arf::Arf;
 use super::super::association::Association;
 use super::super::content::Content;
 use super::super::minstrel::Minstrel;
@@ -209,6 +210,22 @@ pub(super) struct Expected {
     pub(super) ppdu: PpduId,
 }
 
+/// How a station finds its rate toward another one.
+#[derive(Debug)]
+pub(super) enum Adaptation {
+    Arf(Arf),
+    Minstrel(Minstrel),
+}
+
+impl Adaptation {
+    pub(super) fn rate(&self) -> Rate {
+        match self {
+            Self::Arf(arf) => arf.rate(),
+            Self::Minstrel(minstrel) => minstrel.rate(),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Station<L> {
     pub(super) radio: Radio,
@@ -235,7 +252,7 @@ pub(super) struct Station<L> {
     /// Peers under block acknowledgement.
     pub(super) peers: Vec<Peer<L>>,
     /// Rates to others, found by trying.
-    pub(super) minstrels: Vec<(StationId, Minstrel)>,
+    pub(super) adaptations: Vec<(StationId, Adaptation)>,
     /// Its role.
     pub(super) role: Role,
     /// Of a client: to which access point it belongs.
@@ -274,7 +291,7 @@ impl<L> Station<L> {
             next_sequence: 0,
             received: Vec::new(),
             peers: Vec::new(),
-            minstrels: Vec::new(),
+            adaptations: Vec::new(),
             role,
             association: is_client.then(|| Association::new(plan.infrastructure)),
             beacon_at: match role {
@@ -384,10 +401,10 @@ impl<L> Station<L> {
     }
 
     /// Rate adaptation toward the partner, if it needs the result of a frame.
-    pub(super) fn minstrel(&mut self) -> Option<&mut Minstrel> {
+    pub(super) fn adaptation(&mut self) -> Option<&mut Adaptation> {
         let partner = self.partner;
-        let known = self.minstrels.iter_mut().find(|(id, _)| *id == partner);
-        known.filter(|_| self.is_rated).map(|(_, minstrel)| minstrel)
+        let known = self.adaptations.iter_mut().find(|(id, _)| *id == partner);
+        known.filter(|_| self.is_rated).map(|(_, adaptation)| adaptation)
     }
 
     /// Whom the station must ask what it has received, in a category.
