@@ -80,8 +80,10 @@ pub(crate) fn prefix_of(name: &Name) -> Name {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recoup_transport::fetch::FetchOptions;
+    use recoup_transport::fetch::{Fetch, FetchOptions};
     use recoup_transport::random::Rng;
+    use recoup_transport::spec::family::Custom;
+    use recoup_transport::time::Instant;
 
     fn config(congestion: &str) -> FetchConfig {
         let congestion = congestion.parse().unwrap();
@@ -101,6 +103,41 @@ mod tests {
             }
         }
         assert_eq!(macroflows.0.len(), 8);
+    }
+
+    #[test]
+    fn own_congestion_controls_share_no_macroflow() {
+        let own = || {
+            let build = || "newreno".parse::<Congestion>().unwrap().build();
+            let own = Congestion::Custom(Custom::new("own", build));
+            FetchConfig {
+                options: FetchOptions { congestion: own.into(), ..Default::default() },
+                ..config("cubic")
+            }
+        };
+        let mut macroflows = Macroflows::default();
+        for _ in 0..2 {
+            let macroflow = macroflows.find(None, &Name::root(), &own());
+            assert!(!macroflow.is_in_use());
+            let _fetch = Fetch::joining(&macroflow, Instant::ZERO, own());
+            assert!(macroflow.is_in_use());
+        }
+        assert!(macroflows.0.is_empty());
+    }
+
+    #[test]
+    fn excess_goes_once_fetches_have_ended() {
+        let mut macroflows = Macroflows::default();
+        let name = |number: usize| -> Name { format!("/{number}").parse().unwrap() };
+        let begin = |number| {
+            let macroflow = macroflows.find(None, &name(number), &config("recoup"));
+            Fetch::joining(&macroflow, Instant::ZERO, config("recoup"))
+        };
+        let fetches: Vec<_> = (0..2 * MOST_KEPT).map(begin).collect();
+        assert_eq!(macroflows.0.len(), 2 * MOST_KEPT);
+        drop(fetches);
+        macroflows.find(None, &name(0), &config("recoup"));
+        assert_eq!(macroflows.0.len(), MOST_KEPT);
     }
 
     #[test]

@@ -446,10 +446,11 @@ fn file_of(datagram: &[u8]) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     Some((file, Some(datagram.get(at..segment_end)?.to_vec())))
 }
 
-/// A path between a client and a server. Segments are held back until so many files have answered with metadata, and the
-/// client has sent nothing for [`QUIET`] since.
+/// Pause after which a client waits for answers.
 const QUIET: Duration = Duration::from_millis(300);
 
+/// A path between a client and a server. Segments are held back until so many files have answered with metadata, and the
+/// client has sent nothing for [`QUIET`] since.
 struct HoldingPath {
     address: String,
     stop: Arc<AtomicBool>,

@@ -195,8 +195,9 @@ impl<R: WindowRule> Windowed<R> {
 
     fn inflate(&mut self, delivered: &Delivered) {
         self.state.rule.observe(WindowPhase::Recovery, self.window, delivered);
+        let most = self.limit.max(self.state.cwnd);
         self.state.inflate(delivered);
-        self.state.cwnd = self.state.cwnd.min(self.limit);
+        self.state.cwnd = self.state.cwnd.min(most);
         self.settle();
     }
 

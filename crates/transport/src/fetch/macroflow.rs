@@ -143,10 +143,10 @@ impl State {
     /// buffer.
     fn limit_window(&mut self) {
         let Receive { bytes, segment_bytes } = self.receive;
-        if let Some(segment) = segment_bytes.filter(|_| bytes > 0) {
-            // Half of it: the kernel charges its own overhead to the buffer.
-            self.congestion.set_limit((bytes / 2 / (segment + 200)).max(1) as f64);
-        }
+        // Half of it: the kernel charges its own overhead to the buffer.
+        let segments = |segment: u64| (bytes / 2 / (segment + 200)).max(1) as f64;
+        let limit = segment_bytes.filter(|_| bytes > 0).map_or(f64::INFINITY, segments);
+        self.congestion.set_limit(limit);
     }
 }
 
@@ -188,6 +188,7 @@ impl Macroflow {
         let mut state = flow.state.borrow_mut();
         if state.fetches == 0 {
             state.receive = Receive::default();
+            state.limit_window();
         }
         // A fetch that waits for its reader keeps no state of the path.
         if state.load == 0 && now.since(state.last_active) > REMEMBERED {

@@ -210,3 +210,30 @@ fn silence_leaves_one_more_than_in_flight() {
     assert_eq!(sender.bbr.window(), 1.0);
     assert!(before > 50.0);
 }
+
+#[test]
+fn late_first_delivery_begins_no_probe_rtt() {
+    let mut sender = Sender::new();
+    sender.now = 20_000_000_000;
+    (sender.free, sender.next_send) = (sender.now, sender.now);
+    sender.run(&path(10_000, 0), 20_050);
+    assert_eq!(sender.bbr.state, State::Startup);
+    sender.run(&path(10_000, 0), 24_000);
+    assert!(sender.bbr.window() > 100.0, "{}", sender.bbr.window());
+}
+
+#[test]
+fn window_after_silence_in_probe_rtt_is_the_former_one() {
+    let (mut sender, path) = (Sender::new(), path(10_000, 0));
+    let mut at = 3_000;
+    sender.run(&path, at);
+    let before = sender.bbr.window();
+    while sender.bbr.state != State::ProbeRtt {
+        at += 10;
+        sender.run(&path, at);
+    }
+    let order = sender.order;
+    sender.bbr.on_loss(Instant::from_nanos(sender.now), &loss(LossKind::Timeout, order, order, 0));
+    sender.run(&path, at + 2_000);
+    assert!(sender.bbr.window() >= before / 2.0, "{before} {}", sender.bbr.window());
+}
