@@ -22,7 +22,7 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 17] = [
+const LEGS: [(&str, Leg, &str); 10] = [
     ("format", |_| held(cargo(&["fmt", "--all", "--check"])), "rustfmt would change nothing"),
     (
         "laws",
@@ -35,25 +35,30 @@ const LEGS: [(&str, Leg, &str); 17] = [
         |_| passed(page::check().and(artefact::check()).and(docs::check())),
         "links lead somewhere, and what is generated is current",
     ),
-    ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
     ("lint", lint, "clippy reports nothing, tests and examples included; fuzz targets compile"),
     ("test", test, "unit, property, integration and documentation tests"),
     ("digests", |_| passed(digest::check()), "digests of simulations equal docs/notes/digests.csv"),
+    ("verify", verify_leg, "drawn runs of the kept results of studies can be made again"),
+    (
+        "pages",
+        pages_leg,
+        "commands of the pages run as they are printed, and print what the pages show",
+    ),
+    ("doc", doc, "the documentation builds, and its links lead somewhere"),
+];
+
+/// Legs that run by name, and with all others by `all`.
+const MORE_LEGS: [(&str, Leg, &str); 7] = [
+    ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
     (
         "targets",
         |_| targets::check(),
         "library and command compile for macOS, the engine for Windows and browsers",
     ),
-    ("verify", verify_leg, "drawn runs of the kept results of studies can be made again"),
     (
         "tutorial",
         |_| passed(tutorial::follow()),
         "the estimator of the tutorial compiles, keeps what all promise, and is swept",
-    ),
-    (
-        "pages",
-        pages_leg,
-        "commands of the pages run as they are printed, and print what the pages show",
     ),
     (
         "python",
@@ -65,7 +70,6 @@ const LEGS: [(&str, Leg, &str); 17] = [
         notebooks_leg,
         "notebooks run from top to bottom, and sweeps survive lost workers",
     ),
-    ("doc", doc, "the documentation builds, and its links lead somewhere"),
     ("interop", interop, "python-ndn, NDNts and litmus understand us, and we them"),
     ("soak", |_| soak_for("1"), "processes under random faults for a minute"),
 ];
@@ -86,43 +90,50 @@ const LONG_LEGS: [(&str, Leg, &str); 3] = [
 ];
 
 /// Legs that run beside the others at the lowest priority, where all run: tests spend much of their time with waiting.
-const BESIDE: [&str; 6] = ["deny", "lint", "doc", "digests", "targets", "verify"];
+const BESIDE: [&str; 4] = ["lint", "doc", "digests", "verify"];
+const BESIDE_ALL: [&str; 6] = ["deny", "lint", "doc", "digests", "targets", "verify"];
 
-/// Runs the named legs, or all.
+/// Name of both groups of legs together.
+const ALL: &str = "all";
+
+/// Runs the named legs, or those that need no name.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
     if arguments.contains(&"--list") {
-        for (name, _, meaning) in LEGS.iter().chain(&LONG_LEGS) {
+        for (name, _, meaning) in LEGS.iter().chain(&MORE_LEGS).chain(&LONG_LEGS) {
             println!("{name:<9} {meaning}");
         }
+        println!("{ALL:<9} each leg above but those that run by name only");
         return Ok(());
     }
-    let names: Vec<&str> = LEGS.iter().chain(&LONG_LEGS).map(|(name, ..)| *name).collect();
+    let legs = || LEGS.iter().chain(&MORE_LEGS).chain(&LONG_LEGS);
+    let names: Vec<&str> = legs().map(|(name, ..)| *name).chain([ALL]).collect();
     if let Some(unknown) = arguments.iter().find(|argument| !names.contains(argument)) {
         return Err(format!("no leg is called {unknown:?}; there are: {}", names.join(", ")));
     }
+    let is_all = arguments.contains(&ALL);
     let mut summary = Summary::default();
-    let beside = if arguments.is_empty() { Some(Beside::start()?) } else { None };
-    for (name, leg, _) in LEGS {
-        let is_wanted = match &beside {
-            Some(_) => !BESIDE.contains(&name),
-            None => arguments.contains(&name),
-        };
-        if is_wanted {
-            summary.run(name, leg);
+    let beside: &[&str] = match arguments {
+        _ if is_all => &BESIDE_ALL,
+        [] => &BESIDE,
+        _ => &[],
+    };
+    let process = if beside.is_empty() { None } else { Some(Beside::start(beside)?) };
+    let groups: [(&[(&'static str, Leg, &str)], bool); 3] =
+        [(&LEGS, is_all || arguments.is_empty()), (&MORE_LEGS, is_all), (&LONG_LEGS, false)];
+    for (legs, is_whole) in groups {
+        for (name, leg, _) in legs {
+            if (is_whole || arguments.contains(name)) && !beside.contains(name) {
+                summary.run(name, leg);
+            }
         }
     }
-    if let Some(beside) = beside {
-        summary.run("beside", |_| beside.end());
-    }
-    for (name, leg, _) in LONG_LEGS {
-        if arguments.contains(&name) {
-            summary.run(name, leg);
-        }
+    if let Some(process) = process {
+        summary.run("beside", |_| process.end());
     }
     summary.finish()
 }
 
-/// The process that runs the legs of [`BESIDE`].
+/// The process that runs legs beside the others.
 struct Beside {
     child: Child,
     /// All that it prints.
@@ -130,14 +141,14 @@ struct Beside {
 }
 
 impl Beside {
-    fn start() -> Outcome<Self> {
+    fn start(legs: &[&str]) -> Outcome<Self> {
         let here = std::env::current_exe().map_err(|error| format!("xtask: {error}"))?;
         let log = target_directory()?.join("beside.log");
         let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
         let both = file.try_clone().map_err(|error| format!("{}: {error}", log.display()))?;
-        let mut legs = command("nice");
-        legs.args(["-n", "19"]).arg(here).arg("test").args(BESIDE).stdout(file).stderr(both);
-        let child = legs.spawn().map_err(|error| format!("nice: {error}"))?;
+        let mut process = command("nice");
+        process.args(["-n", "19"]).arg(here).arg("test").args(legs).stdout(file).stderr(both);
+        let child = process.spawn().map_err(|error| format!("nice: {error}"))?;
         Ok(Self { child, log })
     }
 
@@ -149,7 +160,7 @@ impl Beside {
         println!("{}", String::from_utf8_lossy(&printed).trim());
         match status.success() {
             true => Ok(Done::Held(Tally::default())),
-            false => Err(format!("{} failed ({status})", BESIDE.join(", "))),
+            false => Err(format!("a leg of them failed ({status})")),
         }
     }
 }

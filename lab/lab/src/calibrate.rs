@@ -38,6 +38,13 @@ pub enum Measure {
         /// The value of the inner axis.
         at: Option<&'static str>,
     },
+    /// The sum of the means of metrics at one value of the inner axis, each times a factor.
+    Sum {
+        /// Factors and metrics.
+        parts: &'static [(f64, &'static str)],
+        /// The value of the inner axis.
+        at: &'static str,
+    },
     /// The mean of a metric at one value of the inner axis over its mean at another.
     Ratio {
         /// The metric.
@@ -199,6 +206,12 @@ fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Vec<Sco
         };
         let measured = |target: &Target| match target.measure {
             Measure::Mean { metric, at } => mean_at(metric, at),
+            Measure::Sum { parts, at } => {
+                let part = |(factor, metric): &(f64, &'static str)| {
+                    Some(factor * mean_at(metric, Some(at))?)
+                };
+                parts.iter().map(part).sum()
+            }
             Measure::Ratio { metric, above, below } => {
                 Some(mean_at(metric, Some(above))? / mean_at(metric, Some(below))?)
             }
@@ -344,6 +357,13 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
             ratio("20 kB", "200 kB", 1.0),
             segments(Some("200 kB"), Deviation::AtLeast(0.01)),
             segments(None, Deviation::Relative(0.01)),
+            Target {
+                measure: Measure::Sum {
+                    parts: &[(1.0, "c1.segments"), (4.0, "c1.segments")],
+                    at: "200 kB",
+                },
+                ..segments(None, Deviation::Relative(0.01))
+            },
         ];
         let plan = Plan { targets: &targets, rounds: &ROUNDS, inner: Some("serve.size") };
         let mut watch = |_| Box::new(Unwatched) as Box<dyn Watch>;
@@ -352,10 +372,10 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         assert_eq!(found.rounds.iter().map(Vec::len).collect::<Vec<_>>(), [4, 2]);
         let score = found.chosen().unwrap();
         assert_eq!(score.values, [("link.delay".to_owned(), "5 ms".to_owned())]);
-        let [more, less, of_long, of_all] = score.found[..] else { panic!("{score:?}") };
+        let [more, less, of_long, of_all, sum] = score.found[..] else { panic!("{score:?}") };
         let (more, less) = (more.unwrap(), less.unwrap());
         // 25 segments, and 3.
-        assert_eq!((of_long, of_all), (Some(25.0), Some(14.0)));
+        assert_eq!((of_long, of_all, sum), (Some(25.0), Some(14.0), Some(125.0)));
         assert!((more - 25.0 / 3.0).abs() < 1e-9 && (more * less - 1.0).abs() < 1e-9);
     }
 
