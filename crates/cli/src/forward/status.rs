@@ -30,7 +30,9 @@ pub(super) fn serve(address: SocketAddr, board: Arc<Board>) -> io::Result<HttpSe
 fn document(picture: &Picture) -> Value {
     let round_trips = &picture.counters.round_trips;
     let below = round_trips.below().map(|(bound, many)| json!([bound.as_secs_f64(), many]));
+    let system = rustix::system::uname();
     json!({
+        "host": system.nodename().to_string_lossy(),
         "status": picture.status.json(),
         "cs": picture.cs.json(),
         "pit_limit": picture.pit_limit,

@@ -333,6 +333,8 @@ fn status_page_shows_traffic_and_drops() {
     );
     let status: serde_json::Value =
         serde_json::from_str(&page(&forwarder, "/status.json")).unwrap();
+    let host = std::process::Command::new("uname").arg("-n").output().unwrap().stdout;
+    assert_eq!(status["host"], String::from_utf8(host).unwrap().trim());
     let faces = status["faces"].as_array().unwrap();
     assert!(faces.iter().any(|face| face["data_in"].as_u64() >= Some(13)), "{status}");
     let listed = |entry: &serde_json::Value| entry["prefix"] == "/data";
