@@ -84,6 +84,17 @@ const CUBIC: &str = "\"fetch.congestion\" = \"cubic\"\n";
 /// Tries that leave more to recover.
 pub(super) const TWO_TRIES: &str = "\"wifi.mpdu-tries\" = 2\n";
 const EXACT: &str = "\"fetch.rto-check\" = 0\n";
+/// The set-up of moves until 26 November 2026: fades that hold, four tries, short queues, and the default hand-off of a
+/// scenario.
+const EARLIER: &str = "\"wifi.mpdu-tries\" = 4\n\"link.queue\" = \"100 packets\"\n\"wifi.handoff.smoothing\" = 0.3
+\"wifi.handoff.hysteresis\" = \"5 dB\"\n\"wifi.handoff.beacons\" = 3\n\"wifi.handoff.dwell\" = \"2 s\"
+\"wifi.handoff.scan\" = \"0 s\"\n\"node.cache\" = \"1000 packets\"\n";
+
+fn earlier() -> Open {
+    let setup = Setup { window: "0.5, 0.02", ..CHOSEN };
+    Open::of("all of it", "as until 26 November", setup, EARLIER)
+}
+
 /// Set-ups that differ in the window.
 fn windows() -> impl Iterator<Item = Open> {
     let others = WINDOWS.iter().filter(|(name, _)| *name != CHOSEN.window);
@@ -137,28 +148,28 @@ pub(super) static MOBILE: LazyLock<Vec<Open>> = LazyLock::new(|| {
         ),
         Open::new("recovery of the radio", "WLDR", MOBILE_WLDR),
         Open::new("window", "CUBIC", CUBIC),
+        earlier(),
     ]);
     all
 });
 
 /// Changes of the sweep over timers.
 pub(super) static TIMED: LazyLock<Vec<Open>> = LazyLock::new(|| {
-    let mut all = vec![chosen(), Open::new("timers are looked at", "exact timers", EXACT)];
-    all.push(Open::new("window", "CUBIC", CUBIC));
-    all
+    let exact = Open::new("timers are looked at", "exact timers", EXACT);
+    vec![chosen(), exact, Open::new("window", "CUBIC", CUBIC)]
 });
 
 /// Changes of the runs that measure the satisfaction time.
 pub(super) static DELAYED: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let still = Setup { fading: "none", ..CHOSEN };
-    vec![chosen(), Open::of("fading", "no fading", still, "")]
+    vec![chosen(), Open::of("fading", "no fading", still, ""), earlier()]
 });
 
 /// Changes of the runs with a moving consumer.
 pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen()];
     all.extend(radios());
-    all.extend([Open::new("recovery of the radio", "WLDR", MOBILE_WLDR)]);
+    all.extend([Open::new("recovery of the radio", "WLDR", MOBILE_WLDR), earlier()]);
     all
 });
 
@@ -166,7 +177,7 @@ pub(super) static CONSUMER: LazyLock<Vec<Open>> = LazyLock::new(|| {
 pub(super) static TOGETHER: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = vec![chosen()];
     all.extend(radios());
-    all.extend([Open::new("window", "CUBIC", CUBIC)]);
+    all.extend([Open::new("window", "CUBIC", CUBIC), earlier()]);
     all
 });
 
