@@ -51,7 +51,7 @@ const HEADER: u32 = 400;
 /// each outer node receives its node of the row only.
 pub(super) const SIDE: [f64; 2] = [395.0, 760.0];
 
-/// The set-up that the search chose (`calibration.toml`).
+/// The set-up that the first search chose, whose space had no rate below 6 Mbit/s.
 pub(super) const NAMED: Setup = Setup::with_tools("24 Mbit/s, sensed", "10", "5 dB");
 
 /// The set-up of earlier results, as fields of a scenario.
