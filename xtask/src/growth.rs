@@ -1,8 +1,8 @@
 //! `cargo xtask bench growth`: whether the cost of a unit of work stays the same as the work grows.
 //!
-//! A row has four sizes over decades. The cost of a unit counts beyond the first size, which has the start of the
-//! process, and must not rise from the second size on. Processor time counts, or memory in all, and the least of several
-//! runs: other load adds to both.
+//! A row has four sizes. The first one has the start of the process: the cost of a unit is that of the work beyond it.
+//! It must not rise from the second size on. Processor time counts, or memory in all, and the least of several runs:
+//! other load adds to both.
 
 use crate::bench::binary;
 use crate::chore::{Outcome, spelled};
@@ -67,14 +67,14 @@ const ROWS: [Row; 7] = [
     Row {
         name: "nodes × prefixes of a simulation",
         unit: "µs a route",
-        sizes: [10, 100, 200, 400],
+        sizes: [30, 200, 400, 800],
         work: Some(|nodes| nodes * nodes),
         cost: |bench, nodes| Ok(bench.explained(&mesh(nodes))? * 1e6),
     },
     Row {
         name: "exceptions of a scenario",
         unit: "µs a link",
-        sizes: [10, 300, 1_000, 3_000],
+        sizes: [30, 1_000, 3_000, 9_000],
         work: Some(|links| links),
         cost: |bench, links| Ok(bench.explained(&exceptions(links))? * 1e6),
     },
