@@ -5,6 +5,7 @@ use super::*;
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
 use http_body_util::BodyExt;
+use recoup::FetchOptions;
 use recoup::serve::{ServeOptions, Server, Unknown};
 use std::time::Duration;
 use tower::ServiceExt;
@@ -185,8 +186,8 @@ async fn folder_is_a_page_and_json() {
 
 #[tokio::test]
 async fn page_describes_until_the_first_timeout() {
-    let client = Client::builder().alone().connect_timeout(Duration::from_millis(200));
-    let client = client.connect().await.unwrap();
+    let soon = FetchOptions { no_progress: Duration::from_secs(1), ..FetchOptions::default() };
+    let client = Client::builder().alone().options(soon).connect().await.unwrap();
     let options = ServeOptions { unknown: Unknown::Silence, ..ServeOptions::default() };
     let _listing = client.serve("/names/32=ls").bytes(slow::listing(200)).await.unwrap();
     let silent = client.serve("/names").options(options).bytes("").await.unwrap();
