@@ -1,16 +1,18 @@
 //! `cargo xtask bench growth`: whether the cost of a unit of work stays the same as the work grows.
 //!
-//! A row has four sizes over decades. Its cost of one unit must not rise from the second size on; the first size has the
-//! start of the process. Processor time counts, or memory, and the least of several runs: other load adds to both.
+//! A row has four sizes. The first one has the start of the process: the cost of a unit is that of the work beyond it.
+//! It must not rise from the second size on. Processor time counts, or memory in all, and the least of several runs:
+//! other load adds to both.
 
 use crate::bench::binary;
 use crate::chore::{Outcome, spelled};
 use crate::process::{Running, Scratch, fill, forward, listen};
 use std::fmt::Write;
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const USAGE: &str = "\
 usage: cargo xtask bench growth [--only WORD] [--runs N]
@@ -22,6 +24,8 @@ Environment: RECOUP_BINARY names a recoup to measure instead of building one.
 
 /// By so much the cost of a unit may rise.
 const TOLERANCE: f64 = 0.25;
+/// Longest time of a command, in seconds.
+const LIMIT: &str = "600";
 /// Bytes of the file that each client fetches, and its segments.
 const FILE_BYTES: u64 = 2_000_000;
 const SEGMENTS: f64 = FILE_BYTES as f64 / 8_000.0;
@@ -32,7 +36,9 @@ struct Row {
     /// Subject of the cost, and its unit.
     unit: &'static str,
     sizes: [u64; 4],
-    /// The cost of one unit of work of a size.
+    /// Units of work of a size; none where the cost in all must not rise.
+    work: Option<fn(f64) -> f64>,
+    /// The cost in all.
     cost: fn(&Bench, u64) -> Outcome<f64>,
 }
 
@@ -41,90 +47,117 @@ const ROWS: [Row; 7] = [
         name: "files of a folder",
         unit: "µs a file",
         sizes: [100, 500, 2_000, 10_000],
-        cost: |bench, files| Ok(bench.folder(files)? / files as f64 * 1e6),
+        work: Some(|files| files),
+        cost: |bench, files| Ok(bench.folder(files)? * 1e6),
     },
     Row {
         name: "clients of a server",
         unit: "µs a segment",
         sizes: [1, 10, 50, 200],
-        cost: |bench, clients| Ok(bench.clients(clients)?.0 / clients as f64 / SEGMENTS * 1e6),
+        work: Some(|clients| clients * SEGMENTS),
+        cost: |bench, clients| Ok(bench.clients(clients)?.0 * 1e6),
     },
     Row {
         name: "clients of a server, memory",
         unit: "MB",
         sizes: [1, 10, 50, 200],
+        work: None,
         cost: |bench, clients| Ok(bench.clients(clients)?.1),
     },
     Row {
         name: "nodes × prefixes of a simulation",
         unit: "µs a route",
-        sizes: [10, 30, 100, 300],
-        cost: |bench, nodes| Ok(bench.explained(&mesh(nodes))? / (nodes * nodes) as f64 * 1e6),
+        sizes: [30, 200, 400, 800],
+        work: Some(|nodes| nodes * nodes),
+        cost: |bench, nodes| Ok(bench.explained(&mesh(nodes))? * 1e6),
     },
     Row {
-        name: "exceptions × links of a scenario",
-        unit: "µs a pair",
-        sizes: [10, 30, 100, 300],
-        cost: |bench, links| Ok(bench.explained(&exceptions(links))? / (links * links) as f64 * 1e6),
+        name: "exceptions of a scenario",
+        unit: "µs a link",
+        sizes: [30, 1_000, 3_000, 9_000],
+        work: Some(|links| links),
+        cost: |bench, links| Ok(bench.explained(&exceptions(links))? * 1e6),
     },
     Row {
         name: "points of a sweep, memory",
         unit: "MB",
         sizes: [100, 500, 2_000, 10_000],
+        work: None,
         cost: |bench, points| bench.sweep(points),
     },
     Row {
         name: "routes of a forwarder",
         unit: "µs a route",
         sizes: [100, 1_000, 10_000, 50_000],
-        cost: |bench, routes| Ok(bench.routes(routes)? / routes as f64 * 1e6),
+        work: Some(|routes| routes),
+        cost: |bench, routes| Ok(bench.routes(routes)? * 1e6),
     },
 ];
 
+impl Row {
+    /// Costs of a unit from the second size on: beyond the first size, or in all.
+    fn units(&self, [first, rest @ ..]: [f64; 4]) -> [f64; 3] {
+        let size = |at: usize| self.sizes[at] as f64;
+        std::array::from_fn(|at| match self.work {
+            Some(work) => (rest[at] - first) / (work(size(at + 1)) - work(size(0))),
+            None => rest[at],
+        })
+    }
+}
+
 /// Measures, prints and judges.
 pub(crate) fn run(arguments: &[&str]) -> Outcome {
-    let (mut only, mut runs, mut words) = ("", 3, arguments.iter());
-    while let Some(word) = words.next() {
-        match *word {
-            "--runs" => runs = words.next().and_then(|it| it.parse().ok()).ok_or(USAGE)?,
-            "--only" => only = words.next().ok_or(USAGE)?,
-            _ => return Err(USAGE.into()),
-        }
-    }
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name.contains(only)).collect();
-    if rows.is_empty() {
-        return Err(USAGE.into());
-    }
+    let (rows, runs) = parse(arguments).ok_or(USAGE)?;
     let bench = Bench { recoup: binary()?, scratch: Scratch::make()? };
     let mut rising = Vec::new();
     for row in rows {
         let mut costs = [f64::INFINITY; 4];
-        for _ in 0..runs {
+        for _ in 0..runs.get() {
             for (cost, size) in costs.iter_mut().zip(row.sizes) {
                 *cost = cost.min((row.cost)(&bench, size)?);
             }
         }
-        println!("{}", line(row, costs));
-        rising.extend((rise(costs) > 1.0 + TOLERANCE).then_some(row.name));
+        let units = row.units(costs);
+        println!("{}", line(row, units));
+        rising.extend(rise(units).is_none_or(|it| it > 1.0 + TOLERANCE).then_some(row.name));
     }
     match rising.is_empty() {
         true => Ok(()),
-        false => Err(format!("the cost of a unit rises: {}", rising.join(", "))),
+        false => Err(format!("the cost of a unit rises, or is unknown: {}", rising.join(", "))),
     }
 }
 
-/// The greatest cost after the second size, beside that of the second.
-fn rise([_, second, rest @ ..]: [f64; 4]) -> f64 {
-    rest.iter().fold(0.0, |most, cost| f64::max(most, cost / second))
+/// The rows and the number of runs.
+fn parse(arguments: &[&str]) -> Option<(Vec<&'static Row>, NonZeroU32)> {
+    let (mut only, mut runs, mut words) = ("", NonZeroU32::new(3)?, arguments.iter());
+    while let Some(word) = words.next() {
+        match *word {
+            "--runs" => runs = words.next()?.parse().ok()?,
+            "--only" => only = words.next()?,
+            _ => return None,
+        }
+    }
+    let rows: Vec<_> = ROWS.iter().filter(|row| row.name.contains(only)).collect();
+    (!rows.is_empty()).then_some((rows, runs))
 }
 
-fn line(row: &Row, costs: [f64; 4]) -> String {
+/// The greatest cost after the second size, beside that of the second. `None` if a cost is unknown, or no cost at all.
+fn rise([second, rest @ ..]: [f64; 3]) -> Option<f64> {
+    let ratios = rest.map(|cost| cost / second);
+    let is_known = second > 0.0 && ratios.iter().all(|it| it.is_finite() && *it > 0.0);
+    is_known.then(|| ratios.into_iter().fold(0.0, f64::max))
+}
+
+fn line(row: &Row, units: [f64; 3]) -> String {
     let mut text = format!("{:<34} {:<13}", row.name, row.unit);
-    for (size, cost) in row.sizes.iter().zip(costs) {
+    for (size, cost) in row.sizes[1..].iter().zip(units) {
         let _ = write!(text, " {:>16}", format!("{size}: {cost:.2}"));
     }
-    let mark = if rise(costs) > 1.0 + TOLERANCE { " (RISES)" } else { "" };
-    text + &format!("  × {:.2}{mark}", rise(costs))
+    text + &match rise(units) {
+        Some(rise) if rise > 1.0 + TOLERANCE => format!("  × {rise:.2} (RISES)"),
+        Some(rise) => format!("  × {rise:.2}"),
+        None => "  (UNKNOWN)".to_owned(),
+    }
 }
 
 /// The command to measure, and a folder in memory.
@@ -137,6 +170,13 @@ impl Bench {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.recoup);
         command.args(words).stdin(Stdio::null());
+        command
+    }
+
+    /// A command that ends after a while.
+    fn limited(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("timeout");
+        command.arg(LIMIT).arg(&self.recoup).args(words);
         command
     }
 
@@ -162,7 +202,7 @@ impl Bench {
         fs::create_dir_all(&folder).map_err(failed)?;
         (0..files).try_for_each(|it| fill(&folder.join(it.to_string()), 100)).map_err(failed)?;
         let (_server, face) = self.serve(folder, &self.scratch.unix("folder"))?;
-        let mut fetch = self.command(&["fetch", "/bench", "-r", "-q", "--face", &face, "-o"]);
+        let mut fetch = self.limited(&["fetch", "/bench", "-r", "-q", "--face", &face, "-o"]);
         let used = processor_seconds(fetch.arg(&copy))?;
         fs::remove_dir_all(copy).map_err(failed)?;
         Ok(used)
@@ -176,7 +216,7 @@ impl Bench {
         let before = server.processor_seconds();
         let fetch = || {
             let words = ["fetch", "/bench", "-q", "-o", "/dev/null", "--face", &face];
-            Running::start(&mut self.command(&words))
+            Running::start(&mut self.limited(&words))
         };
         let mut fetches = (0..clients).map(|_| fetch()).collect::<Outcome<Vec<_>>>()?;
         for fetch in &mut fetches {
@@ -189,12 +229,14 @@ impl Bench {
     /// Processor seconds until a scenario is understood.
     fn explained(&self, scenario: &str) -> Outcome<f64> {
         let path = self.write("scenario.toml", scenario)?;
-        processor_seconds(self.command(&["sim", "--explain"]).arg(path))
+        processor_seconds(self.limited(&["sim", "--explain"]).arg(path))
     }
 
     /// Megabytes at the peak of a sweep of so many points.
     fn sweep(&self, points: u64) -> Outcome<f64> {
         let path = self.write("sweep.toml", &sweep(points))?;
+        let begun = Instant::now();
+        let limit = Duration::from_secs(LIMIT.parse().map_err(|_| USAGE)?);
         let mut sim = self.command(&["sim", "-q", "--fresh", "--jobs", "1", "--out"]);
         sim.arg(self.scratch.path("results")).arg(path).stdout(Stdio::null());
         let (mut running, mut most) = (Running::start(&mut sim)?, 0.0);
@@ -205,6 +247,9 @@ impl Bench {
                     true => Ok(most),
                     false => Err(format!("{} failed ({status})", spelled(&sim))),
                 };
+            }
+            if begun.elapsed() > limit {
+                return Err(format!("{} does not end in {limit:?}", spelled(&sim)));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -281,15 +326,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn cost_counts_beyond_the_first_size() {
+        assert_eq!(ROWS[0].units([9.0, 409.0, 1_909.0, 19_809.0]), [1.0, 1.0, 2.0]);
+        assert_eq!(ROWS[2].units([9.0, 2.0, 1.0, 3.0]), [2.0, 1.0, 3.0]);
+    }
+
+    #[test]
     fn rise_counts_from_the_second_size() {
-        assert_eq!(rise([9.0, 2.0, 1.0, 3.0]), 1.5);
-        assert_eq!(rise([1.0, 4.0, 3.0, 2.0]), 0.75);
+        assert_eq!(rise([2.0, 1.0, 3.0]), Some(1.5));
+        assert_eq!(rise([4.0, 3.0, 2.0]), Some(0.75));
+        for unknown in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            for at in 0..3 {
+                let mut units = [1.0; 3];
+                units[at] = unknown;
+                assert_eq!(rise(units), None, "{units:?}");
+            }
+        }
     }
 
     #[test]
     fn rising_row_is_marked() {
-        let text = |last| line(&ROWS[1], [9.0, 4.0, 4.0, last]);
+        let text = |last| line(&ROWS[1], [4.0, 4.0, last]);
         assert!(text(5.1).ends_with("× 1.27 (RISES)") && text(4.9).ends_with("× 1.23"));
+        assert!(text(f64::NAN).ends_with("(UNKNOWN)"));
+    }
+
+    #[test]
+    fn no_run_and_no_row_are_errors() {
+        assert_eq!(parse(&["--only", "clients", "--runs", "2"]).unwrap().0.len(), 2);
+        for wrong in [&["--runs", "0"], &["--only", "nothing"], &["--runs", "-1"]] {
+            assert!(parse(wrong).is_none(), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! commands after them, until the next server of their kind or the next chapter (`## `). A comment `<!-- run: COMMANDS -->` has
 //! commands that a reader has no need to see: files that exist, checks of results. A `toml` or `text` block behind "`FILE`:" is written.
 //!
-//! A `text` block right behind commands is their output: each of its lines has to be printed, in this order. Outputs of
-//! simulations are compared byte for byte. In others, figures vary, and with them the part of a sentence on losses.
+//! A `text` block right behind commands is their output: each of its lines has to be printed, in this order. Lines of
+//! simulations are compared whole. In others, figures vary, and with them the part of a sentence on losses.
 
 use crate::block::{Block, blocks};
 use crate::chore::{Outcome, command, files, root, target_directory};
@@ -13,22 +13,53 @@ use crate::{soak, tutorial};
 use std::fs;
 use std::path::Path;
 
-/// Begin of the script of a page: a network with the addresses that pages name, and how servers run beside.
-const HEAD: &str = r#"set -euo pipefail
-ip link set lo up
+/// Begin of the script of a page: a network with the addresses that pages name.
+const NETWORK: &str = "ip link set lo up
 mount -t tmpfs run /run
 for address in 192.0.2.7/32 224.0.23.170/32; do ip address add $address dev lo; done
+";
+/// How servers run beside. A process may end before a signal reaches it, but not with an error.
+const SERVERS_BESIDE: &str = r#"set -euo pipefail
+home=$PWD
 declare -A servers
+started=()
+ended() { # PROCESS LOG; status 127: the page has waited for it
+    local status=0
+    wait "$1" || status=$?
+    case $status in 0 | 127 | 130 | 143) return 0 ;; esac
+    echo "process $1 ended with status $status"
+    cat "$2"
+    return 1
+} 2> /dev/null
+kill() { # [SIGNAL] PROCESS…
+    local signal=-TERM process
+    case $1 in -*) signal=$1; shift ;; esac
+    for process in "$@"; do builtin kill "$signal" "$process" || ended "$process" /dev/null; done
+} 2> /dev/null
 leave() { # KIND…
-    for kind in "$@"; do kill "${servers[$kind]}" && wait "${servers[$kind]}" || true; unset "servers[$kind]"; done
+    local kind
+    for kind in "$@"; do
+        builtin kill "${servers[$kind]}" || true
+        ended "${servers[$kind]}" "$home/.$kind.log"
+        unset "servers[$kind]"
+    done
 } 2> /dev/null
 beside() { # KIND LINE
+    local log=$home/.$1.log looks=0
     [ -z "${servers[$1]:-}" ] || leave "$1"
-    : > ".$1.log"
-    bash -c "exec $2" > ".$1.log" 2>&1 &
+    : > "$log"
+    bash -c "exec env $2" > "$log" 2>&1 &
     servers[$1]=$!
-    until [ -s ".$1.log" ]; do kill -0 "${servers[$1]}"; sleep 0.05; done
-    kill -0 "${servers[$1]}" || { cat ".$1.log"; return 1; }
+    until [ -s "$log" ]; do
+        builtin kill -0 "${servers[$1]}" 2> /dev/null || looks=600
+        [ $((looks += 1)) -lt 600 ] || { leave "$1"; echo "$2: prints nothing"; return 1; }
+        sleep 0.05
+    done
+}
+end() {
+    local process
+    leave "${!servers[@]}"
+    for process in "${started[@]}"; do kill "$process"; ended "$process" /dev/null; done
 }
 "#;
 
@@ -123,7 +154,7 @@ enum Step<'a> {
 /// The steps of a page, in its order.
 fn steps(page: &str) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
-    let (mut is_tutorial, mut is_after) = (false, false);
+    let (mut is_tutorial, mut is_after, mut rest) = (false, false, page);
     for Block { kind, file, before, text } in blocks(page) {
         is_tutorial |= before.contains(tutorial::MARK);
         between(before, &mut steps);
@@ -152,7 +183,9 @@ fn steps(page: &str) -> Vec<Step<'_>> {
             _ => {}
         }
         is_after = kind == "sh";
+        rest = &page[at + text.len()..];
     }
+    between(rest, &mut steps);
     steps
 }
 
@@ -183,21 +216,58 @@ fn mark(before: &str) -> Option<&str> {
     last.strip_prefix("<!-- not run: ")?.strip_suffix(" -->")
 }
 
-/// The commands of a block, one a line: without comments and empty lines, and without the text that a command reads.
-fn commands(text: &str) -> Vec<String> {
-    let text = text.replace("\\\n", " ");
-    let (mut found, mut end) = (Vec::new(), None);
-    for line in text.lines() {
+/// The lines of a block, and whether each is a command: neither comment nor empty, nor text that a command reads.
+fn lines(text: &str) -> Vec<(String, bool)> {
+    let (mut found, mut end): (_, Option<String>) = (Vec::new(), None);
+    let mut rest = text.lines();
+    while let Some(line) = rest.next() {
+        let mut line = line.to_owned();
         if end.is_some() {
-            end = end.filter(|end| *end != line);
+            end = end.filter(|word| line.trim_start_matches('\t') != word);
+            found.push((line, false));
             continue;
         }
-        if !line.trim().is_empty() && !line.starts_with('#') {
-            found.push(line.to_owned());
+        while line.ends_with('\\') {
+            line.pop();
+            line += rest.next().unwrap_or_default();
         }
-        end = line.split_once("<<").map(|(_, word)| word.trim());
+        end = document(&line);
+        let is_command = !bare(&line).trim().is_empty();
+        found.push((line, is_command));
     }
     found
+}
+
+/// The word that ends the text that a command reads (`<<WORD`).
+fn document(line: &str) -> Option<String> {
+    let at = bare(line).replace("<<<", "   ").find("<<")?;
+    let word = line[at + 2..].trim_start_matches('-').trim_start();
+    let word = word.split(|it: char| it.is_whitespace() || ";&|<>()".contains(it)).next()?;
+    Some(word.replace(['\'', '"', '\\'], ""))
+}
+
+/// A command line of as many bytes, with `_` in place of quoted text and without its comment.
+fn bare(line: &str) -> String {
+    let (mut found, mut quote) = (String::new(), None);
+    for letter in line.chars() {
+        match (quote, letter) {
+            (None, '#') if found.is_empty() || found.ends_with(' ') => break,
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None, _) => {
+                found.push(letter);
+                continue;
+            }
+            _ => {}
+        }
+        found.extend(std::iter::repeat_n('_', letter.len_utf8()));
+    }
+    found
+}
+
+/// The commands of a block, one a line.
+fn commands(text: &str) -> Vec<String> {
+    lines(text).into_iter().filter_map(|(line, is_command)| is_command.then_some(line)).collect()
 }
 
 /// The words of a command line of the program, behind its name; `None` for other programs.
@@ -216,13 +286,15 @@ fn words(line: &str) -> Option<&str> {
 
 /// The kind of server that a line starts, if it does not go to the background by itself.
 fn server(line: &str) -> Option<&'static str> {
-    let words = words(line)?;
-    if line.split(" #").next().is_some_and(|it| it.contains('&')) {
-        return None;
-    }
+    let words = words(line).filter(|_| !is_background(line))?;
     let first = words.split(' ').next()?;
     let known = SERVERS.into_iter().find(|one| *one == first);
     known.or_else(|| (first == "ping" && words.contains("--serve")).then_some("ping"))
+}
+
+/// Whether a line starts a process in the background.
+fn is_background(line: &str) -> bool {
+    ["&&", ">&", "<&", "&>"].iter().fold(bare(line), |line, it| line.replace(it, "")).contains('&')
 }
 
 /// Carries out the steps of a page, and compares what they print.
@@ -271,7 +343,7 @@ fn place(step: Option<&Step<'_>>) -> String {
 
 /// The script of a page. Each step prints into a file of its number.
 fn script(steps: &[Step<'_>], printed: &Path) -> String {
-    let mut script = HEAD.to_owned();
+    let mut script = SERVERS_BESIDE.to_owned() + NETWORK;
     for (at, step) in steps.iter().enumerate() {
         let text = match step {
             Step::Run { text, .. } | Step::Hidden(text) => shell(text),
@@ -283,28 +355,21 @@ fn script(steps: &[Step<'_>], printed: &Path) -> String {
         };
         script += &format!("exec > {}/{at} 2>&1\n{text}", quoted(&printed.display().to_string()));
     }
-    script + "leave \"${!servers[@]}\"\n"
+    script + "end\n"
 }
 
-/// Commands with servers beside the others.
+/// Commands with servers beside the others. An error inside a list of `&&` ends a script only if the list is one command.
 fn shell(text: &str) -> String {
-    let (mut found, mut end) = (String::new(), None);
-    for line in text.replace("\\\n", " ").lines() {
-        let text = match server(line).filter(|_| end.is_none()) {
-            Some(kind) => {
-                format!("beside {kind} {}", quoted(line.split(" #").next().unwrap_or(line)))
-            }
-            None => line.to_owned(),
-        };
-        end = match end {
-            Some(end) if end == line => None,
-            Some(end) => Some(end),
-            None => line.split_once("<<").map(|(_, word)| word.trim().to_owned()),
-        };
-        found += &text;
-        found.push('\n');
-    }
-    found
+    let line = |(line, is_command): (String, bool)| {
+        let is_whole = is_command && document(&line).is_none();
+        match server(&line).filter(|_| is_whole) {
+            Some(kind) => format!("beside {kind} {}\n", quoted(&line)),
+            None if is_whole && is_background(&line) => format!("{line}\nstarted+=($!)\n"),
+            None if is_whole && bare(&line).contains("&&") => format!("eval {}\n", quoted(&line)),
+            None => format!("{line}\n"),
+        }
+    };
+    lines(text).into_iter().map(line).collect()
 }
 
 /// A word for the shell.
@@ -370,6 +435,57 @@ mod tests {
         assert_eq!(server("recoup serve a --name /a > log & a=$!"), None);
         assert_eq!(server("recoup ping /a"), None);
         assert_eq!(server("curl serve"), None);
+    }
+
+    #[test]
+    fn shell_of_a_page_is_understood() {
+        assert_eq!(server("recoup forward > log 2>&1  # a & b"), Some("forward"));
+        assert_eq!(server("recoup serve 'a & b' --name /a"), Some("serve"));
+        assert_eq!(server("recoup serve a --name /a > log 2>&1 &"), None);
+        for begin in ["cat <<END", "cat <<'END' > a", "cat <<-\"END\"; date", "cat > a << END"] {
+            let text = format!("{begin}\nrecoup serve a &&\n\tEND\nls '<<x' <<< y \\\n  b\n# c\n");
+            assert_eq!(commands(&text), [begin, "ls '<<x' <<< y   b"]);
+            assert_eq!(shell(&text), text.replace("\\\n", ""));
+        }
+        let tail = "```sh\nls\n```\n\n<!-- run: cmp a b -->\n";
+        assert_eq!(steps(&format!("\n{tail}")).last(), Some(&Step::Hidden("cmp a b")));
+    }
+
+    #[test]
+    fn processes_that_crashed_fail_a_page() {
+        let scratch = crate::process::Scratch::make().unwrap();
+        let run = |text: &str| {
+            let gone = "gone() { while builtin kill -0 $1 2> /dev/null; do sleep 0.01; done }\n";
+            let script = SERVERS_BESIDE.to_owned() + gone + &shell(text) + "end\n";
+            let mut bash = command("bash");
+            let output = bash.args(["-c", &script]).current_dir(&scratch.0).output().unwrap();
+            let [printed, error] = [output.stdout, output.stderr].map(String::from_utf8);
+            (output.status.success(), printed.unwrap() + &error.unwrap())
+        };
+        for text in [
+            "true & a=$!\ngone $a\nkill $a",
+            "sleep 9 & a=$!\nkill -INT $a\nkill $a; wait $a || true",
+            "sleep 9 &",
+            "beside serve 'A=b sh -c \"echo \\$A; sleep 9\"'\ncd /\nleave serve",
+            "beside serve 'echo up'\nbeside serve 'echo up'",
+            "true && true",
+        ] {
+            assert_eq!(run(text), (true, String::new()), "{text}");
+        }
+        for (text, error) in [
+            ("false & a=$!\ngone $a\nkill $a", "ended with status 1\n"),
+            ("false & a=$!\ngone $a", "ended with status 1\n"),
+            (
+                "beside serve 'sh -c \"echo up; exit 3\"'\ngone ${servers[serve]}",
+                "ended with status 3\nup\n",
+            ),
+            ("beside serve 'sh -c \"echo no; exit 3\"'\nleave serve", "no\n"),
+            ("beside serve 'true'", "true: prints nothing\n"),
+            ("false && true\ntrue", ""),
+        ] {
+            let (is_right, printed) = run(text);
+            assert!(!is_right && printed.ends_with(error), "{text}: {printed}");
+        }
     }
 
     #[test]

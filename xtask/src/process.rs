@@ -6,7 +6,11 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+/// Longest time until a command prints its first line.
+const ANNOUNCED: Duration = Duration::from_secs(300);
 
 /// A folder in memory that goes away with its owner.
 #[derive(Debug)]
@@ -49,14 +53,21 @@ impl Running {
         command.spawn().map(Self).map_err(|error| format!("{}: {error}", spelled(command)))
     }
 
-    /// Starts a Recoup command; returns its first line of JSON.
+    /// Starts a Recoup command; returns its first line of JSON, which must come in time.
     pub(crate) fn announced(command: &mut Command) -> Outcome<(Self, Value)> {
         let failed = |error: std::io::Error| error.to_string();
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = Self(command.spawn().map_err(failed)?);
-        let mut line = String::new();
         let output = child.0.stdout.take().ok_or("no standard output")?;
-        BufReader::new(output).read_line(&mut line).map_err(failed)?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(output).read_line(&mut line);
+            sender.send(read.map(|_| line))
+        });
+        let line = receiver.recv_timeout(ANNOUNCED);
+        let line = line.map_err(|_| format!("{} prints nothing", spelled(command)))?;
+        let line = line.map_err(failed)?;
         let document = serde_json::from_str(&line);
         Ok((child, document.map_err(|_| format!("{} printed {line:?}", spelled(command)))?))
     }

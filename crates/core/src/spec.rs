@@ -36,7 +36,7 @@ pub enum SpecError {
         /// The names that exist.
         known: Vec<&'static str>,
     },
-    /// The text is a bare number, duration or percentage; with a spec that has it as a parameter.
+    /// The text is a bare number, duration, percentage or parameter; with a spec that has it inside.
     #[error("`{text}` is a value and names no {family}; did you mean `{spec}`?")]
     BareValue {
         /// The family searched.
@@ -370,7 +370,7 @@ pub fn read_with<T>(
     }
 }
 
-/// The error of a value without an algorithm, if one with few parameters has a parameter that takes the value.
+/// The error of a value or of parameters without an algorithm, if one with few parameters takes them.
 fn bare_value<T>(
     text: &str,
     family: &'static str,
@@ -379,7 +379,8 @@ fn bare_value<T>(
     /// A parameter of an algorithm with more of them is hardly meant.
     const MOST_PARAMETERS: usize = 4;
     let text = text.trim();
-    if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+    let is_pairs = text.contains('=') && !text.contains(['(', ')']);
+    if !is_pairs && !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
     let known = |name: &str, read: &Reader<T>| match Spec::parse(&format!("{name}(0=0)")).map(read)
@@ -394,7 +395,8 @@ fn bare_value<T>(
     let specs = candidates.into_iter().flat_map(|(keys, name, read)| {
         // An initial value is hardly meant.
         let keys = keys.into_iter().filter(|key| !key.starts_with("init-"));
-        keys.map(move |key| (format!("{name}({key}={text})"), read))
+        let key = move |key| if is_pairs { String::new() } else { format!("{key}=") };
+        keys.map(move |it| (format!("{name}({}{text})", key(it)), read))
     });
     let mut fitting =
         specs.filter(|(spec, read)| Spec::parse(spec).is_ok_and(|it| read(it).is_ok()));

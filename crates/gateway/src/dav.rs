@@ -4,7 +4,7 @@
 //! exchange each. They are fetched only if the client wants one of them, as it reads the answer.
 use crate::Gateway;
 use crate::error::{Answer, status_of};
-use crate::folder::Entries;
+use crate::folder::{Entries, HEADS, TOGETHER};
 use crate::object::{Validators, media_type};
 use crate::path;
 use axum::body::Body;
@@ -19,8 +19,6 @@ use std::fmt::Write;
 use std::io;
 use std::time::Duration;
 
-/// Concurrent requests for the metadata of listed files.
-const HEADS: usize = 8;
 /// Most files of a folder whose metadata one PROPFIND may request.
 pub(crate) const MAX_DESCRIBED: u64 = 10_000;
 /// Longest body of a request, in bytes.
@@ -29,8 +27,6 @@ const MAX_BODY_BYTES: usize = 64 << 10;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Most properties in a request.
 const MAX_PROPERTIES: usize = 100;
-/// Responses that are written together.
-const TOGETHER: usize = 32;
 /// The namespace of WebDAV.
 const DAV: &str = "DAV:";
 /// Properties that the listing does not have.

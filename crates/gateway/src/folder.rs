@@ -10,21 +10,24 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use htmlescape::encode_minimal;
+use recoup::ErrorKind::{TimedOut, Unreachable};
 use recoup::{Entry, Listing, ObjectInfo};
 use recoup_core::figure;
 use recoup_packet::name::{Component, Name};
 use serde::Serialize;
 use std::convert::Infallible;
 use std::iter;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// About so many bytes of an answer are made at a time.
 const PIECE_BYTES: usize = 16 << 10;
 /// Most files of a folder whose sizes and times the page shows: each costs an exchange.
 const MAX_DESCRIBED: u64 = 1_000;
 /// Concurrent requests for the metadata of listed files.
-const HEADS: usize = 8;
-/// Lines that are written together.
-const TOGETHER: usize = 32;
+pub(crate) const HEADS: usize = 8;
+/// Entries that are written together.
+pub(crate) const TOGETHER: usize = 32;
 
 /// A listing, with its memory.
 pub(crate) struct Entries {
@@ -137,7 +140,8 @@ td:first-child { padding: 0; white-space: normal; text-align: left; overflow-wra
 </style>
 ";
 
-/// The page, with sizes and times of files if the folder has not too many. A file without metadata has neither.
+/// The page, with sizes and times of files if the folder has not too many. A file without metadata has neither; if the
+/// producer does not answer, the files behind have neither.
 fn page(gateway: Gateway, folder: Name, entries: Entries) -> Body {
     let title = encode_minimal(&folder.to_string());
     let up = if folder.len() > 1 { "../" } else { "/" };
@@ -145,17 +149,20 @@ fn page(gateway: Gateway, folder: Name, entries: Entries) -> Body {
         "{HEAD}<title>{title}</title>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<table>\n\
          <tr><td><a href=\"{up}\">../</a></td></tr>\n"
     );
-    let is_described = entries.listing.files() <= MAX_DESCRIBED;
+    let is_described = Arc::new(AtomicBool::new(entries.listing.files() <= MAX_DESCRIBED));
     let rows = stream::iter(entries).map(move |entry| {
         let line = Line::new(&folder, &entry);
         let name = folder.append(Component::generic(&entry.name));
-        let gateway = gateway.clone();
+        let (gateway, is_described) = (gateway.clone(), is_described.clone());
         async move {
-            let info = match is_described && !line.folder {
-                true => gateway.client.head(name).await.ok(),
-                false => None,
-            };
-            row(&line, info.as_ref())
+            if line.folder || !is_described.load(Relaxed) {
+                return row(&line, None);
+            }
+            let info = gateway.client.head(name).await;
+            if info.as_ref().is_err_and(|it| matches!(it.kind(), TimedOut | Unreachable)) {
+                is_described.store(false, Relaxed);
+            }
+            row(&line, info.ok().as_ref())
         }
     });
     let rows = rows.buffered(HEADS).ready_chunks(TOGETHER).map(|some| some.concat());

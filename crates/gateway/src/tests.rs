@@ -5,7 +5,8 @@ use super::*;
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
 use http_body_util::BodyExt;
-use recoup::serve::Server;
+use recoup::FetchOptions;
+use recoup::serve::{ServeOptions, Server, Unknown};
 use std::time::Duration;
 use tower::ServiceExt;
 
@@ -181,6 +182,21 @@ async fn folder_is_a_page_and_json() {
     let (status, headers, page) = site.get(&format!("/ndn/site/{href}"), &[]).await;
     assert_eq!((status, &*page), (StatusCode::OK, &b"<p>page</p>"[..]));
     assert_eq!(field(&headers, "content-type"), "text/html; charset=utf-8");
+}
+
+#[tokio::test]
+async fn page_describes_until_the_first_timeout() {
+    let soon = FetchOptions { no_progress: Duration::from_secs(1), ..FetchOptions::default() };
+    let client = Client::builder().alone().options(soon).connect().await.unwrap();
+    let options = ServeOptions { unknown: Unknown::Silence, ..ServeOptions::default() };
+    let _listing = client.serve("/names/32=ls").bytes(slow::listing(200)).await.unwrap();
+    let silent = client.serve("/names").options(options).bytes("").await.unwrap();
+    let request = Request::get("/ndn/names/").header("host", "localhost").body(Body::empty());
+    let response = router(client, Hosts::default()).oneshot(request.unwrap()).await.unwrap();
+    let page = String::from_utf8(read(response).await.2).unwrap();
+    assert_eq!(page.matches("<tr>").count(), 1 + 200);
+    let asked = silent.summary().unknown;
+    assert!((1..100).contains(&asked), "{asked}");
 }
 
 #[tokio::test]

@@ -6,70 +6,79 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use recoup_transport::spec::nearest;
 
 /// Options of `curl`, `wget`, `rsync` and other programs, and the option that does so here.
-const OPTIONS: [(&[&str], &str); 13] = [
+const OPTIONS: [(&[&str], &str); 12] = [
     (&["--timeout"], "--connect-timeout"),
     (&["-O", "--output-document", "--out"], "--output"),
     (&["-c", "-C", "--continue"], "--resume"),
-    (&["-k", "--insecure", "--no-check-certificate"], "--verify"),
+    (&["-k", "--insecure", "--no-check-certificate"], "--verify none"),
     (&["--cacert"], "--trust"),
     (&["--bwlimit", "--rate"], "--limit-rate"),
     (&["-f", "--force", "--overwrite"], "--restart"),
     (&["--key"], "--sign"),
     (&["-p", "--port", "--bind"], "--listen"),
-    (&["-n", "--prefix"], "--name"),
-    (&["-n"], "--count"),
+    (&["--prefix"], "--name"),
     (&["--silent"], "--quiet"),
     (&["--listen", "--port"], "--config"),
 ];
-/// Commands of other programs, and the command or option that does so here.
-const COMMANDS: [(&[&str], &str); 9] = [
-    (&["download", "cat", "pull"], "fetch"),
-    (&["upload", "put", "publish"], "serve"),
-    (&["send", "push"], "share"),
-    (&["receive"], "get"),
-    (&["start", "daemon"], "forward"),
-    (&["status", "route", "face", "strategy", "cs"], "ctl"),
-    (&["create", "generate", "gen", "add"], "new"),
-    (&["remove", "rm", "del"], "delete"),
-    (&["version"], "--version"),
+/// Commands of other programs, and those that do so here: the first one that there is. A `*` is the word itself.
+const COMMANDS: [(&[&str], &[&str]); 8] = [
+    (&["download", "cat", "pull"], &["fetch"]),
+    (&["upload", "put", "publish"], &["serve"]),
+    (&["send", "push"], &["share"]),
+    (&["receive"], &["get"]),
+    (&["start", "daemon"], &["forward"]),
+    (&["status", "route", "face", "strategy", "cs", "fib", "channel"], &["ctl *"]),
+    (&["create", "generate", "gen", "add", "new"], &["new", "add", "create", "set"]),
+    (&["remove", "rm", "del", "delete"], &["delete", "remove", "destroy", "unset", "erase"]),
 ];
 
 /// The failure of the parser of `cli`; `None` where it only shows help or a version.
 pub fn failure(error: &clap::Error, cli: &Command) -> Option<Failure> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
-    if matches!(
-        error.kind(),
-        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand
-    ) {
-        return None;
+    match error.kind() {
+        DisplayHelp | DisplayVersion => return None,
+        DisplayHelpOnMissingArgumentOrSubcommand => return without_verb(error, cli),
+        _ => {}
     }
     let text = error.to_string();
-    let Sentence { mut message, command, usage } = sentence(&text);
+    let Sentence { mut message, tip, command, usage } = sentence(&text);
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     };
-    match (word(ContextKind::InvalidSubcommand), word(ContextKind::InvalidArg)) {
-        (Some(word), _) => {
-            if let Some(hint) = command_hint(word, cli, command, &message) {
-                message.truncate(message.find(';').unwrap_or(message.len()));
-                message.push_str(&hint);
-            }
-        }
+    let hint = match (word(ContextKind::InvalidSubcommand), word(ContextKind::InvalidArg)) {
+        (Some(word), _) => command_hint(word, cli, command, &tip),
         (_, Some(word)) if error.kind() == ErrorKind::UnknownArgument => {
-            if let Some(hint) = option_hint(word, cli, command, usage) {
-                message.truncate(message.find(';').unwrap_or(message.len()));
-                message.push_str(&hint);
-            }
+            option_hint(word, cli, command, usage)
         }
-        _ => {}
-    }
+        _ => None,
+    };
+    message.push_str(&hint.unwrap_or(tip));
     let failure = Failure::usage(message);
     // The error of a value names valid ones.
     Some(match error.kind() {
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => failure,
         _ => failure.advise(format!("see {} --help", command.unwrap_or("recoup"))),
     })
+}
+
+/// The failure of a command without its verb; that of the program alone shows its help.
+fn without_verb(error: &clap::Error, cli: &Command) -> Option<Failure> {
+    let text = error.to_string();
+    let words = sentence(&text).command.filter(|words| words.contains(' '))?;
+    let within = named(cli, Some(words));
+    let mut verbs = verbs(&within).into_iter().filter(|verb| *verb != "help");
+    let first = verbs.next()?;
+    let others: Vec<_> = verbs.collect();
+    let others =
+        if others.is_empty() { String::new() } else { format!(", or {}", others.join(", ")) };
+    let message = format!("{words} needs a verb: write '{words} {first}'{others}");
+    Some(Failure::usage(message).advise(format!("see {words} --help")))
+}
+
+fn verbs(command: &Command) -> Vec<&str> {
+    let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
+    visible.map(Command::get_name).collect()
 }
 
 /// A command of the words that an error names, with all of its options.
@@ -85,21 +94,23 @@ fn named(cli: &Command, words: Option<&str>) -> Command {
     found
 }
 
-/// The command that is meant by a word that is none, or those that there are.
-fn command_hint(word: &str, cli: &Command, words: Option<&str>, message: &str) -> Option<String> {
+/// The command that is meant by a word that is none, or those that there are. `tip` is that of the parser.
+fn command_hint(word: &str, cli: &Command, words: Option<&str>, tip: &str) -> Option<String> {
     let within = named(cli, words);
     let is_top = within.get_name() == cli.get_name();
     let others = laboratory::COMMANDS.iter().map(|(name, _)| *name).filter(|_| is_top);
-    let visible = within.get_subcommands().filter(|one| !one.is_hide_set());
-    let names: Vec<&str> = visible.map(Command::get_name).chain(others).collect();
-    let known = |own: &&str| names.contains(own) || (is_top && own.starts_with("--"));
-    let foreign = COMMANDS.iter().filter(|(foreign, _)| foreign.contains(&word));
-    if let Some(own) = foreign.map(|(_, own)| own).find(|own| known(own)) {
-        return Some(format!("; here it is '{own}'"));
+    let names: Vec<&str> = verbs(&within).into_iter().chain(others).collect();
+    if is_top && word == "version" {
+        return Some("; here it is '--version'".into());
+    }
+    let known = |own: &&&str| own.split(' ').next().is_some_and(|first| names.contains(&first));
+    let mut foreign = COMMANDS.iter().filter(|(foreign, _)| foreign.contains(&word));
+    if let Some(own) = foreign.find_map(|(_, own)| own.iter().find(known)) {
+        return Some(format!("; here it is '{}'", own.replace('*', word)));
     }
     // `help` suggests nothing by itself.
     match nearest(word, names.iter().copied()) {
-        _ if message.contains("similar") => None,
+        _ if !tip.is_empty() => None,
         Some(near) => Some(format!("; a similar subcommand exists: '{near}'")),
         None if is_top => None,
         None => Some(format!("; there are: {}", names.join(", "))),
@@ -117,23 +128,26 @@ fn option_hint(
         return usage.map(|usage| format!("; write {usage}"));
     }
     let within = named(cli, words);
-    let has =
-        |own: &str| within.get_arguments().any(|one| one.get_long() == own.strip_prefix("--"));
     let word = word.split('=').next().unwrap_or(word);
+    let has = |own: &str| {
+        let long = own.split(' ').next().and_then(|it| it.strip_prefix("--"));
+        within.get_arguments().any(|one| one.get_long() == long)
+    };
     let foreign = OPTIONS.iter().filter(|(foreign, _)| foreign.contains(&word));
     let own = foreign.map(|(_, own)| own).find(|own| has(own))?;
     Some(format!("; here it is {own}"))
 }
 
-/// An error of the parser: its paragraphs as one sentence, the command that its usage names, and the usage.
+/// An error of the parser: its paragraphs as one sentence, its tips, the command that its usage names, and the usage.
 struct Sentence<'a> {
     message: String,
+    tip: String,
     command: Option<&'a str>,
     usage: Option<&'a str>,
 }
 
 fn sentence(text: &str) -> Sentence<'_> {
-    let mut message = String::new();
+    let (mut message, mut tips) = (String::new(), String::new());
     let (mut command, mut form) = (None, None);
     for line in text.lines().map(str::trim) {
         let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -150,17 +164,18 @@ fn sentence(text: &str) -> Sentence<'_> {
         }
         let tip = line.strip_prefix("tip: ");
         let values = line.strip_prefix("[possible values: ").and_then(|it| it.strip_suffix(']'));
-        let (joint, part) = match (tip, values) {
-            (Some(tip), _) => ("; ", tip),
-            (_, Some(values)) => ("; there are: ", values),
-            _ if message.is_empty() => ("", line),
-            _ if message.ends_with(':') => (" ", line),
-            _ => (", ", line),
+        let (into, joint, part) = match (tip, values) {
+            (Some(tip), _) => (&mut tips, "; ", tip),
+            (_, Some(values)) => (&mut tips, "; there are: ", values),
+            _ if !tips.is_empty() => (&mut tips, ", ", line),
+            _ if message.is_empty() => (&mut message, "", line),
+            _ if message.ends_with(':') => (&mut message, " ", line),
+            _ => (&mut message, ", ", line),
         };
-        message.push_str(joint);
-        message.push_str(part);
+        into.push_str(joint);
+        into.push_str(part);
     }
-    Sentence { message, command, usage: form }
+    Sentence { message, tip: tips, command, usage: form }
 }
 
 #[cfg(test)]
@@ -201,7 +216,16 @@ mod tests {
         assert!(message("recoup simm").contains("exists: 'sim'"), "{}", message("recoup simm"));
         for (words, hint) in [
             ("recoup download /a", "; here it is 'fetch'; see"),
-            ("recoup route add /a", "; here it is 'ctl'; see"),
+            ("recoup route add /a", "; here it is 'ctl route'; see"),
+            ("recoup ctl route del /a", "; here it is 'remove'; see"),
+            (
+                "recoup ctl face",
+                "recoup ctl face needs a verb: write 'recoup ctl face list', or show, ",
+            ),
+            ("recoup trust", "write 'recoup trust compile', or check; see recoup trust --help"),
+            ("recoup fet;ch", "'fet;ch'; a similar subcommand exists: 'fetch'; see"),
+            ("recoup key crea;te", "'crea;te'; "),
+            ("recoup fetch /a -k", "found; here it is --verify none; see"),
             ("recoup key create /a", "; here it is 'new'; see"),
             ("recoup version", "; here it is '--version'; see"),
             ("recoup ctl cs purge", "; there are: "),
@@ -215,6 +239,53 @@ mod tests {
         }
         let both = message("recoup fetch /a --jobs 3");
         assert!(both.contains("--recursive") && !both.contains('\n'), "{both}");
+    }
+
+    /// Whether the parser knows a command of the words, up to a missing value or verb.
+    fn is_accepted(words: &str) -> bool {
+        use ErrorKind::{
+            DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion, MissingRequiredArgument,
+        };
+        Cli::try_parse_from(words.split(' ')).err().is_none_or(|error| {
+            matches!(
+                error.kind(),
+                MissingRequiredArgument | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion
+            ) || error.to_string().contains("a value is required")
+        })
+    }
+
+    #[test]
+    fn suggested_spellings_are_accepted() {
+        fn all(command: &Command, words: &str, found: &mut Vec<String>) {
+            for one in command.get_subcommands().filter(|one| one.get_name() != "help") {
+                found.push(format!("{words} {}", one.get_name()));
+                all(one, &found[found.len() - 1].clone(), found);
+            }
+        }
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec!["recoup".to_owned()];
+        all(&cli, "recoup", &mut commands);
+        let hint = |words: String| {
+            let error = Cli::try_parse_from(words.split(' ')).err()?;
+            let message = failure(&error, &Cli::command())?.to_string();
+            let (_, hint) = message.split_once("; here it is ")?;
+            Some(hint.split("; see ").next()?.trim_matches('\'').to_owned())
+        };
+        let foreign = COMMANDS
+            .iter()
+            .map(|(foreign, _)| foreign)
+            .chain(OPTIONS.iter().map(|(foreign, _)| foreign));
+        for word in foreign.flat_map(|words| words.iter()) {
+            let hints: Vec<_> = commands
+                .iter()
+                .filter_map(|words| Some(format!("{words} {}", hint(format!("{words} {word}"))?)))
+                .collect();
+            assert!(!hints.is_empty(), "{word} is accepted everywhere, or never answered");
+            for words in hints {
+                assert!(is_accepted(&words), "{word}: {words}");
+            }
+        }
     }
 
     #[test]

@@ -45,14 +45,15 @@ fn nearest_word_differs_by_little() {
 
 #[test]
 fn bare_value_is_answered_with_a_spec() {
-    for (text, spec) in [("4s", "example(wait=4s)"), ("2%", "example(gain=2%)")] {
+    let pairs = ("wait=4s,on=yes", "example(wait=4s,on=yes)");
+    for (text, spec) in [("4s", "example(wait=4s)"), ("2%", "example(gain=2%)"), pairs] {
         let message = read(text).unwrap_err().to_string();
         assert!(
             message.ends_with(&format!("names no example; did you mean `{spec}`?")),
             "{message}"
         );
     }
-    for other in ["7", "1x", "4sec", "wait"] {
+    for other in ["7", "1x", "4sec", "wait", "gian=2%", "gain=7", "example(gain=2%"] {
         assert!(!matches!(read(other), Err(SpecError::BareValue { .. })), "{other}");
     }
 }

@@ -76,7 +76,7 @@ impl Drop for Long {
 }
 
 /// The listing of so many files.
-fn listing(files: u32) -> Vec<u8> {
+pub(super) fn listing(files: u32) -> Vec<u8> {
     (0..files).flat_map(|number| format!("{number:012}\0").into_bytes()).collect()
 }
 
