@@ -1,6 +1,7 @@
 //! Values of options: their spelling, and the messages about misspelled ones.
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use recoup_transport::unit;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -21,7 +22,7 @@ impl FromStr for SegmentRange {
         const HOW: &str =
             "write a range of segment numbers such as 10..20 (10 to 19), 10..=19 or 10..";
         let (begin, end) = text.trim().split_once("..").ok_or(HOW)?;
-        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| HOW.to_owned());
+        let number = |text: &str| unit::whole::<u64>(text.trim()).ok_or_else(|| HOW.to_owned());
         let begin = if begin.trim().is_empty() { 0 } else { number(begin)? };
         let end = match end.trim() {
             "" => None,

@@ -298,7 +298,8 @@ impl<'a> Spec<'a> {
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, SpecError> {
         self.take_value(key, default, expected, |value| match value {
-            Value::Text(text) => read(text),
+            // Rust reads a sign before a number without sign.
+            Value::Text(text) if !text.starts_with('+') => read(text),
             _ => None,
         })
     }

@@ -10,6 +10,7 @@ mod byte_rate;
 pub use byte_rate::byte_limit;
 
 use crate::spec::nearest;
+use std::str::FromStr;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -460,6 +461,13 @@ impl Kind {
     }
 }
 
+/// Reads a whole number of digits only, as in a port: no sign stands before it.
+#[must_use]
+pub fn whole<T: FromStr>(text: &str) -> Option<T> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    is_plain.then(|| text.parse().ok())?
+}
+
 /// `number` times `factor`, exactly; `None` if the text is not a decimal number or the product exceeds 64 bits.
 fn digits(number: &str, factor: u64) -> Option<u64> {
     if !is_decimal(number) {
@@ -548,6 +556,12 @@ mod tests {
         }
         assert_eq!(near(rate("10 mbps").unwrap_err()), "Mbit/s");
         assert_eq!(near(bytes("10 megabytes").unwrap_err()), "MB");
+    }
+
+    #[test]
+    fn whole_numbers_have_no_sign() {
+        assert_eq!((whole::<u16>("6363"), whole::<u16>("007")), (Some(6363), Some(7)));
+        assert!(["", "+1", "-1", "1.0", " 1", "65536"].iter().all(|it| whole::<u16>(it).is_none()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Source: RFC 9110, section 7.2; RFC 6454, section 7. Difference: user information and paths are rejected instead of ignored, for
 //! `http://localhost:80@evil.example` is a page of evil.example.
+use recoup_transport::unit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A host.
@@ -53,7 +54,7 @@ fn name_of(text: &str) -> Option<Host<'_>> {
 }
 
 fn is_port(text: &str) -> bool {
-    text.bytes().all(|it| it.is_ascii_digit()) && text.parse::<u16>().is_ok()
+    unit::whole::<u16>(text).is_some()
 }
 
 #[cfg(test)]

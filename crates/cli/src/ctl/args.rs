@@ -9,6 +9,7 @@ use recoup_transport::management::{
     CONGESTION_MARKING, ControlParameters, LP_RELIABILITY, Persistency,
 };
 use recoup_transport::time::Duration;
+use recoup_transport::unit;
 use std::str::FromStr;
 
 const EXAMPLES: &str = "\
@@ -228,7 +229,7 @@ impl FromStr for OriginArg {
         let known = ORIGINS.iter().find(|(_, name)| *name == text).map(|(number, _)| *number);
         let names = || ORIGINS.map(|(_, name)| name).join(", ");
         known
-            .or_else(|| text.parse().ok())
+            .or_else(|| unit::whole(text))
             .map(Self)
             .ok_or_else(|| format!("it is no number, and none of {}", names()))
     }

@@ -1,6 +1,7 @@
 //! A face on the command line: a number or a URI.
 use crate::error::{Failure, face_failure};
 use recoup_io::face::{Authority, FaceUri};
+use recoup_transport::unit;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -19,7 +20,7 @@ impl FromStr for FaceRef {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(number) = text.parse() {
+        if let Some(number) = unit::whole(text) {
             return Ok(Self::Number(number));
         }
         match text.parse::<FaceUri>() {
@@ -112,6 +113,7 @@ mod tests {
     #[test]
     fn face_is_a_number_or_a_uri() {
         assert_eq!("262".parse(), Ok(FaceRef::Number(262)));
+        assert!("+262".parse::<FaceRef>().is_err());
         assert_eq!("fd://20".parse(), Ok(FaceRef::Text("fd://20".into())));
         assert!(matches!("udp4://192.0.2.7".parse(), Ok(FaceRef::Uri(_))));
         let error = "north".parse::<FaceRef>().unwrap_err();

@@ -65,11 +65,25 @@ impl<E: Edge> Forwarder<E> {
         }
     }
 
+    /// Reroutes or returns Interests in flight to the former neighbour of a face that is up; those of applications
+    /// leave again. In-records stay: they are no older than the neighbour, or cost one packet of Data.
+    pub(super) fn lose_in_flight(&mut self, now: Instant, face: FaceId) {
+        for id in self.reroutes.at_face(face, &self.pit) {
+            if self.pit.entry(id).out_record(face).is_some() {
+                self.reroutes.reroute_mut(id, &self.pit).tried.push(face);
+                self.lose_next_hop(now, id, face);
+            }
+        }
+        self.face_found(now, face);
+    }
+
     fn lose_next_hop(&mut self, now: Instant, id: PitId, face: FaceId) {
         let Some(record) = self.pit.entry_mut(id).remove_out(face) else {
             return;
         };
-        self.reroutes.reroute_mut(id, &self.pit).first.get_or_insert(record.sent);
+        let reroute = self.reroutes.reroute_mut(id, &self.pit);
+        reroute.first.get_or_insert(record.sent);
+        reroute.lost = true;
         if !self.pit.entry(id).has_pending_out(now) && !self.forward_elsewhere(now, id) {
             self.hold(now, id);
         }
@@ -209,6 +223,7 @@ impl<E: Edge> Forwarder<E> {
             let reroute = self.reroutes.reroute_mut(id, &self.pit);
             reroute.first.get_or_insert(record.sent);
             reroute.tried.push(from);
+            reroute.lost |= reason == NackReason::Mobility;
         }
         if self.pit.entry(id).has_pending_out(now) {
             return;
@@ -223,9 +238,9 @@ impl<E: Edge> Forwarder<E> {
         self.interest_finalize(now, id);
     }
 
-    /// Whether the face of a next hop of a pending Interest is gone, or a next hop has returned the Interest.
+    /// Whether the face of a next hop of a pending Interest is gone, or a next hop has returned it for that reason.
     pub(super) fn has_lost_next_hop(&self, id: PitId) -> bool {
-        self.reroutes.reroute(id, &self.pit).is_some_and(|it| it.first.is_some())
+        self.reroutes.reroute(id, &self.pit).is_some_and(|it| it.lost)
     }
 
     /// Records that no next hop is left: the Interest need not come here again, whatever its nonce.

@@ -34,6 +34,8 @@ pub(crate) struct Reroute {
     pub(crate) nonce: Option<u32>,
     /// Time of the transmission on the first lost face.
     pub(crate) first: Option<Instant>,
+    /// The face of a next hop is gone, here or further on. A retransmission does not change that.
+    pub(crate) lost: bool,
     /// Time of the last rerouting.
     pub(crate) again: Option<Instant>,
     /// Faces that sent or returned the Interest already, which prevents loops.
@@ -89,6 +91,11 @@ impl Reroutes {
     /// Takes the entries that may have a record of a face, each once.
     pub(crate) fn take(&mut self, face: FaceId, pit: &Pit) -> Vec<PitId> {
         self.lists.remove(&face).unwrap_or_default().into_entries(pit)
+    }
+
+    /// The entries that may have a record of a face, each once.
+    pub(crate) fn at_face(&self, face: FaceId, pit: &Pit) -> Vec<PitId> {
+        self.lists.get(&face).cloned().unwrap_or_default().into_entries(pit)
     }
 
     /// Lists an entry that waits for a face.

@@ -8,6 +8,7 @@ use crate::packet::{Kind, Packet};
 use crate::table::{NextHop, PitEntry, PitId, RouteChange, Tickets};
 use recoup_packet::name::Name;
 use recoup_transport::application::AppInput;
+use recoup_transport::link::recovery::Replaced;
 use recoup_transport::time::Instant;
 
 /// Uplink of applications.
@@ -83,6 +84,20 @@ impl<E: Edge> Forwarder<E> {
         }
         self.uplink = self.find_uplink();
         self.announce_uplink(now, before);
+    }
+
+    /// Handles another neighbour of a face that stays up. Packets in flight to another node are lost; applications
+    /// register with each neighbour, because the face is down for an instant to them.
+    pub(crate) fn neighbour_replaced(&mut self, now: Instant, face: FaceId, by: Replaced) {
+        if by == Replaced::Node {
+            self.lose_in_flight(now, face);
+        }
+        if self.uplink == Some(Uplink::Upstream(face))
+            && let Some(input) = self.uplink_input()
+        {
+            self.edge.deliver_to_all(now, &AppInput::FaceDown);
+            self.edge.deliver_to_all(now, &input);
+        }
     }
 
     /// Adds, changes or removes a next hop.

@@ -9,6 +9,7 @@ use crate::outbox::Outbox;
 use crate::packet::{Kind, Packet};
 use bytes::Bytes;
 use recoup_packet::lp::{LpHeader, LpPacket};
+use recoup_transport::link::recovery::Replaced;
 use recoup_transport::time::Instant;
 
 /// A whole network packet that arrived in frames, and its link header.
@@ -24,14 +25,14 @@ pub(crate) struct Received {
     pub(crate) whole: Result<Option<Whole>, DropReason>,
     /// The link is to be [drained](Links::drain) first.
     pub(crate) drains: bool,
-    /// Another neighbour than before has answered.
-    pub(crate) replaced: bool,
+    /// The change, if another neighbour than before has answered.
+    pub(crate) replaced: Option<Replaced>,
 }
 
 impl Received {
     /// Result of a frame that changes nothing about the link.
     pub(super) fn of(whole: Result<Option<Whole>, DropReason>) -> Self {
-        Self { whole, drains: false, replaced: false }
+        Self { whole, drains: false, replaced: None }
     }
 }
 

@@ -4,11 +4,11 @@ use super::wire::Piece;
 use super::{Duty, Link, Port, Timers, port};
 use crate::face::{FaceAttributes, FaceId};
 use crate::packet::Packet;
-use recoup_transport::link::recovery::{Agreement, Counters, FrameKind};
+use recoup_transport::link::recovery::{Agreement, Counters, FrameKind, Replaced, Sessions};
 use recoup_transport::link::{LinkRecovery, Pool, Recovery};
 use recoup_transport::random::Rng;
 use recoup_transport::time::Instant;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,8 +25,6 @@ pub(super) struct Recovering<T> {
     due: Option<Instant>,
     /// Packets sent.
     pub(super) packets: u64,
-    /// Packets sent when its turn to drop frames came last.
-    packets_before: u64,
     /// Detection of a silent neighbour, if the node has it.
     watch: Option<Box<Watch>>,
     /// The face leads toward producers: its Data is that of the node's own applications.
@@ -55,19 +53,19 @@ impl<T> Recovering<T> {
 
     /// Begins to detect a silent neighbour.
     fn begin_watch(&mut self) {
-        self.watch.get_or_insert_default();
+        let watch = || Box::new(Watch::new(self.is_upstream, self.end.answers()));
+        self.watch.get_or_insert_with(watch);
     }
 
-    /// Records a frame with a link header; returns whether another neighbour than before has answered by it, if the node
-    /// detects that. A frame that ends a silence brings the face up anyway.
-    pub(super) fn receives_control(&mut self, now: Instant, has_packet: bool) -> bool {
+    /// Records a frame with a link header; returns the change if another neighbour than before has answered, as far as
+    /// the node detects that. A frame that ends a silence brings the face up anyway.
+    pub(super) fn receives_control(&mut self, now: Instant, has_packet: bool) -> Option<Replaced> {
         let was_silent = self.is_silent();
         self.receives(now, has_packet);
-        let Some(watch) = self.watch.as_mut().filter(|_| self.end.take_replaced()) else {
-            return false;
-        };
-        watch.on_replaced();
-        !was_silent
+        // Taken without a watch, too: a change before the watch began is not reported later.
+        let (replaced, answers) = (self.end.take_replaced(), self.end.answers());
+        let replaced = self.watch.as_mut()?.on_answer(now, answers, replaced);
+        replaced.filter(|_| !was_silent)
     }
 
     /// Records a frame that arrived.
@@ -121,20 +119,22 @@ pub(super) struct Recoveries {
     /// Number of recoveries so far: each draws a session of its own.
     made: u64,
     rng: Rng,
+    /// First bits of the node's sessions.
+    node: u16,
     /// Neighbours that fall silent are detected.
     pub(super) watches: bool,
     /// Memory of frames held for peers that opened their faces.
     pool: Arc<Pool>,
-    /// These faces. The first of them is the next to drop frames.
-    turns: VecDeque<FaceId>,
+    /// These faces.
+    peers: BTreeSet<FaceId>,
 }
 
 impl Recoveries {
     pub(super) fn new(rng: Rng) -> Self {
-        let (resting, past, made) = Default::default();
+        let (resting, past, made, peers) = Default::default();
+        let node = (rng.substream("recovery/node").next_u64() >> 48) as u16;
         let pool = Arc::new(Pool::new(POOL_BYTES));
-        let turns = VecDeque::new();
-        Self { any: false, resting, past, made, rng, watches: false, pool, turns }
+        Self { any: false, resting, past, made, rng, node, watches: false, pool, peers }
     }
 
     /// Opens the recovery of a link with these settings; an earlier one with equal settings continues.
@@ -171,6 +171,9 @@ impl Recoveries {
                 link.recovery = self.go_on(now, id, attributes, before, timers);
             }
         }
+        if self.watches && !attributes.local {
+            Self::begin_watch(link);
+        }
     }
 
     /// Continues the recovery `before` if its settings are those of the face; else it ends, and another one begins.
@@ -194,29 +197,16 @@ impl Recoveries {
                 }
                 let rng = self.rng.substream(&format!("recovery/{}", self.made));
                 self.made += 1;
-                let mut end = settings.build(rng);
+                let mut end = settings.build(Sessions::of_node(self.node, rng));
                 if !attributes.permanent {
                     end.share(&self.pool);
-                    self.turns.push_back(id);
+                    self.peers.insert(id);
                 }
                 let is_upstream = attributes.upstream;
-                let (packets, packets_before) = (0, 0);
-                let (due, watch) = Default::default();
-                Recovering {
-                    settings,
-                    end,
-                    is_down: true,
-                    due,
-                    packets,
-                    packets_before,
-                    watch,
-                    is_upstream,
-                }
+                let (due, watch, packets) = Default::default();
+                Recovering { settings, end, is_down: true, due, packets, watch, is_upstream }
             }
         };
-        if self.watches && !attributes.local {
-            recovering.begin_watch();
-        }
         if std::mem::take(&mut recovering.is_down) {
             recovering.end.link_up(now, attributes.permanent);
         }
@@ -264,7 +254,7 @@ impl Recoveries {
     /// Ends a recovery; its held frames are lost with it.
     fn retire<T>(&mut self, id: FaceId, mut it: Recovering<T>, timers: &mut Timers) {
         timers.set(&mut it.due, Duty::Recovery, id, None);
-        self.turns.retain(|other| *other != id);
+        self.peers.remove(&id);
         let all = it.end.counters();
         let given_up = all.given_up + all.held;
         self.past += Counters { given_up, held: 0, held_bytes: 0, ..all };
@@ -297,12 +287,11 @@ impl Recoveries {
         }
     }
 
-    /// Begins to detect a silent neighbour of a link that is up.
+    /// Begins to detect a silent neighbour of a link that is up. Values come from simulations, which report faces.
     pub(super) fn begin_watch(link: &mut Link) {
-        match link {
-            Link::Wire(link) => link.recovery.as_mut().map(Recovering::begin_watch),
-            Link::Value(link) => link.recovery.as_mut().map(Recovering::begin_watch),
-        };
+        if let Link::Wire(link) = link {
+            link.recovery.iter_mut().for_each(Recovering::begin_watch);
+        }
     }
 
     /// Whether the links hold more for their peers than is allowed in all.
@@ -311,20 +300,23 @@ impl Recoveries {
         self.pool.is_full()
     }
 
-    /// Drops frames held for peers until the rest is allowed. Each turn of a face halves its frames; a face that has sent
-    /// since its last turn is passed over once, so that idle peers lose theirs first.
+    /// Halves the frames of the peer that holds most, until a quarter of the memory is free: then a search of all peers
+    /// is rare.
     pub(super) fn shed(&mut self, ports: &mut [(FaceId, Box<Port>)]) {
-        for _ in 0..2 * self.turns.len() {
-            if !self.are_full() {
-                return;
-            }
-            self.turns.rotate_left(1);
-            let id = self.turns.back().copied();
-            match id.and_then(|id| port(ports, id)).map(|port| &mut port.link) {
-                Some(Link::Wire(link)) => link.recovery.iter_mut().for_each(Recovering::take_turn),
-                Some(Link::Value(link)) => link.recovery.iter_mut().for_each(Recovering::take_turn),
+        let mut held = |id| Some(port(ports, id)?.link.recovery_counters()?.memory_bytes());
+        let mut peers: BinaryHeap<_> =
+            self.peers.iter().filter_map(|id| Some((held(*id)?, *id))).collect();
+        while self.pool.held_bytes() > POOL_BYTES / 4 * 3
+            && let Some((bytes, id)) = peers.pop()
+            && bytes > 0
+        {
+            match port(ports, id).map(|port| &mut port.link) {
+                Some(Link::Wire(link)) => link.recovery.iter_mut().for_each(|it| it.end.shed()),
+                Some(Link::Value(link)) => link.recovery.iter_mut().for_each(|it| it.end.shed()),
                 None => {}
             }
+            let left = port(ports, id).and_then(|port| port.link.recovery_counters());
+            peers.push((left.map_or(0, |it| it.memory_bytes()), id));
         }
     }
 
@@ -332,7 +324,7 @@ impl Recoveries {
     pub(super) fn is_silent(link: &Link) -> bool {
         match link {
             Link::Wire(link) => link.recovery.as_ref().is_some_and(Recovering::is_silent),
-            Link::Value(link) => link.recovery.as_ref().is_some_and(Recovering::is_silent),
+            Link::Value(_) => false,
         }
     }
 
@@ -373,16 +365,9 @@ impl<T> Recovering<T> {
         self.end.link_down(now);
         // Nothing can be asked over a link that is down.
         if let Some(watch) = &mut self.watch {
-            **watch = Watch::default();
+            **watch = Watch::new(self.is_upstream, false);
         }
         self.arm(id, timers);
-    }
-
-    /// Drops the older half of the frames, unless others were sent since the last turn.
-    fn take_turn(&mut self) {
-        if self.packets == std::mem::replace(&mut self.packets_before, self.packets) {
-            self.end.shed();
-        }
     }
 
     fn fire_resting(&mut self, now: Instant, id: FaceId, timers: &mut Timers) {

@@ -246,18 +246,13 @@ fn crowd(peers: u32) -> (Bench, Packet) {
 #[test]
 fn peers_share_the_memory_of_held_frames() {
     let (mut bench, data) = crowd(500);
-    let idle = FaceId(1);
-    for _ in 0..40 {
-        bench.send(idle, data.clone());
-    }
     for _ in 0..10 {
-        for peer in 2..=500 {
+        for peer in 1..=500 {
             bench.send(FaceId(peer), data.clone());
             let held = bench.links.recovered().unwrap().held_bytes;
             assert!(held <= POOL_BYTES, "{held}");
         }
     }
-    assert_eq!(bench.links.recovery(idle).unwrap().held, 0, "the idle peer is first");
     let all = bench.links.recovered().unwrap();
     assert!(all.held_bytes > POOL_BYTES / 2, "{all:?}");
     assert_eq!(all.labelled, all.expired + all.held);
@@ -266,6 +261,21 @@ fn peers_share_the_memory_of_held_frames() {
     }
     assert_eq!(bench.links.recovered().unwrap().held_bytes, 0);
     assert!(!bench.links.recoveries.are_full());
+}
+
+#[test]
+fn greedy_peer_takes_no_memory_of_others() {
+    let (mut bench, data) = crowd(20);
+    for peer in 2..=20 {
+        (0..4).for_each(|_| drop(bench.send(FaceId(peer), data.clone())));
+    }
+    for _ in 0..4_000 {
+        bench.send(FACE, data.clone());
+    }
+    // The others have sent nothing meanwhile.
+    let held = |peer| bench.links.recovery(FaceId(peer)).unwrap().held;
+    assert!((2..=20).all(|peer| held(peer) == 4));
+    assert!(held(1) > 300, "{}", held(1));
 }
 
 #[test]

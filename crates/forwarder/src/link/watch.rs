@@ -15,31 +15,48 @@
 //! | silent | after twice the time before, at most `MAX_PAUSE` |
 //!
 //! A neighbour that was silent may be another one at the same address, with a longer path or without recovery. It
-//! counts as one that has not answered yet, and the pauses are the longest until its round-trip time is measured. So a
-//! neighbour without recovery is silent at most once. A hop of a longer round trip than four of the longest pauses, one
-//! second, is silent again and again.
+//! counts as one that has not answered yet. So a neighbour without recovery is silent at most once. Until a round trip is
+//! measured, the pauses are `BLIND_PAUSE`, and four times as long after each further silence. So a hop with a round trip
+//! of three seconds is silent twice, one of ten seconds three times.
+//!
+//! Only the answer to a single question is a measurement. An answer to one of several may belong to each of them.
+//!
+//! Another neighbour is reported at most once in `REPLACED_PAUSE`. After this time the link is asked for a later one.
 //!
 //! Source: own design, after BFD's asynchronous mode (RFC 5880) and the dead-peer detection of IKEv2 (RFC 7296).
 //! An idle link with a neighbour that is not silent stays idle.
+use recoup_transport::link::recovery::Replaced;
 use recoup_transport::time::{Duration, Instant};
 
 /// Time between two questions before the first answer was measured.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// Limits of this time: four round trips of the hop.
-const MIN_HOP_PAUSE: Duration = Duration::from_millis(25);
-const MAX_HOP_PAUSE: Duration = Duration::from_millis(250);
+/// Least such time, which is four round trips of the hop.
+const MIN_PAUSE: Duration = Duration::from_millis(25);
+/// Least such time toward a forwarder: a consumer that pauses briefly is no reason to ask.
+const MIN_UPSTREAM_PAUSE: Duration = Duration::from_millis(100);
+/// Time between two questions after a silence, before an answer was measured.
+const BLIND_PAUSE: Duration = Duration::from_millis(250);
 /// Unanswered questions after which a neighbour is silent.
 const QUESTIONS: u32 = 4;
 /// Questions to a neighbour that has answered none so far.
 const LESSONS: u32 = 3;
-/// Longest time between two questions to a silent neighbour.
+/// Longest time between two questions.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
-/// Doublings of the longest pause until it exceeds `MAX_PAUSE`.
+/// Doublings of `BLIND_PAUSE` until it exceeds `MAX_PAUSE`.
 const MAX_DOUBLINGS: u32 = 7;
+/// Time between two reports of another neighbour.
+const REPLACED_PAUSE: Duration = Duration::from_secs(1);
 
 /// State of one neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
+    is_upstream: bool,
+    /// The neighbour has answered since the face is up.
+    met: bool,
+    /// Another neighbour has answered, which is not yet reported.
+    replaced: Option<Replaced>,
+    /// Time of the last such report.
+    replaced_at: Option<Instant>,
     /// Time of the first Interest since the last arrival.
     waits_since: Option<Instant>,
     /// Time of the only open question.
@@ -51,15 +68,24 @@ pub(super) struct Watch {
     rtt: Option<Duration>,
     check_at: Option<Instant>,
     silent: bool,
-    /// The neighbour has been silent: the first pauses were too short, or it is another one.
-    was_silent: bool,
+    /// Silences since the last measurement: the pauses may have been too short.
+    silences: u32,
 }
 
 impl Watch {
+    /// A neighbour that has answered if it is `met`.
+    pub(super) fn new(is_upstream: bool, met: bool) -> Self {
+        Self { is_upstream, met, ..Self::default() }
+    }
+
     fn pause(&self) -> Duration {
-        let first = if self.was_silent { MAX_HOP_PAUSE } else { FIRST_PAUSE };
-        let pause = self.rtt.map_or(first, |rtt| rtt.saturating_mul(4));
-        pause.clamp(MIN_HOP_PAUSE, MAX_HOP_PAUSE)
+        let least = if self.is_upstream { MIN_UPSTREAM_PAUSE } else { MIN_PAUSE };
+        let pause = match (self.rtt, self.silences.checked_sub(1)) {
+            (Some(rtt), _) => rtt.saturating_mul(4),
+            (None, None) => FIRST_PAUSE,
+            (None, Some(more)) => BLIND_PAUSE.saturating_mul(1 << (2 * more).min(MAX_DOUBLINGS)),
+        };
+        pause.clamp(least, MAX_PAUSE)
     }
 
     /// Whether the neighbour has left all questions unanswered.
@@ -80,9 +106,31 @@ impl Watch {
         }
     }
 
-    /// Another neighbour has answered: its path may be longer.
-    pub(super) fn on_replaced(&mut self) {
-        self.rtt = None;
+    /// Records a frame after which the neighbour is known to `answers`, and whether it is another one than before.
+    /// Returns the change to be reported now.
+    pub(super) fn on_answer(
+        &mut self,
+        now: Instant,
+        answers: bool,
+        replaced: Option<Replaced>,
+    ) -> Option<Replaced> {
+        let was_met = self.met;
+        self.met |= answers;
+        if !was_met {
+            // No packet is in flight to a neighbour of the time before the face was up.
+            return None;
+        }
+        if replaced.is_some() {
+            // The path may be longer.
+            self.rtt = None;
+        }
+        self.replaced = self.replaced.max(replaced);
+        let from = self.replaced_at.map_or(Instant::ZERO, |at| at + REPLACED_PAUSE);
+        if self.replaced.is_some() && now < from {
+            (self.waits_since, self.check_at) = (Some(now), Some(from));
+            return None;
+        }
+        self.replaced.take().inspect(|_| self.replaced_at = Some(now))
     }
 
     /// Records a frame from the neighbour; a frame without packet may be an answer.
@@ -90,6 +138,7 @@ impl Watch {
         let asked_at = self.asked_at.take().filter(|_| !has_packet);
         if let Some(sample) = asked_at.map(|asked_at| now.since(asked_at)) {
             self.rtt = Some(self.rtt.map_or(sample, |rtt| (rtt.saturating_mul(7) + sample) / 8));
+            self.silences = 0;
         }
         (self.waits_since, self.asked) = (None, 0);
         if std::mem::take(&mut self.silent) {
@@ -121,7 +170,8 @@ impl Watch {
         self.asked = asked + 1;
         self.asked_at = (asked == 0).then_some(now);
         if asked >= QUESTIONS {
-            (self.silent, self.was_silent) = (true, true);
+            self.silent = true;
+            self.silences = self.silences.saturating_add(1);
             (self.lessons, self.rtt) = (0, None);
         }
         true
@@ -140,6 +190,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
 
     const PAUSE: Duration = Duration::from_millis(25);
 
@@ -205,6 +256,57 @@ mod tests {
             }
             assert!(falls <= 1, "{answer:?}: {falls}");
         }
+    }
+
+    #[test]
+    fn hop_of_seconds_is_silent_a_few_times() {
+        for (seconds, most) in [(1.5, 2), (3.0, 2), (10.0, 3), (60.0, 4)] {
+            let (mut watch, mut answers, mut silences) = (Watch::default(), false, 0);
+            let mut under_way = VecDeque::new();
+            let mut interests = (0..100).map(|step| at(200_000 * step)).peekable();
+            while let Some(&interest) = interests.peek() {
+                let times = [watch.deadline(), under_way.front().copied(), Some(interest)];
+                let now = times.into_iter().flatten().min().unwrap();
+                let was_silent = watch.is_silent();
+                if under_way.front() == Some(&now) {
+                    under_way.pop_front();
+                    answers = true;
+                    watch.on_frame(now, false);
+                } else if interest == now {
+                    interests.next();
+                    watch.on_interest(now, answers);
+                } else if watch.fire(now, answers) {
+                    under_way.push_back(now + Duration::from_secs_f64(seconds));
+                }
+                if watch.is_silent() && !was_silent {
+                    (silences, answers) = (silences + 1, false);
+                }
+            }
+            assert!(silences <= most, "{seconds} s: {silences}");
+        }
+    }
+
+    #[test]
+    fn forwarder_is_asked_after_a_longer_pause() {
+        for (is_upstream, least) in [(false, MIN_PAUSE), (true, MIN_UPSTREAM_PAUSE)] {
+            let mut watch = Watch { is_upstream, ..answered() };
+            watch.on_interest(at(1000), true);
+            assert_eq!(questions(&mut watch, true, at(5000))[0], at(1000) + least);
+        }
+    }
+
+    #[test]
+    fn another_neighbour_is_reported_once_a_second() {
+        let mut watch = answered();
+        let another = Some(Replaced::Node);
+        assert_eq!(watch.on_answer(at(100), true, another), None, "its face has just come up");
+        assert_eq!(watch.on_answer(at(1000), true, another), another);
+        assert_eq!(watch.on_answer(at(1100), true, Some(Replaced::Face)), None);
+        assert_eq!(watch.on_answer(at(1999), true, another), None);
+        let asked = questions(&mut watch, true, at(2100));
+        assert!(asked.first().is_some_and(|first| *first >= at(2000)), "{asked:?}");
+        assert_eq!(watch.on_answer(at(2100), true, None), another);
+        assert_eq!(watch.on_answer(at(9000), true, None), None);
     }
 
     #[test]

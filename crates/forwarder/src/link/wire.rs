@@ -419,7 +419,7 @@ impl Service<Wire> {
         let Ok(mut frame) = LpPacket::decode(frame) else {
             return Received::of(Err(DropReason::Malformed));
         };
-        let (mut drains, mut replaced) = (false, false);
+        let (mut drains, mut replaced) = (false, None);
         if let Some(recovery) = &mut self.recovery {
             let tag = Tag::take(&mut frame.header);
             let greets = tag.notice.is_some() && frame.fragment.as_deref() == Some(GREETING);

@@ -52,8 +52,8 @@ impl<O: Observer> Node<O> {
         if drains {
             self.drain(now, id);
         }
-        if replaced {
-            self.on_neighbour_replaced(now, id);
+        if let Some(by) = replaced {
+            self.on_neighbour_replaced(now, id, by);
         }
         let (links, out) = self.links_and_out();
         links.settle_fragments(id, out);

@@ -11,6 +11,7 @@ use crate::forwarding::FaceLoss;
 use crate::observer::Observer;
 use bytes::Bytes;
 use recoup_packet::lp::LpPacket;
+use recoup_transport::link::recovery::Replaced;
 use recoup_transport::time::Instant;
 
 /// A face that is held down.
@@ -31,13 +32,11 @@ impl<O: Observer> Node<O> {
         }
     }
 
-    /// Handles the answer of another neighbour than before: packets in flight to the former one are lost. Applications
-    /// register again with the new one, because the face is down for an instant.
+    /// Handles the answer of another neighbour than before.
     #[inline(never)]
-    pub(super) fn on_neighbour_replaced(&mut self, now: Instant, face: FaceId) {
+    pub(super) fn on_neighbour_replaced(&mut self, now: Instant, face: FaceId, by: Replaced) {
         if !self.held.contains_key(&face) {
-            self.hold(now, face, true);
-            self.release(now, face, true);
+            self.forwarder.neighbour_replaced(now, face, by);
         }
     }
 

@@ -23,6 +23,9 @@ const LEAVING_BYTES: usize = 4096;
 /// Bytes of one allocation for received packets, small so that one kept for long keeps few others alive.
 const KEPT_BYTES: usize = 1024;
 
+/// A packet of at least this size is no small part of a receive buffer of datagrams (64 KiB).
+const LARGE_BYTES: usize = 4096;
+
 /// Most dropped Interests whose memory is reused.
 const SPARE_INTERESTS: usize = 256;
 
@@ -48,16 +51,22 @@ impl WireBuffers {
         }
     }
 
-    /// Bytes of a packet that is held for retransmission: an Interest must not keep its whole receive buffer alive.
+    /// Bytes of a packet that is held for retransmission: a packet must not keep a receive buffer alive of which it is a
+    /// small part.
     pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
-        match (&packet.body, &self.came) {
-            (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
-                reserve(&mut self.free, bytes.len(), LEAVING_BYTES);
-                self.free.extend_from_slice(bytes);
-                self.free.split().freeze()
-            }
-            _ => packet.to_wire(&mut self.free),
+        let bytes = self.of(packet);
+        let is_received = |(_, came): &(_, Bytes)| came.as_ptr() == bytes.as_ptr();
+        let is_shared =
+            matches!(packet.body, Body::Data(_)) || self.came.as_ref().is_some_and(is_received);
+        if !is_shared || bytes.len() >= LARGE_BYTES {
+            return bytes;
         }
+        if bytes.len() > KEPT_BYTES / 2 {
+            return Bytes::copy_from_slice(&bytes);
+        }
+        reserve(&mut self.free, bytes.len(), LEAVING_BYTES);
+        self.free.extend_from_slice(&bytes);
+        self.free.split().freeze()
     }
 }
 
@@ -250,6 +259,8 @@ fn reserve(pool: &mut BytesMut, bytes: usize, piece_bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_packet::data::DataBuilder;
+    use recoup_packet::signature::DigestSigner;
 
     fn interest(hop_limit: Option<u8>) -> Interest {
         let mut interest = Interest::new("/a/b".parse().unwrap());
@@ -306,6 +317,20 @@ mod tests {
         let held = wires.held(&packet);
         assert_eq!(held, bytes);
         assert_ne!(held.as_ptr(), chunk.as_ptr());
+    }
+
+    #[test]
+    fn held_data_keeps_no_much_larger_buffer() {
+        let mut wires = WireBuffers::default();
+        for (content, is_copied) in [(300, true), (1_400, true), (8_000, false)] {
+            let name = "/a/b".parse().unwrap();
+            let wire = DataBuilder::new(&name).build(&vec![7; content], &DigestSigner).wire();
+            let buffer = Bytes::from([&wire[..], &[0; 64 << 10]].concat());
+            let data = Data::decode(buffer.slice(..wire.len())).unwrap();
+            let held = wires.held(&Packet::data(data, &NameHasher::new(1)));
+            assert_eq!(held, wire);
+            assert_eq!(held.as_ptr() != buffer.as_ptr(), is_copied, "{content}");
+        }
     }
 
     #[test]

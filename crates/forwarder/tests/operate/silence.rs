@@ -1,9 +1,9 @@
 //! Neighbours that fall silent, although nothing reports it.
 use super::{APP, Bench, NOON, REMOTE, about};
 use bytes::Bytes;
-use recoup_forwarder::face::FaceAttributes;
+use recoup_forwarder::face::{FaceAttributes, FaceForm, FaceId};
 use recoup_forwarder::management::{ManagementOptions, Notice};
-use recoup_forwarder::node::{Input, Node, Output};
+use recoup_forwarder::node::{Input, Node, Output, RouteChange};
 use recoup_forwarder::options::NodeConfig;
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
@@ -16,6 +16,13 @@ struct Silence {
     bench: Bench,
     neighbour: Node,
     receives: bool,
+    /// Nacks with the reason Mobility toward the local application.
+    returned: usize,
+}
+
+/// Attributes of both ends of the link.
+fn attributes(recovery: &str) -> FaceAttributes {
+    FaceAttributes { recovery: recovery.parse().unwrap(), ..FaceAttributes::wire(1_400) }
 }
 
 impl Silence {
@@ -28,15 +35,14 @@ impl Silence {
         );
         bench.node.handle(Instant::ZERO, Notice::TimeOfDay { micros: NOON }.into());
         bench.open(APP, "fd://9", true);
-        let recovery = recovery.parse().unwrap();
-        let attributes = FaceAttributes { recovery, ..FaceAttributes::wire(1_400) };
+        let attributes = attributes(recovery);
         let mut neighbour = Node::deterministic(1);
         neighbour.handle(Instant::ZERO, Input::FaceUp { face: APP, attributes });
         bench.open(REMOTE, "udp4://192.0.2.7:6363", false);
         bench.node.handle(Instant::ZERO, Input::FaceUp { face: REMOTE, attributes });
         bench.poll();
         bench.done(Verb::RibRegister, &ControlParameters { face_id: Some(2), ..about("/a") });
-        Self { bench, neighbour, receives: true }
+        Self { bench, neighbour, receives: true, returned: 0 }
     }
 
     /// Sends an Interest, and runs both for some time; returns how many frames left for the neighbour.
@@ -52,7 +58,12 @@ impl Silence {
         let mut count = 0;
         while self.bench.now < end {
             let sent = self.bench.poll();
-            for (_, frame) in sent.into_iter().filter(|(face, _)| *face == REMOTE) {
+            for (face, frame) in sent {
+                if face != REMOTE {
+                    self.returned +=
+                        usize::from(frame.get(6..11) == Some(&[0xfd, 3, 0x21, 1, 200]));
+                    continue;
+                }
                 count += usize::from(frame.first() == Some(&0x05));
                 if self.receives {
                     self.neighbour.handle(self.bench.now, Input::Frame { face: APP, frame });
@@ -67,13 +78,38 @@ impl Silence {
     /// Passes frames of the neighbour.
     fn answer(&mut self) {
         while let Some(output) = self.neighbour.poll(self.bench.now) {
-            if let Output::Send { frame, .. } = output
+            if let Output::Send { face, frame } = output
                 && self.receives
+                && face == APP
             {
                 self.inject(frame.into_bytes());
             }
         }
     }
+
+    /// Sends Interests until the neighbour is known to answer.
+    fn meet(&mut self) {
+        for step in 0..20 {
+            assert_eq!(self.run(Some(&format!("/a/{step}")), 200), 1, "{step}");
+        }
+    }
+
+    /// Interests stay pending at the neighbour.
+    fn hold_interests(&mut self) {
+        let (face, attributes) = (FaceId(9), FaceAttributes::wire(1_400));
+        self.neighbour.handle(self.bench.now, Input::FaceUp { face, attributes });
+        let route = RouteChange { prefix: "/a".parse().unwrap(), face, cost: Some(1) };
+        self.neighbour.handle(self.bench.now, Input::Route(route));
+    }
+
+    /// The neighbour, perhaps another node, has a new face toward this node.
+    fn reopen(&mut self) {
+        self.hold_interests();
+        self.neighbour.handle(self.bench.now, Input::FaceDown { face: APP });
+        let attributes = attributes("auto");
+        self.neighbour.handle(self.bench.now, Input::FaceUp { face: APP, attributes });
+    }
+
     /// Passes a frame that has the neighbour's address.
     fn inject(&mut self, frame: Bytes) {
         self.bench.node.handle(self.bench.now, Input::Frame { face: REMOTE, frame });
@@ -90,11 +126,9 @@ impl Silence {
         self.bench.node.face_statuses().any(|it| it.profile.face_id == 2 && it.down)
     }
 
-    /// Sends Interests until the neighbour is known to answer, and then loses all frames until it is silent.
+    /// As [`meet`](Self::meet), and then loses all frames until the neighbour is silent.
     fn fall_silent(&mut self) {
-        for step in 0..20 {
-            assert_eq!(self.run(Some(&format!("/a/{step}")), 200), 1, "{step}");
-        }
+        self.meet();
         self.receives = false;
         assert_eq!(self.run(Some("/a/lost"), 1_000), 1);
         assert!(self.is_down());
@@ -113,6 +147,38 @@ fn silent_neighbour_takes_its_face_down() {
     silence.run(None, 3_000);
     assert_eq!(silence.run(Some("/a/again"), 200), 1);
     assert!(!silence.is_down());
+}
+
+#[test]
+fn new_face_of_a_neighbour_loses_nothing() {
+    let mut silence = Silence::new("auto");
+    silence.hold_interests();
+    silence.meet();
+    silence.reopen();
+    silence.run(Some("/a/new"), 200);
+    assert_eq!(silence.returned, 0);
+    // Another node at the address has received none of the pending Interests.
+    silence.neighbour = Node::deterministic(7);
+    silence.reopen();
+    silence.run(Some("/a/next"), 2_000);
+    assert!(silence.returned > 10, "{}", silence.returned);
+}
+
+#[test]
+fn interests_of_a_replaced_neighbour_are_answered() {
+    let mut silence = Silence::new("auto");
+    silence.bench.done(Verb::RibRegister, &about("/b"));
+    silence.hold_interests();
+    silence.meet();
+    silence.inject(Interest::new("/b/x".parse().unwrap()).to_bytes());
+    silence.neighbour = Node::deterministic(7);
+    silence.reopen();
+    silence.run(Some("/a/next"), 500);
+    assert!(silence.returned > 10);
+    let data = DataBuilder::new(&"/b/x".parse().unwrap()).build(b"x", &DigestSigner);
+    let frame = data.wire();
+    silence.bench.node.handle(silence.bench.now, Input::Frame { face: APP, frame });
+    assert!(silence.bench.poll().iter().any(|(face, _)| *face == REMOTE));
 }
 
 #[test]
@@ -175,8 +241,7 @@ fn broken_frame_does_not_end_a_silence() {
 fn new_attributes_do_not_end_a_silence() {
     let mut silence = Silence::new("auto");
     silence.fall_silent();
-    let recovery = "auto".parse().unwrap();
-    let attributes = FaceAttributes { recovery, ..FaceAttributes::wire(1_300) };
+    let attributes = FaceAttributes { form: FaceForm::Wire { mtu: 1_300 }, ..attributes("auto") };
     silence.bench.node.handle(silence.bench.now, Input::FaceUp { face: REMOTE, attributes });
     assert!(silence.is_down());
     silence.inject_data("/a/lost");

@@ -350,6 +350,27 @@ fn rerouted_interest_without_route_returns_as_mobility() {
 }
 
 #[test]
+fn absent_route_counts_after_a_retransmission() {
+    let mut bench = Bench::new(3, options("mldr"));
+    bench.route("/a", 3, 2);
+    bench.interest(1, "/a/b", 1);
+    assert_eq!(bench.feed(Input::FaceDown { face: FaceId(2) }).len(), 1, "it leaves by 3");
+    bench.pass(2_000);
+    assert_eq!(bench.interest(1, "/a/b", 2), ["3 < interest /a/b #2"]);
+    assert_eq!(bench.nack(3, "/a/b", 2, NackReason::NoRoute), ["1 < nack /a/b #2: mobility"]);
+}
+
+#[test]
+fn absent_route_after_a_loss_is_no_mobility() {
+    let options = options("mldr").with(|it| it.strategy = "multicast".parse().unwrap());
+    let mut bench = Bench::new(3, options);
+    bench.route("/a", 3, 2);
+    assert_eq!(bench.interest(1, "/a/b", 1).len(), 2);
+    assert_eq!(bench.nack(2, "/a/b", 1, NackReason::Loss), [""; 0]);
+    assert_eq!(bench.nack(3, "/a/b", 1, NackReason::NoRoute), ["1 < nack /a/b #1: no route"]);
+}
+
+#[test]
 fn absent_route_elsewhere_counts_as_mobility() {
     let mut walk = Walk::new("mldr", "best-route");
     walk.tester.route(1, "/a", 3);

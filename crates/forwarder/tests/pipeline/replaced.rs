@@ -17,6 +17,7 @@ struct Station {
     forwarders: [Node; 2],
     /// The one in reach; `None` between two access points.
     in_reach: Option<usize>,
+    wire: FaceAttributes,
     now: Instant,
 }
 
@@ -38,7 +39,7 @@ impl Station {
             forwarder.handle(Instant::ZERO, Input::FaceUp { face: FACE, attributes: wire });
             forwarder
         });
-        Self { station, producer, forwarders, in_reach: Some(0), now: Instant::ZERO }
+        Self { station, producer, forwarders, in_reach: Some(0), wire, now: Instant::ZERO }
     }
 
     /// Lets time pass; returns the number of frames that the station has sent.
@@ -100,6 +101,14 @@ fn producer_finds_the_next_forwarder_within_a_pause() {
         station.serve("/a/2", 2);
         station.in_reach = Some(1);
         station.run(200);
+        assert_eq!(station.faces(), ["down", "up"], "{recovery}");
+        // So does a forwarder that closed its face: the route was lost with it.
+        let (down, attributes) = (Input::FaceDown { face: FACE }, station.wire);
+        station.forwarders[1].handle(station.now, down);
+        station.forwarders[1].handle(station.now, Input::FaceUp { face: FACE, attributes });
+        station.run(1_000);
+        station.serve("/a/4", 4);
+        station.run(1_000);
         assert_eq!(station.faces(), ["down", "up"], "{recovery}");
         // It is there, and nothing more happens.
         station.serve("/a/3", 3);

@@ -2,6 +2,7 @@
 use super::FaceError;
 use crate::interface;
 use recoup_transport::spec::nearest;
+use recoup_transport::unit;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -181,7 +182,7 @@ fn intended(text: &str) -> Option<String> {
         Some(("http" | "https", rest)) => ("ws", rest),
         Some((scheme, rest)) => (nearest(scheme, KNOWN)?, rest),
         None if text.starts_with('/') => ("unix", text),
-        None if text.strip_prefix(':').unwrap_or(text).parse::<u16>().is_ok() => {
+        None if unit::whole::<u16>(text.strip_prefix(':').unwrap_or(text)).is_some() => {
             return Some(format!("udp://127.0.0.1:{}", text.trim_start_matches(':')));
         }
         None => match text.split_once(":/") {
@@ -292,7 +293,7 @@ fn authority(text: &str, default: u16, family: Family) -> Result<Authority, &'st
     }
     let port = match port {
         None => default,
-        Some(port) => port.parse().map_err(|_| "the port must be a number from 0 to 65535")?,
+        Some(port) => unit::whole(port).ok_or("the port must be a number from 0 to 65535")?,
     };
     Ok(Authority { host: host.to_owned(), port, family })
 }
@@ -461,6 +462,7 @@ mod tests {
             "udp://:1",
             "udp://a:b",
             "udp://a:70000",
+            "udp://a:+6363",
             "udp://::1",
             "udp://[::1",
             "udp://[::1]6",
@@ -503,7 +505,9 @@ mod tests {
         ] {
             assert_eq!(intended(text).as_deref(), Some(face), "{text}");
         }
-        for text in ["", "movie", "udp://", "udp://a b", "wss://a.net", "a b.c", "gopher://a.net"] {
+        for text in
+            ["", "movie", "udp://", "udp://a b", "wss://a.net", "a b.c", "gopher://a.net", "+6363"]
+        {
             assert_eq!(intended(text), None, "{text}");
         }
     }

@@ -324,9 +324,9 @@ impl FromStr for Retries {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "unlimited" => Ok(Self(None)),
-            _ => match text.parse() {
-                Ok(times) => Ok(Self(Some(times))),
-                Err(_) => Err("write a number such as 15, or unlimited".into()),
+            _ => match unit::whole(text) {
+                Some(times) => Ok(Self(Some(times))),
+                None => Err("write a number such as 15, or unlimited".into()),
             },
         }
     }
@@ -382,8 +382,8 @@ impl<'de> Deserialize<'de> for Retries {
 fn version(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let number = text.strip_prefix("v=").unwrap_or(text);
-    let wrong = |_| "write the number of a version such as 1795181568575000 or v=7".into();
-    number.parse().map_err(wrong)
+    let wrong = || "write the number of a version such as 1795181568575000 or v=7".into();
+    unit::whole(number).ok_or_else(wrong)
 }
 
 #[cfg(test)]

@@ -24,11 +24,10 @@ mod path;
 use super::pool::Pool;
 use super::recovery::tag::STATE_TLV_BYTES;
 use super::recovery::{
-    Agreement, Arrival, Counters, FrameKind, Label, LinkRecovery, Notice, Outgoing, Sending, State,
-    Tag,
+    Agreement, Arrival, Counters, FrameKind, Label, LinkRecovery, Notice, Outgoing, Replaced,
+    Sending, Sessions, State, Tag,
 };
-use super::wldr::{AnswerBudget, Wldr, WldrSettings, draw_session};
-use crate::random::Rng;
+use super::wldr::{AnswerBudget, Wldr, WldrSettings};
 use crate::time::{Duration, Instant};
 use path::Path;
 use std::fmt;
@@ -46,7 +45,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub struct Auto<T> {
     settings: WldrSettings,
     /// Each agreement has a session of its own, so that numbers of different sessions are not confused.
-    rng: Rng,
+    sessions: Sessions,
     session: u64,
     /// This end opened the face.
     opened: bool,
@@ -72,7 +71,7 @@ pub struct Auto<T> {
     /// Session of the neighbour that has answered last; 0 before the first answer.
     neighbour: u64,
     /// Another neighbour has answered, which is not yet reported.
-    replaced: bool,
+    replaced: Option<Replaced>,
     agreed: Option<Box<Wldr<T>>>,
     /// Memory shared with other links.
     pool: Option<Arc<Pool>>,
@@ -81,13 +80,13 @@ pub struct Auto<T> {
 }
 
 impl<T> Auto<T> {
-    /// An end without a neighbour; its sessions are drawn from `rng`.
+    /// An end without a neighbour.
     #[must_use]
-    pub fn new(settings: WldrSettings, rng: Rng) -> Self {
-        let session = draw_session(&mut rng.clone());
+    pub fn new(settings: WldrSettings, sessions: Sessions) -> Self {
+        let session = sessions.clone().draw();
         Self {
             settings,
-            rng,
+            sessions,
             session,
             opened: false,
             path: Path::default(),
@@ -101,7 +100,7 @@ impl<T> Auto<T> {
             asks: false,
             answered: false,
             neighbour: 0,
-            replaced: false,
+            replaced: None,
             agreed: None,
             pool: None,
             past: Counters::default(),
@@ -176,7 +175,7 @@ impl<T> Auto<T> {
 
 impl<T: Clone + fmt::Debug + Send> Auto<T> {
     fn agree(&mut self) {
-        let mut wldr = Box::new(Wldr::through_a_tunnel(self.settings, self.rng.clone()));
+        let mut wldr = Box::new(Wldr::through_a_tunnel(self.settings, self.sessions.clone()));
         if let Some(pool) = &self.pool {
             wldr.share(pool);
         }
@@ -191,8 +190,8 @@ impl<T: Clone + fmt::Debug + Send> Auto<T> {
             self.past += Counters { given_up, held: 0, held_bytes: 0, ..all };
         }
         // The neighbour may remember numbers of the old session.
-        draw_session(&mut self.rng);
-        self.session = draw_session(&mut self.rng.clone());
+        self.sessions.draw();
+        self.session = self.sessions.clone().draw();
         self.answered_to = None;
         self.begin(now);
     }
@@ -254,7 +253,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
             {
                 self.answered = true;
                 let before = std::mem::replace(&mut self.neighbour, state.session);
-                self.replaced |= before != 0 && before != state.session;
+                self.replaced = self.replaced.max(Replaced::between(before, state.session));
                 // The answer to a mere question begins no recovery: it would not pay here.
                 if self.offers > 0 || self.answered_to == Some(state.session) {
                     self.agree();
@@ -262,7 +261,11 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
             }
         }
         match &mut self.agreed {
-            Some(wldr) => wldr.receive(now, tag, carries),
+            Some(wldr) => {
+                let arrival = wldr.receive(now, tag, carries);
+                self.neighbour = wldr.peer().unwrap_or(self.neighbour);
+                arrival
+            }
             None if carries => Arrival::Deliver,
             None => Arrival::Control,
         }
@@ -326,9 +329,9 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
         }
     }
 
-    fn take_replaced(&mut self) -> bool {
-        let agreed = self.agreed.as_mut().is_some_and(|wldr| wldr.take_replaced());
-        std::mem::take(&mut self.replaced) | agreed
+    fn take_replaced(&mut self) -> Option<Replaced> {
+        let agreed = self.agreed.as_mut().and_then(|wldr| wldr.take_replaced());
+        self.replaced.take().max(agreed)
     }
 
     fn link_down(&mut self, now: Instant) {

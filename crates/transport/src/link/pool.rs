@@ -2,6 +2,7 @@
 //!
 //! A link only counts what it holds. The owner of the links calls [`LinkRecovery::shed`](super::LinkRecovery::shed)
 //! while the pool is full, and so decides which of them drops frames.
+use super::recovery::Counters;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,6 +34,14 @@ impl Pool {
     #[inline]
     pub fn is_full(&self) -> bool {
         self.held_bytes() > self.limit_bytes
+    }
+}
+
+impl Counters {
+    /// Memory of the held frames, with what each takes beside its own bytes.
+    #[must_use]
+    pub const fn memory_bytes(&self) -> u64 {
+        self.held_bytes + self.held * FRAME_BYTES
     }
 }
 

@@ -15,6 +15,7 @@ pub mod lean;
 mod off;
 pub(super) mod tag;
 
+pub use super::wldr::{Replaced, Sessions};
 pub use off::Off;
 pub use tag::{Ewln, Label, Notice, State, Tag};
 
@@ -22,7 +23,6 @@ use super::acked::{Acked, AckedSettings};
 use super::auto::Auto;
 use super::pool::Pool;
 use super::wldr::{Wldr, WldrSettings};
-use crate::random::Rng;
 use crate::spec::{self, Reader, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
@@ -116,9 +116,9 @@ pub trait LinkRecovery<T>: fmt::Debug + fmt::Display + Send {
     /// The neighbour has left questions unanswered, and may have been replaced by one without recovery.
     fn forget_answers(&mut self) {}
 
-    /// Whether another neighbour than before has answered since the last call.
-    fn take_replaced(&mut self) -> bool {
-        false
+    /// The change, if another neighbour than before has answered since the last call.
+    fn take_replaced(&mut self) -> Option<Replaced> {
+        None
     }
 
     /// Whether both ends recover losses.
@@ -305,16 +305,16 @@ impl Recovery {
         matches!(self, Self::Auto(_))
     }
 
-    /// Builds the state machine for one end of a link. `rng` draws session numbers that outsiders cannot guess.
+    /// Builds the state machine for one end of a link. Outsiders cannot guess its `sessions`.
     #[must_use]
-    pub fn build<T>(self, rng: Rng) -> Box<dyn LinkRecovery<T>>
+    pub fn build<T>(self, sessions: impl Into<Sessions>) -> Box<dyn LinkRecovery<T>>
     where
         T: Clone + fmt::Debug + Send + 'static,
     {
         match self {
             Self::Off => Box::new(Off),
-            Self::Auto(settings) => Box::new(Auto::new(settings, rng)),
-            Self::Wldr(settings) => Box::new(Wldr::new(settings, rng)),
+            Self::Auto(settings) => Box::new(Auto::new(settings, sessions.into())),
+            Self::Wldr(settings) => Box::new(Wldr::new(settings, sessions.into())),
             Self::Acked(settings) => Box::new(Acked::new(settings)),
         }
     }
@@ -350,6 +350,7 @@ impl fmt::Display for Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Rng;
 
     #[test]
     fn every_kind_prints_what_it_reads() {
@@ -378,6 +379,7 @@ mod tests {
                 "no link recovery is called `wldrr` (did you mean `wldr`?); there are: off, auto, wldr, acked",
             ),
             ("wldr(alpha=2)", "`alpha=2` of `wldr`: expected a number from 0 to 1"),
+            ("wldr(ring=+9)", "`ring=+9` of `wldr`: expected a whole number from 1 to 65536"),
             ("wldr(ring=0)", "`ring=0` of `wldr`: expected a whole number from 1 to 65536"),
             ("wldr(mode=on)", "`mode=on` of `wldr`: expected resend or eln"),
             ("off(x=1)", "`off` has no parameter `x`; it has none"),

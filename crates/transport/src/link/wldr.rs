@@ -35,7 +35,8 @@ mod ring;
 mod session;
 mod settings;
 
-pub(in crate::link) use session::{AnswerBudget, draw_session};
+pub(in crate::link) use session::AnswerBudget;
+pub use session::{Replaced, Sessions};
 pub use settings::{Kinds, Mode, WldrSettings};
 
 use super::pool::Pool;
@@ -43,7 +44,6 @@ use super::recovery::tag::{AGAIN_TLV_BYTES, STATE_TLV_BYTES};
 use super::recovery::{
     Agreement, Arrival, Counters, Ewln, Label, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
 };
-use crate::random::Rng;
 use crate::time::Instant;
 use gaps::Gaps;
 use number::{LABEL_BITS, lengthen, shorten};
@@ -89,18 +89,18 @@ pub struct Wldr<T> {
     alarm: Option<Instant>,
     down: bool,
     /// Another neighbour has answered, which is not yet reported.
-    replaced: bool,
+    replaced: Option<Replaced>,
     counters: Counters,
 }
 
 impl<T> Wldr<T> {
-    /// An end without a neighbour; its session is drawn from `rng`.
+    /// An end without a neighbour; its session is the next of `sessions`.
     #[must_use]
-    pub fn new(settings: WldrSettings, rng: Rng) -> Self {
+    pub fn new(settings: WldrSettings, sessions: Sessions) -> Self {
         let gaps = Gaps::begin(0, Reordering::new(settings.hold, settings.max_hold));
         Self {
             settings,
-            session: Session::new(rng),
+            session: Session::new(sessions),
             ring: Ring::new(&settings),
             gaps: if settings.strict { gaps.reported_once() } else { gaps },
             guess: None,
@@ -111,7 +111,7 @@ impl<T> Wldr<T> {
             unproven: false,
             alarm: None,
             down: false,
-            replaced: false,
+            replaced: None,
             counters: Counters::default(),
         }
     }
@@ -119,8 +119,8 @@ impl<T> Wldr<T> {
     /// As [`new`](Self::new), for a hop that may be a tunnel. Where a queue inside the tunnel overflows, retransmissions would
     /// join that queue: at most one frame in eight is retransmitted, the others are left to the consumer.
     #[must_use]
-    pub fn through_a_tunnel(settings: WldrSettings, rng: Rng) -> Self {
-        let mut wldr = Self::new(settings, rng);
+    pub fn through_a_tunnel(settings: WldrSettings, sessions: Sessions) -> Self {
+        let mut wldr = Self::new(settings, sessions);
         wldr.ring.limit_retransmissions();
         wldr
     }
@@ -129,6 +129,11 @@ impl<T> Wldr<T> {
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.session.peer().is_some()
+    }
+
+    /// Session of the neighbour.
+    pub(super) fn peer(&self) -> Option<u64> {
+        self.session.peer()
     }
 
     /// Adds an outgoing frame to the ring; returns its label.
@@ -170,7 +175,7 @@ impl<T> Wldr<T> {
     fn on_state(&mut self, now: Instant, state: &State) {
         match self.session.on_state(now, state) {
             StateEffect::Stranger => self.guess(state.session as u8, u64::from(state.next)),
-            StateEffect::New { replaces, returns } => {
+            StateEffect::New { before, returns } => {
                 // A returning neighbour continues its numbers, unless another session was followed meanwhile.
                 let goes_on = self.guess.take().map_or(returns, |it| it == state.session as u8);
                 if goes_on {
@@ -178,9 +183,9 @@ impl<T> Wldr<T> {
                 } else {
                     self.gaps.begin_anew(u64::from(state.next));
                 }
-                if replaces {
+                if before != 0 {
                     self.forget();
-                    self.replaced = true;
+                    self.replaced = self.replaced.max(Replaced::between(before, state.session));
                 }
             }
             StateEffect::Neighbour => {
@@ -454,8 +459,8 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
         self.session.forget_answers();
     }
 
-    fn take_replaced(&mut self) -> bool {
-        std::mem::take(&mut self.replaced)
+    fn take_replaced(&mut self) -> Option<Replaced> {
+        self.replaced.take()
     }
 
     fn link_down(&mut self, _now: Instant) {
@@ -512,6 +517,7 @@ impl<T> fmt::Display for Wldr<T> {
 mod tests {
     use super::*;
     use crate::link::recovery::FrameKind;
+    use crate::random::Rng;
 
     const NOW: Instant = Instant::ZERO;
 
@@ -531,7 +537,7 @@ mod tests {
     fn the_wrap_of_the_numbers_loses_nothing() {
         // Once where the number in a label wraps, once where those in notices do.
         for start in [(1 << LABEL_BITS) - 50, (1 << 32) - 50] {
-            let end = |seed| Wldr::<u64>::new(WldrSettings::default(), Rng::from_seed(seed));
+            let end = |seed| Wldr::<u64>::new(WldrSettings::default(), Rng::from_seed(seed).into());
             let (mut a, mut b) = (end(1), end(2));
             a.ring.set_next(start);
             let mut got = Vec::new();
@@ -562,8 +568,8 @@ mod tests {
 
     #[test]
     fn tunnel_retransmits_one_frame_in_eight() {
-        let resent = |of: fn(WldrSettings, Rng) -> Wldr<u64>| {
-            let end = |seed| of(WldrSettings::default(), Rng::from_seed(seed));
+        let resent = |of: fn(WldrSettings, Sessions) -> Wldr<u64>| {
+            let end = |seed| of(WldrSettings::default(), Rng::from_seed(seed).into());
             let (mut a, mut b) = (end(1), end(2));
             for packet in 0..4_000 {
                 let sending = Sending {

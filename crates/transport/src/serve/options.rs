@@ -193,9 +193,9 @@ impl FromStr for Version {
             "mtime" => Ok(Self::Modified),
             "now" => Ok(Self::Now),
             "none" => Ok(Self::None),
-            _ => match text.parse() {
-                Ok(number) => Ok(Self::Fixed(number)),
-                Err(_) => Err("write mtime, now, none or a number"),
+            _ => match unit::whole(text) {
+                Some(number) => Ok(Self::Fixed(number)),
+                None => Err("write mtime, now, none or a number"),
             },
         }
     }

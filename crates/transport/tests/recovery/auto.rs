@@ -3,7 +3,7 @@ use crate::pair::{self, BYTES, End, Frame, converse, number, sending, states};
 use proptest::prelude::*;
 use recoup_transport::link::Pool;
 use recoup_transport::link::recovery::{
-    Agreement, Counters, Ewln, FrameKind, Label, Notice, Sending, State, Tag,
+    Agreement, Counters, Ewln, FrameKind, Label, Notice, Replaced, Sending, State, Tag,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -203,6 +203,31 @@ fn restarted_peer_agrees_anew() {
     a.receive(ms(503), &frame);
     converse(ms(503), &mut a, &mut b);
     assert_eq!(a.got, [11, 10]);
+}
+
+#[test]
+fn neighbour_is_followed_inside_the_agreement() {
+    let (mut a, mut b) = pair(["auto", "auto"]);
+    exchange(ms(1), &mut a, &mut b, 0);
+    assert_eq!(a.machine.take_replaced(), None);
+    b = End::new("auto", 3);
+    b.machine.link_up(ms(2), false);
+    for packet in 0..200 {
+        exchange(ms(100 + packet), &mut a, &mut b, packet);
+    }
+    assert_eq!(agreed([&a, &b]), [Agreement::Agreed; 2]);
+    assert_eq!(a.machine.take_replaced(), Some(Replaced::Node));
+    // No frame arrives until the agreement ends; then the present neighbour answers again.
+    let mut now = 400;
+    while a.machine.agreement() == Agreement::Agreed {
+        now += 1_000;
+        a.machine.fire(ms(now));
+        let _lost = (a.send(ms(now), now), a.drain(ms(now)));
+    }
+    a.machine.ask(ms(now));
+    converse(ms(now), &mut a, &mut b);
+    assert!(a.machine.answers());
+    assert_eq!(a.machine.take_replaced(), None);
 }
 
 #[test]

@@ -27,9 +27,52 @@ const SILENCE: Duration = Duration::from_secs(10);
 const ANSWERS: u32 = 32;
 const ANSWER_INTERVAL: Duration = Duration::from_millis(10);
 
-/// A session: 64 random bits, never 0.
-pub(in crate::link) fn draw_session(rng: &mut Rng) -> u64 {
-    rng.next_u64().max(1)
+/// Bits of a session below those of its node.
+const OWN_BITS: u32 = 48;
+
+/// Draws the sessions of one link: 64 random bits, never 0. All sessions of a node begin with the same 16 bits.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    node: u16,
+    rng: Rng,
+}
+
+impl Sessions {
+    /// Sessions of a node with these first bits.
+    #[must_use]
+    pub const fn of_node(node: u16, rng: Rng) -> Self {
+        Self { node, rng }
+    }
+
+    pub(in crate::link) fn draw(&mut self) -> u64 {
+        let own = self.rng.next_u64() & ((1 << OWN_BITS) - 1);
+        (u64::from(self.node) << OWN_BITS | own).max(1)
+    }
+}
+
+impl From<Rng> for Sessions {
+    /// Sessions of a node that has no other link.
+    fn from(rng: Rng) -> Self {
+        Self { node: (rng.clone().next_u64() >> OWN_BITS) as u16, rng }
+    }
+}
+
+/// Change of the neighbour of a link, by its sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Replaced {
+    /// The node has another face, without the routes and the state of the former one.
+    Face,
+    /// Another node answers: packets in flight to the former one are lost.
+    Node,
+}
+
+impl Replaced {
+    /// The change from one session to another; 0 if there was none before.
+    pub(in crate::link) fn between(before: u64, after: u64) -> Option<Self> {
+        let is_node = (before ^ after) >> OWN_BITS != 0;
+        let changes = before != 0 && before != after;
+        changes.then_some(if is_node { Self::Node } else { Self::Face })
+    }
 }
 
 /// Token bucket for answers to ends that have not proved that they receive them.
@@ -83,8 +126,8 @@ pub(super) enum StateEffect {
     Neighbour,
     /// A new neighbour was verified.
     New {
-        /// Another neighbour is replaced.
-        replaces: bool,
+        /// Session of the neighbour that it replaces; 0 if there was none.
+        before: u64,
         /// The neighbour is the one that was lost last.
         returns: bool,
     },
@@ -128,9 +171,9 @@ fn patience(rtt: Option<Duration>, unanswered: u32) -> Duration {
 }
 
 impl Session {
-    pub(super) fn new(mut rng: Rng) -> Self {
+    pub(super) fn new(mut sessions: Sessions) -> Self {
         Self {
-            mine: draw_session(&mut rng),
+            mine: sessions.draw(),
             peer: None,
             gone: None,
             assumes: false,
@@ -308,10 +351,10 @@ impl Session {
         if self.peer == Some(state.session) {
             return StateEffect::Neighbour;
         }
-        let replaces = self.peer.replace(state.session).is_some();
+        let before = self.peer.replace(state.session).unwrap_or_default();
         let returns = self.gone.take() == Some(state.session);
         self.assumes = false;
-        StateEffect::New { replaces, returns }
+        StateEffect::New { before, returns }
     }
 
     /// Probes for a neighbour: an unverified end has sent fields of WLDR.
