@@ -8,9 +8,11 @@ fuzz_target!(|input: (u8, &str)| {
     let (which, text) = input;
     let (_, given) = FORMATS[usize::from(which) % FORMATS.len()];
     for format in [Some(given), Format::guess(text)].into_iter().flatten() {
-        if let Ok(topology) = read::read(format, text, Naming::Label) {
-            assert_eq!(topology.check(), Ok(()), "{format}");
-            let _ = topology.is_connected();
+        for naming in [Naming::Label, Naming::Id] {
+            if let Ok(topology) = read::read(format, text, naming) {
+                assert_eq!(topology.check(), Ok(()), "{format}");
+                let _ = topology.is_connected();
+            }
         }
     }
 });

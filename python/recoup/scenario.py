@@ -43,13 +43,10 @@ _LINK_KEYS = frozenset(
         "marking",
         "recovery",
         "scheduler",
-        "cost",
     ]
 )
 #: Keys of a link that are numbers with the units of a graph, or texts of a scenario.
-_MEASURED = frozenset(["rate", "delay", "queue", "loss", "cost"])
-#: Attributes of nodes that only describe them.
-_DESCRIBE_NODES = frozenset(["label", "name", "city", "country", "type", "x", "y", "pos", "latitude", "longitude"])
+_MEASURED = frozenset(["rate", "delay", "queue", "loss"])
 #: Attributes of nodes that are keys of a node.
 _NODE_KEYS = frozenset(
     ["cache", "cache-replacement", "cache-admission", "strategy", "suppression", "mobility", "processing", "position"]
@@ -263,8 +260,8 @@ def _setting(value: Any) -> str:
 def _add_graph(graph: Graph, tables: dict[str, Any]) -> None:
     """Put the nodes and links of a graph into the tables, with what their attributes say.
 
-    An attribute with the text of a scenario, such as ``delay="10 ms"``, is a key of the link. Numbers, and the names of
-    FNSS and Mininet, are read as in files (``docs/scenario.md``).
+    An attribute with the text of a scenario, such as ``delay="10 ms"``, is a key of the link. Numbers, costs, texts
+    of a number only, and the names of FNSS and Mininet are read as in files (``docs/scenario.md``). ``None`` is none.
     """
     names = {node: _name(node) for node in graph.nodes}
     if len(set(names.values())) < len(names):
@@ -300,8 +297,9 @@ def _add_graph(graph: Graph, tables: dict[str, Any]) -> None:
     _set_costs(links, weights)
     nodes: dict[str, Any] = {}
     for node, attributes in graph.nodes(data=True):
-        known = {key: value for key, value in attributes.items() if key in _NODE_KEYS}
-        unknown.update(f"{key} (of nodes)" for key in attributes if key not in _NODE_KEYS | _DESCRIBE_NODES)
+        known = {key: value for key, value in attributes.items() if key in _NODE_KEYS and value is not None}
+        others = [str(key) for key in attributes if key not in _NODE_KEYS]
+        unknown.update(f"{key} (of nodes)" for key in _native.unused_of_node(others))
         if known:
             nodes[names[node]] = known
     if unknown:
@@ -331,8 +329,9 @@ def _link(
     others: list[tuple[str, str]] = []
     for key, given in attributes.items():
         value = plain(given)
-        is_number = isinstance(value, int | float)
-        if key in _LINK_KEYS and not (is_number and key in _MEASURED):
+        if value is None:
+            continue
+        if key in _LINK_KEYS and not (key in _MEASURED and _is_number(value)):
             own[key] = value
         else:
             others.append((str(key), str(value)))
@@ -342,7 +341,20 @@ def _link(
         message = f"edge {one!r} to {other!r}: {error}"
         raise UsageError(message, "docs/scenario.md lists the attributes and their units", 2) from None
     unknown.update(unused)
+    for key, _ in known:
+        if key in own:
+            message = f"edge {one!r} to {other!r}: two attributes give its {key}"
+            raise UsageError(message, f"keep `{key}`, or the other", 2)
     return {**dict(known), **own}, weight
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or the text of one."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _set_costs(links: dict[str, dict[str, Any]], weights: Mapping[str, int]) -> None:

@@ -49,7 +49,7 @@ mod _native {
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]
-    use super::spec::{full_spec, link_of, spec_names};
+    use super::spec::{full_spec, link_of, spec_names, unused_of_node};
     #[pymodule_export]
     use super::study::{check_study, studies, study_campaigns, study_figures};
     #[pymodule_export]

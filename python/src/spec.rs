@@ -6,7 +6,7 @@ use recoup::Error;
 use recoup_forwarder::strategy::Strategy;
 use recoup_forwarder::table::policy::{Admission, Replacement};
 use recoup_sim::topology::QueueRoom;
-use recoup_sim::topology::read::describe;
+use recoup_sim::topology::read::{describe, describe_node};
 use recoup_transport::congestion::Congestion;
 use recoup_transport::loss::Loss;
 use recoup_transport::rto::Rto;
@@ -64,6 +64,12 @@ pub(crate) fn link_of(
         QueueRoom::Bytes(bytes) => ("queue", format!("{bytes} B")),
     }));
     Ok((keys, known.milli_cost, known.unused))
+}
+
+/// Those of a node's attributes that have no meaning.
+#[pyfunction]
+pub(crate) fn unused_of_node(names: Vec<String>) -> Vec<String> {
+    describe_node(&names)
 }
 
 fn unknown(py: Python<'_>, family: &str) -> PyErr {

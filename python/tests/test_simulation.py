@@ -93,6 +93,38 @@ def test_graph_is_a_topology():
     assert scenario.run(1)[0].metrics["c1.completed"] == 1
 
 
+def _link(**attributes):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    graph.add_edge("consumer", "router", **attributes)
+    graph.add_edge("router", "producer")
+    return recoup.Scenario(**{**LINE, "topology": graph, "link": {}}).to_toml()
+
+
+def test_texts_of_numbers_are_numbers():
+    assert _link(rate="10", delay="5", cost="3") == _link(rate=10, delay=5, cost=3)
+    assert _link(delay=None, cost=None) == _link()
+
+
+def test_wrong_attributes_are_named():
+    for attributes, message in [
+        ({"cost": "much"}, "cost: expected a cost"),
+        ({"weight": "much"}, "weight: expected a cost"),
+        ({"delay": "5 ms", "latency": 7}, "two attributes give its delay"),
+        ({"delay": 5, "latency": 7}, "another attribute"),
+    ]:
+        with pytest.raises(recoup.UsageError, match=message):
+            _link(**attributes)
+
+
+def test_only_unknown_attributes_of_nodes_warn():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.path_graph(["consumer", "router", "producer"])
+    graph.nodes["router"].update(asn=7, pos=(1, 2), mood="good", cache=None)
+    with pytest.warns(UserWarning, match=r"without a meaning: mood \(of nodes\)$"):
+        recoup.Scenario(**{**LINE, "topology": graph})
+
+
 def test_data_frames_read_tables(line):
     runs = line.run()
     polars = pytest.importorskip("polars")

@@ -129,7 +129,7 @@ pub struct LinkOptions {
     ))]
     pub order: Order,
 
-    /// Congestion marking: `none` or `codel(threshold=64kB,interval=100ms)`.
+    /// Congestion marking: `none`, `codel(threshold=64kB,interval=100ms)`, `pie` or `red`.
     #[cfg_attr(feature = "clap", arg(skip = Self::default().marking))]
     pub marking: Spelled<LinkMarking>,
 

@@ -6,7 +6,7 @@
 
 use crate::limits::FaceLimits;
 pub use recoup_transport::link::recovery::Agreement;
-pub use recoup_transport::link::{Marking, Recovery};
+pub use recoup_transport::link::{Aqm, Marking, Recovery};
 pub use recoup_transport::management::LinkType;
 pub use recoup_transport::queue::QueueLimit;
 
@@ -65,7 +65,7 @@ pub struct FaceAttributes {
     /// The far end may be forged: no Data has left by the face. Such faces share low limits.
     pub provisional: bool,
     /// Congestion marking of outgoing packets; `None`: off.
-    pub marking: Option<Marking>,
+    pub marking: Option<Aqm>,
     /// Link recovery.
     pub recovery: Recovery,
     /// Limits of the face; `None`: those of [`NodeConfig::limits`](crate::options::NodeConfig::limits). A node

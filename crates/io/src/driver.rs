@@ -236,7 +236,7 @@ impl Driver {
             local: face.is_local(),
             local_fields: face.local_fields,
             link_type: face.link_type(),
-            marking: face.marking,
+            marking: face.marking.map(Into::into),
             limits: face.limits,
             recovery: self.recovery_of(id, face),
             ..FaceAttributes::wire(face.mtu)

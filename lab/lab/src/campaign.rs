@@ -149,7 +149,7 @@ impl Campaign {
     /// If a point of it is wrong. Networks are tried with the first seed.
     pub fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Error> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
-        let source = Arc::new(source.clone());
+        let (source, shared) = (Arc::new(source.clone()), Arc::default());
         let mut points = Vec::new();
         let mut digest = TextDigest::default();
         digest.push(&source.file.base());
@@ -168,7 +168,7 @@ impl Campaign {
                 digest.push(&format!("{name}: {version}"));
                 algorithms.insert(name.to_owned(), version);
             }
-            points.push(Stage::new(Arc::clone(&source), point, &scenario));
+            points.push(Stage::new(&source, &shared, point, scenario));
         }
         let digest = digest.finish();
         let text = source.file.to_toml();

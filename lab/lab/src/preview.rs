@@ -58,8 +58,8 @@ impl Preview {
     ) -> Result<Self, Error> {
         let seed = campaign.seeds.first().copied().unwrap_or_default();
         let first = campaign.points.first().ok_or_else(|| Error::usage("there is no point"))?;
-        let scenario = first.scenario()?;
-        let network = scenario.network(seed).map_err(|problems| source.failure(&problems))?;
+        let network = first.scenario()?.network(seed);
+        let network = network.map_err(|problems| source.failure(&problems))?;
         let mut hops = 0;
         for stage in &campaign.points {
             hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
@@ -83,7 +83,7 @@ impl Preview {
             faults: network.faults.len(),
             packet_hops_per_run: hops,
             estimated_s,
-            warnings: scenario.warnings(&network),
+            warnings: campaign.warnings.clone(),
             text: String::new(),
         };
         this.text = this.text(&network, campaign, parallelism);
@@ -339,5 +339,24 @@ fn about(seconds: f64) -> String {
         s if s < 1.0 => "a second".into(),
         s if s < 1e9 => figure::seconds(Duration::from_secs(s.ceil() as u64)),
         _ => "for ever".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_of_each_point_are_shown() {
+        let text = r#"
+            topology = { kind = "line", nodes = 2 }
+            applications.c = { kind = "fetch", node = "n1", object = "/x" }
+            applications.p = { kind = "serve", node = "n2", prefix = "/x", size = "1 kB" }
+            sweep."applications.c.object" = ["/x", "/y"]
+        "#;
+        let source = Source::built_in("two", text, &[], &[]).unwrap();
+        let campaign = Campaign::new(&source, None).unwrap();
+        let preview = Preview::new(&source, &campaign, source.file.seeds(), 1).unwrap().to_string();
+        assert!(preview.contains("warning: c requests /y, which no producer serves"), "{preview}");
     }
 }

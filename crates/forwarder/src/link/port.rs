@@ -10,7 +10,7 @@ use crate::face::{FaceAttributes, FaceForm, FaceId};
 use crate::observer::Observer;
 use crate::outbox::Outbox;
 use crate::packet::{Kind, Packet};
-use recoup_transport::link::{Marker, Marking};
+use recoup_transport::link::{Aqm, AqmMarker};
 use recoup_transport::management::FaceCounters;
 use recoup_transport::time::Instant;
 
@@ -24,8 +24,8 @@ pub(super) trait Medium {
 #[derive(Debug)]
 pub(super) struct Service<M: Medium> {
     pub(super) medium: M,
-    pub(super) marking: Option<Marking>,
-    pub(super) marker: Option<Marker>,
+    pub(super) marking: Option<Aqm>,
+    pub(super) marker: Option<AqmMarker>,
     /// Bytes queued at the scheduler, behind the next packet: they count for marks like the link's queue.
     pub(super) scheduled_bytes: u64,
     pub(super) recovery: Option<Recovering<M::Held>>,
@@ -57,14 +57,17 @@ pub(super) struct Port {
 impl<M: Medium> Service<M> {
     pub(super) fn new(medium: M, attributes: &FaceAttributes) -> Self {
         let marking = attributes.marking;
-        let marker = marking.map(Marker::new);
+        let marker = marking.map(AqmMarker::new);
         Self { medium, marking, marker, scheduled_bytes: 0, recovery: None }
     }
 
     /// Marks a packet if its queue, with this many bytes, has been too long for too long.
     #[inline]
     pub(super) fn mark(&mut self, now: Instant, packet: &mut Packet, bytes: u64) -> bool {
-        let marks = self.marker.as_mut().is_some_and(|marker| marker.on_enqueue(now, bytes));
+        let marks = self
+            .marker
+            .as_mut()
+            .is_some_and(|marker| marker.on_enqueue(now, bytes, || packet.bytes() as u64));
         if marks {
             packet.hop.congestion_mark = packet.hop.congestion_mark.saturating_add(1);
         }
@@ -80,7 +83,7 @@ impl Port {
                 link.medium.change(mtu, attributes);
                 if link.marking != attributes.marking {
                     link.marking = attributes.marking;
-                    link.marker = link.marking.map(Marker::new);
+                    link.marker = link.marking.map(AqmMarker::new);
                 }
             }
             (Link::Value(link), FaceForm::Value { queue }) => link.medium.set_limit(queue),

@@ -15,7 +15,10 @@ use recoup_transport::time::{Duration, Instant};
 fn wired(mtu: usize, marking: Option<Marking>) -> Bench {
     let mut bench = Bench::new(0, NodeConfig::deterministic(0));
     for face in [1, 2] {
-        bench.up(face, FaceAttributes { marking, ..FaceAttributes::wire(mtu) });
+        bench.up(
+            face,
+            FaceAttributes { marking: marking.map(Into::into), ..FaceAttributes::wire(mtu) },
+        );
     }
     bench
 }
@@ -145,7 +148,8 @@ fn lasting_backlog_marks_the_first_fragment() {
 fn queued(marking: Option<Marking>) -> Bench {
     let mut bench = Bench::recording(1, NodeConfig::deterministic(0));
     let limit = QueueLimit { packets: Some(2), bytes: None };
-    bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(limit) });
+    bench
+        .up(2, FaceAttributes { marking: marking.map(Into::into), ..FaceAttributes::value(limit) });
     bench
 }
 

@@ -48,7 +48,8 @@ fn neighbours_take_turns_without_delaying_data() {
 #[test]
 fn marks_count_what_waits_at_the_gate() {
     let mut bench = bench("drr(load=1)", NodeConfig::deterministic(0));
-    let marking = Some(Marking { threshold_bytes: 100, interval: Duration::from_millis(20) });
+    let marking = Marking { threshold_bytes: 100, interval: Duration::from_millis(20) };
+    let marking = Some(marking.into());
     bench.feed(Input::FaceDown { face: FaceId(2) });
     bench.up(2, FaceAttributes { marking, ..FaceAttributes::value(UNLIMITED) });
     bench.feed(Input::Route(RouteChange {

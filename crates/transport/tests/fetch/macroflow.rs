@@ -6,7 +6,7 @@ use recoup_packet::name::convention::Convention;
 use recoup_packet::signature::NoVerifier;
 use recoup_transport::application::{AppInput, AppOutput, Application, Asked, Beside, Report};
 use recoup_transport::event::Event;
-use recoup_transport::fetch::{Fetch, FetchConfig, FetchOptions, FetchStats, Macroflow};
+use recoup_transport::fetch::{Fetch, FetchConfig, FetchOptions, Macroflow};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -42,24 +42,12 @@ const LARGE: Plan = Plan {
     shares: true,
 };
 
-/// 1,000 files of 10 kB over 50 Mbit/s and 20 ms.
-const SMALL: Plan = Plan {
-    files: 1_000,
-    file_bytes: 10_000,
-    rate_bits: 50e6,
-    rtt: Duration::from_millis(20),
-    queue: 96,
-    ..LARGE
-};
-
 /// Result of a folder.
 #[derive(Clone, Debug, Default)]
 struct Outcome {
     elapsed: Duration,
     /// Data packets that the queue dropped.
     dropped: u64,
-    /// Interests beyond one for each segment.
-    repeated: u64,
     /// Most segments of all files in flight beyond the window at the time, tail-loss probes apart.
     excess: f64,
     /// Least and longest time of one file.
@@ -72,7 +60,6 @@ struct Outcome {
 struct Active {
     file: u64,
     fetch: Fetch,
-    stats: FetchStats,
     begun: Instant,
     in_flight: BTreeSet<u64>,
 }
@@ -139,9 +126,8 @@ impl Folder {
                 None => Fetch::new(config),
             };
             fetch.handle(self.now, AppInput::FaceUp { receive_budget: None });
-            let (stats, begun) = (FetchStats::default(), self.now);
-            let in_flight = BTreeSet::new();
-            self.active[place] = Some(Active { file, fetch, stats, begun, in_flight });
+            let (begun, in_flight) = (self.now, BTreeSet::new());
+            self.active[place] = Some(Active { file, fetch, begun, in_flight });
         }
     }
 
@@ -209,7 +195,6 @@ impl Folder {
                 let outcome = &mut self.outcome;
                 outcome.shortest = outcome.shortest.min(elapsed);
                 outcome.longest = outcome.longest.max(elapsed);
-                outcome.repeated += ended.stats.retransmissions;
             }
             _ => {}
         }
@@ -222,7 +207,6 @@ impl Folder {
     fn note(&mut self, place: usize, event: &Event) {
         let all = self.in_flight();
         let Some(active) = self.active[place].as_mut() else { return };
-        active.stats.on_event(self.now, event);
         let outcome = &mut self.outcome;
         match event {
             Event::Window { window, .. } => self.window = *window,
@@ -299,21 +283,16 @@ fn later_file_begins_with_the_window() {
 }
 
 #[test]
-#[ignore = "prints figures"]
-fn figures() {
-    println!("folder jobs congestion shares | seconds dropped repeated first excess");
-    let cubic = |plan| Plan { congestion: "cubic", loss: "time-threshold(share=1/4)", ..plan };
-    for (label, plan) in [("large", LARGE), ("small", SMALL)] {
-        for jobs in [1, 8, 16, 32, 64] {
-            for plan in [plan, cubic(plan)] {
-                let (shared, apart) = both(Plan { jobs, ..plan });
-                for (shares, it) in [(false, apart), (true, shared)] {
-                    let Outcome { dropped, repeated, first_flight, excess, .. } = it;
-                    let (seconds, congestion) = (it.elapsed.as_secs_f64(), plan.congestion);
-                    print!("{label} {jobs} {congestion} {shares} | {seconds:.2} {dropped} ");
-                    println!("{repeated} {first_flight} {excess:.0}");
-                }
-            }
-        }
-    }
+fn page_has_the_figures_of_folders() {
+    let page = include_str!("../../../../docs/algorithms.md");
+    let row = |jobs| {
+        let (shared, apart) = both(Plan { jobs, ..LARGE });
+        let loss = "time-threshold(share=1/4)";
+        let cubic = Plan { jobs, congestion: "cubic", loss, shares: false, ..LARGE };
+        let cell = |it: Outcome| format!("{:.1}, {}", it.elapsed.as_secs_f64(), it.dropped);
+        let [shared, apart, cubic] = [shared, apart, Folder::new(cubic).run()].map(cell);
+        format!("| {jobs} | {shared} | {apart} | {cubic} |\n")
+    };
+    let rows = [1, 8, 32].map(row).concat();
+    assert!(page.contains(&rows), "{rows}");
 }

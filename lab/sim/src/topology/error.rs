@@ -43,6 +43,9 @@ pub enum Problem {
     /// Two attributes of a link mean one property.
     #[error("attribute {0:?} gives a property of the link that another attribute has given")]
     RepeatedAttribute(String),
+    /// The value of an attribute has a problem.
+    #[error("{0}: {1}")]
+    Attribute(String, Box<Problem>),
     /// Known to the format, but not simulated.
     #[error("{what} {found:?} cannot be simulated; {advice}")]
     Unsupported {

@@ -17,7 +17,7 @@ pub mod rocketfuel;
 mod rocketfuel_map;
 mod xml;
 
-pub use attribute::{Described, describe};
+pub use attribute::{Described, describe, describe_node};
 
 use super::error::Problem;
 use super::{Topology, TopologyError};

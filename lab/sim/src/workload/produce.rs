@@ -39,7 +39,7 @@ impl Produce {
             served: None,
         };
         // A length that the format skips is no mistake of the plan; too short a one is.
-        match produce.describe(plan.prefix.clone(), plan.content.longest()) {
+        match produce.describe(plan.prefix.clone(), plan.content.least_bytes()) {
             Err(DescribeError::NoSuchTotal { wanted, possible }) if possible > wanted + 16 => {
                 Err(DescribeError::NoSuchTotal { wanted, possible })
             }

@@ -129,8 +129,8 @@ impl ContentSizes {
         }
     }
 
-    /// The longest content.
-    pub fn longest(&self) -> u64 {
+    /// Bytes below which no content is.
+    pub fn least_bytes(&self) -> u64 {
         match self {
             Self::All(bytes) => *bytes,
             Self::Log { .. } | Self::Drawn { .. } => 1,

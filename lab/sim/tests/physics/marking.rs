@@ -4,8 +4,8 @@ use recoup_forwarder::event::NodeEvent;
 use recoup_sim::network::{Arrival, LinkOptions, NodeId, Popularity};
 
 /// Answers of 1,000 bytes, 1.5 in a millisecond, on a link that takes one.
-fn marks(threshold: u64, requests: u64) -> (Vec<f64>, u64) {
-    let marking = format!("codel(threshold={threshold},interval=100ms)").parse().unwrap();
+fn marks(marking: &str, requests: u64) -> (Vec<f64>, u64) {
+    let marking = marking.parse().unwrap();
     let back = LinkOptions { marking, ..channel(8_000_000, 1) };
     let mut network = line(&[(channel(0, 0), back)]);
     add(&mut network, "producer", 1, produce());
@@ -22,7 +22,7 @@ fn marks(threshold: u64, requests: u64) -> (Vec<f64>, u64) {
 
 #[test]
 fn a_standing_queue_is_marked_ever_more_often() {
-    let (marks, arrived) = marks(20_000, 1_500);
+    let (marks, arrived) = marks("codel(threshold=20000,interval=100ms)", 1_500);
     // Answer i comes after 2i/3 ms, when as many have left as milliseconds have passed, and one is
     // being sent: more than 20 wait in front of answer 64.
     let mut due = 64.0 / 1_500.0 + 0.1;
@@ -38,5 +38,18 @@ fn a_standing_queue_is_marked_ever_more_often() {
 #[test]
 fn queue_below_the_threshold_is_never_marked() {
     // A third of 300 answers waits at most.
-    assert_eq!(marks(101_000, 300), (Vec::new(), 0));
+    assert_eq!(marks("codel(threshold=101000,interval=100ms)", 300), (Vec::new(), 0));
+}
+
+#[test]
+fn pie_marks_a_delay_and_red_a_length() {
+    // Answer 200 is sent after 133 ms, inside a burst. At answer 90, 30 are queued, and the mean is shorter.
+    for (marking, until, since) in [("pie", 200, 0.15), ("red", 90, 0.2)] {
+        assert_eq!(marks(marking, until), (Vec::new(), 0), "{marking}");
+        let (marks, arrived) = marks(marking, 3_000);
+        assert_eq!(marks.len() as u64, arrived, "{marking}");
+        assert!(marks.len() > 20 && marks[0] > since, "{marking}: {marks:?}");
+        let gaps: Vec<_> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps[0] > 2.0 * gaps[gaps.len() - 1], "{marking}: {gaps:?}");
+    }
 }

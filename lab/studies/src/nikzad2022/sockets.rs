@@ -17,10 +17,6 @@ const TIMEOUTS: Quantity =
 const QUANTITIES: &[Quantity] =
     &[Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 }, TIMEOUTS];
 
-/// The timeout of Very Fast is the last round trip: in simulated time, without any jitter, it expires too early.
-const DECISIVE: &[(&str, &str)] =
-    &[("timer", "Basic"), ("timer", "Reconsidered"), ("timer", "PerProvider")];
-
 /// The measure B of the paper needs an oracle, which processes lack. Timeouts stand for it where the losses are equal.
 const CONTESTS: &[Contest] = &[Contest {
     experiment: "cache-sockets",
@@ -58,7 +54,7 @@ pub(super) fn sockets(scale: Scale) -> Sockets {
     let (name, serves) = ("cache-sockets", &["cache-sockets"]);
     let experiment = Experiment { name, serves, scenario, files: &[], seeds, curves: None };
     let (quantities, reported) = (QUANTITIES, Vec::new());
-    let terms = Terms { quantities, decisive: DECISIVE, within: 0.2, reported, contests: CONTESTS };
+    let terms = Terms { quantities, decisive: &[], within: 0.2, reported, contests: CONTESTS };
     Sockets { simulated: vec![experiment.clone()], experiments: vec![experiment], terms }
 }
 

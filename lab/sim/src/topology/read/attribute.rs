@@ -69,7 +69,7 @@ const DESCRIBE_LINKS: [&str; 11] = [
 ];
 
 /// Attributes of nodes that are read, or only describe.
-const OF_NODES: [&str; 22] = [
+const OF_NODES: [&str; 23] = [
     "description",
     "doubted",
     "geocode_append",
@@ -84,6 +84,7 @@ const OF_NODES: [&str; 22] = [
     "latitude",
     "x",
     "y",
+    "pos",
     "country",
     "internal",
     "hyperedge",
@@ -234,7 +235,8 @@ impl LinkAttributes {
                 return Err(Problem::RepeatedAttribute(excerpt(name)));
             }
             given.push(*property);
-            known.set(own, *property, value, units)?;
+            let wrong = |problem| Problem::Attribute(excerpt(name), Box::new(problem));
+            known.set(own, *property, value, units).map_err(wrong)?;
         }
         Ok(known)
     }
@@ -295,6 +297,13 @@ pub fn describe(
     Ok(Described { part: known.part, milli_cost, unused: unused.of_links.into_iter().collect() })
 }
 
+/// Those attributes of a node, among the ones that a program gives, that have no meaning here.
+pub fn describe_node(names: &[String]) -> Vec<String> {
+    let mut unused = Unused::default();
+    unused.look_at_node(names.iter().map(String::as_str));
+    unused.of_nodes.into_iter().collect()
+}
+
 /// Names of attributes that have no meaning here.
 #[derive(Default)]
 pub(super) struct Unused {
@@ -307,8 +316,8 @@ impl Unused {
     const MOST: usize = 20;
 
     /// Records attributes of a node.
-    pub(super) fn look_at_node(&mut self, attributes: &Attributes<'_>) {
-        for (name, _) in attributes {
+    pub(super) fn look_at_node<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        for name in names {
             if !OF_NODES.iter().any(|own| own.eq_ignore_ascii_case(name)) {
                 add(&mut self.of_nodes, name);
             }
@@ -352,6 +361,9 @@ mod tests {
         assert_eq!(known.part.rate_bits, Some(3_000_000_000));
         assert_eq!((known.milli_cost, known.unused), (1_500, vec!["colour".to_owned()]));
         let error = describe(&pairs(&[("delay", "soon")]), &[]).unwrap_err().to_string();
-        assert_eq!(error, "expected a delay such as 10ms, found \"soon\"");
+        assert_eq!(error, "delay: expected a delay such as 10ms, found \"soon\"");
+        let error = describe(&pairs(&[("weight", "much")]), &[]).unwrap_err().to_string();
+        assert_eq!(error, "weight: expected a cost that is not negative, found \"much\"");
+        assert_eq!(describe_node(&["Label", "mood", "pos"].map(String::from)), ["mood"]);
     }
 }

@@ -119,6 +119,6 @@ mod tests {
         assert!(error(edge).starts_with("line 4: there is no node \"7\""));
         assert!(error(&edge.replace(" U", " X")).starts_with("line 4: expected an edge"));
         let slow = edge.replace("0 0 7 1 1", "0 0 0 1 slow");
-        assert!(error(&slow).starts_with("line 4: expected a delay"));
+        assert!(error(&slow).starts_with("line 4: delay: expected a delay"));
     }
 }

@@ -126,7 +126,7 @@ mod tests {
         assert!(error("<graph/>").contains("expected an element <topology>, found \"graph\""));
         assert!(error("<topology linkdefault='both'/>").contains("found \"both\""));
         let body = link_of(0, 1, &[("delay", "fast")]);
-        assert!(error(&document("directed", &body)).starts_with("line 6: expected a delay"));
+        assert!(error(&document("directed", &body)).starts_with("line 6: delay: expected a delay"));
         let twice = link_of(0, 1, &[("delay", "1"), ("latency", "1")]);
         assert!(error(&document("directed", &twice)).starts_with("line 6: attribute \"latency\""));
         let unit =
@@ -136,6 +136,9 @@ mod tests {
             error(&document("directed", "<link><from>0</from></link>")).contains("expected to")
         );
         assert!(error(&document("directed", "<node id=\"0\"/>")).contains("twice"));
+        let label = "<node id=\"2\"><property name=\"label\">x</property></node>
+            <link><from>0</from><to>x</to></link>";
+        assert!(error(&document("directed", label)).contains("node \"x\" is there twice"));
         assert!(error("<topology").starts_with("line 1: not readable as XML"));
     }
 }

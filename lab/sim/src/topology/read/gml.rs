@@ -217,6 +217,9 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Most bytes of a named character, `&` and `;` included: a search to the end of the text would take quadratic time.
+const LONGEST_ENTITY: usize = 12;
+
 /// A string with its characters in place of their names, such as `&quot;`.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
@@ -226,7 +229,8 @@ fn decoded(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('&') {
         whole.push_str(&rest[..at]);
         rest = &rest[at..];
-        let named = rest.find(';').and_then(|end| Some((character(&rest[1..end])?, end + 1)));
+        let end = rest.bytes().take(LONGEST_ENTITY).position(|byte| byte == b';');
+        let named = end.and_then(|end| Some((character(&rest[1..end])?, end + 1)));
         let (character, length) = named.unwrap_or(('&', 1));
         whole.push(character);
         rest = &rest[length..];
@@ -261,9 +265,39 @@ mod tests {
     }
 
     #[test]
+    fn end_of_an_entity_is_near() {
+        let many = "&".repeat(1_000_000);
+        assert_eq!(decoded(&format!("{many}&#0000233;")), format!("{many}é"));
+        assert_eq!(decoded("&#00000000233; é&é&é&é&é;"), "&#00000000233; é&é&é&é&é;");
+    }
+
+    #[test]
     fn graphics_have_positions() {
         let text = "graph [ node [ id 1 graphics [ x 2.5 y -1 w 9 ] ] ]";
         assert_eq!(read(text).unwrap().nodes[0].position, Some((2.5, -1.0)));
+    }
+
+    #[test]
+    fn positions_of_a_drawing_are_not_degrees() {
+        let text = "graph [ node [ id 1 Longitude 7.5 Latitude 51 ] node [ id 2 x 200 y 300 ]
+            edge [ source 1 target 2 ] ]";
+        let topology = read(text).unwrap();
+        assert_eq!(topology.nodes[1].position, None);
+        assert_eq!(topology.links[0].forth.delay, None);
+    }
+
+    #[test]
+    fn labels_give_way_to_names_of_others() {
+        let names = |nodes: &[(u8, &str)]| {
+            let node = |(id, label): &(u8, &str)| format!("node [ id {id} {label} ]");
+            let topology =
+                read(&format!("graph [ {} ]", nodes.iter().map(node).collect::<String>()));
+            topology.unwrap().nodes.into_iter().map(|node| node.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&[(1, "label 2"), (2, "")]), ["2-1", "2"]);
+        assert_eq!(names(&[(1, "label 2"), (2, "label 1")]), ["2", "1"]);
+        let third = names(&[(1, "label a"), (2, "label a"), (3, "label \"a-1\"")]);
+        assert_eq!(third, ["a-1", "a-2", "a-1-3"]);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //! A reader of a format fills a [`Graph`]: nodes, edges, and their attributes as text. [`Graph::topology`] is the one
 //! place that gives the attributes their meaning, see [`super::attribute`].
 //!
-//! - A node is called by its `label`, or by its id if it has none. Nodes of one label are `label-id`. With
-//!   [`Naming::Id`] all are called by their ids.
+//! - A node is called by its `label`, or by its id if it has none. If another node has that name, too, a labelled node
+//!   is `label-id`. With [`Naming::Id`] all are called by their ids.
 //! - An edge from a node to itself is left out and counted in [`Topology::notes`].
 //! - Directed edges are joined in pairs.
 //! - A link without a delay, between nodes with longitude and latitude, has the delay of light in fibre along the great
-//!   circle.
+//!   circle. In such a graph, positions of a drawing (`x`, `y`) are left out.
 use super::super::draft::{Draft, SelfLinks};
 use super::super::{Topology, great_circle_delay};
 use super::attribute::{LinkAttributes, Units, Unused};
@@ -86,12 +86,11 @@ struct Conversion {
 impl Conversion {
     fn convert(mut self, graph: &Graph<'_>, naming: Naming) -> Placed<Topology> {
         let units = Units::of(|name| value(&graph.attributes, name));
-        let labels = match naming {
-            Naming::Id => BTreeMap::new(),
-            Naming::Label => count_labels(graph),
-        };
-        for node in &graph.nodes {
-            self.node(node, &labels).map_err(|problem| (node.place, problem))?;
+        self.geographic = graph.nodes.iter().any(|node| {
+            ["longitude", "latitude"].iter().all(|name| value(&node.attributes, name).is_some())
+        });
+        for (node, name) in graph.nodes.iter().zip(names(&graph.nodes, naming)) {
+            self.node(node, name).map_err(|problem| (node.place, problem))?;
         }
         let mut edges = Vec::with_capacity(graph.edges.len());
         for edge in &graph.edges {
@@ -108,17 +107,8 @@ impl Conversion {
         Ok(topology)
     }
 
-    fn node(
-        &mut self,
-        node: &GraphNode<'_>,
-        labels: &BTreeMap<String, u32>,
-    ) -> Result<(), Problem> {
-        let (id, label) = (node.id.trim(), label(node));
-        let name = match label.as_ref().map(|label| labels.get(label)) {
-            Some(Some(1)) => label.clone().unwrap_or_default(),
-            Some(Some(_)) => format!("{}-{id}", label.as_deref().unwrap_or_default()),
-            _ => id.to_owned(),
-        };
+    fn node(&mut self, node: &GraphNode<'_>, name: String) -> Result<(), Problem> {
+        let id = node.id.trim();
         let number = self.draft.node(&name)?;
         if self.names.insert(id.to_owned(), name).is_some() {
             return Err(Problem::RepeatedNode(id.to_owned()));
@@ -131,13 +121,10 @@ impl Conversion {
             const WHAT: &str = "longitude and latitude in degrees";
             return Err(Problem::unexpected(WHAT, &format!("{longitude}, {latitude}")));
         }
-        self.geographic |= degrees.is_some();
-        let position = match degrees {
-            Some(degrees) => Some(degrees),
-            None => find("x")?.zip(find("y")?),
-        };
-        self.unused.look_at_node(&node.attributes);
-        self.draft.describe(number, position, label.as_deref());
+        let drawn = find("x")?.zip(find("y")?);
+        let position = if self.geographic { degrees } else { drawn };
+        self.unused.look_at_node(node.attributes.iter().map(|(name, _)| &**name));
+        self.draft.describe(number, position, label(node).as_deref());
         Ok(())
     }
 
@@ -152,7 +139,10 @@ impl Conversion {
             let id = id.trim();
             match self.names.get(id) {
                 Some(name) => self.draft.known(name),
-                None if graph.edges_name_nodes => self.draft.known_or_new(id),
+                None if graph.edges_name_nodes => {
+                    self.names.insert(id.to_owned(), id.to_owned());
+                    self.draft.node(id)
+                }
                 None => Err(Problem::UnknownNode(super::super::error::excerpt(id))),
             }
         };
@@ -175,16 +165,29 @@ fn label(node: &GraphNode<'_>) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// How many nodes have each label.
-fn count_labels(graph: &Graph<'_>) -> BTreeMap<String, u32> {
-    let mut labels = BTreeMap::new();
-    for label in graph.nodes.iter().filter_map(label) {
-        *labels.entry(label).or_default() += 1;
+/// The names of nodes, unique if their labels and ids permit it.
+fn names(nodes: &[GraphNode<'_>], naming: Naming) -> Vec<String> {
+    let is_labelled = |node: &&GraphNode<'_>| naming == Naming::Label && label(node).is_some();
+    let id = |node: &GraphNode<'_>| node.id.trim().to_owned();
+    let name = |node| Some(node).filter(is_labelled).and_then(label).unwrap_or_else(|| id(node));
+    let mut names: Vec<_> = nodes.iter().map(name).collect();
+    // The second time, `label-id` may be the label of another node.
+    for _ in 0..2 {
+        let mut counts = BTreeMap::new();
+        names.iter().for_each(|name| *counts.entry(name.clone()).or_insert(0) += 1);
+        for (node, name) in nodes.iter().zip(&mut names) {
+            if counts.get(name) != Some(&1)
+                && is_labelled(&node)
+                && label(node).as_ref() == Some(name)
+            {
+                *name = format!("{name}-{}", id(node));
+            }
+        }
     }
-    labels
+    names
 }
 
-/// Gives delays to links between places on the globe. Returns a note on links that cannot have one.
+/// Gives delays to links between positions on the globe. Returns a note on links that cannot have one.
 fn fill_delays(topology: &mut Topology) -> Option<String> {
     if !topology.geographic {
         return None;

@@ -153,7 +153,7 @@ mod tests {
         assert!(rate("LinkSpeedRaw", "0").unwrap_err().contains("a rate above 0"));
         assert_eq!(one_edge("Latency", "2.5").unwrap().delay, Some(Duration::from_micros(2_500)));
         assert_eq!(one_edge("delay", "3us").unwrap().delay, Some(Duration::from_micros(3)));
-        assert!(one_edge("delay", "soon").unwrap_err().contains("line 3: expected a delay"));
+        assert!(one_edge("delay", "soon").unwrap_err().contains("line 3: delay: expected a delay"));
         let lossy = Some("bernoulli(p=0.01)".parse().unwrap());
         assert_eq!(one_edge("loss", "1%").unwrap().loss, lossy);
         assert_eq!(one_edge("loss", "bernoulli(p=0.01)").unwrap().loss, lossy);

@@ -40,15 +40,35 @@ fn one_line(message: &str) -> String {
 
 /// Rejects texts for which a parser needs time or memory that grows faster than the text.
 fn check_load(text: &str) -> Result<(), Problem> {
-    if text.matches("xmlns").nth(MAX_NAMESPACES).is_some() {
-        return Err(Problem::TooMany { what: "namespaces", limit: MAX_NAMESPACES });
-    }
-    let tags =
-        text.split('<').filter(|tag| !tag.starts_with("!--") && !tag.starts_with("![CDATA["));
-    for tag in tags {
-        if tag.bytes().filter(|byte| *byte == b'=').nth(MAX_ATTRIBUTES).is_some() {
+    let (mut rest, mut namespaces) = (text, 0);
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let ends = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        let mut passed =
+            ends.iter().filter_map(|(begin, end)| Some((rest.strip_prefix(begin)?, end)));
+        if let Some((inner, end)) = passed.next() {
+            rest = inner.split_once(end).map_or("", |(_, behind)| behind);
+            continue;
+        }
+        let (mut attributes, mut quote) = (0, None);
+        let end = rest.find(|c| {
+            match (quote, c) {
+                (None, '>') => return true,
+                (None, '"' | '\'') => quote = Some(c),
+                (None, _) => attributes += usize::from(c == '='),
+                (Some(own), _) => quote = Some(own).filter(|own| *own != c),
+            }
+            false
+        });
+        let tag;
+        (tag, rest) = rest.split_at(end.unwrap_or(rest.len()));
+        namespaces += tag.matches("xmlns").count();
+        if attributes > MAX_ATTRIBUTES {
             let limit = MAX_ATTRIBUTES;
             return Err(Problem::TooMany { what: "attributes of an element", limit });
+        }
+        if namespaces > MAX_NAMESPACES {
+            return Err(Problem::TooMany { what: "namespaces", limit: MAX_NAMESPACES });
         }
     }
     Ok(())
@@ -95,6 +115,19 @@ mod tests {
         assert_eq!(error(&nested), "more than 64 namespaces");
         assert!(error(&"<a>".repeat(100_000)).contains("not readable as XML"));
         assert!(error(&format!("<a>{}</a>", "<b/>".repeat(2_000_000))).contains("not readable"));
+    }
+
+    #[test]
+    fn only_attributes_count_as_attributes() {
+        let many = "=xmlns".repeat(300);
+        let text =
+            format!("<a b='>{many}'>{many}<!--<b {many}--><![CDATA[<b {many}]]><?b {many}?></a>");
+        assert!(read(&text.replacen("xmlns", "", 300), |_| Ok(())).is_ok());
+        let attributes = (0..300).map(|n| format!(" a{n}=''")).collect::<String>();
+        for begin in ["<a b='>'", "<!--> <a b=\" --><a"] {
+            let error = error(&format!("{begin}{attributes}/>"));
+            assert_eq!(error, "more than 256 attributes of an element");
+        }
     }
 
     #[test]
