@@ -21,8 +21,11 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 
 type Leg = fn(&mut Tally) -> Outcome<Done>;
 
+/// A leg by its name, with what it checks.
+type Named = (&'static str, Leg, &'static str);
+
 /// The legs, cheapest first.
-const LEGS: [(&str, Leg, &str); 10] = [
+const LEGS: [Named; 10] = [
     ("format", |_| held(cargo(&["fmt", "--all", "--check"])), "rustfmt would change nothing"),
     (
         "laws",
@@ -48,7 +51,7 @@ const LEGS: [(&str, Leg, &str); 10] = [
 ];
 
 /// Legs that run by name, and with all others by `all`.
-const MORE_LEGS: [(&str, Leg, &str); 7] = [
+const MORE_LEGS: [Named; 7] = [
     ("deny", deny_leg, "dependencies have licences, versions and sources that deny.toml allows"),
     (
         "targets",
@@ -75,7 +78,7 @@ const MORE_LEGS: [(&str, Leg, &str); 7] = [
 ];
 
 /// Legs that only run by name.
-const LONG_LEGS: [(&str, Leg, &str); 3] = [
+const LONG_LEGS: [Named; 3] = [
     (
         "artefacts",
         artefact::build_all,
@@ -118,8 +121,8 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         _ => &[],
     };
     let process = if beside.is_empty() { None } else { Some(Beside::start(beside)?) };
-    let groups: [(&[(&'static str, Leg, &str)], bool); 3] =
-        [(&LEGS, is_all || arguments.is_empty()), (&MORE_LEGS, is_all), (&LONG_LEGS, false)];
+    let is_default = is_all || arguments.is_empty();
+    let groups = [(&LEGS[..], is_default), (&MORE_LEGS, is_all), (&LONG_LEGS, false)];
     for (legs, is_whole) in groups {
         for (name, leg, _) in legs {
             if (is_whole || arguments.contains(name)) && !beside.contains(name) {

@@ -1,6 +1,6 @@
 //! ARF and AARF: a higher rate after a row of successes, a lower one after failures.
 //!
-//! Kamerman and Monteban, "WaveLAN-II", Bell Labs Technical Journal, 1997; AARF: Lacage, Manshaei and Turletti,
+//! Kamerman and Monteban, "WaveLAN-II", 1997; AARF: Lacage, Manshaei and Turletti,
 //! "IEEE 802.11 rate adaptation", MSWiM 2004. The numbers are those of ns-3, whose models of 802.11g begin at the
 //! lowest rate of 802.11b.
 use super::rate::{DSSS_HALF_MBITS, OFDM_MBITS, Rate};
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn aarf_waits_twice_as_long_after_each_failed_trial() {
+    fn aarf_waits_longer_after_each_failed_trial() {
         let mut arf = Arf::new(true);
         let mut waits = Vec::new();
         for _ in 0..5 {

@@ -21,7 +21,7 @@
 //!
 //! Only the answer to a single question is a measurement. An answer to one of several may belong to each of them.
 //!
-//! Another neighbour is reported at most once in `REPLACED_PAUSE`. After this time the link is asked for a later one.
+//! Another neighbour is reported at most once in `REPLACED_PAUSE`. After this time a question finds out whether there is a later one.
 //!
 //! Source: own design, after BFD's asynchronous mode (RFC 5880) and the dead-peer detection of IKEv2 (RFC 7296).
 //! An idle link with a neighbour that is not silent stays idle.
@@ -262,21 +262,21 @@ mod tests {
     fn hop_of_seconds_is_silent_a_few_times() {
         for (seconds, most) in [(1.5, 2), (3.0, 2), (10.0, 3), (60.0, 4)] {
             let (mut watch, mut answers, mut silences) = (Watch::default(), false, 0);
-            let mut under_way = VecDeque::new();
+            let mut in_flight = VecDeque::new();
             let mut interests = (0..100).map(|step| at(200_000 * step)).peekable();
             while let Some(&interest) = interests.peek() {
-                let times = [watch.deadline(), under_way.front().copied(), Some(interest)];
+                let times = [watch.deadline(), in_flight.front().copied(), Some(interest)];
                 let now = times.into_iter().flatten().min().unwrap();
                 let was_silent = watch.is_silent();
-                if under_way.front() == Some(&now) {
-                    under_way.pop_front();
+                if in_flight.front() == Some(&now) {
+                    in_flight.pop_front();
                     answers = true;
                     watch.on_frame(now, false);
                 } else if interest == now {
                     interests.next();
                     watch.on_interest(now, answers);
                 } else if watch.fire(now, answers) {
-                    under_way.push_back(now + Duration::from_secs_f64(seconds));
+                    in_flight.push_back(now + Duration::from_secs_f64(seconds));
                 }
                 if watch.is_silent() && !was_silent {
                     (silences, answers) = (silences + 1, false);

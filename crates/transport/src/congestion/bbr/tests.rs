@@ -223,7 +223,7 @@ fn late_first_delivery_begins_no_probe_rtt() {
 }
 
 #[test]
-fn window_after_silence_in_probe_rtt_is_the_former_one() {
+fn silence_in_probe_rtt_keeps_the_former_window() {
     let (mut sender, path) = (Sender::new(), path(10_000, 0));
     let mut at = 3_000;
     sender.run(&path, at);

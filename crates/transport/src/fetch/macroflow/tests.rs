@@ -274,7 +274,7 @@ fn receive_buffer_of_an_earlier_fetch_limits_nothing() {
 }
 
 #[test]
-fn producer_that_never_answers_shrinks_no_path_that_delivers() {
+fn silent_producer_shrinks_no_path_that_delivers() {
     let config = config("newreno");
     for (pause, is_ignored) in [(SILENT - Duration::from_nanos(1), true), (SILENT, false)] {
         let macroflow = Macroflow::new(&config);
