@@ -215,8 +215,18 @@ impl Bench {
         let (server, face) = self.serve(original, "udp://127.0.0.1:0")?;
         let before = server.processor_seconds();
         let fetch = || {
-            let words = ["fetch", "/bench", "-q", "-o", "/dev/null", "--face", &face];
-            Running::start(&mut self.limited(&words))
+            let words = [
+                "fetch",
+                "/bench",
+                "-q",
+                "-o",
+                "/dev/null",
+                "--max-time",
+                &format!("{LIMIT} s"),
+                "--face",
+                &face,
+            ];
+            Running::start(&mut self.command(&words))
         };
         let mut fetches = (0..clients).map(|_| fetch()).collect::<Outcome<Vec<_>>>()?;
         for fetch in &mut fetches {

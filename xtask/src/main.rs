@@ -35,7 +35,7 @@ type Chore = ([&'static str; 2], &'static str, fn(&[&str]) -> Outcome);
 
 const CHORES: [Chore; 10] = [
     (
-        ["test", "[LEG…] [--list]"],
+        ["test", "[all | LEG…] [--list]"],
         "checks that must hold before a change is delivered, or only the named legs",
         test::run,
     ),

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold before a change is delivered.
+//! `cargo xtask test`: what continuous integration checks; `cargo xtask test all`: what must hold before a change is delivered.
 
 use crate::chore::{Outcome, cargo, command, quiet, show, target_directory, watch};
 use crate::leg::{Done, Summary, Tally};

@@ -316,6 +316,7 @@ impl Fetch {
             self.control.rto.on_sample(now, &sample);
             self.control.is_measured = true;
         }
+        self.control.congestion.on_answer();
         self.transfer(now, found.object, found.last, (found.belonging, probed));
     }
 

@@ -1,8 +1,10 @@
 //! ARF and AARF: a higher rate after a row of successes, a lower one after failures.
 //!
 //! Kamerman and Monteban, "WaveLAN-II", 1997; AARF: Lacage, Manshaei and Turletti,
-//! "IEEE 802.11 rate adaptation", MSWiM 2004. The numbers are those of ns-3, whose models of 802.11g begin at the
-//! lowest rate of 802.11b.
+//! "IEEE 802.11 rate adaptation", MSWiM 2004. Rates begin at the lowest of 802.11b, as in ns-3's models of 802.11g.
+//!
+//! Differences: AARF waits for one and a half times as many frames as successes. A frame that is given up begins a new
+//! count of failures.
 use super::rate::{DSSS_HALF_MBITS, OFDM_MBITS, Rate};
 
 /// Successes in a row, and frames since the last change, after which a higher rate is tried.

@@ -68,13 +68,21 @@ impl<E: Edge> Forwarder<E> {
     /// Reroutes or returns Interests in flight to the former neighbour of a face that is up; those of applications
     /// leave again. In-records stay: they are no older than the neighbour, or cost one packet of Data.
     pub(super) fn lose_in_flight(&mut self, now: Instant, face: FaceId) {
-        for id in self.reroutes.at_face(face, &self.pit) {
+        let listed = self.reroutes.at_face(face, &self.pit);
+        for &id in &listed {
             if self.pit.entry(id).out_record(face).is_some() {
                 self.reroutes.reroute_mut(id, &self.pit).tried.push(face);
                 self.lose_next_hop(now, id, face);
             }
         }
         self.face_found(now, face);
+        // The new neighbour has not tried them.
+        for id in listed {
+            if self.reroutes.reroute(id, &self.pit).is_some() {
+                let reroute = self.reroutes.reroute_mut(id, &self.pit);
+                reroute.tried.retain(|tried| *tried != face);
+            }
+        }
     }
 
     fn lose_next_hop(&mut self, now: Instant, id: PitId, face: FaceId) {

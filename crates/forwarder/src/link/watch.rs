@@ -162,6 +162,10 @@ impl Watch {
         if !answers {
             return self.learn(now, pause);
         }
+        if self.replaced.is_some() {
+            self.check_at = None;
+            return true;
+        }
         let due = self.waits_since.map(|since| since + pause.saturating_mul(asked + 1));
         self.check_at = due.map(|due| if due > now { due } else { now + pause });
         if due.is_none_or(|due| due > now) {

@@ -402,7 +402,9 @@ impl Bbr {
 
     fn exit_probe_rtt(&mut self, now: Instant) {
         self.model.probe_rtt_stamp = now;
-        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        if self.silence.is_none() {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
         self.model.reset_short_term();
         if self.full_bw_reached {
             self.start_down(now);

@@ -19,7 +19,7 @@
 //! [`REMEMBERED`], except for the round-trip time.
 use super::FetchConfig;
 use super::pacer::Pacer;
-use crate::congestion::{Accounting, CongestionControl, Delivered, Loss, LossCause, LossKind};
+use crate::congestion::{Accounting, CongestionControl, Delivered, Loss, LossCause};
 use crate::time::{Duration, Instant};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -188,12 +188,10 @@ impl Macroflow {
         let mut state = flow.state.borrow_mut();
         if state.fetches == 0 {
             state.receive = Receive::default();
-            state.limit_window();
-        }
-        // A fetch that waits for its reader keeps no state of the path.
-        if state.load == 0 && now.since(state.last_active) > REMEMBERED {
-            (state.congestion, state.pacer, state.min_rtt) =
-                (build(config), Pacer::default(), None);
+            if now.since(state.last_active) > REMEMBERED {
+                (state.congestion, state.pacer, state.min_rtt) =
+                    (build(config), Pacer::default(), None);
+            }
             state.limit_window();
         }
         state.fetches += 1;
@@ -201,17 +199,8 @@ impl Macroflow {
         let number = state.numbers;
         drop(state);
         let (load, is_backlogged, receive_bytes, blocked, unjudged) = (0, false, None, None, 0);
-        let has_delivered = false;
-        Member {
-            flow,
-            number,
-            load,
-            is_backlogged,
-            receive_bytes,
-            blocked,
-            unjudged,
-            has_delivered,
-        }
+        let has_answered = false;
+        Member { flow, number, load, is_backlogged, receive_bytes, blocked, unjudged, has_answered }
     }
 }
 
@@ -228,8 +217,8 @@ pub(super) struct Member {
     blocked: Option<Instant>,
     /// Its Data that it has not judged yet.
     unjudged: u64,
-    /// A segment of it has arrived.
-    has_delivered: bool,
+    /// Its producer has answered, if only the discovery.
+    has_answered: bool,
 }
 
 impl Member {
@@ -385,7 +374,7 @@ impl Member {
     pub(super) fn on_delivered(&mut self, now: Instant, number: u64, delivered: &Delivered) {
         self.flow.srtt.set(delivered.srtt.or(self.flow.srtt.get()));
         let mut state = self.flow.state.borrow_mut();
-        self.has_delivered = true;
+        self.has_answered = true;
         (state.last_active, state.min_rtt) = (now, delivered.min_rtt);
         state.last_delivery = Some(now);
         if state.fetches == 1 && state.batch.waiting.is_empty() {
@@ -410,14 +399,20 @@ impl Member {
         self.congestion(|it| it.cause(loss))
     }
 
+    /// Records that the producer has answered.
+    pub(super) fn on_answer(&mut self) {
+        self.has_answered = true;
+    }
+
+    /// Whether the producer has never answered, while the path delivers to other fetches: a loss shows nothing of the path.
+    pub(super) fn is_silent(&self, now: Instant) -> bool {
+        let delivers = |at: Instant| now.since(at) < SILENT;
+        let is_mute = !self.has_answered && !self.is_alone();
+        is_mute && self.read(|state| state.last_delivery.is_some_and(delivers))
+    }
+
     /// A transmission was lost. True if this begins a new loss event.
     pub(super) fn on_loss(&mut self, now: Instant, loss: &Loss) -> bool {
-        // A producer that never answered shows nothing of a path that delivers to others.
-        let is_silent = loss.kind == LossKind::Timeout && !self.has_delivered && !self.is_alone();
-        let delivers = |at: Instant| now.since(at) < SILENT;
-        if is_silent && self.read(|state| state.last_delivery.is_some_and(delivers)) {
-            return false;
-        }
         let now = self.flow.state.borrow_mut().pass(now);
         self.congestion(|it| it.on_loss(now, loss))
     }

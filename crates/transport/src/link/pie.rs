@@ -4,7 +4,7 @@
 //! Each update changes the probability by α·(delay − target) + β·(delay − former delay), less while it is small.
 //!
 //! Differences: packets are marked at any probability, never dropped. Updates take place when packets join. The departure
-//! rate is that of the last two updates between which the queue was not empty. No random number is drawn: a packet is
+//! rate is that between two updates at both of which packets waited. No random number is drawn: a packet is
 //! marked once the probabilities since the last mark sum to 1, which lies between the bounds of section 5.4.
 use crate::time::{Duration, Instant};
 

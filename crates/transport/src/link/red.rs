@@ -1,4 +1,4 @@
-//! `red(min=30kB,max=90kB,weight=9,every=50)`: marks by the mean length of the queue.
+//! `red(min=30kB,max=90kB,weight=9,every=50,slot=1ms)`: marks by the mean length of the queue.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993,
 //! Figure 2. The mean has the weight 2^−`weight` of the newest length. Between `min` and `max` a packet is marked with a
@@ -18,7 +18,7 @@ pub struct Red {
     pub max_bytes: u64,
     /// The newest length has the weight 2^−`weight` in the mean.
     pub weight: u8,
-    /// Just below `max_bytes`, one of so many packets is marked.
+    /// Just below `max_bytes`, at most so many packets lie between two marks; half of them on average.
     pub every: u32,
     /// Time of a small packet on an idle link.
     pub slot: Duration,

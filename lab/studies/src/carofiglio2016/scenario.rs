@@ -40,7 +40,7 @@ impl Net {
     /// Packets of each flow.
     pub(super) fn packets(self, scale: Scale) -> u32 {
         let (whole, check, verdict) = match self {
-            Self::Wireless => (50_000, 40, 8),
+            Self::Wireless => (50_000, 40, 40),
             Self::WirelessShort => (50_000, 100, 100),
             Self::Mobile => (300_000, 30, 10),
             Self::Joint => (100_000, 50, 50),

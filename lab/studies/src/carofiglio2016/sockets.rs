@@ -14,7 +14,6 @@ const TIMEOUTS: Quantity =
     Quantity { metric: "timeouts", label: "timeouts", unit: "", factor: 1.0 };
 const QUANTITIES: &[Quantity] = &[TIME, TIMEOUTS];
 
-/// At the short timer, each delay of a busy machine is a timeout.
 const RECOVERING: Contest = Contest {
     experiment: "parts-sockets",
     axis: "recovery",

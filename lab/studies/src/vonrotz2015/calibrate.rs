@@ -20,7 +20,7 @@ ns-3 of that time judges frames by NIST's error model, sends a frame seven times
 Its 802.11g has the rates of 802.11b, too, and ARF as its usual choice among them.\n\n\
 It is the second search. The first one had no rate below 6 Mbit/s and no absolute level, and chose 24 Mbit/s with nodes\n\
 two hops apart that sense and decode each other.\n\n\
-Hidden are nodes two hops apart that do not sense each other; sensed are those that do.\n\
+Hidden are nodes two hops apart that do not sense each other.\n\
 Of equally near candidates the first in the space is taken.";
 
 const ROUNDS: &[Round] = &[
@@ -48,7 +48,7 @@ fn space() -> String {
     };
     let pipeline = |pipeline| (pipeline, Setup { pipeline, ..setup(RADIOS[0]) }.consumer());
     let capture = |capture| (capture, Setup { capture, ..setup(RADIOS[0]) }.reception());
-    // Outer nodes stand 395 or 760 m beside the row, as far as all candidates but those of 54 Mbit/s permit.
+    // Outer nodes stand 395 or 760 m beside the row, as far as all candidates permit.
     let hidden = setup(RADIOS[0]);
     let row = network(Scenario::One, &hidden, 3);
     let alone = TIMERS.map(|timer| (timer, rto(spec(timer)) + "\n" + &row));

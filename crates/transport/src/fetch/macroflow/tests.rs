@@ -276,40 +276,14 @@ fn receive_buffer_of_an_earlier_fetch_limits_nothing() {
 #[test]
 fn silent_producer_shrinks_no_path_that_delivers() {
     let config = config("newreno");
-    for (pause, is_ignored) in [(SILENT - Duration::from_nanos(1), true), (SILENT, false)] {
-        let macroflow = Macroflow::new(&config);
-        let (mut one, mut silent) = (macroflow.join(NOW, &config), macroflow.join(NOW, &config));
-        let number = one.on_arrival();
-        one.on_delivered(NOW, number, &delivered(1, 10));
-        one.on_judged();
-        let before = one.window();
-        let mut loss = Loss {
-            kind: LossKind::Timeout,
-            order: 2,
-            highest_order: 2,
-            high_data: 0,
-            high_interest: 1,
-            in_flight: 2,
-            evidence: 0,
-            srtt: None,
-            min_rtt: None,
-        };
-        assert_eq!(!silent.on_loss(NOW + pause, &loss), is_ignored);
-        assert_eq!(silent.window() >= before, is_ignored);
-        (loss.order, loss.highest_order) = (3, 3);
-        assert!(one.on_loss(NOW + pause, &loss), "a fetch that has delivered");
-    }
-}
-
-#[test]
-fn no_time_passes_backwards() {
-    let config = config("recoup");
     let macroflow = Macroflow::new(&config);
-    let (mut one, mut other) = (macroflow.join(NOW, &config), macroflow.join(NOW, &config));
-    let later = NOW + Duration::from_millis(500);
-    one.on_recovered(later);
-    let number = other.on_arrival();
-    other.on_delivered(NOW, number, &delivered(1, 10));
-    other.on_judged();
-    assert_eq!(macroflow.state.borrow().batch.latest, later);
+    let (mut one, mut silent) = (macroflow.join(NOW, &config), macroflow.join(NOW, &config));
+    assert!(!silent.is_silent(NOW), "nothing is delivered");
+    let number = one.on_arrival();
+    one.on_delivered(NOW, number, &delivered(1, 10));
+    one.on_judged();
+    assert!(silent.is_silent(NOW) && !one.is_silent(NOW));
+    assert!(!silent.is_silent(NOW + SILENT));
+    silent.on_answer();
+    assert!(!silent.is_silent(NOW), "discovery has succeeded");
 }

@@ -268,14 +268,16 @@ impl<S: Source> Transfer<S> {
                 emit(reports, Event::Inferred { segment, cause, holds: true });
             }
         }
-        if !control.congestion.on_loss(now, &loss) {
+        let backs_off = matches!(kind, LossKind::Timeout | LossKind::NackCongestion);
+        let is_silent = control.congestion.is_silent(now);
+        let is_reduced = !is_silent && control.congestion.on_loss(now, &loss);
+        if backs_off && (is_reduced || is_silent) && !control.rto.sets_lifetime() {
+            control.rto.on_timeout(now);
+        }
+        if !is_reduced {
             return false;
         }
         emit(reports, Event::Reduced { cause: kind.into() });
-        let backs_off = matches!(kind, LossKind::Timeout | LossKind::NackCongestion);
-        if backs_off && !control.rto.sets_lifetime() {
-            control.rto.on_timeout(now);
-        }
         self.sending.note_window(control, reports);
         true
     }
