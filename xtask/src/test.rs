@@ -92,6 +92,31 @@ const LONG_LEGS: [Named; 3] = [
     ("endure", |_| soak_for("30"), "processes under random faults for half an hour; by name only"),
 ];
 
+/// Programs that tests start, and their packages in Debian.
+const PROGRAMS: [(&str, &str); 4] =
+    [("curl", "curl"), ("kill", "procps"), ("ps", "procps"), ("python3", "python3")];
+
+/// Fails with one line if a program is missing.
+fn has_programs() -> Outcome {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_missing =
+        |program: &str| !std::env::split_paths(&path).any(|it| it.join(program).is_file());
+    let missing: Vec<_> = PROGRAMS.into_iter().filter(|(program, _)| is_missing(program)).collect();
+    let names = |of: fn(&(&'static str, &'static str)) -> &'static str, between| {
+        let mut names: Vec<_> = missing.iter().map(of).collect();
+        names.dedup();
+        names.join(between)
+    };
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "tests need {}; install the packages, on Debian: apt install {}",
+            names(|it| it.0, ", "),
+            names(|it| it.1, " ")
+        )),
+    }
+}
+
 /// Legs that run beside the others at the lowest priority, where all run: tests spend much of their time with waiting.
 const BESIDE: [&str; 4] = ["lint", "doc", "digests", "verify"];
 const BESIDE_ALL: [&str; 6] = ["deny", "lint", "doc", "digests", "targets", "verify"];
@@ -114,6 +139,10 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         return Err(format!("no leg is called {unknown:?}; there are: {}", names.join(", ")));
     }
     let is_all = arguments.contains(&ALL);
+    let is_default = is_all || arguments.is_empty();
+    if is_default {
+        has_programs()?;
+    }
     let mut summary = Summary::default();
     let beside: &[&str] = match arguments {
         _ if is_all => &BESIDE_ALL,
@@ -121,7 +150,6 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         _ => &[],
     };
     let process = if beside.is_empty() { None } else { Some(Beside::start(beside)?) };
-    let is_default = is_all || arguments.is_empty();
     let groups = [(&LEGS[..], is_default), (&MORE_LEGS, is_all), (&LONG_LEGS, false)];
     for (legs, is_whole) in groups {
         for (name, leg, _) in legs {
