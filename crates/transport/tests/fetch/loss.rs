@@ -234,6 +234,28 @@ fn reported_loss_is_retransmitted_at_once() {
 }
 
 #[test]
+fn reported_loss_is_repaired_without_retries() {
+    for (reason, reports, passes) in [
+        (NackReason::Mobility, 3, true),
+        (NackReason::Loss, 3, true),
+        (NackReason::Loss, 99, false),
+    ] {
+        let file = file(30_000);
+        let answer = honest(&file);
+        let without = with_options("/a/file/v=7", |it| it.retries = Retries(Some(0)));
+        let (mut harness, mut reported) = (Harness::new(without), 0);
+        let result = harness.run(|interest| match segment_of(interest) {
+            Some(20) if reported < reports => {
+                reported += 1;
+                vec![(DELAY, Answer::Nack(reason))]
+            }
+            _ => answer(interest),
+        });
+        assert_eq!((result.is_ok(), reported.min(16)), (passes, reports.min(16)), "{result:?}");
+    }
+}
+
+#[test]
 fn lost_path_is_tried_once_per_round_trip() {
     let file = file(30_000);
     for rto in ["reconsidered", "constant(rto=1s)"] {

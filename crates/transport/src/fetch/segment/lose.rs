@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 
 /// Transmissions whose reported losses are repaired after a round trip at most; later ones back off.
 const PROMPT_REPORTS: u32 = 3;
+/// Retransmissions of a segment whose losses the network reports, where there are no retries.
+const REPORTED: u32 = 15;
 
 /// Reason of a postponed retransmission, other than a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,11 @@ pub(super) enum Setback {
 }
 
 impl Setback {
+    /// Whether the network reported the loss.
+    fn is_reported(self) -> bool {
+        matches!(self, Self::Nacked(NackReason::Mobility | NackReason::Loss))
+    }
+
     /// Whether it is charged to the retries.
     fn counts(self) -> bool {
         matches!(self, Self::Nacked(_))
@@ -170,6 +177,10 @@ impl<S: Source> Transfer<S> {
             // Nothing else ends a request of an unordered source.
             let counts = !S::ORDERED || setback.is_none_or(Setback::counts);
             let retries = control.config.options.retries.0.filter(|_| counts);
+            // Without retries no timer retransmits: ELN without repetitions repairs what the network reports.
+            let is_reported = setback.is_some_and(Setback::is_reported);
+            let retries =
+                retries.map(|most| if is_reported && most == 0 { REPORTED } else { most });
             let affordable = retries.map(|retries| affordable(retries, self.progress.nowhere));
             let limit = control.config.options.retries.0;
             let endless = forged.map(|it| &it.answers).filter(|it| it.are_too_many(limit));
@@ -382,8 +393,8 @@ impl<S: Source> Transfer<S> {
     /// one. An RTO without a smoothed RTT (`constant`) leaves the shortest round trip for this. Without a known round
     /// trip, or if the report took no time, it waits as after another Nack: the sender may be on this machine.
     ///
-    /// Each report is charged to the retries. If these are limited, the wait doubles from the third retransmission on, so
-    /// that they last as long as after other Nacks.
+    /// Each report is charged to the retries, or to [`REPORTED`] if there are none. If the retries are limited, the wait
+    /// doubles from the third retransmission on, so that they last as long as after other Nacks.
     ///
     /// If the transmission had been declared lost and its retransmission is still queued, the loss is withdrawn.
     /// (Once the retransmission is sent, the node passes only the Nack of that one.)
