@@ -104,6 +104,8 @@ pub struct FetchOptions {
     pub lifetime: Duration,
 
     /// Most retransmissions of a segment: a number, or unlimited
+    ///
+    /// With 0, a loss that the network reports is repaired all the same, at most 15 times.
     #[cfg_attr(feature = "clap", arg(
         hide_short_help = true,
         long,

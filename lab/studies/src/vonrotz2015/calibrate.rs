@@ -108,3 +108,18 @@ pub(super) fn calibration() -> Calibration {
         frozen: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::vonrotz2015::setup::NAMED;
+
+    #[test]
+    fn base_network_is_the_kept_choice() {
+        let kept = include_str!("../../../../docs/studies/vonrotz2015/calibration/chosen.toml");
+        for (name, value) in
+            [("radio", NAMED.radio), ("pipeline", NAMED.pipeline), ("capture", NAMED.capture)]
+        {
+            assert!(kept.contains(&format!("\"{name}\" = \"{value}\"\n")), "{name}");
+        }
+    }
+}

@@ -176,8 +176,8 @@ impl<S: Source> Transfer<S> {
             }
             let probe = control.loss.probe_after()?;
             // Discovery may have measured a round trip although no segment has (RFC 8985, 7.2).
-            let unknown = control.loss.age().is_none() && control.is_measured;
-            let known = control.rto.srtt().filter(|_| unknown);
+            let is_first = control.loss.age().is_none() && control.is_measured;
+            let known = control.rto.srtt().filter(|_| is_first);
             let wait = known.map_or(probe, |srtt| srtt.saturating_mul(2) + FIRST_ANSWER);
             Some(sent.max(last_active) + wait.saturating_mul(1 << probes.min(MOST_PROBES)))
         });
