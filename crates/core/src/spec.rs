@@ -377,10 +377,10 @@ fn bare_value<T>(
     family: &'static str,
     readers: &[(&'static str, Reader<T>)],
 ) -> Option<SpecError> {
-    /// A parameter of an algorithm with more of them is hardly meant.
-    const MOST_PARAMETERS: usize = 4;
     let text = text.trim();
     let is_pairs = text.contains('=') && !text.contains(['(', ')']);
+    // A value without its key is hardly one of many parameters.
+    let most_parameters = if is_pairs { usize::MAX } else { 4 };
     if !is_pairs && !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
@@ -391,7 +391,7 @@ fn bare_value<T>(
     };
     let candidates = readers.iter().map(|(name, read)| (known(name, read), *name, read));
     let mut candidates: Vec<_> =
-        candidates.filter(|(keys, ..)| (1..=MOST_PARAMETERS).contains(&keys.len())).collect();
+        candidates.filter(|(keys, ..)| (1..=most_parameters).contains(&keys.len())).collect();
     candidates.sort_by_key(|(keys, ..)| keys.len());
     let specs = candidates.into_iter().flat_map(|(keys, name, read)| {
         // An initial value is hardly meant.

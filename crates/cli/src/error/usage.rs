@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use recoup_transport::spec::nearest;
 
 /// Options of `curl`, `wget`, `rsync` and other programs, and the option that does so here.
-const OPTIONS: [(&[&str], &str); 12] = [
+const OPTIONS: [(&[&str], &str); 18] = [
     (&["--timeout"], "--connect-timeout"),
     (&["-O", "--output-document", "--out"], "--output"),
     (&["-c", "-C", "--continue"], "--resume"),
@@ -19,6 +19,12 @@ const OPTIONS: [(&[&str], &str); 12] = [
     (&["--prefix"], "--name"),
     (&["--silent"], "--quiet"),
     (&["--listen", "--port"], "--config"),
+    (&["-p", "--port", "--host", "--via", "-H"], "--face udp://localhost:6363"),
+    (&["-n", "-c", "--max", "--limit"], "--count"),
+    (&["-n", "--count", "--segments"], "--range"),
+    (&["--window", "--pipeline", "--pipeline-size"], "--congestion fixed(window=64)"),
+    (&["--cwnd"], "--init-cwnd"),
+    (&["--transport", "--cc", "--pipeline-type"], "--congestion"),
 ];
 /// Commands of other programs, and those that do so here: the first one that there is. A `*` is the word itself.
 const COMMANDS: [(&[&str], &[&str]); 8] = [
@@ -230,6 +236,10 @@ mod tests {
             ("recoup version", "; here it is '--version'; see"),
             ("recoup ctl cs purge", "; there are: "),
             ("recoup fetch /a --timeout 5s", "found; here it is --connect-timeout; see"),
+            ("recoup fetch /a --rto k=8", "and names no RTO estimator; did you mean `"),
+            ("recoup fetch /a -p 6363", "found; here it is --face udp://localhost:6363; see"),
+            ("recoup fetch /a --count 3", "found; here it is --range; see"),
+            ("recoup ctl cs erase -n 3 /a", "found; here it is --count; see"),
             ("recoup fetch /a -O b", "found; here it is --output; see"),
             ("recoup serve a --name /a --key /k", "found; here it is --sign; see"),
             ("recoup fetch /a --proxy b", "found; see recoup fetch --help"),
@@ -245,11 +255,15 @@ mod tests {
     fn is_accepted(words: &str) -> bool {
         use ErrorKind::{
             DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion, MissingRequiredArgument,
+            MissingSubcommand,
         };
         Cli::try_parse_from(words.split(' ')).err().is_none_or(|error| {
             matches!(
                 error.kind(),
-                MissingRequiredArgument | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion
+                MissingRequiredArgument
+                    | MissingSubcommand
+                    | DisplayHelpOnMissingArgumentOrSubcommand
+                    | DisplayVersion
             ) || error.to_string().contains("a value is required")
         })
     }
