@@ -382,7 +382,7 @@ pub(super) fn load(staging: &Staging) -> Result<Option<Journal>, PartError> {
 
 /// The beginning of a file: at most one byte more than a journal may have.
 pub(super) fn read(file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(4096);
     file.take(MAX_JOURNAL_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
